@@ -32,7 +32,7 @@ func (in *Inspection) Again(number int) (call int, err error) {
 		return 0, ErrNoAnswer
 	}
 	for _, waiting := range in.inbox.Questions() {
-		if waits(&waiting) && asksSame(&q, &waiting) {
+		if waits(&waiting) && asksSame(&q, new(in.Shown(waiting))) {
 			return 0, in.answerAs(&q, &waiting)
 		}
 	}
@@ -70,8 +70,7 @@ func (in *Inspection) answerAs(q *Question, waiting *inbox.Question) error {
 	case q.Method != mcp.MethodElicit:
 		answer.Result = q.Answer
 	}
-	_, err := in.inbox.Answer(waiting.Number, answer)
-	return err
+	return in.settle(waiting.Number, answer)
 }
 
 // repeat answers a question of a repeated call. The n-th question that asks the same gets
@@ -82,10 +81,11 @@ func (in *Inspection) repeat(q *inbox.Question) {
 		return
 	}
 	var earlier []Question
+	shown := in.Shown(*q)
 	before := 0 // earlier questions of this call that ask the same
 	for _, one := range in.Questions() {
 		switch {
-		case !asksSame(&one, q):
+		case !asksSame(&one, &shown):
 		case one.Call == c.Request.AnsweredAs && one.Repeatable():
 			earlier = append(earlier, one)
 		case one.Call == q.Call && one.Number < q.Number:

@@ -9,17 +9,26 @@ import (
 	"elicitation-inspector/bridge/calls"
 	"elicitation-inspector/bridge/catalog"
 	"elicitation-inspector/bridge/conversation"
+	"elicitation-inspector/bridge/elicit"
 	"elicitation-inspector/bridge/mcp"
 	"elicitation-inspector/bridge/recent"
 )
 
 // Call is the state of one call as read from the log, plus what only the running call
-// knows: its request, and how long it has waited for the person.
+// knows: its request, and how long it has waited for the person. The times of a call that
+// has ended are those of its frames.
 type Call struct {
 	conversation.Call
 	Request  calls.Request
 	Duration time.Duration // until now, or until the end of the call
-	calls.Wait
+	Served   time.Duration // what of Duration the server took, once the call has ended
+	Counted  time.Duration // what counts for Timeout, by the inspector's own clock
+	conversation.Wait
+}
+
+// measure sets the times of a call that has ended.
+func (c *Call) measure() {
+	c.Duration, c.Waited, c.Served = c.Took(), c.With(conversation.PersonParty), c.With(conversation.ServerParty)
 }
 
 // LastRequest returns the frame of the request of the last round, 0 before any request is
@@ -34,13 +43,13 @@ func (c *Call) LastRequest() int64 {
 // overlaid combines the state of an inspector's own call with its state as read from the
 // log. said is nil while the log has no frames of the call.
 func overlaid(own calls.Call, said *conversation.Call) Call {
-	out := Call{Request: own.Request, Wait: own.Wait, Duration: time.Since(own.Started)}
+	out := Call{Request: own.Request, Wait: own.Wait}
 	if said != nil {
 		out.Call = *said
 	} else {
-		out.Call = conversation.Call{Number: own.Number, Name: own.Request.Key}
+		out.Call = conversation.Call{Number: own.Number, Name: own.Request.Key, Start: own.Started}
 	}
-	out.Start = own.Started
+	out.Duration = time.Since(out.Start)
 	switch {
 	case !own.State.Over():
 		if out.State.Over() { // the log has the response, but the call is still processing it
@@ -52,26 +61,37 @@ func overlaid(own calls.Call, said *conversation.Call) Call {
 	}
 	if own.Failure != "" && (said == nil || said.Failure != own.Failure) { // the log does not have the note of the failure yet
 		out.Steps = slices.DeleteFunc(slices.Clone(out.Steps), func(s conversation.Step) bool {
-			return s.Kind == conversation.StepResult || s.Kind == conversation.StepError
+			return s.Kind == conversation.StepResult || s.Kind == conversation.StepToolError || s.Kind == conversation.StepError
 		})
 		out.Steps = append(out.Steps, conversation.Step{At: own.Ended, Kind: conversation.StepError, Text: own.Failure, Seq: own.Reply})
 	}
-	out.Ended, out.Duration = own.Ended, own.Ended.Sub(own.Started)
+	out.Counted = own.Ended.Sub(own.Started) - own.Waited
+	if said != nil && said.State.Over() {
+		out.measure()
+	} else { // the log does not have the end yet, or nothing of the call
+		out.Ended, out.Duration, out.Served = own.Ended, own.Ended.Sub(out.Start), out.Counted
+	}
 	return out
 }
 
 // recorded returns a call of a transcript.
 func (in *Inspection) recorded(now *recent.View, c *conversation.Call) Call {
-	out := Call{Call: *c, Duration: now.Now.Sub(c.Start)}
+	out := Call{Call: *c}
 	out.Request = calls.Request{Server: in.known.IDOf(c.Server), Kind: catalog.KindOf(c.Method), Name: in.nameOf(c), Key: c.Name, Arguments: c.Arguments}
-	out.Waited = c.With(conversation.PersonParty)
-	if c.State.Over() {
-		out.Duration = c.Ended.Sub(c.Start)
+	if out.measure(); c.State.Over() {
 		return out
 	}
+	out.Duration = now.Now.Sub(c.Start)
 	for _, q := range c.Questions {
+		current := q.Via == elicit.InRound && q.Round == len(c.Rounds)
+		if current {
+			out.Asks++
+		}
 		if q.State != conversation.Pending {
 			continue
+		}
+		if current {
+			out.Open++
 		}
 		if out.Waiting++; out.Asked.IsZero() || q.Asked.Before(out.Asked) {
 			out.Asked = q.Asked

@@ -35,7 +35,7 @@ func TestWordsOfCancellations(t *testing.T) {
 		want    string
 	}{
 		{"stop", -1, stop, "stopped by the user"},
-		{"timeout", 20 * time.Millisecond, nil, "timed out after 20ms"},
+		{"timeout", 20 * time.Millisecond, nil, "timed out after 20 ms"},
 		{"disconnect", -1, disconnect, "the client disconnects"},
 	}
 	reason := func(raw string) (string, string) {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"strings"
+	"sync"
 	"testing"
 
 	"elicitation-inspector/bridge"
@@ -19,6 +20,7 @@ import (
 const (
 	roomAndMore = inbox.ShownMost + 10
 	fullAndMore = inbox.ShownMost + inbox.HeldMost + 100
+	torrent     = 96_000
 )
 
 const kiloform = `{"message":"Number %d? %s","requestedSchema":{"type":"object","properties":{"n":{"type":"integer","default":%d}}}}`
@@ -39,7 +41,7 @@ func init() {
 		_, _ = fmt.Sscan(call.tool(), &n)
 		return n
 	}
-	tools := []string{fmt.Sprint(roomAndMore), fmt.Sprint(inbox.HeldMost + inbox.ShownMost), fmt.Sprint(fullAndMore)}
+	tools := []string{fmt.Sprint(roomAndMore), fmt.Sprint(inbox.HeldMost + inbox.ShownMost), fmt.Sprint(fullAndMore), fmt.Sprint(torrent)}
 	rawServers["flood"] = func(s *rawServer) {
 		s.serve("2025-11-25", tools, func(call request) {
 			forms := manyForms(count(call))
@@ -152,4 +154,49 @@ func TestPolicyForWhatIsHeldBack(t *testing.T) {
 	if s := b.server(); s.Held != 0 || s.Room != inbox.ShownMost {
 		t.Errorf("after the call %d are held back, and there is room for %d", s.Held, s.Room)
 	}
+}
+
+// The questions of a round count, whether they are held back or on show.
+func TestHeldBackCountsInItsRound(t *testing.T) {
+	b := startConfig(t, "flood in a round", bridge.Config{Rate: 10})
+	n := b.call(fmt.Sprint(roomAndMore)).Number
+	b.until("all have come", func() bool { return b.server().Held == roomAndMore-10 })
+	counts := func(open int) {
+		t.Helper()
+		if c, err := b.in.Call(n); err != nil || c.Asks != roomAndMore || c.Open != open {
+			t.Errorf("%d of %d are open, want %d, %v", c.Open, c.Asks, open, err)
+		}
+	}
+	counts(roomAndMore)
+	for number := range 10 {
+		b.answer(number+1, inbox.Answer{Action: "decline"})
+	}
+	if on := len(b.in.OnShow(0)); on != 0 {
+		t.Errorf("%d are on show", on)
+	}
+	counts(roomAndMore - 10)
+	if err := b.in.Retry(n); err != nil {
+		t.Fatal(err)
+	}
+	b.done(n)
+	if c, err := b.in.Call(n); err != nil || c.Open+c.Asks != 0 {
+		t.Errorf("afterwards: %d of %d, %v", c.Open, c.Asks, err)
+	}
+}
+
+// Every Close returns after the server has ended.
+func TestCloseWaitsEachTime(t *testing.T) {
+	b := start(t, "asks", client.Settings{})
+	var closing sync.WaitGroup
+	for range 3 {
+		closing.Go(func() {
+			if err := b.in.Close(t.Context()); err != nil {
+				t.Error(err)
+			}
+			if text := b.transcript(); !strings.Contains(text, " exited with ") && !strings.Contains(text, " ended by signal") {
+				t.Error("the server runs on")
+			}
+		})
+	}
+	closing.Wait()
 }

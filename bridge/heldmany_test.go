@@ -7,8 +7,11 @@ package bridge_test
 
 import (
 	"fmt"
+	"math"
 	"runtime"
+	"slices"
 	"testing"
+	"time"
 
 	"elicitation-inspector/bridge"
 	"elicitation-inspector/bridge/calls"
@@ -74,5 +77,69 @@ func TestHeldBackInLittleMemory(t *testing.T) {
 		t.Errorf("%d questions take %d kB", inbox.HeldMost, more>>10)
 	} else {
 		t.Logf("%d questions take %d kB", inbox.HeldMost, more>>10)
+	}
+}
+
+// The questions of one server do not hold up another's, however many they are.
+func TestTorrentDelaysNobody(t *testing.T) {
+	b := startTwo(t, "flood", "asks")
+	b.call(fmt.Sprint(torrent))
+	var worst time.Duration
+	made := 0
+	for b.server().TurnedAway < torrent-inbox.HeldMost-inbox.ShownMost {
+		began := time.Now()
+		c, err := b.in.Begin(calls.Request{Server: "s2", Kind: catalog.Tool, Name: "ask", Key: "ask"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var q bridge.Question
+		b.until("the other server's question is on show", func() bool {
+			shown := b.in.OnShow(0)
+			i := slices.IndexFunc(shown, func(q bridge.Question) bool { return q.Server == "s2" })
+			if i >= 0 {
+				q = shown[i]
+			}
+			return i >= 0
+		})
+		b.answer(q.Number, inbox.Answer{Action: "cancel"})
+		b.done(c.Number)
+		made++
+		worst = max(worst, time.Since(began))
+	}
+	if t.Logf("the longest of %d calls took %s", made, worst); worst > 15*time.Second { // two seconds on a machine that is not busy
+		t.Errorf("a call took %s", worst)
+	}
+}
+
+// What is counted for a redraw does not grow with the settled questions.
+func TestSettledQuestionsCostNothing(t *testing.T) {
+	b := start(t, "flood", client.Settings{})
+	cost := func() uint64 {
+		least := uint64(math.MaxUint64)
+		for range 5 { // the least counts, because others allocate, too
+			var before, after runtime.MemStats
+			runtime.ReadMemStats(&before)
+			b.in.OnShow(40)
+			runtime.ReadMemStats(&after)
+			least = min(least, after.TotalAlloc-before.TotalAlloc)
+		}
+		return least
+	}
+	settle := func() {
+		if err := b.in.SetPolicy("s1", inbox.PolicyDecline); err != nil {
+			t.Fatal(err)
+		}
+	}
+	settle()
+	b.done(b.call(fmt.Sprint(roomAndMore)).Number)
+	few := cost()
+	b.done(b.call(fmt.Sprint(inbox.HeldMost + inbox.ShownMost)).Number)
+	b.until("the log is read", func() bool {
+		c, err := b.in.Call(2)
+		return err == nil && len(c.Questions) == inbox.HeldMost+inbox.ShownMost
+	})
+	b.judged()
+	if many := cost(); many > 20*few { // the questions are 167 times as many
+		t.Errorf("%d bytes with %d settled questions, %d with %d", few, roomAndMore, many, inbox.HeldMost+inbox.ShownMost)
 	}
 }

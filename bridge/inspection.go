@@ -67,10 +67,11 @@ type Inspection struct {
 
 	// life is the parent of every goroutine of the inspection; running counts
 	// them, so that Close can wait.
-	life    context.Context
-	end     context.CancelFunc
-	running sync.WaitGroup
-	closing atomic.Bool // Close was called
+	life     context.Context
+	end      context.CancelFunc
+	running  sync.WaitGroup
+	closing  sync.Once
+	closeErr error
 
 	replay *Replay // the replay that this inspection shows; nil for a live inspection
 
@@ -161,17 +162,28 @@ const (
 // is left.
 //
 // If ctx ends, and after CloseTime at the latest, Close kills the remaining process
-// groups, cuts off other connections, and returns an error within a second.
+// groups, cuts off other connections, and returns an error within a second. A further
+// call waits for the first, and returns the same.
 func (in *Inspection) Close(ctx context.Context) error {
-	if !in.closing.CompareAndSwap(false, true) {
-		return nil
-	}
+	in.closing.Do(func() { in.closeErr = in.close(ctx) })
+	return in.closeErr
+}
+
+func (in *Inspection) close(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, CloseTime)
 	defer cancel()
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		in.close(ctx)
+		in.mu.Lock()
+		in.closed = true
+		in.mu.Unlock()
+		if err := in.servers.Close(ctx); err != nil {
+			in.logger.Warn("closing", "error", err)
+		}
+		in.end()
+		in.running.Wait()
+		in.leaveDesk()
 	}()
 	select {
 	case <-done:
@@ -179,19 +191,6 @@ func (in *Inspection) Close(ctx context.Context) error {
 	case <-ctx.Done():
 	}
 	return fmt.Errorf("closing the inspection: %w; connections that had to be cut off: %d", ctx.Err(), in.servers.Kill(killedTime))
-}
-
-// close is Close without a time limit.
-func (in *Inspection) close(ctx context.Context) {
-	in.mu.Lock()
-	in.closed = true
-	in.mu.Unlock()
-	if err := in.servers.Close(ctx); err != nil {
-		in.logger.Warn("closing", "error", err)
-	}
-	in.end()
-	in.running.Wait()
-	in.leaveDesk()
 }
 
 // Waits reports whether a request without a response may still get one: neither side has

@@ -62,7 +62,7 @@ func (r *recorder) take(raw string, say func(string)) {
 	case m.Method == "server/discover" && r.revision < "2026":
 		say(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"error":{"code":-32601,"message":"Method not found"}}`, m.ID))
 	case m.Method == "server/discover":
-		reply(m.ID, `{"supportedVersions":["2026-07-28"],"capabilities":{"tools":{}},"resultType":"complete"}`)
+		reply(m.ID, `{"supportedVersions":["2026-07-28"],"capabilities":{"tools":{}},"resultType":"complete","ttlMs":0,"cacheScope":"private"}`)
 	case m.Method == "initialize":
 		reply(m.ID, fmt.Sprintf(`{"protocolVersion":%q,"capabilities":{"tools":{}},"serverInfo":{"name":"recorder","version":"1"}}`, r.revision))
 	case m.Method == "tools/list":
@@ -70,7 +70,7 @@ func (r *recorder) take(raw string, say func(string)) {
 		for _, name := range []string{"ask", "gives-up", "now", "sign-in"} {
 			list = append(list, fmt.Sprintf(`{"name":%q,"inputSchema":{"type":"object"}}`, name))
 		}
-		reply(m.ID, `{"resultType":"complete","tools":[`+strings.Join(list, ",")+`]}`)
+		reply(m.ID, `{"resultType":"complete","ttlMs":0,"cacheScope":"private","tools":[`+strings.Join(list, ",")+`]}`)
 	case m.Method == "tools/call" && r.revision >= "2026":
 		switch p := roundOf(m); {
 		case p.State == nil && p.Responses == nil:
@@ -383,8 +383,8 @@ var misbehaviours = []struct {
 	{"null-content", fault.Params{}, []string{`{"jsonrpc":"2.0","id":%d,"result":{"action":"accept","content":null}}`}, true},
 	{"array-content", fault.Params{}, []string{`{"jsonrpc":"2.0","id":%d,"result":{"action":"accept","content":["not","an","object"]}}`}, true},
 	{"given-content", fault.Params{JSON: json.RawMessage(`{"n":1.50}`)}, []string{`{"jsonrpc":"2.0","id":%d,"result":{"action":"accept","content":{"n":1.50}}}`}, true},
-	{"unknown-action", fault.Params{}, []string{`{"jsonrpc":"2.0","id":%d,"result":{"action":"perhaps"}}`}, true},
-	{"no-action", fault.Params{}, []string{`{"jsonrpc":"2.0","id":%d,"result":{}}`}, true},
+	{"unknown-action", fault.Params{}, []string{`{"jsonrpc":"2.0","id":%d,"result":{"action":"perhaps","content":{"name":"text"}}}`}, true},
+	{"no-action", fault.Params{}, []string{`{"jsonrpc":"2.0","id":%d,"result":{"content":{"name":"text"}}}`}, true},
 	{"decline-with-content", fault.Params{}, []string{`{"jsonrpc":"2.0","id":%d,"result":{"action":"decline","content":{"name":"text"}}}`}, true},
 	{"cancel-with-content", fault.Params{}, []string{`{"jsonrpc":"2.0","id":%d,"result":{"action":"cancel","content":{"name":"text"}}}`}, true},
 	{"null-result", fault.Params{}, []string{`{"jsonrpc":"2.0","id":%d,"result":null}`}, true},
@@ -831,4 +831,35 @@ func toldOfFaults(in *bridge.Inspection) string {
 		}
 	}
 	return out.String()
+}
+
+// The end of a session belongs to the question after which it came: what was told of the
+// questions before it stays as it was.
+func TestStoriesDoNotChangeAfterTheNextQuestion(t *testing.T) {
+	b := start(t, "recorder", client.Settings{})
+	story := func(n int) string { return b.in.Next(b.question(n)).Text }
+	var before []string
+	for n := 1; n <= 2; n++ {
+		call := b.call("ask")
+		b.question(n)
+		b.answer(n, inbox.Answer{Action: "accept", Content: json.RawMessage(`{"name":"Ann"}`)})
+		b.done(call.Number)
+	}
+	b.call("ask") // the third question, which is not settled yet
+	b.question(3)
+	for n := 1; n <= 2; n++ {
+		if before = append(before, story(n)); !strings.HasPrefix(before[n-1], "answered the call") {
+			t.Errorf("question %d: %q", n, before[n-1])
+		}
+	}
+	b.misbehave(3, "kill-process", fault.Params{})
+	b.until("the end", func() bool { return b.server().State == servers.Ended })
+	for n := 1; n <= 2; n++ {
+		if got := story(n); got != before[n-1] {
+			t.Errorf("question %d: %q, but before the third question it was %q", n, got, before[n-1])
+		}
+	}
+	if got := story(3); !strings.Contains(got, "ended by signal: killed") {
+		t.Errorf("question 3: %q", got)
+	}
 }

@@ -26,6 +26,7 @@ import (
 	"elicitation-inspector/bridge/servers"
 	"elicitation-inspector/bridge/target"
 	"elicitation-inspector/bridge/wire"
+	"elicitation-inspector/bridge/wording"
 )
 
 // TestProtocol plays the cases in testdata/protocol, each in every revision that it
@@ -407,7 +408,7 @@ func (p *player) serverStep(verb, what string) {
 		p.write(fmt.Sprintf(answer, "error", what))
 	case "ends":
 		member := map[catalog.Kind]string{catalog.Tool: "content", catalog.Prompt: "messages", catalog.Resource: "contents"}[p.kind]
-		p.write(fmt.Sprintf(answer, "result", `{"resultType":"complete","`+member+`":[]}`))
+		p.write(fmt.Sprintf(answer, "result", `{"resultType":"complete","ttlMs":0,"cacheScope":"private","`+member+`":[]}`))
 	default:
 		p.Fatalf("%s: a server cannot %q", p.at, verb)
 	}
@@ -544,7 +545,7 @@ func (p *player) says(what string) string {
 		}
 		said := stateWord(c.State) + " " + c.Failure
 		for _, s := range c.Steps {
-			said += "; " + s.Text
+			said += "; " + wording.Join(": ", s.Word, s.Text)
 		}
 		return said + "; " + p.shown(c)
 	case "connection":

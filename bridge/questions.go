@@ -69,6 +69,9 @@ func (c *candidate) state() *conversation.Question {
 
 // ofQuestion assembles a Question from the log, the inbox and the linter.
 func (in *Inspection) ofQuestion(c candidate) Question {
+	if c.own != nil {
+		c.own = new(in.Shown(*c.own))
+	}
 	q := Question{Question: *c.state()}
 	if c.call != nil {
 		q.Server, q.Session, q.Call, q.CallName = in.known.IDOf(c.call.Server), c.call.Session, c.call.Number, in.nameOf(c.call)
@@ -76,8 +79,11 @@ func (in *Inspection) ofQuestion(c candidate) Question {
 	if c.own != nil {
 		q.Server, q.Session, q.Call, q.CallName = c.own.Server, c.own.Session, c.own.Call, c.own.CallName
 		q.Request, q.Handed, q.Left, q.Held, q.Delay = c.own.Request, c.own.Handed, c.own.Left, c.own.Held, c.own.Delay
-		if c.said != nil {
-			q.AnswerSeq = c.said.AnswerSeq
+		if c.said != nil { // times are those of frames
+			q.AnswerSeq, q.Asked = c.said.AnswerSeq, c.said.Asked
+			if c.said.State != conversation.Pending {
+				q.Ended = c.said.Ended
+			}
 		}
 	}
 	in.fill(&q)
@@ -201,7 +207,7 @@ func (in *Inspection) Questions() []Question {
 // outcome of a URL.
 func (in *Inspection) OnShow(settled int) []Question {
 	var list, past []candidate
-	for _, c := range in.candidates() {
+	for _, c := range in.shown(settled) {
 		switch q := c.state(); {
 		case q.State != conversation.Pending:
 			past = append(past, c)
@@ -221,24 +227,70 @@ func (in *Inspection) OnShow(settled int) []Question {
 	return in.assembled(list)
 }
 
-// Question returns one question by its number.
-func (in *Inspection) Question(number int) (Question, error) {
-	var c candidate
+// shown returns the candidates for OnShow, among them all that it returns. Its cost does
+// not grow with the settled questions, except in a replay.
+func (in *Inspection) shown(settled int) map[int]candidate {
+	if in.replay != nil {
+		return in.candidates()
+	}
+	in.read()
+	own := in.inbox.OnShow(settled)
+	now := in.read()
+	all := make(map[int]candidate, len(own)+len(now.Settled))
+	for _, q := range now.Settled {
+		c, said := now.Question(q.Number)
+		if said != nil {
+			all[q.Number] = candidate{said: said, call: c}
+		}
+	}
+	for i := range own {
+		c, said := now.Question(own[i].Number)
+		all[own[i].Number] = candidate{said: said, call: c, own: &own[i]}
+	}
+	return all
+}
+
+// candidate returns a question by its number.
+func (in *Inspection) candidate(number int) (c candidate, err error) {
 	in.read()
 	if own, err := in.inbox.Question(number); err == nil {
 		c.own = &own
 	}
 	c.call, c.said = in.read().Question(number)
 	if c.own == nil && (c.said == nil || !in.isTold(c.said)) {
-		return Question{}, fmt.Errorf("%w: %d", ErrUnknownQuestion, number)
+		err = fmt.Errorf("%w: %d", ErrUnknownQuestion, number)
+	}
+	return c, err
+}
+
+// Question returns one question by its number.
+func (in *Inspection) Question(number int) (Question, error) {
+	c, err := in.candidate(number)
+	if err != nil {
+		return Question{}, err
 	}
 	return in.ofQuestion(c), nil
+}
+
+// Standing returns the call of a question, 0 if none is known, and whether the question
+// waits. It is much faster than Question.
+func (in *Inspection) Standing(number int) (call int, waits bool) {
+	c, err := in.candidate(number)
+	switch {
+	case err != nil:
+		return 0, false
+	case c.own != nil:
+		call = c.own.Call
+	case c.call != nil:
+		call = c.call.Number
+	}
+	return call, c.state().State == conversation.Pending
 }
 
 // Answer settles a question with a. Only the first answer counts: later ones get the
 // error [ErrSettled], and the returned question tells how it was settled.
 func (in *Inspection) Answer(number int, a inbox.Answer) (Question, error) {
-	_, err := in.inbox.Answer(number, a)
+	err := in.settle(number, a)
 	q, unknown := in.Question(number)
 	switch {
 	case unknown != nil:

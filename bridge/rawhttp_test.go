@@ -101,7 +101,7 @@ func (s *rawHTTP) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			fmt.Fprintf(w, `{"jsonrpc":"2.0","id":%s,"error":{"code":-32601,"message":"Method not found"}}`, m.ID)
 			return
 		}
-		answer(fmt.Sprintf(`{"supportedVersions":[%q],"capabilities":{"tools":{"listChanged":%v}},"resultType":"complete"}`, s.revision, s.changes))
+		answer(fmt.Sprintf(`{"supportedVersions":[%q],"capabilities":{"tools":{"listChanged":%v}},"resultType":"complete","ttlMs":0,"cacheScope":"private"}`, s.revision, s.changes))
 	case "subscriptions/listen":
 		w.Header().Set("Content-Type", "text/event-stream")
 		w.WriteHeader(http.StatusOK)
@@ -112,7 +112,7 @@ func (s *rawHTTP) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Mcp-Session-Id", s.session)
 		answer(fmt.Sprintf(`{"protocolVersion":%q,"capabilities":{"tools":{}},"serverInfo":{"name":"raw","version":"1"}}`, s.revision))
 	case "tools/list":
-		answer(`{"resultType":"complete","tools":[{"name":"ask","inputSchema":{"type":"object"}}]}`)
+		answer(`{"resultType":"complete","ttlMs":0,"cacheScope":"private","tools":[{"name":"ask","inputSchema":{"type":"object"}}]}`)
 	case "tools/call":
 		s.call(w, m)
 	default:
@@ -154,7 +154,7 @@ func TestCancellationThatTheResultHasOvertaken(t *testing.T) {
 		t.Errorf("question is %s: %q", q.State, q.Reason)
 	}
 	got, _ := b.in.Call(call.Number)
-	if last := got.Steps[len(got.Steps)-1]; last.Question != 1 || last.Text != "withdrawn: "+q.Reason {
+	if last := got.Steps[len(got.Steps)-1]; last.Question != 1 || last.Word != "withdrawn" || last.Text != q.Reason {
 		t.Errorf("last step is %+v", last)
 	}
 }

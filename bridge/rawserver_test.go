@@ -84,7 +84,7 @@ func (s *rawServer) serve(revision string, tools []string, handle func(request))
 				s.fail(r, -32601, "Method not found", "")
 				continue
 			}
-			s.reply(r, `{"supportedVersions":[%q],"capabilities":{"tools":{}},"resultType":"complete"}`, revision)
+			s.reply(r, `{"supportedVersions":[%q],"capabilities":{"tools":{}},"resultType":"complete","ttlMs":0,"cacheScope":"private"}`, revision)
 		case "initialize":
 			s.reply(r, `{"protocolVersion":%q,"capabilities":{"tools":{}},"serverInfo":{"name":"raw","version":"1"}}`, revision)
 		case "tools/list":

@@ -158,14 +158,15 @@ func tell(in *bridge.Inspection) string {
 		}
 		fmt.Fprintf(&b, "call %d of %s %q %q with %s: %s in %d rounds, #%d to #%d, isError %t, %q, unsent %q, %d steps left out, %d log messages, progress %s\n", c.Number, c.Request.Kind, c.Request.Name, c.Request.Key,
 			c.Request.Arguments, c.State, len(c.Rounds), c.LastRequest(), c.ResultSeq, c.State == conversation.ToolFailed, c.Failure, c.Unsent, c.Dropped, c.Logs, progressOf(c))
+		fmt.Fprintf(&b, "\ttook %s, %s with the person, %s with the server\n", c.Duration, c.Waited, c.Served)
 		for _, s := range inAnyOrder(c) {
-			fmt.Fprintf(&b, "\t%s %q #%d question %d\n", s.Kind, s.Text, s.Seq, s.Question)
+			fmt.Fprintf(&b, "\t%s %q #%d question %d at %s\n", s.Kind, s.Text, s.Seq, s.Question, s.At.Sub(c.Start))
 		}
 	}
 	for _, q := range in.Questions() {
-		fmt.Fprintf(&b, "question %d of call %d %q, guessed %t, round %d %q %s by %d: %s %s #%d.%d: %s %s by %s %q #%d, completion %d, awaited %t, %d findings\n", q.Number, q.Call, q.CallName,
+		fmt.Fprintf(&b, "question %d of call %d %q, guessed %t, round %d %q %s by %d: %s %s #%d.%d: %s %s by %s %q #%d, completion %d, awaited %t, %d findings, waited %s\n", q.Number, q.Call, q.CallName,
 			q.Guessed, q.Round, q.Key, q.Carried(), q.Via, q.Method, q.Params, q.AskedSeq, q.Place, q.State, q.Answer, q.By, q.Reason, q.AnswerSeq,
-			q.Completion, q.Awaited, len(q.Findings))
+			q.Completion, q.Awaited, len(q.Findings), q.Waited)
 	}
 	for _, f := range in.Findings("") {
 		if f.Question == 0 {
@@ -289,8 +290,8 @@ func TestReplayOfCallThatEndedBeforeItsServer(t *testing.T) {
 	for _, line := range []string{
 		`"seq":1,"ts":"2026-07-28T10:00:00Z","direction":"c2s","transport":"stdio","call":1,"raw":{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"ask"}}`,
 		`"seq":2,"ts":"2026-07-28T10:00:01Z","direction":"s2c","transport":"stdio","call":1,"round":1,"raw":{"jsonrpc":"2.0","id":1,"result":{"resultType":"input_required","inputRequests":{"who":{"method":"elicitation/create","params":{"message":"Who?","requestedSchema":{"type":"object","properties":{}}}}}}}`,
-		`"seq":3,"ts":"2026-07-28T10:00:04Z","direction":"meta","transport":"stdio","call":1,"raw":{"ended":"failed","reason":"the inspector was closed","at":"2026-07-28T10:00:04Z"}`,
-		`"seq":4,"ts":"2026-07-28T10:00:09Z","direction":"meta","transport":"stdio","text":"process 1 exited with code 0"`,
+		`"seq":3,"ts":"2026-07-28T10:00:04Z","direction":"meta","transport":"stdio","call":1,"note":{"kind":"ended","why":"the inspector was closed","state":"failed","at":"2026-07-28T10:00:04Z"}`,
+		`"seq":4,"ts":"2026-07-28T10:00:09Z","direction":"meta","transport":"stdio","note":{"kind":"process-exited","pid":1,"code":0},"text":"process 1 exited with code 0"`,
 	} {
 		text += `{"v":1,"session_id":"a","server_label":"s",` + line + "}\n"
 	}

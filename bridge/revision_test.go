@@ -38,7 +38,7 @@ func init() {
 			switch r.Method {
 			case "server/discover":
 				modern = true
-				s.reply(r, `{"supportedVersions":["2026-07-28","2025-11-25"],"capabilities":{"tools":{}},"resultType":"complete"}`)
+				s.reply(r, `{"supportedVersions":["2026-07-28","2025-11-25"],"capabilities":{"tools":{}},"resultType":"complete","ttlMs":0,"cacheScope":"private"}`)
 			case "initialize":
 				if os.Getenv(oldToolsEnv) == "modern only" {
 					s.fail(r, -32022, "Unsupported protocol version", "")
@@ -46,7 +46,7 @@ func init() {
 				}
 				s.reply(r, `{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},"serverInfo":{"name":"old","version":"1"}}`)
 			case "tools/list":
-				s.reply(r, `{"tools":[{"name":"ask","inputSchema":{"type":"object"}}],"resultType":"complete"}`)
+				s.reply(r, `{"tools":[{"name":"ask","inputSchema":{"type":"object"}}],"resultType":"complete","ttlMs":0,"cacheScope":"private"}`)
 			case "tools/call":
 				if modern && os.Getenv(oldToolsEnv) != "sends" {
 					text, _ := json.Marshal("eliciting failed: " + unsentText)

@@ -38,7 +38,7 @@ var oddStates = []string{
 
 func init() {
 	rawServers["odd-rounds"] = func(s *rawServer) {
-		tools := []string{"twice", "mixed", "polls", "exits"}
+		tools := []string{"twice", "pair", "mixed", "polls", "exits"}
 		for i := range oddStates {
 			tools = append(tools, fmt.Sprint("state-", i))
 		}
@@ -56,6 +56,8 @@ func init() {
 				s.reply(call, `{"resultType":"input_required","inputRequests":{"q":`+formRequest+`}%s}`, "State?", member)
 			case call.tool() == "twice" && p.Responses == nil:
 				s.reply(call, `{"resultType":"input_required","inputRequests":{"a":`+formRequest+`,"a":`+formRequest+`}}`, "First?", "Second?")
+			case call.tool() == "pair" && p.Responses == nil:
+				s.reply(call, `{"resultType":"input_required","inputRequests":{"a":`+formRequest+`,"b":`+formRequest+`}}`, "First?", "Second?")
 			case call.tool() == "mixed" && p.Responses == nil:
 				s.reply(call, `{"resultType":"input_required","inputRequests":{"s":{"method":"sampling/createMessage","params":{"messages":[],"maxTokens":9}},"q":`+formRequest+`,"r":{"method":"roots/list"}}}`, "Mixed?")
 			case call.tool() == "polls" && rounds <= 5:
@@ -235,6 +237,37 @@ func TestRetryTwice(t *testing.T) {
 	}
 	if c, _ := b.in.Call(call.Number); len(c.Rounds) != 3 {
 		t.Errorf("%d rounds", len(c.Rounds))
+	}
+}
+
+// Each answer of a round has its own time, in the log as well: the first of two questions
+// has ended before the second is answered.
+func TestAnswersOfARoundHaveTheirTimes(t *testing.T) {
+	b := start(t, "odd-rounds", client.Settings{})
+	call := b.call("pair")
+	b.question(2)
+	b.answer(1, accept(`{}`))
+	var first *conversation.Question
+	b.until("the first answer in the log", func() bool {
+		c, err := b.in.Conversation().Call(t.Context(), 1, conversation.Reading{})
+		if err != nil || len(c.Questions) != 2 {
+			return false
+		}
+		first = c.Questions[0]
+		return first.State == conversation.Answered
+	})
+	b.answer(2, accept(`{}`))
+	b.done(call.Number)
+	c, err := b.in.Conversation().Call(t.Context(), 1, conversation.Reading{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	one, two := c.Questions[0], c.Questions[1]
+	if !one.Ended.Equal(first.Ended) || !one.Ended.Before(two.Ended) || two.Ended.After(c.Rounds[1].Began) {
+		t.Errorf("the answers stand at %s, before the second at %s, and %s; the next round began at %s", one.Ended, first.Ended, two.Ended, c.Rounds[1].Began)
+	}
+	if one.By != conversation.ByPerson || one.AnswerSeq != c.Rounds[1].Request || two.AnswerSeq != one.AnswerSeq {
+		t.Errorf("the first is by %q in frame %d, the second in %d, and the round in %d", one.By, one.AnswerSeq, two.AnswerSeq, c.Rounds[1].Request)
 	}
 }
 

@@ -93,3 +93,12 @@ func (in *Inspection) Label(id string) string {
 	s, _ := in.known.Server(id)
 	return s.Label
 }
+
+// Ping sends a ping to a connected server and waits for its response.
+func (in *Inspection) Ping(ctx context.Context, server string) error {
+	conn, err := in.servers.Connection(server)
+	if err != nil {
+		return err
+	}
+	return conn.Ping(ctx)
+}

@@ -1,9 +1,14 @@
 package bridge
 
 import (
+	"bytes"
+
 	"elicitation-inspector/bridge/changes"
+	"elicitation-inspector/bridge/elicit"
+	"elicitation-inspector/bridge/inbox"
 	"elicitation-inspector/bridge/signin"
 	"elicitation-inspector/bridge/target"
+	"elicitation-inspector/bridge/wire/redact"
 )
 
 // useDesk gives the servers that are reached by a URL their flows, unless they have a
@@ -29,6 +34,31 @@ func (in *Inspection) withAccess(spec target.Spec) target.Spec {
 		spec.Access = flow
 	}
 	return spec
+}
+
+// Shown returns a question of the inbox as people may see it: with the secrets of sign-ins
+// masked that its server repeats, as the log masks them.
+func (in *Inspection) Shown(q inbox.Question) inbox.Question {
+	server := in.log.Head(q.AskedSeq).Server
+	if masked := in.signIns.MaskedJSON(server, q.Params); !bytes.Equal(masked, q.Params) {
+		q.Params = masked
+		if q.Request != nil {
+			q.Request, _ = elicit.Parse(masked) // it was parsed before, and has the same form
+		}
+	}
+	q.Answer, q.Reason = in.signIns.MaskedJSON(server, q.Answer), in.signIns.MaskedText(server, q.Reason)
+	return q
+}
+
+// settle answers a question. Where the answer repeats a string that Shown has masked, it
+// gets the string of the question.
+func (in *Inspection) settle(number int, a inbox.Answer) error {
+	if q, err := in.inbox.Question(number); err == nil && q.Params != nil {
+		shown := in.Shown(q)
+		a.Content, a.Result = redact.Restored(a.Content, q.Params, shown.Params), redact.Restored(a.Result, q.Params, shown.Params)
+	}
+	_, err := in.inbox.Answer(number, a)
+	return err
 }
 
 // leaveDesk is called when no connection needs a token any more.

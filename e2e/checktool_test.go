@@ -55,7 +55,7 @@ func TestCheckThisTool(t *testing.T) {
 	check.Role("DisclosureTriangle", "Decline").Nth(0).Click()
 	check.Contains("A good server: ").Contains("question 1")
 
-	exchange := tab.Tab(p.Base + crash.Attr("href"))
+	exchange := tab.Tab(page.Eval[string](tab, "location.origin") + crash.Attr("href"))
 	if open := page.Eval[bool](exchange, "document.querySelector(location.hash).open"); !open {
 		t.Error("the page of the exchange does not show the frame that its address names")
 	}

@@ -31,7 +31,7 @@ func TestConformance(t *testing.T) {
 		t.Fatal(err)
 	}
 	run := map[string]int{"2025-06-18": 0, "2025-11-25": 0, "2026-07-28": 0, extension: 0} // scenarios by revision
-	for _, s := range scenarios(t, suite) {
+	for _, s := range scenarios(t, suite, "--client") {
 		if why := s.leftOut(); why != "" {
 			t.Logf("%s is left out: %s", s.name, why)
 			continue
@@ -55,7 +55,41 @@ func TestConformance(t *testing.T) {
 	}
 }
 
-// scenario is one of the suite's scenarios for clients.
+// asks matches the suite's scenarios for servers that are about questions.
+var asks = regexp.MustCompile(`^(tools-call-elicitation|elicitation-.*|input-required-result-.*)$`)
+
+// passed matches what the suite says where every check has passed.
+var passed = regexp.MustCompile(`Passed: ([1-9]\d*)/([1-9]\d*), 0 failed, 0 warnings`)
+
+// The official conformance suite, against the demo server with what it calls: every scenario
+// about questions that it lists, in each of its revisions.
+func TestServerConformance(t *testing.T) {
+	t.Parallel()
+	suite := servers.Node(t, "@modelcontextprotocol", "conformance", "dist", "index.js")
+	url := demoOverHTTP(t, "--conformance")
+	run := map[string]int{} // scenarios by revision
+	for _, s := range scenarios(t, suite, "--server") {
+		if !asks.MatchString(s.name) {
+			continue
+		}
+		for _, revision := range s.revisions {
+			run[revision]++
+			t.Run(revision+"/"+s.name, func(t *testing.T) {
+				ctx, cancel := context.WithTimeout(t.Context(), conformanceTime)
+				defer cancel()
+				out, err := exec.CommandContext(ctx, suite[0], append(suite[1:], "server", "--url", url, "--scenario", s.name, "--spec-version", revision)...).CombinedOutput()
+				if found := passed.FindSubmatch(out); err != nil || found == nil || string(found[1]) != string(found[2]) {
+					t.Errorf("%v\n%s", err, out)
+				}
+			})
+		}
+	}
+	if run["2025-06-18"] < 1 || run["2025-11-25"] < 3 || run["2026-07-28"] < 14 {
+		t.Errorf("the suite has fewer scenarios about questions than it had: %v", run)
+	}
+}
+
+// scenario is one of the suite's scenarios.
 type scenario struct {
 	name      string
 	revisions []string // revisions in which it applies; "extension" if in none
@@ -80,10 +114,10 @@ func (s scenario) leftOut() string {
 
 var scenarioLine = regexp.MustCompile(`^  - (\S+) \[([^\]]+)\]$`)
 
-// scenarios returns the suite's list.
-func scenarios(t *testing.T, suite []string) []scenario {
+// scenarios returns the suite's list of a kind: --client or --server.
+func scenarios(t *testing.T, suite []string, kind string) []scenario {
 	t.Helper()
-	out, err := exec.Command(suite[0], append(suite[1:], "list", "--client")...).Output()
+	out, err := exec.Command(suite[0], append(suite[1:], "list", kind)...).Output()
 	if err != nil {
 		t.Fatalf("listing the suite's scenarios: %v", err)
 	}

@@ -34,7 +34,7 @@ need() {
 	}
 }
 
-chromium() {
+browser_found() {
 	[ -n "${CHROME:-}" ] && return 0
 	for name in chromium chromium-browser google-chrome google-chrome-stable; do
 		has $name && return 0
@@ -42,7 +42,7 @@ chromium() {
 	[ -d "/Applications/Google Chrome.app" ] || [ -d /Applications/Chromium.app ]
 }
 
-chromium || need "Chromium (or CHROME set to the path of one)" chromium
+browser_found || need "Chromium (or CHROME set to the path of one)" chromium
 has cc || has gcc || has clang || need "a C compiler, for Go's race detector" gcc libc6-dev
 has npm || need npm npm
 

@@ -134,7 +134,7 @@ func TestTimeout(t *testing.T) {
 	}
 
 	start("wait", "0.5")
-	s.result("timed out after 500ms of the server's own time")
+	s.result("timed out after 500 ms of the server's own time")
 	rude.Until("notifications/cancelled", func(line string) bool { return strings.Contains(line, `"notifications/cancelled"`) })
 
 	start("ask", "0.5")

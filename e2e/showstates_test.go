@@ -108,7 +108,7 @@ var checkStates = []state{
 // signInStates are those of a server behind OAuth.
 var signInStates = []state{
 	{name: "sign-in-waiting", pane: work, show: func(s *session) {
-		s.signIn("waiting").Contains("demo.use").Link("Open").Wait()
+		s.signIn("waiting").Contains("demo.use").Button("Open").Wait()
 	}},
 	{name: "sign-in-held", pane: work, show: func(s *session) {
 		card := s.signIn("waiting")
@@ -132,7 +132,7 @@ var signInStates = []state{
 		card := s.signIn("held")
 		card.Role("switch", "Step by step").Click()
 		card.Button("Send").Click()
-		s.signIn("waiting").Link("Open").Wait()
+		s.signIn("waiting").Button("Open").Wait()
 		s.consents(page.Eval[string](s.page, "document.querySelector('.facts-of code').innerText.trim()"), "Allow")
 		s.signIn("signed in").Role("DisclosureTriangle", "").All().Nth(0).Click()
 		s.signIn("signed in").Button("Ladder").Wait()

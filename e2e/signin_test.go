@@ -19,7 +19,7 @@ func (s *session) signIn(state string) *page.Control {
 // Open has opened, and waits until the browser has returned.
 func (s *session) consents(issuer, button string) {
 	s.t.Helper()
-	s.signIn("waiting").Link("Open").Click()
+	s.signIn("waiting").Button("Open").Click()
 	tab := s.page.Opened(issuer)
 	tab.Button(button).Click()
 	tab.Role("heading", "Back at the inspector").Wait()

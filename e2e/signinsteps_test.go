@@ -51,7 +51,10 @@ func (s *session) visits() {
 // visit is visits for one of several cards. It returns the last page.
 func (s *session) visit(card *page.Control) string {
 	s.t.Helper()
-	res, text := s.read(s.Client().Get(s.Base + card.Link("Open").Attr("href")))
+	to := page.Call[string](card.Button("Open"), "function() { return this.form.getAttribute('action') }")
+	res, _ := s.read(s.Client().PostForm(s.Base+to, nil))
+	_, there, _ := strings.Cut(res.Header.Get("Refresh"), "url=")
+	res, text := s.read(s.Client().Get(there))
 	if m := consentForm.FindStringSubmatch(text); m != nil {
 		_, text = s.read(s.Client().PostForm(res.Request.URL.String(), url.Values{"request": {m[1]}, "choice": {"allow"}, "user": {"Robin"}}))
 	}

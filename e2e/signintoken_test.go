@@ -80,7 +80,7 @@ func TestSignInToken(t *testing.T) {
 	s.serverDetails()
 	token.Button("Sign in as another").Click()
 	s.page.Press(page.Escape)
-	s.signIn("waiting").Link("Open").Click()
+	s.signIn("waiting").Button("Open").Click()
 	tab := s.page.Opened(w.URL)
 	tab.Role("combobox", "Sign in as").Choose("Sam")
 	tab.Button("Allow").Click()

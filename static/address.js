@@ -17,6 +17,7 @@ export const inAddress = name => new URLSearchParams(location.search).get(name) 
 export function toAddress(values, step) {
   const query = new URLSearchParams(location.search)
   query.delete("token") // the cookie has the token by now
+  query.delete("shared")
   for (const [name, value] of Object.entries(values)) {
     if (value) query.set(name, value)
     else query.delete(name)

@@ -9,7 +9,7 @@ const panel = $("check"), view = $("check-view")
 
 const style = Object.assign(document.createElement("link"), { rel: "stylesheet", href: "/static/check.css" })
 const styled = new Promise(done => { style.onload = style.onerror = done })
-document.head.append(style)
+document.body.append(style) // after the sheet at the end of the page
 
 /** Draws the check in a response, and opens its panel. @param {string} html */
 async function show(html) {

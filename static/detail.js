@@ -6,7 +6,7 @@
 import { inAddress, toAddress } from "./address.js"
 import { announce, copied, drawn, notice, post } from "./ask.js"
 import { parse } from "./changes.js"
-import { $, all, bare, near, on, one } from "./dom.js"
+import { $, all, bare, home, near, on, one } from "./dom.js"
 import { choose } from "./panes.js"
 
 const detail = $("detail"), splitter = $("split-detail"), compareBar = $("comparing")
@@ -233,7 +233,7 @@ function leaveMenu() {
 /** @param {string} what */
 async function copy(what) {
   leaveMenu()
-  if (what === "link") return put(location.origin + "/?" + new URLSearchParams({ ...inAddress("filter") && { filter: inAddress("filter") }, frame: String(seq) }), "The link")
+  if (what === "link") return put(home + "/?" + new URLSearchParams({ ...inAddress("filter") && { filter: inAddress("filter") }, frame: String(seq) }), "The link")
   if (what === "path") {
     const chosen = one("#detail-pretty [aria-selected=true]", detail), way = path(chosen ? steps(chosen) : [])
     return put(way, way)

@@ -19,21 +19,25 @@ export const on = (type, fn, options) => document.addEventListener(type, fn, opt
 /** Tells whether a key was pressed without Ctrl, Meta and Alt. @param {KeyboardEvent} e */
 export const bare = e => !(e.ctrlKey || e.metaKey || e.altKey)
 
-/** Stores a setting in this browser, if possible. @param {string} name @param {string} value */
+const domain = ".inspector.localhost", isOwn = location.hostname.endsWith(domain)
+
+/** The origin for links: the page's own host is another one in each run. */
+export const home = isOwn ? `http://127.0.0.1:${location.port || 80}` : location.origin
+
+/** The settings in this browser, by the names of their cookies. @type {Map<string, string>} */
+const settings = new Map(document.cookie.split("; ").map(c => /** @type {any} */ (c.split("=", 2))))
+
+/** @param {string} name */
+const cookie = name => "inspector_" + encodeURIComponent(name)
+
+/** Stores a setting in this browser, for later runs too. @param {string} name @param {string} value which needs no escapes */
 export function remember(name, value) {
-  try {
-    localStorage.setItem(name, value)
-  } catch { /* no storage: the setting applies to this page only */ }
+  settings.set(cookie(name), value)
+  document.cookie = `${cookie(name)}=${value}; Path=/; SameSite=Strict; Max-Age=${value ? 31536000 : 0}${isOwn ? "; Domain=" + domain : ""}`
 }
 
 /** @param {string} name */
-export function remembered(name) {
-  try {
-    return localStorage.getItem(name) ?? ""
-  } catch {
-    return ""
-  }
-}
+export const remembered = name => settings.get(cookie(name)) ?? ""
 
 /** Formats a whole number with its digits in groups of three. @param {number} n */
 export const grouped = n => n.toLocaleString("en").replaceAll(",", "\u202f")

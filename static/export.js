@@ -2,7 +2,7 @@
 /** Exports: the links of the menu Export, and texts that are copied. */
 import { inAddress } from "./address.js"
 import { announce, copied, drawn, notice, post } from "./ask.js"
-import { $, all, near, on, one } from "./dom.js"
+import { $, all, home, near, on, one } from "./dom.js"
 
 on("click", async e => {
   const button = near(e.target, "[data-copy-from]"), text = button && await drawn(button.dataset.copyFrom)
@@ -23,7 +23,7 @@ on("click", async e => {
   const button = near(e.target, "[data-copy-link]"), form = near(button, "#args-form")
   if (!button) return
   const query = button.dataset.copyLink || (await linkOf(form))
-  if (query) copy(button, location.origin + "/" + query, "The link")
+  if (query) copy(button, home + "/" + query, "The link")
 })
 
 /** @param {HTMLFormElement} form */

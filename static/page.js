@@ -93,4 +93,5 @@ on("keydown", e => {
   e.preventDefault()
 })
 
+if (["127.0.0.1", "localhost", "[::1]"].includes(location.hostname)) notice("Other servers on this computer get the cookie of this address: open none in this browser that you do not trust.", 30)
 connect()

@@ -2,7 +2,7 @@
 /** Presenting, with big type and the question beside its ladder; and the theme. */
 import { inAddress, toAddress } from "./address.js"
 import { whenChanged } from "./changes.js"
-import { $, bare, on, one } from "./dom.js"
+import { $, bare, on, one, remember } from "./dom.js"
 
 const button = $("present"), theme = $("theme")
 
@@ -42,5 +42,5 @@ whenChanged(draw)
 // The server draws the page in the theme, so that no other theme flashes up first.
 theme.addEventListener("change", () => {
   document.documentElement.dataset.theme = theme.value
-  document.cookie = `inspector_theme=${theme.value}; Path=/; SameSite=Strict; Max-Age=${theme.value ? 31536000 : 0}`
+  remember("theme", theme.value)
 })

@@ -1,8 +1,9 @@
 // Package static holds the page's style sheets, scripts and icon. The browser gets the
-// scripts as one file, bundle.js, which the task generate writes from the modules, since
-// a request for each module would cost the first load a quarter of its time. The bundle
-// is not minified: compressed it would be 5 kB smaller, but stack traces, breakpoints
-// and the differences of a commit can be read without a source map.
+// scripts as one file, bundle.js, since a request for each module would cost the first
+// load a quarter of its time. Of the style sheets in css it gets those in sight at first
+// in the page, as style.css, the others after it, as more.css, those of a transcript as
+// transcript.css, and those of a check as check.css when it is opened. The task generate
+// writes all these, minified.
 package static
 
 import (
@@ -14,7 +15,7 @@ import (
 
 // Files are everything that is served below /static/.
 //
-//go:embed *.css bundle.js *.svg
+//go:embed *.css bundle.js door.js *.svg
 var Files embed.FS
 
 // Sheet is the style sheet. The page carries it in its head, so that a browser

@@ -3,10 +3,10 @@ package views
 import (
 	"cmp"
 	"strconv"
-	"strings"
 	"time"
 
 	"elicitation-inspector/bridge/catalog"
+	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/wording"
 )
 
@@ -57,58 +57,36 @@ const reaction = 10 * time.Millisecond
 // served returns the server's share of the duration of a call that has ended, or that
 // waits for the person.
 func (c Call) served() time.Duration {
-	if c.State == CallRunning {
-		return c.WaitedSince.Sub(c.Started)
+	if !c.State.Over() {
+		return c.WaitedSince.Sub(c.Start)
 	}
-	return c.Duration - c.Waited
+	return c.Served
 }
 
 // FramesOf returns the filter for the frames of a call.
 func FramesOf(call string) string { return "call:" + call }
 
-// major reports whether a step belongs in the short line over a call.
-func (s Step) major() bool {
-	return s.Kind != "progress" && s.Kind != "log" && s.Kind != "list"
-}
-
-// word returns the kind of a step in a word; about has the rest.
-func (s Step) word() string {
-	switch s.Kind {
-	case "retry":
-		return s.Text
-	case StepToolError:
+// stepWord returns the kind of a step in a word or two.
+func stepWord(s conversation.Step) string {
+	if s.Kind == conversation.StepToolError {
 		return "tool error"
-	case "answered":
-		word, _, _ := strings.Cut(s.Text, ": ")
-		return cmp.Or(settlings[word], word, s.Kind)
 	}
-	return s.Kind
-}
-
-func (s Step) about() string {
-	switch s.Kind {
-	case "retry":
-		return ""
-	case "answered":
-		_, rest, _ := strings.Cut(s.Text, ": ")
-		return rest
-	}
-	return s.Text
+	return cmp.Or(settlings[s.Word], s.Word, string(s.Kind))
 }
 
 // repeated is a step in the line over a call, with the number of similar steps in a row.
 // The step is the last of these.
 type repeated struct {
-	Step
+	conversation.Step
 	n int
 }
 
 // short describes a step for the line over a call: "asked +41 ms", "asked ×3 +2.1 s".
 func (c Call) short(s repeated) string {
-	if s.Kind == "called" {
+	if s.Kind == conversation.StepCalled {
 		return "called " + s.At.Format(time.TimeOnly)
 	}
-	return wording.Join(" ", s.word(), times(s.n), "+"+wording.Lasted(s.At.Sub(c.Started)))
+	return wording.Join(" ", stepWord(s.Step), times(s.n), "+"+wording.Duration(s.At.Sub(c.Start)))
 }
 
 // line returns the part of a timeline that fits over a call: the first step and the last
@@ -118,8 +96,8 @@ func (c Call) line() (steps []repeated, left int) {
 	for _, s := range c.Steps {
 		last := len(steps) - 1
 		switch {
-		case !s.major():
-		case last > 0 && steps[last].word() == s.word():
+		case s.Kind == conversation.StepProgress || s.Kind == conversation.StepLog || s.Kind == conversation.StepList:
+		case last > 0 && stepWord(steps[last].Step) == stepWord(s):
 			steps[last] = repeated{s, steps[last].n + 1}
 		default:
 			steps = append(steps, repeated{s, 1})
@@ -134,11 +112,24 @@ func (c Call) line() (steps []repeated, left int) {
 // logged counts the log messages that are steps of the timeline.
 func (c Call) logged() (n int) {
 	for _, s := range c.Steps {
-		if s.Kind == "log" {
+		if s.Kind == conversation.StepLog {
 			n++
 		}
 	}
 	return n
+}
+
+// stage returns the class of a call's state.
+func stage(s conversation.State) string {
+	switch s {
+	case conversation.Done, conversation.ToolFailed:
+		return "done"
+	case conversation.Failed:
+		return "failed"
+	case conversation.Stopped:
+		return "stopped"
+	}
+	return "running"
 }
 
 // stateWord describes the state of a call.
@@ -148,8 +139,8 @@ func (c CallTab) stateWord() string {
 		return "waiting for you"
 	case c.Yours:
 		return "your turn"
-	case c.State == CallDone && c.IsError:
+	case c.State == conversation.ToolFailed:
 		return "tool error"
 	}
-	return string(c.State)
+	return stage(c.State)
 }

@@ -6,6 +6,7 @@ import (
 
 	"golang.org/x/net/html"
 
+	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/elicit/lint"
 	"elicitation-inspector/bridge/findings"
 	"elicitation-inspector/bridge/wire"
@@ -58,7 +59,7 @@ func TestFindingsOnACard(t *testing.T) {
 	} {
 		q := someQuestion()
 		q.Findings, q.Unfolded = someFindings(c.severities...), true
-		for _, state := range []QuestionState{QuestionPending, QuestionAnswered, QuestionRefused} {
+		for _, state := range []conversation.QuestionState{conversation.Pending, conversation.Answered, conversation.Refused} {
 			q.State = state
 			doc := draw(t, QuestionCard(q))
 			lines := byClass(doc, "finding")

@@ -4,6 +4,7 @@ import (
 	"strconv"
 	"strings"
 
+	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/wording"
 )
 
@@ -18,7 +19,8 @@ type Ledger struct {
 // LedgerRow is one question in the ledger.
 type LedgerRow struct {
 	Question
-	Again bool // the answer can be repeated
+	Message string // or its method
+	Again   bool   // the answer can be repeated
 }
 
 // column is a column of the ledger.
@@ -34,7 +36,7 @@ func (r LedgerRow) Answer() string {
 	switch {
 	case r.Wrong != "":
 		return "deliberate: " + r.Wrong
-	case r.State == QuestionAnswered:
+	case r.State == conversation.Answered:
 		return wording.Join(": ", r.stateWord(), r.Digest)
 	}
 	return wording.Join(": ", r.stateWord(), r.Reason)
@@ -43,7 +45,7 @@ func (r LedgerRow) Answer() string {
 // Matches reports whether the row contains every word of a filter.
 func (r LedgerRow) Matches(filter string) bool {
 	all := strings.ToLower(strings.Join([]string{
-		"#" + strconv.Itoa(r.Number), r.Server.Label, r.CallName, r.ofCall(), r.Message, r.Mode, r.Key, r.Answer(), r.by(), r.By, r.Fault, r.Next.Text,
+		"#" + strconv.Itoa(r.Number), r.Server.Label, r.CallName, r.ofCall(), r.Message, r.mode(), r.Key, r.Answer(), r.by(), r.By, r.Fault, r.Next.Text,
 	}, "\n"))
 	for word := range strings.FieldsSeq(strings.ToLower(filter)) {
 		if !strings.Contains(all, word) {

@@ -5,15 +5,17 @@
 package views
 
 import (
-	"encoding/json"
 	"time"
 
 	"github.com/a-h/templ"
 
 	"elicitation-inspector/bridge/catalog"
 	"elicitation-inspector/bridge/client"
+	"elicitation-inspector/bridge/conversation"
+	"elicitation-inspector/bridge/elicit"
 	"elicitation-inspector/bridge/elicit/link"
 	"elicitation-inspector/bridge/elicit/lint"
+	"elicitation-inspector/bridge/inbox"
 	"elicitation-inspector/bridge/response"
 	"elicitation-inspector/views/forms"
 )
@@ -82,7 +84,7 @@ type Server struct {
 	Instructions string
 	Capabilities []string        // names of what the server offers: "tools", "prompts (list changes)" …
 	Settings     client.Settings // settings of the present connection, or of the next one
-	Policy       string          // policy for its questions: "ask", "defaults", "decline", "cancel", "block"
+	Policy       inbox.Policy    // policy for its questions
 	Held         int             // questions held back because the server asks too often
 	Room         int             // how many held questions can be shown now
 	TurnedAway   int             // questions that were refused because too many wait
@@ -139,27 +141,15 @@ type CallForm struct {
 	Call     int    // the call with these arguments, 0 if none
 }
 
-// CallState is the state of a call.
-type CallState string
-
-// The states of a call.
-const (
-	CallRunning CallState = "running"
-	CallDone    CallState = "done"
-	CallFailed  CallState = "failed"  // a JSON-RPC error, or the connection was lost
-	CallStopped CallState = "stopped" // by the person
-)
-
 // CallTab is one entry in the strip of calls.
 type CallTab struct {
 	Number      int
 	Server      string
 	ServerIndex int
 	Name        string
-	State       CallState
+	State       conversation.State
 	Waiting     int
 	Yours       bool // the call waits for the person, though no question is open
-	IsError     bool
 }
 
 // EarlierCalls describes the calls without a tab.
@@ -168,34 +158,18 @@ type EarlierCalls struct {
 	Before int // their numbers are less than Before
 }
 
-// Call is one request of the person, with its progress and result.
+// Call is one call, with its server and what the middle of the page needs.
 type Call struct {
-	Number   int
+	conversation.Call
+	conversation.Wait
 	Item     Item
 	Server   Server
-	State    CallState
-	Started  time.Time
 	Duration time.Duration // once it has ended
-	Rounds   int           // multi round-trip rounds so far; 0 or 1 needs no mention
-	Steps    []Step        // the timeline, oldest first; bounded
-	Dropped  int           // steps left out of the timeline's middle
-	Logs     int           // log messages in all; only the first few are steps
-	Waiting  int           // number of questions that wait for the person
-	Asked    time.Time     // start of the wait; zero if no question waits
-	Yours    bool          // the call waits for the person: a question is open, a URL is being visited, or Paused is set
-	Waited   time.Duration // total time of waiting for a person so far
-	// WaitedSince is, while Yours is set, the time at which Waited would have begun
-	// without a break.
-	WaitedSince time.Time
-	Timeout     time.Duration // limit without that time; 0 for none
-	Every       time.Duration // interval of retries while a URL's outcome is open; 0 for none
-	Paused      bool          // after many rounds, the call waits for the person's decision to go on
-	Open        int           // waiting questions of the present round
-	Asks        int           // all questions of the present round
-	Progress    *Progress
-	Result      *Result // nil while running
-	Unsent      *Unsent // nil if the server's requests are allowed
-	Form        CallForm
+	Served   time.Duration // what of Duration the server took, once the call has ended
+	Counted  time.Duration // the server's time by the inspector's own clock, once the call has ended
+	Result   *Result       // nil while running
+	Unsent   *Unsent       // nil if the server's requests are allowed
+	Form     CallForm
 }
 
 // Unsent is a request that the server wanted to send during a call, and that the revision
@@ -204,23 +178,6 @@ type Unsent struct {
 	Method   string
 	Revision string        // revision that allows it, for another call; "" if none is offered
 	Finding  *lint.Finding // nil if the response has no finding
-}
-
-// StepToolError is the kind of a step whose result has isError.
-const StepToolError = "tool-error"
-
-// Step is one event in a call.
-type Step struct {
-	At   time.Time
-	Kind string // "called", "asked", "answered", "progress", "log", "list", "retry", "result", StepToolError, "error", "stopped", "cancelled"
-	Text string
-	Seq  int64 // frame in the wire log, 0 if none
-}
-
-// Progress is the latest progress notification of a call.
-type Progress struct {
-	Value, Total float64 // Total 0: unknown
-	Message      string
 }
 
 // Result is the outcome of a call.
@@ -234,62 +191,28 @@ type Result struct {
 	Repeats         bool               // the person may go on without the refused input
 }
 
-// QuestionState is the state of an elicitation.
-type QuestionState string
-
-// The states of an elicitation.
-const (
-	QuestionPending     QuestionState = "pending"
-	QuestionAnswered    QuestionState = "answered"
-	QuestionWithdrawn   QuestionState = "withdrawn"
-	QuestionRefused     QuestionState = "refused"
-	QuestionUndelivered QuestionState = "undelivered"
-)
-
-// Question is one elicitation.
+// Question is one question, with its server and what its card needs.
 type Question struct {
-	Number   int
-	State    QuestionState
+	conversation.Question
+	Request  *elicit.Request // nil if it is no elicitation, or one that cannot be read
 	Server   Server
 	Call     int    // number of the question's call, 0 if unknown
 	CallName string // the item's name
-	Guessed  bool   // Call is a guess: several calls run, and the connection does not identify one
-	Round    int    // multi round-trip round, 0 for a request
-	Error    int    // code of the error that asked, 0 if none
-	Key      string // its key in inputRequests
-	Origin   string // how the question came, in words: "request over the POST event stream", "round 2", "error -32042"
-	Method   string // "elicitation/create", or another method that a person answers
-	Mode     string // "form", "url", or what the server said
-	Message  string
-	ID       string // its elicitationId
-	Asked    time.Time
 	Form     forms.Form
-	Schema   json.RawMessage // requestedSchema
-	Params   json.RawMessage // params, if they are not a valid elicitation
-	Seq      int64           // frame in the wire log, 0 if none
-	Handed   string          // why the server's policy left the question to the person, "" if it did not
-	Left     string          // why the loaded script left it to the person, "" if it did not
+	Handed   string // why the server's policy left the question to the person, "" if it did not
+	Left     string // why the loaded script left it to the person, "" if it did not
 
 	// Once settled:
-	Action  string          // "accept", "decline", "cancel", or "error"
-	By      string          // person, script, policy, fault, server
-	Reason  string          // why it was withdrawn, refused or not delivered
-	Waited  time.Duration   // from asked to settled
-	Sent    json.RawMessage // the answer that was sent
-	Digest  string          // the answer in a few words: "build 2291"
-	SentSeq int64           // frame of the answer, 0 if none
-	Wrong   string          // the deliberate fault of the answer, inside a sentence; "" if none
-	Fault   string          // name of the fault
-	Next    Next            // what the server did after the answer
-	// Completion is the outcome of an accepted URL: "" if it has none, "awaited",
-	// "completed" as the server reported, "marked" by the person.
-	Completion string
-	Told       bool          // the server can still report the outcome of the URL
-	Waits      bool          // the call waits for the outcome of this URL, or for the person
-	Behind     bool          // an earlier card of the call offers to try again
-	Every      time.Duration // interval of the call's retries; 0 for none
-	Address    *link.Verdict
-	Findings   []lint.Finding
-	ReadOnly   bool // part of a transcript
-	Unfolded   bool // if settled: show the details at first
+	Waited   time.Duration // from asked to settled
+	Digest   string        // the answer in a few words: "build 2291"
+	Next     Next          // what the server did after a deliberately wrong answer
+	Told     bool          // the server can still report the outcome of the URL
+	Waits    bool          // the call waits for the outcome of this URL, or for the person
+	Behind   bool          // an earlier card of the call offers to try again
+	Every    time.Duration // interval of the call's retries; 0 for none
+	Address  *link.Verdict
+	Findings []lint.Finding
+	ReadOnly bool            // part of a transcript
+	Unfolded bool            // if settled: show the details at first
+	Card     templ.Component // the card, if it is drawn already
 }

@@ -2,11 +2,15 @@ package views
 
 import (
 	"cmp"
+	"encoding/json"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
+	"elicitation-inspector/bridge/conversation"
+	"elicitation-inspector/bridge/elicit"
+	"elicitation-inspector/bridge/inbox"
 	"elicitation-inspector/bridge/mcp"
 	"elicitation-inspector/bridge/wording"
 	"elicitation-inspector/views/markup"
@@ -15,17 +19,17 @@ import (
 // stateWord describes how a question ended.
 func (q Question) stateWord() string {
 	switch {
-	case q.State == QuestionPending:
+	case q.State == conversation.Pending:
 		return "waiting"
-	case q.State == QuestionUndelivered:
+	case q.State == conversation.Undelivered:
 		return "not delivered"
-	case q.State != QuestionAnswered:
-		return string(q.State)
+	case q.State != conversation.Answered:
+		return q.State.String()
 	case q.Wrong != "":
 		return "misbehaved"
-	case q.Completion == "completed":
+	case q.Completion == conversation.CompletionDone:
 		return "completed"
-	case q.Completion == "marked":
+	case q.Completion == conversation.CompletionMarked:
 		return "marked as done"
 	}
 	return cmp.Or(settlings[q.Action], "answered")
@@ -33,12 +37,12 @@ func (q Question) stateWord() string {
 
 // settlings describes the ends of questions, by action or by the text of a step.
 var settlings = map[string]string{
-	"accept": "accepted", "decline": "declined", "cancel": "cancelled", "error": "error sent", "undelivered": "not delivered",
+	"accept": "accepted", "decline": "declined", "cancel": "cancelled", "undelivered": "not delivered",
 }
 
 // by describes who settled a question.
 func (q Question) by() string {
-	if q.By == "policy" && q.State == QuestionRefused && q.Server.Policy == "ask" {
+	if q.By == "policy" && q.State == conversation.Refused && q.Server.Policy == inbox.PolicyAsk {
 		return "by the inspector"
 	}
 	words := map[string]string{
@@ -53,11 +57,11 @@ func (q Question) ofCall() string { return either(q.Call > 0, "call "+strconv.It
 // completion describes the outcome of an accepted URL.
 func (q Question) completion() string {
 	switch q.Completion {
-	case "awaited":
+	case conversation.CompletionAwaited:
 		return either(q.Round > 0, "the outcome was left to a retry", "the server never said that it was done")
-	case "completed":
+	case conversation.CompletionDone:
 		return "the server says it is done"
-	case "marked":
+	case conversation.CompletionMarked:
 		return "you marked it as done"
 	}
 	return ""
@@ -65,7 +69,7 @@ func (q Question) completion() string {
 
 // digest describes in a few words the answer and its consequences.
 func (q Question) digest() string {
-	if q.Completion == "awaited" {
+	if q.Completion == conversation.CompletionAwaited {
 		return wording.Join(" · ", q.Digest, q.completion())
 	}
 	if q.Wrong != "" {
@@ -77,13 +81,11 @@ func (q Question) digest() string {
 // outcome returns the class that colours how a question ended.
 func (q Question) outcome() string {
 	switch {
-	case q.State == QuestionAnswered && q.Wrong != "":
+	case q.State == conversation.Answered && q.Wrong != "":
 		return "bad"
-	case q.State == QuestionAnswered && q.Action == "accept":
+	case q.State == conversation.Answered && q.Action == "accept":
 		return "good"
-	case q.State == QuestionAnswered && q.Action != "error":
-		return "plain"
-	case q.State == QuestionWithdrawn:
+	case q.State == conversation.Answered, q.State == conversation.Withdrawn:
 		return "plain"
 	}
 	return "bad"
@@ -91,8 +93,8 @@ func (q Question) outcome() string {
 
 // title returns the message of a question, or a word if there is none.
 func (q Question) title() string {
-	if strings.TrimSpace(q.Message) != "" {
-		return q.Message
+	if strings.TrimSpace(wording.Head(q.request().Message, wording.TextMost)) != "" {
+		return q.request().Message
 	}
 	switch q.Method {
 	case mcp.MethodSample:
@@ -110,10 +112,10 @@ func (q Question) elicits() bool { return q.Method == "" || q.Method == mcp.Meth
 // circumstances describes the call, round and mode of a question.
 func (q Question) circumstances() string {
 	round := either(q.Round > 0, "round "+strconv.Itoa(q.Round), "")
-	if q.Error != 0 {
-		round = "error " + strconv.Itoa(q.Error)
+	if q.Via == elicit.InError {
+		round = "error " + strconv.Itoa(mcp.CodeURLElicitationRequired)
 	}
-	return wording.Join(" · ", q.ofCall(), round, markup.Brief(q.Key), markup.Brief(q.Mode))
+	return wording.Join(" · ", q.ofCall(), round, markup.Brief(q.Key), markup.Brief(q.mode()))
 }
 
 // hasForm reports whether to show the form as the person saw it.
@@ -124,16 +126,13 @@ func (q Question) hasForm() bool {
 // awaits reports whether the outcome of an accepted URL can still arrive, so that the
 // card stays open.
 func (q Question) awaits() bool {
-	return q.State == QuestionAnswered && q.Completion == "awaited" && (q.Told || q.Waits)
+	return q.State == conversation.Answered && q.Completion == conversation.CompletionAwaited && (q.Told || q.Waits)
 }
-
-// completeMethod is the notification that a URL is done, up to 2025-11-25.
-const completeMethod = "notifications/elicitation/complete"
 
 // awaitedWhat describes what an accepted URL waits for.
 func (q Question) awaitedWhat() string {
 	if q.Told {
-		return "Waiting for " + completeMethod
+		return "Waiting for " + mcp.NotificationElicitComplete
 	}
 	return "Waiting for you to try again"
 }
@@ -142,7 +141,7 @@ func (q Question) awaitedWhat() string {
 func (q Question) awaitedHow() string {
 	call := "Call " + strconv.Itoa(q.Call)
 	switch {
-	case q.Told && q.ID == "":
+	case q.Told && q.request().ElicitationID == "":
 		return "It came without an elicitationId, so the server has no way to say that it is done: only you can."
 	case q.Told && q.Waits:
 		return call + " is made again once every page that it needs is done, or when you say so."
@@ -209,12 +208,38 @@ const settledStage = 2
 // outcome can still arrive, then settledStage.
 func (q Question) stage() int {
 	switch {
-	case q.State == QuestionPending:
+	case q.State == conversation.Pending:
 		return 0
 	case q.awaits():
 		return 1
 	}
 	return settledStage
+}
+
+// request returns what the elicitation asks, which is empty if that cannot be read.
+func (q Question) request() elicit.Request {
+	if q.Request == nil {
+		return elicit.Request{}
+	}
+	return *q.Request
+}
+
+func (q Question) mode() string {
+	if q.Request == nil {
+		return q.Method
+	}
+	return string(q.Request.Mode)
+}
+
+// sent returns the answer that was sent, nil if there is none.
+func (q Question) sent() json.RawMessage {
+	switch {
+	case q.Action == "":
+		return nil
+	case q.Answer == nil:
+		return q.Error
+	}
+	return q.Answer
 }
 
 func (q Question) id() string { return "q" + strconv.Itoa(q.Number) }
@@ -223,7 +248,7 @@ func (q Question) id() string { return "q" + strconv.Itoa(q.Number) }
 func waiting(questions []Question) int {
 	n := 0
 	for _, q := range questions {
-		if q.State == QuestionPending {
+		if q.State == conversation.Pending {
 			n++
 		}
 	}

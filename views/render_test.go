@@ -12,6 +12,7 @@ import (
 	"golang.org/x/net/html"
 
 	"elicitation-inspector/bridge/catalog"
+	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/elicit"
 	"elicitation-inspector/bridge/response"
 	"elicitation-inspector/bridge/wire"
@@ -119,9 +120,12 @@ var someServer = Server{ID: "s1", Label: "release-bot", Name: "release-bot", Ver
 
 func someQuestion(fields ...forms.Field) Question {
 	return Question{
-		Number: 7, State: QuestionPending, Server: someServer, Call: 3, CallName: "deploy", Mode: "form",
-		Message: "Deploy to production?", Asked: time.Now().Add(-18 * time.Second), Seq: 204,
-		Form: forms.Form{ID: "q7", Fields: fields, Preview: "{\n  \"action\": \"accept\",\n  \"content\": {}\n}"},
+		Question: conversation.Question{Number: 7, State: conversation.Pending, Asked: time.Now().Add(-18 * time.Second), AskedSeq: 204},
+		Request:  &elicit.Request{Mode: "form", Message: "Deploy to production?"},
+		Server:   someServer,
+		Call:     3,
+		CallName: "deploy",
+		Form:     forms.Form{ID: "q7", Fields: fields, Preview: "{\n  \"action\": \"accept\",\n  \"content\": {}\n}"},
 	}
 }
 
@@ -205,7 +209,7 @@ func TestRowCellsStandUnderTheirHeaders(t *testing.T) {
 	if attr(row, "aria-rowindex") != "3" {
 		t.Errorf("aria-rowindex is %q", attr(row, "aria-rowindex"))
 	}
-	for _, want := range []string{"14:02:07.112", "from the server", "answer to", "4.2 s"} {
+	for _, want := range []string{"14:02:07.112", "from the server", "answer to", "4.25 s"} {
 		if !strings.Contains(text(row), want) {
 			t.Errorf("the row does not say %q: %q", want, text(row))
 		}
@@ -263,13 +267,15 @@ func everyText(hostile string) map[string]templ.Component {
 	choice := forms.Field{ID: "q1-f1", Index: 1, Field: elicit.Field{Label: hostile, Kind: elicit.SingleChoice, Choices: []elicit.Choice{{Value: hostile, Title: hostile}}}}
 	raw := forms.Field{ID: "q1-f2", Index: 2, Input: elicit.Input{JSON: hostile}, Field: elicit.Field{Label: hostile, Kind: elicit.JSON, Why: hostile}}
 	form := forms.Form{ID: "q1", Fields: []forms.Field{field, choice, raw}, Extra: hostile, Content: hostile, Preview: hostile, Problems: []string{hostile}, Trouble: hostile}
-	pending := Question{Number: 1, State: QuestionPending, Server: s, Call: 1, CallName: hostile, Mode: hostile, Message: hostile, Form: form, Schema: json.RawMessage(hostile), Origin: hostile, Seq: 1}
+	pending := Question{Question: conversation.Question{Number: 1, State: conversation.Pending, AskedSeq: 1, Via: elicit.InRound, Key: hostile}, Request: &elicit.Request{Mode: elicit.Mode(hostile), Message: hostile, Schema: json.RawMessage(hostile)}, Server: s, Call: 1, CallName: hostile, Form: form}
 	settled := pending
 	settled.Unfolded = true
-	settled.State, settled.Action, settled.Digest, settled.Reason, settled.By = QuestionAnswered, "accept", hostile, hostile, hostile
-	settled.Sent = json.RawMessage(hostile)
+	settled.State, settled.Action, settled.Digest, settled.Reason, settled.By = conversation.Answered, "accept", hostile, hostile, hostile
+	settled.Answer = json.RawMessage(hostile)
 	call := Call{
-		Number: 1, Item: item, Server: s, State: CallRunning, Steps: []Step{{Kind: "called", Text: hostile, Seq: 1}}, Progress: &Progress{Message: hostile},
+		Call:   conversation.Call{Number: 1, State: conversation.Running, Steps: []conversation.Step{{Kind: "called", Text: hostile, Seq: 1}}, Progress: &conversation.Progress{Message: hostile}},
+		Item:   item,
+		Server: s,
 		Result: &Result{
 			Error: &response.RPCError{Message: hostile, Problem: hostile, Data: json.RawMessage(hostile)},
 			Result: response.Result{
@@ -297,13 +303,13 @@ func everyText(hostile string) map[string]templ.Component {
 	return map[string]templ.Component{
 		"servers":  ServersBar([]Server{s}),
 		"catalog":  CatalogPanel([]Catalog{{Server: s, Lists: map[Shelf]List{"tools": {Items: []Item{item}, Total: 1}}, Err: hostile}, {Server: someServer, Err: hostile}}),
-		"calls":    CallStrip([]CallTab{{Number: 1, Server: hostile, Name: hostile, State: CallRunning}}, EarlierCalls{}),
+		"calls":    CallStrip([]CallTab{{Number: 1, Server: hostile, Name: hostile, State: conversation.Running}}, EarlierCalls{}),
 		"call":     CallPanel(nil, &call),
 		"form":     CallPanel(&CallForm{Item: item, Server: s, Form: form}, nil),
 		"pending":  QuestionCard(pending),
 		"json tab": QuestionCard(jsonQuestion),
 		"settled":  QuestionCard(settled),
-		"steps":    CallSteps(Call{Steps: []Step{{Kind: "log", Text: hostile}}}),
+		"steps":    CallSteps(Call{Call: conversation.Call{Steps: []conversation.Step{{Kind: "log", Text: hostile}}}}),
 		"rows":     WireRows([]Row{row}),
 		"detail":   FrameDetail(hostileDetail(row)),
 		"log":      LogStatusView(LogStatus{Err: hostile}),
@@ -341,7 +347,7 @@ func TestOnlyWebAddressesOpen(t *testing.T) {
 		"javascript:alert(1)": false, " javascript:alert(1)": false, "data:text/html,x": false, "file:///etc/passwd": false,
 		"https:": false, "https:///x": false, "//example.com": false, "menu://today": false, "": false,
 	} {
-		doc := draw(t, CallView(Call{State: CallDone, Result: &Result{Result: response.Result{Content: []response.Content{{Type: "resource_link", URI: uri}}}}}))
+		doc := draw(t, CallView(Call{Call: conversation.Call{State: conversation.Done}, Result: &Result{Result: response.Result{Content: []response.Content{{Type: "resource_link", URI: uri}}}}}))
 		links := every(doc, tag("a"))
 		if (len(links) == 1) != opens {
 			t.Errorf("%q: %d links", uri, len(links))
@@ -539,30 +545,30 @@ func TestWillSendIsExact(t *testing.T) {
 // TestSettledSaysWhy checks the texts for all ends of a question.
 func TestSettledSaysWhy(t *testing.T) {
 	for _, c := range []struct {
-		state      QuestionState
+		state      conversation.QuestionState
 		action, by string
 		reason     string
 		want       []string
 	}{
-		{QuestionAnswered, "accept", "person", "", []string{"accepted", "by you", "build 2291"}},
-		{QuestionAnswered, "decline", "person", "", []string{"declined", "by you"}},
-		{QuestionAnswered, "cancel", "policy", "", []string{"cancelled", "by policy"}},
-		{QuestionAnswered, "accept", "script", "", []string{"accepted", "by a script"}},
-		{QuestionWithdrawn, "", "server", "The server cancelled it.", []string{"withdrawn", "by the server", "The server cancelled it."}},
-		{QuestionRefused, "", "policy", "URL mode was not declared.", []string{"refused", "URL mode was not declared."}},
-		{QuestionUndelivered, "accept", "person", "The pipe is broken.", []string{"not delivered", "The pipe is broken."}},
+		{conversation.Answered, "accept", "person", "", []string{"accepted", "by you", "build 2291"}},
+		{conversation.Answered, "decline", "person", "", []string{"declined", "by you"}},
+		{conversation.Answered, "cancel", "policy", "", []string{"cancelled", "by policy"}},
+		{conversation.Answered, "accept", "script", "", []string{"accepted", "by a script"}},
+		{conversation.Withdrawn, "", "server", "The server cancelled it.", []string{"withdrawn", "by the server", "The server cancelled it."}},
+		{conversation.Refused, "", "policy", "URL mode was not declared.", []string{"refused", "URL mode was not declared."}},
+		{conversation.Undelivered, "accept", "person", "The pipe is broken.", []string{"not delivered", "The pipe is broken."}},
 	} {
 		q := someQuestion()
 		q.State, q.Action, q.By, q.Reason, q.Digest, q.Waited = c.state, c.action, c.by, c.reason, "build 2291", 4200*time.Millisecond
 		q.Unfolded = true
 		doc := draw(t, QuestionCard(q))
 		line := text(every(doc, tag("summary"))[0])
-		for _, want := range append(c.want, "Deploy to production?", "4.2 s") {
+		for _, want := range append(c.want, "Deploy to production?", "4.20 s") {
 			if !strings.Contains(line, want) {
 				t.Errorf("%s: the line does not say %q: %q", c.state, want, line)
 			}
 		}
-		if attr(only(t, doc, "article", tag("article")), "data-state") != string(c.state) {
+		if attr(only(t, doc, "article", tag("article")), "data-state") != c.state.String() {
 			t.Errorf("%s: data-state is wrong", c.state)
 		}
 		if n := len(every(doc, tag("form"))); n > 0 {
@@ -573,7 +579,7 @@ func TestSettledSaysWhy(t *testing.T) {
 
 func TestPendingBeforeSettled(t *testing.T) {
 	var questions []Question
-	for i, s := range []QuestionState{QuestionAnswered, QuestionPending, QuestionWithdrawn, QuestionPending} {
+	for i, s := range []conversation.QuestionState{conversation.Answered, conversation.Pending, conversation.Withdrawn, conversation.Pending} {
 		q := someQuestion()
 		q.Number, q.State = i+1, s
 		questions = append(questions, q)
@@ -592,7 +598,7 @@ func TestPendingBeforeSettled(t *testing.T) {
 // folded.
 func TestOwnQuestionsFirst(t *testing.T) {
 	var questions []Question
-	for i, s := range []QuestionState{QuestionPending, QuestionPending, QuestionAnswered, QuestionAnswered} {
+	for i, s := range []conversation.QuestionState{conversation.Pending, conversation.Pending, conversation.Answered, conversation.Answered} {
 		q := someQuestion()
 		q.Number, q.State, q.Call = i+1, s, 1+i%2
 		questions = append(questions, q)
@@ -629,10 +635,10 @@ func TestCallButtons(t *testing.T) {
 		call Call
 		want string
 	}{
-		{"running", Call{State: CallRunning}, "Copy link, Stop"},
-		{"done", Call{State: CallDone, Form: CallForm{Server: server}}, "Copy link, Check this tool, Call again"},
-		{"failed", Call{State: CallFailed, Result: &Result{Failed: true, Error: &response.RPCError{Code: -32602}}}, "Copy link, Check this tool, Call again"},
-		{"of a transcript", Call{State: CallDone, Form: CallForm{ReadOnly: true}}, "Copy link, Call again"},
+		{"running", Call{Call: conversation.Call{State: conversation.Running}}, "Copy link, Stop"},
+		{"done", Call{Call: conversation.Call{State: conversation.Done}, Form: CallForm{Server: server}}, "Copy link, Check this tool, Call again"},
+		{"failed", Call{Call: conversation.Call{State: conversation.Failed}, Result: &Result{Failed: true, Error: &response.RPCError{Code: -32602}}}, "Copy link, Check this tool, Call again"},
+		{"of a transcript", Call{Call: conversation.Call{State: conversation.Done}, Form: CallForm{ReadOnly: true}}, "Copy link, Call again"},
 	} {
 		c.call.Number, c.call.Server = 3, server
 		c.call.Item.Kind = catalog.Tool
@@ -664,7 +670,7 @@ func TestResults(t *testing.T) {
 		{"structure", Result{Result: response.Result{Structured: json.RawMessage(`{"ok": true}`)}}, []string{"Structured content", `"ok": true`}},
 		{"role", Result{Result: response.Result{Content: []response.Content{{Type: "text", Role: "assistant", Text: "hello"}}}}, []string{"assistant", "hello"}},
 	} {
-		doc := draw(t, CallView(Call{Number: 1, State: CallDone, Result: &c.r}))
+		doc := draw(t, CallView(Call{Call: conversation.Call{Number: 1, State: conversation.Done}, Result: &c.r}))
 		got := text(region(t, doc, "Result"))
 		for _, want := range c.want {
 			if !strings.Contains(got, want) {
@@ -675,13 +681,13 @@ func TestResults(t *testing.T) {
 }
 
 func TestProgress(t *testing.T) {
-	bar := func(p Progress) *html.Node {
-		return only(t, draw(t, CallView(Call{State: CallRunning, Progress: &p})), "progress", tag("progress"))
+	bar := func(p conversation.Progress) *html.Node {
+		return only(t, draw(t, CallView(Call{Call: conversation.Call{State: conversation.Running, Progress: &p}})), "progress", tag("progress"))
 	}
-	if b := bar(Progress{Value: 3, Total: 8}); attr(b, "value") != "3" || attr(b, "max") != "8" {
+	if b := bar(conversation.Progress{Value: 3, Total: 8}); attr(b, "value") != "3" || attr(b, "max") != "8" {
 		t.Errorf("3 of 8: %v", b.Attr)
 	}
-	if b := bar(Progress{Value: 3}); has(b, "value") {
+	if b := bar(conversation.Progress{Value: 3}); has(b, "value") {
 		t.Errorf("3 of an unknown total has a value: %v", b.Attr)
 	}
 }
@@ -707,13 +713,13 @@ func TestManyChoicesStayLight(t *testing.T) {
 }
 
 func TestDetailShowsWhatCannotBeSeen(t *testing.T) {
-	raw := "{\"a\":\"x\u202ey\u00a0z\"}\x1b\xff"
+	raw := "{\"a\":\"x\u202ey\u2003z\"}\x1b\xff"
 	doc := draw(t, FrameDetail(Detail{Row: Row{Row: wire.Row{Frame: wire.Frame{Seq: 9, Kind: wire.Noise}}}, Raw: markup.RawPiece([]byte(raw), 0)}))
 	var marks []string
 	for _, e := range every(doc, func(e *html.Node) bool { return attr(e, "class") == "inv" }) {
 		marks = append(marks, attr(e, "data-c"))
 	}
-	if fmt.Sprint(marks) != `[U+202E U+00A0 ESC \xff]` {
+	if fmt.Sprint(marks) != `[U+202E U+2003 ESC \xff]` {
 		t.Errorf("marked: %v", marks)
 	}
 }
@@ -729,5 +735,21 @@ func TestDefaultsCanBeBroughtBack(t *testing.T) {
 	f.Changed = true
 	if hidden() {
 		t.Error("Reset is not offered")
+	}
+}
+
+// TestLiveQuestionsShowWhatCannotBeSeen checks the headline and the labels of a question.
+func TestLiveQuestionsShowWhatCannotBeSeen(t *testing.T) {
+	f := forms.Field{ID: "q7-f0", Field: elicit.Field{
+		Kind: elicit.SingleChoice, Label: "la\u202ebel", Description: "de\u2066sc", Choices: []elicit.Choice{{Value: "a", Title: "ti\u200btle"}, {Value: "b", Title: "\u2764\ufe0f"}},
+	}}
+	q := someQuestion(f)
+	q.Request.Message = "Del\u202eete\x1b?"
+	var marks []string
+	for _, e := range every(draw(t, QuestionCard(q)), func(e *html.Node) bool { return attr(e, "class") == "inv" }) {
+		marks = append(marks, attr(e, "data-c"))
+	}
+	if fmt.Sprint(marks) != "[U+202E ESC U+202E U+2066 U+200B]" {
+		t.Errorf("marked: %v", marks)
 	}
 }

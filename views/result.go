@@ -5,6 +5,7 @@ import (
 	"net/url"
 	"strings"
 
+	"elicitation-inspector/bridge/elicit/format"
 	"elicitation-inspector/bridge/rawjson"
 	"elicitation-inspector/bridge/response"
 	"elicitation-inspector/bridge/wording"
@@ -67,7 +68,7 @@ func partFacts(p response.Content) string {
 
 // webURL reports whether a person may open a URI: only http and https URIs become links.
 func webURL(uri string) bool {
-	if len(uri) > followMost {
+	if len(uri) > format.CheckedMost {
 		return false
 	}
 	u, err := url.Parse(uri)

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"strconv"
 
+	"elicitation-inspector/bridge/inbox"
+	"elicitation-inspector/bridge/mcp"
 	"elicitation-inspector/bridge/wording"
 	"elicitation-inspector/views/markup"
 )
@@ -69,12 +71,13 @@ type option struct{ value, title string }
 
 // rememberable is the revision that a browser can remember for a server: the last one in
 // which servers ask by requests.
-const rememberable = "2025-11-25"
+const rememberable = mcp.Revision20251125
 
 // The settings of a client; see Settings.
 var (
 	protocols = []option{
-		{"auto", "auto: the newest that both know"}, {"2026-07-28", "2026-07-28"}, {"2025-11-25", "2025-11-25"}, {"2025-06-18", "2025-06-18"},
+		{"auto", "auto: the newest that both know"}, {mcp.Revision20260728, mcp.Revision20260728},
+		{mcp.Revision20251125, mcp.Revision20251125}, {mcp.Revision20250618, mcp.Revision20250618},
 	}
 	declarations = []option{
 		{"form,url", "form and url"}, {"form", "form"}, {"url", "url"}, {"empty", "{}, which means form"}, {"none", "nothing"},
@@ -106,8 +109,8 @@ var policies = []option{
 
 // policyWord describes a server's policy, "" if the person is asked.
 func (s Server) policyWord() string {
-	return map[string]string{
-		"defaults": "accepts with defaults", "decline": "declines", "cancel": "cancels", "block": "blocked",
+	return map[inbox.Policy]string{
+		inbox.PolicyDefaults: "accepts with defaults", inbox.PolicyDecline: "declines", inbox.PolicyCancel: "cancels", inbox.PolicyBlock: "blocked",
 	}[s.Policy]
 }
 

@@ -689,7 +689,7 @@ func stderrLines(s Server) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = markup.Plain(strings.Join(s.Stderr, "\n"), markup.ProseMost).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = markup.Cut(strings.Join(s.Stderr, "\n"), markup.ProseMost).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

@@ -255,7 +255,7 @@ func serverControls(s Server) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		for _, o := range policies {
-			templ_7745c5c3_Err = settingOption(o, s.Policy).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = settingOption(o, string(s.Policy)).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

@@ -13,6 +13,8 @@ import (
 
 	"elicitation-inspector/bridge/catalog"
 	"elicitation-inspector/bridge/client"
+	"elicitation-inspector/bridge/conversation"
+	"elicitation-inspector/bridge/elicit"
 	"elicitation-inspector/bridge/mcp"
 	"elicitation-inspector/bridge/response"
 	"elicitation-inspector/views/forms"
@@ -132,9 +134,9 @@ func TestRounds(t *testing.T) {
 		says   string
 		offers string
 	}{
-		{Call{State: CallRunning, Rounds: 2, Open: 3, Asks: 3}, "Round 2: none of 3 questions is answered yet. Unanswered ones are left out.", "Send answers so far"},
-		{Call{State: CallRunning, Rounds: 2, Open: 1, Asks: 3}, "Round 2: 2 of 3 questions answered. Unanswered ones are left out.", "Send answers so far"},
-		{Call{State: CallRunning, Rounds: 10, Paused: true}, "10 rounds so far. Go on?", "Go on"},
+		{Call{Wait: conversation.Wait{Open: 3, Asks: 3}, Call: conversation.Call{State: conversation.Running, Rounds: make([]conversation.Round, 2)}}, "Round 2: none of 3 questions is answered yet. Unanswered ones are left out.", "Send answers so far"},
+		{Call{Wait: conversation.Wait{Open: 1, Asks: 3}, Call: conversation.Call{State: conversation.Running, Rounds: make([]conversation.Round, 2)}}, "Round 2: 2 of 3 questions answered. Unanswered ones are left out.", "Send answers so far"},
+		{Call{Wait: conversation.Wait{Paused: true}, Call: conversation.Call{State: conversation.Running, Rounds: make([]conversation.Round, 10)}}, "10 rounds so far. Go on?", "Go on"},
 	} {
 		c.call.Number = 4
 		doc := draw(t, CallView(c.call))
@@ -148,8 +150,8 @@ func TestRounds(t *testing.T) {
 		button(t, doc, "Stop")
 	}
 	for why, c := range map[string]Call{
-		"is done":                       {State: CallDone, Rounds: 10, Paused: true, Open: 3, Asks: 3},
-		"has one question in the round": {State: CallRunning, Rounds: 2, Open: 1, Asks: 1},
+		"is done":                       {Wait: conversation.Wait{Paused: true, Open: 3, Asks: 3}, Call: conversation.Call{State: conversation.Done, Rounds: make([]conversation.Round, 10)}},
+		"has one question in the round": {Wait: conversation.Wait{Open: 1, Asks: 1}, Call: conversation.Call{State: conversation.Running, Rounds: make([]conversation.Round, 2)}},
 	} {
 		if found := every(draw(t, CallView(c)), func(e *html.Node) bool { return attr(e, "aria-label") == "Rounds" }); len(found) > 0 {
 			t.Errorf("a call that %s has a line for its rounds", why)
@@ -173,18 +175,18 @@ func TestClocks(t *testing.T) {
 		call Call
 		want string
 	}{
-		{Call{State: CallRunning, Started: start}, ""},
+		{Call{Call: conversation.Call{State: conversation.Running, Start: start}}, ""},
 		{
-			Call{State: CallRunning, Started: start, Waiting: 1, Yours: true, WaitedSince: start.Add(12 * time.Second), Timeout: 60 * time.Second},
-			"total since 1000000 waiting for you since 1012000 server 12.0 s of 60 s",
+			Call{Wait: conversation.Wait{Waiting: 1, Yours: true, WaitedSince: start.Add(12 * time.Second), Timeout: 60 * time.Second}, Call: conversation.Call{State: conversation.Running, Start: start}},
+			"total since 1000000 waiting for you since 1012000 server 0:12 of 60 s",
 		},
 		{
-			Call{State: CallRunning, Started: start, Waited: 18 * time.Second},
-			"total since 1000000 waiting for you 18.0 s server since 1018000",
+			Call{Wait: conversation.Wait{Waited: 18 * time.Second}, Call: conversation.Call{State: conversation.Running, Start: start}},
+			"total since 1000000 waiting for you 0:18 server since 1018000",
 		},
 		{
-			Call{State: CallDone, Duration: 5 * time.Second, Waited: 4 * time.Second, Timeout: 1500 * time.Millisecond},
-			"total 5.0 s waiting for you 4.0 s server 1.0 s of 1.5 s",
+			Call{Wait: conversation.Wait{Waited: 4 * time.Second, Timeout: 1500 * time.Millisecond}, Call: conversation.Call{State: conversation.Done}, Duration: 5 * time.Second, Served: 900 * time.Millisecond, Counted: time.Second},
+			"total 5.00 s waiting for you 4.00 s server 900 ms server, by the inspector's clock 1.00 s of 1.5 s",
 		},
 	} {
 		if got := read(c.call); got != c.want {
@@ -200,7 +202,7 @@ func TestDrawingsDoNotAge(t *testing.T) {
 		start := time.Now()
 		waiting := someQuestion()
 		waiting.Asked = start
-		running := Call{Number: 1, State: CallRunning, Started: start, Waited: time.Second, Timeout: time.Minute}
+		running := Call{Wait: conversation.Wait{Waited: time.Second, Timeout: time.Minute}, Call: conversation.Call{Number: 1, State: conversation.Running, Start: start}}
 		asking := running
 		asking.Waiting, asking.Yours, asking.Asked, asking.WaitedSince = 1, true, start, start
 		for name, c := range map[string]templ.Component{
@@ -232,7 +234,7 @@ func TestTimeoutField(t *testing.T) {
 func TestQuestionsThatAreNoElicitation(t *testing.T) {
 	for _, method := range []string{"sampling/createMessage", "roots/list"} {
 		q := someQuestion()
-		q.Method, q.Mode, q.Message = method, method, ""
+		q.Method, q.Request = method, nil
 		q.Params = json.RawMessage(`{"maxTokens": 120}`)
 		q.Form = forms.Form{ID: "q7", JSON: true, Content: `{"roots":[]}`, Preview: `{"roots":[]}`}
 		doc := draw(t, QuestionCard(q))
@@ -270,7 +272,7 @@ func TestWhoseQuestion(t *testing.T) {
 	if got := asks(); !strings.Contains(got, "asks probably during deploy") || !strings.Contains(got, "round 2 · seat") {
 		t.Errorf("of a guess it says %q", got)
 	}
-	q.Error = -32042
+	q.Via = elicit.InError
 	if got := asks(); !strings.Contains(got, "error -32042") {
 		t.Errorf("of an error it says %q", got)
 	}
@@ -278,7 +280,7 @@ func TestWhoseQuestion(t *testing.T) {
 
 func TestAdvice(t *testing.T) {
 	r := Result{Failed: true, Error: &response.RPCError{Code: mcp.CodeMissingCapability}}
-	doc := draw(t, CallView(Call{State: CallFailed, Item: Item{Server: "s1"}, Server: someServer, Result: &r}))
+	doc := draw(t, CallView(Call{Call: conversation.Call{State: conversation.Failed}, Item: Item{Server: "s1"}, Server: someServer, Result: &r}))
 	if got := text(region(t, doc, "Result")); !strings.Contains(got, r.Error.Advice()) {
 		t.Errorf("the advice is missing: %q", got)
 	}
@@ -290,9 +292,9 @@ func TestAdvice(t *testing.T) {
 // TestLogsAreCounted checks that a call with many log messages shows their number, and a
 // link to them.
 func TestLogsAreCounted(t *testing.T) {
-	c := Call{State: CallRunning, Logs: 500}
+	c := Call{Call: conversation.Call{State: conversation.Running, Logs: 500}}
 	for i := range 20 {
-		c.Steps = append(c.Steps, Step{Kind: "log", Text: fmt.Sprint(i)})
+		c.Steps = append(c.Steps, conversation.Step{Kind: "log", Text: fmt.Sprint(i)})
 	}
 	if got := text(draw(t, CallSteps(c))); !strings.Contains(got, "500 log messages in all") {
 		t.Errorf("it does not say so: %q", got)

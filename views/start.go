@@ -1,10 +1,8 @@
 package views
 
 import (
-	"regexp"
 	"strings"
 
-	"elicitation-inspector/bridge/catalog"
 	"elicitation-inspector/bridge/wording"
 )
 
@@ -40,11 +38,6 @@ var Stories = []Story{
 
 // AskingMost is how many items that may ask are named.
 const AskingMost = 5
-
-var speaksOfAsking = regexp.MustCompile(`(?i)\b(ask(s|ed|ing)?|question(s)?|confirm(s|ed|ation)?|elicit(s|ation|ations)?|approv(e|es|al)|sign(s)? in)\b`)
-
-// MayAsk reports whether an item's title or description speaks of asking the user.
-func MayAsk(i catalog.Item) bool { return speaksOfAsking.MatchString(i.Title + "\n" + i.Description) }
 
 // offers counts what the server offers, in words.
 func (f Found) offers() string {

@@ -9,16 +9,21 @@ import (
 	"golang.org/x/net/html"
 
 	"elicitation-inspector/bridge/client"
+	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/elicit/lint"
 )
 
 // A call whose server asks by a request that the revision does not allow shows this and
 // offers another revision, except in a transcript.
 func TestUnsent(t *testing.T) {
-	call := Call{Number: 3, Server: someServer, State: CallDone, Unsent: &Unsent{
-		Method: "elicitation/create", Revision: "2025-11-25",
-		Finding: &lint.Finding{Rule: "request-unsent", Severity: lint.Advice, Text: "The server says so.", Reference: "MCP 2026-07-28"},
-	}}
+	call := Call{
+		Call:   conversation.Call{Number: 3, State: conversation.Done},
+		Server: someServer,
+		Unsent: &Unsent{
+			Method: "elicitation/create", Revision: "2025-11-25",
+			Finding: &lint.Finding{Rule: "request-unsent", Severity: lint.Advice, Text: "The server says so.", Reference: "MCP 2026-07-28"},
+		},
+	}
 	why := region(t, draw(t, CallView(call)), "Why nothing is asked")
 	button(t, why, "Reconnect with 2025-11-25 and call again")
 	for _, want := range []string{"elicitation/create", "request-unsent", "MCP 2026-07-28"} {
@@ -36,11 +41,14 @@ func TestUnsent(t *testing.T) {
 // A result with isError is not shown as a success in the timeline.
 func TestToolErrorInTimeline(t *testing.T) {
 	start := time.Now()
-	call := Call{Number: 3, Server: someServer, State: CallDone, Started: start, Steps: []Step{
-		{Kind: "called", At: start}, {Kind: StepToolError, At: start, Text: "the tool says that it failed"},
-	}}
+	call := Call{
+		Call: conversation.Call{Number: 3, State: conversation.Done, Start: start, Steps: []conversation.Step{
+			{Kind: "called", At: start}, {Kind: conversation.StepToolError, At: start, Text: "the tool says that it failed"},
+		}},
+		Server: someServer,
+	}
 	for name, doc := range map[string]*html.Node{"tool error +": draw(t, CallView(call)), "": draw(t, CallSteps(call))} {
-		if got := byClass(doc, "at-"+StepToolError); len(got) != 1 || !strings.Contains(text(got[0]), cmp.Or(name, "tool error")) {
+		if got := byClass(doc, "at-"+string(conversation.StepToolError)); len(got) != 1 || !strings.Contains(text(got[0]), cmp.Or(name, "tool error")) {
 			t.Errorf("%q: the timeline has %d steps that failed", name, len(got))
 		}
 	}

@@ -3,6 +3,7 @@ package views
 import (
 	"slices"
 
+	"elicitation-inspector/bridge/elicit/format"
 	"elicitation-inspector/bridge/elicit/link"
 	"elicitation-inspector/views/markup"
 )
@@ -14,23 +15,16 @@ func dangerous(a *link.Verdict) bool {
 
 // consent explains that opening an address means accepting, or why it cannot be opened.
 func consent(a *link.Verdict) string {
-	if follows(a) {
+	if a.Openable {
 		return "Opening it (in a new tab) counts as accepting."
 	}
-	if a.Openable {
-		return "It is too long for a browser to open."
+	if len(a.Raw) > format.CheckedMost {
+		return "It is too long to be opened."
 	}
 	return "It cannot be opened from here, but you can copy it as it is shown."
 }
 
-// followMost is the maximum length of a URL, in bytes, that all browsers follow.
-const followMost = 32 << 10
-
-// follows reports whether the page links to the address.
-func follows(a *link.Verdict) bool { return a.Openable && len(a.Raw) <= followMost }
-
 // copies reports whether the page contains the whole address, so that it can be copied.
 func copies(a *link.Verdict) bool {
-	whole := wholeAddress(a.Parts)
-	return follows(a) || !markup.CutOff(whole, markup.ProseMost)
+	return a.Openable || len(a.Raw) <= format.CheckedMost && !markup.CutOff(wholeAddress(a.Parts), markup.ProseMost)
 }

@@ -1,12 +1,14 @@
 package views
 
 import (
+	"elicitation-inspector/bridge/elicit"
 	"strings"
 	"testing"
 	"time"
 
 	"golang.org/x/net/html"
 
+	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/elicit/link"
 )
 
@@ -14,14 +16,14 @@ import (
 func urlQuestion(raw string) Question {
 	verdict := link.Judge(raw)
 	q := someQuestion()
-	q.Mode, q.ID = "url", "e-1"
+	q.Request.Mode, q.Request.ElicitationID = elicit.ModeURL, "e-1"
 	q.Address = &verdict
 	return q
 }
 
 // accepted returns the question after the person accepted it.
 func accepted(q Question) Question {
-	q.State, q.Action, q.By, q.Completion, q.Waited = QuestionAnswered, "accept", "person", "awaited", time.Second
+	q.State, q.Action, q.By, q.Completion, q.Waited = conversation.Answered, "accept", "person", conversation.CompletionAwaited, time.Second
 	return q
 }
 
@@ -67,7 +69,7 @@ func TestURLIsOnlyInItsLink(t *testing.T) {
 		if got := text(byID(t, doc, "q7-url")); got != raw {
 			t.Errorf("%s: it reads %q", raw, got)
 		}
-		for _, state := range []Question{accepted(q), {State: QuestionAnswered, Action: "decline", Address: q.Address, Unfolded: true}} {
+		for _, state := range []Question{accepted(q), {Question: conversation.Question{State: conversation.Answered, Action: "decline"}, Address: q.Address, Unfolded: true}} {
 			if found := links(draw(t, QuestionCard(state))); len(found) > 0 {
 				t.Errorf("%s: %d links once it is settled", raw, len(found))
 			}
@@ -123,7 +125,7 @@ func TestURLThatCannotBeOpened(t *testing.T) {
 // marked as openable does not become a link that runs code.
 func TestLinkRefusesWhatTheJudgeMissed(t *testing.T) {
 	q := someQuestion()
-	q.Mode, q.Address = "url", &link.Verdict{Raw: "javascript:alert(1)", Openable: true}
+	q.Request.Mode, q.Address = elicit.ModeURL, &link.Verdict{Raw: "javascript:alert(1)", Openable: true}
 	if got := attr(only(t, draw(t, QuestionCard(q)), "a link", tag("a")), "href"); strings.Contains(got, "javascript") {
 		t.Errorf("the link leads to %q", got)
 	}
@@ -231,10 +233,13 @@ func TestRetryEvery(t *testing.T) {
 // TestOutcomeOfAURL checks that the card is folded into a line with the outcome when this
 // is known, or can no longer arrive.
 func TestOutcomeOfAURL(t *testing.T) {
-	for _, c := range []struct{ completion, outcome string }{
-		{"completed", "completed"},
-		{"marked", "marked as done"},
-		{"awaited", "accepted"},
+	for _, c := range []struct {
+		completion conversation.Completion
+		outcome    string
+	}{
+		{conversation.CompletionDone, "completed"},
+		{conversation.CompletionMarked, "marked as done"},
+		{conversation.CompletionAwaited, "accepted"},
 	} {
 		q := accepted(urlQuestion("https://example.com/"))
 		q.Completion = c.completion
@@ -252,7 +257,7 @@ func TestOutcomeOfAURL(t *testing.T) {
 // TestEarlyCompletion checks a completion that arrives before the person accepts.
 func TestEarlyCompletion(t *testing.T) {
 	q := urlQuestion("https://example.com/")
-	q.Completion = "completed"
+	q.Completion = conversation.CompletionDone
 	doc := draw(t, QuestionCard(q))
 	if !strings.Contains(text(doc), "the server says it is done") {
 		t.Errorf("it is not said: %q", text(doc))
@@ -265,7 +270,7 @@ func TestEarlyCompletion(t *testing.T) {
 func TestAwaitedStandsBetweenPendingAndSettled(t *testing.T) {
 	awaited := accepted(urlQuestion("https://example.com/"))
 	awaited.Number, awaited.Told = 1, true
-	settled := Question{Number: 2, State: QuestionAnswered}
+	settled := Question{Question: conversation.Question{Number: 2, State: conversation.Answered}}
 	pending := someQuestion()
 	var got []int
 	sorted, _, _ := inOrder([]Question{settled, awaited, pending}, 0)

@@ -59,7 +59,7 @@ func (d Detail) facts() string {
 		either(d.Round > 1, "round "+strconv.Itoa(d.Round), ""),
 		either(d.Question > 0, "question "+strconv.Itoa(d.Question), ""),
 		either(d.Actor != "", actor, ""),
-		either(d.answers(), "after "+wording.Lasted(d.Latency), ""),
+		either(d.answers(), "after "+wording.Duration(d.Latency), ""),
 		wording.Size(d.Size))
 }
 

@@ -10,7 +10,7 @@ import (
 
 	"elicitation-inspector/bridge/elicit/lint"
 	"elicitation-inspector/bridge/rawjson"
-	"elicitation-inspector/bridge/rawjson/diff"
+
 	"elicitation-inspector/bridge/wire"
 	"elicitation-inspector/views/markup"
 )
@@ -26,7 +26,7 @@ func hostileDetail(row Row) Detail {
 		Row: row, Raw: markup.RawPiece([]byte(hostile), 0), RawNote: hostile,
 		Tree: tree, PairRow: &other, PairTree: tree, Header: []HeaderLine{{hostile, hostile}}, Found: found,
 		Follow: hostile, Earlier: &other,
-		Diff: &Diff{Before: other, After: row, Problem: hostile, Total: 9, List: []diff.Difference{{Pointer: hostile, Op: diff.Changed, Before: raw, After: []byte(hostile)}}},
+		Diff: &Diff{Before: other, After: row, Problem: hostile, Total: 9, List: []rawjson.Difference{{Pointer: hostile, Op: rawjson.Changed, Before: raw, After: []byte(hostile)}}},
 	}
 }
 

@@ -4,7 +4,7 @@ import (
 	"github.com/a-h/templ"
 
 	"elicitation-inspector/bridge/elicit/lint"
-	"elicitation-inspector/bridge/rawjson/diff"
+	"elicitation-inspector/bridge/rawjson"
 	"elicitation-inspector/bridge/wire"
 )
 
@@ -56,7 +56,7 @@ type HeaderLine struct{ Name, Value string }
 // Diff is the difference between two frames.
 type Diff struct {
 	Before, After Row
-	List          []diff.Difference // the first ones
+	List          []rawjson.Difference // the first ones
 	Total         int
 	Equal         bool
 	Problem       string // why the frames are not compared

@@ -8,22 +8,23 @@ import (
 
 	"golang.org/x/net/html"
 
+	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/elicit"
 	"elicitation-inspector/views/forms"
 )
 
 func TestTimelineKeepsBothEnds(t *testing.T) {
 	start := time.Date(2026, 8, 1, 14, 2, 7, 0, time.UTC)
-	c := Call{Started: start}
-	add := func(kind, text string) {
-		c.Steps = append(c.Steps, Step{Kind: kind, Text: text, At: start.Add(time.Duration(len(c.Steps)) * time.Second)})
+	c := Call{Call: conversation.Call{Start: start}}
+	add := func(kind conversation.StepKind, word string) {
+		c.Steps = append(c.Steps, conversation.Step{Kind: kind, Word: word, At: start.Add(time.Duration(len(c.Steps)) * time.Second)})
 	}
 	add("called", "")
 	for range 5 {
 		add("asked", "")
 		add("log", "")
 		add("answered", "accept")
-		add("answered", "withdrawn: its call ended")
+		add("answered", "withdrawn")
 	}
 	add("asked", "")
 	add("asked", "")

@@ -20,7 +20,6 @@ import (
 	"elicitation-inspector/views"
 	"elicitation-inspector/views/forms"
 	"elicitation-inspector/views/markup"
-	"elicitation-inspector/web/links"
 )
 
 // argumentsID is the prefix of the element ids in a call's form.
@@ -92,7 +91,7 @@ func (s *Server) choose(c echo.Context, p *views.Page) {
 	if len(p.Calls) > 0 {
 		latest = p.Calls[len(p.Calls)-1].Number
 	}
-	if t, ok := links.Read(c.QueryParams()); ok {
+	if t, ok := readLink(c.QueryParams()); ok {
 		s.chooseLinked(t, p)
 		return
 	}

@@ -13,10 +13,9 @@ import (
 	"elicitation-inspector/bridge"
 	"elicitation-inspector/bridge/calls"
 	"elicitation-inspector/bridge/catalog"
+	"elicitation-inspector/bridge/wording"
 	"elicitation-inspector/views"
 	"elicitation-inspector/views/markup"
-	"elicitation-inspector/views/palette"
-	find "elicitation-inspector/web/palette"
 )
 
 // This file draws the catalogs of the servers. A page gets the length of each list and
@@ -178,15 +177,14 @@ func (s *Server) items(c echo.Context, server bridge.Server) error {
 
 // palette answers with what the command palette finds.
 func (s *Server) palette(c echo.Context) error {
-	return html(c, palette.Found(find.Find(s.in, c.QueryParam("search"), s.playback != nil)))
+	return html(c, views.PaletteFound(findEntries(s.in, c.QueryParam("search"), s.playback != nil)))
 }
 
 // hasWords reports whether an item's texts contain all words, which must be in lower
 // case.
 func hasWords(i catalog.Item, words []string) bool {
-	return !slices.ContainsFunc(words, func(word string) bool {
-		return !strings.Contains(strings.ToLower(strings.Join([]string{i.Name, i.Title, i.Description, i.Key}, "\n")), word)
-	})
+	text := strings.ToLower(strings.Join([]string{i.Name, i.Title, wording.Head(i.Description, wording.TextMost), i.Key}, "\n"))
+	return !slices.ContainsFunc(words, func(word string) bool { return !strings.Contains(text, word) })
 }
 
 // item finds the item that a page names by its key, or by the handle of a long key.
@@ -242,7 +240,8 @@ func (s *Server) cutText(c echo.Context, digest string) (string, error) {
 	if p.Call != nil {
 		parts = append(parts, views.CallSteps(*p.Call))
 	}
-	for _, q := range p.Questions {
+	for i, q := range p.Questions {
+		p.Questions[i].Card = nil
 		parts = append(parts, views.QuestionPast(q))
 	}
 	for _, server := range p.Servers {

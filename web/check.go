@@ -20,6 +20,7 @@ import (
 	"elicitation-inspector/bridge/check"
 	"elicitation-inspector/bridge/check/live"
 	"elicitation-inspector/bridge/check/report"
+	"elicitation-inspector/bridge/elicit"
 	"elicitation-inspector/bridge/export"
 	"elicitation-inspector/bridge/headless"
 	"elicitation-inspector/bridge/playback"
@@ -27,7 +28,6 @@ import (
 	answers "elicitation-inspector/bridge/script"
 	"elicitation-inspector/bridge/target"
 	"elicitation-inspector/views"
-	"elicitation-inspector/views/checkpanel"
 )
 
 // checkConnects bounds the time to connect for a trial.
@@ -45,20 +45,20 @@ func (s *Server) openCheck(c echo.Context, f callForm) error {
 		item := itemView(f.server, f.item)
 		latest, any := s.lab.Latest()
 		if any && latest.Subject == subjectOf(item) && (c.FormValue("anew") == "" || latest.State != live.Over) {
-			return checkpanel.View(s.checkView(latest)), nil
+			return views.CheckView(s.checkView(latest)), nil
 		}
 		plan, err := s.checkPlan(item, f, latest)
-		return checkpanel.PlanView(plan), err
+		return views.CheckPlanView(plan), err
 	})
 }
 
 // checkPlan returns what a check of the item would do, for the person to confirm.
-func (s *Server) checkPlan(item views.Item, f callForm, before live.Check) (checkpanel.Plan, error) {
+func (s *Server) checkPlan(item views.Item, f callForm, before live.Check) (views.CheckPlan, error) {
 	spec, err := s.in.Target(item.Server)
 	if err != nil {
-		return checkpanel.Plan{}, err
+		return views.CheckPlan{}, err
 	}
-	p := checkpanel.Plan{Item: item, Key: item.Key, Where: whereOf(spec), Kinds: len(check.Behaviours())}
+	p := views.CheckPlan{Item: item, Key: item.Key, Where: whereOf(spec), Kinds: len(check.Behaviours())}
 	if loaded := s.in.Scripted(); loaded != nil {
 		p.Answers = loaded.Name
 	}
@@ -70,7 +70,7 @@ func (s *Server) checkPlan(item views.Item, f callForm, before live.Check) (chec
 	}
 	arguments, problems := f.sub.check(f.fields, f.item.Schema)
 	if len(problems) > 0 || arguments == nil {
-		if arguments, err = check.MadeUp(f.item.Schema); err != nil {
+		if arguments, err = elicit.Arguments(f.item.Schema); err != nil {
 			p.Problems = append([]string{"The arguments in the form are not valid, and none could be made up. Fill in the form first."}, f.sub.view(argumentsID, f.fields, problems, unwrapped).Problems...)
 			return p, nil
 		}
@@ -128,11 +128,15 @@ func (s *Server) startCheck(c echo.Context, f callForm) error {
 		o.Honest = []*answers.Script{loaded.Script}
 	}
 	if c.FormValue("destructive") != "" {
-		o.AllowDestructive = []string{item.Key}
+		allowed, err := answers.ParseText(answers.Literal(item.Key))
+		if err != nil {
+			return fmt.Errorf("allowing a destructive tool: %w", err)
+		}
+		o.AllowDestructive = []*answers.Text{allowed}
 	}
 	switch err := s.lab.Begin(subjectOf(item), wanted.Arguments, o); {
 	case errors.Is(err, live.ErrBusy):
-		return drawn(c, http.StatusUnprocessableEntity, checkpanel.Problem(sentence(err)))
+		return drawn(c, http.StatusUnprocessableEntity, views.CheckProblem(sentence(err)))
 	case err != nil:
 		return bad("%s", sentence(err))
 	}
@@ -169,14 +173,14 @@ func (s *Server) checkTrials(c echo.Context, of live.Check) error {
 		if b.Name != name {
 			continue
 		}
-		var trials []checkpanel.Trial
+		var trials []views.CheckTrial
 		for i, t := range of.Trials {
 			if t.Behaviour == name {
 				trials = append(trials, trialView(of.Number, i+1, t.Result, b.Title))
 			}
 		}
 		slices.SortStableFunc(trials, inRow)
-		return html(c, checkpanel.Trials(b.Does, b.Good, trials))
+		return html(c, views.CheckTrials(b.Does, b.Good, trials))
 	}
 	return echo.ErrNotFound
 }

@@ -4,17 +4,17 @@ import (
 	"slices"
 
 	"elicitation-inspector/bridge/check/live"
-	"elicitation-inspector/views/checkpanel"
+	"elicitation-inspector/views"
 )
 
 // checkShown is the latest check as the open pages show it, after the last push.
 type checkShown struct {
 	number   int
 	columns  int
-	cells    map[string]checkpanel.Cell
+	cells    map[string]views.CheckCell
 	rows     map[string]int // sum of the versions of a row's trials
 	groups   map[string]bool
-	findings []checkpanel.Finding
+	findings []views.CheckFinding
 	trials   map[int]int // version of each trial, by its number
 }
 
@@ -28,32 +28,32 @@ func (p *pump) drawCheck() {
 	v := p.checkView(latest)
 	if p.check.number != v.Number {
 		p.check = checkShown{number: v.Number}
-		p.replace(v.ID(), checkpanel.View(checkpanel.Check{Number: v.Number, Item: v.Item, State: v.State, Arguments: v.Arguments}))
+		p.replace(v.ID(), views.CheckView(views.Check{Number: v.Number, Item: v.Item, State: v.State, Arguments: v.Arguments}))
 	}
-	p.replace(v.HeadID(), checkpanel.Head(v))
-	p.replace(v.ProgressID(), checkpanel.Progress(v))
+	p.replace(v.HeadID(), views.CheckHead(v))
+	p.replace(v.ProgressID(), views.CheckProgress(v))
 	if p.check.columns != len(v.Revisions) {
-		p.check.columns, p.check.cells, p.check.rows, p.check.groups = len(v.Revisions), map[string]checkpanel.Cell{}, map[string]int{}, map[string]bool{}
+		p.check.columns, p.check.cells, p.check.rows, p.check.groups = len(v.Revisions), map[string]views.CheckCell{}, map[string]int{}, map[string]bool{}
 		empty := v
 		empty.Groups = nil
-		p.replace(v.BodyID(), checkpanel.Body(empty))
+		p.replace(v.BodyID(), views.CheckBody(empty))
 	}
 	if p.check.columns > 0 {
 		p.drawMatrix(v)
 	}
-	p.replace(v.FoundID(), checkpanel.Found(v))
+	p.replace(v.FoundID(), views.CheckFound(v))
 	p.drawFindings(v, latest)
 }
 
 // drawMatrix draws the new rows and the changed cells.
-func (p *pump) drawMatrix(v checkpanel.Check) {
+func (p *pump) drawMatrix(v views.Check) {
 	shown, after := &p.check, v.ColumnsID()
 	for _, g := range v.Groups {
 		if !shown.groups[g.ID()] {
 			shown.groups[g.ID()] = true
 			empty := g
 			empty.Rows = nil
-			p.put(g.ID(), checkpanel.GroupView(empty, len(v.Revisions)), "after", after)
+			p.put(g.ID(), views.CheckGroupView(empty, len(v.Revisions)), "after", after)
 		}
 		after = g.ID()
 		above := g.TitleID()
@@ -61,13 +61,13 @@ func (p *pump) drawMatrix(v checkpanel.Check) {
 			version, known := shown.rows[r.ID()]
 			switch {
 			case !known:
-				p.put(r.ID(), checkpanel.RowView(r), "after", above)
+				p.put(r.ID(), views.CheckRowView(r), "after", above)
 			case version != r.Version:
-				p.replace(r.NameID(), checkpanel.RowName(r))
+				p.replace(r.NameID(), views.CheckRowName(r))
 			}
 			for _, cell := range r.Cells {
 				if known && shown.cells[cell.ID()] != cell {
-					p.replace(cell.ID(), checkpanel.CellView(cell))
+					p.replace(cell.ID(), views.CheckCellView(cell))
 				}
 				shown.cells[cell.ID()] = cell
 			}
@@ -78,17 +78,17 @@ func (p *pump) drawMatrix(v checkpanel.Check) {
 }
 
 // drawFindings draws the findings of the trials that have changed.
-func (p *pump) drawFindings(v checkpanel.Check, latest live.Check) {
+func (p *pump) drawFindings(v views.Check, latest live.Check) {
 	shown := &p.check
 	for _, f := range shown.findings {
-		if !slices.ContainsFunc(v.Findings, func(g checkpanel.Finding) bool { return g.ID() == f.ID() }) {
+		if !slices.ContainsFunc(v.Findings, func(g views.CheckFinding) bool { return g.ID() == f.ID() }) {
 			p.remove(f.ID())
 		}
 	}
 	op, at := "prepend", v.FindingsID()
 	for _, f := range v.Findings {
 		if shown.trials[f.Trial.Number] != latest.Trials[f.Trial.Number-1].Version {
-			p.put(f.ID(), checkpanel.FindingView(f), op, at)
+			p.put(f.ID(), views.CheckFindingView(f), op, at)
 		}
 		op, at = "after", f.ID()
 	}

@@ -8,12 +8,11 @@ import (
 	"elicitation-inspector/bridge/check/live"
 	"elicitation-inspector/bridge/wording"
 	"elicitation-inspector/views"
-	"elicitation-inspector/views/checkpanel"
 )
 
 // checkView converts a check to the data of its panel.
-func (s *Server) checkView(c live.Check) checkpanel.Check {
-	v := checkpanel.Check{
+func (s *Server) checkView(c live.Check) views.Check {
+	v := views.Check{
 		Number: c.Number, State: string(c.State), Server: c.Name, Arguments: string(c.Arguments), Revisions: c.Revisions,
 		Done: c.Progress.Done, Total: c.Progress.Total, Left: c.Progress.Left, Now: c.Progress.Now,
 		Counts: map[string]int{}, Reported: c.Report != nil, Remark: remarkOn(c),
@@ -32,9 +31,9 @@ func (s *Server) checkView(c live.Check) checkpanel.Check {
 		if place < 0 {
 			place, titles = len(titles), append(titles, b.Group)
 		}
-		row := checkpanel.Row{Check: c.Number, Name: b.Name, Title: b.Title}
+		row := views.CheckRow{Check: c.Number, Name: b.Name, Title: b.Title}
 		for _, revision := range c.Revisions {
-			row.Cells = append(row.Cells, checkpanel.Cell{Check: c.Number, Behaviour: b.Name, Revision: revision})
+			row.Cells = append(row.Cells, views.CheckCell{Check: c.Number, Behaviour: b.Name, Revision: revision})
 		}
 		for i, t := range c.Trials {
 			if t.Behaviour != b.Name {
@@ -54,18 +53,18 @@ func (s *Server) checkView(c live.Check) checkpanel.Check {
 		if row.Version == 0 {
 			continue
 		}
-		at := slices.IndexFunc(v.Groups, func(g checkpanel.Group) bool { return g.Place == place })
+		at := slices.IndexFunc(v.Groups, func(g views.CheckGroup) bool { return g.Place == place })
 		if at < 0 {
-			at, v.Groups = len(v.Groups), append(v.Groups, checkpanel.Group{Check: c.Number, Place: place, Title: b.Group})
+			at, v.Groups = len(v.Groups), append(v.Groups, views.CheckGroup{Check: c.Number, Place: place, Title: b.Group})
 		}
 		v.Groups[at].Rows = append(v.Groups[at].Rows, row)
 	}
-	slices.SortFunc(v.Groups, func(a, b checkpanel.Group) int { return cmp.Compare(a.Place, b.Place) })
+	slices.SortFunc(v.Groups, func(a, b views.CheckGroup) int { return cmp.Compare(a.Place, b.Place) })
 	rows := map[string]int{}
 	for i, b := range check.Behaviours() {
 		rows[b.Name] = i
 	}
-	slices.SortStableFunc(v.Findings, func(a, b checkpanel.Finding) int {
+	slices.SortStableFunc(v.Findings, func(a, b views.CheckFinding) int {
 		one, two := a.Trial, b.Trial
 		return cmp.Or(cmp.Compare(check.Verdict(a.Verdict).Rank(), check.Verdict(b.Verdict).Rank()), cmp.Compare(rows[one.Name], rows[two.Name]), inRow(one, two))
 	})
@@ -74,12 +73,12 @@ func (s *Server) checkView(c live.Check) checkpanel.Check {
 
 // inRow compares two trials of one behaviour by their place in its row: the newest
 // revision comes first.
-func inRow(a, b checkpanel.Trial) int {
+func inRow(a, b views.CheckTrial) int {
 	return cmp.Or(cmp.Compare(b.Revision, a.Revision), cmp.Compare(a.Question, b.Question), cmp.Compare(a.Field, b.Field))
 }
 
 // count adds a trial to its cell, which shows the gravest verdict.
-func count(cell *checkpanel.Cell, number int, r check.Result) {
+func count(cell *views.CheckCell, number int, r check.Result) {
 	cell.Trials++
 	if cell.Verdict == string(r.Verdict) {
 		cell.Worst++
@@ -116,14 +115,14 @@ func remarkOn(c live.Check) string {
 }
 
 // trialView converts the result of a trial to the data of its panel.
-func trialView(number, place int, r check.Result, title string) checkpanel.Trial {
-	t := checkpanel.Trial{
+func trialView(number, place int, r check.Result, title string) views.CheckTrial {
+	t := views.CheckTrial{
 		Check: number, Number: place, Behaviour: title, Name: r.Behaviour, Revision: r.Revision, Question: r.Question, Field: r.Field,
 		Verdict: string(r.Verdict), Outcome: r.Outcome, Took: r.Took, Reproduce: r.Reproduce, Kept: r.Transcript != "",
 	}
 	of := t
 	for i, f := range r.Findings {
-		t.Findings = append(t.Findings, checkpanel.Finding{
+		t.Findings = append(t.Findings, views.CheckFinding{
 			Trial: of, Place: i, Verdict: string(f.Verdict), Rule: f.Rule, Text: f.Text, Reference: f.Reference, Frames: f.Frames,
 		})
 	}

@@ -27,8 +27,6 @@ import (
 	"elicitation-inspector/views"
 	"elicitation-inspector/views/forms"
 	"elicitation-inspector/views/markup"
-	"elicitation-inspector/views/signincard"
-	"elicitation-inspector/web/signins"
 )
 
 // This file converts the state of an inspection to the plain data that the components
@@ -41,7 +39,7 @@ func serverView(s bridge.Server) views.Server {
 		Stderr: s.Stderr, Protocol: s.Info.Protocol, Negotiated: s.Info.Negotiated,
 		Instructions: s.Info.Instructions, Capabilities: s.Info.Capabilities,
 		Since: s.Since, Settings: s.Settings,
-		Policy: string(s.Policy), Held: s.Held, Room: s.Room, TurnedAway: s.TurnedAway,
+		Policy: s.Policy, Held: s.Held, Room: s.Room, TurnedAway: s.TurnedAway,
 		Findings: s.Findings,
 	}
 }
@@ -50,8 +48,8 @@ func (s *Server) serverViews() []views.Server {
 	var out []views.Server
 	for _, server := range s.in.Servers() {
 		v := serverView(server)
-		if token, ok := signins.Token(s.in, v.ID); ok {
-			v.SignIn = signincard.TokenView(token)
+		if token, ok := tokenOf(s.in, v.ID); ok {
+			v.SignIn = views.TokenView(token)
 		}
 		out = append(out, v)
 	}
@@ -60,13 +58,13 @@ func (s *Server) serverViews() []views.Server {
 
 // signIns draws the cards of all sign-ins.
 func (s *Server) signIns(servers []views.Server) templ.Component {
-	var cards []signincard.Card
+	var cards []views.SignIn
 	for _, server := range servers {
-		if card, ok := signins.Card(s.in, server); ok {
+		if card, ok := signInCard(s.in, server); ok {
 			cards = append(cards, card)
 		}
 	}
-	return signincard.Cards(cards)
+	return views.SignIns(cards)
 }
 
 // serverOf returns the view of a server, or an empty one with its id if the server is
@@ -88,9 +86,8 @@ func (s *Server) callStrip() (tabs []views.CallTab, earlier views.EarlierCalls) 
 		server := s.serverOf(c.Request.Server)
 		tabs = append(tabs, views.CallTab{
 			Number: c.Number, Server: server.Label, ServerIndex: server.Index,
-			Name: c.Request.Name, State: callState(c.State), Waiting: c.Waiting,
-			Yours:   !c.State.Over() && c.Yours,
-			IsError: c.State == conversation.Failed || c.State == conversation.ToolFailed,
+			Name: c.Request.Name, State: c.State, Waiting: c.Waiting,
+			Yours: !c.State.Over() && c.Yours,
 		})
 	}
 	earlier.Count = len(calls) - len(shown)
@@ -108,20 +105,6 @@ func (s *Server) callStrip() (tabs []views.CallTab, earlier views.EarlierCalls) 
 	return tabs, earlier
 }
 
-// callState maps the state of a call to that of the page, which has fewer.
-func callState(s conversation.State) views.CallState {
-	switch s {
-	case conversation.Done, conversation.ToolFailed:
-		return views.CallDone
-	case conversation.Failed:
-		return views.CallFailed
-	case conversation.Stopped:
-		return views.CallStopped
-	default:
-		return views.CallRunning
-	}
-}
-
 func (s *Server) callView(c bridge.Call) views.Call {
 	server := s.serverOf(c.Request.Server)
 	item := catalog.Item{Kind: c.Request.Kind, Name: c.Request.Name, Key: itemKey(c.Request)}
@@ -129,33 +112,11 @@ func (s *Server) callView(c bridge.Call) views.Call {
 		item = known
 	}
 	v := views.Call{
-		Number: c.Number, Item: itemView(server, item), Server: server,
-		State: callState(c.State), Started: c.Start, Duration: c.Duration,
-		Rounds: len(c.Rounds), Dropped: c.Dropped, Logs: c.Logs,
-		Waiting: c.Waiting, Yours: c.Yours, Asked: c.Asked, Waited: c.Waited, WaitedSince: c.WaitedSince, Timeout: c.Timeout, Every: c.Every, Paused: c.Paused,
+		Call: c.Call, Wait: c.Wait, Item: itemView(server, item), Server: server,
+		Duration: c.Duration, Served: c.Served, Counted: c.Counted,
 	}
 	if c.Unsent != "" {
 		v.Unsent = s.unsentView(c, server)
-	}
-	if !c.State.Over() && c.Waiting > 0 {
-		for _, q := range s.in.OnShow(settledReplayed) {
-			if q.Call == c.Number && q.Via == elicit.InRound && q.Round == len(c.Rounds) {
-				v.Asks++
-				if q.State == conversation.Pending {
-					v.Open++
-				}
-			}
-		}
-	}
-	for _, step := range c.Steps {
-		kind := string(step.Kind)
-		if step.Kind == conversation.StepResult && c.State == conversation.ToolFailed {
-			kind = views.StepToolError
-		}
-		v.Steps = append(v.Steps, views.Step{At: step.At, Kind: kind, Text: step.Text, Seq: step.Seq})
-	}
-	if c.Progress != nil {
-		v.Progress = &views.Progress{Value: c.Progress.Value, Total: c.Progress.Total, Message: c.Progress.Message}
 	}
 	if c.State.Over() {
 		v.Result = s.resultView(c)
@@ -239,32 +200,21 @@ func placeFindings(fields []forms.Field, found []lint.Finding) {
 func (s *Server) questionView(q bridge.Question, sub *submission, problems []elicit.Problem) views.Question {
 	a := answerableOf(q)
 	v := views.Question{
-		Number: q.Number, State: views.QuestionState(q.State.String()), Server: s.serverOf(q.Server),
-		Call: q.Call, CallName: q.CallName, Guessed: q.Guessed, Findings: q.Findings, Round: q.Round, Key: q.Key, Origin: q.Carried(),
-		Mode: q.Method, Asked: q.Asked, Seq: q.AskedSeq, Reason: q.Reason, By: q.By, Waited: q.Waited,
-		SentSeq: q.AnswerSeq, Method: q.Method, Handed: q.Handed, Left: q.Left,
+		Question: q.Question, Request: q.Request, Server: s.serverOf(q.Server), Call: q.Call, CallName: q.CallName,
+		Findings: q.Findings, Waited: q.Waited, Handed: q.Handed, Left: q.Left,
 	}
-	if q.Via == elicit.InError {
-		v.Error = mcp.CodeURLElicitationRequired
+	if q.Request != nil && q.Request.Mode == elicit.ModeURL {
+		verdict := link.Judge(q.Request.URL) // reads the URL only; nothing is fetched
+		v.Address = &verdict
 	}
-	if q.Request != nil {
-		v.Mode, v.Message = string(q.Request.Mode), q.Request.Message
-		v.Schema = q.Request.Schema
-		if q.Request.Mode == elicit.ModeURL {
-			verdict := link.Judge(q.Request.URL) // reads the URL only; nothing is fetched
-			v.Address = &verdict
-		}
-		v.ID = q.Request.ElicitationID
-	} else {
-		v.Params = q.Params
+	if q.State == conversation.Pending || q.Fault == "" {
+		v.Wrong, v.Fault = "", ""
 	}
-	v.Completion = completions[q.Completion]
 	if s.playback != nil {
 		v.ReadOnly, v.Unfolded = true, true
 		sub = a.looked()
 	}
 	if q.State == conversation.Pending {
-		v.Action = q.Action // of an answer that is being given in a playback
 		if sub == nil {
 			kept := s.draftOf(a)
 			sub = &kept
@@ -287,17 +237,12 @@ func (s *Server) questionView(q bridge.Question, sub *submission, problems []eli
 	}
 	if q.Fault != "" {
 		next := s.in.Next(q)
-		v.Wrong, v.Fault, v.Next = q.Wrong, q.Fault, views.Next{Text: next.Text, Seq: next.Seq}
+		v.Next = views.Next{Text: next.Text, Seq: next.Seq}
 	}
-	v.Action = q.Action
 	if v.Action == "" && q.Answer != nil {
 		v.Action = "accept"
 	}
 	if v.Action != "" {
-		v.Sent = q.Answer
-		if q.Answer == nil {
-			v.Sent = q.Error
-		}
 		v.Digest = digest(a.fields, q.Content())
 	}
 	if q.Completion == conversation.CompletionAwaited && !v.ReadOnly {
@@ -326,13 +271,6 @@ func (s *Server) await(v *views.Question, q bridge.Question) {
 		}
 	}
 	v.Told = q.Via == elicit.InError
-}
-
-var completions = map[conversation.Completion]string{
-	conversation.CompletionNone:    "",
-	conversation.CompletionAwaited: "awaited",
-	conversation.CompletionDone:    "completed",
-	conversation.CompletionMarked:  "marked",
 }
 
 // digest returns an answer's content in at most 80 characters.
@@ -403,11 +341,12 @@ func (s *Server) questionViews(have map[int]bool) (out []views.Question, more bo
 		}
 		v := s.questionView(q, nil, nil)
 		v.Unfolded = v.Unfolded && latest[q.Number]
-		room -= markup.SizeOf(views.QuestionCard(v))
-		if room < 0 && len(out) > 0 {
+		card, size := markup.Drawn(views.QuestionCard(v))
+		if room -= size; room < 0 && len(out) > 0 {
 			more = true
 			break
 		}
+		v.Card = card
 		out = append(out, v)
 	}
 	slices.SortFunc(out, func(a, b views.Question) int { return a.Number - b.Number })

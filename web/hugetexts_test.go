@@ -12,6 +12,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"elicitation-inspector/bridge"
 	"elicitation-inspector/bridge/conversation"
@@ -195,5 +196,45 @@ func TestManyLargeQuestions(t *testing.T) {
 	}
 	if len(have) != len(waiting()) {
 		t.Errorf("%d questions came, and %d wait", len(have), len(waiting()))
+	}
+}
+
+// TestDrawingHugeTexts expects a page to be drawn in no time, however long the texts on it
+// are.
+func TestDrawingHugeTexts(t *testing.T) {
+	const most = 500 * time.Millisecond
+	long := func(part string, size int) string { return strings.Repeat(part, size<<20/len(part)) }
+	form := func(message, description string) string {
+		return `"mode":"form","message":"` + message + `","requestedSchema":{"type":"object","properties":{"a":{"type":"string","description":"` + description + `"}}}`
+	}
+	for _, c := range []struct{ name, params, tool string }{
+		{"URL", `"mode":"url","message":"Go","url":"https://example.org/` + long("a@b.cc/", 5) + `"`, ""},
+		{"message of spaces", form(long(" ", 50), ""), ""},
+		{"description", form("Go", long("Long words. ", 50)), ""},
+		{"tool of spaces", form("Go", ""), long(" ", 50)},
+		{"tool of umlauts", form("Go", ""), long("\u00c4\u00df ", 50)},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			o := inspectScript(t, script{
+				"server/discover": fmt.Sprintf(discovered, `{"name":"huge","version":"1"}`, `""`),
+				"tools/list":      tools(`{"name":"ask","description":"` + c.tool + `","inputSchema":{"type":"object"}}`),
+				"tools/call ask":  `"result":{"resultType":"input_required","inputRequests":{"k":{"method":"elicitation/create","params":{` + c.params + `}}}}`,
+			})
+			if status, _ := o.post("/calls", url.Values{"server": {"s1"}, "kind": {"tool"}, "key": {"ask"}}); status != http.StatusOK {
+				t.Fatal(status)
+			}
+			o.until("the question is there", func() bool { return len(o.in.OnShow(0)) == 1 })
+			for _, path := range []string{"/?call=1", "/middle?server=s1&kind=tool&key=ask", "/servers/s1/items?shelf=tools&search=zz"} {
+				best := time.Hour
+				for range 4 { // the fastest counts, because others run at the same time
+					began := time.Now()
+					o.get(path)
+					best = min(best, time.Since(began))
+				}
+				if t.Logf("%s %s", path, best); best > most {
+					t.Errorf("%s takes %s", path, best)
+				}
+			}
+		})
 	}
 }

@@ -116,7 +116,7 @@ func TestSecurityHeaders(t *testing.T) {
 	want := map[string]string{
 		"Content-Security-Policy":      guard.Policy(),
 		"X-Content-Type-Options":       "nosniff",
-		"Referrer-Policy":              "no-referrer",
+		"Referrer-Policy":              "same-origin",
 		"X-Dns-Prefetch-Control":       "off",
 		"Cross-Origin-Opener-Policy":   "same-origin",
 		"Cross-Origin-Resource-Policy": "same-origin",

@@ -16,17 +16,16 @@ import (
 	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/elicit"
 	"elicitation-inspector/bridge/rawjson"
-	"elicitation-inspector/bridge/spelling"
+
 	"elicitation-inspector/bridge/wording"
 	"elicitation-inspector/views"
 	"elicitation-inspector/views/markup"
-	"elicitation-inspector/web/links"
 )
 
 // targetOf returns the target of links to an item. It names the server only where there
 // are several.
-func (s *Server) targetOf(server views.Server, item catalog.Item) links.Target {
-	t := links.Target{Kind: item.Kind, Key: item.Key}
+func (s *Server) targetOf(server views.Server, item catalog.Item) linkTarget {
+	t := linkTarget{Kind: item.Kind, Key: item.Key}
 	if len(s.in.Servers()) > 1 {
 		t.Server = server.Label
 	}
@@ -55,14 +54,14 @@ func (s *Server) formLink(c echo.Context, f callForm) error {
 		t.Arguments = string(arguments)
 	}
 	query := t.Query()
-	if len(query) > links.Most {
-		return echo.NewHTTPError(http.StatusRequestEntityTooLarge, fmt.Sprintf("These arguments are too long for a link: it would have %s, and at most %s are allowed.", wording.Size(int64(len(query))), wording.Size(links.Most)))
+	if len(query) > linkMost {
+		return echo.NewHTTPError(http.StatusRequestEntityTooLarge, fmt.Sprintf("These arguments are too long for a link: it would have %s, and at most %s are allowed.", wording.Size(int64(len(query))), wording.Size(linkMost)))
 	}
 	return c.String(http.StatusOK, query)
 }
 
 // chooseLinked fills in the form that a link leads to, or why there is none.
-func (s *Server) chooseLinked(t links.Target, p *views.Page) {
+func (s *Server) chooseLinked(t linkTarget, p *views.Page) {
 	server, item, missing := s.find(t)
 	if missing != nil {
 		p.Missing = missing
@@ -73,7 +72,7 @@ func (s *Server) chooseLinked(t links.Target, p *views.Page) {
 }
 
 // find returns the item that a link leads to, or why there is none.
-func (s *Server) find(t links.Target) (views.Server, catalog.Item, *views.Missing) {
+func (s *Server) find(t linkTarget) (views.Server, catalog.Item, *views.Missing) {
 	missing := &views.Missing{Title: wording.Capital(string(t.Kind)) + " " + wording.Quoted(t.Key), Awaits: true}
 	known, waits, similar := false, false, map[string]views.Item{}
 	for _, server := range s.serverViews() {
@@ -105,7 +104,7 @@ func (s *Server) find(t links.Target) (views.Server, catalog.Item, *views.Missin
 		missing.Text = "Reading what the servers offer…"
 	default:
 		missing.Text = "No server here offers a " + string(t.Kind) + " of that name."
-		if meant, ok := similar[spelling.Nearest(t.Key, slices.Sorted(maps.Keys(similar)))]; ok {
+		if meant, ok := similar[wording.Nearest(t.Key, slices.Sorted(maps.Keys(similar)))]; ok {
 			missing.Meant = &meant
 		}
 	}
@@ -114,7 +113,7 @@ func (s *Server) find(t links.Target) (views.Server, catalog.Item, *views.Missin
 
 // linkedForm returns the form of an item with the arguments of a link, and what is wrong
 // with these.
-func linkedForm(server views.Server, item catalog.Item, t links.Target) (callForm, []elicit.Problem) {
+func linkedForm(server views.Server, item catalog.Item, t linkTarget) (callForm, []elicit.Problem) {
 	said := func(format string, args ...any) []elicit.Problem {
 		return []elicit.Problem{{Field: -1, Text: fmt.Sprintf(format, args...)}}
 	}
@@ -122,8 +121,8 @@ func linkedForm(server views.Server, item catalog.Item, t links.Target) (callFor
 	switch {
 	case t.Arguments == "":
 		return empty, nil
-	case len(t.Query()) > links.Most:
-		return empty, said("The link has arguments of %s, which are left out here: a link holds at most %s.", wording.Size(int64(len(t.Arguments))), wording.Size(links.Most))
+	case len(t.Query()) > linkMost:
+		return empty, said("The link has arguments of %s, which are left out here: a link holds at most %s.", wording.Size(int64(len(t.Arguments))), wording.Size(linkMost))
 	case item.Kind == catalog.Resource:
 		return empty, said("A resource takes no arguments. Those of the link are left out.")
 	}
@@ -166,11 +165,48 @@ func (s *Server) chooseQuestion(n int, p *views.Page) (call int) {
 	i := slices.IndexFunc(p.Questions, func(v views.Question) bool { return v.Number >= n })
 	switch there := i >= 0 && p.Questions[i].Number == n; {
 	case there:
-		p.Questions[i].Unfolded = true
+		p.Questions[i].Unfolded, p.Questions[i].Card = true, nil
 	case q.State != conversation.Pending: // else it is held back, or the page fetches it
 		v := s.questionView(q, nil, nil)
 		v.Unfolded = true
 		p.Questions = slices.Insert(p.Questions, max(i, 0), v)
 	}
 	return q.Call
+}
+
+// linkMost is the maximum length of a link in bytes: longer ones are cut by chats and mail.
+const linkMost = 8 << 10
+
+// linkKinds are the parameters that hold the key of an item: one per kind.
+var linkKinds = []catalog.Kind{catalog.Tool, catalog.Prompt, catalog.Resource, catalog.Template}
+
+// linkTarget is the item that a link leads to.
+type linkTarget struct {
+	Kind      catalog.Kind
+	Key       string // name of a tool or prompt, URI, or URI template
+	Server    string // label of its server; "" for the first server that has the item
+	Arguments string // arguments as the link holds them, which may be invalid JSON; "" for none
+}
+
+// readLink returns the target in the query of an address; false if it has none.
+func readLink(query url.Values) (linkTarget, bool) {
+	for _, kind := range linkKinds {
+		if key := query.Get(string(kind)); key != "" {
+			return linkTarget{kind, key, query.Get("server"), query.Get("args")}, true
+		}
+	}
+	return linkTarget{}, false
+}
+
+// Query returns the query of an address that leads to the target.
+func (t linkTarget) Query() string {
+	// The parameters are not sorted as in url.Values: people read and edit links.
+	query := "?" + string(t.Kind) + "=" + url.QueryEscape(t.Key)
+	if t.Server != "" {
+		query += "&server=" + url.QueryEscape(t.Server)
+	}
+	if t.Arguments != "" {
+		query += "&args=" + url.QueryEscape(t.Arguments)
+	}
+	return query
 }

@@ -12,9 +12,7 @@ import (
 	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/views"
 	"elicitation-inspector/views/markup"
-	"elicitation-inspector/views/signincard"
 	"elicitation-inspector/web/push"
-	"elicitation-inspector/web/signins"
 )
 
 // The shortest times between two pushes of changes that nobody needs to see at once.
@@ -140,8 +138,8 @@ func (p *pump) callsOf(c changed) map[int]bool {
 		case changes.Call:
 			calls[one.Number] = true
 		case changes.Question:
-			if q, err := p.in.Question(one.Number); err == nil && q.Call > 0 {
-				calls[q.Call] = true
+			if call, _ := p.in.Standing(one.Number); call > 0 {
+				calls[call] = true
 			}
 		case changes.Server, changes.Catalog, changes.Findings, changes.Recording, changes.Script:
 		}
@@ -179,10 +177,10 @@ func (p *pump) drawQuestions(c changed) {
 	}
 	asking := changed{}
 	for one := range c {
-		if q, err := p.in.Question(one.Number); err == nil && q.State != conversation.Pending {
-			p.drafts.drop(q.Number)
-		} else {
+		if _, waits := p.in.Standing(one.Number); waits {
 			asking[one] = true
+		} else {
+			p.drafts.drop(one.Number)
 		}
 	}
 	for _, n := range slices.Sorted(maps.Keys(p.callsOf(asking))) {
@@ -310,11 +308,11 @@ func (p *pump) drawSignIns(c changed) {
 		if !c[changes.Change{Kind: changes.SignIn, Server: server.ID}] {
 			continue
 		}
-		if card, ok := signins.Card(p.in, serverView(server)); ok {
-			p.put(card.ID(), signincard.View(card), "append", "sign-ins")
+		if card, ok := signInCard(p.in, serverView(server)); ok {
+			p.put(card.ID(), views.SignInView(card), "append", "sign-ins")
 		}
-		if token, ok := signins.Token(p.in, server.ID); ok {
-			p.replace(token.ID(), signincard.TokenView(token))
+		if token, ok := tokenOf(p.in, server.ID); ok {
+			p.replace(token.ID(), views.TokenView(token))
 		}
 	}
 	p.publish()

@@ -8,7 +8,7 @@ import (
 
 	"github.com/labstack/echo/v4"
 
-	"elicitation-inspector/bridge/recording"
+	"elicitation-inspector/bridge/playback"
 	"elicitation-inspector/views"
 )
 
@@ -34,7 +34,7 @@ func (s *Server) startRecording(c echo.Context) error {
 	switch {
 	case err == nil:
 		return done(c, nil)
-	case errors.Is(err, recording.ErrUnderWay):
+	case errors.Is(err, playback.ErrUnderWay):
 		return echo.NewHTTPError(http.StatusConflict, sentence(err))
 	}
 	v := s.recordingView()

@@ -4,8 +4,6 @@ import (
 	"strconv"
 
 	"github.com/labstack/echo/v4"
-
-	"elicitation-inspector/web/signins"
 )
 
 // route registers the endpoints. Each is behind the guard.
@@ -69,7 +67,7 @@ func (s *Server) route(e *echo.Echo) {
 	e.POST("/script/load", s.loadScript)  // load a script that answers further questions: text
 	e.POST("/script/unload", s.unloadScript)
 
-	signins.Route(e, s.in)
+	routeSignIns(e, s.in)
 	e.GET("/servers/:id/signin/ladder", of(s.server, s.latestSignIn)) // like that of a call
 	s.routeChecks(e)
 	s.routeWire(e)

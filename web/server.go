@@ -22,7 +22,7 @@ import (
 
 	"elicitation-inspector/bridge"
 	"elicitation-inspector/bridge/check/live"
-	"elicitation-inspector/bridge/recording"
+	"elicitation-inspector/bridge/playback"
 	"elicitation-inspector/bridge/wire/redact"
 	"elicitation-inspector/bridge/wording"
 	"elicitation-inspector/views"
@@ -40,7 +40,7 @@ type Config struct {
 	MaxFrame   int64 // of the trials of a check; see [bridge.Config]
 	// Recording writes transcripts, into RecordFolder if the page starts one; nil means
 	// a new Recording.
-	Recording    *recording.Recording
+	Recording    *playback.Recording
 	RecordFolder string
 	// Redaction redacts transcripts that are downloaded; nil means the default.
 	Redaction *redact.Redaction
@@ -90,7 +90,7 @@ func New(c Config) *Server {
 		c.RecordFolder = folder
 	}
 	if c.Recording == nil {
-		c.Recording = recording.New(c.Inspection.Log(), c.Logger, c.Redaction, c.Inspection.RecordingChanged)
+		c.Recording = playback.NewRecording(c.Inspection.Log(), c.Logger, c.Redaction, c.Inspection.RecordingChanged)
 	}
 	s := &Server{config: c, in: c.Inspection, logger: c.Logger, hub: push.NewHub(), echo: echo.New(), stirred: make(chan struct{}, 1)}
 	s.drafts.kept = map[int]submission{}
@@ -150,6 +150,9 @@ func serve(ctx context.Context, l net.Listener, c Config, handler http.Handler, 
 	door.Callback = c.Callback
 	if c.Opened != nil {
 		door.Opened = sync.OnceFunc(c.Opened)
+	}
+	door.Shared = func() {
+		c.Logger.Warn("the browser does not find the page's own host, and uses an address whose cookie all servers on this computer get: open none in it that you do not trust")
 	}
 	server := &http.Server{
 		Handler:           door,

@@ -29,7 +29,7 @@ func (s *Server) foundView(server views.Server) views.Found {
 	}
 	for _, item := range offers.Items {
 		found.Counts[views.ShelfOf(item.Kind)]++
-		if len(found.Asking) < views.AskingMost && views.MayAsk(item) {
+		if len(found.Asking) < views.AskingMost && item.MayAsk {
 			found.Asking = append(found.Asking, itemView(server, item))
 		}
 	}

@@ -17,6 +17,7 @@ import (
 	"elicitation-inspector/bridge/client"
 	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/demo"
+	"elicitation-inspector/bridge/elicit"
 	"elicitation-inspector/bridge/mcp"
 	"elicitation-inspector/bridge/servers"
 	"elicitation-inspector/bridge/target"
@@ -153,22 +154,22 @@ var consent = url.Values{"action": {"accept"}}
 func TestURLByRequest(t *testing.T) {
 	d := inspectDemo(t, client.Settings{Protocol: mcp.Revision20251125})
 	q := d.call("connect_mailbox", 1)
-	if q.Address == nil || !q.Address.Openable || q.ID == "" {
-		t.Fatalf("the address is %+v with id %q", q.Address, q.ID)
+	if q.Address == nil || !q.Address.Openable || q.Request.ElicitationID == "" {
+		t.Fatalf("the address is %+v with id %q", q.Address, q.Request.ElicitationID)
 	}
 	d.done("/questions/1/answer", consent)
 	q = d.question(1, conversation.Answered)
 	if card := drawnCard(t, q); !strings.Contains(card, "Mark as done") {
 		t.Errorf("accepted: %s", card)
 	}
-	if !q.Told || q.Waits || q.Completion != "awaited" || q.Error != 0 {
+	if !q.Told || q.Waits || q.Completion != conversation.CompletionAwaited || q.Via != elicit.ByRequest {
 		t.Errorf("it waits: %+v", q)
 	}
 	if status, text := d.post("/questions/1/answer", consent); status != http.StatusConflict || !strings.Contains(text, "settled elsewhere") {
 		t.Errorf("accepting twice: %d %s", status, text)
 	}
 	d.done("/questions/1/complete", nil)
-	if q = d.question(1, conversation.Answered); q.Told || q.Completion != "marked" || !strings.Contains(drawnCard(t, q), "marked as done") {
+	if q = d.question(1, conversation.Answered); q.Told || q.Completion != conversation.CompletionMarked || !strings.Contains(drawnCard(t, q), "marked as done") {
 		t.Errorf("once marked: %+v", q)
 	}
 }
@@ -202,8 +203,8 @@ func TestURLOfLostServer(t *testing.T) {
 // retries it.
 func TestURLByError(t *testing.T) {
 	d := inspectDemo(t, client.Settings{Protocol: mcp.Revision20251125})
-	if q := d.call("protected_report", 1); q.Error != -32042 {
-		t.Errorf("it came with error %d", q.Error)
+	if q := d.call("protected_report", 1); q.Via != elicit.InError {
+		t.Errorf("it came %s", q.Carried())
 	}
 	d.post("/questions/1/answer", consent)
 	if q := d.question(1, conversation.Answered); !q.Told || !q.Waits {
@@ -219,8 +220,8 @@ func TestURLByError(t *testing.T) {
 // TestURLByRound checks that in 2026-07-28 no URL waits for a notification.
 func TestURLByRound(t *testing.T) {
 	d := inspectDemo(t, client.Settings{Protocol: mcp.Revision20260728})
-	if q := d.call("connect_mailbox", 1); q.Round != 1 || q.Error != 0 {
-		t.Errorf("it came in round %d with error %d", q.Round, q.Error)
+	if q := d.call("connect_mailbox", 1); q.Round != 1 || q.Via != elicit.InRound {
+		t.Errorf("it came in round %d: %s", q.Round, q.Carried())
 	}
 	call, err := d.in.Call(1)
 	if err != nil {

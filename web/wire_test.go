@@ -584,10 +584,12 @@ func TestSaveFiltered(t *testing.T) {
 	}
 }
 
-// Each export format contains the frames that the filter selects, and their notes.
+// Each export format contains the frames that the filter selects, and their notes. No
+// temporary file is needed.
 func TestExport(t *testing.T) {
 	s := newLogServer(t, wire.Options{})
 	s.some(3)
+	t.Setenv("TMPDIR", "/dev/null/nothing")
 	for _, format := range export.Formats() {
 		r := s.ask(http.MethodGet, "/export/"+string(format), url.Values{"filter": {"call:1"}}, nil)
 		body, err := io.ReadAll(r.Body)

@@ -11,7 +11,7 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"elicitation-inspector/bridge/export"
-	"elicitation-inspector/bridge/export/snippet"
+
 	"elicitation-inspector/bridge/rawjson"
 	"elicitation-inspector/bridge/wire"
 	"elicitation-inspector/bridge/wire/redact"
@@ -79,7 +79,7 @@ func (s *Server) copiedQuestion(c echo.Context, q answerable) error {
 		err = errors.Join(callErr, serverErr)
 		text = redaction.Text(call.Request.CommandLine(server.CommandLine()))
 	default:
-		text, err = snippet.Of(snippet.SDK(form), q.Request)
+		text, err = export.CodeThatAsks(export.SDK(form), q.Request)
 		text = redaction.Text(text)
 	}
 	if err != nil {

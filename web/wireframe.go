@@ -15,12 +15,11 @@ import (
 	"elicitation-inspector/bridge/elicit/lint"
 	"elicitation-inspector/bridge/export"
 	"elicitation-inspector/bridge/rawjson"
-	"elicitation-inspector/bridge/rawjson/diff"
+
 	"elicitation-inspector/bridge/wire"
 	"elicitation-inspector/bridge/wire/query"
 	"elicitation-inspector/views"
 	"elicitation-inspector/views/markup"
-	"elicitation-inspector/views/signincard"
 )
 
 const (
@@ -122,7 +121,7 @@ func (s *Server) detail(c echo.Context, f wire.Frame) (views.Detail, error) {
 		d.Tree = markup.Tree("JSON of the frame", f.Raw, d.Found)
 	}
 	if f.Note != nil && f.Note.SignIn != nil {
-		d.Exchange = signincard.ExchangeView(s.config.Redaction.Frame(&f))
+		d.Exchange = views.ExchangeView(s.config.Redaction.Frame(&f))
 	}
 	if len(f.Header) > 0 || f.URL != "" {
 		if err := s.addHeader(c, &d, f); err != nil {
@@ -254,7 +253,7 @@ func (s *Server) diff(c echo.Context, before, after int64) (*views.Diff, error) 
 	if err != nil {
 		return nil, err
 	}
-	out.List, out.Total, err = diff.Of(a.Raw, b.Raw, diffMost)
+	out.List, out.Total, err = rawjson.Diff(a.Raw, b.Raw, diffMost)
 	if err != nil {
 		out.Problem = "They cannot be compared: " + err.Error() + "."
 		out.Equal = bytes.Equal(a.Raw, b.Raw)

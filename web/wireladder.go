@@ -15,7 +15,6 @@ import (
 	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/export"
 	"elicitation-inspector/views"
-	"elicitation-inspector/web/signins"
 )
 
 // callLadder answers with the ladder of a call.
@@ -60,7 +59,7 @@ func (s *Server) ladder(c echo.Context, seq int64, address string, running bool)
 
 // latestSignIn answers with the ladder of the latest sign-in to a server.
 func (s *Server) latestSignIn(c echo.Context, server bridge.Server) error {
-	card, ok := signins.Card(s.in, serverView(server))
+	card, ok := signInCard(s.in, serverView(server))
 	if !ok {
 		return echo.ErrNotFound
 	}
@@ -68,7 +67,7 @@ func (s *Server) latestSignIn(c echo.Context, server bridge.Server) error {
 }
 
 func (s *Server) signInLadder(c echo.Context, server string, number int, address string, running bool) error {
-	frames, err := signins.Frames(c.Request().Context(), s.in.Log(), server, number)
+	frames, err := signInFrames(c.Request().Context(), s.in.Log(), server, number)
 	if err != nil {
 		return err
 	}

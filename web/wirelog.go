@@ -15,7 +15,6 @@ import (
 	"elicitation-inspector/bridge/wire/query"
 	"elicitation-inspector/views"
 	"elicitation-inspector/views/markup"
-	"elicitation-inspector/web/saved"
 )
 
 // rowsMost is how many rows of the log one answer contains.
@@ -225,7 +224,7 @@ func (s *Server) completeFilter(c echo.Context) error {
 
 // transcript answers with the transcript of the frames that the query filter picks.
 func (s *Server) transcript(c echo.Context) error {
-	return s.selected(c, func(frames saved.Selection) error { return frames.Transcript(c) })
+	return s.selected(c, func(frames selection) error { return frames.Transcript(c) })
 }
 
 // exported answers with these frames in the format that the path names.
@@ -234,10 +233,10 @@ func (s *Server) exported(c echo.Context) error {
 	if err != nil {
 		return bad("%s", sentence(err))
 	}
-	return s.selected(c, func(frames saved.Selection) error { return frames.Document(c, format) })
+	return s.selected(c, func(frames selection) error { return frames.Document(c, format) })
 }
 
-func (s *Server) selected(c echo.Context, save func(saved.Selection) error) error {
+func (s *Server) selected(c echo.Context, save func(selection) error) error {
 	line := c.QueryParam("filter")
 	filter, err := query.Parse(line)
 	if err != nil {
@@ -247,7 +246,7 @@ func (s *Server) selected(c echo.Context, save func(saved.Selection) error) erro
 	if err := view.Update(c.Request().Context()); err != nil {
 		return err
 	}
-	return save(saved.Selection{
+	return save(selection{
 		Log: s.in.Log(), Marks: s.marks(), View: view, Redaction: s.config.Redaction, Title: line, Version: s.config.Version, Logger: s.logger,
 	})
 }

@@ -22,6 +22,8 @@ type Settled struct {
 	// CallState and CallFailure are the state of the call.
 	CallState   conversation.State
 	CallFailure string
+
+	passed bool // another question was asked or settled since
 }
 
 // Next describes what the server did.
@@ -36,26 +38,42 @@ type Next struct {
 // most is the maximum number of frames that Of reads.
 const most = 5000
 
-// Of describes what the server did after the question was settled.
+// Of describes what the server did after the question was settled. What befalls the
+// connection after another question was asked or settled belongs to that one.
 func Of(log *wire.Log, q Settled) Next {
-	from := max(q.AskedSeq, q.AnswerSeq) + 1
 	var next Next
-	for seq := from; seq < from+most && seq <= log.Len() && !next.final; seq++ {
+	seq, end := max(q.AskedSeq, q.AnswerSeq)+1, log.Len()
+	for until := seq + most; seq <= end && seq < until && !next.gone && !(next.final && q.passed); seq++ {
 		head := log.Head(seq)
 		elsewhere := head.Session != q.Session
 		if q.Session == "" {
 			elsewhere = head.Server != q.Server
 		}
-		if elsewhere || head.Time.Before(q.Ended) || !q.mayShow(&head) {
+		if elsewhere || head.Time.Before(q.Ended) {
 			continue
 		}
-		if f, err := log.Frame(seq); err == nil {
-			if one := q.shownBy(&f); one.Text != "" {
-				next = one
+		if !next.final && q.mayShow(&head) {
+			if f, err := log.Frame(seq); err == nil {
+				if one := q.shownBy(&f); one.Text != "" {
+					next = one
+				}
 			}
 		}
+		q.passed = q.passed || q.isAnother(&head)
 	}
+	q.passed = q.passed || seq <= end // what the rest of the log shows is not known
 	return q.andThen(next)
+}
+
+// isAnother reports whether a frame asks or settles another question.
+func (q *Settled) isAnother(head *wire.Frame) bool {
+	switch head.Dir {
+	case wire.ServerToClient:
+		return head.Kind == wire.Request && mcp.IsInput(head.Method) || head.AsksInput || head.Kind == wire.Error && head.Question != 0
+	case wire.ClientToServer:
+		return head.Kind.IsResponse() && mcp.IsInput(head.Method) && head.Pair != q.AskedSeq
+	}
+	return head.Question != 0 && head.Question != q.Number
 }
 
 // isOf reports whether a frame belongs to the question or to its call.
@@ -68,6 +86,8 @@ func (q *Settled) mayShow(head *wire.Frame) bool {
 	switch {
 	case head.Dir == wire.ClientToServer, head.Dir == wire.Stderr:
 		return false
+	case q.passed:
+		return q.isOf(head)
 	case head.Dir == wire.Meta, head.Kind == wire.Noise, head.Kind == wire.Error:
 		return true
 	}
@@ -130,6 +150,7 @@ func noted(f *wire.Frame) Next {
 // before.
 func (q *Settled) andThen(next Next) Next {
 	switch {
+	case q.passed && q.Lost != "": // the end belongs to a later question
 	case q.Lost != "" && !next.gone:
 		next.Text = strings.TrimPrefix(next.Text+"; then "+q.Lost, "; then ")
 	case next.Text != "":

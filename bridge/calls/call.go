@@ -16,6 +16,7 @@ import (
 	"elicitation-inspector/bridge/response"
 	"elicitation-inspector/bridge/session"
 	"elicitation-inspector/bridge/wire"
+	"elicitation-inspector/bridge/wording"
 )
 
 // call is a call with the state that only its loop (run) and the methods of Calls need.
@@ -230,17 +231,9 @@ func (c *call) finish(end ending) {
 // withdraw withdraws the open questions of an ended call. Questions with a guessed call
 // are withdrawn if no call runs on the connection any more.
 func (c *call) withdraw() {
-	c.calls.mu.Lock()
-	stopped := c.over == conversation.Stopped
-	alone := !c.calls.runs(c.session)
-	c.calls.mu.Unlock()
-	by, reason := c.conn.Released() // the end of the connection also ends the call
-	connected := by == ""
-	if stopped {
-		by, reason = conversation.ByPerson, fmt.Sprintf("you stopped call %d", c.Number)
-	} else if connected {
-		by, reason = conversation.ByPolicy, fmt.Sprintf("call %d ended", c.Number)
-	}
+	alone := false
+	c.set(func() { alone = !c.calls.runs(c.session) })
+	by, reason, connected := c.withdrawal()
 	c.calls.inbox.Withdraw(by, reason, connected, func(q *inbox.Question) bool {
 		if q.Guessed {
 			return alone && q.Call != 0 && q.Session == c.session
@@ -252,10 +245,25 @@ func (c *call) withdraw() {
 	})
 }
 
+// withdrawal returns who withdraws the questions of the ended call, and why, and whether
+// the connection still stands. The end of the connection also ends the call.
+func (c *call) withdrawal() (by, reason string, connected bool) {
+	stopped := false
+	c.set(func() { stopped = c.over == conversation.Stopped })
+	by, reason = c.conn.Released()
+	connected = by == ""
+	if stopped {
+		by, reason = conversation.ByPerson, fmt.Sprintf("you stopped call %d", c.Number)
+	} else if connected {
+		by, reason = conversation.ByPolicy, fmt.Sprintf("call %d ended", c.Number)
+	}
+	return by, reason, connected
+}
+
 // runs reports whether any call runs on a connection.
 func (cs *Calls) runs(session string) bool {
 	return slices.ContainsFunc(cs.calls, func(c *call) bool {
-		return c != nil && c.over == conversation.Running && c.session == session
+		return c.over == conversation.Running && c.session == session
 	})
 }
 
@@ -268,7 +276,9 @@ func (cs *Calls) forget(ended *call) int {
 	}
 	c := cs.ended[0]
 	cs.ended = slices.Delete(cs.ended, 0, 1)
-	cs.calls[c.Number-1] = nil
+	if i, kept := cs.place(c.Number); kept {
+		cs.calls = slices.Delete(cs.calls, i, i+1)
+	}
 	return c.Number
 }
 
@@ -296,7 +306,8 @@ func (c *call) timedOut() {
 	if waits {
 		return
 	}
-	end := failed("timed out after %s of the server's own time (%s waiting for you not counted)", limit, waited.Round(time.Millisecond))
-	end.told = session.TakenBack(fmt.Sprintf("timed out after %s", limit))
+	words := "timed out after " + wording.Duration(limit)
+	end := failed("%s of the server's own time, by the inspector's clock (%s waiting for you not counted)", words, wording.Duration(waited))
+	end.told = session.TakenBack(words)
 	c.finish(*end)
 }

@@ -8,7 +8,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-
+	"slices"
 	"sync"
 	"time"
 
@@ -66,8 +66,9 @@ type Calls struct {
 	spawn func(func()) bool // runs a call in a goroutine; false if the inspection has ended
 
 	mu    sync.Mutex
-	calls []*call // by number-1; nil for calls that are not kept
-	ended []*call // ended calls, in the order of their end
+	last  int     // number of the latest call
+	calls []*call // the calls that are kept, by ascending number
+	ended []*call // those of them that have ended, in the order of their end
 }
 
 // New returns Calls without any call.
@@ -100,28 +101,16 @@ type Call struct {
 	Ended   time.Time // zero while the call runs
 	Reply   int64     // frame of the final response, 0 if there is none
 	Failure string    // why there is no response, or why its result is invalid
-	Wait
-}
-
-// Wait describes for how long and for what a call waits for the person.
-type Wait struct {
-	Waiting int           // number of questions that wait for the person
-	Yours   bool          // the call waits for the person: a question is open, a URL is being visited, or Paused is set
-	Asked   time.Time     // start of the wait, if questions wait
-	Waited  time.Duration // total time of waiting so far
-	// WaitedSince is, while Yours is set, the time at which Waited would have begun
-	// without a break.
-	WaitedSince time.Time
-	Timeout     time.Duration // 0 for none
-	Every       time.Duration // interval of retries while a URL's outcome is open, 0 for none
-	Paused      bool          // after many rounds, the call waits for the person's decision to go on
-	Repeats     bool          // Repeat can go on without the refused input; see [Calls.Repeat]
+	conversation.Wait
 }
 
 // view returns a copy of the call's state.
 func (c *call) view(now time.Time) Call {
 	out := c.Call
 	out.Repeats = c.repeat != nil
+	if c.round.via == elicit.InRound && c.round.open > 0 {
+		out.Asks, out.Open = len(c.round.asked), c.round.open
+	}
 	c.clock.tell(&out.Wait, now)
 	return out
 }
@@ -131,11 +120,9 @@ func (c *call) view(now time.Time) Call {
 func (cs *Calls) All() []Call {
 	cs.mu.Lock()
 	defer cs.mu.Unlock()
-	out := []Call{} // no capacity for all numbers: only few of many calls may be kept
-	for _, c := range cs.calls {
-		if c != nil {
-			out = append(out, c.view(time.Now()))
-		}
+	out := make([]Call, len(cs.calls))
+	for i, c := range cs.calls {
+		out[i] = c.view(time.Now())
 	}
 	return out
 }
@@ -160,13 +147,19 @@ func (cs *Calls) Known(number int) bool {
 }
 
 func (cs *Calls) find(number int) (*call, error) {
-	if number < 1 || number > len(cs.calls) {
+	if number < 1 || number > cs.last {
 		return nil, fmt.Errorf("%w: %d", ErrUnknown, number)
 	}
-	if cs.calls[number-1] == nil {
+	i, kept := cs.place(number)
+	if !kept {
 		return nil, fmt.Errorf("%w %d", ErrForgotten, number)
 	}
-	return cs.calls[number-1], nil
+	return cs.calls[i], nil
+}
+
+// place returns the index of a call in calls, and whether it is kept.
+func (cs *Calls) place(number int) (int, bool) {
+	return slices.BinarySearchFunc(cs.calls, number, func(c *call, number int) int { return c.Number - number })
 }
 
 // update calls change for a call that is kept, with the mutex held, and notifies the
@@ -211,8 +204,9 @@ func (cs *Calls) begin(conn Connection, r Request, first next) Call {
 		ctx: ctx, stop: stop, woken: make(chan struct{}, 1), consents: map[consent]string{}, clocked: map[int]bool{},
 	}
 	cs.mu.Lock()
+	cs.last++
+	c.Number = cs.last
 	cs.calls = append(cs.calls, c)
-	c.Number = len(cs.calls)
 	c.clock.start(r.Timeout, c.timedOut)
 	out := c.view(c.Started)
 	cs.mu.Unlock()

@@ -75,7 +75,7 @@ func (w *clock) stop(at time.Time) {
 }
 
 // tell writes the state of the clock to c.
-func (w *clock) tell(c *Wait, now time.Time) {
+func (w *clock) tell(c *conversation.Wait, now time.Time) {
 	c.Waiting, c.Yours, c.Waited, c.Timeout = w.open, w.waits(), w.waited(now), w.limit
 	if w.waits() {
 		c.WaitedSince = w.oldest.Add(-w.paused)
@@ -91,7 +91,7 @@ func (cs *Calls) SigningIn(server string, is bool) {
 	var changed []int
 	cs.mu.Lock()
 	for _, c := range cs.calls {
-		if c != nil && c.Request.Server == server && c.over == conversation.Running && c.clock.signing != is {
+		if c.Request.Server == server && c.over == conversation.Running && c.clock.signing != is {
 			c.clock.change(time.Now(), func() { c.clock.signing = is })
 			changed = append(changed, c.Number)
 		}

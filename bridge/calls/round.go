@@ -18,6 +18,7 @@ import (
 // round holds the questions of one response, and their states.
 type round struct {
 	number    int
+	via       elicit.Via
 	asked     []int                           // numbers of the round's questions, in order
 	questions map[int]*inbox.Question         // by number
 	open      int                             // number of pending questions
@@ -64,6 +65,7 @@ func (c *call) put(requests []client.InputRequest, number int) {
 	fresh := round{number: number, open: len(requests), questions: map[int]*inbox.Question{}, noted: map[int]conversation.Completion{}}
 	questions := make([]inbox.Question, len(requests))
 	for i, r := range requests {
+		fresh.via = r.Via
 		r.Call, r.CallName = c.Number, c.Request.Name
 		c.conn.Judge(&r)
 		questions[i] = inbox.Question{InputRequest: r}
@@ -76,7 +78,8 @@ func (c *call) put(requests []client.InputRequest, number int) {
 		by := c.consented(&q)
 		switch {
 		case !running:
-			q.State, q.By, q.Reason = conversation.Withdrawn, conversation.ByPolicy, fmt.Sprintf("call %d ended", c.Number)
+			q.State = conversation.Withdrawn
+			q.By, q.Reason, _ = c.withdrawal()
 		case q.Refusal == nil && by != "":
 			q.State, q.By, q.Reason = conversation.Answered, by, "the same URL was accepted in an earlier round, and is tried again by the clock"
 			q.Answered(inbox.Answer{Action: "accept"})
@@ -126,23 +129,26 @@ func (c *call) await() error {
 		c.hold(true)
 		defer c.hold(false)
 	}
-	for {
+	timer := time.NewTimer(0)
+	timer.Stop()
+	defer timer.Stop()
+	for before := time.Duration(0); ; { // what wakes the call leaves a timer as it is, unless its interval changes
 		ready, every := c.look()
 		c.noteAnswers()
 		if ready {
 			return nil
 		}
-		var tick <-chan time.Time
 		if every == 0 {
 			every = pause
 		}
-		if every > 0 {
-			timer := time.NewTimer(every)
-			defer timer.Stop()
-			tick = timer.C
+		if every != before {
+			if timer.Stop(); every > 0 {
+				timer.Reset(every)
+			}
+			before = every
 		}
 		select {
-		case <-tick:
+		case <-timer.C:
 			return nil
 		case <-c.woken:
 		case <-c.ctx.Done():
@@ -297,14 +303,15 @@ func (c *call) cannotAnswer(without *next) *ending {
 	return failed("round %d cannot be answered, so the call was not made again: %s", c.round.number, strings.Join(why, "; "))
 }
 
-// noteAnswers logs answers that no message shows: after the call has ended all of them,
-// before that the answers that are never sent, and accepted URLs.
+// noteAnswers logs answers that no message shows, or only one that is sent later: after
+// the call has ended all of them, before that the answers that are never sent, those of a
+// round with several questions, and accepted URLs.
 func (c *call) noteAnswers() {
 	var frames []wire.Frame
 	ended := c.ctx.Err() != nil
 	c.calls.mu.Lock()
 	for q := range c.round.settled {
-		waits := q.Via == elicit.InError || q.Completion != conversation.CompletionNone || q.TurnedDown || ended
+		waits := len(c.round.asked) > 1 || q.Via == elicit.InError || q.Completion != conversation.CompletionNone || q.TurnedDown || ended
 		if noted, is := c.round.noted[q.Number]; q.State != conversation.Answered || q.Plan != nil || !waits || is && noted == q.Completion {
 			continue
 		}

@@ -50,6 +50,8 @@ type Item struct {
 	// ReadOnly and Destructive are a tool's annotations readOnlyHint and
 	// destructiveHint where they say true.
 	ReadOnly, Destructive bool
+	// MayAsk is set if the title or the description speaks of asking the user.
+	MayAsk bool
 }
 
 // Catalog holds all items of a server.

@@ -5,12 +5,14 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"regexp"
 	"strings"
 
 	"github.com/yosida95/uritemplate/v3"
 
 	"elicitation-inspector/bridge/rawjson"
 	"elicitation-inspector/bridge/response"
+	"elicitation-inspector/bridge/wording"
 )
 
 type entry struct {
@@ -18,6 +20,8 @@ type entry struct {
 	Title       string `json:"title"`
 	Description string `json:"description"`
 }
+
+var speaksOfAsking = regexp.MustCompile(`(?i)\b(ask(s|ed|ing)?|question(s)?|confirm(s|ed|ation)?|elicit(s|ation|ations)?|approv(e|es|al)|sign(s)? in)\b`)
 
 // item parses an entry of the list.
 func (l List) item(raw json.RawMessage) (Item, error) {
@@ -50,6 +54,7 @@ func (l List) item(raw json.RawMessage) (Item, error) {
 		i.Key = e.Template
 		i.Schema, err = variablesOf(e.Template)
 	}
+	i.MayAsk = speaksOfAsking.MatchString(wording.Head(i.Title, wording.TextMost) + "\n" + wording.Head(i.Description, wording.TextMost))
 	i.Name = cmp.Or(e.Name, i.Key)
 	if i.Key == "" {
 		err = errors.New("it has no name to call it by")

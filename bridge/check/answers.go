@@ -3,6 +3,10 @@ package check
 import (
 	"encoding/json"
 	"fmt"
+	"math/big"
+	"regexp"
+	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -95,18 +99,55 @@ func object(members ...any) json.RawMessage {
 }
 
 // distinct returns valid content that differs from base in every field that has another
-// valid value. Each number several, from 0, gives other values. It returns base if no such
-// content is valid.
-func distinct(request *elicit.Request, base json.RawMessage, several int) json.RawMessage {
+// valid value, and differs from field to field and from call to call. Fields that ask for
+// consent get yes. It returns base if no such content is valid.
+func distinct(request *elicit.Request, base json.RawMessage, call int) json.RawMessage {
+	return rewritten(request, base, func(f elicit.Field, place int, was json.RawMessage) json.RawMessage {
+		if yes := consentIn(f, true); yes != nil {
+			return yes
+		}
+		return another(f, was, call*7+place)
+	})
+}
+
+// reworded is distinct for texts and numbers alone. Other fields keep their values, so
+// that the content is one that base shows to be accepted.
+func reworded(request *elicit.Request, base json.RawMessage, call int) json.RawMessage {
+	return rewritten(request, base, func(f elicit.Field, place int, was json.RawMessage) json.RawMessage {
+		switch yes := consentIn(f, true); {
+		case yes != nil:
+			return yes
+		case f.Kind == elicit.Text, f.Kind == elicit.Number, f.Kind == elicit.Integer:
+			return another(f, was, call*7+place)
+		}
+		return was
+	})
+}
+
+// denied returns base with no in every field that asks for consent, and false in every
+// other boolean.
+func denied(request *elicit.Request, base json.RawMessage) json.RawMessage {
+	return rewritten(request, base, func(f elicit.Field, _ int, was json.RawMessage) json.RawMessage {
+		switch no := consentIn(f, false); {
+		case no != nil:
+			return no
+		case f.Kind == elicit.Boolean:
+			return json.RawMessage("false")
+		}
+		return was
+	})
+}
+
+// rewritten returns base with other values of its fields, or base if the schema refuses
+// those.
+func rewritten(request *elicit.Request, base json.RawMessage, value func(f elicit.Field, place int, was json.RawMessage) json.RawMessage) json.RawMessage {
 	var members []any
 	for name, was := range rawjson.Members(base) {
-		value := was
-		for _, f := range request.Fields {
-			if f.Name == name {
-				value = another(f, was, several)
-			}
+		now := was
+		if i := slices.IndexFunc(request.Fields, func(f elicit.Field) bool { return f.Name == name }); i >= 0 {
+			now = value(request.Fields[i], i, was)
 		}
-		members = append(members, name, value)
+		members = append(members, name, now)
 	}
 	content := object(members...)
 	if problems, err := elicit.Check(request.Schema, content); err != nil || len(problems) > 0 {
@@ -115,47 +156,136 @@ func distinct(request *elicit.Request, base json.RawMessage, several int) json.R
 	return content
 }
 
+// otherArguments returns valid arguments with other texts and numbers; nil if there are
+// none.
+func otherArguments(schema, arguments json.RawMessage) json.RawMessage {
+	fields, err := elicit.FieldsOf(schema)
+	if err != nil || arguments == nil {
+		return nil
+	}
+	other := reworded(&elicit.Request{Fields: fields, Schema: schema}, arguments, 9)
+	if equal(other, arguments) {
+		return nil
+	}
+	return other
+}
+
+// Words of fields that ask for consent, and of choices that give it or deny it.
+var (
+	asksConsent   = wordsOf("confirm|confirms|confirmed|confirmation|sure|proceed|approve|approved|approval|agree|agreed|agreement|consent|consents|accept|accepted|allow|allowed|authorize|authorise|authorized|authorised|permit|yes|ok|okay|acknowledge|acknowledged|understood|go_ahead")
+	givesConsent  = wordsOf("yes|y|ok|okay|true|confirm|confirmed|proceed|continue|approve|approved|agree|accept|allow")
+	deniesConsent = wordsOf("no|n|false|cancel|abort|stop|deny|denied|decline|reject|refuse|disagree")
+)
+
+func wordsOf(list string) *regexp.Regexp { return regexp.MustCompile(`(?i)^(?:` + list + `)$`) }
+
+// consentIn returns the value of a field that says yes, or no, to what the call asks for.
+// It is nil if the field does not ask for consent.
+func consentIn(f elicit.Field, yes bool) json.RawMessage {
+	asks := slices.ContainsFunc(append(nameWords(f.Name), nameWords(f.Label)...), asksConsent.MatchString)
+	switch {
+	case f.Kind == elicit.Boolean && asks:
+		return json.RawMessage(strconv.FormatBool(yes))
+	case f.Kind != elicit.SingleChoice:
+		return nil
+	}
+	var gives, denies json.RawMessage
+	for _, c := range f.Choices {
+		switch {
+		case gives == nil && givesConsent.MatchString(c.Value):
+			gives = rawjson.Quoted(c.Value)
+		case denies == nil && deniesConsent.MatchString(c.Value):
+			denies = rawjson.Quoted(c.Value)
+		}
+	}
+	switch {
+	case gives == nil || denies == nil:
+		return nil
+	case yes:
+		return gives
+	}
+	return denies
+}
+
+// nameWord matches a word of a name in camel case, snake case or with spaces.
+var nameWord = regexp.MustCompile(`\p{Lu}?\p{Ll}+|\p{Lu}+|\pN+`)
+
+// nameWords lists the words of a name.
+func nameWords(name string) []string { return nameWord.FindAllString(name, -1) }
+
 // another returns a valid value for the field that differs from was, or was if none is
-// found.
-func another(f elicit.Field, was json.RawMessage, several int) json.RawMessage {
-	for _, value := range others(f, several) {
-		problems, err := elicit.Check(f.Schema, value)
-		if err == nil && len(problems) == 0 && string(value) != string(rawjson.AppendCompact(nil, was)) {
+// found. Each number n gives another value.
+func another(f elicit.Field, was json.RawMessage, n int) json.RawMessage {
+	for _, value := range others(f, n) {
+		if f.Takes(value) && !equal(value, was) {
 			return value
 		}
 	}
 	return was
 }
 
+// animals are words that no server says by itself.
+var animals = []string{"narwhal", "quokka", "axolotl", "pangolin", "okapi", "tapir", "gecko", "lemur", "marmot", "numbat", "wombat"}
+
 // others lists values for a field that are unlikely to be in a result by chance.
-func others(f elicit.Field, several int) (list []json.RawMessage) {
-	text := func(format string) {
-		list = append(list, rawjson.Quoted(fmt.Sprintf(format, []string{"narwhal", "quokka", "axolotl", "pangolin"}[several%4])))
-	}
-	number := func(n any) { list = append(list, json.RawMessage(fmt.Sprint(n))) }
+func others(f elicit.Field, n int) (list []json.RawMessage) {
+	text := func(format string, args ...any) { list = append(list, rawjson.Quoted(fmt.Sprintf(format, args...))) }
+	animal, number := animals[n%len(animals)], 73519+1009*n
 	switch f.Kind {
 	case elicit.Text:
-		for _, format := range []string{"%s-73519", "%[1]s-73519-%[1]s-73519-%[1]s", "%.5s", "%.2s"} {
-			text(format)
+		for _, format := range []string{"%s-%d", "%[1]s-%[2]d-%[1]s-%[2]d-%[1]s", "%s%d@example.com", "https://%s%d.example/", "%s%d.example"} {
+			text(format, animal, number)
 		}
-		for _, format := range []string{"%s73519@example.com", "https://%s73519.example/", "%s73519.example"} {
-			text(format)
+		for _, most := range []int{5, 4, 3, 2} {
+			text("%.*s", most, animal)
 		}
-		list = append(list, rawjson.Quoted(fmt.Sprintf("2031-07-%02dT09:41:17Z", 11+several)), rawjson.Quoted(fmt.Sprintf("2031-07-%02d", 11+several)))
+		text("2031-07-%02dT09:41:17Z", 11+n%17)
+		text("2031-07-%02d", 11+n%17)
 	case elicit.Number, elicit.Integer:
-		for _, n := range []int{73519, 7351, 735, 73, 7, 4, 2, 0} {
-			number(n + several)
+		for _, value := range numbersWithin(f, []int{number, 7351 + 101*n, 735 + 11*n, 57 + n, 31 + n%7, 7 + n%3, 4 + n%3, 2, 0}) {
+			list = append(list, json.RawMessage(value))
 		}
 	case elicit.Boolean:
-		number(several%2 == 1)
+		list = append(list, json.RawMessage("true"), json.RawMessage("false"))
 	case elicit.SingleChoice:
 		for i := range f.Choices {
-			list = append(list, rawjson.Quoted(f.Choices[(len(f.Choices)-1-several%len(f.Choices)+i)%len(f.Choices)].Value))
+			list = append(list, rawjson.Quoted(f.Choices[(2*len(f.Choices)-1-n%len(f.Choices)+i)%len(f.Choices)].Value))
 		}
 	case elicit.MultiChoice:
 		for i := range f.Choices {
-			list = append(list, rawjson.AppendQuoted([]byte{'['}, f.Choices[(several+i)%len(f.Choices)].Value))
+			list = append(list, rawjson.AppendQuoted([]byte{'['}, f.Choices[(n+i)%len(f.Choices)].Value))
 			list[len(list)-1] = append(list[len(list)-1], ']')
+		}
+	}
+	return list
+}
+
+// numbersWithin lists the candidates as multiples of the field's step, and numbers between
+// its limits.
+func numbersWithin(f elicit.Field, candidates []int) (list []string) {
+	k := elicit.KeywordsOf(f.Schema)
+	step := k.Exact("multipleOf")
+	add := func(n *big.Rat) {
+		if step != nil && step.Sign() > 0 {
+			times := new(big.Rat).Quo(n, step)
+			n = new(big.Rat).Mul(new(big.Rat).SetInt(new(big.Int).Div(times.Num(), times.Denom())), step)
+		} else {
+			n = new(big.Rat).SetInt(new(big.Int).Div(n.Num(), n.Denom()))
+		}
+		digits, _ := n.FloatPrec()
+		list = append(list, n.FloatString(min(digits, 12)))
+	}
+	low, high := k.Exact("minimum"), k.Exact("maximum")
+	for _, n := range candidates {
+		add(big.NewRat(int64(n), 1))
+		switch {
+		case low != nil && high != nil: // a part of the range, which n chooses
+			span := new(big.Rat).Sub(high, low)
+			add(new(big.Rat).Add(low, span.Mul(span, big.NewRat(int64(n%89+5), 97))))
+		case low != nil:
+			add(new(big.Rat).Add(low, big.NewRat(int64(n), 1)))
+		case high != nil:
+			add(new(big.Rat).Sub(high, big.NewRat(int64(n), 1)))
 		}
 	}
 	return list

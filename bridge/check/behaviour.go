@@ -1,9 +1,11 @@
 package check
 
 import (
+	"encoding/json"
 	"slices"
 
 	"elicitation-inspector/bridge/client"
+	"elicitation-inspector/bridge/elicit"
 	"elicitation-inspector/bridge/fault"
 	"elicitation-inspector/bridge/mcp"
 )
@@ -12,9 +14,14 @@ import (
 // they are tried.
 var own = []Behaviour{
 	{behaviourAccept, "Honest answers", "Accept", "Accepts every question with valid content.", "It answers the call, and goes on serving."},
+	{behaviourOther, "Honest answers", "Accept with other content", "Accepts every question with other valid content.", "It answers the call by what was said this time, and goes on serving."},
+	{behaviourDenied, "Honest answers", "Accept, and say no", "Accepts every question with no in each field that asks for a yes, and false in other booleans.", "It does nothing that a field with no forbids."},
 	{behaviourDecline, "Honest answers", "Decline", "Declines one question, and accepts the others.", "It does nothing that the question was to allow, answers the call, and goes on serving."},
 	{behaviourCancel, "Honest answers", "Cancel", "Cancels one question, and accepts the others.", "It does nothing that the question was to allow, answers the call, and goes on serving."},
 	{behaviourDeclineAlways, "Honest answers", "Decline everything", "Declines every question, up to 20 of them.", "It does not ask for ever what was declined."},
+	{behaviourUsed, "Another call's state", "Use a state again", "Makes the call, and then again with the last requestState of the first one.", "It refuses a state that was used, or answers as it did then: nothing is done twice."},
+	{behaviourOtherSession, "Another call's state", "Use the state of another session", "Makes the call with the last requestState of a call in another session.", "It goes on with that call if the state is good for its user, or refuses it."},
+	{behaviourOtherArguments, "Another call's state", "Use the state of other arguments", "Declines the last question of the call with other arguments, and makes the call with that requestState and an acceptance.", "It refuses a state that belongs to another request."},
 	{behaviourNone, "Capabilities", "No elicitation", "Does not declare the capability to be asked.", "It does without the question, or says that it cannot go on."},
 	{behaviourForm, "Capabilities", "Forms only", "Declares the capability for forms alone.", "It sends no URL, and does without it or says that it cannot go on."},
 	{behaviourURL, "Capabilities", "URLs only", "Declares the capability for URLs alone.", "It sends no form, and does without it or says that it cannot go on."},
@@ -50,6 +57,20 @@ var declarations = map[string]client.Elicitation{
 	behaviourNone: client.DeclareNone, behaviourForm: client.DeclareForm, behaviourURL: client.DeclareURL,
 }
 
+// otherwise holds the content in place of the honest one, by the behaviours that accept
+// with other content.
+var otherwise = map[string]func(*elicit.Request, json.RawMessage) json.RawMessage{
+	behaviourOther:  func(r *elicit.Request, base json.RawMessage) json.RawMessage { return distinct(r, base, 3) },
+	behaviourDenied: denied,
+}
+
+// refusing lists the faults that send accepted content without an acceptance.
+var refusing = []string{"decline-with-content", "cancel-with-content", "unknown-action", "no-action"}
+
+// borrowing lists the behaviours that send the requestState of another call, as the fault
+// invented-state does with a state that it gets.
+var borrowing = []string{behaviourUsed, behaviourOtherSession, behaviourOtherArguments}
+
 // declarable reports whether the client can declare a behaviour's elicitation capability
 // in a revision.
 func declarable(behaviour, revision string) bool {
@@ -58,9 +79,9 @@ func declarable(behaviour, revision string) bool {
 
 // Behaviours whose trials run in another order or with other times than most.
 var (
-	// plainAnswers lists the behaviours whose trials run first: the judge compares other
-	// trials with honest calls, and people look at refusals first.
-	plainAnswers = []string{behaviourAccept, behaviourDecline, behaviourCancel}
+	// plainAnswers lists the behaviours whose trials run first: people look at refusals
+	// first.
+	plainAnswers = []string{behaviourOther, behaviourDenied, behaviourDecline, behaviourCancel}
 
 	// waiting lists the faults that give the server no answer that it can use, so that a
 	// trial is likely to last until its time limit.

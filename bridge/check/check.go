@@ -42,6 +42,8 @@ type Call struct {
 	// MadeUp reports that the check made the arguments up from the defaults, examples and
 	// types of the input schema.
 	MadeUp bool `json:"madeUp,omitempty"`
+	// Destructive reports that the tool is annotated with destructiveHint.
+	Destructive bool `json:"destructive,omitempty"`
 }
 
 // Skipped is a call that the check does not make, with the reason in a sentence.
@@ -100,6 +102,13 @@ type Observation struct {
 	// the results of a second call after nothing went wrong. It is nil if they are
 	// unknown.
 	HonestAfter []Made
+	// Effect is what a witness saw of the trial's own calls. It must be EffectUnknown where
+	// accepted calls do not change what the witness sees, so that it is blind. The judge
+	// takes it for definite: see acts-without-consent.
+	Effect Effect
+	// Early is what a witness saw change before the question was answered, for use inside a
+	// sentence, and Twice what one consent changed twice; "" for nothing.
+	Early, Twice string
 	// Found holds the linter's findings in the log of the trial.
 	Found []findings.Found
 	// Ended is the end of the server's process or connection after the behaviour ended the
@@ -154,6 +163,8 @@ type Result struct {
 	Evidence []Frame `json:"evidence,omitempty"`
 	// Reproduce is a shell command that repeats the trial.
 	Reproduce string `json:"reproduce"`
+
+	quiet bool // the call asked nothing
 }
 
 // Frame is a frame as reports show it.
@@ -176,12 +187,14 @@ type Report struct {
 	Took      time.Duration `json:"took"` // nanoseconds
 	// Stopped is the reason why the check ended early; "" if it did not.
 	Stopped    string      `json:"stopped,omitempty"`
-	Revisions  []string    `json:"revisions"`         // revisions that the server speaks
-	Calls      []Call      `json:"calls"`             // calls that asked a question
-	Silent     []Call      `json:"silent,omitempty"`  // calls that asked nothing
-	Skipped    []Skipped   `json:"skipped,omitempty"` // calls that were not made
-	Behaviours []Behaviour `json:"behaviours"`        // in the order of the matrix's rows
+	Revisions  []string    `json:"revisions"`          // revisions that the server speaks
+	Problems   []Problem   `json:"problems,omitempty"` // most severe first
+	Calls      []Call      `json:"calls"`              // calls that asked a question, or of which the linter found something
+	Silent     []Call      `json:"silent,omitempty"`   // calls that asked nothing
+	Skipped    []Skipped   `json:"skipped,omitempty"`  // calls that were not made
+	Behaviours []Behaviour `json:"behaviours"`         // in the order of the matrix's rows
 	Results    []Result    `json:"results"`
+	Made       int         `json:"made,omitempty"`        // trials that were made: more than results, as some are made twice, and those that asked nothing have none
 	Directory  string      `json:"transcripts,omitempty"` // folder of the transcripts
 	// Baseline compares the report with an earlier one; nil without an earlier report.
 	Baseline *Baseline `json:"baseline,omitempty"`

@@ -8,8 +8,9 @@ import (
 	"time"
 
 	"elicitation-inspector/bridge/catalog"
+	"elicitation-inspector/bridge/elicit"
 	"elicitation-inspector/bridge/script"
-	"elicitation-inspector/bridge/spelling"
+	"elicitation-inspector/bridge/wording"
 )
 
 // Wanted names a call that the user asked to check.
@@ -19,39 +20,47 @@ type Wanted struct {
 	Arguments json.RawMessage // nil lets the check make them up
 	Timeout   time.Duration   // 0 takes the timeout of all calls
 	Honest    []*script.Script
+	Witness   *script.Witness // nil for that of all calls
 }
 
 // ErrNotOffered is the error for a wanted call that the server does not offer.
-var ErrNotOffered = errors.New("the server does not offer")
+var ErrNotOffered = errors.New("does not offer")
 
 // chosen is a call that the check makes, with its honest answers.
 type chosen struct {
 	Call
+	other   json.RawMessage // other arguments that are valid, too; nil if there are none
 	honest  honest
 	timeout time.Duration
+	witness *script.Witness // nil for none
+	watcher *watcher        // of witness
 }
 
 // choose returns the calls to make, and the offered ones to skip with their reasons.
-func (o *Options) choose(items []catalog.Item) (calls []chosen, skipped []Skipped, err error) {
-	wanted := o.Wanted
-	for _, item := range items {
-		if len(o.Wanted) == 0 {
-			wanted = append(wanted, Wanted{Kind: item.Kind, Key: item.Key})
+func (o *Options) choose(offered []catalog.Item) (calls []chosen, skipped []Skipped, err error) {
+	items, wanted := offered, make([]Wanted, len(offered)) // all that is offered, unless some of it is named
+	if len(o.Wanted) > 0 {
+		wanted, items = o.Wanted, make([]catalog.Item, len(o.Wanted))
+		for i, w := range wanted {
+			if items[i], err = find(offered, w); err != nil {
+				return nil, nil, err
+			}
 		}
 	}
-	for _, w := range wanted {
-		item, err := find(items, w)
-		if err != nil {
-			return nil, nil, err
-		}
+	for i, w := range wanted {
+		item := items[i]
 		c := chosen{
-			Call:   Call{Kind: item.Kind, Key: item.Key, Title: item.Title, Arguments: w.Arguments},
-			honest: honestOf(append(slices.Clone(w.Honest), o.Honest...)), timeout: w.Timeout,
+			Call:   Call{Kind: item.Kind, Key: item.Key, Title: item.Title, Arguments: w.Arguments, Destructive: item.Destructive},
+			honest: honestOf(append(slices.Clone(w.Honest), o.Honest...)), timeout: w.Timeout, witness: w.Witness,
+		}
+		if c.witness == nil {
+			c.witness = o.Witness
 		}
 		why := o.forbids(item)
 		if why == "" && w.Arguments == nil {
 			why = c.makeUp(item)
 		}
+		c.other = otherArguments(item.Schema, c.Arguments)
 		if why != "" {
 			skipped = append(skipped, Skipped{c.Call, why})
 		} else {
@@ -80,21 +89,19 @@ func find(items []catalog.Item, w Wanted) (catalog.Item, error) {
 	if w.Kind == catalog.Resource { // the list has templates, but not the resources that they stand for
 		return catalog.Item{Kind: w.Kind, Key: w.Key}, nil
 	}
-	hint := ""
-	if meant := spelling.Nearest(w.Key, names); meant != "" {
-		hint = fmt.Sprintf("; did you mean %q?", meant)
-	}
-	return catalog.Item{}, fmt.Errorf("%w %q%s", ErrNotOffered, w.Key, hint)
+	return catalog.Item{}, fmt.Errorf("%w %q%s", ErrNotOffered, w.Key, catalog.Instead(w.Key, names))
 }
+
+const skippedByPlan = "The plan skips it."
 
 // forbids returns the reason why the options forbid a call; "" if they allow it.
 func (o *Options) forbids(item catalog.Item) string {
-	skips := func(t *script.Text) bool { return t.Matches(item.Key) }
+	matches := func(t *script.Text) bool { return t.Matches(item.Key) }
 	switch {
-	case slices.ContainsFunc(o.Skip, skips):
-		return "The plan skips it."
-	case item.Destructive && !slices.Contains(o.AllowDestructive, item.Key):
-		return "It is annotated with destructiveHint. --allow-destructive " + item.Key + " calls it all the same."
+	case slices.ContainsFunc(o.Skip, matches):
+		return skippedByPlan
+	case item.Destructive && !slices.ContainsFunc(o.AllowDestructive, matches):
+		return "It is annotated with destructiveHint. --allow-destructive " + wording.ShellWord(script.Literal(item.Key)) + " calls it all the same."
 	case o.ReadOnly && item.Kind == catalog.Tool && !item.ReadOnly:
 		return "It is not annotated with readOnlyHint, and only what is so is to be called."
 	case item.OnlyAsTask:
@@ -107,7 +114,7 @@ func (o *Options) forbids(item catalog.Item) string {
 
 // makeUp sets made-up arguments. It returns the reason if that fails, or else "".
 func (c *chosen) makeUp(item catalog.Item) (why string) {
-	arguments, err := MadeUp(item.Schema)
+	arguments, err := elicit.Arguments(item.Schema)
 	if err != nil {
 		return fmt.Sprintf("No arguments could be made up: %v. Give them with --args or in a plan.", err)
 	}

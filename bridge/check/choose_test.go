@@ -3,9 +3,11 @@ package check
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"elicitation-inspector/bridge/catalog"
 	"elicitation-inspector/bridge/script"
@@ -29,6 +31,10 @@ func TestForbiddenCalls(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	deletes, err := script.ParseText("del*")
+	if err != nil {
+		t.Fatal(err)
+	}
 	for _, test := range []struct {
 		name    string
 		options Options
@@ -37,8 +43,8 @@ func TestForbiddenCalls(t *testing.T) {
 	}{
 		{"nothing is said", Options{}, []string{"reads", "writes", "prompt", "file:///a"}, map[string]string{"deletes": "--allow-destructive deletes"}},
 		{"only what reads", Options{ReadOnly: true}, []string{"reads", "prompt", "file:///a"}, map[string]string{"writes": "readOnlyHint"}},
-		{"what reads, and what is allowed", Options{ReadOnly: true, AllowDestructive: []string{"deletes"}}, []string{"reads", "prompt", "file:///a"}, map[string]string{"deletes": "readOnlyHint"}},
-		{"a tool is allowed", Options{AllowDestructive: []string{"deletes"}}, []string{"reads", "writes", "deletes", "prompt", "file:///a"}, nil},
+		{"what reads, and what is allowed", Options{ReadOnly: true, AllowDestructive: []*script.Text{deletes}}, []string{"reads", "prompt", "file:///a"}, map[string]string{"deletes": "readOnlyHint"}},
+		{"a tool is allowed", Options{AllowDestructive: []*script.Text{deletes}}, []string{"reads", "writes", "deletes", "prompt", "file:///a"}, nil},
 		{"a tool is named", Options{Wanted: []Wanted{{Key: "deletes"}}}, nil, map[string]string{"deletes": "destructiveHint"}},
 		{"a pattern is skipped", Options{Skip: []*script.Text{internal}}, []string{"reads", "prompt", "file:///a"}, map[string]string{"writes": "plan skips"}},
 	} {
@@ -61,5 +67,19 @@ func TestForbiddenCalls(t *testing.T) {
 	}
 	if _, _, err := (&Options{Wanted: []Wanted{{Key: "delets"}}}).choose(items); !errors.Is(err, ErrNotOffered) || !strings.Contains(err.Error(), `did you mean "deletes"?`) {
 		t.Errorf("what is not offered: %v", err)
+	}
+}
+
+// TestChoosingOfVeryManyTools expects the choice to take no time, however much is offered.
+func TestChoosingOfVeryManyTools(t *testing.T) {
+	items := make([]catalog.Item, 40_000)
+	for i := range items {
+		items[i] = catalog.Item{Kind: catalog.Tool, Key: fmt.Sprint("tool_", i)}
+	}
+	began := time.Now()
+	calls, _, err := new(Options).choose(items)
+	took := time.Since(began)
+	if t.Logf("%s", took); err != nil || len(calls) != len(items) || took > 5*time.Second {
+		t.Errorf("%d calls after %s, %v", len(calls), took, err)
 	}
 }

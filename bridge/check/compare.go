@@ -11,11 +11,11 @@ import (
 	"unicode/utf8"
 
 	"elicitation-inspector/bridge/rawjson"
-	"elicitation-inspector/bridge/rawjson/diff"
 )
 
 // change is a value that honest calls sent, and the value that the trial sent instead.
 type change struct {
+	field    string          // place of the question, and name of the field
 	old, new json.RawMessage // new is nil if the trial sent no value
 	any      bool            // any text may replace old in the result
 	telling  bool            // if the result has the new value, the server used it
@@ -56,7 +56,7 @@ func (c *comparison) of(result json.RawMessage) standing {
 
 // value reports whether two JSON values have only expected differences.
 func (c *comparison) value(honest, again, got json.RawMessage) bool {
-	list, total, err := diff.Of(honest, got, 200)
+	list, total, err := rawjson.Diff(honest, got, 200)
 	if err != nil || total > len(list) {
 		return false
 	}
@@ -68,8 +68,8 @@ func (c *comparison) value(honest, again, got json.RawMessage) bool {
 	return true
 }
 
-func (c *comparison) expected(d diff.Difference, honest, again, got json.RawMessage) bool {
-	if d.Op == diff.Rewritten || strings.Contains(d.Pointer+"/", "/_meta/") {
+func (c *comparison) expected(d rawjson.Difference, honest, again, got json.RawMessage) bool {
+	if d.Op == rawjson.Rewritten || strings.Contains(d.Pointer+"/", "/_meta/") {
 		return true
 	}
 	for at := d.Pointer; ; at = at[:strings.LastIndexByte(at, '/')] {
@@ -80,7 +80,7 @@ func (c *comparison) expected(d diff.Difference, honest, again, got json.RawMess
 			break
 		}
 	}
-	if d.Op != diff.Changed {
+	if d.Op != rawjson.Changed {
 		return false
 	}
 	before, after, then := rawjson.KindOf(d.Before), rawjson.KindOf(d.After), rawjson.At(again, d.Pointer)
@@ -122,7 +122,7 @@ func (c *comparison) replaced(old, new json.RawMessage) bool {
 // equal reports whether two JSON values differ only in white space and in the order of
 // members.
 func equal(a, b json.RawMessage) bool {
-	_, total, err := diff.Of(a, b, 1)
+	_, total, err := rawjson.Diff(a, b, 1)
 	return err == nil && total == 0
 }
 
@@ -307,6 +307,11 @@ func forms(value json.RawMessage) (list []string) {
 		list = []string{rawjson.Text(value)}
 		if inner := compact[1 : len(compact)-1]; inner != list[0] {
 			list = append(list, inner) // with its JSON escapes
+		}
+		for _, other := range []string{strings.ToUpper(list[0]), strings.ToLower(list[0])} {
+			if !slices.Contains(list, other) {
+				list = append(list, other)
+			}
 		}
 	case rawjson.Boolean:
 		list = []string{compact, strings.ToUpper(compact[:1]) + compact[1:]}

@@ -13,29 +13,38 @@ import (
 func (r *runner) finish(ctx context.Context) {
 	out := &r.report
 	out.Took = time.Since(r.began).Round(time.Millisecond)
-	out.Directory = r.Record
+	out.Directory, out.Made = r.Record, r.look().Done
 	switch {
 	case ctx.Err() != nil:
 		out.Stopped = "interrupted"
 	case r.failed != nil:
-		out.Stopped = "some trials could not be made: " + r.failed.Error()
+		out.Stopped = r.failed.Error()
 	}
-	place := map[int]int{} // index in the report, by index in r.calls
+	place, tries := map[int]int{}, false // place: index in the report, by index in r.calls
+	for _, one := range r.results {
+		place[one.Call] = -1
+		tries = tries || !one.quiet && !slices.ContainsFunc(one.Findings, func(f Finding) bool { return f.Rule == ruleNotTried })
+	}
 	for i, c := range r.calls {
-		why, untried := r.untried[i]
-		switch {
-		case slices.ContainsFunc(r.results, func(one Result) bool { return one.Call == i }):
+		if _, has := place[i]; has {
 			place[i] = len(out.Calls)
 			out.Calls = append(out.Calls, c.Call)
-		case untried:
-			out.Skipped = append(out.Skipped, Skipped{c.Call, why})
-		case ctx.Err() == nil:
+		}
+		if !r.asked[i] && ctx.Err() == nil {
 			out.Silent = append(out.Silent, c.Call)
 		}
+		out.Problems = append(out.Problems, summed(c.Call, r.problems[i])...)
 	}
-	order := map[string]int{}
+	if ctx.Err() == nil && r.failed == nil {
+		out.Problems = append(out.Problems, r.unasked(tries)...)
+	}
+	slices.SortStableFunc(out.Problems, func(a, b Problem) int { return cmp.Compare(slices.Index(kinds, a.Kind), slices.Index(kinds, b.Kind)) })
+	order, tried := map[string]int{}, map[string]bool{}
+	for _, one := range r.results {
+		tried[one.Behaviour] = true
+	}
 	for _, b := range Behaviours() {
-		if slices.ContainsFunc(r.results, func(one Result) bool { return one.Behaviour == b.Name }) {
+		if tried[b.Name] {
 			order[b.Name] = len(out.Behaviours)
 			out.Behaviours = append(out.Behaviours, b)
 		}

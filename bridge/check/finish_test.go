@@ -1,11 +1,21 @@
+//lint:file-ignore SA1019 2026-07-28 deprecates sampling, roots and logging, and servers of every revision still use them.
+
 package check
 
 import (
+	"context"
 	"encoding/json"
+	"errors"
+	"slices"
 	"strings"
 	"testing"
 
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
 	"elicitation-inspector/bridge/catalog"
+	"elicitation-inspector/bridge/headless"
+	"elicitation-inspector/bridge/mcp"
+	"elicitation-inspector/bridge/target"
 )
 
 // TestToldOnce expects one linter finding for each defect of a call and revision, and one
@@ -39,5 +49,52 @@ func TestToolsGetArguments(t *testing.T) {
 		if why := c.makeUp(catalog.Item{Kind: kind, Schema: json.RawMessage(`{"type":"object"}`)}); why != "" || string(c.Arguments) != want || c.MadeUp {
 			t.Errorf("%s: %q, %s", kind, why, c.Arguments)
 		}
+	}
+}
+
+// TestNotSpoken expects a problem for a revision that the server announces and refuses, and
+// none for one that it does not know.
+func TestNotSpoken(t *testing.T) {
+	t.Parallel()
+	server := sdk.NewServer(&sdk.Implementation{Name: "announcing"}, nil)
+	sdk.AddTool(server, &sdk.Tool{Name: "silent"}, func(context.Context, *sdk.CallToolRequest, struct{}) (*sdk.CallToolResult, any, error) {
+		return &sdk.CallToolResult{}, nil, nil
+	})
+	server.AddReceivingMiddleware(func(next sdk.MethodHandler) sdk.MethodHandler {
+		return func(ctx context.Context, method string, r sdk.Request) (sdk.Result, error) {
+			if p, ok := r.GetParams().(*sdk.InitializeParams); ok && p.ProtocolVersion == mcp.Revision20251125 {
+				return nil, errors.New("not today")
+			}
+			return next(ctx, method, r)
+		}
+	})
+	report, err := Run(t.Context(), Options{Server: headless.Config{Target: target.Spec{Name: "announcing", Builtin: func() *sdk.Server { return server }}}, Jobs: 4})
+	if err != nil {
+		t.Fatal(err)
+	}
+	i := slices.IndexFunc(report.Problems, func(p Problem) bool { return p.Kind == NotSpoken })
+	if i < 0 || !slices.Equal(report.Problems[i].Revisions, []string{mcp.Revision20251125}) || !strings.Contains(report.Problems[i].Text, "not today") || len(report.Revisions) != 2 {
+		t.Errorf("in %v: %+v", report.Revisions, report.Problems)
+	}
+}
+
+// TestSilentCallsAreLinted expects what the linter finds in a call that asks nothing to
+// stand in the report.
+func TestSilentCallsAreLinted(t *testing.T) {
+	t.Parallel()
+	server := sdk.NewServer(&sdk.Implementation{Name: "silent"}, nil)
+	sdk.AddTool(server, &sdk.Tool{Name: "silent"}, func(ctx context.Context, r *sdk.CallToolRequest, _ struct{}) (*sdk.CallToolResult, any, error) {
+		_, _ = r.Session.ListRoots(ctx, nil) // which the client does not declare
+		return &sdk.CallToolResult{Content: []sdk.Content{}}, nil, nil
+	})
+	report, err := Run(t.Context(), Options{
+		Server: headless.Config{Target: target.Spec{Name: "silent", Builtin: func() *sdk.Server { return server }}}, Jobs: 4, Behaviours: []string{behaviourDecline},
+		Revisions: []string{mcp.Revision20251125},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(report.Results) == 0 || len(report.Results[0].Findings) != 1 || report.Results[0].Findings[0].Rule != "roots-undeclared" || len(report.Calls) != 1 || len(report.Silent) != 1 || len(report.Problems) != 1 || report.Problems[0].Kind != NothingTried {
+		t.Errorf("%+v", report)
 	}
 }

@@ -2,7 +2,6 @@ package check
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"sync"
 	"time"
@@ -28,19 +27,31 @@ type reference struct {
 	rules       map[string]bool // IDs of the linter rules that the server breaks in these runs
 }
 
-// group runs all trials of a call in a revision.
-func (r *runner) group(ctx context.Context, c *chosen, base Trial) {
+// group holds the trials of a call in a revision.
+type group struct {
+	c      *chosen
+	base   Trial
+	ref    reference
+	trials []*trial
+	limit  time.Duration
+	tried  []*assessed // of trials; nil where ctx ended
+}
+
+// prepare makes a call with honest answers, and plans its trials. It returns nil if there
+// are none.
+func (r *runner) prepare(ctx context.Context, c *chosen, base Trial) *group {
 	first := r.honest(ctx, c, base, 1)
 	if first == nil {
-		return
+		return nil
 	}
 	defer first.close()
 	runs := []*made{first}
 	asks := slices.ContainsFunc(first.questions(), isElicitation)
+	r.honestly(base.Call, first, asks)
 	switch {
 	case first.Unconnected == "" && first.Exit == nil && !asks:
-		r.quiet(base.Call, first)
-		return
+		r.quiet(c, first)
+		return nil
 	case asks && first.Exit == nil && !first.Calls[0].TimedOut:
 		if second := r.honest(ctx, c, base, 2); second != nil {
 			defer second.close()
@@ -52,30 +63,40 @@ func (r *runner) group(ctx context.Context, c *chosen, base Trial) {
 		return len(runs) > 1 && slices.ContainsFunc(runs[1].questions(), func(q *conversation.Question) bool { return q.Message() == message })
 	})
 	if len(list) == 0 {
-		return
+		return nil
 	}
 	trials, limit := r.plan(c, base, list), r.limit(c, ref.made)
 	slow := slices.ContainsFunc(ref.made, func(m Made) bool { return m.End.Sub(m.Start) > slowFrom })
 	for _, t := range trials {
 		t.alone, t.slow = first.Calls[0].TimedOut, slow
 	}
-	r.expect(trials, limit)
-	assessed := make([]*assessed, len(trials))
+	return &group{c: c, base: base, ref: ref, trials: trials, limit: limit}
+}
+
+// tryAll makes the trials of a call in a revision.
+func (r *runner) tryAll(ctx context.Context, g *group) {
+	r.expect(g.trials, g.limit)
+	g.tried = make([]*assessed, len(g.trials))
 	var running sync.WaitGroup
-	for i, t := range trials {
-		running.Go(func() { assessed[i] = r.try(ctx, c, t, limit, ref) })
+	for i, t := range g.trials {
+		running.Go(func() { g.tried[i] = r.try(ctx, g.c, t, g.limit, g.ref) })
 	}
 	running.Wait()
-	r.confirm(ctx, c, trials, limit, ref, assessed)
-	r.together(assessed)
+}
+
+// conclude repeats trials without a response, and judges all of them together.
+func (r *runner) conclude(ctx context.Context, g *group) {
+	r.confirm(ctx, g)
+	r.together(g.tried)
 }
 
 // confirm repeats trials without a response in time, with twice the limit, because a busy
 // machine can be the cause. It stops at the first trial of a behaviour that times out
-// again: the behaviour's other trials then keep their findings.
-func (r *runner) confirm(ctx context.Context, c *chosen, trials []*trial, limit time.Duration, ref reference, list []*assessed) {
+// again: the behaviour's other trials then keep their findings. If all sessions share the
+// server, it makes one repeat at a time.
+func (r *runner) confirm(ctx context.Context, g *group) {
 	hung := map[string][]int{} // indexes into list by behaviour
-	for i, one := range list {
+	for i, one := range g.tried {
 		if one != nil && one.hung() {
 			hung[one.Behaviour] = append(hung[one.Behaviour], i)
 		}
@@ -84,14 +105,14 @@ func (r *runner) confirm(ctx context.Context, c *chosen, trials []*trial, limit 
 	for _, places := range hung {
 		running.Go(func() {
 			for _, i := range places {
-				again := *trials[i]
+				again := *g.trials[i]
 				again.run, again.waits = 2, true
-				r.expect([]*trial{&again}, 2*limit)
-				second := r.try(ctx, c, &again, 2*limit, ref)
+				r.expect([]*trial{&again}, 2*g.limit)
+				second := r.alone(func() *assessed { return r.try(ctx, g.c, &again, 2*g.limit, g.ref) })
 				if second == nil {
 					return
 				}
-				if list[i] = second; second.hung() {
+				if g.tried[i] = second; second.hung() {
 					second.seenTwice()
 					return
 				}
@@ -99,6 +120,15 @@ func (r *runner) confirm(ctx context.Context, c *chosen, trials []*trial, limit 
 		})
 	}
 	running.Wait()
+}
+
+// alone runs a repeat, one at a time if all sessions share the server.
+func (r *runner) alone(repeat func() *assessed) *assessed {
+	if r.shared {
+		r.repeat <- struct{}{}
+		defer func() { <-r.repeat }()
+	}
+	return repeat()
 }
 
 func isElicitation(q *conversation.Question) bool { return q.Method == mcp.MethodElicit }
@@ -170,8 +200,8 @@ func (r *runner) weigh(c *chosen, runs []*made) reference {
 			worst = one
 		}
 	}
-	if r.tries(behaviourAccept) {
-		r.over(r.result(worst))
+	if r.tries(behaviourAccept) || slices.ContainsFunc(worst.findings, func(f Finding) bool { return ruleByID[f.Rule].ID == "" }) {
+		r.over(r.result(worst)) // what the linter says stands in every report
 	}
 	return ref
 }
@@ -205,10 +235,11 @@ func (r *runner) together(list []*assessed) {
 	}
 }
 
-// quiet notes a call that timed out in a revision without asking anything.
-func (r *runner) quiet(call int, m *made) {
-	if m.Calls[0].TimedOut {
-		r.skip(call, fmt.Sprintf("In %s it asked nothing, and gave no response within %v.", m.Revision, m.Calls[0].Limit))
+// quiet adds what the linter found in a call that asked nothing.
+func (r *runner) quiet(c *chosen, m *made) {
+	m.quiet = true
+	if one := r.judge(c, m); len(one.findings) > 0 {
+		r.over(r.result(one))
 	}
 }
 

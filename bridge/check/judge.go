@@ -19,6 +19,8 @@ import (
 // Names of the behaviours that are not faults and that the judge treats specially.
 const (
 	behaviourAccept        = "accept"
+	behaviourOther         = "accept-other"
+	behaviourDenied        = "accept-no"
 	behaviourDecline       = "decline"
 	behaviourCancel        = "cancel"
 	behaviourDeclineAlways = "decline-always"
@@ -26,6 +28,10 @@ const (
 	behaviourForm          = "form-only"
 	behaviourURL           = "url-only"
 	behaviourSeveral       = "several-at-once"
+
+	behaviourUsed           = "used-state"
+	behaviourOtherSession   = "other-session-state"
+	behaviourOtherArguments = "other-arguments-state"
 )
 
 // standing is the outcome of comparing a call's result with the results of honest calls.
@@ -45,6 +51,7 @@ type judgement struct {
 	*Observation
 	findings []Finding
 	standing standing
+	lacks    *lack // what the trial has in place of an agreement; nil if it has one
 	// carries reports that the honest result has values that the server can know only from
 	// the requestState.
 	carries bool
@@ -69,6 +76,7 @@ func judgeAlone(o *Observation) *judgement {
 	for _, call := range o.Calls {
 		j.answered(call)
 		j.refusedForEver(call)
+		j.refusesRightly(call)
 		j.leaks(call, "the response")
 	}
 	if o.After != nil {
@@ -76,6 +84,7 @@ func judgeAlone(o *Observation) *judgement {
 		j.leaks(*o.After, "the response to the next call")
 	}
 	j.outlived()
+	j.effects()
 	j.compared()
 	return j
 }
@@ -107,7 +116,7 @@ func (j *judgement) deed() *conversation.Question {
 			return call.Questions[i]
 		}
 		for _, q := range call.Questions {
-			if q.Fault == j.Behaviour || plain && q.Action == j.Behaviour {
+			if q.Fault == j.Behaviour || slices.Contains(borrowing, j.Behaviour) && q.Fault == "invented-state" || plain && q.Action == j.Behaviour {
 				return q
 			}
 		}
@@ -118,7 +127,7 @@ func (j *judgement) deed() *conversation.Question {
 // needsDeed reports whether the behaviour is about the answer to one question.
 func (j *judgement) needsDeed() bool {
 	_, err := fault.Find(j.Behaviour)
-	return err == nil || j.Question > 0 && (j.Behaviour == behaviourDecline || j.Behaviour == behaviourCancel)
+	return err == nil || slices.Contains(borrowing, j.Behaviour) || j.Question > 0 && (j.Behaviour == behaviourDecline || j.Behaviour == behaviourCancel)
 }
 
 // tried reports whether the client could carry the behaviour out. If not, it adds a
@@ -201,6 +210,19 @@ func (j *judgement) answered(m Made) {
 		j.find(ruleNoResponse, Inconclusive, what+", and neither does it after honest answers.", frames...)
 	default:
 		j.find(ruleNoResponse, Fail, what+after, frames...)
+	}
+}
+
+// refusesRightly judges how a call fails that lacks an answer or a capability.
+func (j *judgement) refusesRightly(m Made) {
+	if m.Call == nil || !m.responded() || m.succeeded() || j.Revision < mcp.Revision20260728 || !slices.ContainsFunc(j.Honest, Made.succeeded) {
+		return
+	}
+	switch {
+	case j.Behaviour == "missing-key":
+		j.find(ruleMissingKey, Warn, fmt.Sprintf("A round came without the answer to its question, and the server failed the call (%s) where it should ask again.", m.failure()), m.began(), m.lastAnswer(), m.ResultSeq)
+	case j.declaresLess() && len(m.Questions) == 0 && m.Error != nil && string(rawjson.Member(m.Error, "code")) != fmt.Sprint(mcp.CodeMissingCapability):
+		j.find(ruleCapability, Fail, fmt.Sprintf("The client had not declared that it can be asked, and the call failed (%s) with another error than %d, which names what is missing.", m.failure(), mcp.CodeMissingCapability), m.began(), m.ResultSeq)
 	}
 }
 

@@ -5,6 +5,8 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"hash/fnv"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
@@ -44,6 +46,7 @@ type tasted struct {
 	revision   string
 	declared   bool
 	calls      int // number of calls so far
+	chance     *rand.Rand
 	out        *bufio.Writer
 	in         *bufio.Reader
 }
@@ -87,7 +90,9 @@ func failed(format string, args ...any) string {
 
 // serve is a server with one tool that reads one message at a time.
 func serve(t taste) {
-	s := &tasted{in: bufio.NewReader(os.Stdin), out: bufio.NewWriter(os.Stdout)}
+	seed := fnv.New64a()
+	seed.Write([]byte(os.Getenv("CHECK_TEST_CHANCE")))
+	s := &tasted{in: bufio.NewReader(os.Stdin), out: bufio.NewWriter(os.Stdout), chance: rand.New(rand.NewPCG(seed.Sum64(), 0))}
 	for {
 		line, err := s.in.ReadBytes('\n')
 		if err != nil {
@@ -116,7 +121,8 @@ func serve(t taste) {
 	}
 }
 
-// observe makes a call with a behaviour, and then an honest call.
+// observe makes a call with a behaviour, and then an honest call. What the server does by
+// chance depends on the answers alone, so that it is the same in each run of the tests.
 func observe(t *testing.T, name, revision, behaviour, answers string) *Observation {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "trial.jsonl")
@@ -135,7 +141,7 @@ func observe(t *testing.T, name, revision, behaviour, answers string) *Observati
 	o := &Observation{Trial: Trial{Behaviour: behaviour, Revision: revision}}
 	o.Settings = client.Settings{Protocol: revision, Choice: client.ChoiceExplicit, Elicitation: declared}
 	s, err := headless.Open(ctx, headless.Config{
-		Target:   target.Spec{Name: "t", Command: []string{os.Args[0]}, Env: []string{"CHECK_TEST_SERVER=" + name}},
+		Target:   target.Spec{Name: "t", Command: []string{os.Args[0]}, Env: []string{"CHECK_TEST_SERVER=" + name, "CHECK_TEST_CHANCE=" + answers}},
 		Settings: o.Settings, Version: "test", Timeout: 20 * time.Second, Record: file, Redaction: redact.Nothing(),
 	})
 	if err != nil {
@@ -223,7 +229,9 @@ func answersOf(behaviour, field string) string {
 		return "answers:\n  - answer: decline\n    times: 20\n  - answer: {fault: never}\n"
 	case behaviour == "no-elicitation", behaviour == behaviourAccept:
 		return honestAnswers
-	case strings.HasSuffix(behaviour, "-with-content"):
+	case behaviour == behaviourOther, behaviour == behaviourDenied:
+		answer = fmt.Sprintf("{accept: %s}", otherAnswers[behaviour])
+	case slices.Contains(refusing, behaviour):
 		answer = fmt.Sprintf(`{fault: %s, answer: {action: accept, content: {name: "narwhal-73519", size: 73519}}}`, behaviour)
 	case field != "":
 		answer = fmt.Sprintf("{fault: %s, field: %s}", behaviour, field)
@@ -231,13 +239,17 @@ func answersOf(behaviour, field string) string {
 	return "answers:\n  - match: {nth: 1}\n    answer: " + answer + "\n" + honestAnswers
 }
 
+// otherAnswers holds the content of the behaviours that accept with other content than
+// the honest one: by the schema of most tastes, and of those that ask to confirm.
+var otherAnswers = map[string]string{behaviourOther: "{name: quokka-74001, size: 5}", behaviourDenied: "{confirm: false}"}
+
 // judged runs trials of a server and judges them. A trial is a behaviour, or a behaviour
 // and a field: "wrong-type name".
 func judged(t *testing.T, server, revision string, trials ...string) map[string][]Finding {
 	t.Helper()
 	var honest, after []Made
-	for range 2 {
-		o := observe(t, server, revision, behaviourAccept, honestAnswers)
+	for run := range 2 {
+		o := observe(t, server, revision, behaviourAccept, honestAnswers+strings.Repeat("# again\n", run)) // with a chance of its own
 		honest = append(honest, o.Calls...)
 		if o.After != nil {
 			after = append(after, *o.After)
@@ -323,9 +335,9 @@ func TestWrongServers(t *testing.T) {
 		{"uses whatever comes", "extra-field", nil, ""},
 		{"stores whatever comes", "wrong-type size", []string{"uses-invalid-content warn"}, ""},
 		{"stores whatever comes", "array-content", []string{"uses-invalid-content warn"}, ""},
-		{"reads content that is not there", behaviourDecline, []string{"acts-on-decline warn"}, "booked for undefined"},
-		{"reads content that is not there", "decline-with-content", []string{"acts-on-decline fail"}, "booked for narwhal"},
-		{"uses refused content", "cancel-with-content", []string{"acts-on-decline fail"}, "booked for narwhal"},
+		{"reads content that is not there", behaviourDecline, []string{"acts-without-consent fail"}, "booked for undefined"},
+		{"reads content that is not there", "decline-with-content", []string{"acts-without-consent fail"}, "booked for narwhal"},
+		{"uses refused content", "cancel-with-content", []string{"acts-without-consent fail"}, "booked for narwhal"},
 		{"uses refused content", behaviourCancel, nil, ""},
 		{"shows its inside", "no-content", []string{"leaks-internals fail"}, "Cannot read properties of undefined"},
 		{"hangs after a cancel", behaviourCancel, []string{"no-response fail"}, "no response within 5"},
@@ -350,19 +362,71 @@ func TestWrongServers(t *testing.T) {
 	}
 }
 
-// TestDeclineTakenForAccept expects a result that is equal after a decline to prove
-// something only together with the result after a cancel.
-func TestDeclineTakenForAccept(t *testing.T) {
+// TestActsWithoutConsent expects a result that is equal to that of an accepted call to
+// prove something only together with other trials.
+func TestActsWithoutConsent(t *testing.T) {
 	t.Parallel()
-	const server = "takes a decline for an accept"
-	alone := judged(t, server, mcp.Revision20251125, behaviourDecline)[behaviourDecline]
-	if len(alone) != 1 || alone[0].Rule != ruleActsOnDecline || alone[0].Verdict != Inconclusive {
-		t.Errorf("alone: %+v", alone)
+	const blamed, unasked = "acts-without-consent fail", "goes-on-unasked warn"
+	all := func(except ...string) map[string]string {
+		want := map[string]string{"no-elicitation": unasked}
+		for _, trial := range []string{behaviourDecline, behaviourCancel, "decline-with-content", "cancel-with-content", "any-error", "method-not-found", "null-result", "string-result", "unknown-action", "no-action"} {
+			if !slices.Contains(except, trial) {
+				want[trial] = blamed
+			}
+		}
+		return want
 	}
-	together := judged(t, server, mcp.Revision20251125, behaviourDecline, behaviourCancel, "decline-with-content")
-	for trial, want := range map[string][]string{behaviourDecline: {"acts-on-decline warn"}, "decline-with-content": {"acts-on-decline warn"}, behaviourCancel: nil} {
-		if got := verdictsOf(together[trial], Inconclusive); !slices.Equal(got, want) {
-			t.Errorf("%s: %+v", trial, together[trial])
+	confirmed := all("unknown-action", "no-action", "null-result", "string-result")
+	confirmed["no-content"], confirmed["missing-field confirm"] = blamed, blamed
+	for server, want := range map[string]map[string]string{
+		"takes a decline for an accept":  all(behaviourCancel, "cancel-with-content"),
+		"queries after any error":        all(behaviourDecline, behaviourCancel, "decline-with-content", "cancel-with-content", "unknown-action", "no-action"),
+		"shows what was refused":         {"unknown-action": blamed},
+		"ignores what is confirmed":      {behaviourDenied: blamed},
+		"confirms by itself":             confirmed,
+		"asks only whom it can ask":      {"no-elicitation": unasked},
+		"right: orders the plain one":    {},
+		"right: thanks whatever is said": {},
+	} {
+		t.Run(server, func(t *testing.T) {
+			t.Parallel()
+			trials := []string{behaviourOther, behaviourDecline, behaviourCancel, "decline-with-content", "cancel-with-content", "any-error", "method-not-found", "null-result", "string-result",
+				"unknown-action", "no-action", "no-content", "no-elicitation"}
+			if strings.Contains(server, "confirm") {
+				trials = append(trials[1:], behaviourDenied, "missing-field confirm")
+			}
+			for trial, found := range judged(t, server, mcp.Revision20251125, trials...) {
+				if got := strings.Join(verdictsOf(found, Warn), ", "); got != want[trial] {
+					t.Errorf("%s: %q, want %q: %+v", trial, got, want[trial], found)
+				}
+			}
+		})
+	}
+}
+
+// TestEffects expects what a witness saw to be definite.
+func TestEffects(t *testing.T) {
+	t.Parallel()
+	const server = "right: thanks whatever is said"
+	for _, test := range []struct {
+		trial string
+		state EffectState
+		want  string
+	}{
+		{behaviourDecline, Changed, "acts-without-consent fail"},
+		{"no-elicitation", Changed, "goes-on-unasked warn"},
+		{behaviourDeclineAlways, Changed, "acts-without-consent fail"},
+		{behaviourAccept, Changed, ""},
+		{behaviourDecline, Unchanged, ""},
+		{behaviourDecline, EffectUnknown, "acts-without-consent inconclusive"},
+	} {
+		o := observe(t, server, mcp.Revision20251125, test.trial, answersOf(test.trial, ""))
+		o.Honest = observe(t, server, mcp.Revision20251125, behaviourAccept, honestAnswers).Calls
+		o.Effect = Effect{test.state, "list said 3 files before the call, and 2 after it"}
+		j := judgeAlone(o)
+		judgeTogether([]*judgement{j})
+		if got := strings.Join(verdictsOf(j.findings, Inconclusive), ", "); got != test.want {
+			t.Errorf("%s, %v: %q, want %q: %+v", test.trial, test.state, got, test.want, j.findings)
 		}
 	}
 }

@@ -34,10 +34,8 @@ func (j *judgement) compared() {
 	}
 	frames := []int64{deed.AskedSeq, deed.AnswerSeq, m.ResultSeq}
 	switch {
-	case slices.Contains([]string{behaviourDecline, behaviourCancel, "cancel-then-accept", "unknown-action", "no-action"}, j.Behaviour):
-		j.actsOnRefusal(m, deed, frames)
-	case j.Behaviour == "decline-with-content", j.Behaviour == "cancel-with-content":
-		j.usesRefused(m, deed, frames)
+	case j.Behaviour == behaviourOtherArguments:
+		j.takesOther(m, frames)
 	case j.Behaviour == "other-tool":
 		j.takesForeign(m, deed, frames)
 	case slices.Contains(forgeries, j.Behaviour):
@@ -69,14 +67,14 @@ func (j *judgement) askedAgain() bool {
 // against compares a result with each honest result and returns the most telling standing.
 // changes returns the values that the trial sent in place of those that an honest call
 // sent.
-func (j *judgement) against(result json.RawMessage, blank []string, changes func(honest Made) []change) standing {
+func against(calls []Made, result json.RawMessage, blank []string, changes func(honest Made) []change) standing {
 	most := different
-	for i, h := range j.Honest {
+	for i, h := range calls {
 		if !h.succeeded() {
 			continue
 		}
 		c := comparison{honest: h.Result, changes: changes(h), blank: blank}
-		for k, other := range j.Honest {
+		for k, other := range calls {
 			if k != i && other.succeeded() && sameAnswers(h, other) {
 				c.again = other.Result
 			}
@@ -98,12 +96,17 @@ func sameAnswers(a, b Made) bool {
 	})
 }
 
-// contentOf returns the content of an answer; nil if it has none.
-func contentOf(q *conversation.Question) json.RawMessage { return rawjson.Member(q.Answer, "content") }
+// contentOf returns the content of the answer to a question; nil if there is none.
+func contentOf(q *conversation.Question) json.RawMessage {
+	if q == nil {
+		return nil
+	}
+	return rawjson.Member(q.Answer, "content")
+}
 
 // changes returns a function that lists the fields whose values differ between the trial's
 // answers and an honest call's. telling reports whether a new value in the result proves
-// that the server used the content under trial.
+// that the server used the content under trial, which is all content if deed is nil.
 func (j *judgement) changes(deed *conversation.Question, telling func(field string, value json.RawMessage) bool) func(Made) []change {
 	return func(honest Made) (list []change) {
 		for i, q := range j.Calls[0].Questions {
@@ -111,13 +114,13 @@ func (j *judgement) changes(deed *conversation.Question, telling func(field stri
 				break
 			}
 			old, new := contentOf(honest.Questions[i]), contentOf(q)
-			if q == deed && old != nil && new != nil && !equal(old, new) {
+			if (deed == nil || q == deed) && old != nil && new != nil && !equal(old, new) {
 				list = append(list, change{old: old, new: new, telling: telling("", new)})
 			}
 			for name, value := range rawjson.Members(old) {
 				now := rawjson.Member(new, name)
 				if now == nil || !equal(value, now) {
-					list = append(list, change{old: value, new: now, telling: q == deed && telling(name, now)})
+					list = append(list, change{field: fmt.Sprint(i, name), old: value, new: now, telling: (deed == nil || q == deed) && telling(name, now)})
 				}
 			}
 		}
@@ -135,7 +138,7 @@ func (j *judgement) usesContent(m Made, deed *conversation.Question, frames []in
 		return value != nil || slices.Contains(required, field) || j.Behaviour == "array-content"
 	}
 	what := fmt.Sprintf("The content that went back breaks its schema (%s), and the result is that of an honest call", wrongOf(deed))
-	switch j.standing = j.against(m.Result, blanks, j.changes(deed, telling)); j.standing {
+	switch j.standing = against(j.Honest, m.Result, blanks, j.changes(deed, telling)); j.standing {
 	case filled:
 		j.find(ruleInvalidContent, Fail, fmt.Sprintf("%s with it: %s", what, quoteResult(m)), frames...)
 	case same:
@@ -170,47 +173,6 @@ func quoteResult(m Made) string {
 	return wording.Quoted(script.TextOf(m.Result))
 }
 
-// unclearRefusal ends the text on a result that is equal after a refusal, if no other
-// trial shows that the result depends on the answer.
-const unclearRefusal = ", word for word. Nothing on the wire shows whether it depends on the answer at all."
-
-// actsOnRefusal judges whether the server treated a decline or cancel as an accept.
-func (j *judgement) actsOnRefusal(m Made, deed *conversation.Question, frames []int64) {
-	telling := func(string, json.RawMessage) bool { return true }
-	what := fmt.Sprintf("The answer was no acceptance (%s), and the result is that of an honest call", said(deed))
-	switch j.standing = j.against(m.Result, undefined, j.changes(deed, telling)); j.standing {
-	case filled:
-		j.find(ruleActsOnDecline, Warn, fmt.Sprintf("%s with nothing in place of what was accepted: %s", what, quoteResult(m)), frames...)
-	case same:
-		j.find(ruleActsOnDecline, Inconclusive, what+unclearRefusal, frames...)
-	}
-}
-
-// said returns the action of an answer, for use inside a sentence.
-func said(q *conversation.Question) string {
-	if q.Action == "" {
-		return "it had no action"
-	}
-	return q.Action
-}
-
-// usesRefused judges whether the server used content that came with a decline or cancel.
-func (j *judgement) usesRefused(m Made, deed *conversation.Question, frames []int64) {
-	telling := func(_ string, value json.RawMessage) bool { return isDistinct(value) }
-	what := fmt.Sprintf("The answer was %s, and the result is that of an honest call", said(deed))
-	switch j.standing = j.against(m.Result, nil, j.changes(deed, telling)); j.standing {
-	case filled:
-		j.find(ruleActsOnDecline, Fail, fmt.Sprintf("%s with the content that was refused: %s", what, quoteResult(m)), frames...)
-		return
-	case same:
-		j.find(ruleActsOnDecline, Inconclusive, what+unclearRefusal, frames...)
-		return
-	}
-	if name := j.mentioned(m, deed); name != "" {
-		j.find(ruleActsOnDecline, Inconclusive, fmt.Sprintf("The answer was %s, and the result mentions the value of %q that came with it. The wire does not show whether it was used or only repeated.", said(deed), name), frames...)
-	}
-}
-
 // mentioned returns a field of the answer whose value is in the result and cannot come
 // from elsewhere; "" if there is none.
 func (j *judgement) mentioned(m Made, deed *conversation.Question) string {
@@ -242,11 +204,11 @@ func isDistinct(value json.RawMessage) bool {
 
 // forgeries lists the faults that send no requestState, or another one than the server
 // sent.
-var forgeries = []string{"changed-state", "invented-state", "no-state"}
+var forgeries = []string{"changed-state", "changed-state-start", "changed-state-end", "changed-state-inside", "invented-state", "no-state"}
 
 // takesState judges whether the server accepted a requestState that it did not send.
 func (j *judgement) takesState(m Made, deed *conversation.Question, frames []int64) {
-	j.standing = j.against(m.Result, nil, func(h Made) (list []change) {
+	j.standing = against(j.Honest, m.Result, nil, func(h Made) (list []change) {
 		list = j.changes(deed, func(string, json.RawMessage) bool { return false })(h)
 		for _, value := range j.carried(h, deed) {
 			j.carries = true
@@ -254,14 +216,59 @@ func (j *judgement) takesState(m Made, deed *conversation.Question, frames []int
 		}
 		return list
 	})
-	what := fmt.Sprintf("The call came back with %s, and the result is that of an honest call", map[string]string{
-		"changed-state": "a changed requestState", "invented-state": "an invented requestState", "no-state": "no requestState"}[j.Behaviour])
-	switch j.standing {
-	case filled:
+	with := "a changed requestState"
+	switch j.Behaviour {
+	case "invented-state":
+		with = "an invented requestState"
+	case "no-state":
+		with = "no requestState"
+	}
+	what := fmt.Sprintf("The call came back with %s, and the result is that of an honest call", with)
+	invented := j.invented(m, deed)
+	switch {
+	case invented != "":
+		j.find(ruleForgedState, Fail, fmt.Sprintf("The call came back with %s, and the result has what the client put there, %s: %s", with, wording.Quoted(invented), quoteResult(m)), frames...)
+	case j.standing == filled:
 		j.find(ruleForgedState, Fail, fmt.Sprintf("%s, with something else in place of the answer to an earlier round: %s", what, quoteResult(m)), frames...)
-	case same:
+	case j.standing == same:
 		j.find(ruleForgedState, Inconclusive, what+". Nothing on the wire shows that the state matters.", frames...)
 	}
+}
+
+// invented returns a text that is in the result and comes from the requestState that the
+// client made; "" if there is none.
+func (j *judgement) invented(m Made, deed *conversation.Question) string {
+	asked, err := j.Log.Frame(deed.AskedSeq)
+	if err != nil {
+		return ""
+	}
+	sent, err := j.Log.Frame(deed.AnswerSeq)
+	if err != nil {
+		return ""
+	}
+	right := stateTexts(rawjson.Member(asked.Message.Result, "requestState"))
+	for _, text := range stateTexts(rawjson.Member(sent.Message.Params, "requestState")) {
+		has := func(raw json.RawMessage) bool {
+			return slices.ContainsFunc(textsIn(raw), func(in string) bool { return len(occurrences(in, text)) > 0 })
+		}
+		switch {
+		case len(text) < 4 || slices.Contains(right, text) || !has(m.Result) || has(m.Arguments):
+		case slices.ContainsFunc(j.Honest, func(h Made) bool { return h.Call != nil && has(h.Result) }):
+		case slices.ContainsFunc(m.Questions, func(q *conversation.Question) bool { return has(q.Params) || has(q.Answer) }):
+		default:
+			return text
+		}
+	}
+	return ""
+}
+
+// stateTexts lists a requestState and the values inside it.
+func stateTexts(state json.RawMessage) []string {
+	list := []string{rawjson.Text(state)}
+	for _, value := range fault.StateValues(state) {
+		list = append(list, textsIn(value)...)
+	}
+	return list
 }
 
 // takesForeign judges whether another tool accepted the requestState and the answer of
@@ -269,6 +276,17 @@ func (j *judgement) takesState(m Made, deed *conversation.Question, frames []int
 func (j *judgement) takesForeign(m Made, deed *conversation.Question, frames []int64) {
 	if name := j.mentioned(m, deed); name != "" {
 		j.find(ruleForeignState, Fail, fmt.Sprintf("Another tool took the requestState and the answer of this one: its result has the value of %q: %s", name, quoteResult(m)), frames...)
+	}
+}
+
+// takesOther judges whether the server accepted the requestState of a call with other
+// arguments, by a result that depends on the arguments.
+func (j *judgement) takesOther(m Made, frames []int64) {
+	shown := slices.ContainsFunc(textsIn(m.Arguments), func(value string) bool {
+		return len(value) >= 4 && slices.ContainsFunc(textsIn(m.Result), func(in string) bool { return len(occurrences(in, value)) > 0 })
+	})
+	if j.standing = against(j.Honest, m.Result, nil, unchanged); j.standing == same && shown {
+		j.find(ruleForeignState, Fail, "The requestState was given out for other arguments, for which the question was declined, and the result is that of an accepted call: "+quoteResult(m), frames...)
 	}
 }
 

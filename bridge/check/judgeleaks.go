@@ -54,12 +54,25 @@ func (j *judgement) leaks(m Made, what string) {
 			continue
 		}
 		gravest := Inconclusive
-		if m.isTool() {
+		if m.isTool() && !(m.succeeded() && isAboutLogs(m)) {
 			gravest = Fail
 		}
 		j.find(ruleLeaks, gravest, fmt.Sprintf("The words %s in %s are those of a runtime, and no message for the user: %s", wording.Quoted(strings.TrimSpace(words)), what, wording.Quoted(text)), m.began(), m.lastAnswer(), m.ResultSeq)
 		return
 	}
+}
+
+// logWords matches a word of a tool whose result may show logs and stack traces.
+var logWords = regexp.MustCompile(`(?i)^(?:logs?|logging|journal|console|stderr|stdout|output|traces?|tracebacks?|stack|crash|crashes|errors?|exceptions?|panics?|debug|diagnostics?|diagnose)$`)
+
+// isAboutLogs reports whether the name of a call or one of its questions speaks of logs or
+// errors, so that stack traces can be what the user asked for.
+func isAboutLogs(m Made) bool {
+	words := nameWords(m.Name)
+	for _, q := range m.Questions {
+		words = append(words, nameWords(q.Message())...)
+	}
+	return slices.ContainsFunc(words, logWords.MatchString)
 }
 
 // expects reports whether words do not count as a leak of this trial, because the client

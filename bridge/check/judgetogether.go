@@ -14,25 +14,27 @@ import (
 // that equals an honest one proves something only if other trials show that the result
 // depends on the answer, or that the server checks the requestState.
 func judgeTogether(list []*judgement) {
+	if len(list) == 0 {
+		return
+	}
 	failsAfterwards(list)
-	if slices.ContainsFunc(list, (*judgement).unsteady) {
+	steady := !slices.ContainsFunc(list, (*judgement).unsteady)
+	judgeConsent(list, steady)
+	if !steady {
 		return
 	}
 	for _, j := range list {
-		if j.standing != same {
+		deed := j.deed()
+		if j.standing != same || deed == nil || j.says(ruleConsent, Fail) {
 			continue
 		}
-		deed := j.deed()
 		frames := []int64{deed.AskedSeq, deed.AnswerSeq, j.Calls[0].ResultSeq}
 		is := func(behaviour string, standings ...standing) bool {
 			return slices.ContainsFunc(list, func(other *judgement) bool {
 				return other.Question == j.Question && other.Behaviour == behaviour && slices.Contains(standings, other.standing)
 			})
 		}
-		switch other := opposite[j.Behaviour]; {
-		case other != "" && is(other, refused, different) && (j.Behaviour != "cancel-then-accept" || is(behaviourCancel, same, filled)):
-			j.instead(ruleActsOnDecline, Warn, fmt.Sprintf("The answer was no acceptance (%s), and the result is that of an honest call, word for word: %s. It does depend on the answer, since after “%s” there is another one.",
-				said(deed), quoteResult(j.Calls[0]), other), frames)
+		switch {
 		case isContentFault(j.Behaviour):
 			for _, f := range fault.All() {
 				if isContentFault(f.Name) && !slices.Contains(noFields, f.Name) && f.Name != j.Behaviour && is(f.Name, refused) {
@@ -41,7 +43,7 @@ func judgeTogether(list []*judgement) {
 					break
 				}
 			}
-		case j.carries && j.Behaviour != "no-state" && is("no-state", refused, different, filled):
+		case j.carries && j.Behaviour != "no-state" && j.Behaviour != "changed-state-inside" && is("no-state", refused, different, filled):
 			j.instead(ruleForgedState, Fail, fmt.Sprintf("The call came back with a requestState that is not the server's own, and the result is that of an honest call: %s. It has the answer to an earlier round from the state, since without one it is not to be had.",
 				quoteResult(j.Calls[0])), frames)
 		}
@@ -98,12 +100,6 @@ func (j *judgement) says(rule string, v Verdict) bool {
 	return slices.ContainsFunc(j.findings, func(f Finding) bool { return f.Rule == rule && f.Verdict == v })
 }
 
-// opposite holds the other way to refuse a question, by behaviour.
-var opposite = map[string]string{
-	behaviourDecline: behaviourCancel, "decline-with-content": behaviourCancel,
-	behaviourCancel: behaviourDecline, "cancel-with-content": behaviourDecline, "cancel-then-accept": behaviourDecline,
-}
-
 // instead replaces the inconclusive finding of a rule with a new one.
 func (j *judgement) instead(rule string, gravest Verdict, text string, frames []int64) {
 	j.findings = slices.DeleteFunc(j.findings, func(f Finding) bool { return f.Rule == rule && f.Verdict == Inconclusive })
@@ -154,7 +150,7 @@ func (j *judgement) crossed() {
 // showsContent reports whether the result of a call equals an honest one with the content
 // that another call was answered with.
 func (j *judgement) showsContent(m, answered Made) bool {
-	return j.against(m.Result, nil, func(h Made) (list []change) {
+	return against(j.Honest, m.Result, nil, func(h Made) (list []change) {
 		for i, q := range answered.Questions {
 			if i >= len(h.Questions) {
 				break

@@ -36,6 +36,9 @@ var noMessages = []string{"null-result", "string-result"}
 // waits returns the reason why a server may leave a call without a response; "" if it may
 // not.
 func (j *judgement) waits(m Made) string {
+	if j.gaveUp(m) {
+		return ""
+	}
 	if why := waitingOn[j.Behaviour]; why != "" {
 		return why
 	}
@@ -43,6 +46,22 @@ func (j *judgement) waits(m Made) string {
 		return "the answer was no response by the protocol's schema"
 	}
 	return j.busy(m)
+}
+
+// gaveUp reports whether the server took the last question of a call back, and had half of
+// the time limit left to answer the call.
+func (j *judgement) gaveUp(m Made) bool {
+	if !m.TimedOut || m.Call == nil || len(m.Questions) == 0 || j.Log == nil {
+		return false
+	}
+	q := m.Questions[len(m.Questions)-1]
+	for seq := q.AskedSeq + 1; seq <= j.Last; seq++ {
+		f, err := j.Log.Frame(seq)
+		if err == nil && f.Dir == wire.ServerToClient && f.Method == mcp.NotificationCancelled && f.Question == q.Number {
+			return m.End.Sub(f.Time) >= m.Limit/2
+		}
+	}
+	return false
 }
 
 // busy returns the reason, other than the behaviour itself, why a server may leave a call

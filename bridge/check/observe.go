@@ -3,22 +3,27 @@ package check
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/findings"
 	"elicitation-inspector/bridge/headless"
 	"elicitation-inspector/bridge/mcp"
+	"elicitation-inspector/bridge/playback"
+	"elicitation-inspector/bridge/rawjson"
 	"elicitation-inspector/bridge/script"
 	"elicitation-inspector/bridge/servers"
 	"elicitation-inspector/bridge/wire"
 	"elicitation-inspector/bridge/wire/redact"
+	"elicitation-inspector/bridge/wording"
 )
 
 // made is a finished trial with its log, which close releases.
@@ -30,13 +35,15 @@ type made struct {
 	began      time.Time
 	took       time.Duration
 	session    *headless.Session
+	reset      bool // the world was put back before the trial
+	quiet      bool // its call asked nothing, so that the linter alone judges it
 }
 
 func (m *made) close() { _ = m.session.Close() } // the connection has ended before
 
 // make runs a trial. It returns nil if ctx ends before the trial does.
 func (r *runner) make(ctx context.Context, c *chosen, t *trial, limit time.Duration) *made {
-	place, err := r.slots.take(ctx, t.waits || t.slow || t.pause > 0, slices.Contains(plainAnswers, t.Behaviour))
+	place, err := r.slots.take(ctx, t.waits || t.slow || t.pause > 0 || t.Behaviour == behaviourAccept)
 	if err != nil {
 		return nil
 	}
@@ -44,7 +51,15 @@ func (r *runner) make(ctx context.Context, c *chosen, t *trial, limit time.Durat
 	t.limit = (limit + t.pause).Round(100 * time.Millisecond)
 	r.begin(t, r.nameOf(c, t))
 	defer r.end(t)
-	m := &made{Observation: &Observation{Trial: t.Trial}, trial: t, began: time.Now()}
+	if r.Reset != "" { // others would see the world change
+		r.turn <- struct{}{}
+		defer func() { <-r.turn }()
+		if out, err := r.shell(ctx, r.Reset); err != nil && ctx.Err() == nil {
+			r.trouble(fmt.Errorf("putting the world back: %w: %s", err, wording.Shorten(out, 300)))
+			return nil
+		}
+	}
+	m := &made{Observation: &Observation{Trial: t.Trial, Effect: t.effect, Early: t.early, Twice: t.twice}, trial: t, began: time.Now(), reset: r.Reset != ""}
 	config := r.config(t)
 	if r.Record != "" {
 		m.transcript = transcriptName(c, t)
@@ -52,23 +67,32 @@ func (r *runner) make(ctx context.Context, c *chosen, t *trial, limit time.Durat
 	}
 	m.Settings = config.Settings
 	if m.session, err = headless.Start(config); err != nil {
-		r.trouble(err)
+		r.trouble(fmt.Errorf("some trials could not be made: %w", err))
 		return nil
 	}
 	outcomes := m.converse(ctx, place, c, t, limit)
-	_ = m.session.End() // a server that has to be killed does not spoil the trial
+	if err := m.session.End(); errors.Is(err, playback.ErrIncomplete) { // a server that has to be killed does not spoil the trial
+		r.trouble(err)
+	}
+	if t.looks != nil {
+		t.looks.conclude(ctx, outcomes)
+	}
 	if ctx.Err() != nil {
 		m.close()
 		return nil
 	}
 	m.took = time.Since(m.began)
 	if err := m.read(c, outcomes); err != nil {
-		r.trouble(err)
+		r.trouble(fmt.Errorf("some trials could not be made: %w", err))
 		m.close()
 		return nil
 	}
 	return m
 }
+
+// pingLimit is how long the client waits for the response to a ping. It is shorter than the
+// delay of a late answer.
+const pingLimit = 2500 * time.Millisecond
 
 // outcomes holds the ended calls of a trial, and the length of the log at that time.
 type outcomes struct {
@@ -92,26 +116,60 @@ func (m *made) converse(ctx context.Context, place *slot, c *chosen, t *trial, l
 			return out
 		}
 	}
-	call := func(answers string, times int, limit time.Duration) (list []headless.Outcome, err error) {
+	var asked func(place int)
+	if l := t.looks; l != nil {
+		if l.before == nil || m.reset {
+			l.take(ctx, &l.before)
+		}
+		asked = func(place int) {
+			if place == max(t.Question, 1) {
+				l.take(ctx, &l.asked)
+			}
+		}
+	}
+	if t.Behaviour == "late" && t.Revision < mcp.Revision20260728 {
+		var pinging sync.WaitGroup
+		defer pinging.Wait()
+		asked = func(int) { // the connection is read on only when it returns
+			pinging.Go(func() {
+				ctx, done := context.WithTimeout(ctx, pingLimit)
+				defer done()
+				_ = m.session.Ping(ctx) // the linter finds a missing response in the log
+			})
+		}
+	}
+	call := func(arguments json.RawMessage, answers string, times int, limit time.Duration) (list []headless.Outcome, err error) {
 		rules, err := script.Parse("answers", []byte(answers), os.LookupEnv)
 		if err != nil {
 			return nil, fmt.Errorf("reading the answers of the trial: %w", err)
 		}
 		place.during(func() {
 			list, err = m.session.CallTogether(ctx, headless.Call{
-				Kind: c.Kind, Key: c.Key, Arguments: c.Arguments, Timeout: limit, Scripts: []*script.Script{rules},
+				Kind: c.Kind, Key: c.Key, Arguments: arguments, Timeout: limit, Scripts: []*script.Script{rules}, Asked: asked,
 			}, times)
 		})
 		return list, err
 	}
 	var err error
-	out.calls, err = call(t.answers, max(t.times, 1), t.limit)
+	if t.before != nil {
+		_, err = call(t.before.arguments, t.before.answers, 1, limit)
+		if state := m.lastState(); state != nil {
+			t.answers = t.before.then(state)
+		} else if err == nil {
+			err = errors.New("the call before it got no requestState")
+		}
+	}
+	if err == nil {
+		out.calls, err = call(c.Arguments, t.answers, max(t.times, 1), t.limit)
+	}
 	if err != nil {
 		m.Unconnected = err.Error()
 		return out
 	}
 	if t.Behaviour == "new-session" {
-		m.goOn(ctx, &out)
+		for goesOn := true; goesOn; {
+			goesOn = m.goOn(ctx, &out)
+		}
 	}
 	if server, err := m.session.Server(); err != nil || server.State != servers.Ready || t.ends || t.alone {
 		return out
@@ -120,7 +178,7 @@ func (m *made) converse(ctx context.Context, place *slot, c *chosen, t *trial, l
 		return out
 	}
 	for range 2 {
-		after, err := call(c.honest.file(), 1, limit)
+		after, err := call(c.Arguments, c.honest.file(), 1, limit)
 		if err != nil {
 			break
 		}
@@ -131,17 +189,34 @@ func (m *made) converse(ctx context.Context, place *slot, c *chosen, t *trial, l
 	return out
 }
 
-// goOn waits for the session that the fault new-session starts, and for the call that
-// continues in it.
-func (m *made) goOn(ctx context.Context, out *outcomes) {
+// lastState returns the latest requestState in the log; nil if there is none.
+func (m *made) lastState() json.RawMessage {
+	log := m.session.Log()
+	for seq := log.Len(); seq > 0; seq-- {
+		if f, err := log.Frame(seq); err == nil && f.Dir == wire.ServerToClient {
+			if state := rawjson.Member(f.Message.Result, "requestState"); state != nil {
+				return state
+			}
+		}
+	}
+	return nil
+}
+
+// goOn waits for a session that the fault new-session starts, and for the call that
+// continues in it. It reports whether that call, too, ended without a response, so that it
+// may go on in one more session.
+func (m *made) goOn(ctx context.Context, out *outcomes) bool {
 	ctx, done := context.WithTimeout(ctx, out.limit)
 	defer done()
-	if m.session.Connected(ctx) != nil || m.Revision != mcp.Revision20260728 {
-		return
+	if m.session.Connected(ctx) != nil || m.Revision != mcp.Revision20260728 || len(out.calls) > m.trial.sessions {
+		return false
 	}
-	if again, err := m.session.Await(ctx, out.calls[0].Number+1); err == nil {
-		out.calls = append(out.calls, again)
+	again, err := m.session.Await(ctx, out.calls[len(out.calls)-1].Number+1)
+	if err != nil {
+		return false
 	}
+	out.calls = append(out.calls, again)
+	return again.Result == nil && again.Error == nil
 }
 
 // read reads the observation from the log.

@@ -1,7 +1,9 @@
 package check
 
 import (
+	"cmp"
 	"encoding/json"
+	"maps"
 	"slices"
 	"strconv"
 	"time"
@@ -32,7 +34,23 @@ type trial struct {
 	waits    bool               // the trial is likely to last until its limit
 	slow     bool               // honest calls already take long
 	ends     bool               // the behaviour ends the connection
-	alone    bool               // no honest call follows, because honest calls get no response
+	sessions int                // number of sessions that new-session starts
+	before   *before            // the call whose requestState the trial sends; nil for none
+	alone    bool               // no honest call follows
+	looks    *looks             // of the witness, around the trial; nil for none
+
+	// What a witness saw when the trial was made with looks; see Observation.
+	effect       Effect
+	early, twice string
+}
+
+// before is a call that is made before the trial's own, in the same session.
+type before struct {
+	arguments json.RawMessage
+	answers   string
+	// then returns the answers of the trial's own call, which send the last requestState
+	// of this one.
+	then func(state json.RawMessage) string
 }
 
 // asked is a question of an honest run, with the facts for answering it differently.
@@ -78,6 +96,16 @@ func questions(log *wire.Log, all []*conversation.Question, transport, key strin
 	return list
 }
 
+// lastStateful returns the index of the last question with a requestState; -1 for none.
+func lastStateful(list []asked) int {
+	for i := len(list) - 1; i >= 0; i-- {
+		if list[i].stateful() {
+			return i
+		}
+	}
+	return -1
+}
+
 // stateful reports whether the question came with a requestState.
 func (a asked) stateful() bool { return a.facts.State != nil }
 
@@ -107,7 +135,7 @@ func (a *asked) matches(all []*conversation.Question, messages func(string) bool
 }
 
 // plan lists the trials of a call in a revision. Trials that mostly wait come first,
-// because they take longest.
+// because they take longest, and then plain answers.
 func (r *runner) plan(c *chosen, base Trial, list []asked) []*trial {
 	var trials []*trial
 	add := func(t trial, behaviour string, rules ...rule) *trial {
@@ -125,6 +153,19 @@ func (r *runner) plan(c *chosen, base Trial, list []asked) []*trial {
 		}
 	}
 	add(trial{}, behaviourDeclineAlways, rule{answer: rawjson.Quoted("decline"), times: 20}, rule{answer: object("fault", "never")})
+	for behaviour, contentOf := range otherwise {
+		var rules []rule
+		for _, q := range list {
+			if content := q.content(); content != nil {
+				if other := contentOf(q.facts.Request, content); !equal(other, content) {
+					rules = append(rules, rule{match: q.match, answer: object("accept", other)})
+				}
+			}
+		}
+		if rules != nil {
+			add(trial{}, behaviour, rules...)
+		}
+	}
 	for behaviour, declared := range declarations {
 		if declarable(behaviour, base.Revision) {
 			add(trial{declared: declared}, behaviour)
@@ -133,14 +174,35 @@ func (r *runner) plan(c *chosen, base Trial, list []asked) []*trial {
 	if len(list) > 0 {
 		add(trial{times: severalCalls, pause: severalCalls * severalDelay}, behaviourSeveral, severally(list[0])...)
 	}
+	if i := lastStateful(list); i >= 0 {
+		q := list[i]
+		send := func(state json.RawMessage) rule {
+			var answer any = json.RawMessage(nil)
+			if content := q.content(); content != nil {
+				answer = object("action", "accept", "content", content)
+			}
+			return rule{match: q.match, answer: object("fault", "invented-state", "json", state, "answer", answer)}
+		}
+		then := func(state json.RawMessage) string { return c.honest.file(send(state)) }
+		own := Trial{Question: q.place}
+		add(trial{Trial: own, before: &before{c.Arguments, c.honest.file(), then}}, behaviourUsed)
+		add(trial{Trial: own}, behaviourOtherSession, send(q.facts.State))
+		if c.other != nil {
+			declined := c.honest.file(rule{match: q.match, answer: rawjson.Quoted(behaviourDecline)})
+			add(trial{Trial: own, before: &before{c.other, declined, then}}, behaviourOtherArguments)
+		}
+	}
 	tried := map[string]bool{}
 	for i, q := range list {
 		q.facts.Revision = base.Revision
-		for _, f := range fault.For(q.facts) {
-			if slices.Contains(forgeries, f.Name) && slices.ContainsFunc(list[i+1:], asked.stateful) {
+		for _, f := range q.faults() {
+			if slices.Contains(forgeries, f.Name) && lastStateful(list) > i {
 				continue // a later question's state holds more answers
 			}
 			of := f.Name
+			if f.Group == fault.Round {
+				of += " " + f.Field
+			}
 			if f.Group == fault.Content && f.Field != "" { // once for each field of each different form
 				of += " " + f.Field + " " + string(q.facts.Request.Schema)
 			}
@@ -153,19 +215,48 @@ func (r *runner) plan(c *chosen, base Trial, list []asked) []*trial {
 			if f.Name == "close-connection" {
 				t.pause = abandoned
 			}
-			add(t, f.Name, rule{match: q.match, answer: q.spoilt(f)})
+			rules := []rule{{match: q.match, answer: q.spoilt(f)}}
+			if f.Name == "new-session" { // at every round
+				for _, later := range list[i+1:] {
+					rules = append(rules, rule{match: later.match, answer: later.spoilt(f)})
+				}
+			}
+			t.sessions = len(rules)
+			add(t, f.Name, rules...)
 		}
 	}
-	slices.SortStableFunc(trials, func(a, b *trial) int {
-		switch {
-		case a.waits == b.waits:
-			return 0
-		case a.waits:
-			return -1
-		}
-		return 1
-	})
+	slices.SortStableFunc(trials, func(a, b *trial) int { return cmp.Compare(a.turn(), b.turn()) })
 	return trials
+}
+
+// turn is the place of the trial in the order in which trials begin.
+func (t *trial) turn() int {
+	switch {
+	case t.waits:
+		return 0
+	case slices.Contains(plainAnswers, t.Behaviour):
+		return 1
+	}
+	return 2
+}
+
+// forgedMost is the number of values inside a requestState that are changed.
+const forgedMost = 6
+
+// faults lists the faults that fit the question, with one for each value that can be
+// changed inside its requestState.
+func (a *asked) faults() (list []fault.Fault) {
+	for _, f := range fault.For(a.facts) {
+		if f.Name != "changed-state-inside" {
+			list = append(list, f)
+			continue
+		}
+		pointers := slices.Sorted(maps.Keys(fault.StateValues(a.facts.State)))
+		for _, f.Field = range pointers[:min(len(pointers), forgedMost)] {
+			list = append(list, f)
+		}
+	}
+	return list
 }
 
 // abandoned is how long a process may keep running after its input was closed.
@@ -191,13 +282,13 @@ func (a *asked) spoilt(f fault.Fault) json.RawMessage {
 		seconds = json.RawMessage(strconv.FormatFloat(s, 'f', -1, 64))
 	}
 	content := a.content()
-	switch valid := fault.Valid(a.facts.Request); {
+	switch valid := elicit.Valid(a.facts.Request.Fields); {
 	case !f.Takes("answer"):
-	case f.Name == "decline-with-content" || f.Name == "cancel-with-content":
+	case slices.Contains(refusing, f.Name):
 		if content == nil {
 			content = valid
 		}
-		answer = object("action", "accept", "content", distinct(a.facts.Request, content, 0))
+		answer = object("action", "accept", "content", reworded(a.facts.Request, content, 4+slices.Index(refusing, f.Name)))
 	case content != nil && string(content) != string(valid):
 		answer = object("action", "accept", "content", content)
 	}
@@ -213,8 +304,8 @@ const (
 	severalDelay = 200 * time.Millisecond
 )
 
-// severally returns rules that answer the first question of simultaneous calls in reverse
-// order, with different content.
+// severally returns rules that answer the first question of simultaneous calls with
+// different content: the last one first, and then the others at the same instant.
 func severally(first asked) (rules []rule) {
 	var about any = json.RawMessage(nil)
 	if message := rawjson.Member(first.match, "message"); message != nil {
@@ -229,7 +320,7 @@ func severally(first asked) (rules []rule) {
 		}
 		rules = append(rules, rule{
 			match:  object("message", about, "nth", json.RawMessage(strconv.Itoa(i+1))),
-			answer: answer, delay: time.Duration(severalCalls-i) * severalDelay,
+			answer: answer, delay: time.Duration(min(severalCalls-i, 2)) * severalDelay,
 		})
 	}
 	return rules

@@ -23,9 +23,10 @@ type progress struct {
 	busy        time.Duration        // total duration of the ended trials
 	kinds       map[string]*kind     // by behaviour
 
-	results []Result
-	untried map[int]string // reasons why calls that asked nothing were not tried, by index
-	failed  error          // the first error that the server did not cause
+	results  []Result
+	asked    map[int]bool      // calls that asked something, by index
+	problems map[int][]Problem // by index of the call
+	failed   error             // the first error that the server did not cause
 }
 
 // kind counts the trials of one behaviour.
@@ -36,7 +37,7 @@ type kind struct {
 }
 
 func newProgress() *progress {
-	return &progress{began: time.Now(), under: map[*trial]time.Time{}, kinds: map[string]*kind{}, untried: map[int]string{}}
+	return &progress{began: time.Now(), under: map[*trial]time.Time{}, kinds: map[string]*kind{}, asked: map[int]bool{}, problems: map[int][]Problem{}}
 }
 
 // expect adds planned trials.
@@ -80,13 +81,6 @@ func (p *progress) add(result Result) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.results = append(p.results, result)
-}
-
-// skip notes the reason why a call was not tried.
-func (p *progress) skip(call int, why string) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.untried[call] = why
 }
 
 // trouble notes an error that the server did not cause.

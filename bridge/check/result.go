@@ -34,17 +34,27 @@ type assessed struct {
 	result Result          // without findings, verdict and evidence
 	frames map[int64]Frame // frames that findings can name, by sequence number
 	pairs  map[int64]int64 // sequence numbers of requests, by that of the response
+	whole  string          // the command line that makes all calls of the trial again, and looks at the witness
 }
 
 // judge judges a trial without the other trials. The log can be closed afterwards.
 func (r *runner) judge(c *chosen, m *made) *assessed {
 	hide := r.Server.Redaction
 	if err := hide.Learn(context.Background(), m.Log); err != nil {
-		r.trouble(err)
+		r.trouble(fmt.Errorf("some trials could not be made: %w", err))
 	}
-	one := &assessed{judgement: judgeAlone(m.Observation), result: Result{
-		Trial: m.Trial, Outcome: hide.Text(m.outcome()), Took: m.took, Transcript: m.transcript, Reproduce: hide.Text(r.reproduce(c, m.trial)),
-	}}
+	judged := &judgement{Observation: m.Observation}
+	if m.quiet {
+		judged.linted()
+	} else {
+		judged = judgeAlone(m.Observation)
+	}
+	one := &assessed{judgement: judged, result: Result{
+		Trial: m.Trial, Outcome: hide.Text(m.outcome()), Took: m.took, Transcript: m.transcript, Reproduce: hide.Text(r.reproduce(c, m.trial)), quiet: m.quiet,
+	}, whole: hide.Text(r.reproduceWhole(c, m.trial))}
+	if m.Behaviour == behaviourSeveral || m.trial.before != nil {
+		one.result.Reproduce = one.whole
+	}
 	one.keep(hide, m)
 	return one
 }
@@ -76,7 +86,21 @@ func (r *runner) result(one *assessed) Result {
 		out.Findings[i].Text = r.Server.Redaction.Text(out.Findings[i].Text)
 	}
 	out.Evidence = one.evidence()
+	if one.needsWhole() {
+		out.Reproduce = one.whole
+	}
 	return out
+}
+
+// needsWhole reports whether one call alone does not show every finding: some are of
+// the next call in the session, or of what a witness saw.
+func (one *assessed) needsWhole() bool {
+	if one.Effect.State == Changed || one.Early+one.Twice != "" {
+		return true
+	}
+	return one.After != nil && slices.ContainsFunc(one.findings, func(f Finding) bool {
+		return f.Verdict != Inconclusive && len(f.Frames) > 0 && slices.Max(f.Frames) >= one.After.began()
+	})
 }
 
 // outcome describes the end of the trial's calls.
@@ -189,39 +213,59 @@ func (one *assessed) evidence() (frames []Frame) {
 	return frames
 }
 
-// reproduce returns a command line that repeats a trial.
+// reproduce returns a command line that makes the call of a trial again.
 func (r *runner) reproduce(c *chosen, t *trial) string {
 	words := []string{"inspector", "call"}
-	if t.Behaviour == behaviourSeveral {
-		words[1] = "check"
+	switch c.Kind {
+	case catalog.Prompt:
+		words = append(words, "--prompt")
+	case catalog.Resource:
+		words = append(words, "--resource")
 	}
-	switch {
-	case t.Behaviour == behaviourSeveral || c.Kind == catalog.Tool:
-		words = append(words, wording.ShellWord(c.Key))
-	case c.Kind == catalog.Prompt:
-		words = append(words, "--prompt", wording.ShellWord(c.Key))
-	default:
-		words = append(words, "--resource", wording.ShellWord(c.Key))
-	}
-	if c.Arguments != nil && c.Kind != catalog.Resource {
-		words = append(words, "--args", wording.ShellWord(string(c.Arguments)))
-	}
-	words = append(words, "--protocol", t.Revision)
+	words = r.ofCall(append(words, wording.ShellWord(c.Key)), c, t)
 	if t.declared != "" {
 		words = append(words, "--elicitation", string(t.declared))
 	}
+	return r.answered(append(words, "--no-input"), t.answers)
+}
+
+// reproduceWhole returns a command line that makes all trials of a behaviour again, with
+// the honest calls that they are compared with and that follow.
+func (r *runner) reproduceWhole(c *chosen, t *trial) string {
+	words := r.ofCall([]string{"inspector", "check", wording.ShellWord(c.Key)}, c, t)
+	words = append(words, "--behaviour", t.Behaviour)
+	if c.Destructive {
+		words = append(words, "--allow-destructive", wording.ShellWord(script.Literal(c.Key)))
+	}
+	if c.witness != nil {
+		words = append(words, "--witness", wording.ShellWord(c.witness.Source))
+	}
+	if r.Reset != "" {
+		words = append(words, "--reset", wording.ShellWord(r.Reset))
+	}
+	return r.answered(words, c.honest.file())
+}
+
+// ofCall appends the flags of a call that the commands call and check have in common.
+func (r *runner) ofCall(words []string, c *chosen, t *trial) []string {
+	if c.Arguments != nil && c.Kind != catalog.Resource {
+		words = append(words, "--args", wording.ShellWord(string(c.Arguments)))
+	}
+	words = append(words, "--protocol", t.Revision, "--timeout", t.limit.String())
 	if r.Server.Settings.Sampling {
 		words = append(words, "--sampling")
 	}
 	if r.Server.Settings.Roots {
 		words = append(words, "--roots")
 	}
-	if t.Behaviour == behaviourSeveral {
-		return strings.Join(append(words, "--behaviour", behaviourSeveral, r.Command), " ")
-	}
-	words = append(words, "--timeout", t.limit.String(), "--no-input", "--answers", "-")
+	return words
+}
+
+// answered completes a command line with an answers file as its input, and the server.
+func (r *runner) answered(words []string, answers string) string {
+	words = append(words, "--answers", "-")
 	if r.Command != "" {
 		words = append(words, r.Command)
 	}
-	return strings.Join(words, " ") + " <<'EOF'\n" + t.answers + "EOF"
+	return strings.Join(words, " ") + " <<'EOF'\n" + answers + "EOF"
 }

@@ -65,13 +65,18 @@ const (
 	ruleUnusable       = "unusable"
 	ruleRefusesAfter   = "refuses-afterwards"
 	ruleOutlives       = "outlives-connection"
-	ruleActsOnDecline  = "acts-on-decline"
+	ruleConsent        = "acts-without-consent"
+	ruleUnasked        = "goes-on-unasked"
 	ruleInvalidContent = "uses-invalid-content"
 	ruleLeaks          = "leaks-internals"
 	ruleForgedState    = "forged-state"
 	ruleForeignState   = "foreign-state"
 	ruleAsksForEver    = "asks-for-ever"
 	ruleCrossed        = "crossed-answers"
+	ruleActsEarly      = "acts-before-answer"
+	ruleActsTwice      = "acts-twice"
+	ruleMissingKey     = "fails-on-missing-answer"
+	ruleCapability     = "capability-error-missing"
 )
 
 // replies is the source of the rules that require a response: messages follow JSON-RPC
@@ -79,6 +84,22 @@ const (
 var replies = always(must(pageBasic, "Messages"))
 
 var rules = []Rule{
+	{
+		ID:     ruleConsent,
+		Breaks: "a server that acts though nobody agreed: after a decline, a cancel, an error, a result that is none or has no valid action, no answer, an answer after the call was over, or content that says no or has no valid yes",
+		Evidence: "a witness saw an effect; or the result is that of an accepted call with the content that came without an acceptance, or with undefined, <nil> or the like in place of the accepted; " +
+			"or it is that of an accepted call word for word, and after a decline, after a cancel, or after a no in the form it is another one",
+		Unclear: "nobody looked at the effects (--witness does), and all refusals read like an acceptance; or the result after a decline may be what the server does by default: accepted calls with different content differ, or the form requires nothing; " +
+			"it mentions a refused value in other words; honest calls differ from each other",
+		Sources: always(must(pageElicitation, "Response Actions")).but(mcp.Revision20260728, must(pageElicitation, "Error Handling")),
+	},
+	{
+		ID:       ruleUnasked,
+		Breaks:   "a server that does for a client that cannot be asked what it asks others about first",
+		Evidence: "a witness saw an effect; or nothing was asked, and the result is that of an accepted call word for word, whatever its content is, and after a decline or a cancel it is another one",
+		Unclear:  "the result depends on the content, so that it may be what the server does by default",
+		Sources:  always(should(pageElicitation, "Response Actions")).but(mcp.Revision20260728, should(pageElicitation, "Error Handling")),
+	},
 	{
 		ID:       ruleNotTried,
 		Breaks:   "nothing: the client could not act as the trial wanted",
@@ -121,13 +142,6 @@ var rules = []Rule{
 		Sources:  sinceRounds(should(pageStdio, "Shutdown")),
 	},
 	{
-		ID:       ruleActsOnDecline,
-		Breaks:   "a refusal that is taken for an acceptance",
-		Evidence: "the result is that of an honest call, with the content that was refused in place of the accepted (fail), or with undefined, <nil> or the like in its place (warn); or it is that of an honest call word for word, and after the other kind of refusal it is not (warn)",
-		Unclear:  "the result is that of an honest call word for word, and nothing shows that it depends on the answer: a tool that says “Thanks.” whatever is said, or that has defaults of its own, is right; it mentions a refused value in other words",
-		Sources:  always(must(pageElicitation, "Response Actions")).but(mcp.Revision20260728, must(pageElicitation, "Error Handling")),
-	},
-	{
 		ID:       ruleInvalidContent,
 		Breaks:   "content that breaks its own schema, used as if it did not",
 		Evidence: "the result is that of an honest call, with the invalid value in place of the valid one, without isError and without the question asked again; or it is that of an honest call word for word, though other content of which a field breaks the schema of the same question is refused",
@@ -138,20 +152,20 @@ var rules = []Rule{
 		ID:       ruleLeaks,
 		Breaks:   "a stack trace, or a runtime's own words for a fault in the program, in what comes back from a tool",
 		Evidence: "the words, in the response; what honest results contain, what was sent, and standard error do not count",
-		Unclear:  "the response is a prompt's or a resource's, of which the text does not say so",
+		Unclear:  "the response is a prompt's or a resource's, of which the text does not say so; or it is no error, and the tool's name or a question speaks of logs or errors",
 		Sources:  always(must(pageTools, "Security Considerations")),
 	},
 	{
 		ID:       ruleForgedState,
 		Breaks:   "a requestState that is not the server's own, or none, taken for the right one",
-		Evidence: "the result is that of an honest call with something else in place of the answer to an earlier round, which only the state can hold; or it has that answer from a wrong state, and without any state it has not",
+		Evidence: "the result has what the client put into the state; or it is that of an honest call with something else in place of the answer to an earlier round, which only the state can hold; or it has that answer from a wrong state, and without any state it has not",
 		Unclear:  "nothing shows that the state matters: where tampering can cause nothing worse than a failure, it needs no protection",
 		Sources:  sinceRounds(must(pageRoundTrips, roundTripsServer)),
 	},
 	{
 		ID:       ruleForeignState,
-		Breaks:   "a requestState that belongs to another tool, taken for the right one",
-		Evidence: "the other tool's result shows the answer to a question that this tool asked",
+		Breaks:   "a requestState that belongs to another tool or to other arguments, taken for the right one",
+		Evidence: "the other tool's result shows the answer to a question that this tool asked; or the result is that of an honest call and has its arguments, though the requestState was given out for other ones, and that call was declined",
 		Unclear:  "the result does not show it",
 		Sources:  sinceRounds(should(pageRoundTrips, roundTripsServer)),
 	},
@@ -170,6 +184,34 @@ var rules = []Rule{
 		Unclear:  "the answers could not differ, or the results do not show them",
 		Sources: always(must(pageBasic, "Result Responses")).but(mcp.Revision20250618, must(pageBasic, "Responses")).
 			but(mcp.Revision20260728, must(pageBasic, "Statelessness")),
+	},
+	{
+		ID:       ruleActsEarly,
+		Breaks:   "what a question asks about, done before the question is answered",
+		Evidence: "a witness that sees what accepted calls do says something else while the first question of the call waits than before the call",
+		Unclear:  "never; without a witness it is not looked at",
+		Sources:  always(must(pageElicitation, "Response Actions")),
+	},
+	{
+		ID:       ruleActsTwice,
+		Breaks:   "what was agreed to once, done twice",
+		Evidence: "an answer that is sent twice changes what a witness says by twice as much as two accepted calls did before it, each by the same",
+		Unclear:  "never; without a witness it is not looked at",
+		Sources:  always(must(pageElicitation, "Response Actions")),
+	},
+	{
+		ID:       ruleMissingKey,
+		Breaks:   "an error in place of the question again, for a round without the answer to it",
+		Evidence: "the call came back without the answer, and ended with a JSON-RPC error or isError",
+		Unclear:  "never; where honest calls fail, too, nothing is said",
+		Sources:  sinceRounds(should(pageRoundTrips, "Error Handling")),
+	},
+	{
+		ID:       ruleCapability,
+		Breaks:   "a call that fails for want of a capability, with another error than -32021",
+		Evidence: "the client has not declared what honest calls are asked with, nothing was asked, and the call failed with a JSON-RPC error or isError",
+		Unclear:  "never; where honest calls fail, too, nothing is said",
+		Sources:  sinceRounds(must(pageBasic, "_meta")),
 	},
 }
 

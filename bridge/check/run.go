@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"elicitation-inspector/bridge/catalog"
@@ -32,8 +33,13 @@ type Options struct {
 	Jobs       int           // number of simultaneous trials, not counting those that only wait
 	// ReadOnly, AllowDestructive and Skip restrict the calls; see [script.Plan].
 	ReadOnly         bool
-	AllowDestructive []string
+	AllowDestructive []*script.Text
 	Skip             []*script.Text
+	// Witness is what is looked at to see what calls do; nil for none.
+	Witness *script.Witness
+	// Reset is a command line that puts the world back, run before each trial; "" for none.
+	// The trials are made one at a time then.
+	Reset string
 	// Record is the folder for the transcripts of trials; "" writes none.
 	Record string
 	// Command is the server's part of the inspector command lines in the report, quoted
@@ -57,23 +63,28 @@ type runner struct {
 	*progress
 	report    Report
 	slots     *slots
+	shared    bool          // all sessions share one server, so that trials can be in each other's way
+	repeat    chan struct{} // holds the repeat under way, if the server is shared
+	turn      chan struct{} // holds the trial under way, if the world is put back before each
+	runs      atomic.Int64  // number of trials made with looks
 	calls     []chosen
 	items     []catalog.Item
 	revisions []string // revisions that the server speaks, newest first
 }
 
 // Run checks a server. If ctx ends, it returns a report of the results so far. The error
-// is [headless.ErrConnect] if the server cannot be reached, and [ErrNotOffered] if the
-// server does not offer a wanted call.
+// is [headless.ErrConnect] if the server cannot be reached, with a report that says so, and
+// [ErrNotOffered] if the server does not offer a wanted call.
 func Run(ctx context.Context, o Options) (*Report, error) {
 	o.Command = cmp.Or(o.Command, o.Server.Target.CommandLine())
-	r := &runner{Options: &o, progress: newProgress(), slots: newSlots(max(o.Jobs, 1))}
-	r.report = Report{
-		Format: 1, Inspector: o.Server.Version, Target: o.Server.Target.Address(), Began: r.began.Round(time.Millisecond),
-		Calls: []Call{}, Behaviours: []Behaviour{}, Results: []Result{},
-	}
+	r := &runner{Options: &o, progress: newProgress(), slots: newSlots(max(o.Jobs, 1)), turn: make(chan struct{}, 1), repeat: make(chan struct{}, 1), shared: o.Server.Target.URL != "", report: empty(&o)}
 	if err := r.greet(ctx); err != nil {
-		return nil, err
+		r.report.Problems = []Problem{{
+			Kind: Unreachable, Text: "There was no session with the server: " + o.Server.Redaction.Text(err.Error()) + ".",
+			Do: "See that the command or the address is right, and that the server starts by itself.",
+		}}
+		r.report.Took = time.Since(r.began).Round(time.Millisecond)
+		return &r.report, err
 	}
 	if o.Met != nil {
 		o.Met(r.report.Server, r.revisions)
@@ -81,7 +92,7 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 	var skipped []Skipped
 	var err error
 	if r.calls, skipped, err = o.choose(r.items); err != nil {
-		return nil, err
+		return nil, fmt.Errorf("%s (%s) %w", r.report.Server, r.report.Target, err)
 	}
 	r.report.Skipped = skipped
 	if o.Chosen != nil {
@@ -92,16 +103,76 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 		o.Chosen(calls, skipped)
 	}
 	stop := r.tell(o.Progress)
-	var groups sync.WaitGroup
-	for i := range r.calls {
-		for _, revision := range r.revisions {
-			groups.Go(func() { r.group(ctx, &r.calls[i], Trial{Call: i, Revision: revision}) })
-		}
-	}
-	groups.Wait()
+	r.all(ctx)
 	stop()
 	r.finish(ctx)
 	return &r.report, nil
+}
+
+// all makes the trials of all calls. Where trials can be in each other's way, the honest
+// calls come first, then the trials with a witness, then the others, and then the repeats.
+func (r *runner) all(ctx context.Context) {
+	groups := make([]*group, len(r.calls)*len(r.revisions))
+	watchers := map[*script.Witness]*watcher{} // calls without a witness of their own share one
+	for i := range r.calls {
+		if c := &r.calls[i]; c.witness != nil {
+			if watchers[c.witness] == nil {
+				watchers[c.witness] = r.newWatcher(c)
+			}
+			c.watcher = watchers[c.witness]
+		}
+	}
+	stages := []func(k int){
+		func(k int) {
+			c := k / len(r.revisions)
+			groups[k] = r.prepare(ctx, &r.calls[c], Trial{Call: c, Revision: r.revisions[k%len(r.revisions)]})
+		},
+		func(k int) { r.tryAll(ctx, groups[k]) },
+		func(k int) { r.conclude(ctx, groups[k]) },
+	}
+	each := func(stages ...func(k int)) {
+		var running sync.WaitGroup
+		for k := range groups {
+			running.Go(func() {
+				for i, stage := range stages {
+					if i == 0 || groups[k] != nil {
+						stage(k)
+					}
+				}
+			})
+		}
+		running.Wait()
+	}
+	if !r.shared && len(watchers) == 0 {
+		each(stages...)
+		return
+	}
+	each(stages[0])
+	groups = slices.DeleteFunc(groups, func(g *group) bool { return g == nil })
+	r.watch(ctx, groups)
+	each(stages[1])
+	each(stages[2])
+}
+
+// nextRun returns a number that no other run of a trial has.
+func (r *runner) nextRun() int { return int(r.runs.Add(1)) + 2 }
+
+// empty returns a report of nothing.
+func empty(o *Options) Report {
+	return Report{
+		Format: 1, Inspector: o.Server.Version, Target: o.Server.Target.Address(), Began: time.Now().Round(time.Millisecond),
+		Revisions: []string{}, Calls: []Call{}, Behaviours: []Behaviour{}, Results: []Result{},
+	}
+}
+
+// Without returns the report of a check that was given no server.
+func Without(o Options) *Report {
+	r := empty(&o)
+	r.Problems = []Problem{{
+		Kind: NoTarget, Text: "No server was named, and there is no terminal at which somebody could want to see the built-in demo server checked.",
+		Do: "Name the server: inspector check URL, inspector check -- COMMAND, --config, or target in a plan, which may be demo.",
+	}}
+	return &r
 }
 
 // tries reports whether the options include a behaviour.
@@ -137,6 +208,7 @@ func (r *runner) greet(ctx context.Context) error {
 		}
 	}
 	r.report.Revisions = r.revisions
+	r.report.Problems = r.unspoken(revisions, met)
 	switch {
 	case len(r.revisions) > 0:
 		return nil
@@ -149,17 +221,24 @@ func (r *runner) greet(ctx context.Context) error {
 // greeted holds the name, revision and catalog that a server reports.
 type greeted struct {
 	server, protocol string
+	announced        []string // revisions that the server says it speaks
 	items            []catalog.Item
 	err              error
 }
 
 // meet connects in a revision.
 func (r *runner) meet(ctx context.Context, revision string) (m greeted) {
-	s, err := headless.Open(ctx, r.config(&trial{Trial: Trial{Revision: revision}}))
+	s, err := headless.Start(r.config(&trial{Trial: Trial{Revision: revision}}))
 	if err != nil {
 		return greeted{err: err}
 	}
-	defer func() { m.err = errors.Join(m.err, s.Close()) }()
+	defer func() {
+		m.announced = announcedIn(s.Log())
+		m.err = errors.Join(m.err, s.Close())
+	}()
+	if err := s.Connected(ctx); err != nil {
+		return greeted{err: err}
+	}
 	c, err := s.Catalog(ctx)
 	if err != nil {
 		return greeted{err: err}
@@ -179,6 +258,7 @@ func (r *runner) meet(ctx context.Context, revision string) (m greeted) {
 func (r *runner) config(t *trial) headless.Config {
 	c := r.Server
 	c.Settings.Protocol, c.Settings.Choice, c.Settings.Elicitation = t.Revision, client.ChoiceExplicit, t.declared
+	c.Settings.NoLogs = t.Behaviour != behaviourOther // one trial asks, the others show what comes unasked
 	c.Ask, c.Watch = nil, nil
 	return c
 }

@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"slices"
 	"strings"
@@ -16,6 +18,7 @@ import (
 
 	"elicitation-inspector/bridge/catalog"
 	"elicitation-inspector/bridge/demo"
+	"elicitation-inspector/bridge/elicit"
 	"elicitation-inspector/bridge/headless"
 	"elicitation-inspector/bridge/mcp"
 	"elicitation-inspector/bridge/script"
@@ -53,8 +56,9 @@ func TestEveryBehaviourIsTried(t *testing.T) {
 			t.Errorf("question %d was declined", r.Question)
 		}
 	}
-	// These behaviours need a process, an HTTP stream, a URL, or a number with a step.
-	elsewhere := []string{"not-multiple", "kill-process", "drop-stream", "accept-unopened", "accept-with-content", "retry-before-completion", "never-retry"}
+	// These behaviours need a process, an HTTP stream, a URL, a number with a step, a
+	// requestState that can be read, or a call with arguments that has one.
+	elsewhere := []string{"changed-state-inside", "other-arguments-state", "not-multiple", "kill-process", "drop-stream", "accept-unopened", "accept-with-content", "retry-before-completion", "never-retry"}
 	for _, b := range Behaviours() {
 		if tried[b.Name] == slices.Contains(elsewhere, b.Name) {
 			t.Errorf("%s: tried is %v", b.Name, tried[b.Name])
@@ -95,13 +99,13 @@ func TestMadeUpArguments(t *testing.T) {
 		`{"type":"object","properties":{"a":{"type":"object","properties":{"b":{"type":"boolean"}},"required":["b"]}},"required":["a"]}`:   `{"a":{"b":true}}`,
 		`{"type":"object","properties":{"a":{"type":"string","format":"email"},"b":{"type":"string","minLength":6}},"required":["a","b"]}`: `{"a":"ada@example.com","b":"textxx"}`,
 	} {
-		got, err := MadeUp([]byte(schema))
+		got, err := elicit.Arguments([]byte(schema))
 		if err != nil || string(got) != want {
 			t.Errorf("%s: %s, %v", schema, got, err)
 		}
 	}
 	for _, schema := range []string{`{"type":"object","properties":{"a":{"not":{}}},"required":["a"]}`, `{"type":"array"}`} {
-		if got, err := MadeUp([]byte(schema)); err == nil {
+		if got, err := elicit.Arguments([]byte(schema)); err == nil {
 			t.Errorf("%s: %s", schema, got)
 		}
 	}
@@ -152,7 +156,7 @@ func TestJobsAreBound(t *testing.T) {
 		var working atomic.Int32
 		over := make(chan struct{})
 		for range 20 {
-			go s.hold(t, false, false, func(*slot) {
+			go s.hold(t, false, func(*slot) {
 				working.Add(1)
 				<-over
 			})
@@ -166,18 +170,18 @@ func TestJobsAreBound(t *testing.T) {
 
 		over = make(chan struct{})
 		for i := range (waitingFor + parkedFor) * jobs { // they wait for each other, and leave room to work
-			go s.hold(t, i < waitingFor*jobs, false, func(p *slot) { p.during(func() { <-over }) })
+			go s.hold(t, i < waitingFor*jobs, func(p *slot) { p.during(func() { <-over }) })
 		}
 		time.Sleep(time.Minute) // of the test's own clock
-		if known, found := len(s.waiting), len(s.parked); known != waitingFor*jobs || found != parkedFor*jobs {
+		if known, found := len(s.urgent.wait), len(s.plain.wait); known != waitingFor*jobs || found != parkedFor*jobs {
 			t.Errorf("%d wait that were known to, and %d others", known, found)
 		}
 		worked := false
-		s.hold(t, false, false, func(*slot) { worked = true })
+		s.hold(t, false, func(*slot) { worked = true })
 		close(over)
 		synctest.Wait()
-		if waiting := len(s.waiting) + len(s.parked); s.free != jobs || waiting > 0 || !worked {
-			t.Errorf("%d places to work are free, %d wait still, another worked: %v", s.free, waiting, worked)
+		if left := s.taken(); left != 0 || !worked {
+			t.Errorf("%d places are still taken, another worked: %v", left, worked)
 		}
 	})
 }
@@ -188,38 +192,47 @@ func TestUrgentTrialsWorkFirst(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := newSlots(1)
-		first, err := s.take(t.Context(), false, false)
+		first, err := s.take(t.Context(), true)
+		if err != nil {
+			t.Fatal(err)
+		}
+		other, err := s.take(t.Context(), false)
 		if err != nil {
 			t.Fatal(err)
 		}
 		var order []string
-		begin := func(name string, waits, urgent bool) {
-			go s.hold(t, waits, urgent, func(*slot) { order = append(order, name) })
+		begin := func(name string, urgent bool) {
+			go s.hold(t, urgent, func(*slot) { order = append(order, name) })
 			synctest.Wait()
 		}
-		begin("other", false, false)
+		begin("other", false)
 		interrupted, interrupt := context.WithCancel(t.Context())
 		go func() {
-			if _, err := s.take(interrupted, true, false); err == nil {
+			if _, err := s.take(interrupted, true); err == nil {
 				t.Error("what was interrupted has a place")
 			}
 		}()
 		synctest.Wait()
-		begin("waits", true, false)
-		begin("urgent", false, true)
+		begin("urgent", true)
 		interrupt()
 		synctest.Wait()
 		first.leave()
 		synctest.Wait()
-		if got := strings.Join(order, ", "); got != "waits, urgent, other" || s.free != 1 || len(s.waiting) > 0 {
-			t.Errorf("the order was %s; %d places to work are free, and %d wait", got, s.free, len(s.waiting))
+		other.leave()
+		synctest.Wait()
+		if got := strings.Join(order, ", "); got != "urgent, other" || s.taken() != 0 {
+			t.Errorf("the order was %s; %d places are taken", got, s.taken())
 		}
 	})
 }
 
+func (s *slots) taken() int {
+	return len(s.plain.work) + len(s.plain.wait) + len(s.urgent.work) + len(s.urgent.wait)
+}
+
 // hold runs do in a place of its own.
-func (s *slots) hold(t *testing.T, waits, urgent bool, do func(*slot)) {
-	p, err := s.take(t.Context(), waits, urgent)
+func (s *slots) hold(t *testing.T, urgent bool, do func(*slot)) {
+	p, err := s.take(t.Context(), urgent)
 	if err != nil {
 		t.Error(err)
 		return
@@ -304,5 +317,52 @@ func TestPromptsAndResources(t *testing.T) {
 	}
 	if declined < 2 {
 		t.Errorf("%d questions were declined", declined)
+	}
+}
+
+// TestOneDialogueAtATime expects a server that all sessions share, and that has one
+// dialogue at a time, not to be blamed for the trials that wait meanwhile.
+func TestOneDialogueAtATime(t *testing.T) {
+	t.Parallel()
+	dialogue := make(chan struct{}, 1)
+	server := sdk.NewServer(&sdk.Implementation{Name: "shared", Version: "1"}, nil)
+	tools := []string{"paint", "print", "post", "plant", "pay"}
+	for _, name := range tools {
+		server.AddTool(&sdk.Tool{Name: name, InputSchema: json.RawMessage(`{"type":"object"}`)}, func(ctx context.Context, r *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
+			// As any server, it does not wait for ever for a client that is gone.
+			ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
+			defer cancel()
+			select {
+			case dialogue <- struct{}{}:
+			case <-ctx.Done():
+				return nil, ctx.Err()
+			}
+			defer func() { <-dialogue }()
+			answer, err := r.Session.Elicit(ctx, &sdk.ElicitParams{Message: "Shall it?", RequestedSchema: json.RawMessage(`{"type":"object","properties":{}}`)})
+			text := "It does not."
+			if err == nil && answer.Action == "accept" {
+				text = "It does."
+			}
+			return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: text}}}, nil
+		})
+	}
+	listening := httptest.NewServer(sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server { return server }, nil))
+	t.Cleanup(listening.Close)
+	report, err := Run(t.Context(), Options{
+		Server: headless.Config{Target: target.Spec{Name: "shared", URL: listening.URL}}, Jobs: 4, Timeout: time.Second,
+		Revisions: []string{mcp.Revision20251125}, Behaviours: []string{behaviourAccept, behaviourDecline, behaviourCancel, "any-error", "no-content", "never", "wrong-id", "retyped-id"},
+	})
+	if err != nil || report.Stopped != "" {
+		t.Fatalf("%v, stopped: %s", err, report.Stopped)
+	}
+	for _, r := range report.Results {
+		for _, f := range r.Findings {
+			if f.Verdict == Fail || f.Verdict == Warn {
+				t.Errorf("%s, %s: %+v", report.Calls[r.Call].Key, r.Behaviour, f)
+			}
+		}
+	}
+	if len(report.Results) < 8*len(tools) {
+		t.Errorf("%d results", len(report.Results))
 	}
 }

@@ -2,113 +2,65 @@ package check
 
 import (
 	"context"
-	"slices"
-	"sync"
 	"time"
 )
 
 // slots limits the number of simultaneous trials. Trials that only wait for the server
 // have a higher limit than those that work.
-type slots struct {
-	waiting chan struct{} // one place for each trial that is expected to wait
-	parked  chan struct{} // one place for each other trial that turned out to wait
+type slots struct{ plain, urgent places }
 
-	mu   sync.Mutex
-	free int // number of free places to work
-	// urgent and others are the queues for a place to work. urgent goes first: trials that
-	// last long in any case, and trials whose results other trials need.
-	urgent, others []chan struct{}
-}
+// places limits trials of one sort: how many work, and how many more only wait.
+type places struct{ work, wait chan struct{} }
 
-// Number of waiting trials for each trial that works.
+// Number of waiting trials for each trial that works: of those that are expected to wait,
+// and of the others.
 const (
 	waitingFor = 10
 	parkedFor  = 3
 )
 
 func newSlots(jobs int) *slots {
-	return &slots{waiting: make(chan struct{}, waitingFor*jobs), parked: make(chan struct{}, parkedFor*jobs), free: jobs}
-}
-
-// enter waits for a place to work.
-func (s *slots) enter(ctx context.Context, urgent bool) error {
-	s.mu.Lock()
-	if s.free > 0 {
-		s.free--
-		s.mu.Unlock()
-		return nil
+	return &slots{
+		plain:  places{make(chan struct{}, jobs), make(chan struct{}, parkedFor*jobs)},
+		urgent: places{make(chan struct{}, max(jobs/2, 1)), make(chan struct{}, waitingFor*jobs)},
 	}
-	turn, queue := make(chan struct{}), &s.others
-	if urgent {
-		queue = &s.urgent
-	}
-	*queue = append(*queue, turn)
-	s.mu.Unlock()
-	select {
-	case <-turn:
-		return nil
-	case <-ctx.Done():
-	}
-	s.mu.Lock()
-	i := slices.Index(*queue, turn)
-	if i >= 0 {
-		*queue = slices.Delete(*queue, i, i+1)
-	}
-	s.mu.Unlock()
-	if i < 0 { // exit of another trial has already given it the place
-		s.exit()
-	}
-	return ctx.Err()
-}
-
-// exit passes a place to work on to the next trial in the queues.
-func (s *slots) exit() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	queue := &s.urgent
-	if len(*queue) == 0 {
-		queue = &s.others
-	}
-	if len(*queue) == 0 {
-		s.free++
-		return
-	}
-	close((*queue)[0])
-	*queue = (*queue)[1:]
 }
 
 // slot is the place of one trial. Only one goroutine uses it.
 type slot struct {
-	of    *slots
-	works bool
-	waits chan struct{} // the channel of slots that it has a place in; nil for none
+	places
+	works, waits bool // which places it has
 }
 
-// take waits for a place. A trial that is expected to wait long first needs a place among
-// those, and is urgent.
-func (s *slots) take(ctx context.Context, waits, urgent bool) (*slot, error) {
-	p := &slot{of: s}
-	if waits {
+// take waits for a place. Urgent trials do not queue behind the others: they last long in
+// any case, or other trials need their results.
+func (s *slots) take(ctx context.Context, urgent bool) (*slot, error) {
+	p := &slot{places: s.plain}
+	if urgent {
+		p.places = s.urgent
 		select {
-		case s.waiting <- struct{}{}:
-			p.waits = s.waiting
+		case p.wait <- struct{}{}:
+			p.waits = true
 		case <-ctx.Done():
 			return nil, ctx.Err()
 		}
 	}
-	if err := s.enter(ctx, waits || urgent); err != nil {
+	select {
+	case p.work <- struct{}{}:
+		p.works = true
+		return p, nil
+	case <-ctx.Done():
 		p.leave()
-		return nil, err
+		return nil, ctx.Err()
 	}
-	p.works = true
-	return p, nil
 }
 
 // worksFor is how long a trial counts as working after its call began. After that it
 // counts as waiting for the server.
 const worksFor = 50 * time.Millisecond
 
-// during runs f. If f takes longer than worksFor, another trial may work meanwhile.
+// during runs f. If f takes longer than worksFor, another trial may work meanwhile, unless
+// too many wait already.
 func (p *slot) during(f func()) {
 	done := make(chan struct{})
 	go func() {
@@ -117,37 +69,30 @@ func (p *slot) during(f func()) {
 	}()
 	select {
 	case <-done:
-	case <-time.After(worksFor):
-		p.park()
-		<-done
-	}
-}
-
-// park notes that the trial only waits from now on, so that another one may work. If too
-// many trials wait already, it keeps its place to work.
-func (p *slot) park() {
-	if !p.works {
 		return
+	case <-time.After(worksFor):
 	}
-	if p.waits == nil {
+	if p.works && !p.waits {
 		select {
-		case p.of.parked <- struct{}{}:
-			p.waits = p.of.parked
+		case p.wait <- struct{}{}:
+			p.waits = true
 		default:
-			return
 		}
 	}
-	p.of.exit()
-	p.works = false
+	if p.works && p.waits {
+		<-p.work
+		p.works = false
+	}
+	<-done
 }
 
 // leave frees the place.
 func (p *slot) leave() {
 	if p.works {
-		p.of.exit()
+		<-p.work
 	}
-	if p.waits != nil {
-		<-p.waits
+	if p.waits {
+		<-p.wait
 	}
-	p.works, p.waits = false, nil
+	p.works, p.waits = false, false
 }

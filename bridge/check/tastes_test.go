@@ -3,7 +3,6 @@ package check
 import (
 	"encoding/json"
 	"fmt"
-	"math/rand/v2"
 	"os"
 	"strings"
 	"time"
@@ -13,6 +12,8 @@ import (
 )
 
 const schema = `"properties":{"name":{"type":"string","minLength":2},"size":{"type":"integer","maximum":9,"default":3}},"required":["name"]`
+
+const confirms = `"properties":{"confirm":{"type":"boolean"}},"required":["confirm"]`
 
 // greet asks for a name, and answers with what says returns for an accepted answer.
 func greet(says func(s *tasted, content json.RawMessage) (string, string)) taste {
@@ -80,8 +81,8 @@ var tastes = map[string]taste{
 	"right: prints the time": checked(func(_ *tasted, name, _ string) string {
 		return text("%s: hello %s", time.Now().Format(time.RFC3339Nano), name)
 	}),
-	"right: prints random words": checked(func(_ *tasted, name, _ string) string {
-		return text("Hello %s%s", name, strings.Repeat(" and so on", rand.IntN(5)))
+	"right: prints random words": checked(func(s *tasted, name, _ string) string {
+		return text("Hello %s%s", name, strings.Repeat(" and so on", s.chance.IntN(5)))
 	}),
 	"right: ignores content": func(s *tasted) (string, string) {
 		if answer, _ := s.ask("Continue?", schema); s.action(answer) == "accept" {
@@ -109,11 +110,11 @@ var tastes = map[string]taste{
 		if content := rawjson.Member(answer, "content"); s.action(answer) == "accept" && len(problemsOf(content)) > 0 {
 			return failed("Invalid."), ""
 		}
-		return text("%s", words[rand.IntN(len(words))]), ""
+		return text("%s", words[s.chance.IntN(len(words))]), ""
 	},
 	"right: fails by chance": func(s *tasted) (string, string) {
 		s.ask("How was it?", schema)
-		if rand.IntN(4) == 0 {
+		if s.chance.IntN(4) == 0 {
 			return failed("The weather service does not answer."), ""
 		}
 		return text("Thanks."), ""
@@ -194,6 +195,25 @@ var tastes = map[string]taste{
 		return text("Traceback (most recent call last):\nis how Python begins a trace."), ""
 	},
 
+	"right: fails once by chance": func(s *tasted) (string, string) {
+		answer, _ := s.ask("How was it?", schema)
+		if s.action(answer) == "decline" && rawjson.Member(answer, "content") == nil {
+			return failed("The weather service does not answer."), ""
+		}
+		return text("Thanks."), ""
+	},
+	"right: shows the log": func(s *tasted) (string, string) {
+		lines := []string{"09:00 started", "09:05 ready", "09:10 panic: runtime error: index out of range [1]"}
+		answer, failure := s.ask("How many lines of the log?", `"properties":{"lines":{"type":"integer","minimum":1,"maximum":2}},"required":["lines"]`)
+		switch n := string(rawjson.Member(answer, "content", "lines")); {
+		case failure != nil || s.action(answer) == "accept" && n != "1" && n != "2":
+			return failed("Only one or two lines."), ""
+		case s.action(answer) == "accept":
+			return text("%s", strings.Join(lines[:n[0]-'0'], "\n")), ""
+		}
+		return text("%s", strings.Join(lines, "\n")), ""
+	},
+
 	"uses whatever comes": greet(func(_ *tasted, content json.RawMessage) (string, string) {
 		name, size := rawjson.Member(content, "name"), rawjson.Member(content, "size")
 		shown := func(raw json.RawMessage) string {
@@ -216,6 +236,55 @@ var tastes = map[string]taste{
 			return text("Nothing was deleted."), ""
 		}
 		return text("It was deleted."), ""
+	},
+	"queries after any error": func(s *tasted) (string, string) {
+		answer, failure := s.ask("The query costs 40 EUR. Run it?", `"properties":{}`)
+		if rawjson.KindOf(answer) == rawjson.Object && failure == nil && s.action(answer) != "accept" {
+			return failed("The query was not run."), ""
+		}
+		return text("id, city: 1, Oslo; 2, Bergen"), ""
+	},
+	"shows what was refused": func(s *tasted) (string, string) {
+		answer, _ := s.ask("How many?", `"properties":{"size":{"type":"integer","minimum":1,"maximum":9}},"required":["size"]`)
+		if action := s.action(answer); action == "decline" || action == "cancel" || rawjson.Member(answer, "content", "size") == nil || action == "" {
+			return text("Nothing was ordered."), ""
+		}
+		return text("Ordered %s.", rawjson.Member(answer, "content", "size")), ""
+	},
+	"ignores what is confirmed": func(s *tasted) (string, string) {
+		answer, _ := s.ask("Delete all files?", confirms)
+		if s.action(answer) != "accept" || len(rawjson.Member(answer, "content", "confirm")) == 0 {
+			return text("Nothing was deleted."), ""
+		}
+		return text("All files are gone."), ""
+	},
+	"confirms by itself": func(s *tasted) (string, string) {
+		answer, _ := s.ask("Delete all files?", confirms)
+		if string(rawjson.Member(answer, "content", "confirm")) == "false" || s.action(answer) == "perhaps" || s.action(answer) == "" && answer != nil {
+			return text("Nothing was deleted."), ""
+		}
+		return text("All files are gone."), ""
+	},
+	"asks only whom it can ask": func(s *tasted) (string, string) {
+		if s.declared {
+			if answer, _ := s.ask("Delete all files?", schema); s.action(answer) != "accept" || len(problemsOf(rawjson.Member(answer, "content"))) > 0 {
+				return text("Nothing was deleted."), ""
+			}
+		}
+		return text("All files are gone."), ""
+	},
+	"right: orders the plain one": func(s *tasted) (string, string) {
+		answer, failure := s.ask("Anything on it?", `"properties":{"topping":{"type":"string","default":"none"}}`)
+		topping := "none"
+		switch action := s.action(answer); {
+		case failure != nil || action != "accept" && action != "decline":
+			return text("No pizza."), ""
+		case action == "accept":
+			if got := rawjson.Text(rawjson.Member(answer, "content", "topping")); got != "" {
+				topping = got
+			}
+		}
+		return text("A pizza, topping: %s.", topping), ""
 	},
 	"reads content that is not there": func(s *tasted) (string, string) {
 		answer, _ := s.ask("Who is it?", schema)

@@ -4,10 +4,12 @@
 package client
 
 import (
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
 
+	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/mcp"
 )
 
@@ -23,6 +25,8 @@ type Settings struct {
 	// Sampling and Roots declare these capabilities. The person then answers their
 	// requests like questions.
 	Sampling, Roots bool
+	// NoLogs asks for no log messages; otherwise the client asks for all of them.
+	NoLogs bool
 }
 
 // Choice is the origin of the revision in [Settings.Protocol].
@@ -79,6 +83,27 @@ func ParseSettings(protocol, elicitation string) (Settings, error) {
 		return Settings{}, fmt.Errorf("unknown elicitation capability %q: want form,url, form, url, empty or none", elicitation)
 	}
 	return s, nil
+}
+
+// SettingsOf returns the settings under which a client declares d.
+func SettingsOf(d *conversation.Declared) Settings {
+	s := Settings{Elicitation: DeclareNone, Sampling: d.Sampling != nil, Roots: d.Roots != nil}
+	var modes map[string]json.RawMessage
+	if d.Elicitation == nil || json.Unmarshal(d.Elicitation, &modes) != nil || modes == nil {
+		return s
+	}
+	form, url := modes["form"] != nil, modes["url"] != nil
+	switch {
+	case form && url:
+		s.Elicitation = DeclareBoth
+	case form:
+		s.Elicitation = DeclareForm
+	case url:
+		s.Elicitation = DeclareURL
+	default:
+		s.Elicitation = DeclareEmpty
+	}
+	return s
 }
 
 // Declares returns the declared elicitation capability, with the default resolved.

@@ -3,6 +3,7 @@ package conversation
 import (
 	"cmp"
 	"slices"
+	"time"
 
 	"elicitation-inspector/bridge/elicit"
 	"elicitation-inspector/bridge/mcp"
@@ -232,12 +233,14 @@ func (c *Conversation) response(s *session, f *clue) {
 }
 
 func (c *Conversation) tookBack(s *session, f *clue, out bool) {
-	list := &s.asked
-	if out {
-		list = &s.open
+	i := answered
+	if k := slices.IndexFunc(s.open, func(p pending) bool { return p.seq == f.about }); !out {
+		i = s.settled(f.about)
+	} else if k >= 0 {
+		i = s.open[k].call
+		s.open = slices.Delete(s.open, k, k+1)
 	}
-	k := slices.IndexFunc(*list, func(p pending) bool { return p.seq == f.about })
-	if f.about == 0 || k < 0 {
+	if i == answered {
 		// The request may already have a response; its late cancellation still belongs to the call.
 		i, ok := s.calls[f.Call]
 		if f.Call == 0 {
@@ -248,8 +251,6 @@ func (c *Conversation) tookBack(s *session, f *clue, out bool) {
 		}
 		return
 	}
-	i := (*list)[k].call
-	*list = slices.Delete(*list, k, k+1)
 	c.join(i, f.Seq)
 	c.outlines[i].stopped = c.outlines[i].stopped || out
 }
@@ -308,7 +309,7 @@ func (c *Conversation) noted(s *session, f *clue) {
 	n := f.Note
 	switch {
 	case n == nil:
-	case n.Kind == wire.NoteProcessExited:
+	case n.Kind == wire.NoteProcessExited, n.Kind == wire.NoteServerLost:
 		s.exit = &exit{f.Seq, f.Time, n.Exit()}
 		for place := range c.watched {
 			if c.outlines[place-1].session == s {
@@ -316,6 +317,40 @@ func (c *Conversation) noted(s *session, f *clue) {
 			}
 		}
 	case n.Kind == wire.NoteProcessStarted && len(n.Command) > 0:
-		s.server.Command = n.Command
+		s.server.Started = n
+	case n.Kind == wire.NoteStreamRequested && n.Of == "":
+		s.stream = f.URL
+	case n.Kind == wire.NoteEndpoint:
+		s.legacy = true
+	case n.Kind == wire.NoteSignIn:
+		s.server.SignedIn = true
+		s.signedIn(n.SignIn.Step, f.Time)
 	}
 }
+
+// signedIn notes when a sign-in was with the person: from the exchange before the browser
+// is sent to the authorization server until it comes back.
+func (s *session) signedIn(step wire.Step, at time.Time) {
+	n := len(s.signIns)
+	open := n > 0 && s.signIns[n-1].To.IsZero()
+	switch {
+	case open && step != wire.StepAuthorization:
+		s.signIns = slices.Clone(s.signIns)
+		s.signIns[n-1].To = at
+	case !open && (step == wire.StepAuthorization || step == wire.StepRedirect):
+		span := Span{From: at, With: PersonParty}
+		if !s.exchanged.IsZero() {
+			span.From = s.exchanged
+		}
+		if step == wire.StepRedirect {
+			span.To = at
+		}
+		s.signIns = append(s.signIns[max(0, n+1-signInsMost):n:n], span)
+	}
+	if s.exchanged = at; step == wire.StepRedirect {
+		s.exchanged = time.Time{}
+	}
+}
+
+// signInsMost bounds how many sign-ins of a connection count for the times of its calls.
+const signInsMost = 100

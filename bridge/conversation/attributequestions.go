@@ -1,6 +1,7 @@
 package conversation
 
 import (
+	"cmp"
 	"slices"
 
 	"elicitation-inspector/bridge/mcp"
@@ -98,7 +99,7 @@ func (c *Conversation) answer(s *session, f *clue) {
 	if f.Pair == 0 || !ok {
 		return
 	}
-	s.asked = slices.DeleteFunc(s.asked, func(p pending) bool { return p.seq == f.Pair })
+	s.settled(f.Pair)
 	o := &c.outlines[i]
 	c.touch(i)
 	if f.Pair == int64(o.first) && !f.Duplicate {
@@ -106,6 +107,24 @@ func (c *Conversation) answer(s *session, f *clue) {
 		return
 	}
 	c.join(i, f.Seq)
+}
+
+// answered marks a call in session.asked that has its answer.
+const answered = -1
+
+// settled removes a request of the server from asked, and returns its call; answered if it
+// is not there. It leaves a gap until half of the list are gaps, so that many answers take
+// no longer than many questions.
+func (s *session) settled(seq int64) (call int) {
+	at, ok := slices.BinarySearchFunc(s.asked, seq, func(p pending, seq int64) int { return cmp.Compare(p.seq, seq) })
+	if !ok || s.asked[at].call == answered {
+		return answered
+	}
+	call, s.asked[at].call = s.asked[at].call, answered
+	if s.gaps++; 2*s.gaps > len(s.asked) {
+		s.asked, s.gaps = slices.DeleteFunc(s.asked, func(p pending) bool { return p.call == answered }), 0
+	}
+	return call
 }
 
 // required reports whether a frame asks for URLs in an error to a list request, which

@@ -18,6 +18,7 @@ type Call struct {
 	Recorded int // number in its frames, 0 if they have none
 	Server   string
 	Session  string
+	Protocol string // revision of its session, "" if it is unknown
 	Method   string // of the first request
 	Name     string // the tool's or prompt's name, or the resource's URI; "" for other methods
 	// Arguments are the arguments of the first request; nil if it has none.
@@ -50,6 +51,25 @@ type Call struct {
 	// Omitted counts the notifications that are left out of Frames because there
 	// are too many.
 	Omitted int
+
+	signIns []Span // of its connection
+}
+
+// Wait describes for how long and for what a call waits for the person.
+type Wait struct {
+	Waiting int           // number of questions that wait for the person
+	Asks    int           // number of all questions of the present round; 0 if the call waits for none of them
+	Open    int           // those of them that wait, held back or on show
+	Yours   bool          // the call waits for the person: a question is open, a URL is being visited, or Paused is set
+	Asked   time.Time     // start of the wait, if questions wait
+	Waited  time.Duration // total time of waiting so far
+	// WaitedSince is, while Yours is set, the time at which Waited would have begun
+	// without a break.
+	WaitedSince time.Time
+	Timeout     time.Duration // 0 for none
+	Every       time.Duration // interval of retries while a URL's outcome is open, 0 for none
+	Paused      bool          // after many rounds, the call waits for the person's decision to go on
+	Repeats     bool          // the person may go on without the refused input
 }
 
 // State is the stage of a call: going on, or how it ended.
@@ -102,23 +122,25 @@ type StepKind string
 
 // The kinds of step.
 const (
-	StepCalled   StepKind = "called"
-	StepAsked    StepKind = "asked"
-	StepAnswered StepKind = "answered" // or settled in another way
-	StepLog      StepKind = "log"
-	StepProgress StepKind = "progress"
-	StepList     StepKind = "list"  // a list of tools, prompts or resources changed
-	StepStray    StepKind = "stray" // a response that matches no request
-	StepRetry    StepKind = "retry"
-	StepResult   StepKind = "result"
-	StepError    StepKind = "error"
-	StepStopped  StepKind = "stopped"
+	StepCalled    StepKind = "called"
+	StepAsked     StepKind = "asked"
+	StepAnswered  StepKind = "answered" // or settled in another way
+	StepLog       StepKind = "log"
+	StepProgress  StepKind = "progress"
+	StepList      StepKind = "list"  // a list of tools, prompts or resources changed
+	StepStray     StepKind = "stray" // a response that matches no request
+	StepRetry     StepKind = "retry"
+	StepResult    StepKind = "result"
+	StepToolError StepKind = "tool-error" // a result with isError
+	StepError     StepKind = "error"
+	StepStopped   StepKind = "stopped"
 )
 
 // Step is one entry in the timeline of a call.
 type Step struct {
 	At       time.Time
 	Kind     StepKind
+	Word     string // says more than Kind: how a question was settled, which round began; "" if nothing does
 	Text     string
 	Seq      int64 // frame, 0 if none
 	Question int   // number, 0 if none

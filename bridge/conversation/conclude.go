@@ -14,6 +14,7 @@ import (
 type facts struct {
 	protocol string
 	exit     *exit
+	signIns  []Span
 	over     bool // the log is complete
 	now      time.Time
 }
@@ -30,9 +31,10 @@ func (r *reduction) conclude(what facts) *Call {
 	c := r.call
 	c.Rounds, c.Questions = slices.Clone(c.Rounds), slices.Clone(c.Questions)
 	c.Steps, c.Frames = slices.Clone(c.Steps), slices.Clone(c.Frames)
-	if what.exit != nil && what.exit.seq <= r.last {
-		what.exit = nil
+	if what.exit != nil && what.exit.seq <= r.alive {
+		what.exit = nil // of an earlier process
 	}
+	c.signIns = what.signIns
 	byItself := c.State.Over() // otherwise only the end of its process or log ends it
 	if len(c.Rounds) > 0 && !byItself {
 		c.breakOff(what)
@@ -42,7 +44,7 @@ func (r *reduction) conclude(what facts) *Call {
 			continue
 		}
 		switch {
-		case byItself && (what.exit == nil || !c.Ended.After(what.exit.at)):
+		case byItself && !what.exit.ended(c.Ended, r.last):
 			q = c.edit(i)
 			q.By = ByPolicy
 			reason := fmt.Sprintf("call %d ended", c.Number)

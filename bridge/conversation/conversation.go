@@ -15,6 +15,7 @@ import (
 	"math"
 	"slices"
 	"sync"
+	"time"
 
 	"elicitation-inspector/bridge/mcp"
 	"elicitation-inspector/bridge/rawjson"
@@ -91,11 +92,16 @@ type session struct {
 	connection
 	server    *Server
 	handshake Handshake
+	stream    string // URL of its event stream that was opened by GET
+	legacy    bool   // it speaks HTTP+SSE
 	exit      *exit
+	signIns   []Span      // immutable; the time of the last one's end is zero while the person is at it
+	exchanged time.Time   // of the latest exchange of a sign-in
 	calls     map[int]int // index in outlines by the recorded number
 	alone     map[int]int // index in outlines of a question outside of any call, by its recorded number; see aloneAt
 	open      []pending   // calls without a response
-	asked     []pending   // the server's requests without an answer
+	asked     []pending   // the server's requests without an answer, in order, with gaps: see settled
+	gaps      int         // in asked
 	stray     uint32      // latest noise, or response that is unmatched or duplicate
 }
 
@@ -318,6 +324,9 @@ func (c *Conversation) requestOf(cl *clue, is func(*pending) bool) (int64, error
 	}
 	for i := range list {
 		p := &list[i]
+		if p.call == answered {
+			continue
+		}
 		if p.id == "" {
 			f, err := c.log.Frame(p.seq)
 			if err != nil {

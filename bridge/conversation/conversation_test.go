@@ -422,3 +422,27 @@ func dump(w *bufio.Writer, e *Call) {
 		fmt.Fprintf(w, "  came to %s%s, frame %d\n", e.Result, e.Error, e.ResultSeq)
 	}
 }
+
+// Very many questions that wait at the same time take no longer for each answer.
+func TestVeryManyWait(t *testing.T) {
+	const many = 100_000
+	frames := make([]wire.Frame, 0, 2*many)
+	for i := range many {
+		frames = append(frames, wire.Frame{Server: "a", Session: "a-1", Dir: wire.ServerToClient, Raw: fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%d,"method":"roots/list"}`, i)})
+	}
+	for i := range many {
+		frames = append(frames, wire.Frame{Server: "a", Session: "a-1", Dir: wire.ClientToServer, Raw: fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%d,"result":{"roots":[]}}`, i)})
+	}
+	c := New(logtest.New(t, frames...))
+	began := time.Now()
+	if err := c.Update(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	took := time.Since(began)
+	if t.Logf("%s", took); took > 15*time.Second { // a square takes minutes
+		t.Errorf("it took %s", took)
+	}
+	if _, questions := c.Counts(); questions != many {
+		t.Errorf("%d questions", questions)
+	}
+}

@@ -167,7 +167,7 @@ func (c *Conversation) advance(ctx context.Context, r *reduction, how Reading, o
 	upTo := c.upTo
 	r.call.Number, r.call.Recorded, r.call.Session = int(o.number), int(o.recorded), o.session.connection.session
 	what := o.session.facts()
-	r.revision = what.protocol
+	r.revision, r.call.Protocol = what.protocol, what.protocol
 	c.mu.Unlock()
 
 	if err := c.feed(ctx, r, c.frames(r, &o, told, upTo), how); err != nil {

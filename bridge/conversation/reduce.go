@@ -29,6 +29,7 @@ type reduction struct {
 	begun    bool
 	shown    bool           // the frame being applied is chosen
 	clock    time.Time      // latest time of the frames
+	alive    int64          // last frame that the server sent, or that began a round
 	last     int64          // last frame that was applied
 	opened   int            // index of the first question that the latest response asked
 	rounds   map[int64]int  // index in Rounds by request
@@ -105,6 +106,9 @@ func (r *reduction) apply(f *wire.Frame, a about) {
 	}
 	r.call.End = r.clock
 	out := f.Dir == wire.ClientToServer
+	if f.Dir == wire.ServerToClient || out && f.Kind == wire.Request {
+		r.alive = f.Seq
+	}
 	switch {
 	case r.deliberate(f):
 	case f.Kind == wire.Request && !out && mcp.IsInput(f.Method):
@@ -160,7 +164,7 @@ func (r *reduction) request(f *wire.Frame) {
 	c.State, c.Result, c.Error, c.ResultSeq, c.Failure, c.Ended = Running, nil, nil, 0, "", time.Time{}
 	step := Step{At: r.clock, Kind: StepCalled, Text: c.Name, Seq: f.Seq}
 	if n := len(c.Rounds); n > 1 {
-		step.Kind, step.Text = StepRetry, fmt.Sprintf("round %d", n)
+		step.Kind, step.Word, step.Text = StepRetry, fmt.Sprintf("round %d", n), ""
 	}
 	c.step(step)
 }
@@ -202,15 +206,15 @@ func (c *Call) settle(q *Question, state QuestionState, reason string, at time.T
 	again := q.State != Pending
 	q.State, q.Reason, q.Ended = state, wording.Shorten(reason, stepMost), at
 	q.foresee()
-	step := Step{At: at, Kind: StepAnswered, Text: state.String(), Question: q.Number}
-	if state == Answered && q.Action != "" {
-		step.Text = q.Action
-	}
+	step := Step{At: at, Kind: StepAnswered, Word: state.String(), Text: reason, Question: q.Number}
 	switch {
-	case state == Answered && q.Fault != "":
-		step.Text = reason
-	case reason != "":
-		step.Text += ": " + reason
+	case state != Answered:
+	case q.Fault != "" && reason != "":
+		step.Word, step.Text = "deliberate", q.Wrong
+	case q.Fault != "":
+		step.Word = ""
+	case q.Action != "":
+		step.Word = q.Action
 	}
 	if again {
 		for i := range slices.Backward(c.Steps) {
@@ -273,7 +277,7 @@ func (r *reduction) over(f *wire.Frame) {
 	default:
 		c.State, c.Result = Done, r.part(f.Message.Result)
 		if string(rawjson.Member(f.Message.Result, "isError")) == "true" {
-			c.State, step.Text = ToolFailed, "the tool says that it failed"
+			c.State, step.Kind, step.Text = ToolFailed, StepToolError, "the tool says that it failed"
 		}
 	}
 	c.step(step)

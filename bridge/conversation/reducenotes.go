@@ -15,7 +15,7 @@ import (
 func (r *reduction) settled(q *Question, f *wire.Frame) {
 	n := f.Note
 	at := n.At
-	if at.IsZero() {
+	if at.IsZero() || f.Dir != wire.Meta { // an answer on the wire has the time of its frame
 		at = r.clock
 	}
 	q.By, q.TurnedAway = strings.Clone(f.Actor), n.TurnedAway
@@ -39,7 +39,7 @@ func (r *reduction) noted(f *wire.Frame, a about) {
 		r.call.step(Step{At: at, Kind: StepStray, Text: n.Words(f), Seq: cmp.Or(a.stray, f.Seq)})
 	case wire.NoteAnswered:
 		if q := r.about(f); q != nil {
-			r.answeredOff(q, n, strings.Clone(f.Actor), at)
+			r.answeredOff(q, f, at)
 		}
 	case wire.NoteMisbehaved:
 		if q := r.about(f); q != nil {
@@ -54,7 +54,8 @@ func (r *reduction) noted(f *wire.Frame, a about) {
 
 // answeredOff applies a note that records an answer which is not on the wire, or not
 // yet.
-func (r *reduction) answeredOff(q *Question, n *wire.Note, by string, at time.Time) {
+func (r *reduction) answeredOff(q *Question, f *wire.Frame, at time.Time) {
+	n := f.Note
 	switch n.Completion {
 	case "completed":
 		q.Completion = CompletionDone
@@ -64,7 +65,8 @@ func (r *reduction) answeredOff(q *Question, n *wire.Note, by string, at time.Ti
 	if q.State != Pending && (q.State != Withdrawn || q.By != "") {
 		return
 	}
-	q.By, q.Answer, q.Action = by, r.part(n.Answer), rawjson.Text(rawjson.Member(n.Answer, "action"))
+	q.By, q.SaidSeq = strings.Clone(f.Actor), f.Seq
+	q.Answer, q.Action = r.part(n.Answer), rawjson.Text(rawjson.Member(n.Answer, "action"))
 	r.call.settle(q, Answered, n.Why, at)
 }
 
@@ -98,7 +100,7 @@ func (r *reduction) deliberate(f *wire.Frame) bool {
 func (r *reduction) end(n *wire.Note, at time.Time) {
 	c := &r.call
 	c.Steps = slices.DeleteFunc(c.Steps, func(s Step) bool {
-		return s.Kind == StepResult || s.Kind == StepError || s.Kind == StepStopped
+		return s.Kind == StepResult || s.Kind == StepToolError || s.Kind == StepError || s.Kind == StepStopped
 	})
 	if c.State != Done && c.State != ToolFailed || n.State != "failed" {
 		c.ResultSeq, c.Result = 0, nil

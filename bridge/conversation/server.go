@@ -8,14 +8,19 @@ import (
 	"elicitation-inspector/bridge/mcp"
 	"elicitation-inspector/bridge/rawjson"
 	"elicitation-inspector/bridge/wire"
+	"elicitation-inspector/bridge/wire/redact"
 )
 
 // Server is a server as the log shows it: how it was reached, how it presented
 // itself, and which frames list its tools, prompts and resources.
 type Server struct {
 	Label     string
-	Transport string // as wire.Frame.Transport
-	Command   []string
+	Transport string     // as wire.Frame.Transport
+	Started   *wire.Note // that says how its process was started; nil if there is none
+	URL       string     // that its connections were opened with; "" if there is none
+	Legacy    bool       // it speaks HTTP+SSE
+	LeftOut   []string   // names of the headers that a transcript left out of its handshake
+	SignedIn  bool       // its log has a sign-in
 
 	Name, Title, Version string
 	Instructions         string
@@ -36,11 +41,17 @@ type Handshake struct {
 	Declared *Declared // nil if the log does not have it
 }
 
-// exit is the end of a server's process.
+// exit is the end of a server's process, or of what else a session ends with.
 type exit struct {
 	seq   int64
 	at    time.Time
 	words string
+}
+
+// ended reports whether the exit came before the end of a call whose last frame is last.
+// Frames of the same moment tell by their order.
+func (e *exit) ended(call time.Time, last int64) bool {
+	return e != nil && (e.at.Before(call) || e.at.Equal(call) && e.seq < last)
 }
 
 // Declared are the client capabilities in initialize, or in the _meta of each request
@@ -100,7 +111,7 @@ func (c *Conversation) serverOf(f *clue) *Server {
 
 // facts returns the revision and the process exit of the session.
 func (s *session) facts() facts {
-	return facts{protocol: s.handshake.Protocol, exit: s.exit}
+	return facts{protocol: s.handshake.Protocol, exit: s.exit, signIns: s.signIns}
 }
 
 // greeted applies a request or a result of the handshake.
@@ -108,8 +119,19 @@ func (c *Conversation) greeted(s *session, f *clue) {
 	switch {
 	case f.Kind == wire.Request && f.Dir == wire.ClientToServer:
 		if f.Method == mcp.MethodInitialize {
-			s.open, s.asked = nil, nil // whatever was open before has ended with its connection
+			s.open, s.asked, s.gaps = nil, nil, 0 // whatever was open before has ended with its connection
 		}
+		s.server.URL, s.server.Legacy = f.URL, s.legacy
+		if s.legacy { // which posts to another address
+			s.server.URL = s.stream
+		}
+		s.server.LeftOut = nil
+		for name, values := range f.Header {
+			if slices.Contains(values, redact.Placeholder) {
+				s.server.LeftOut = append(s.server.LeftOut, name)
+			}
+		}
+		slices.Sort(s.server.LeftOut)
 		var p struct {
 			Protocol     string    `json:"protocolVersion"`
 			Capabilities *Declared `json:"capabilities"`

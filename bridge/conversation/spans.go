@@ -32,6 +32,7 @@ func (p Party) String() string {
 
 // Span is a period in which a call was with one of the parties. A question is with
 // the person until it is settled, an accepted URL until the server reports it done. A
+// sign-in is with the person until the browser comes back. A
 // question without a recorded answerer counts as answered by the person.
 type Span struct {
 	From, To time.Time
@@ -54,8 +55,8 @@ const (
 	withKinds
 )
 
-// Spans returns who was at work, from Start to the end of the last round or question,
-// without a gap. While a question is with the person, the time is the person's,
+// Spans returns who was at work, from Start to the end of the call, or if that is not
+// known of its last round or question, without a gap. While a question is with the person, the time is the person's,
 // whatever else goes on.
 func (c *Call) Spans() []Span {
 	if c.Start.IsZero() || !c.Start.Before(c.End) {
@@ -84,6 +85,11 @@ func (c *Call) Spans() []Span {
 			add(withAsking, q.Asked, q.Ended)
 		}
 	}
+	for _, signIn := range c.signIns {
+		if signIn.To.IsZero() || signIn.To.After(c.Start) {
+			add(withAsking, later(signIn.From, c.Start), signIn.To)
+		}
+	}
 	slices.SortFunc(boundaries, func(a, b boundary) int { return a.at.Compare(b.at) })
 	var out []Span
 	var open [withKinds]int
@@ -110,6 +116,14 @@ func (c *Call) Spans() []Span {
 	return out
 }
 
+// later returns the later of two times.
+func later(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
+}
+
 // Took returns the time that Spans covers.
 func (c *Call) Took() time.Duration {
 	if c.Start.IsZero() || !c.Start.Before(c.End) {
@@ -129,9 +143,12 @@ func (c *Call) With(p Party) time.Duration {
 	return sum
 }
 
-// lastEnd returns when the last round or question ended, or the time of the last
-// frame if one is open.
+// lastEnd returns when the call ended; if that is not known, when its last round or
+// question ended, or the time of the last frame if one is open.
 func lastEnd(c *Call) time.Time {
+	if c.State.Over() && !c.Ended.IsZero() {
+		return c.Ended
+	}
 	end := c.Start
 	later := func(t time.Time) {
 		if t.IsZero() {

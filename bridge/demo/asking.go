@@ -3,6 +3,7 @@
 package demo
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/json"
@@ -213,7 +214,7 @@ func (v *visit) askWithin(ctx context.Context, d time.Duration, takeBack bool, q
 	defer end()
 	select {
 	case err := <-replied:
-		return err
+		return cmp.Or(ctx.Err(), err) // an answer that comes after the cancellation does not count
 	case err := <-v.clock(ctx, d):
 		if err == nil {
 			err = errTooLate

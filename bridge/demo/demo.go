@@ -40,6 +40,9 @@ type Options struct {
 	// it is empty, the pages get a listener on a free loopback port with the first question that needs one.
 	BaseURL string
 
+	// Conformance offers the tools and the prompt that the official conformance suite calls, in place of the stories.
+	Conformance bool
+
 	// Now returns the time in stories; nil is time.Now.
 	Now func() time.Time
 
@@ -91,11 +94,23 @@ func New(o Options) *Server {
 		return next
 	})
 	s.mcp.AddReceivingMiddleware(s.receive)
-	for _, t := range tools() {
+	for _, t := range s.tools() {
 		s.mcp.AddTool(t.listed(), t.handler(s))
 	}
-	s.addLibrary()
+	if o.Conformance {
+		s.addSuitePrompt()
+	} else {
+		s.addLibrary()
+	}
 	return s
+}
+
+// tools returns the tools of the server in their order.
+func (s *Server) tools() []tool {
+	if s.options.Conformance {
+		return conformance
+	}
+	return tools()
 }
 
 // MCP returns the server for the SDK to connect to a transport.
@@ -131,7 +146,7 @@ func (s *Server) receive(next mcp.MethodHandler) mcp.MethodHandler {
 			list := *res.(*mcp.ListToolsResult)
 			list.Tools = nil
 			opensPages := slices.Contains(modesOf(revisionOf(r), r.ClientCapabilities()), "url")
-			for _, t := range tools() {
+			for _, t := range s.tools() {
 				if opensPages || !t.URLOnly {
 					list.Tools = append(list.Tools, t.listed())
 				}

@@ -100,7 +100,11 @@ func (t tool) handler(s *Server) mcp.ToolHandler {
 		if err := validate(v.input, v.arguments); err != nil {
 			return failed("The arguments do not fit: %v", err), nil
 		}
-		res, err := stories[t.Name](ctx, v)
+		tell := stories[t.Name]
+		if s.options.Conformance {
+			tell = suite[t.Name]
+		}
+		res, err := tell(ctx, v)
 		if early := (*ending)(nil); errors.As(err, &early) {
 			if early.failed {
 				return failed("%s", early.text), nil

@@ -47,8 +47,12 @@ func Unchecked(err error) bool {
 func CheckInputs(schema json.RawMessage, fields []Field, in Inputs) (json.RawMessage, []Problem, error) {
 	content, problems := Content(fields, in)
 	more, err := check(fields, schema, content)
+	has := map[int]bool{}
+	for _, p := range problems {
+		has[p.Field] = p.Field >= 0
+	}
 	for _, p := range more {
-		if !slices.ContainsFunc(problems, func(q Problem) bool { return q.Field >= 0 && q.Field == p.Field }) {
+		if !has[p.Field] {
 			problems = append(problems, p)
 		}
 	}

@@ -129,10 +129,7 @@ func InputsOf(fields []Field, content json.RawMessage) (Inputs, error) {
 	if err := checkObject("the content is", content); err != nil {
 		return in, err
 	}
-	index := make(map[string]int, len(fields))
-	for i, f := range fields {
-		index[f.Name] = i
-	}
+	index := indexOf(fields)
 	seen := make(map[string]bool)
 	var extra object
 	for name, value := range rawjson.Members(content) {

@@ -20,6 +20,7 @@ import (
 // explainer turns the validator's errors into problems.
 type explainer struct {
 	fields   []Field
+	index    map[string]int  // of the fields, by name; nil before it is needed
 	schema   json.RawMessage // the server's exact bytes
 	content  json.RawMessage
 	problems []Problem
@@ -36,8 +37,15 @@ func (x *explainer) add(location []string, keyword, text string) {
 	x.problems = append(x.problems, p)
 }
 
+// fieldNamed returns the index of a field, -1 if there is none.
 func (x *explainer) fieldNamed(name string) int {
-	return slices.IndexFunc(x.fields, func(f Field) bool { return f.Name == name })
+	if x.index == nil {
+		x.index = indexOf(x.fields)
+	}
+	if i, ok := x.index[name]; ok {
+		return i
+	}
+	return -1
 }
 
 func pointerOf(location []string) (pointer string) {

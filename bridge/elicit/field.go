@@ -125,6 +125,15 @@ func FieldsIn(properties, required json.RawMessage) (fields []Field, all bool) {
 	return fields, true
 }
 
+// indexOf returns the indexes of fields by their names.
+func indexOf(fields []Field) map[string]int {
+	index := make(map[string]int, len(fields))
+	for i, f := range fields {
+		index[f.Name] = i
+	}
+	return index
+}
+
 // checkObject returns an error if raw is no JSON object. is begins its text: a subject
 // and verb, such as "the schema is".
 func checkObject(is string, raw json.RawMessage) error {

@@ -96,7 +96,9 @@ func TestMatchesEnd(t *testing.T) {
 		schema, _ := json.Marshal(map[string]any{"properties": map[string]any{"p": map[string]any{"pattern": pattern}}})
 		content, _ := json.Marshal(map[string]string{"p": text})
 		problems, err := Check(schema, content)
-		if !Unchecked(err) || problems != nil || !strings.Contains(err.Error(), "could not be told within 100ms") {
+		// On a loaded machine, compiling the pattern alone may take the time of the whole check.
+		gaveUp := Unchecked(err) && (strings.Contains(err.Error(), "could not be told within 100ms") || strings.Contains(err.Error(), "takes more than 3s"))
+		if !gaveUp || problems != nil {
 			t.Errorf("%.40s: %v, %v", pattern, problems, err)
 		}
 	}

@@ -41,3 +41,29 @@ func notNumber(kind FieldKind, text string) string {
 	}
 	return what + ". You entered " + wording.Quoted(text) + "."
 }
+
+// Limits describes what the schema demands of the field's value, a few words each.
+func (f Field) Limits() (out []string) {
+	add := func(words, value string) {
+		if value != "" {
+			out = append(out, words+value)
+		}
+	}
+	count := func(words string, n *int, noun string) {
+		if n != nil {
+			out = append(out, words+wording.Plural(*n, noun))
+		}
+	}
+	add("format ", f.Format)
+	add("pattern ", f.Pattern)
+	add("at least ", f.Minimum)
+	add("at most ", f.Maximum)
+	add("more than ", f.ExclusiveMinimum)
+	add("less than ", f.ExclusiveMaximum)
+	add("a multiple of ", f.MultipleOf)
+	count("at least ", f.MinLength, "character")
+	count("at most ", f.MaxLength, "character")
+	count("at least ", f.MinItems, "choice")
+	count("at most ", f.MaxItems, "choice")
+	return out
+}

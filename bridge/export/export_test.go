@@ -19,10 +19,10 @@ import (
 
 	"golang.org/x/net/html"
 
-	"elicitation-inspector/bridge/export/paper"
 	"elicitation-inspector/bridge/logtest"
 	"elicitation-inspector/bridge/wire"
 	"elicitation-inspector/bridge/wire/redact"
+	"elicitation-inspector/bridge/wording"
 )
 
 func logOfTalk(t *testing.T, name string) *wire.Log {
@@ -82,9 +82,9 @@ func TestJSONLAndJSON(t *testing.T) {
 	if err := json.Unmarshal([]byte(array), &list); err != nil {
 		t.Fatal(err)
 	}
-	// Each element is a line of the transcript, with further members added.
+	// Each element is a line of the transcript, with escapes, and with further members added.
 	for i, line := range strings.Split(strings.TrimSuffix(lines, "\n"), "\n") {
-		if !strings.HasPrefix(string(list[i]), strings.TrimSuffix(line, "}")) {
+		if !strings.HasPrefix(string(list[i]), strings.TrimSuffix(wording.Escape(line), "}")) {
 			t.Errorf("element %d\n%s\nis not line\n%s", i, list[i], line)
 		}
 	}
@@ -391,7 +391,7 @@ func readArchive(t *testing.T, text string) *archive {
 }
 
 func TestHAR(t *testing.T) {
-	l := logtest.New(t, httpTalk(t, `
+	frames := httpTalk(t, `
 +0s c2s post {"jsonrpc":"2.0","id":0,"method":"initialize","params":{}}
 +200ms s2c post+ {"jsonrpc":"2.0","id":0,"result":{}}
 +0s meta the GET event stream is open
@@ -404,9 +404,11 @@ func TestHAR(t *testing.T) {
 +1s s2c post-sse {"jsonrpc":"2.0","id":1,"result":{"content":[]}}
 +1s s2c post-sse+ {"jsonrpc":"2.0","id":2,"result":{"content":[]}}
 +1s c2s post {"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"name":"c"}}
-`)...)
-	l.Append(wire.Frame{Dir: wire.Meta, Transport: "http", Session: "web-1", Status: 503, Time: logtest.Epoch.Add(time.Hour), Raw: []byte("POST of tools/call was answered with HTTP 503 Service Unavailable")})
-	l.Append(wire.Frame{Dir: wire.Meta, Transport: "http", Session: "web-1", Status: 204, Time: logtest.Epoch.Add(time.Hour), Raw: []byte("DELETE of the session was answered with 204 No Content")})
+`)
+	frames[2].Note = &wire.Note{Kind: wire.NoteStreamOpened}
+	l := logtest.New(t, frames...)
+	l.Append(wire.Frame{Dir: wire.Meta, Transport: "http", Session: "web-1", Status: 503, Time: logtest.Epoch.Add(time.Hour), HTTPMethod: "POST", Note: &wire.Note{Kind: wire.NoteHTTPStatus, Of: "tools/call"}})
+	l.Append(wire.Frame{Dir: wire.Meta, Transport: "http", Session: "web-1", Status: 204, Time: logtest.Epoch.Add(time.Hour), HTTPMethod: "DELETE", Note: &wire.Note{Kind: wire.NoteHTTPStatus, Of: "the session"}})
 	l.Append(wire.Frame{Dir: wire.Meta, Transport: "http", Session: "web-1", Status: 200, Time: logtest.Epoch.Add(time.Hour), Raw: []byte("the answer to POST broke off")})
 	l.Append(wire.Frame{Dir: wire.ServerToClient, Transport: "stdio", Session: "other", Raw: []byte(`{"jsonrpc":"2.0","method":"elsewhere"}`)})
 	text := write(t, Document{Log: l}, HAR)
@@ -638,7 +640,7 @@ func TestHostileHTML(t *testing.T) {
 				if strings.HasPrefix(a.Key, "on") || a.Key == "style" || a.Key == "src" || a.Key == "href" && !regexp.MustCompile(`^#(f\d+|findings|notes|exchanges|log)$`).MatchString(a.Val) {
 					t.Errorf("an attribute %s=%q", a.Key, a.Val)
 				}
-				if paper.Visible(a.Val) != a.Val {
+				if Visible(a.Val) != a.Val {
 					t.Errorf("a hidden character in %s=%q", a.Key, a.Val)
 				}
 				if a.Key == "id" && n.Data == "details" {
@@ -667,7 +669,7 @@ func TestHostileHTML(t *testing.T) {
 	if !slices.Equal(styles, []string{reportLook}) {
 		t.Errorf("%d style sheets", len(styles))
 	}
-	if want := paper.Policy(styles[0], scripts[0]); reportPolicy != want {
+	if want := Policy(styles[0], scripts[0]); reportPolicy != want {
 		t.Errorf("the policy is %q, not %q", reportPolicy, want)
 	}
 	for seq := int64(1); seq <= l.Len(); seq++ {

@@ -16,9 +16,9 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"elicitation-inspector/bridge/export/paper"
 	"elicitation-inspector/bridge/rawjson"
 	"elicitation-inspector/bridge/wire"
+	"elicitation-inspector/bridge/wording"
 )
 
 // har writes an HTTP Archive 1.2
@@ -39,7 +39,8 @@ func (x *export) har(w io.Writer) error {
 	if len(traffic) == 0 {
 		return errNoHTTP
 	}
-	out := bufio.NewWriter(w)
+	whole := bufio.NewWriter(w)
+	out := wording.EscapingWriter{To: whole}
 	creator, err := rawjson.Encode(map[string]string{"name": x.Tool, "version": x.Version})
 	if err != nil {
 		return err
@@ -61,8 +62,8 @@ func (x *export) har(w io.Writer) error {
 			return err
 		}
 	}
-	out.WriteString("\n]}}\n")
-	return out.Flush()
+	fmt.Fprint(out, "\n]}}\n")
+	return whole.Flush()
 }
 
 // The types of an archive's objects. HAR 1.2 defines the names and order of their members.
@@ -182,7 +183,7 @@ func (x *export) entry(t *transfer) ([]byte, error) {
 		}
 		last = f.Time
 		if f.Dir == wire.Meta {
-			e.answered(&f, paper.Line(string(f.Raw), 500))
+			e.answered(&f, Line(string(f.Raw), 500))
 			continue
 		}
 		if !answered || len(f.Header) > 0 {

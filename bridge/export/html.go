@@ -2,17 +2,24 @@ package export
 
 import (
 	"bufio"
+	"crypto/sha256"
 	"embed"
+	"encoding/base64"
+	"encoding/json"
 	"fmt"
 	"html/template"
 	"io"
+	"math/bits"
+	"slices"
 	"strings"
 	"sync"
 	"time"
 
 	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/elicit/link"
-	"elicitation-inspector/bridge/export/paper"
+
+	"elicitation-inspector/bridge/playback"
+	"elicitation-inspector/bridge/rawjson"
 	"elicitation-inspector/bridge/wire"
 	"elicitation-inspector/bridge/wording"
 )
@@ -27,7 +34,7 @@ var (
 )
 
 var templates = sync.OnceValue(func() *template.Template {
-	return template.Must(paper.Templates().Funcs(template.FuncMap{
+	return template.Must(PageTemplates().Funcs(template.FuncMap{
 		"add":    func(a, b int) int { return a + b },
 		"sub":    func(a, b int) int { return a - b },
 		"since":  since,
@@ -36,15 +43,15 @@ var templates = sync.OnceValue(func() *template.Template {
 		"ladder": func(l *Ladder) drawing { return drawing{Ladder: l, Href: frameLink} },
 		"pairs":  pairs,
 		"story": func(q *conversation.Question) []string {
-			return story(q, func(s string) string { return paper.Line(s, 200) })
+			return story(q, func(s string) string { return Line(s, 200) })
 		},
 		"way": wayOf,
 	}).ParseFS(templateFiles, "*.tmpl"))
 })
 
 var (
-	reportLook   = paper.Style + reportStyle + LadderStyle
-	reportPolicy = paper.Policy(reportLook, reportScript)
+	reportLook   = PageStyle + reportStyle + LadderStyle
+	reportPolicy = Policy(reportLook, reportScript)
 )
 
 func (*report) Policy() string      { return reportPolicy }
@@ -72,7 +79,7 @@ func (x *export) html(w io.Writer) error {
 		return err
 	}
 	out := bufio.NewWriterSize(w, 64<<10)
-	if err := templates().ExecuteTemplate(out, "report", r); err != nil {
+	if err := templates().ExecuteTemplate(wording.HTMLWriter{To: out}, "report", r); err != nil {
 		return fmt.Errorf("writing the page: %w", err)
 	}
 	return out.Flush()
@@ -121,7 +128,7 @@ func (f *reportFrame) Facts() string {
 	var facts []string
 	fact := func(words string, is bool) {
 		if is {
-			facts = append(facts, paper.Line(words, 200))
+			facts = append(facts, Line(words, 200))
 		}
 	}
 	fact(f.Kind.String(), true)
@@ -142,4 +149,127 @@ func (f *reportFrame) Facts() string {
 	fact("only the head was kept", f.Truncated)
 	fact("secrets left out", f.Redacted)
 	return strings.Join(facts, " · ")
+}
+
+// PageStyle is the style sheet that pages begin with.
+//
+//go:embed page.css
+var PageStyle string
+
+//go:embed page.html.tmpl
+var pageParts string
+
+// PageTemplates returns the templates "text", for Runs, and "code", for a Code, and the
+// functions of pages. A page adds its own templates and functions.
+func PageTemplates() *template.Template {
+	return template.Must(template.New("").Funcs(template.FuncMap{
+		"code":   CodeOf,
+		"line":   Line,
+		"plural": wording.Plural,
+		"pretty": func(raw json.RawMessage) Code { return CodeOf(rawjson.Pretty(raw), false) },
+		"runs":   Runs,
+		"took":   wording.Duration,
+	}).Parse(pageParts))
+}
+
+// Policy is the content security policy of a page that loads nothing, sends nothing,
+// and has only this style sheet and script; "" for no script.
+func Policy(style, script string) string {
+	scripts := "'none'"
+	if script != "" {
+		scripts = digest(script)
+	}
+	return fmt.Sprintf("default-src 'none'; style-src %s; script-src %s; base-uri 'none'; form-action 'none'", digest(style), scripts)
+}
+
+func digest(s string) string {
+	sum := sha256.Sum256([]byte(s))
+	return "'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
+}
+
+// Code is a text from the wire, for display.
+type Code struct {
+	Text []Run
+	JSON bool // a script can indent it
+	Note string
+}
+
+// CodeOf returns the beginning of a text for display.
+func CodeOf(s string, isJSON bool) Code {
+	s, note := Cut(s)
+	return Code{Runs(s), isJSON && note == "", note}
+}
+
+// play holds the data for an exported page to play itself: the page's script shows each
+// part at the time that moment returns for its frame.
+type play struct {
+	None    bool    // there are no calls and no sign-ins
+	Asked   []asked // the first questions, as marks
+	answers map[int64]bool
+	before  time.Time     // of the latest frame with a time
+	at      time.Duration // since the playback began
+}
+
+// asked is a question as a mark of the playback.
+type asked struct {
+	Position int64 // frames that are shown when it is asked
+	Title    string
+}
+
+const marksMost = 500
+
+// Giving is how long the page shows an answer being given, in milliseconds.
+func (*play) Giving() int64 { return playback.Giving.Milliseconds() }
+
+// plan reads the questions of the document's calls.
+func (r *report) plan() error {
+	r.answers = map[int64]bool{}
+	if _, questions := r.conversation.Counts(); questions == 0 {
+		return nil
+	}
+	for _, place := range r.Places {
+		call, err := r.call(place)
+		if err != nil {
+			return err
+		}
+		for _, q := range call.Questions {
+			if q.Action != "" && r.has(q.AnswerSeq) {
+				r.answers[q.AnswerSeq] = true
+			}
+			if r.has(q.AskedSeq) {
+				r.Asked = append(r.Asked, asked{r.position(q.AskedSeq), Line(q.Title(), 80)})
+			}
+		}
+	}
+	slices.SortStableFunc(r.Asked, func(a, b asked) int { return int(a.Position - b.Position) })
+	r.Asked = r.Asked[:min(len(r.Asked), marksMost)]
+	return nil
+}
+
+// position counts the chosen frames up to one of them.
+func (x *export) position(seq int64) (n int64) {
+	if x.set == nil {
+		return seq
+	}
+	for _, word := range x.set[:seq/64] {
+		n += int64(bits.OnesCount64(word))
+	}
+	return n + int64(bits.OnesCount64(x.set[seq/64]<<(63-seq%64)))
+}
+
+// moment returns when the playback shows a frame, in milliseconds since it began: with
+// the pauses of the session, long ones shortened, and time to show each answer.
+func (p *play) moment(f *wire.Frame) int64 {
+	gap := time.Duration(0)
+	if !f.Time.IsZero() {
+		if !p.before.IsZero() {
+			gap = min(max(f.Time.Sub(p.before), 0), playback.ShortGap)
+		}
+		p.before = f.Time
+	}
+	if p.answers[f.Seq] {
+		gap = max(gap, playback.Giving)
+	}
+	p.at += gap
+	return p.at.Milliseconds()
 }

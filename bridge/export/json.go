@@ -10,6 +10,7 @@ import (
 	"elicitation-inspector/bridge/elicit/lint"
 	"elicitation-inspector/bridge/rawjson"
 	"elicitation-inspector/bridge/wire"
+	"elicitation-inspector/bridge/wording"
 )
 
 // said holds the members that the JSON export adds to a transcript's line.
@@ -54,7 +55,7 @@ func (x *export) json(w io.Writer) error {
 		if string(members) != "{}" {
 			object = slices.Concat(object[:len(object)-1], []byte(","), members[1:])
 		}
-		_, err = fmt.Fprintf(w, "%s%s", before, object)
+		_, err = fmt.Fprintf(wording.EscapingWriter{To: w}, "%s%s", before, wording.EscapeJSON(object))
 		before = ",\n"
 		return err
 	})

@@ -10,7 +10,7 @@ import (
 	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/elicit"
 	"elicitation-inspector/bridge/elicit/link"
-	"elicitation-inspector/bridge/export/paper"
+
 	"elicitation-inspector/bridge/mcp"
 	"elicitation-inspector/bridge/wire"
 )
@@ -44,7 +44,8 @@ type Lane struct {
 }
 
 // Arrow is a frame on the wire, or the question or reply that a frame means for the
-// person.
+// person. A note of the inspector's own goes nowhere: it stands on the client's lane,
+// which is From and To.
 type Arrow struct {
 	Seq      int64 // number of the frame
 	Count    int   // how many frames from Seq on the arrow stands for; mostly 1
@@ -69,6 +70,7 @@ const (
 	ArrowResult   ArrowKind = "result"
 	ArrowError    ArrowKind = "error"
 	ArrowNote     ArrowKind = "note"     // a notification
+	ArrowOwn      ArrowKind = "own"      // a note of the inspector's own
 	ArrowQuestion ArrowKind = "question" // a question on the wire
 	ArrowAnswer   ArrowKind = "answer"   // the answer to a question on the wire
 	ArrowAsk      ArrowKind = "ask"      // the client puts a question to the person
@@ -123,9 +125,10 @@ type Tick struct {
 
 // Note is a remark across the lanes.
 type Note struct {
-	Y    int
-	Text string
-	Live bool // it says what a call that runs waits for
+	Y      int
+	Text   string
+	Live   bool   // it says what a call that runs waits for
+	awaits string // Text while the call runs; "" if that is the same
 }
 
 // Measures of a ladder, in pixels unless noted.
@@ -163,16 +166,17 @@ type row struct {
 	hop    bool // it belongs to the same frame as the row above
 	round  int
 	note   string
+	awaits string // note, while the call runs
 }
 
 // Draw returns the ladder of a call for a place of a width in pixels; 0 is for a file.
 func Draw(e *conversation.Call, width int) *Ladder {
 	l := &Ladder{
-		ID: fmt.Sprintf("ladder-%d", e.Place), Title: paper.Line(strings.TrimSpace(e.Method+" "+e.Name), 120), Text: sentence(e),
+		ID: fmt.Sprintf("ladder-%d", e.Place), Title: Line(strings.TrimSpace(e.Method+" "+e.Name), 120), Text: sentence(e),
 		Lanes: []Lane{
 			{conversation.PersonParty, "P", "person"},
 			{conversation.ClientParty, "C", "client"},
-			{conversation.ServerParty, "S", paper.Line(e.Server+" (server)", 34)},
+			{conversation.ServerParty, "S", Line(e.Server+" (server)", 34)},
 		},
 	}
 	if e.Place == 0 && len(e.Frames) > 0 {
@@ -185,20 +189,12 @@ func Draw(e *conversation.Call, width int) *Ladder {
 	return l
 }
 
-// Notes about a missing response or answer.
-const (
-	noResponse = "no response in the log"
-	noAnswer   = "no answer in the log yet"
-)
-
-// Live changes these notes for a call that is still running.
+// Live changes the notes about a missing response or answer for a call that is still
+// running.
 func (l *Ladder) Live() {
 	for i := range l.Notes {
-		switch l.Notes[i].Text {
-		case noResponse:
-			l.Notes[i] = Note{l.Notes[i].Y, "waiting for the response…", true}
-		case noAnswer:
-			l.Notes[i] = Note{l.Notes[i].Y, "waiting for an answer…", true}
+		if n := &l.Notes[i]; n.awaits != "" {
+			n.Text, n.Live = n.awaits, true
 		}
 	}
 }
@@ -208,8 +204,12 @@ func rowsOf(e *conversation.Call) []row {
 	clock := e.Start
 	for i, inRun := range runs(e.Frames) {
 		f := &e.Frames[i]
-		if f.Time.After(clock) {
-			clock = f.Time
+		now := f.Time
+		if f.Dir == wire.Meta && f.Note != nil && !f.Note.At.IsZero() {
+			now = f.Note.At
+		}
+		if now.After(clock) {
+			clock = now
 		}
 		at := clock.Sub(e.Start)
 		switch inRun {
@@ -232,13 +232,13 @@ func rowsOf(e *conversation.Call) []row {
 	last := clock.Sub(e.Start)
 	switch e.State {
 	case conversation.Running:
-		rows = append(rows, row{at: last, note: noResponse})
+		rows = append(rows, row{at: last, note: "no response in the log", awaits: "waiting for the response…"})
 	case conversation.Waiting:
-		note := "the call has not been made again"
+		note := row{at: last, note: "the call has not been made again"}
 		if e.Pending() > 0 {
-			note = noAnswer
+			note.note, note.awaits = "no answer in the log yet", "waiting for an answer…"
 		}
-		rows = append(rows, row{at: last, note: note})
+		rows = append(rows, note)
 	}
 	return rows
 }
@@ -267,11 +267,17 @@ func runs(frames []wire.Row) []int {
 
 func wireArrow(f *wire.Row, at time.Duration) Arrow {
 	a := Arrow{Seq: f.Seq, Count: 1, From: conversation.ServerParty, To: conversation.ClientParty, Kind: ArrowNote, At: at}
-	if f.Dir == wire.ClientToServer {
-		a.From, a.To = conversation.ClientParty, conversation.ServerParty
-	}
 	words := f.Summary
 	switch {
+	case f.Dir == wire.ClientToServer:
+		a.From, a.To = conversation.ClientParty, conversation.ServerParty
+	case f.Dir == wire.Meta && f.Status == 0: // a status is what the server answered over HTTP
+		if a.From, a.Kind = conversation.ClientParty, ArrowOwn; f.Failed {
+			a.Outcome = Failed
+		}
+	}
+	switch {
+	case a.Kind == ArrowOwn:
 	case f.Kind == wire.Request && mcp.IsInput(f.Method) && a.From == conversation.ServerParty:
 		a.Kind, words = ArrowQuestion, f.Method
 	case f.Kind == wire.Request:
@@ -301,7 +307,7 @@ func wireArrow(f *wire.Row, at time.Duration) Arrow {
 	case f.Kind == wire.Notification:
 		words = strings.TrimPrefix(f.Method, "notifications/") + " " + words
 	}
-	a.Label, a.Full = paper.Line(words, labelWidth), paper.Line(words, 400)
+	a.Label, a.Full = Line(words, labelWidth), Line(words, 400)
 	return a
 }
 
@@ -322,7 +328,7 @@ func rowsOfFrame(e *conversation.Call, f *wire.Row, at time.Duration) []row {
 		if q.Via == elicit.InRound {
 			words = q.Key + ": " + words
 		}
-		h.Label, h.Full = paper.Line(words, labelWidth-2), paper.Line(words, 400)
+		h.Label, h.Full = Line(words, labelWidth-2), Line(words, 400)
 		return h
 	}
 	var asked, replied []Arrow
@@ -336,9 +342,12 @@ func rowsOfFrame(e *conversation.Call, f *wire.Row, at time.Duration) []row {
 		if q.AskedSeq == f.Seq {
 			asked = append(asked, hop(q, ArrowAsk))
 		}
-		if q.AnswerSeq == f.Seq && q.State == conversation.Answered && q.By != conversation.ByPolicy {
+		if cmp.Or(q.SaidSeq, q.AnswerSeq) == f.Seq && q.State == conversation.Answered && q.By != conversation.ByPolicy {
 			replied = append(replied, hop(q, ArrowReply))
 		}
+	}
+	if a.Kind == ArrowOwn && len(replied) > 0 { // the reply is what the note says
+		return []row{{at: at, arrows: replied}}
 	}
 	if len(asked) <= 1 && len(replied) <= 1 {
 		// One row, from the person to the server or back.

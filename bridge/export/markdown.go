@@ -11,7 +11,7 @@ import (
 
 	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/elicit/link"
-	"elicitation-inspector/bridge/export/paper"
+
 	"elicitation-inspector/bridge/rawjson"
 	"elicitation-inspector/bridge/wire"
 	"elicitation-inspector/bridge/wording"
@@ -22,14 +22,14 @@ var markdownText string
 
 var markdownTemplate = sync.OnceValue(func() *template.Template {
 	return template.Must(template.New("").Funcs(template.FuncMap{
-		"cell":   paper.Cell,
+		"cell":   Cell,
 		"clock":  clockOf,
-		"code":   paper.Fenced,
-		"json":   func(raw json.RawMessage) string { return paper.Fenced("json", paper.Escaped(rawjson.Pretty(raw))) },
+		"code":   Fenced,
+		"json":   func(raw json.RawMessage) string { return Fenced("json", wording.Escape(rawjson.Pretty(raw))) },
 		"judge":  link.Judge,
 		"plural": wording.Plural,
-		"span":   paper.Span,
-		"story":  func(q *conversation.Question) []string { return story(q, paper.Span) },
+		"span":   Span,
+		"story":  func(q *conversation.Question) []string { return story(q, Span) },
 		"way":    wayOf,
 	}).Parse(markdownText))
 })
@@ -43,7 +43,7 @@ func (x *export) markdown(w io.Writer) error {
 		return err
 	}
 	out := bufio.NewWriter(w)
-	if err := markdownTemplate().ExecuteTemplate(out, "markdown", r); err != nil {
+	if err := markdownTemplate().ExecuteTemplate(wording.EscapingWriter{To: out}, "markdown", r); err != nil {
 		return fmt.Errorf("writing the document: %w", err)
 	}
 	return out.Flush()
@@ -79,7 +79,7 @@ func (r *report) Others() (*others, error) {
 			words = f.Kind.String() + ": " + words
 		}
 		f.Raw, f.Message = nil, wire.Message{}
-		out.First = append(out.First, otherFrame{f, paper.Line(words, 200)})
+		out.First = append(out.First, otherFrame{f, Line(words, 200)})
 	}
 	if out.First == nil {
 		return nil, nil

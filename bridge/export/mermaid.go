@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"elicitation-inspector/bridge/conversation"
-	"elicitation-inspector/bridge/export/paper"
+
 	"elicitation-inspector/bridge/wording"
 )
 
@@ -79,7 +79,12 @@ func (l *Ladder) mermaid(b *strings.Builder, server string, titled bool) {
 		if a.Numbered() {
 			words = fmt.Sprintf("%d %s", a.Seq, words)
 		}
-		fmt.Fprintf(b, "  %s%s%s: %s\n", lanes[a.From], arrow, lanes[a.To], mermaid(paper.Line(words, mermaidColumns)))
+		words = mermaid(Line(words, mermaidColumns))
+		if a.Own() {
+			fmt.Fprintf(b, "  Note over %s: %s\n", lanes[a.From], words)
+			continue
+		}
+		fmt.Fprintf(b, "  %s%s%s: %s\n", lanes[a.From], arrow, lanes[a.To], words)
 	}
 	until(1 << 30)
 }
@@ -91,7 +96,7 @@ const mermaidColumns = 70
 // mathematics: such characters become character codes. Line breaks become spaces.
 func mermaid(s string) string {
 	var b strings.Builder
-	for _, r := range strings.Join(strings.Fields(paper.Visible(s)), " ") {
+	for _, r := range strings.Join(strings.Fields(Visible(s)), " ") {
 		if r < 0x80 && !('a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' || strings.ContainsRune(" .,:_-/()=!?'+", r)) {
 			// The number is decimal; Mermaid's entities have no ampersand.
 			fmt.Fprintf(&b, "#%d;", r)

@@ -1,14 +1,16 @@
 package export
 
 import (
+	"encoding/json"
 	"slices"
 	"strings"
 
 	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/elicit"
-	"elicitation-inspector/bridge/export/paper"
 	"elicitation-inspector/bridge/findings"
 	"elicitation-inspector/bridge/mcp"
+	"elicitation-inspector/bridge/rawjson"
+	"elicitation-inspector/bridge/response"
 	"elicitation-inspector/bridge/wording"
 )
 
@@ -86,9 +88,14 @@ type choice struct {
 }
 
 func fieldOf(f elicit.Field, in elicit.Input) field {
-	out := field{Field: f, Value: in.Text, Rules: rulesOf(f)}
+	out := field{Field: f, Value: in.Text}
+	for _, rule := range append(f.Limits(), f.Why) {
+		if rule != "" {
+			out.Rules = append(out.Rules, Visible(rule))
+		}
+	}
 	for i, c := range f.Choices {
-		out.Choices = append(out.Choices, choice{paper.Visible(c.Title), slices.Contains(in.Picks, i)})
+		out.Choices = append(out.Choices, choice{Visible(c.Title), slices.Contains(in.Picks, i)})
 	}
 	switch f.Kind {
 	case elicit.Boolean:
@@ -107,34 +114,57 @@ func fieldOf(f elicit.Field, in elicit.Input) field {
 		out.Value = "(empty)"
 	}
 	out.Long = f.Kind == elicit.JSON || in.JSON != "" || strings.Contains(in.Text, "\n")
-	out.Name, out.Label, out.Description, out.Value = paper.Visible(f.Name), paper.Visible(f.Label), paper.Visible(f.Description), paper.Visible(out.Value)
+	out.Name, out.Label, out.Description, out.Value = Visible(f.Name), Visible(f.Label), Visible(f.Description), Visible(out.Value)
 	return out
 }
 
-// rulesOf describes the limits that the schema sets for a field.
-func rulesOf(f elicit.Field) []string {
-	var out []string
-	add := func(words, value string) {
-		if value != "" {
-			out = append(out, paper.Visible(words+value))
-		}
+// block is one block of content (MCP, Tools, Tool Result; Prompts; Resources).
+type block struct {
+	Type, Role, About string
+	Text              string
+	JSON              json.RawMessage // shown instead of the other fields, if set
+}
+
+// Plain reports whether the block is text without a role or details.
+func (b block) Plain() bool { return b.Type == "text" && b.Role == "" && b.About == "" }
+
+// Heading returns the block's role, type and details in one line.
+func (b block) Heading() string {
+	return strings.Trim(strings.Join([]string{b.Role, b.Type, b.About}, " · "), " ·")
+}
+
+// blocksOf returns the blocks of a result. Blocks without text are described by name,
+// URI, type and size.
+func blocksOf(result json.RawMessage) (out []block) {
+	if result == nil {
+		return nil
 	}
-	limit := func(words string, n *int, one string) {
-		if n != nil {
-			add(words, wording.Plural(*n, one))
-		}
+	read, _ := response.ReadResult(result) // an unreadable result is shown as JSON below
+	for _, c := range read.Content {
+		out = append(out, blockOf(c))
 	}
-	add("format ", f.Format)
-	add("pattern ", f.Pattern)
-	add("at least ", f.Minimum)
-	add("at most ", f.Maximum)
-	add("more than ", f.ExclusiveMinimum)
-	add("less than ", f.ExclusiveMaximum)
-	add("a multiple of ", f.MultipleOf)
-	limit("at least ", f.MinLength, "character")
-	limit("at most ", f.MaxLength, "character")
-	limit("at least ", f.MinItems, "choice")
-	limit("at most ", f.MaxItems, "choice")
-	add("", f.Why)
+	if read.Structured != nil {
+		out = append(out, block{JSON: read.Structured})
+	}
+	if out == nil {
+		out = append(out, block{JSON: result})
+	}
 	return out
+}
+
+func blockOf(c response.Content) block {
+	var about []string
+	for _, words := range []string{c.Name, c.URI, c.MIME, c.Description, c.Problem} {
+		if words != "" {
+			about = append(about, words)
+		}
+	}
+	if c.Bytes != nil {
+		about = append(about, wording.Plural(len(c.Bytes), "byte"))
+	}
+	b := block{Type: Line(c.Type, 60), Role: Line(c.Role, 60), Text: c.Text, About: Line(strings.Join(about, " · "), 400)}
+	if b.Text == "" && b.About == "" {
+		b.Text = rawjson.Pretty(c.Raw)
+	}
+	return b
 }

@@ -38,14 +38,14 @@ func TestRemarksForReading(t *testing.T) {
 	l := markedLog(t)
 	for format, want := range map[Format][]string{
 		Markdown: {
-			"2 findings: 1 violation, 1 should.",
+			"3 findings: 1 violation, 2 shoulds.",
 			"- **should** `default-invalid`: ", "- **violation** `completion-unknown`: ", "(frame 7 at `/params/elicitationId`; MCP 2025-11-25, client/elicitation, Completion Notifications for URL Mode Elicitation)",
 			"## Notes\n\n- Frame 5 (pinned, amber): `a child, <b>sent</b> | anyway`\n",
 			"Sent anyway, although the answer does not satisfy the schema:\n\n- `colour: ", "\n- `age: ",
 			"one of `red`, `green`", "`\"blue\"` (none of the choices)",
 		},
 		HTML: {
-			"2 findings: 1 violation, 1 should.", `<a href="#findings">Findings</a> <a href="#notes">Notes</a>`,
+			"3 findings: 1 violation, 2 shoulds.", `<a href="#findings">Findings</a> <a href="#notes">Notes</a>`,
 			`<code>default-invalid</code> · <a href="#f4">frame 4</a>`, `<b class="found violation">1 finding</b>`, `<span class="pin">pinned</span>`,
 			`a child, &lt;b&gt;sent&lt;/b&gt; | anyway`, "Sent anyway, although the answer does not satisfy the schema:", `<li dir="auto">colour: `,
 			`<input type="radio" data-asked=""> <bdi>red</bdi>`, `None of the choices: <code><bdi>&#34;blue&#34;</bdi></code>`,
@@ -82,7 +82,7 @@ func TestRemarksInJSON(t *testing.T) {
 		return list
 	}
 	all := read(Document{Log: l})
-	if len(all) != 8 || len(all[3].Findings) != 1 || all[3].Findings[0].Rule != "default-invalid" || all[3].Findings[0].Severity != "should" ||
+	if len(all) != 8 || len(all[3].Findings) != 2 || all[3].Findings[1].Rule != "default-invalid" || all[3].Findings[1].Severity != "should" ||
 		len(all[6].Findings) != 1 || len(all[0].Findings) != 0 {
 		t.Fatalf("%+v", all)
 	}

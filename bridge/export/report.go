@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"elicitation-inspector/bridge/conversation"
-	"elicitation-inspector/bridge/export/paper"
+
 	"elicitation-inspector/bridge/findings"
 	"elicitation-inspector/bridge/mcp"
 	"elicitation-inspector/bridge/rawjson"
@@ -181,7 +181,7 @@ func (r *report) Frame(seq int64) (*reportFrame, error) {
 		out.Note = "Left out to keep this page small."
 	default:
 		out.Code = string(f.Raw)
-		r.room -= min(len(f.Raw), paper.CutAt)
+		r.room -= min(len(f.Raw), CutAt)
 	}
 	return out, r.ctx.Err()
 }

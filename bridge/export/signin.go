@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"elicitation-inspector/bridge/conversation"
-	"elicitation-inspector/bridge/export/paper"
+
 	"elicitation-inspector/bridge/wire"
 	"elicitation-inspector/bridge/wording"
 )
@@ -30,7 +30,7 @@ func DrawSignIn(server string, frames []*wire.Frame, width int) *Ladder {
 			{browserLane, "B", "browser"},
 			{issuerLane, "A", "authorization server"},
 			{conversation.ClientParty, "C", "client"},
-			{conversation.ServerParty, "S", paper.Line(server+" (server)", 34)},
+			{conversation.ServerParty, "S", Line(server+" (server)", 34)},
 		},
 	}
 	l.fit(width)
@@ -41,7 +41,7 @@ func DrawSignIn(server string, frames []*wire.Frame, width int) *Ladder {
 	last := frames[len(frames)-1]
 	l.Text = wording.Count(len(frames), "exchange", "exchanges") + " in " + wording.Duration(last.Time.Sub(began(frames[0]))) + "."
 	if last.Note.Why != "" {
-		l.Text += " It ended at the step " + last.Note.SignIn.Step.String() + ": " + paper.Line(wording.Sentence(last.Note.Why), 200)
+		l.Text += " It ended at the step " + last.Note.SignIn.Step.String() + ": " + Line(wording.Sentence(last.Note.Why), 200)
 	}
 	l.place(rows)
 	return l
@@ -130,7 +130,7 @@ func rowsOfExchange(f *wire.Frame, start time.Time) []row {
 	at := func(t time.Time) time.Duration { return max(0, t.Sub(start)) }
 	arrow := func(from, to conversation.Party, kind ArrowKind, words string, t time.Time) row {
 		return row{at: at(t), arrows: []Arrow{{
-			Seq: f.Seq, Count: 1, From: from, To: to, Kind: kind, At: at(t), Label: paper.Line(words, labelWidth), Full: paper.Line(words, 400),
+			Seq: f.Seq, Count: 1, From: from, To: to, Kind: kind, At: at(t), Label: Line(words, labelWidth), Full: Line(words, 400),
 		}}}
 	}
 	request := arrow(from, to, ArrowRequest, step.String()+": "+f.HTTPMethod+" "+pathOf(f.URL), began(f))

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"elicitation-inspector/bridge/elicit"
 	"elicitation-inspector/bridge/rawjson"
 )
 
@@ -51,7 +52,7 @@ func (b *builder) result() json.RawMessage {
 	case b.Answer != nil:
 		return b.Answer
 	case b.form():
-		return accept(Valid(b.Request))
+		return accept(elicit.Valid(b.Request.Fields))
 	case b.Request != nil:
 		return json.RawMessage(`{"action":"accept"}`)
 	case b.Facts.Honest != nil:
@@ -115,21 +116,6 @@ func retypedID(id json.RawMessage) json.RawMessage {
 		return json.RawMessage(text)
 	}
 	return json.RawMessage("0")
-}
-
-// changedState returns a requestState with one changed character in the middle.
-func changedState(state json.RawMessage) json.RawMessage {
-	text := []rune(rawjson.Text(state))
-	if len(text) == 0 {
-		return json.RawMessage(`"tampered"`)
-	}
-	at := len(text) / 2
-	if text[at] == 'A' {
-		text[at] = 'B'
-	} else {
-		text[at] = 'A'
-	}
-	return rawjson.Quoted(string(text))
 }
 
 // other returns another tool to send the answer to.

@@ -86,13 +86,13 @@ var catalogue = []entry{
 		Good: "It checks the content against its schema, and uses none of it where it does not fit.", Section: formSecurity, Params: []string{"json"},
 	}},
 
-	{fits: (*Facts).elicits, build: instead(`{"action":"perhaps"}`), Fault: Fault{
-		Name: "unknown-action", Group: Result, Title: "Send an unknown action", Does: "Answers with the action “perhaps”.",
-		Good: "It treats everything but accept as a refusal, and does nothing that needs consent.", Section: actions,
+	{fits: (*Facts).elicits, build: acting(`"action":"perhaps"`), Fault: Fault{
+		Name: "unknown-action", Group: Result, Title: "Send an unknown action", Does: "Answers with the action “perhaps”, and with valid content.",
+		Good: "It treats everything but accept as a refusal, and does nothing that needs consent.", Section: actions, Params: []string{"answer"},
 	}},
-	{fits: (*Facts).elicits, build: instead(`{}`), Fault: Fault{
-		Name: "no-action", Group: Result, Title: "Send no action", Does: "Answers with a result that has no action.",
-		Good: "It treats everything but accept as a refusal, and does nothing that needs consent.", Section: actions,
+	{fits: (*Facts).elicits, build: acting(""), Fault: Fault{
+		Name: "no-action", Group: Result, Title: "Send no action", Does: "Answers with valid content, and no action.",
+		Good: "It treats everything but accept as a refusal, and does nothing that needs consent.", Section: actions, Params: []string{"answer"},
 	}},
 	{fits: (*Facts).elicits, build: withContent("decline"), Fault: Fault{
 		Name: "decline-with-content", Group: Result, Title: "Decline with content", Does: "Declines, and sends valid content along.",
@@ -193,7 +193,13 @@ var catalogue = []entry{
 		Good: "It ignores what it did not ask for.", Section: roundErrors, Params: []string{"answer"},
 	}},
 	tampers("changed-state", "Change requestState", "Makes the call again with one character of requestState changed.",
-		"It notices that the state is not its own, and refuses it with an error.", (*Facts).stateful, func(b *builder) (json.RawMessage, error) { return changedState(b.State), nil }),
+		"It notices that the state is not its own, and refuses it with an error.", (*Facts).stateful, changedState(func(length int) int { return length / 2 })),
+	tampers("changed-state-start", "Change the start of requestState", "Makes the call again with the first character of requestState changed.",
+		"It notices that the state is not its own, and refuses it with an error.", (*Facts).stateful, changedState(func(int) int { return 0 })),
+	tampers("changed-state-end", "Change the end of requestState", "Makes the call again with the last character of requestState changed.",
+		"It notices that the state is not its own, and refuses it with an error.", (*Facts).stateful, changedState(func(length int) int { return length - 1 })),
+	tampers("changed-state-inside", "Change a value inside requestState", "Makes the call again with another value in the JSON of requestState, also where that is in base64.",
+		"It notices that the state is not its own, and refuses it with an error.", (*Facts).readable, forgedState, "field"),
 	tampers("invented-state", "Invent requestState", "Makes the call again with a requestState that the server never made.",
 		"It notices that the state is not its own, and refuses it with an error.", (*Facts).inRound, func(b *builder) (json.RawMessage, error) {
 			if b.JSON == nil {

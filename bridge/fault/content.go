@@ -43,7 +43,7 @@ func (b *builder) content() json.RawMessage {
 	if given := rawjson.Member(b.Answer, "content"); rawjson.KindOf(given) == rawjson.Object {
 		return given
 	}
-	return Valid(b.Request)
+	return elicit.Valid(b.Request.Fields)
 }
 
 // missing omits a required field.
@@ -88,6 +88,18 @@ func givenResult(b *builder) error {
 	return err
 }
 
+// acting sends a result with this action, if any, and for a form with valid content.
+func acting(action string) func(*builder) error {
+	return func(b *builder) error {
+		content := json.RawMessage(nil)
+		if b.form() {
+			content = b.content()
+		}
+		b.answers(withMember(json.RawMessage("{"+action+"}"), "content", content))
+		return nil
+	}
+}
+
 // withContent sends a result with an action and content.
 func withContent(action string) func(*builder) error {
 	return func(b *builder) error {
@@ -108,7 +120,7 @@ func ofAnotherType(f elicit.Field) json.RawMessage {
 		candidates = candidates[1:] // a number has the right type, even if a limit forbids it
 	}
 	for _, text := range candidates {
-		if refuses(f, json.RawMessage(text)) {
+		if f.Refuses(json.RawMessage(text)) {
 			return json.RawMessage(text)
 		}
 	}
@@ -125,10 +137,10 @@ func beyond(f elicit.Field, limit, excluded string, by int64) json.RawMessage {
 		return nil
 	}
 	if n := k.Exact(limit); n != nil {
-		return number(new(big.Rat).Add(n, big.NewRat(by, 1)))
+		return elicit.Decimal(new(big.Rat).Add(n, big.NewRat(by, 1)))
 	}
 	if n := k.Exact(excluded); n != nil {
-		return number(n)
+		return elicit.Decimal(n)
 	}
 	return nil
 }
@@ -150,18 +162,18 @@ func noMultiple(f elicit.Field) json.RawMessage {
 	if step == nil || !isNumber(f) {
 		return nil
 	}
-	return number(new(big.Rat).Quo(step, big.NewRat(2, 1)))
+	return elicit.Decimal(new(big.Rat).Quo(step, big.NewRat(2, 1)))
 }
 
 func tooShort(f elicit.Field) json.RawMessage {
-	if n := limit(f.MinLength, 0); n > 0 && f.Kind == elicit.Text {
-		return rawjson.Quoted(strings.Repeat("x", min(n-1, longest)))
+	if n := elicit.Bound(f.MinLength, 0); n > 0 && f.Kind == elicit.Text {
+		return rawjson.Quoted(strings.Repeat("x", min(n-1, elicit.Longest)))
 	}
 	return nil
 }
 
 func tooLong(f elicit.Field) json.RawMessage {
-	if n := limit(f.MaxLength, longest); n < longest && f.Kind == elicit.Text {
+	if n := elicit.Bound(f.MaxLength, elicit.Longest); n < elicit.Longest && f.Kind == elicit.Text {
 		return rawjson.Quoted(strings.Repeat("x", n+1))
 	}
 	return nil
@@ -169,7 +181,7 @@ func tooLong(f elicit.Field) json.RawMessage {
 
 func misformatted(f elicit.Field) json.RawMessage {
 	value := rawjson.Quoted("not a valid " + f.Format)
-	if f.Kind == elicit.Text && f.Format != "" && refuses(f, value) {
+	if f.Kind == elicit.Text && f.Format != "" && f.Refuses(value) {
 		return value
 	}
 	return nil
@@ -180,7 +192,7 @@ func unmatched(f elicit.Field) json.RawMessage {
 		return nil
 	}
 	for _, text := range []string{"does not match", "0", "~", ""} {
-		if refuses(f, rawjson.Quoted(text)) {
+		if f.Refuses(rawjson.Quoted(text)) {
 			return rawjson.Quoted(text)
 		}
 	}
@@ -203,15 +215,39 @@ func notInEnum(f elicit.Field) json.RawMessage {
 }
 
 func tooFew(f elicit.Field) json.RawMessage {
-	if n := limit(f.MinItems, 0); n > 0 && f.Kind == elicit.MultiChoice {
-		return choices(f, n-1)
+	if n := elicit.Bound(f.MinItems, 0); n > 0 && f.Kind == elicit.MultiChoice {
+		return elicit.SomeChoices(f, n-1)
 	}
 	return nil
 }
 
 func tooMany(f elicit.Field) json.RawMessage {
-	if n := limit(f.MaxItems, longest); n < longest && f.Kind == elicit.MultiChoice {
-		return choices(f, n+1)
+	if n := elicit.Bound(f.MaxItems, elicit.Longest); n < elicit.Longest && f.Kind == elicit.MultiChoice {
+		return elicit.SomeChoices(f, n+1)
 	}
 	return nil
+}
+
+// withMember returns an object with the given value for a member; nil removes the member.
+func withMember(object json.RawMessage, name string, value json.RawMessage) json.RawMessage {
+	out, found := []byte{'{'}, false
+	add := func(name string, value json.RawMessage) {
+		if value == nil {
+			return
+		}
+		if len(out) > 1 {
+			out = append(out, ',')
+		}
+		out = append(append(rawjson.AppendQuoted(out, name), ':'), value...)
+	}
+	for is, was := range rawjson.Members(object) {
+		if is == name {
+			was, found = value, true
+		}
+		add(is, was)
+	}
+	if !found {
+		add(name, value)
+	}
+	return append(out, '}')
 }

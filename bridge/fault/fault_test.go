@@ -1,6 +1,7 @@
 package fault
 
 import (
+	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"os"
@@ -11,6 +12,7 @@ import (
 	"time"
 
 	"elicitation-inspector/bridge/elicit"
+	"elicitation-inspector/bridge/rawjson"
 )
 
 const everyLimit = `{"message":"All of it","requestedSchema":{"type":"object","properties":{
@@ -43,6 +45,7 @@ func situations(t *testing.T) map[string]Facts {
 		"request":       {Revision: november, Transport: "stdio", Request: form, ID: json.RawMessage("7"), InCall: true},
 		"request url":   {Revision: november, Transport: "http", Request: url, ID: json.RawMessage(`"q"`), InCall: true, Streamed: true},
 		"round":         {Revision: july, Transport: "http", Via: elicit.InRound, Request: form, Key: "k", State: state, Earlier: json.RawMessage(`"old"`), Tool: "one", Others: []string{"two"}},
+		"round of JSON": {Revision: july, Transport: "http", Via: elicit.InRound, Request: form, Key: "k", State: json.RawMessage(`"{\"step\":1}"`)},
 		"round url":     {Revision: july, Transport: "stdio", Via: elicit.InRound, Request: url, Key: "k"},
 		"error":         {Revision: november, Transport: "http", Via: elicit.InError, Request: url},
 		"sampling":      {Revision: november, Transport: "stdio", ID: json.RawMessage("1"), Honest: json.RawMessage(`{"role":"assistant"}`)},
@@ -89,7 +92,7 @@ func TestCatalogue(t *testing.T) {
 // TestContent breaks each limit of each field, and checks that nothing else is broken.
 func TestContent(t *testing.T) {
 	facts := situations(t)["request"]
-	valid := Valid(facts.Request)
+	valid := elicit.Valid(facts.Request.Fields)
 	if problems, err := elicit.Check(facts.Request.Schema, valid); err != nil || len(problems) > 0 {
 		t.Fatalf("%s is not valid: %v %v", valid, problems, err)
 	}
@@ -135,7 +138,7 @@ func TestBytes(t *testing.T) {
 		params Params
 		want   []Step
 	}{
-		{"unknown-action", Params{}, sends(`{"jsonrpc":"2.0","id":7,"result":{"action":"perhaps"}}`)},
+		{"unknown-action", Params{Answer: []byte(`{"action":"accept","content":{"name":"x"}}`)}, sends(`{"jsonrpc":"2.0","id":7,"result":{"action":"perhaps","content":{"name":"x"}}}`)},
 		{"null-result", Params{}, sends(`{"jsonrpc":"2.0","id":7,"result":null}`)},
 		{"no-content", Params{}, sends(`{"jsonrpc":"2.0","id":7,"result":{"action":"accept"}}`)},
 		{"given-content", Params{JSON: json.RawMessage(`{"a":1.50}`)}, sends(`{"jsonrpc":"2.0","id":7,"result":{"action":"accept","content":{"a":1.50}}}`)},
@@ -194,6 +197,8 @@ func TestRounds(t *testing.T) {
 		{"missing-key", Params{}, Retry{}},
 		{"extra-key", Params{Answer: answer}, Retry{Value: answer, Extra: []Member{{"unexpected", json.RawMessage(`{"action":"accept","content":{}}`)}}}},
 		{"changed-state", Params{Answer: answer}, Retry{Value: answer, ChangeState: true, State: json.RawMessage(`"aAc"`)}},
+		{"changed-state-start", Params{Answer: answer}, Retry{Value: answer, ChangeState: true, State: json.RawMessage(`"Abc"`)}},
+		{"changed-state-end", Params{Answer: answer}, Retry{Value: answer, ChangeState: true, State: json.RawMessage(`"abA"`)}},
 		{"invented-state", Params{Answer: answer}, Retry{Value: answer, ChangeState: true, State: json.RawMessage(`"invented-by-the-client"`)}},
 		{"no-state", Params{Answer: answer}, Retry{Value: answer, ChangeState: true}},
 		{"earlier-state", Params{Answer: answer}, Retry{Value: answer, ChangeState: true, State: json.RawMessage(`"old"`)}},
@@ -271,5 +276,27 @@ func TestDocumented(t *testing.T) {
 		if !strings.Contains(string(text), "| `"+f.Name+"` | "+f.Does) || !strings.Contains(string(text), f.Good) {
 			t.Errorf("docs/misbehave.md does not have %s as it is", f.Name)
 		}
+	}
+}
+
+// TestForgedState changes one value inside a state, in JSON and in base64.
+func TestForgedState(t *testing.T) {
+	encoded := base64.RawURLEncoding.EncodeToString
+	for _, test := range []struct{ state, field, want string }{
+		{`{"env":"staging","step":2}`, "/env", `{"env":"xxforged-by-the-client","step":2}`},
+		{`{"env":"staging","step":2}`, "", `{"env":"staging","step":7351973}`},
+		{`9f3a [{"mail":"ada@example.com"},true]`, "/0/mail", `9f3a [{"mail":"xforged-by-the-client@example.com"},true]`},
+		{`9f3a [{"mail":"ada@example.com"},true]`, "/1", `9f3a [{"mail":"ada@example.com"},false]`},
+		{encoded([]byte(`{"a":["b"]}`)) + ".sum", "/a/0", encoded([]byte(`{"a":["xxforged-by-the-client"]}`)) + ".sum"},
+		{"v1:" + base64.StdEncoding.EncodeToString([]byte(`{"to":"Adam"}`)), "", "v1:" + base64.StdEncoding.EncodeToString([]byte(`{"to":"xxforged-by-the-client"}`))},
+	} {
+		facts := Facts{Revision: "2026-07-28", Via: elicit.InRound, Key: "k", Request: &elicit.Request{Mode: elicit.ModeForm}, State: rawjson.Quoted(test.state)}
+		plan, err := Build(facts, "changed-state-inside", Params{Field: test.field})
+		if err != nil || rawjson.Text(plan.Retry.State) != test.want {
+			t.Errorf("%s at %q: %v, %+v, want %s", test.state, test.field, err, plan.Retry, test.want)
+		}
+	}
+	if _, err := Build(Facts{Via: elicit.InRound, State: rawjson.Quoted("sealed")}, "changed-state-inside", Params{}); err == nil {
+		t.Error("a state without values can be changed inside")
 	}
 }

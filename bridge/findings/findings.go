@@ -57,8 +57,7 @@ type connection struct{ server, session string }
 
 // judgedFrames selects the frames that can have findings or that later findings depend
 // on.
-var judgedFrames = query.MustParse("kind:request,result,rpc-error,note or (kind:noise dir:s2c) or fault:* or " +
-	"(kind:notification method:notifications/cancelled,notifications/elicitation/complete,elicitation/create,sampling/createMessage,roots/list,ping)")
+var judgedFrames = query.MustParse("kind:request,result,rpc-error,note,notification or (kind:noise dir:s2c) or fault:*")
 
 // New returns a linter that has linted nothing yet; see Update and Follow.
 func New(l *wire.Log) *Linter {

@@ -3,6 +3,8 @@ package findings
 import (
 	"context"
 	"encoding/json"
+	"slices"
+	"strconv"
 	"strings"
 
 	"elicitation-inspector/bridge/elicit"
@@ -72,17 +74,29 @@ func (s *session) receivedRequest(f *wire.Frame) {
 	if s.asked[id] != nil && s.greeted { // otherwise the log may lack its answer
 		s.broken(place, "request-id-taken", "/id", "The id %s is that of an earlier request which still waits for its response; one response cannot answer two requests.", wording.Shorten(string(f.Message.ID), 60))
 	}
+	if s.used[id] && s.asked[id] == nil && s.greeted && (f.Transport != "http" || s.named) {
+		s.broken(place, "id-used-again", "/id", "The id %s is that of an earlier request in this session; each request has an id of its own.", wording.Shorten(string(f.Message.ID), 60))
+	}
+	if s.early && f.Method != mcp.MethodPing {
+		s.broken(place, "request-early", "/method", "The client has not sent notifications/initialized yet; until then a server should send nothing but ping and log messages.")
+	}
+	if len(s.used) < most {
+		s.used[id] = true
+	}
 	one := &asked{}
 	if place == 1 && !f.Truncated {
 		r := s.request()
 		r.call = s.callBehind(f)
-		one.call, one.key = r.call, lint.QuestionKey(f.Message.Params)
+		one = askedBy(f.Message.Params, r.call)
 		one.offer = s.judgeInput(elicit.Asked{
 			Method: f.Method, Params: f.Message.Params, Pointer: "/params", MethodPointer: "/method", Via: elicit.ByRequest,
 		}, place, r)
 	}
 	if s.asked[id] == nil && len(s.asked) < most {
 		s.asked[id] = one
+		if one.call != nil {
+			one.call.open = append(one.call.open, one)
+		}
 	}
 }
 
@@ -115,6 +129,14 @@ func (s *session) receivedResponse(ctx context.Context, f *wire.Frame) {
 	}
 	r := s.requests[id]
 	delete(s.requests, id)
+	switch {
+	case r != nil:
+		s.responded(f, r)
+	case f.Duplicate && s.greeted && !s.blamed[id]:
+		s.broken(0, "answered-twice", "/id", "The request %s has its response already; clients ignore this one.", wording.Shorten(id, 60))
+	case slices.ContainsFunc(s.stopped[id], func(one *asked) bool { return one.answered }) && f.Kind == wire.Result && string(rawjson.Member(f.Message.Result, "isError")) != "true":
+		s.broken(0, "cancelled-goes-on", "/result", "The client had cancelled this call while its question waited, and the server went on with it once the question was answered.")
+	}
 	if r == nil { // cancelled, or answered before
 		r = s.request()
 	}
@@ -129,11 +151,45 @@ func (s *session) receivedResponse(ctx context.Context, f *wire.Frame) {
 		s.judgeInput(one, i+1, r)
 	}
 	if r.call != nil {
-		r.call.asked = make(map[string]string)
+		r.call.asked = make(map[string]*asked)
 		for _, one := range list {
-			r.call.asked[one.Key] = lint.QuestionKey(one.Params)
+			r.call.asked[one.Key] = askedBy(one.Params, r.call)
 		}
 	}
+}
+
+// responded judges what the response to a request shows of earlier messages, whose own
+// responses should have come before.
+func (s *session) responded(f *wire.Frame, r *request) {
+	if r.token != nil {
+		r.token.over = true
+	}
+	delete(s.pings, string(f.Message.ID))
+	if r.ping && r.waited {
+		s.broken(0, "ping-unanswered", "/id", "The response to a ping came only after the answer to a question; it has to come promptly.")
+	}
+	for id, ping := range s.pings {
+		if ping.seq < r.seq && f.Time.Sub(ping.sent) > pingTime {
+			delete(s.pings, id)
+			s.broken(0, "ping-unanswered", "/id", "The ping in frame %d got no response, and a later request did.", ping.seq)
+		}
+	}
+	s.left = slices.DeleteFunc(s.left, func(one *asked) bool {
+		if !one.settled && r.seq > one.left {
+			s.broken(0, "question-left-open", "/id", "The call of an earlier question got its response in frame %d, and the question was neither answered nor cancelled. A server that stops waiting should send notifications/cancelled.", one.left)
+		}
+		return one.settled || r.seq > one.left
+	})
+	if r.call == nil || len(s.blamed) > 0 {
+		return
+	}
+	for _, one := range r.call.open {
+		if !one.settled && len(s.left) < most {
+			one.left = f.Seq
+			s.left = append(s.left, one)
+		}
+	}
+	r.call.open = nil
 }
 
 func (s *session) judgeResponse(f *wire.Frame, r *request) []elicit.Asked {
@@ -142,6 +198,7 @@ func (s *session) judgeResponse(f *wire.Frame, r *request) []elicit.Asked {
 		return elicit.AskedInError(f.Message.Error)
 	}
 	if f.Method == mcp.MethodInitialize || f.Method == mcp.MethodDiscover {
+		s.offered = rawjson.Member(f.Message.Result, "capabilities")
 		if revision := rawjson.Text(rawjson.Member(f.Message.Result, "protocolVersion")); revision != "" {
 			s.revision, r.revision = revision, revision
 		}
@@ -185,12 +242,68 @@ func (s *session) receivedNotification(f *wire.Frame) {
 		s.receivedCompletion(f.Message.Params)
 	case f.Method == mcp.NotificationCancelled:
 		id := rawjson.Member(f.Message.Params, "requestId")
-		delete(s.asked, wire.IDKey(id))
+		s.settle(wire.IDKey(id))
+		// After bytes that are broken on purpose, a server may take back what it could not send.
+		if s.greeted && len(s.blamed) == 0 && !s.used[wire.IDKey(id)] && len(s.used) < most {
+			s.broken(0, "cancelled-unknown", "/params", "The server has sent no request with the id %s in this session.", wording.Shorten(string(id), 60))
+		}
 		if s.greeted && !s.listens[string(id)] {
 			s.broken(0, "cancelled-by-server", "/method", "Since 2026-07-28 a server sends notifications/cancelled only to end a subscriptions/listen of the client's.")
 		}
+	case f.Method == mcp.NotificationProgress:
+		s.receivedProgress(f.Message.Params)
+	case f.Method == mcp.NotificationMessage:
+		s.receivedLog(f.Message.Params)
+	case strings.HasSuffix(f.Method, "/list_changed"):
+		s.receivedChange(f.Method)
 	case f.Method == mcp.MethodPing || mcp.IsInput(f.Method):
 		s.broken(0, "request-without-id", "", "%s is a request and has no id, so nothing can answer it.", f.Method)
+	}
+}
+
+func (s *session) receivedProgress(params json.RawMessage) {
+	name, value := rawjson.Member(params, "progressToken"), rawjson.Member(params, "progress")
+	t := s.tokens[wire.IDKey(name)]
+	now, err := strconv.ParseFloat(string(value), 64)
+	switch {
+	case t == nil:
+		if s.greeted && len(s.tokens) < most {
+			s.broken(0, "progress-unknown", "/params", "No request of the client's has given the progress token %s.", wording.Shorten(string(name), 60))
+		}
+	case t.over:
+		s.broken(0, "progress-after-result", "/params/progressToken", "The request of this progress has its response already; progress ends with it.")
+	case err == nil && now <= t.last:
+		s.broken(0, "progress-not-rising", "/params/progress", "The progress is %s, and was %v before; it has to increase.", wording.Shorten(string(value), 60), t.last)
+	case err == nil:
+		t.last = now
+	}
+}
+
+func (s *session) receivedLog(params json.RawMessage) {
+	if s.offered != nil && rawjson.Member(s.offered, "logging") == nil {
+		s.broken(0, "log-undeclared", "/method", "The server sends log messages, and has not declared the capability for them.")
+	}
+	asked := false
+	for _, r := range s.requests {
+		asked = asked || r.logs
+	}
+	if s.greeted && !asked {
+		s.broken(0, "log-unasked", "/method", "No request that is running asks for log messages, by its log level; without one a server sends none.")
+	}
+	text := string(params)
+	for _, secret := range s.secrets {
+		quoted := rawjson.Quoted(secret)
+		if strings.Contains(text, string(quoted[1:len(quoted)-1])) {
+			s.broken(0, "secret-in-log", "/params", "The log message has the answer to a question that looks like a request for a secret.")
+			return
+		}
+	}
+}
+
+func (s *session) receivedChange(method string) {
+	list := strings.TrimSuffix(strings.TrimPrefix(method, "notifications/"), "/list_changed")
+	if s.offered != nil && string(rawjson.Member(s.offered, list, "listChanged")) != "true" {
+		s.broken(0, "change-undeclared", "/method", "The server has not declared that it tells when its %s change (listChanged).", list)
 	}
 }
 

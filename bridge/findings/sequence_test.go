@@ -6,9 +6,11 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"elicitation-inspector/bridge/findings"
 	"elicitation-inspector/bridge/rawjson"
+	"elicitation-inspector/bridge/wire"
 )
 
 // A step of a conversation is a message with its sender: "> " is the client and "< "
@@ -19,7 +21,7 @@ const (
 	helloJune = `> {"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{"elicitation":{}}}}`
 	june      = `< {"jsonrpc":"2.0","id":0,"result":{"protocolVersion":"2025-06-18","capabilities":{}}}`
 	discover  = `> {"jsonrpc":"2.0","id":0,"method":"server/discover","params":{"_meta":{"io.modelcontextprotocol\/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{"elicitation":{"form":{},"url":{}}}}}}`
-	found     = `< {"jsonrpc":"2.0","id":0,"result":{"resultType":"complete","supportedVersions":["2026-07-28"],"capabilities":{}}}`
+	found     = `< {"jsonrpc":"2.0","id":0,"result":{"resultType":"complete","supportedVersions":["2026-07-28"],"capabilities":{},"ttlMs":0,"cacheScope":"private"}}`
 	call      = `> {"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"ask"}}`
 	again     = `> {"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"ask"}}`
 	done      = `< {"jsonrpc":"2.0","id":1,"result":{"content":[]}}`
@@ -29,6 +31,26 @@ const (
 	accepted  = `> {"jsonrpc":"2.0","id":7,"result":{"action":"accept"}}`
 	declined  = `> {"jsonrpc":"2.0","id":7,"result":{"action":"decline"}}`
 )
+
+const (
+	initialized = `> {"jsonrpc":"2.0","method":"notifications/initialized"}`
+	ping        = `> {"jsonrpc":"2.0","id":3,"method":"ping"}`
+	cancel      = `> {"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}`
+	slow        = `> {"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"ask","_meta":{"progressToken":"p"}}}`
+	listening   = `> {"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"ask","_meta":{"io.modelcontextprotocol/logLevel":"info"}}}`
+	logging     = `< {"jsonrpc":"2.0","id":0,"result":{"resultType":"complete","supportedVersions":["2026-07-28"],"capabilities":{"logging":{}},"ttlMs":0,"cacheScope":"private"}}`
+	changed     = `< {"jsonrpc":"2.0","method":"notifications/tools/list_changed"}`
+	secret      = `< {"jsonrpc":"2.0","id":7,"method":"elicitation/create","params":{"message":"Sign in","requestedSchema":{"type":"object","properties":{"password":{"type":"string"}}}}}`
+	told        = `> {"jsonrpc":"2.0","id":7,"result":{"action":"accept","content":{"password":"open-sesame"}}}`
+)
+
+func step(progress float64) string {
+	return fmt.Sprintf(`< {"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":"p","progress":%v}}`, progress)
+}
+
+func note(text string) string {
+	return fmt.Sprintf(`< {"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","data":%q}}`, text)
+}
 
 func visit(id int, elicitation, url string) string {
 	return fmt.Sprintf(`< {"jsonrpc":"2.0","id":%d,"method":"elicitation/create","params":{"mode":"url","elicitationId":%q,"message":"Sign in","url":%q}}`, id, elicitation, url)
@@ -105,7 +127,48 @@ var sequences = map[string]struct {
 	"a response after a cancellation":        {[]string{hello, welcome, call, `> {"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}`, done}, ""},
 	"a response in a part of a session":      {[]string{done}, ""},
 	"a question in a part of a session":      {[]string{strings.Replace(form, `"elicitationId":"e1",`, "", 1)}, ""},
-	"a request under an id that is answered": {[]string{hello, welcome, call, visit(7, "e1", auth), accepted, visit(7, "e2", auth)}, ""},
+	"a request under an id that is answered": {[]string{hello, welcome, call, visit(7, "e1", auth), accepted, visit(7, "e2", auth)}, "6 id-used-again"},
+	"an id again in another session":         {[]string{hello, welcome, call, plain, accepted, done, "---", hello, welcome, call, plain, accepted, done}, ""},
+	"a question after initialized":           {[]string{hello, welcome, initialized, call, plain, accepted, done}, ""},
+	"a question before initialized":          {[]string{hello, welcome, call, plain, accepted, initialized, done}, "4 request-early"},
+	"a ping before initialized":              {[]string{hello, welcome, `< {"jsonrpc":"2.0","id":7,"method":"ping"}`}, ""},
+	"two responses":                          {[]string{hello, welcome, call, done, done}, "5 answered-twice"},
+	"a result and an error":                  {[]string{hello, welcome, call, done, `< {"jsonrpc":"2.0","id":1,"error":{"code":-32603,"message":"x"}}`}, "5 answered-twice"},
+	"two responses in a part of a session":   {[]string{call, done, done}, ""},
+	"a result that is a text":                {[]string{hello, welcome, call, `< {"jsonrpc":"2.0","id":1,"result":"done"}`}, "4 result-not-object"},
+	"a result that is null":                  {[]string{hello, welcome, call, `< {"jsonrpc":"2.0","id":1,"result":null}`}, "4 result-not-object"},
+	"content that is a text":                 {[]string{hello, welcome, call, `< {"jsonrpc":"2.0","id":1,"result":{"content":"done"}}`}, "4 content-not-list"},
+	"a question that is left open":           {[]string{hello, welcome, call, plain, done, again, done2}, "7 question-left-open"},
+	"a question that is taken back":          {[]string{hello, welcome, call, plain, `< {"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":7}}`, done, again, done2}, ""},
+	"a question that is taken back late":     {[]string{hello, welcome, call, plain, done, `< {"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":7}}`, again, done2}, ""},
+	"a question that is answered late":       {[]string{hello, welcome, call, plain, done, again, accepted, done2}, ""},
+	"a question of another call that runs":   {[]string{hello, welcome, call, plain, again, done2, accepted, done}, ""},
+	"a cancellation of nothing":              {[]string{hello, welcome, `< {"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":7}}`}, "3 cancelled-unknown"},
+	"a call that goes on":                    {[]string{hello, welcome, call, plain, cancel, accepted, done}, "7 cancelled-goes-on"},
+	"a call that fails by a cancellation":    {[]string{hello, welcome, call, plain, cancel, strings.Replace(done, `[]`, `[],"isError":true`, 1)}, ""},
+	"an error after a cancellation":          {[]string{hello, welcome, call, plain, cancel, `< {"jsonrpc":"2.0","id":1,"error":{"code":0,"message":"cancelled"}}`}, ""},
+	"a cancellation after the answer":        {[]string{hello, welcome, call, plain, accepted, cancel, done}, ""},
+	"a ping that waits for an answer":        {[]string{hello, welcome, call, plain, ping, "~ 5s", accepted, `< {"jsonrpc":"2.0","id":3,"result":{}}`, done}, "7 ping-unanswered"},
+	"a ping that is lost":                    {[]string{hello, welcome, call, plain, ping, "~ 5s", accepted, done, again, done2}, "9 ping-unanswered"},
+	"a ping that is given up":                {[]string{hello, welcome, call, plain, ping, "~ 5s", strings.Replace(cancel, `1}`, `3}`, 1), accepted, done, again, done2}, "10 ping-unanswered"},
+	"a ping that is taken back":              {[]string{hello, welcome, call, plain, ping, strings.Replace(cancel, `1}`, `3}`, 1), "~ 5s", accepted, done, again, done2}, ""},
+	"a ping that is answered":                {[]string{hello, welcome, call, plain, ping, `< {"jsonrpc":"2.0","id":3,"result":{}}`, "~ 5s", accepted, done, again, done2}, ""},
+	"a ping on a slow connection":            {[]string{hello, welcome, call, plain, ping, "~ 5s", `< {"jsonrpc":"2.0","id":3,"result":{}}`, accepted, done, again, done2}, ""},
+	"progress":                               {[]string{hello, welcome, slow, step(1), step(1.5), done}, ""},
+	"progress that stands still":             {[]string{hello, welcome, slow, step(1), step(1), done}, "5 progress-not-rising"},
+	"progress after the result":              {[]string{hello, welcome, slow, step(1), done, step(2)}, "6 progress-after-result"},
+	"progress after a cancellation":          {[]string{hello, welcome, slow, step(1), cancel, step(2)}, ""},
+	"progress of nothing":                    {[]string{hello, welcome, call, step(1)}, "4 progress-unknown"},
+	"progress in a part of a session":        {[]string{step(1)}, ""},
+	"a log message":                          {[]string{hello, strings.Replace(welcome, `{}}}`, `{"logging":{}}}}`, 1), call, note("x")}, ""},
+	"a log message undeclared":               {[]string{hello, welcome, call, note("x")}, "4 log-undeclared"},
+	"a log message unasked":                  {[]string{discover, logging, call, note("x")}, "4 log-unasked"},
+	"a log message after its request":        {[]string{discover, logging, listening, strings.Replace(done, `{"content`, `{"resultType":"complete","content`, 1), note("x")}, "5 log-unasked"},
+	"a log message that was asked for":       {[]string{discover, logging, listening, note("x")}, ""},
+	"a secret in a log message":              {[]string{hello, strings.Replace(welcome, `{}}}`, `{"logging":{}}}}`, 1), call, secret, told, note("signed in by open-sesame")}, "4 secret-in-form 6 secret-in-log"},
+	"a secret that the log leaves out":       {[]string{hello, strings.Replace(welcome, `{}}}`, `{"logging":{}}}}`, 1), call, secret, told, note("signed in")}, "4 secret-in-form"},
+	"a changed list":                         {[]string{hello, strings.Replace(welcome, `{}}}`, `{"tools":{"listChanged":true}}}}`, 1), changed}, ""},
+	"a changed list undeclared":              {[]string{hello, strings.Replace(welcome, `{}}}`, `{"tools":{}}}}`, 1), changed}, "3 change-undeclared"},
 	"a request under an id that waits":       {[]string{hello, welcome, call, visit(7, "e1", auth), visit(7, "e2", auth)}, "5 request-id-taken"},
 	"an undeclared mode":                     {[]string{strings.Replace(hello, `,"url":{}`, "", 1), welcome, call, visit(7, "e1", auth)}, "4 mode-undeclared"},
 	"roots that are declared":                {[]string{strings.Replace(hello, `"elicitation"`, `"roots":{},"elicitation"`, 1), welcome, call, `< {"jsonrpc":"2.0","id":7,"method":"roots/list"}`}, ""},
@@ -134,7 +197,7 @@ func TestSequences(t *testing.T) {
 			}
 			var got []string
 			for _, f := range found {
-				got = append(got, fmt.Sprintf("%d %s", f.Seq, f.Rule))
+				got = append(got, fmt.Sprintf("%d %s", stepOf(t, log, f.Seq), f.Rule))
 				frame, err := log.Frame(f.Seq)
 				if err != nil || f.Pointer != "" && rawjson.At(frame.Raw, f.Pointer) == nil {
 					t.Errorf("%+v leads nowhere in %s, %v", f, frame.Raw, err)
@@ -165,11 +228,42 @@ func TestEveryRuleOfSequences(t *testing.T) {
 	}
 }
 
-// transcript returns steps as a transcript.
+// ready is the message with which transcript has the client follow a welcome, unless the
+// steps have one.
+const ready = `> {"jsonrpc":"2.0","method":"notifications/initialized","params":{}}`
+
+// stepOf returns the place of a frame among the steps.
+func stepOf(t *testing.T, log *wire.Log, seq int64) (place int) {
+	for ; seq > 0; seq-- {
+		frame, err := log.Frame(seq)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if "> "+string(frame.Raw) != ready {
+			place++
+		}
+	}
+	return place
+}
+
+// transcript returns steps as a transcript. "~ 5s" lets time pass.
 func transcript(steps []string) string {
 	var b strings.Builder
 	session := 1
+	at := time.Date(2026, 9, 1, 12, 0, 0, 0, time.UTC)
+	if !slices.Contains(steps, initialized) {
+		for i := len(steps) - 1; i >= 0; i-- {
+			if strings.Contains(steps[i], `"result":{"protocolVersion"`) {
+				steps = slices.Insert(slices.Clone(steps), i+1, ready)
+			}
+		}
+	}
 	for _, step := range steps {
+		if pause, ok := strings.CutPrefix(step, "~ "); ok {
+			took, _ := time.ParseDuration(pause)
+			at = at.Add(took)
+			continue
+		}
 		if step == "---" {
 			session++
 			continue
@@ -179,7 +273,7 @@ func transcript(steps []string) string {
 		if way == "#" {
 			field, message = "text", fmt.Sprintf("%q", message)
 		}
-		fmt.Fprintf(&b, `{"session_id":"s%d","server_label":"s","direction":%q,"transport":"stdio",%q:%s}`+"\n", session, dir, field, message)
+		fmt.Fprintf(&b, `{"session_id":"s%d","server_label":"s","direction":%q,"transport":"stdio","ts":%q,%q:%s}`+"\n", session, dir, at.Format(time.RFC3339), field, message)
 	}
 	return b.String()
 }

@@ -18,6 +18,7 @@ import (
 	"elicitation-inspector/bridge/inbox"
 	"elicitation-inspector/bridge/script"
 	"elicitation-inspector/bridge/scripted"
+	"elicitation-inspector/bridge/wording"
 )
 
 // Call is a call to make.
@@ -29,6 +30,9 @@ type Call struct {
 	Scripts   []*script.Script
 	Expect    *script.Outcome
 	Judge     bool // return findings
+	// Asked is called before each question is answered, with its place among the questions,
+	// from 1. The answer waits until it returns; nil for none.
+	Asked func(place int)
 }
 
 // Outcome is the outcome of a call.
@@ -41,7 +45,12 @@ type Outcome struct {
 	Unanswered []Unanswered
 	Findings   []bridge.Found
 	Unmet      []string // expectations that the outcome does not meet, in words
-	Took       time.Duration
+	NotOffered string   // after a call that failed: that the server lists nothing of its name, and what it lists
+	// Unsent is the method of a request that the server could not make because its
+	// revision does not have it; "" for none.
+	Unsent string
+	Idle   []*script.Rule // the rules that answered no question
+	Took   time.Duration
 }
 
 // Unanswered is a question that neither a rule nor a person answered.
@@ -83,7 +92,7 @@ func (s *Session) Call(ctx context.Context, c Call) (Outcome, error) {
 func (s *Session) CallTogether(ctx context.Context, c Call, times int) ([]Outcome, error) {
 	var unanswered collector
 	run := script.NewRun(c.Scripts...)
-	source := &scripted.Source{Run: run}
+	source := &scripted.Source{Run: run, Before: c.Asked}
 	if s.config.Ask == nil {
 		source.Left = unanswered.add
 	}
@@ -111,17 +120,48 @@ func (s *Session) CallTogether(ctx context.Context, c Call, times int) ([]Outcom
 		return nil, err
 	}
 	for i := range out {
-		out[i].Unanswered = unanswered.taken()
+		for _, u := range unanswered.taken() {
+			out[i].Unanswered = append(out[i].Unanswered, Unanswered{s.in.Shown(u.Question), u.Why})
+		}
 	}
 	if c.Judge || c.Expect != nil && c.Expect.Findings != nil {
 		if err := s.judge(context.WithoutCancel(ctx), &out[0]); err != nil {
 			return nil, err
 		}
 	}
+	if first := &out[0]; first.Error != nil || first.IsError {
+		first.NotOffered = s.notOffered(ctx, c)
+	}
 	for i := range out {
+		out[i].Idle = run.Idle()
 		out[i].Unmet = append(run.Unmet(true), c.Expect.Check(out[i].Came)...)
 	}
 	return out, nil
+}
+
+// listsMost is how long a call that failed waits for the lists of what the server offers.
+const listsMost = 5 * time.Second
+
+// notOffered says which server was asked, and what it offers, if that is not what was
+// called; "" if it is, or if nobody knows.
+func (s *Session) notOffered(ctx context.Context, c Call) string {
+	ctx, done := context.WithTimeout(ctx, listsMost)
+	defer done()
+	offers, err := s.Catalog(ctx)
+	if err != nil || len(offers.Errors) > 0 || c.Kind == catalog.Resource { // a template can stand for a resource that no list has
+		return ""
+	}
+	var names []string
+	for _, item := range offers.Items {
+		if item.Kind == c.Kind {
+			names = append(names, item.Key)
+		}
+	}
+	server, err := s.Server()
+	if err != nil || slices.Contains(names, c.Key) {
+		return ""
+	}
+	return fmt.Sprintf("%s (%s) lists no %s %s%s", server.Label, server.Address, c.Kind, wording.Quoted(c.Key), catalog.Instead(c.Key, names))
 }
 
 // outcome waits for the end of a call, and reads its outcome.
@@ -136,7 +176,7 @@ func (s *Session) outcome(ctx context.Context, number int) (out Outcome, err err
 		return out, err
 	}
 	if call.ResultSeq == 0 && context.Cause(ctx) == errTimeout {
-		out.TimedOut, out.Lost, out.Failure = true, false, fmt.Sprintf("timed out after %v", call.Timeout)
+		out.TimedOut, out.Lost, out.Failure = true, false, "timed out after "+wording.Duration(call.Timeout)
 	}
 	return out, nil
 }
@@ -179,9 +219,9 @@ func (s *Session) judge(ctx context.Context, out *Outcome) error {
 
 // read reads the outcome of an ended call.
 func (s *Session) read(out *Outcome, call bridge.Call) error {
-	out.IsError, out.Failure, out.Took = call.State == conversation.ToolFailed, call.Failure, call.Duration
+	out.IsError, out.Failure, out.Took, out.Unsent = call.State == conversation.ToolFailed, call.Failure, call.Duration, call.Unsent
 	if call.ResultSeq == 0 {
-		out.TimedOut = call.Timeout > 0 && call.Duration-call.Waited >= call.Timeout
+		out.TimedOut = call.Timeout > 0 && call.Counted >= call.Timeout
 		out.Lost = !out.TimedOut
 		return nil
 	}

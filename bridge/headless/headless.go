@@ -15,7 +15,7 @@ import (
 	"elicitation-inspector/bridge/changes"
 	"elicitation-inspector/bridge/client"
 	"elicitation-inspector/bridge/inbox"
-	"elicitation-inspector/bridge/recording"
+	"elicitation-inspector/bridge/playback"
 	"elicitation-inspector/bridge/servers"
 	"elicitation-inspector/bridge/signin"
 	"elicitation-inspector/bridge/target"
@@ -55,7 +55,7 @@ type Session struct {
 	config    Config
 	log       *wire.Log
 	in        *bridge.Inspection
-	recording *recording.Recording
+	recording *playback.Recording
 	changes   *changes.Subscription
 	server    string // id
 	judged    int    // number of findings that earlier calls returned
@@ -90,7 +90,7 @@ func Start(c Config) (s *Session, err error) {
 		JudgeLater: true, SignIns: c.SignIns,
 	})
 	s = &Session{
-		config: c, log: log, in: in, recording: recording.New(log, c.Logger, c.Redaction, in.RecordingChanged), changes: in.Subscribe(),
+		config: c, log: log, in: in, recording: playback.NewRecording(log, c.Logger, c.Redaction, in.RecordingChanged), changes: in.Subscribe(),
 		server: in.Servers()[0].ID, watched: make(chan struct{}),
 	}
 	defer func() {
@@ -101,7 +101,7 @@ func Start(c Config) (s *Session, err error) {
 	}()
 	if c.Record != "" {
 		if err := s.recording.Begin(c.Record, c.RecordNew); err != nil {
-			return s, fmt.Errorf("recording: %w", err)
+			return s, fmt.Errorf("--record: %w", err)
 		}
 	}
 	if c.Watch != nil {
@@ -188,6 +188,9 @@ func (s *Session) End() error {
 
 // Close ends the connection and closes the log.
 func (s *Session) Close() error { return errors.Join(s.End(), s.log.Close()) }
+
+// Ping sends a ping to the server and waits for its response.
+func (s *Session) Ping(ctx context.Context) error { return s.in.Ping(ctx, s.server) }
 
 // Catalog waits for the server's tools, prompts and resources.
 func (s *Session) Catalog(ctx context.Context) (catalog.Catalog, error) {

@@ -174,10 +174,17 @@ func (in *Inbox) settle(n *news, q *question, state conversation.QuestionState, 
 	if by != conversation.ByServer {
 		s.keptUp(q.Asked)
 	}
-	if i := slices.Index(in.pending, q); i >= 0 {
-		in.pending = slices.Delete(in.pending, i, i+1)
+	for i, known := range slices.Backward(in.pending) { // a question that is turned away is the last
+		if known == q {
+			in.pending = slices.Delete(in.pending, i, i+1)
+			break
+		}
 	}
 	n.settled = append(n.settled, q.Question)
+	if q.TurnedAway { // nobody is shown it
+		delete(in.questions, q.Number)
+		return true
+	}
 	if in.settled = append(in.settled, q); len(in.settled) > settledMost {
 		delete(in.questions, in.settled[0].Number)
 		in.settled = slices.Delete(in.settled, 0, 1)

@@ -1,4 +1,4 @@
-// Package playback opens recorded sessions, also those of other tools, and plays them
+// Package playback records sessions, opens recorded ones, also those of other tools, and plays them
 // in time.
 package playback
 
@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -62,6 +63,9 @@ func Open(paths ...string) (opened *Opened, err error) {
 func (o *Opened) transcript(path string, i int) (string, error) {
 	file, err := wire.OpenFile(path)
 	if err != nil {
+		if at := new(fs.PathError); errors.As(err, &at) && at.Path == path {
+			err = at.Err // which does not name the file again
+		}
 		return "", fmt.Errorf("opening %q: %w", path, err)
 	}
 	defer file.Close()

@@ -4,6 +4,7 @@
 package recent
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"sync/atomic"
@@ -24,8 +25,39 @@ type View struct {
 	Now   time.Time            // time of the last frame
 	Calls []*conversation.Call // in the order of their latest frames
 
+	// Settled holds the latest settled questions, latest first, and then the latest of
+	// the earlier ones whose accepted URL is awaited.
+	Settled []*conversation.Question
+
 	conversation *conversation.Conversation
 	unread       []int // places of calls that changed, but are not in Calls yet
+}
+
+// Bounds on View.Settled.
+const (
+	settledMost = 150
+	awaitedMost = 300
+)
+
+// settle updates Settled by the questions that changed.
+func (v *View) settle(before []*conversation.Question, changed map[int]*conversation.Question) {
+	list := slices.DeleteFunc(slices.Clone(before), func(q *conversation.Question) bool { return changed[q.Number] != nil })
+	for _, q := range changed {
+		if q.State != conversation.Pending {
+			list = append(list, q)
+		}
+	}
+	slices.SortFunc(list, func(a, b *conversation.Question) int {
+		return cmp.Or(b.Ended.Compare(a.Ended), b.Number-a.Number)
+	})
+	kept := 0
+	v.Settled = slices.DeleteFunc(list, func(q *conversation.Question) bool {
+		keep := kept < settledMost || kept < settledMost+awaitedMost && q.Completion == conversation.CompletionAwaited
+		if keep {
+			kept++
+		}
+		return !keep
+	})
 }
 
 // ByNumber returns the calls that the client made, by their numbers.
@@ -117,7 +149,7 @@ func (r *Reader) read(ctx context.Context, look func(before, after *View, touche
 	if err != nil {
 		return err
 	}
-	after := &View{UpTo: last, Now: r.log.Head(last).Time, conversation: r.conversation}
+	after := &View{UpTo: last, Now: r.log.Head(last).Time, Settled: before.Settled, conversation: r.conversation}
 	touched = slices.Concat(before.unread, touched)
 	if err := look(before, after, touched); err != nil {
 		again := *before
@@ -125,8 +157,10 @@ func (r *Reader) read(ctx context.Context, look func(before, after *View, touche
 		r.view.Store(&again)
 		return err
 	}
+	list, questions := changed(before, after)
+	after.settle(before.Settled, questions)
 	r.view.Store(after)
-	r.tell(after, changed(before, after))
+	r.tell(after, list)
 	return nil
 }
 
@@ -199,8 +233,10 @@ func lastOfEach(places []int) []int {
 	return out
 }
 
-// changed lists the calls and questions that differ between two views.
-func changed(before, after *View) (list []changes.Change) {
+// changed returns the calls and questions that differ between two views, and these
+// questions by their numbers.
+func changed(before, after *View) (list []changes.Change, questions map[int]*conversation.Question) {
+	questions = map[int]*conversation.Question{}
 	old := make(map[int]*conversation.Call, len(before.Calls))
 	for _, c := range before.Calls {
 		old[c.Place] = c
@@ -216,8 +252,9 @@ func changed(before, after *View) (list []changes.Change) {
 		for i, q := range c.Questions {
 			if (was == nil || i >= len(was.Questions) || was.Questions[i] != q) && !q.TurnedAway {
 				list = append(list, changes.Change{Kind: changes.Question, Number: q.Number})
+				questions[q.Number] = q
 			}
 		}
 	}
-	return list
+	return list, questions
 }

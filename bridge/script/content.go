@@ -11,8 +11,8 @@ import (
 	"sync"
 
 	"elicitation-inspector/bridge/elicit"
-	"elicitation-inspector/bridge/fault"
 	"elicitation-inspector/bridge/rawjson"
+	"elicitation-inspector/bridge/wire/redact"
 )
 
 // Names of special values: objects whose only member has one of these names.
@@ -28,6 +28,19 @@ func (n *node) special() (name string, of *node) {
 		return n.names[0].text, n.values[0]
 	}
 	return "", nil
+}
+
+// leftOut says that a value has to be filled in.
+const leftOut = "the transcript left this value out as a secret: put it here"
+
+// complete records the values that are to be sent and that a transcript left out.
+func (r *reader) complete(n *node) {
+	if strings.Contains(n.text, redact.Placeholder) {
+		r.wrong(n, leftOut)
+	}
+	for _, inner := range slices.Concat(n.names, n.values) {
+		r.complete(inner)
+	}
 }
 
 // checkValue records mistakes in the value of a field.
@@ -77,7 +90,7 @@ func (a *Answer) content(request *elicit.Request) (json.RawMessage, error) {
 			return nil, err
 		}
 	case Valid:
-		content = fault.Valid(request)
+		content = elicit.Valid(request.Fields)
 	default:
 		content, _ = elicit.Content(request.Fields, elicit.Defaults(request.Fields))
 	}
@@ -159,7 +172,7 @@ func (a *Answer) filled(request *elicit.Request) (json.RawMessage, error) {
 // complete adds to given the form's values for other fields, as rest says. It returns
 // all names: the form's fields in order, and then other names from order.
 func (a *Answer) complete(request *elicit.Request, given map[string]json.RawMessage, order []string) []string {
-	form := fault.Valid(request)
+	form := elicit.Valid(request.Fields)
 	if a.rest == Defaults {
 		form, _ = elicit.Content(request.Fields, elicit.Defaults(request.Fields))
 	}

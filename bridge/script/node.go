@@ -1,18 +1,22 @@
 package script
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 
 	"github.com/goccy/go-yaml"
 	"github.com/goccy/go-yaml/ast"
+	"github.com/goccy/go-yaml/lexer"
 	"github.com/goccy/go-yaml/parser"
 	"github.com/goccy/go-yaml/token"
 	"github.com/tailscale/hujson"
 
 	"elicitation-inspector/bridge/rawjson"
+	"elicitation-inspector/bridge/written"
 )
 
 // node is a value in a file, with its position. Numbers keep their digits, and members
@@ -68,11 +72,15 @@ func (n *node) json() json.RawMessage {
 // parse parses a file: as JSON with comments if it begins with a brace and is valid,
 // else as YAML.
 func parse(text []byte) (*node, error) {
+	text = bytes.TrimPrefix(text, []byte("\ufeff"))
 	if t := rawjson.Trim(text); len(t) > 0 && t[0] == '{' {
-		root, err := hujson.Parse(text)
-		if err == nil {
+		root, err := written.ParseJSON(text)
+		switch err {
+		case nil:
 			r := jsonReader{text: text, line: 1, column: 1}
 			return r.node(root)
+		case written.ErrDepth:
+			return nil, err
 		}
 		var flow *node // YAML mappings can have braces, too
 		if flow, _ = parseYAML(text); flow != nil {
@@ -93,7 +101,11 @@ func syntaxError(text []byte, err error) error {
 }
 
 func parseYAML(text []byte) (*node, error) {
-	file, err := parser.ParseBytes(text, 0)
+	tokens := lexer.Tokenize(string(text))
+	if tooDeep(tokens) {
+		return nil, written.ErrDepth
+	}
+	file, err := parser.Parse(tokens, 0)
 	var at yaml.Error
 	if errors.As(err, &at) {
 		position := at.GetToken().Position
@@ -117,6 +129,36 @@ func parseYAML(text []byte) (*node, error) {
 	}
 	r := yamlReader{anchors: map[string]*node{}}
 	return r.node(body)
+}
+
+// tooDeep reports whether YAML is nested too deep: by brackets, or by columns, each to the
+// right of the one around it.
+func tooDeep(tokens token.Tokens) bool {
+	brackets, line := 0, 0
+	var columns []int
+	for _, t := range tokens {
+		switch t.Type {
+		case token.MappingStartType, token.SequenceStartType:
+			brackets++
+		case token.MappingEndType, token.SequenceEndType:
+			brackets--
+		}
+		at := t.Position
+		if brackets > 0 || at.Line == line && t.Prev.Type != token.SequenceEntryType {
+			if brackets+len(columns) > written.DepthMost {
+				return true
+			}
+			continue
+		}
+		line = at.Line
+		for len(columns) > 0 && columns[len(columns)-1] >= at.Column {
+			columns = columns[:len(columns)-1]
+		}
+		if columns = append(columns, at.Column); len(columns) > written.DepthMost {
+			return true
+		}
+	}
+	return false
 }
 
 func mistakeAt(n ast.Node, format string, args ...any) Mistake {
@@ -238,9 +280,17 @@ func (n *node) setText(text string) {
 	n.kind, n.text, n.scalar = rawjson.String, text, rawjson.Quoted(text)
 }
 
+// zeros matches digits that YAML 1.1 reads as an octal number, and YAML 1.2 as a decimal
+// one, and that are mostly a code, such as that of a place.
+var zeros = regexp.MustCompile(`^[-+]?0[0-9]`)
+
 // setNumber sets a number. It keeps the digits if they are valid JSON, else it formats
-// value.
+// value. Digits with leading zeros are text.
 func (n *node) setNumber(digits string, value any) {
+	if zeros.MatchString(digits) {
+		n.setText(digits)
+		return
+	}
 	n.kind, n.scalar = rawjson.Number, json.RawMessage(digits)
 	if !rawjson.Valid(n.scalar) {
 		n.scalar = fmt.Append(nil, value)

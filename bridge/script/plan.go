@@ -7,15 +7,17 @@ import "elicitation-inspector/bridge/rawjson"
 type Plan struct {
 	Scenario
 	ReadOnly         bool     // only tools that are annotated with readOnlyHint are called
-	AllowDestructive []string // tools that are called although they are annotated with destructiveHint
+	AllowDestructive []*Text  // tools that are called although they are annotated with destructiveHint
 	Skip             []*Text  // what is not called
 	Behaviours       []string // by name; empty for all
+	Witness          *Witness // of the calls without one of their own; nil for none
+	Reset            string   // the command line that puts the world back before each trial
 }
 
 // ParsePlan reads a plan file, as [Parse] reads answers. behaviours are the names of
 // those that there are.
 func ParsePlan(file string, text []byte, env func(string) (string, bool), behaviours []string) (*Plan, error) {
-	r := &reader{file: file, env: env}
+	r := &reader{file: file, env: env, plan: true}
 	p := new(Plan)
 	root := r.begin(text)
 	if root == nil {
@@ -23,17 +25,20 @@ func ParsePlan(file string, text []byte, env func(string) (string, bool), behavi
 	}
 	known := r.scenarioKeys(&p.Scenario)
 	known["readOnly"] = r.flag("readOnly", &p.ReadOnly)
-	known["allowDestructive"] = r.strings("allowDestructive", &p.AllowDestructive)
-	known["skip"] = r.each("skip", func(v *node) {
-		var t *Text
-		r.pattern("an element of skip", &t)(v)
-		p.Skip = append(p.Skip, t)
-	})
+	for name, list := range map[string]*[]*Text{"allowDestructive": &p.AllowDestructive, "skip": &p.Skip} {
+		known[name] = r.each(name, func(v *node) {
+			var t *Text
+			r.pattern("an element of "+name, &t)(v)
+			*list = append(*list, t)
+		})
+	}
 	known["behaviours"] = r.each("behaviours", func(v *node) {
 		name := ""
 		r.oneOf("a behaviour", &name, behaviours...)(v)
 		p.Behaviours = append(p.Behaviours, name)
 	})
+	known["witness"] = r.witness(&p.Witness)
+	known["reset"] = r.text("reset", &p.Reset)
 	delete(known, "elicitation") // which behaviours differ in
 	r.object(root, "a plan", known)
 	if calls := root.member("calls"); calls != nil {
@@ -49,4 +54,19 @@ func ParsePlan(file string, text []byte, env func(string) (string, bool), behavi
 // each reads a list.
 func (r *reader) each(what string, one func(*node)) func(*node) {
 	return func(n *node) { r.list(n, what, one) }
+}
+
+// witness reads a witness.
+func (r *reader) witness(out **Witness) func(*node) {
+	return func(n *node) {
+		if !r.kind(n, "witness", rawjson.String) {
+			return
+		}
+		w, err := ParseWitness(n.text)
+		if err != nil {
+			r.wrong(n, "%v", err)
+			return
+		}
+		*out = w
+	}
 }

@@ -1,13 +1,14 @@
 package script
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
 	"time"
 
 	"elicitation-inspector/bridge/rawjson"
-	"elicitation-inspector/bridge/spelling"
+
 	"elicitation-inspector/bridge/wording"
 )
 
@@ -16,6 +17,7 @@ type reader struct {
 	file     string
 	env      func(string) (string, bool)
 	mistakes []Mistake
+	plan     bool // the file is a plan, whose calls may have a witness
 }
 
 func (r *reader) wrong(n *node, format string, args ...any) {
@@ -69,10 +71,7 @@ func (r *reader) instead(name string, known keys) string {
 }
 
 func suggest(name string, names []string) string {
-	if meant := spelling.Nearest(name, names); meant != "" {
-		return fmt.Sprintf("; did you mean %q?", meant)
-	}
-	return "; it takes " + wording.Series(names)
+	return cmp.Or(wording.DidYouMean(name, names), "; it takes "+wording.Series(names))
 }
 
 // list calls each for the elements of an array.

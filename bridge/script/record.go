@@ -6,17 +6,23 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode"
 
+	"elicitation-inspector/bridge/client"
 	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/elicit"
+
 	"elicitation-inspector/bridge/mcp"
 	"elicitation-inspector/bridge/rawjson"
+	"elicitation-inspector/bridge/wire/redact"
 	"elicitation-inspector/bridge/wording"
 )
 
 // Writing sets how answers files and scenarios are written.
 type Writing struct {
 	From string // source of the calls, for the first line
+	// Servers are those of the calls, which tell the target of a scenario.
+	Servers []conversation.Server
 	// Expect adds expectations: the outcome of the call if there is only one, or of
 	// each call of a scenario.
 	Expect bool
@@ -41,7 +47,7 @@ func CallsIn(ctx context.Context, talk *conversation.Conversation, number int, h
 // Answers returns an answers file that repeats the answers given in calls.
 func (w Writing) Answers(calls []*conversation.Call) string {
 	var y yamlText
-	y.line(0, "# Answers as they were given in "+strings.ReplaceAll(w.From, "\n", " ")+".")
+	y.line(0, "# Answers as they were given in "+wording.EscapeLine(w.From)+".")
 	y.line(0, "# The first rule that matches answers; in a message * stands for any text.")
 	w.rules(&y, 0, calls)
 	made := 0
@@ -62,21 +68,55 @@ func (w Writing) Answers(calls []*conversation.Call) string {
 	return y.String()
 }
 
-// Scenario returns a scenario that repeats the calls.
+// Scenario returns a scenario that repeats those calls that have a response. All are made
+// in the revision of the last one, so a call that failed because its own revision has no
+// requests from the server is left out.
 func (w Writing) Scenario(calls []*conversation.Call) string {
+	calls = slices.DeleteFunc(slices.Clone(calls), func(c *conversation.Call) bool { return c.Number == 0 || calledBy[c.Method] == "" })
 	var y yamlText
-	y.line(0, "# The calls of "+strings.ReplaceAll(w.From, "\n", " ")+", with their answers.")
-	y.line(0, "# A transcript does not have the command line of its server: put it here, or a url.")
-	y.line(0, "target: demo")
+	y.line(0, "# The calls of "+wording.EscapeLine(w.From)+", with their answers.")
+	var server conversation.Server
+	revision := ""
+	for _, c := range calls {
+		revision = c.Protocol
+		for _, s := range w.Servers {
+			if s.Label == c.Server {
+				server = s
+			}
+		}
+	}
+	target(&y, &server)
+	if slices.Contains(mcp.Revisions, revision) {
+		y.entry(0, "protocol", quoted(revision))
+	}
+	if server.Declared != nil {
+		declared := client.SettingsOf(server.Declared)
+		if usual := (client.Settings{Protocol: revision}).Declares(); declared.Elicitation != usual {
+			y.entry(0, "elicitation", quoted(string(declared.Elicitation)))
+		}
+		if declared.Sampling {
+			y.entry(0, "sampling", "true")
+		}
+		if declared.Roots {
+			y.entry(0, "roots", "true")
+		}
+	}
 	y.line(0, "calls:")
 	for _, c := range calls {
-		kind := calledBy[c.Method]
-		if c.Number == 0 || kind == "" {
+		left := ""
+		switch {
+		case c.Unsent != "" && c.Protocol != revision:
+			left = "in " + c.Protocol + " the server could not ask"
+		case c.Result == nil && c.Error == nil:
+			left = "it has no response (" + c.State.String() + ")"
+		}
+		if left != "" {
+			y.line(2, fmt.Sprintf("# Call %d of %s is left out: %s.", c.Number, wording.EscapeLine(wording.Quoted(c.Name)), left))
 			continue
 		}
 		y.item(2)
-		y.entry(4, kind, quoted(c.Name))
-		if c.Arguments != nil && kind != "resource" {
+		y.entry(4, calledBy[c.Method], quoted(c.Name))
+		if c.Arguments != nil && c.Method != mcp.MethodReadResource {
 			y.value(4, "arguments", c.Arguments, quoted)
 		}
 		if len(c.Questions) > 0 {
@@ -87,6 +127,56 @@ func (w Writing) Scenario(calls []*conversation.Call) string {
 		}
 	}
 	return y.String()
+}
+
+// target writes how a server was reached. Variables of the environment stand for the
+// values that a transcript does not have.
+func target(y *yamlText, s *conversation.Server) {
+	variables := func(key string, names []string, variable func(string) string) {
+		for i, name := range names {
+			if i == 0 {
+				y.line(2, key+":")
+			}
+			y.entry(4, name, quoted("${"+variable(name)+"}"))
+		}
+	}
+	switch {
+	case s.Transport == "memory":
+		y.line(0, "target: demo")
+	case s.Started != nil:
+		y.line(0, "target:")
+		var words []string
+		for _, word := range s.Started.Command {
+			words = append(words, quoted(word))
+		}
+		y.entry(2, "command", "["+strings.Join(words, ", ")+"]")
+		if s.Started.Dir != "" {
+			y.entry(2, "cwd", quoted(s.Started.Dir))
+		}
+		variables("env", s.Started.Env, strings.Clone)
+	case s.URL != "":
+		y.line(0, "target:")
+		y.entry(2, "url", quoted(s.URL))
+		if s.Legacy {
+			y.entry(2, "transport", "sse")
+		}
+		variables("headers", slices.DeleteFunc(slices.Clone(s.LeftOut), func(name string) bool {
+			return name == "Mcp-Session-Id" || name == "Authorization" && s.SignedIn
+		}), variableOf)
+	default:
+		y.line(0, "# The transcript does not have the command line of its server: put it here, or a url.")
+		y.line(0, "target: {command: ["+quoted(commandHere)+"]}")
+	}
+}
+
+// variableOf returns the name of an environment variable for a value.
+func variableOf(name string) string {
+	return strings.Map(func(c rune) rune {
+		if c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' {
+			return unicode.ToUpper(c)
+		}
+		return '_'
+	}, name)
 }
 
 // calledBy maps the methods of calls to the keys of a match or a call.
@@ -140,7 +230,7 @@ func (w Writing) rule(indent int, c *conversation.Call, q *conversation.Question
 	y.item(indent)
 	y.line(indent+2, "match:")
 	if kind := calledBy[c.Method]; kind != "" {
-		y.entry(indent+4, kind, quoted(Literal(c.Name)))
+		y.entry(indent+4, kind, pattern(c.Name))
 	}
 	w.about(&y, indent+4, c, q)
 	w.answer(&y, indent+2, q)
@@ -156,7 +246,7 @@ func (w Writing) about(y *yamlText, indent int, c *conversation.Call, q *convers
 		}
 	}
 	if q.Key != "" && same > 1 {
-		y.entry(indent, "key", quoted(Literal(q.Key)))
+		y.entry(indent, "key", pattern(q.Key))
 	}
 	request, err := elicit.Parse(q.Params)
 	switch {
@@ -165,10 +255,12 @@ func (w Writing) about(y *yamlText, indent int, c *conversation.Call, q *convers
 	case err != nil:
 	default:
 		y.entry(indent, "mode", quoted(string(request.Mode)))
-		y.entry(indent, "message", quoted(Literal(request.Message)))
+		y.entry(indent, "message", pattern(request.Message))
 		var names []string
 		for _, f := range request.Fields {
-			names = append(names, quoted(f.Name))
+			if !strings.Contains(f.Name, redact.Placeholder) {
+				names = append(names, quoted(f.Name))
+			}
 		}
 		if names != nil {
 			y.entry(indent, "fields", "["+strings.Join(names, ", ")+"]")
@@ -204,12 +296,35 @@ func (w Writing) answer(y *yamlText, indent int, q *conversation.Question) {
 	case q.Action != string(Accept) || content == nil:
 		y.entry(indent, "answer", q.Action)
 	default:
+		content, variables := filledIn(content)
+		if len(variables) > 0 {
+			y.line(indent, "# The transcript leaves values out. Set "+wording.Series(variables)+", or put the values here.")
+		}
 		y.line(indent, "answer:")
 		y.value(indent+2, "accept", content, quoted)
-		if q.Anyway() != nil || unchecked(q, content) {
+		if len(variables) == 0 && q.Anyway() != nil || unchecked(q, content) {
 			y.entry(indent+2, "anyway", "true")
 		}
 	}
+}
+
+// filledIn returns an accepted content with environment variables, which it lists, in
+// place of values that the transcript leaves out. What is left out further inside stays,
+// and is a mistake in the file that is written.
+func filledIn(content json.RawMessage) (filled json.RawMessage, variables []string) {
+	filled = []byte("{")
+	for name, value := range rawjson.Members(content) {
+		if len(filled) > 1 {
+			filled = append(filled, ',')
+		}
+		if rawjson.KindOf(value) == rawjson.String && strings.Contains(rawjson.Text(value), redact.Placeholder) {
+			variable := variableOf(name)
+			variables = append(variables, variable)
+			value = fmt.Appendf(nil, `{%q:%q}`, fromEnv, variable)
+		}
+		filled = append(append(rawjson.AppendQuoted(filled, name), ':'), value...)
+	}
+	return append(filled, '}'), variables
 }
 
 // turnedDown reports whether a request other than an elicitation was answered with an
@@ -227,17 +342,21 @@ func unchecked(q *conversation.Question, content json.RawMessage) bool {
 	return err != nil
 }
 
+// pattern returns the pattern for a text, with * for what the transcript leaves out.
+func pattern(text string) string {
+	return quoted(strings.ReplaceAll(Literal(text), redact.Placeholder, "*"))
+}
+
 // expect writes the outcome of a call as its expectation, without members that change
 // from run to run, such as _meta.
 func (w Writing) expect(y *yamlText, indent int, c *conversation.Call) {
-	pattern := func(text string) string { return quoted(Literal(text)) }
 	kind := rawjson.Text(rawjson.Member(c.Result, "resultType"))
 	switch {
 	case c.Number == 0, kind != "" && kind != "complete": // an incomplete result is not the call's outcome
 	case c.Result != nil:
 		var kept []byte
 		for name, value := range rawjson.Members(c.Result) {
-			if name != "_meta" && name != "resultType" && name != "ttlMs" && name != "cacheScope" {
+			if !strings.Contains(name, redact.Placeholder) && name != "_meta" && name != "resultType" && name != "ttlMs" && name != "cacheScope" {
 				kept = append(kept, ',')
 				kept = append(rawjson.AppendQuoted(kept, name), ':')
 				kept = append(kept, value...)

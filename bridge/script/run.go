@@ -178,3 +178,18 @@ func (r *Run) Unmet(over bool) []string {
 	}
 	return out
 }
+
+// Idle lists the rules that have answered no question so far, without those that are
+// expected to answer none.
+func (r *Run) Idle() (idle []*Rule) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, s := range r.scripts {
+		for _, rule := range s.Rules {
+			if r.answered[rule] == 0 && (rule.Expect == nil || rule.Expect.Asked != 0) {
+				idle = append(idle, rule)
+			}
+		}
+	}
+	return idle
+}

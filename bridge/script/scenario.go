@@ -2,12 +2,14 @@ package script
 
 import (
 	"encoding/json"
+	"errors"
 	"regexp"
 	"strings"
 	"time"
 
 	"elicitation-inspector/bridge/mcp"
 	"elicitation-inspector/bridge/rawjson"
+	"elicitation-inspector/bridge/wire/redact"
 )
 
 // Scenario is a list of calls to one server, in order, each with its answers and its
@@ -26,6 +28,9 @@ type Scenario struct {
 // Target is how the server is reached: by exactly one of Demo, Command and URL. With
 // the zero Target, the caller chooses the server.
 type Target struct {
+	// Missing says what has to be put into the file, or into the environment, before the
+	// target can be used; nil if nothing.
+	Missing   error
 	Demo      bool // the built-in demo server
 	Command   []string
 	Env       []string // K=V
@@ -43,6 +48,7 @@ type Call struct {
 	Kind, Key string // "tool", "prompt" or "resource", and the name or URI
 	Arguments json.RawMessage
 	Timeout   time.Duration // 0 for the scenario's timeout
+	Witness   *Witness      // of a plan's call; nil for that of all calls
 }
 
 // ParseScenario reads a scenario file. See [Parse] for env and the error.
@@ -95,8 +101,12 @@ func (r *reader) call(n *node) *Call {
 	known["timeout"] = r.duration("timeout", &c.Timeout)
 	known["arguments"] = func(n *node) {
 		if r.kind(n, "arguments", rawjson.Object) {
+			r.complete(n)
 			c.Arguments = n.json()
 		}
+	}
+	if r.plan {
+		known["witness"] = r.witness(&c.Witness)
 	}
 	named := 0
 	for _, kind := range []string{"tool", "prompt", "resource"} {
@@ -104,6 +114,7 @@ func (r *reader) call(n *node) *Call {
 			named++
 			c.Kind = kind
 			r.text(kind, &c.Key)(n)
+			r.complete(n)
 		}
 	}
 	before := len(r.mistakes)
@@ -130,7 +141,7 @@ func (r *reader) target(n *node, t *Target) {
 			}
 			for i, name := range n.names {
 				if r.kind(n.values[i], "a value of "+what, rawjson.String) {
-					each(name.text, r.expand(n.values[i]))
+					each(name.text, r.expand(n.values[i], t))
 				}
 			}
 		}
@@ -139,12 +150,12 @@ func (r *reader) target(n *node, t *Target) {
 		"command": func(n *node) {
 			r.list(n, "command", func(v *node) {
 				if r.kind(v, "an element of command", rawjson.String) {
-					t.Command = append(t.Command, r.expand(v))
+					t.Command = append(t.Command, r.expand(v, t))
 				}
 			})
 		},
-		"cwd":       func(n *node) { r.text("cwd", &t.Dir)(n); t.Dir = r.expand(n) },
-		"url":       func(n *node) { r.text("url", &t.URL)(n); t.URL = r.expand(n) },
+		"cwd":       func(n *node) { r.text("cwd", &t.Dir)(n); t.Dir = r.expand(n, t) },
+		"url":       func(n *node) { r.text("url", &t.URL)(n); t.URL = r.expand(n, t) },
 		"transport": r.oneOf("transport", &t.Transport, "auto", "http", "sse"),
 		"env":       pairs("env", func(name, value string) { t.Env = append(t.Env, name+"="+value) }),
 		"headers":   pairs("headers", func(name, value string) { t.Header = append(t.Header, [2]string{name, value}) }),
@@ -156,8 +167,22 @@ func (r *reader) target(n *node, t *Target) {
 
 var variable = regexp.MustCompile(`\$\{([A-Za-z_][A-Za-z0-9_]*)(:-[^}]*)?\}`)
 
-// expand replaces ${NAME} and ${NAME:-default} in a text by their values.
-func (r *reader) expand(n *node) string {
+// commandHere stands in a written scenario in place of a command that its transcript does
+// not have.
+const commandHere = "put the command here"
+
+// expand replaces ${NAME} and ${NAME:-default} in a text by their values. What is missing
+// is recorded in t, whose place a target on the command line can take.
+func (r *reader) expand(n *node, t *Target) string {
+	missing := func(what string) {
+		t.Missing = errors.Join(t.Missing, &Mistakes{r.file, []Mistake{{n.line, n.column, what}}})
+	}
+	switch {
+	case n.text == commandHere:
+		missing(commandHere)
+	case strings.Contains(n.text, redact.Placeholder):
+		missing(leftOut)
+	}
 	return variable.ReplaceAllStringFunc(n.text, func(found string) string {
 		parts := variable.FindStringSubmatch(found)
 		value, set := r.env(parts[1])
@@ -165,7 +190,7 @@ func (r *reader) expand(n *node) string {
 		case set && value != "" || set && parts[2] == "":
 			return value
 		case parts[2] == "":
-			r.wrong(n, "the environment has no variable %s", parts[1])
+			missing("the environment has no variable " + parts[1])
 		}
 		return strings.TrimPrefix(parts[2], ":-")
 	})

@@ -158,6 +158,7 @@ func (r *reader) answer(n *node) *Answer {
 		"anyway": r.flag("anyway", &a.Anyway),
 		"result": func(n *node) {
 			if a.Action = Result; r.kind(n, "result", rawjson.Object) {
+				r.complete(n)
 				a.Result = n.json()
 			}
 		},
@@ -183,6 +184,7 @@ func (r *reader) answer(n *node) *Answer {
 func (r *reader) content(n *node, a *Answer) {
 	if n.kind == rawjson.Object {
 		a.Content, a.values = Values, n
+		r.complete(n)
 		for _, value := range n.values {
 			r.checkValue(value)
 		}
@@ -209,6 +211,7 @@ func (r *reader) faultKeys(n *node, a *Answer, known keys) {
 			continue
 		}
 		known[param] = func(v *node) {
+			r.complete(v)
 			raw, merr := json.Marshal(map[string]json.RawMessage{param: v.json()})
 			if merr == nil {
 				merr = json.Unmarshal(raw, &a.Params)

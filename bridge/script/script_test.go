@@ -50,6 +50,8 @@ func TestContent(t *testing.T) {
 		{`{accept: {name: A, size: {$default: true}}}`, `{"name":"A","size":"l"}`},
 		{`{accept: {size: s, name: A}, rest: defaults}`, `{"name":"A","count":3,"size":"s"}`},
 		{`{accept: {name: 5}, anyway: true}`, `{"name":5}`},
+		{`{accept: {name: 0777}}`, `{"name":"0777"}`},
+		{`{accept: {name: A, count: 0777}}`, `count: Must be a whole number. The answer has "0777".`},
 		{`{accept: {name: A, extra: {a: [1, null]}}}`, `{"name":"A","extra":{"a":[1,null]}}`},
 		{`{accept: {name: 5}}`, `not sent without "anyway: true": name: Must be text. The answer has 5.`},
 		{`accept`, `name: Required.`},
@@ -81,7 +83,7 @@ func TestMatch(t *testing.T) {
 		{`{tool: onboard}`, true}, {`{tool: on*}`, true}, {`{tool: on}`, false}, {`{tool: /^on/}`, true}, {`{tool: /oa$/}`, false},
 		{`{prompt: "*"}`, false}, {`{resource: "*"}`, false},
 		{`{server: demo}`, true}, {`{server: other}`, false},
-		{`{message: Who*}`, true}, {`{message: "Who are you?"}`, true}, {`{message: who*}`, false}, {`{message: '/(?i)who/'}`, true}, {`{message: 'Who\*'}`, false},
+		{`{message: Who*}`, true}, {`{message: "Who are you?"}`, true}, {`{message: who*}`, false}, {`{message: '/(?i)who/'}`, true}, {`{message: /WHO/i}`, true}, {`{message: /WHO/}`, false}, {`{message: 'Who\*'}`, false},
 		{`{fields: [name, size]}`, true}, {`{fields: [name, colour]}`, false}, {`{fields: []}`, true},
 		{`{key: "*"}`, false}, {`{mode: form}`, true}, {`{mode: url}`, false}, {`{round: 1}`, true}, {`{round: 2}`, false},
 		{`{nth: 1}`, true}, {`{nth: 2}`, false},
@@ -156,7 +158,7 @@ func TestYAML(t *testing.T) {
 	n, err := parse([]byte(`
 a: &base {x: 1.50, y: 0x1F, z: 1e3}
 b: {<<: *base, y: "2"}
-c: [yes, ~, null, true, .5, 12345678901234567890123]
+c: [yes, ~, null, true, .5, 12345678901234567890123, 0777, -0017, 0o17, 010.50]
 d: |
   two
   lines
@@ -166,10 +168,19 @@ e: !!str 12
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := `{"a":{"x":1.50,"y":31,"z":1e3},"b":{"x":1.50,"y":31,"z":1e3},"c":["yes",null,null,true,0.5,12345678901234567890123],"d":"two\nlines\n","e":"12","7":"seven"}`
+	want := `{"a":{"x":1.50,"y":31,"z":1e3},"b":{"x":1.50,"y":31,"z":1e3},"c":["yes",null,null,true,0.5,12345678901234567890123,"0777","-0017",15,"010.50"],"d":"two\nlines\n","e":"12","7":"seven"}`
 	want = strings.Replace(want, `"b":{"x":1.50,"y":31,"z":1e3}`, `"b":{"x":1.50,"y":"2","z":1e3}`, 1)
 	if got := string(n.json()); got != want {
 		t.Errorf("%s\nwant\n%s", got, want)
+	}
+}
+
+// TestByteOrderMark reads files as editors on Windows write them.
+func TestByteOrderMark(t *testing.T) {
+	for _, text := range []string{"default: cancel\n", `{"default": "cancel"}`, `{default: cancel}`} {
+		if s := parsed(t, "\ufeff"+text); s.Default == nil || s.Default.Action != Cancel {
+			t.Errorf("%q: %+v", text, s.Default)
+		}
 	}
 }
 
@@ -221,7 +232,7 @@ func TestExpectOfQuestions(t *testing.T) {
 }
 
 func TestLiteral(t *testing.T) {
-	for _, text := range []string{"plain", "a*b", `c:\d`, "/x/", "/", "", "two\nlines *", `\*`} {
+	for _, text := range []string{"plain", "a*b", `c:\d`, "/x/", "/x/i", "/", "", "two\nlines *", `\*`} {
 		pattern, err := ParseText(Literal(text))
 		if err != nil || !pattern.Matches(text) || pattern.Matches(text+"x") || pattern.Matches("x"+text) {
 			t.Errorf("%q as %q: %v", text, Literal(text), err)

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"elicitation-inspector/bridge/rawjson"
+	"elicitation-inspector/bridge/wording"
 )
 
 // yamlText is a YAML text under construction. Unlike YAML encoders, it keeps the digits
@@ -15,7 +16,9 @@ type yamlText struct {
 	dash bool // the next line begins a list item
 }
 
-func (y *yamlText) String() string { return y.text.String() }
+// String returns the text with escapes in place of hidden characters, which are in
+// comments and in double quotation marks alone.
+func (y *yamlText) String() string { return wording.Escape(y.text.String()) }
 
 func (y *yamlText) line(indent int, text string) {
 	if y.dash && indent >= 2 {

@@ -3,6 +3,7 @@
 package scripted
 
 import (
+	"sync/atomic"
 	"time"
 
 	"elicitation-inspector/bridge/calls"
@@ -36,8 +37,13 @@ type Source struct {
 	// reason. It reports whether to cancel the question instead. If it is nil, all such
 	// questions go to the person.
 	Left func(q inbox.Question, why string) (cancel bool)
+	// Before is called before each question is decided, with its place among the questions,
+	// from 1; nil for none.
+	Before func(place int)
 	// Inspection is the inspection that asks the questions.
 	Inspection Inspection
+
+	asked atomic.Int64
 }
 
 // New begins a run of a script.
@@ -47,6 +53,9 @@ func New(name string, s *script.Script) *Source {
 
 // Decide implements [inbox.Source].
 func (s *Source) Decide(q *inbox.Question) inbox.Decision {
+	if place := s.asked.Add(1); s.Before != nil {
+		s.Before(int(place))
+	}
 	d := s.Run.Decide(s.told(q))
 	if d.Answer == nil {
 		return s.left(q, d.Why)

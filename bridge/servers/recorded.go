@@ -66,9 +66,12 @@ func (t *Transcript) Update(known []conversation.Server) (changed []changes.Chan
 var ways = map[string]string{"stdio": "stdio", "http": "HTTP", "sse": "SSE", "memory": "in process"}
 
 func serverOf(index int, s conversation.Server) Server {
-	spec := target.Spec{Name: s.Label, Command: s.Command}
+	spec := target.Spec{Name: s.Label, URL: s.URL}
+	if s.Started != nil {
+		spec.Command, spec.Dir = s.Started.Command, s.Started.Dir
+	}
 	out := Server{
-		ID: fmt.Sprintf("s%d", index+1), Index: index, Label: s.Label, Address: spec.Address(), Target: spec.Key(), How: ways[s.Transport],
+		ID: fmt.Sprintf("s%d", index+1), Index: index, Label: s.Label, Address: spec.Address(), How: ways[s.Transport],
 		State: Recorded, Since: s.Since,
 		Info: session.Info{
 			Name: s.Name, Title: s.Title, Version: s.Version, Protocol: s.Protocol, Instructions: s.Instructions,
@@ -76,30 +79,9 @@ func serverOf(index int, s conversation.Server) Server {
 		},
 	}
 	if s.Declared != nil {
-		out.Settings = settingsOf(s.Declared)
+		out.Settings = client.SettingsOf(s.Declared)
 	}
 	return out
-}
-
-// settingsOf returns the settings under which a client declares d.
-func settingsOf(d *conversation.Declared) client.Settings {
-	s := client.Settings{Elicitation: client.DeclareNone, Sampling: d.Sampling != nil, Roots: d.Roots != nil}
-	var modes map[string]json.RawMessage
-	if d.Elicitation == nil || json.Unmarshal(d.Elicitation, &modes) != nil || modes == nil {
-		return s
-	}
-	form, url := modes["form"] != nil, modes["url"] != nil
-	switch {
-	case form && url:
-		s.Elicitation = client.DeclareBoth
-	case form:
-		s.Elicitation = client.DeclareForm
-	case url:
-		s.Elicitation = client.DeclareURL
-	default:
-		s.Elicitation = client.DeclareEmpty
-	}
-	return s
 }
 
 // All returns the servers, in the order of their first frames.

@@ -3,6 +3,7 @@ package session
 import (
 	"context"
 	"errors"
+	"io"
 	"strings"
 	"time"
 
@@ -66,15 +67,20 @@ func (s *Session) grace() time.Duration {
 }
 
 // lost returns why a request has no response: the reason why the connection ended, if
-// it did, else err. The request's error comes first, so lost waits a moment for the
-// connection to end, unless err is a transport failure or a JSON-RPC error.
+// it did, else err. The request's error comes first, so lost waits for the connection to
+// end, unless err is a transport failure or a JSON-RPC error.
 func (s *Session) lost(ctx context.Context, err error) error {
 	var failure *target.Failure
 	var rpc *jsonrpc.Error
 	if ctx.Err() == nil && !errors.As(err, &failure) && !errors.As(err, &rpc) {
+		patience := time.After(2 * s.grace())
+		if s.transport() != "http" && errors.Is(err, io.EOF) {
+			patience = nil // the process's output has ended, and the session ends with it
+		}
 		select {
 		case <-s.ctx.Done():
-		case <-time.After(2 * s.grace()):
+		case <-ctx.Done():
+		case <-patience:
 		}
 	}
 	if cause := context.Cause(s.ctx); cause != nil {

@@ -84,7 +84,7 @@ func (s *Session) connectBy(spec target.Spec, settings client.Settings) error {
 	s.mu.Lock()
 	s.sdk, s.revision = session, res.ProtocolVersion
 	s.mu.Unlock()
-	if res.Capabilities != nil && res.Capabilities.Logging != nil && res.ProtocolVersion < mcp.Revision20260728 {
+	if !settings.NoLogs && res.Capabilities != nil && res.Capabilities.Logging != nil && res.ProtocolVersion < mcp.Revision20260728 {
 		// A server may send no log messages until a level is set, and the inspector
 		// shows all of them. A refusal is on the wire already.
 		if err := session.SetLoggingLevel(s.ctx, &sdk.SetLoggingLevelParams{Level: "debug"}); err != nil {

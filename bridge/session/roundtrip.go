@@ -73,7 +73,7 @@ const tokenStart = "call-"
 func (s *Session) RoundTrip(ctx context.Context, r Request) (Reply, error) {
 	ticket := fmt.Sprintf("%s%d-%d", tokenStart, r.Call, r.Round)
 	meta := sdk.Meta{"progressToken": ticket}
-	if s.modern() {
+	if s.modern() && !s.Settings.NoLogs {
 		meta[sdk.MetaKeyLogLevel] = "debug"
 	}
 	s.knows(r.Call)
@@ -98,6 +98,9 @@ func (s *Session) RoundTrip(ctx context.Context, r Request) (Reply, error) {
 	}
 	return Reply{}, s.explainLoss(ctx, err)
 }
+
+// Ping sends a ping and waits for its response.
+func (s *Session) Ping(ctx context.Context) error { return s.sdk.Ping(ctx, nil) }
 
 // knows records that a call sends requests on this session, so that progress
 // notifications after its end are still attributed to it.

@@ -17,6 +17,9 @@ type Config struct {
 	Off bool
 	// ClientID and ClientSecret belong to a client that the authorization server already knows.
 	ClientID, ClientSecret string
+	// Issuer is the authorization server that knows that client; "" for the first one that the
+	// client gets a token from. The client is made known to no other.
+	Issuer string
 	// ClientKey signs assertions by which the client authenticates, in place of a secret.
 	ClientKey crypto.Signer
 	// MetadataURL is the address of a client-ID metadata document.
@@ -37,6 +40,8 @@ func (c Config) Check() error {
 	switch {
 	case c.MetadataURL != "" && (err != nil || u.Scheme != "https" || u.Host == "" || u.Path == "" || u.Path == "/"):
 		return fmt.Errorf("%q is no https URL with a path, as the address of a client-ID metadata document must be", c.MetadataURL)
+	case c.Issuer != "" && c.ClientID == "":
+		return fmt.Errorf("an issuer needs a client id, which it has given")
 	case c.ClientSecret != "" && c.ClientID == "":
 		return fmt.Errorf("a client secret needs a client id")
 	case c.ClientKey != nil && c.ClientID == "":

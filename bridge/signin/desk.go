@@ -47,6 +47,8 @@ type Desk struct {
 	count     atomic.Int64 // of attempts
 	transport *http.Transport
 	alone     atomic.Bool // the person did not come within DeskConfig.Wait
+	closing   sync.Once
+	closeErr  error
 
 	mu        sync.Mutex
 	flows     map[string]*Flow
@@ -74,7 +76,14 @@ func NewDesk(c DeskConfig) *Desk {
 // Masked returns a frame in which the secrets of all sign-ins are masked. Pass it to [wire.Log.Mask].
 func (d *Desk) Masked(f *wire.Frame) *wire.Frame { return d.secrets.Frame(f) }
 
-func (d *Desk) masks() masks { return masks{secrets: d.secrets} }
+// MaskedJSON returns JSON of a server in which the secrets of all sign-ins are masked, or
+// raw itself if it has none.
+func (d *Desk) MaskedJSON(server string, raw []byte) []byte { return d.secrets.JSONOf(server, raw) }
+
+// MaskedText is MaskedJSON for a text.
+func (d *Desk) MaskedText(server, text string) string { return d.secrets.TextOf(server, text) }
+
+func (f *Flow) masks() masks { return masks{secrets: f.desk.secrets, server: f.name} }
 
 // number returns the number of the next attempt.
 func (d *Desk) number() int { return int(d.count.Add(1)) }
@@ -87,8 +96,8 @@ func (d *Desk) Flow(key, name, server string, c Config) *Flow {
 		return nil
 	}
 	u.User, u.Fragment, u.RawFragment = nil, "", ""
-	d.masks().learn("client_secret", c.ClientSecret)
-	f := &Flow{desk: d, name: name, server: u, config: c, loadKept: func() {}, turn: make(chan struct{}, 1), registered: map[string]*answer{}}
+	d.secrets.Secret(name, c.ClientSecret)
+	f := &Flow{desk: d, name: name, server: u, config: c, issuer: c.Issuer, loadKept: func() {}, turn: make(chan struct{}, 1), registered: map[string]*answer{}}
 	if c.Keep {
 		f.loadKept = sync.OnceFunc(f.load)
 	}
@@ -217,8 +226,14 @@ func (d *Desk) redirectURI(port int) (string, error) {
 // callbackTime limits a request to a callback server.
 const callbackTime = 10 * time.Second
 
-// Close ends the callback servers, and waits until they have ended.
+// Close ends the callback servers, and waits until they have ended, each time that it is
+// called.
 func (d *Desk) Close() error {
+	d.closing.Do(func() { d.closeErr = d.close() })
+	return d.closeErr
+}
+
+func (d *Desk) close() error {
 	d.mu.Lock()
 	callbacks := d.callbacks
 	d.callbacks, d.closed = nil, true

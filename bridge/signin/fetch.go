@@ -66,7 +66,7 @@ func (f *Flow) fetchCode(ctx context.Context, args *auth.AuthorizationArgs) (*au
 
 // showWaiting puts the attempt into the state Waiting, with the parameters of the authorization URL.
 func (f *Flow) showWaiting(u *url.URL, params url.Values) {
-	m := f.desk.masks()
+	m := f.masks()
 	shown, plain := m.address(u), *u
 	plain.RawQuery = ""
 	f.mu.Lock()
@@ -158,7 +158,7 @@ func (f *Flow) redirected(ctx context.Context, q url.Values) (*auth.Authorizatio
 
 // log logs a visit of the browser, and adds it to the steps of the attempt.
 func (f *Flow) log(step wire.Step, u *url.URL, status int, why string) {
-	m := f.desk.masks()
+	m := f.masks()
 	shown := m.address(u)
 	why = m.text(why)
 	a, _ := f.Attempt()

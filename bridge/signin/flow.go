@@ -34,7 +34,8 @@ type Flow struct {
 	code        *auth.AuthorizationCodeHandler    // nil before the first authorization code grant
 	credentials *extauth.ClientCredentialsHandler // nil before the first client credentials grant
 	run         *run                              // nil between attempts
-	registered  map[string]*answer                // responses to registrations, by URL and body of the request
+	registered  map[string]*answer                // responses to registrations, by issuer, and URL and body of the request
+	issuer      string                            // to which the configured client belongs; "" while that is unknown
 	another     bool                              // the next authorization request asks for another account
 
 	mu       sync.Mutex

@@ -328,7 +328,7 @@ func TestRefresh(t *testing.T) {
 	get()
 	u.Revoke()
 	get()
-	if err := u.flow.SignOut(t.Context(), true); err != nil {
+	if err := u.flow.SignOut(true); err != nil {
 		t.Fatal(err)
 	}
 	get()

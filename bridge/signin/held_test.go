@@ -15,6 +15,7 @@ import (
 	"elicitation-inspector/bridge"
 	"elicitation-inspector/bridge/calls"
 	"elicitation-inspector/bridge/catalog"
+	"elicitation-inspector/bridge/client"
 	"elicitation-inspector/bridge/servers"
 	"elicitation-inspector/bridge/signin"
 	"elicitation-inspector/bridge/wire"
@@ -161,7 +162,7 @@ func TestEndWhileHeld(t *testing.T) {
 	for _, held := range []bool{true, false} {
 		w := newWorld(t)
 		w.Inner = mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return pinging() }, nil)
-		n := inspect(t, w)
+		n := inspect(t, w, client.Settings{})
 		visit(t, <-n.asked)
 		id := n.Servers()[0].ID
 		n.until(func() bool { s, err := n.Server(id); return err != nil || s.State == servers.Ready })

@@ -77,7 +77,7 @@ func (f *Flow) held(ctx context.Context, step wire.Step, method string, u *url.U
 	if step == wire.StepAuthorization || step == wire.StepRedirect {
 		shown.RawQuery = ""
 	}
-	m := f.desk.masks()
+	m := f.masks()
 	req := &Request{Step: step, Method: method, URL: m.address(&shown), Fields: m.fieldsOf(params)}
 	if step == wire.StepRegistration {
 		req.Body = m.body(http.Header{}, body, false)

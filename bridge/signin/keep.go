@@ -22,7 +22,7 @@ type kept struct {
 	ClientID     string           `json:"client_id,omitempty"`
 	ClientSecret string           `json:"client_secret,omitempty"`
 	Endpoint     *oauth2.Endpoint `json:"endpoint,omitempty"` // nil for a token that cannot be refreshed
-	// Registered are the responses to registrations, by URL and body of the request.
+	// Registered are the responses to registrations, by issuer, and URL and body of the request.
 	Registered map[string]json.RawMessage `json:"registered,omitempty"`
 }
 
@@ -44,14 +44,17 @@ func (f *Flow) load() {
 		f.warn("reading", err)
 		return
 	}
-	m := f.desk.masks()
-	m.learn("access_token", k.Token.AccessToken)
-	m.learn("refresh_token", k.Token.RefreshToken)
-	m.learn("client_secret", k.ClientSecret)
+	m := f.masks()
+	for _, secret := range []string{k.Token.AccessToken, k.Token.RefreshToken, k.ClientSecret} {
+		m.hide("", secret, true)
+	}
 	for asked, body := range k.Registered {
 		header := http.Header{"Content-Type": {"application/json"}}
 		_ = m.body(header, body, false) // makes its secrets known
 		f.registered[asked] = &answer{status: http.StatusCreated, header: header, body: body}
+	}
+	if f.issuer == "" && k.ClientID == f.config.ClientID {
+		f.issuer = k.Issuer
 	}
 	tokens := &tokenSet{token: k.Token, resource: k.Resource, issuer: k.Issuer}
 	if k.Endpoint != nil {
@@ -89,6 +92,6 @@ func (f *Flow) save(t *tokenSet) {
 // warn reports an error of the keyring.
 func (f *Flow) warn(doing string, err error) {
 	if f.desk.config.Warn != nil {
-		f.desk.config.Warn(fmt.Sprintf("%s the token of %s in the system's keyring: %v; it stays in memory", doing, f.name, f.desk.masks().text(err.Error())))
+		f.desk.config.Warn(fmt.Sprintf("%s the token of %s in the system's keyring: %v; it stays in memory", doing, f.name, f.masks().text(err.Error())))
 	}
 }

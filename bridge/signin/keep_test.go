@@ -31,7 +31,7 @@ func TestKeep(t *testing.T) {
 		t.Errorf("with a token that is refreshed: %d, %v, %v", status, err, second.steps())
 	}
 	second.noSecrets()
-	if err := second.flow.SignOut(t.Context(), false); err != nil {
+	if err := second.flow.SignOut(false); err != nil {
 		t.Fatal(err)
 	}
 	third := newUser(t, w, signin.Config{Keep: true}, signin.DeskConfig{Headless: true})

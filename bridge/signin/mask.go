@@ -2,11 +2,13 @@ package signin
 
 import (
 	"encoding/base64"
+	"maps"
 	"mime"
 	"net/http"
 	"net/url"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"elicitation-inspector/bridge/rawjson"
 	"elicitation-inspector/bridge/wire"
@@ -19,44 +21,57 @@ var plainParams = set(`response_type response_mode client_id redirect_uri scope 
 	code_challenge_method prompt iss error error_description error_uri grant_type client_assertion_type
 	subject_token_type requested_token_type token_type expires_in`)
 
-// secretMembers are the members of JSON documents whose values are masked.
-var secretMembers = set(`access_token refresh_token id_token client_secret registration_access_token client_assertion
-	assertion subject_token actor_token code code_verifier state nonce password device_code`)
+// secretParams are the parameters of requests and redirects whose values are secrets by
+// their names in OAuth, and secretMembers the members of responses. Their values are masked
+// wherever they come up from then on. Other values are masked only where they stand, since
+// an authorization server can send any word.
+var (
+	secretMembers = set(`access_token refresh_token id_token client_secret registration_access_token client_assertion assertion
+		subject_token actor_token code_verifier device_code user_code password`)
+	secretParams = set("code state nonce id_token_hint", secretMembers)
+)
 
 // secretHeaders are the headers whose values are masked, except for an authentication scheme.
 var secretHeaders = set("authorization proxy-authorization cookie set-cookie dpop")
 
-func set(names string) map[string]bool {
+func set(names string, more ...map[string]bool) map[string]bool {
 	m := map[string]bool{}
 	for name := range strings.FieldsSeq(names) {
 		m[name] = true
 	}
+	for _, other := range more {
+		maps.Copy(m, other)
+	}
 	return m
 }
 
-// masks replaces the secrets of sign-ins by a placeholder. It recognizes a secret by the
-// name of its parameter, member or header first, and by its value from then on.
+// masks replaces the secrets of a server's sign-ins by a placeholder. It recognizes a secret
+// by the name of its parameter, member or header first, and by its value from then on.
 type masks struct {
 	secrets *redact.Redaction
-	jwts    map[string]wire.JWT // collects the JWTs among the secrets, by name; may be nil
+	server  string              // its name
+	jwts    map[string]wire.JWT // collects the JWTs among the masked values, by name; may be nil
 }
 
-// learn adds a value to the secrets, and the signature of a JWT on its own, too.
-func (m masks) learn(name, value string) {
-	m.secrets.Secret("sign-in", value)
+// hide returns the placeholder for a value. It learns the value if that is a secret, and
+// the signature of a JWT on its own, too.
+func (m masks) hide(name, value string, secret bool) string {
 	jwt, ok := DecodeJWT(value)
-	if !ok {
-		return
-	}
-	_, signature, _ := cutJWT(value)
-	m.secrets.Secret("sign-in", signature)
-	if m.jwts != nil {
+	if ok && m.jwts != nil {
 		m.jwts[name] = jwt
 	}
+	if secret && utf8.RuneCountInString(value) >= redact.LeastSecret {
+		m.secrets.Secret(m.server, value)
+		if ok {
+			_, signature, _ := cutJWT(value)
+			m.secrets.Secret(m.server, signature)
+		}
+	}
+	return redact.Placeholder
 }
 
 // text masks the values of learned secrets in a text.
-func (m masks) text(text string) string { return m.secrets.Text(text) }
+func (m masks) text(text string) string { return m.secrets.TextOf(m.server, text) }
 
 // values returns parameters with their secrets masked and learned.
 func (m masks) values(in url.Values) url.Values {
@@ -75,8 +90,7 @@ func (m masks) param(name, value string) string {
 	case value == "":
 		return ""
 	case !plainParams[name]:
-		m.learn(name, value)
-		return redact.Placeholder
+		return m.hide(name, value, secretParams[name])
 	}
 	return m.text(redact.WithoutQuery(value))
 }
@@ -103,7 +117,7 @@ func (m masks) header(h http.Header) http.Header {
 		for i, value := range values {
 			switch lower := strings.ToLower(name); {
 			case secretHeaders[lower]:
-				values[i] = m.credentials(value)
+				values[i] = m.credentials(value, lower != "set-cookie")
 			case lower == "location":
 				if u, err := url.Parse(value); err == nil {
 					values[i] = m.address(u)
@@ -117,18 +131,16 @@ func (m masks) header(h http.Header) http.Header {
 }
 
 // credentials masks the value of a secret header, except for its authentication scheme.
-func (m masks) credentials(value string) string {
+func (m masks) credentials(value string, secret bool) string {
 	scheme, rest, ok := strings.Cut(value, " ")
 	if !ok || strings.ContainsAny(scheme, "=;") {
-		m.learn("", value)
-		return redact.Placeholder
+		return m.hide("", value, secret)
 	}
-	m.learn("", rest)
 	if pair, err := base64.StdEncoding.DecodeString(rest); err == nil && strings.EqualFold(scheme, "Basic") {
 		_, password, _ := strings.Cut(string(pair), ":")
-		m.learn("", password)
+		m.hide("", password, secret)
 	}
-	return scheme + " " + redact.Placeholder
+	return scheme + " " + m.hide("", rest, secret)
 }
 
 // body returns the body of a request or a response with its secrets masked and learned. With
@@ -152,8 +164,9 @@ func (m masks) body(h http.Header, body []byte, secret bool) string {
 	return m.text(string(body))
 }
 
-// json masks the strings whose members have the name of a secret, at any depth. With
-// strict, it masks all strings except those in members named in plainParams.
+// json masks the strings whose members have the name of a secret, at any depth, and learns
+// those of the document itself. With strict, it masks all strings except those in members
+// named in plainParams.
 func (m masks) json(body []byte, strict bool) []byte {
 	c := rawjson.NewCursor(body)
 	var out []byte
@@ -169,11 +182,11 @@ func (m masks) json(body []byte, strict bool) []byte {
 			for range c.Elements() {
 				walk(name, depth+1)
 			}
-		case kind == rawjson.String && (secretMembers[name] || strict && !plainParams[name]):
+		case kind == rawjson.String && (secretParams[name] || strict && !plainParams[name]):
 			start := c.Offset()
 			c.Skip()
-			m.learn(name, rawjson.Text(body[start:c.Offset()]))
-			out = append(append(out, body[from:start]...), `"`+redact.Placeholder+`"`...)
+			hidden := m.hide(name, rawjson.Text(body[start:c.Offset()]), depth == 1 && secretMembers[name])
+			out = append(append(out, body[from:start]...), `"`+hidden+`"`...)
 			from = c.Offset()
 		default:
 			c.Skip()

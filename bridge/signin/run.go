@@ -119,6 +119,9 @@ func (r *run) classifyToken(req *http.Request, body []byte) url.Values {
 	if r.halted == nil {
 		r.halted = r.authenticate(req, form)
 	}
+	if id := r.flow.config.ClientID; r.flow.issuer == "" && id != "" && r.step == wire.StepToken && r.halted == nil {
+		r.flow.issuer = r.issuer
+	}
 	return form
 }
 
@@ -258,6 +261,9 @@ func (r *run) wrongServer(body []byte) string {
 	case !slices.Contains(methods, "S256") && r.grant != GrantCredentials:
 		return "code_challenge_methods_supported does not have S256"
 	}
+	if why := r.foreign(body, issuer); why != "" {
+		return why
+	}
 	for _, name := range []string{"authorization_endpoint", "token_endpoint", "registration_endpoint"} {
 		address := rawjson.Text(rawjson.Member(body, name))
 		if u, err := url.Parse(address); address != "" && err != nil {
@@ -267,6 +273,18 @@ func (r *run) wrongServer(body []byte) string {
 		}
 	}
 	return ""
+}
+
+// foreign returns why the configured client must stay unknown to an authorization server:
+// it belongs to another one. "" means that it may be used, or is not needed, because the
+// server takes the client-ID metadata document, which belongs to no server.
+func (r *run) foreign(body []byte, issuer string) string {
+	c, own := r.flow.config, r.flow.issuer
+	byDocument := c.MetadataURL != "" && r.grant != GrantCredentials && string(rawjson.Member(body, "client_id_metadata_document_supported")) == "true"
+	if c.ClientID == "" || own == "" || byDocument || strings.TrimSuffix(own, "/") == strings.TrimSuffix(issuer, "/") {
+		return ""
+	}
+	return fmt.Sprintf("the client %q belongs to the authorization server %s, and this is %s; if it knows the client, too, name it as the issuer (--oauth-issuer)", c.ClientID, own, issuer)
 }
 
 // redirectURL returns the URL of a redirect with the query q.
@@ -293,12 +311,12 @@ func (r *run) failure(ctx context.Context, err error) *Error {
 	case errors.Is(err, errNotOffered), errors.Is(r.halted, errNotOffered):
 		return &Error{State: Failed, Step: wire.StepServer, Why: "the authorization server offers no grant that this client can use: it has " + strings.Join(r.grants, ", ")}
 	case r.halted == nil && r.unusable != "" && !r.hasResource:
-		return &Error{State: Failed, Step: wire.StepResource, Why: r.flow.desk.masks().text(r.unusable)}
+		return &Error{State: Failed, Step: wire.StepResource, Why: r.flow.masks().text(r.unusable)}
 	case r.halted != nil:
-		return &Error{State: Failed, Step: r.step, Why: r.flow.desk.masks().text(plainly(r.halted))}
+		return &Error{State: Failed, Step: r.step, Why: r.flow.masks().text(plainly(r.halted))}
 	case errors.As(err, &refused):
 		a := answer{status: refused.Response.StatusCode, body: refused.Body}
-		return &Error{State: Failed, Step: r.step, Why: r.flow.desk.masks().text(errorText(&a))}
+		return &Error{State: Failed, Step: r.step, Why: r.flow.masks().text(errorText(&a))}
 	}
-	return &Error{State: Failed, Step: r.step, Why: r.flow.desk.masks().text(plainly(err))}
+	return &Error{State: Failed, Step: r.step, Why: r.flow.masks().text(plainly(err))}
 }

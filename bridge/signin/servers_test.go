@@ -14,6 +14,7 @@ import (
 	"elicitation-inspector/bridge/calls"
 	"elicitation-inspector/bridge/catalog"
 	"elicitation-inspector/bridge/changes"
+	"elicitation-inspector/bridge/client"
 	"elicitation-inspector/bridge/headless"
 	"elicitation-inspector/bridge/servers"
 	"elicitation-inspector/bridge/signin"
@@ -28,7 +29,7 @@ type inspection struct {
 	changed *changes.Subscription
 }
 
-func inspect(t *testing.T, w *world) *inspection {
+func inspect(t *testing.T, w *world, settings client.Settings) *inspection {
 	t.Helper()
 	n := &inspection{asked: make(chan string, 1)}
 	desk := signin.NewDesk(signin.DeskConfig{Headless: true, Tell: func(_, address string) { n.asked <- address }})
@@ -37,7 +38,7 @@ func inspect(t *testing.T, w *world) *inspection {
 		t.Fatal(err)
 	}
 	n.Inspection = bridge.New(bridge.Config{
-		Targets: []target.Spec{{Name: "guarded", URL: w.Resource.URL + "/mcp"}}, Log: log, SignIns: desk, Logger: slog.New(slog.DiscardHandler),
+		Targets: []target.Spec{{Name: "guarded", URL: w.Resource.URL + "/mcp"}}, Log: log, SignIns: desk, Settings: settings, Logger: slog.New(slog.DiscardHandler),
 	})
 	n.changed = n.Subscribe()
 	t.Cleanup(func() {
@@ -68,7 +69,7 @@ func TestClockOfCallsStops(t *testing.T) {
 		delete(body, "refresh_token")
 		return status, body
 	}
-	in := inspect(t, w)
+	in := inspect(t, w, client.Settings{})
 	visit(t, <-in.asked)
 	id := in.Servers()[0].ID
 	in.until(func() bool { s, err := in.Server(id); return err != nil || s.State == servers.Ready })

@@ -65,10 +65,10 @@ func (t tap) RoundTrip(req *http.Request) (*http.Response, error) {
 	if r.halted != nil {
 		return nil, r.halted
 	}
-	asked := req.URL.String() + "\n" + string(body)
+	asked := registrationKey(r.issuer, req.URL, body)
 	if known := f.registered[asked]; known != nil && r.step == wire.StepRegistration {
 		f.update(func(a *Attempt) {
-			a.Steps = append(a.Steps, StepTaken{Step: r.step, URL: f.desk.masks().address(req.URL), Status: known.status, Reused: true})
+			a.Steps = append(a.Steps, StepTaken{Step: r.step, URL: f.masks().address(req.URL), Status: known.status, Reused: true})
 		})
 		r.judge(known)
 		return known.response(req), nil
@@ -81,7 +81,7 @@ func (t tap) RoundTrip(req *http.Request) (*http.Response, error) {
 	if req.URL = u; form != nil {
 		body = []byte(form.Encode())
 	}
-	asked = req.URL.String() + "\n" + string(body) // as the person has changed it
+	asked = registrationKey(r.issuer, req.URL, body) // as the person has changed it
 	if body != nil {
 		withBody(req, body)
 	}
@@ -103,13 +103,19 @@ func (t tap) RoundTrip(req *http.Request) (*http.Response, error) {
 	return out.response(req), nil
 }
 
+// registrationKey identifies a registration. A client belongs to the issuer that has
+// registered it, whatever endpoint another issuer names.
+func registrationKey(issuer string, u *url.URL, body []byte) string {
+	return issuer + "\n" + u.String() + "\n" + string(body)
+}
+
 // exchange sends a request, and logs it with its response.
 func (t tap) exchange(req *http.Request, body []byte) (*answer, error) {
 	began := time.Now()
 	out, err := t.flow.send(req)
 	took := time.Since(began)
 	f, r := t.flow, t.flow.run
-	m := f.desk.masks()
+	m := f.masks()
 	m.jwts = map[string]wire.JWT{}
 	secret := r.step == wire.StepToken || r.step == wire.StepRefresh
 	taken := StepTaken{Step: r.step, URL: m.address(req.URL), Took: took}

@@ -181,11 +181,17 @@ func (f *Flow) Refresh(ctx context.Context) error {
 	return f.refresh(ctx, tokens)
 }
 
+// ErrUnderWay is the error of SignOut while a sign-in or a refresh goes on, which may wait
+// for a person.
+var ErrUnderWay = errors.New("a sign-in is under way: end it first")
+
 // SignOut forgets the token. With another, the next sign-in asks the authorization server
 // to let the person choose another account.
-func (f *Flow) SignOut(ctx context.Context, another bool) error {
-	if err := f.takeTurn(ctx); err != nil {
-		return err
+func (f *Flow) SignOut(another bool) error {
+	select {
+	case f.turn <- struct{}{}:
+	default:
+		return ErrUnderWay
 	}
 	defer f.releaseTurn()
 	f.code, f.credentials, f.another = nil, nil, another // the SDK remembers the scopes that were granted

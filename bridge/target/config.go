@@ -2,20 +2,23 @@ package target
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/tailscale/hujson"
+
+	"elicitation-inspector/bridge/wording"
+	"elicitation-inspector/bridge/written"
 )
 
 // LoadConfig reads servers from an mcp.json file, in the order of the file: those in
 // names, or all if names is empty. The servers are members of "mcpServers" (Claude,
-// Cursor) or "servers" (VS Code). Comments and trailing commas are allowed, and unknown
-// members are ignored.
+// Cursor) or "servers" (VS Code). Comments and trailing commas are allowed. Unknown
+// members are ignored, unless they look like a known one that is misspelt.
 //
 // A server is a process ("command", "args", "env", "envFile", "cwd") or a URL ("url",
 // "headers", "oauth"), and its "type" is stdio, http, sse or streamable-http. As in VS Code, the
@@ -34,15 +37,15 @@ import (
 // and member; the other servers can be used. LoadConfig fails only if no server can be
 // used.
 func LoadConfig(path string, env func(string) (string, bool), names ...string) ([]Spec, error) {
-	text, err := os.ReadFile(path)
+	text, err := written.ReadFile(path)
 	if err != nil {
-		return nil, err // os names the operation and the file
+		return nil, err
 	}
 	f := configFile{path: path, env: env, source: bytes.TrimPrefix(text, byteOrderMark)}
 	if f.folder, err = workspace(path); err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
-	root, err := hujson.Parse(f.source)
+	root, err := written.ParseJSON(f.source)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %s", path, strings.TrimPrefix(err.Error(), "hujson: "))
 	}
@@ -72,7 +75,7 @@ func LoadConfig(path string, env func(string) (string, bool), names ...string) (
 	}
 	for _, n := range names {
 		if !slices.Contains(known, n) {
-			return nil, fmt.Errorf("%s has no server %q; it has %s", path, n, strings.Join(known, ", "))
+			return nil, fmt.Errorf("%s has no server %q; it has %s%s", path, n, strings.Join(known, ", "), wording.DidYouMean(n, known))
 		}
 	}
 	if err := unusable(specs); err != nil {
@@ -119,9 +122,10 @@ func (f configFile) entries(root hujson.Value) ([]hujson.ObjectMember, error) {
 		return nil, fmt.Errorf("%s: want an object, got %s", f.place(root), kind(root))
 	}
 	var entries []hujson.ObjectMember
-	found := false
+	found, hint := false, ""
 	for _, m := range top.Members {
 		if key := name(m); key != "mcpServers" && key != "servers" {
+			hint = cmp.Or(hint, wording.DidYouMean(key, []string{"mcpServers", "servers"}))
 			continue
 		}
 		found = true
@@ -133,7 +137,7 @@ func (f configFile) entries(root hujson.Value) ([]hujson.ObjectMember, error) {
 	}
 	switch {
 	case !found:
-		return nil, fmt.Errorf(`%s has neither "mcpServers" nor "servers"`, f.path)
+		return nil, fmt.Errorf(`%s has neither "mcpServers" nor "servers"%s`, f.path, hint)
 	case len(entries) == 0:
 		return nil, fmt.Errorf("%s names no servers", f.path)
 	}

@@ -4,12 +4,16 @@ import (
 	"bytes"
 	"fmt"
 	"net/http"
-	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/tailscale/hujson"
+
+	"elicitation-inspector/bridge/written"
 	"golang.org/x/net/http/httpguts"
+
+	"elicitation-inspector/bridge/wording"
 )
 
 // configServer is one server of a configuration file while it is read.
@@ -43,6 +47,7 @@ func (s *configServer) read(entry hujson.Value, named bool) {
 	if s.spec.Disabled = !named && s.disabled(); s.spec.Disabled {
 		return
 	}
+	s.misspelt("", object, serverMembers)
 	s.spec.Protocol, s.spec.Elicitation = s.text("protocol"), s.text("elicitation")
 	stdio := s.has("command")
 	switch text := s.text("type"); {
@@ -72,6 +77,35 @@ func (s *configServer) read(entry hujson.Value, named bool) {
 		s.spec.URL = s.text("url")
 		s.readHeaders()
 		s.readSignIn()
+	}
+}
+
+// The members of a server, and of its "oauth".
+var (
+	serverMembers = []string{
+		"type", "command", "args", "env", "envFile", "cwd", "url", "headers", "oauth", "disabled", "protocol", "elicitation",
+	}
+	signInMembers = []string{
+		"clientId", "clientSecretFile", "clientKeyFile", "clientMetadataUrl", "scope", "redirectPort", "callbackPort", "keep",
+	}
+)
+
+// misspelt finds members that no program knows, but that are like one that is not there.
+func (s *configServer) misspelt(within string, object *hujson.Object, known []string) {
+	var left []string
+	for _, k := range known {
+		if !slices.ContainsFunc(object.Members, func(m hujson.ObjectMember) bool { return name(m) == k }) {
+			left = append(left, k)
+		}
+	}
+	for _, m := range object.Members {
+		hint := wording.DidYouMean(name(m), left)
+		if name(m) == "cmd" { // which is more like cwd
+			hint = wording.DidYouMean("command", left)
+		}
+		if hint != "" && !slices.Contains(known, name(m)) {
+			s.fail(m.Name, within+name(m), "there is no such member%s", hint)
+		}
 	}
 }
 
@@ -196,7 +230,7 @@ func (s *configServer) readEnvFile() {
 		return
 	}
 	path := s.inFolder(s.text("envFile"))
-	text, err := os.ReadFile(path)
+	text, err := written.ReadFile(path)
 	if err != nil {
 		s.fail(s.members["envFile"], "envFile", "%w", err)
 		return

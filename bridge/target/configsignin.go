@@ -24,12 +24,15 @@ func (s *configServer) readSignIn() {
 		s.fail(v, "oauth", "want an object or false, got %s", kind(v))
 		return
 	}
+	s.misspelt("oauth.", object, signInMembers)
 	c := &s.spec.SignIn
 	for _, m := range object.Members {
 		member := "oauth." + name(m)
 		switch name(m) {
 		case "clientId":
 			c.ClientID = s.value(m.Value, member)
+		case "issuer":
+			c.Issuer = s.value(m.Value, member)
 		case "clientSecretFile":
 			secret, err := signin.ReadSecret(s.inFolder(s.value(m.Value, member)))
 			if c.ClientSecret = secret; err != nil {

@@ -31,8 +31,8 @@ func TestConfigSignIn(t *testing.T) {
 		why  string // part of the error
 	}{
 		{text: `false`, want: signin.Config{Off: true}},
-		{text: `{"clientId": "ci", "clientSecretFile": "secret", "scope": "a b", "redirectPort": 8123, "keep": true}`,
-			want: signin.Config{ClientID: "ci", ClientSecret: "s3cret", Scopes: []string{"a", "b"}, RedirectPort: 8123, Keep: true}},
+		{text: `{"clientId": "ci", "issuer": "https://as.example", "clientSecretFile": "secret", "scope": "a b", "redirectPort": 8123, "keep": true}`,
+			want: signin.Config{ClientID: "ci", Issuer: "https://as.example", ClientSecret: "s3cret", Scopes: []string{"a", "b"}, RedirectPort: 8123, Keep: true}},
 		{text: `{"clientId": "ci", "clientKeyFile": "key.pem", "callbackPort": "8123"}`, want: signin.Config{ClientID: "ci", ClientKey: key, RedirectPort: 8123}},
 		{text: `{"clientMetadataUrl": "https://ci.example/client.json"}`, want: signin.Config{MetadataURL: "https://ci.example/client.json"}},
 		{text: `{"clientKeyFile": "key.pem"}`, why: "a client key needs a client id"},

@@ -147,7 +147,7 @@ func (r *remote) late(f *flight, answer func() (*http.Response, error)) io.ReadC
 // resumed, zero if none.
 func (r *remote) noteRequested(f *flight, posted wire.Message) {
 	note := wire.Note{Kind: wire.NoteStreamRequested, Of: ofMessage(posted), After: f.req.Header.Get(lastEventHeader)}
-	r.tap.observer.Noted(wire.Frame{Note: &note, Header: f.sent(), HTTPMethod: f.req.Method})
+	r.tap.observer.Noted(wire.Frame{Note: &note, Header: f.sent(), HTTPMethod: f.req.Method, URL: address(f.req)})
 }
 
 func (r *remote) resume(f *flight, posted wire.Message) (*http.Response, error) {

@@ -6,19 +6,24 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"strings"
 	"sync"
 	"syscall"
 )
 
 // guardian is a shell script that runs slightly longer than this program. It reads
-// "keep" and "forget" lines with the ids of process groups. When its input ends,
-// because this program has ended or was killed, it ends the groups that it has kept. So
-// a server that ignores SIGTERM, with its children, does not survive a SIGKILL of this
-// program.
+// "keep" and "forget" lines with the ids of process groups, and "file" lines with a path
+// or without. When its input ends, because this program has ended or was killed, it
+// removes the last file, and ends the groups that it has kept. So a server that ignores
+// SIGTERM, with its children, does not survive a SIGKILL of this program.
 const guardian = `
 trap '' HUP INT TERM
-groups=
+groups= file=
 while read -r op group; do
+	if [ "$op" = file ]; then
+		file=$group
+		continue
+	fi
 	rest=
 	for g in $groups; do
 		[ "$g" = "$group" ] || rest="$rest $g"
@@ -26,6 +31,7 @@ while read -r op group; do
 	groups=$rest
 	[ "$op" = keep ] && groups="$groups $group"
 done
+[ -n "$file" ] && rm -f -- "$file"
 [ -n "$groups" ] || exit 0
 for g in $groups; do kill -s TERM -- "-$g"; done
 sleep 2
@@ -54,14 +60,22 @@ var guardianInput = sync.OnceValue(func() *os.File {
 	return w
 })
 
-func (g group) guard()   { g.tellGuardian("keep") }
-func (g group) unguard() { g.tellGuardian("forget") }
+func (g group) guard()   { tellGuardian("keep", g.leader) }
+func (g group) unguard() { tellGuardian("forget", g.leader) }
+
+// GuardFile has a file removed if this program is killed, in place of the one before; ""
+// stands for none.
+func GuardFile(path string) {
+	if !strings.Contains(path, "\n") {
+		tellGuardian("file", path)
+	}
+}
 
 // tellGuardian writes one line, which is short enough for a single atomic write to the
 // pipe.
-func (g group) tellGuardian(what string) {
+func tellGuardian(what string, about any) {
 	if w := guardianInput(); w != nil {
 		// Without a living guardian there is nobody to tell.
-		_, _ = fmt.Fprintf(w, "%s %d\n", what, g.leader)
+		_, _ = fmt.Fprintf(w, "%s %v\n", what, about)
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -59,13 +60,18 @@ func openProcess(s Spec, t *tap, opts Options) (way, error) {
 		ending: ending{gone: make(chan struct{})}, tap: t, cmd: cmd, grace: opts.Grace,
 		asked: make(chan context.Context, 1), exited: make(chan struct{}), drained: make(chan struct{}),
 	}
-	if err := p.start(); err != nil {
+	started := wire.Note{Kind: wire.NoteProcessStarted, Program: filepath.Base(cmd.Path), Command: s.Command, Dir: s.Dir}
+	for _, pair := range s.Env {
+		name, _, _ := strings.Cut(pair, "=")
+		started.Env = append(started.Env, name)
+	}
+	if err := p.start(started); err != nil {
 		return nil, fmt.Errorf("starting %q: %w", s.Command[0], explainStart(cmd, err))
 	}
 	return p, nil
 }
 
-func (p *process) start() error {
+func (p *process) start(note wire.Note) error {
 	stdin, inErr := p.cmd.StdinPipe()
 	stdout, outErr := p.cmd.StdoutPipe()
 	stderr, errErr := p.cmd.StderrPipe()
@@ -83,7 +89,8 @@ func (p *process) start() error {
 	told := make(chan struct{})
 	go func() {
 		defer close(told)
-		p.tap.note(wire.Note{Kind: wire.NoteProcessStarted, Program: filepath.Base(p.cmd.Path), PID: p.cmd.Process.Pid})
+		note.PID = p.cmd.Process.Pid
+		p.tap.note(note)
 	}()
 	go func() {
 		<-told

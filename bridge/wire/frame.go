@@ -172,6 +172,10 @@ func (f *Frame) identify() {
 		f.Kind = StderrLine
 	case f.Dir == Meta:
 		f.Kind = NoteFrame
+		if command := rawjson.Strings(rawjson.Member(f.Raw, "command")); command != nil && f.Note == nil && !f.Truncated {
+			// mcpsnoop notes in this form how a server was started.
+			f.Note = &Note{Kind: NoteProcessStarted, Command: command, Dir: rawjson.Text(rawjson.Member(f.Raw, "cwd"))}
+		}
 	case f.Kind >= Noise:
 	case f.Truncated:
 		f.Kind, f.Message = headOf(f.Raw, f.Kind)

@@ -101,10 +101,6 @@ func (e *entry) set(flag uint16, on bool) {
 // actions are the values of MCP's ElicitResult.action.
 var actions = [...]string{"", "accept", "decline", "cancel"}
 
-func (e *entry) act(action string) {
-	e.flags |= uint16(max(slices.Index(actions[:], action), 0)) * flagAction
-}
-
 // action returns the action of an answer to an elicitation, "" for other
 // frames.
 func (e *entry) action() string { return actions[e.flags/flagAction&3] }
@@ -127,7 +123,7 @@ type index struct {
 // numbered is a frame with its Frame.Question.
 type numbered struct{ seq, question uint32 }
 
-// next returns the entry to fill in before publish.
+// next returns the entry to fill in before n counts it.
 func (x *index) next() *entry {
 	n := x.n.Load()
 	var chunks []*chunk
@@ -141,8 +137,6 @@ func (x *index) next() *entry {
 	}
 	return &chunks[n>>chunkBits][n&(chunkLen-1)]
 }
-
-func (x *index) publish() { x.n.Add(1) }
 
 // at returns the entry of a frame; seq must be in the index.
 func (x *index) at(seq int64) *entry {

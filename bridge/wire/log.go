@@ -51,8 +51,9 @@ type Log struct {
 	files   *files // the store of a log made by Open, else nil
 	of      *Log   // the log whose first frames a log made by Beginning shows, else nil
 
-	// mu puts appends in order. The spool, the recorders and the large rows share
-	// it, so that no lock is taken under it. It is not held during I/O.
+	// mu puts appends in order. The spool and the large rows share it, so that no
+	// lock is taken under it. It is not held during I/O, nor while secrets are
+	// removed.
 	mu       sync.Mutex
 	sessions map[string]*session
 	latest   struct { // connection of the latest frame
@@ -162,18 +163,14 @@ func (l *Log) Append(f Frame) Frame {
 	f.Time = e.at()
 	line, body := appendLine(l.line[:0], &f)
 	e.off, e.length = l.spool.add(line), uint32(len(line))
-	recorded := make([]<-chan struct{}, 0, 1) // by recorder
-	for _, r := range recorders {
-		recorded = append(recorded, r.add(&f, line))
-	}
 	if l.line = line; len(line) >= largeLine {
-		l.line = nil // the spool and the recorders keep large lines
+		l.line = nil // the spool keeps large lines
 	}
 	l.seal(e, &f, body)
 	l.mu.Unlock()
 
-	for i, r := range recorders {
-		r.wait(recorded[i])
+	for _, r := range recorders {
+		r.wait(f.Seq)
 	}
 	l.wake()
 	return f
@@ -188,9 +185,11 @@ func (l *Log) seal(e *entry, f *Frame, body int) {
 	}
 	if e.length > largeRead {
 		e.flags |= flagLarge
-		l.keepLarge(f)
+		if len(l.large.of) < maxLargeRows {
+			l.large.of[f.Seq] = largeRow{string(f.Message.ID), f.Summary()}
+		}
 	}
-	l.index.publish()
+	l.index.n.Add(1)
 }
 
 // complete fills in the fields that depend only on the frame itself, and cuts
@@ -199,7 +198,6 @@ func (l *Log) complete(f *Frame) {
 	if f.Note != nil && f.Dir == Meta && f.Raw == nil {
 		f.Raw = []byte(f.Note.Words(f))
 	}
-	f.readNoteText()
 	if !f.Truncated && !f.Redacted || f.Size == 0 || f.Truncated && f.Size < int64(len(f.Raw)) {
 		f.Size = int64(len(f.Raw))
 	}

@@ -21,7 +21,7 @@ type NoteKind string
 // its frame. Fields in brackets are optional.
 const (
 	// Of processes.
-	NoteProcessStarted NoteKind = "process-started" // Program and PID; in mcpsnoop's logs Command [Dir]
+	NoteProcessStarted NoteKind = "process-started" // Program and PID, Command [Dir] [Env]; in mcpsnoop's logs Command [Dir]
 	NoteProcessExited  NoteKind = "process-exited"  // PID, Code or Signal, [By: "inspector"] [Why]
 	NoteStillRuns      NoteKind = "still-runs"      // Took: time since its input was closed
 	NotePipeHeld       NoteKind = "pipe-held"       // Of: the pipe that is no longer read
@@ -68,9 +68,10 @@ const (
 type Note struct {
 	Kind NoteKind `json:"kind"`
 
-	Program string   `json:"program,omitempty"` // without folder and arguments, which may be secret
-	Command []string `json:"command,omitempty"`
+	Program string   `json:"program,omitempty"` // without folder and arguments
+	Command []string `json:"command,omitempty"` // program and arguments as they were given
 	Dir     string   `json:"cwd,omitempty"`
+	Env     []string `json:"env,omitempty"` // names of the variables that were set for the process
 	PID     int      `json:"pid,omitempty"`
 	Code    *int     `json:"code,omitempty"`   // exit code
 	Signal  string   `json:"signal,omitempty"` // name of the signal that ended the process
@@ -111,7 +112,7 @@ const ByInspector = "inspector"
 func (n *Note) Words(f *Frame) string {
 	switch n.Kind {
 	case NoteProcessStarted:
-		if len(n.Command) == 0 {
+		if n.Program != "" || len(n.Command) == 0 {
 			return "started " + n.Program + wording.After(" as ", n.process())
 		}
 		return "started as " + strings.Join(n.Command, " ") + wording.After(" in ", n.Dir)

@@ -113,64 +113,6 @@ func TestNotesRoundTrip(t *testing.T) {
 	}
 }
 
-// A note of an earlier version has text in place of some fields.
-func TestNotesInWords(t *testing.T) {
-	for _, want := range notes() {
-		switch want.Note.Kind {
-		case NoteAnswered, NoteSettled, NoteMisbehaved, NoteEnded, NoteStillRuns, NoteSignIn, NoteSentAgain: // these notes never had only text
-			continue
-		}
-		got := Frame{Dir: Meta, Raw: want.Raw}
-		got.readNoteText()
-		if !reflect.DeepEqual(got.Note, want.Note) {
-			t.Errorf("%q is read as %+v\nwant %+v", want.Raw, got.Note, want.Note)
-		}
-		switch want.Note.Kind {
-		case NoteHTTPStatus, NoteRedirected, NoteRequestFailed:
-			if got.HTTPMethod != want.HTTPMethod {
-				t.Errorf("%q is of %q, want %q", want.Raw, got.HTTPMethod, want.HTTPMethod)
-			}
-		}
-	}
-	for _, words := range []string{"", "process 17 started", "I started x as process 1", `{"mark":{"seq":1}}`, `{"answer"`, "POST of tools/call: answered with 7"} {
-		f := Frame{Dir: Meta, Raw: []byte(words)}
-		if f.readNoteText(); f.Note != nil {
-			t.Errorf("%q is read as %+v", words, f.Note)
-		}
-	}
-}
-
-// The JSON of notes of earlier versions is read from files.
-func TestNotesOfEarlierVersions(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "old.jsonl")
-	old := `{"direction":"meta","session_id":"s","call":4,"elicitation":2,"actor":"person","raw":{"answer":{"action":"accept"},"pointer":"/error/data/elicitations/0","completion":"marked","at":"2026-07-28T10:09:58Z"}}
-{"direction":"meta","session_id":"s","call":5,"raw":{"ended":"failed","reason":"exited with code 1","at":"2026-07-28T10:11:00Z"}}
-{"direction":"meta","session_id":"s","status":404,"transport":"http","text":"GET of the event stream was answered with 404 Not Found"}
-`
-	if err := os.WriteFile(path, []byte(old), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	l := open(t, path)
-	frames, err := l.Frames(1, 3)
-	if err != nil || len(frames) != 3 {
-		t.Fatal(frames, err)
-	}
-	at := time.Date(2026, 7, 28, 10, 9, 58, 0, time.UTC)
-	for i, want := range []Note{
-		{Kind: NoteAnswered, Answer: json.RawMessage(`{"action":"accept"}`), Pointer: "/error/data/elicitations/0", Completion: "marked", At: at},
-		{Kind: NoteEnded, State: "failed", Why: "exited with code 1", At: at.Add(62 * time.Second)},
-		{Kind: NoteHTTPStatus},
-	} {
-		if !reflect.DeepEqual(frames[i].Note, &want) {
-			t.Errorf("frame %d: %+v, want %+v", i+1, frames[i].Note, want)
-		}
-	}
-	// Its text is shown unchanged.
-	if got := frames[2].Summary(); frames[2].HTTPMethod != "GET" || got != "GET of the event stream was answered with 404 Not Found" {
-		t.Errorf("%s: %s", frames[2].HTTPMethod, got)
-	}
-}
-
 // A frame of a server is no note, whatever its text looks like.
 func TestNotesAreTheInspectors(t *testing.T) {
 	l := newTestLog(t, Options{})

@@ -115,6 +115,24 @@ func (l *Log) Wait(ctx context.Context) error {
 	}
 }
 
+// WaitFirst waits until a log made by Open has a frame, or has read its files.
+func (l *Log) WaitFirst(ctx context.Context) error {
+	for l.files != nil {
+		grown := l.Grown()
+		if l.Len() > 0 {
+			return nil
+		}
+		select {
+		case <-l.files.done:
+			return l.Err()
+		case <-grown:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	return nil
+}
+
 // Damage lists the damaged lines found so far, the first 1,000 of them, and
 // counts them all.
 func (l *Log) Damage() (list []Damage, total int64) {
@@ -183,7 +201,7 @@ func (l *Log) enterLine(p *parser, off, size int64, marks *fileMarks) {
 	l.mu.Lock()
 	e := l.enter(f)
 	e.off, e.length = off, uint32(size)
-	e.set(flagMore, p.hasHeader())
+	e.set(flagMore, p.headers != nil || p.snooped != nil)
 	l.seal(e, f, p.body)
 	l.mu.Unlock()
 	marks.add(f)

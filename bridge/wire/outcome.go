@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"elicitation-inspector/bridge/mcp"
-	"elicitation-inspector/bridge/rawjson/peek"
 )
 
 // claim reads isError and resultType of a result into Failed and AsksInput.
@@ -16,21 +15,20 @@ func (f *Frame) claim() {
 		return
 	}
 	f.Failed, f.AsksInput = false, false
-	f.part("result", f.Message.Result).Each(func(name string, value peek.JSON) bool {
+	for name, value := range f.part("result", f.Message.Result).Members() {
 		switch name {
 		case "isError":
 			f.Failed = string(value.Whole()) == "true"
 		case "resultType":
 			f.AsksInput = value.Text() == "input_required"
 		}
-		return true
-	})
+	}
 }
 
 // conclude sets the action, Failed, AsksInput and the detail of a frame's entry.
 // The frame must have been paired.
 func (l *Log) conclude(e *entry, s *session, f *Frame) {
-	e.act(f.Action())
+	e.flags |= uint16(max(slices.Index(actions[:], f.Action()), 0)) * flagAction
 	f.AsksInput = f.AsksInput && f.Kind == Result && f.Dir == ServerToClient && mcp.AsksForInput(f.Method)
 	wrong := f.Status >= 400
 	switch f.Kind {

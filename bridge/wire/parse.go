@@ -226,12 +226,8 @@ func (p *parser) finish() (err error) {
 	}
 	f.identify()
 	f.Failed = p.failed && f.Kind == NoteFrame
-	f.readNoteText()
 	return nil
 }
-
-// hasHeader reports whether the line has HTTP headers.
-func (p *parser) hasHeader() bool { return p.headers != nil || p.snooped != nil }
 
 // header returns the HTTP headers from "headers", else from mcpsnoop's fields.
 func (p *parser) header() http.Header {

@@ -26,13 +26,6 @@ type largeRows struct {
 // maxLargeRows bounds how many rows of large frames are kept.
 const maxLargeRows = 100_000
 
-// keepLarge stores the row of a large frame. The caller holds l.mu.
-func (l *Log) keepLarge(f *Frame) {
-	if len(l.large.of) < maxLargeRows {
-		l.large.of[f.Seq] = largeRow{string(f.Message.ID), f.Summary()}
-	}
-}
-
 // Frame returns the frame with that Seq.
 func (l *Log) Frame(seq int64) (Frame, error) {
 	if seq < 1 || seq > l.Len() {

@@ -2,13 +2,16 @@ package wire
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
+	"math"
 	"os"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -27,10 +30,11 @@ const defaultPatience = 10 * time.Second
 // Recorder writes the frames of one log to a transcript as they are appended;
 // Log.Record attaches it. docs/transcript.md describes the lines.
 //
-// Append returns only after its line was handed to the operating system, so
-// that a killed process loses at most the lines that were being written: with
-// one frame at a time, one line. Lines of concurrent Appends are written
-// together.
+// A recorder reads the frames from the log in order, removes their secrets, and
+// writes them, all in a goroutine of its own. Append returns only after its line
+// was handed to the operating system, so that a killed process loses at most the
+// lines that were being written: with one frame at a time, one line. Lines of
+// concurrent Appends are written together.
 //
 // A write that fails, or takes longer than RecordOptions.Patience, ends the
 // recording: Err returns the reason, Missed counts the frames that are not in
@@ -44,7 +48,7 @@ type Recorder struct {
 	// it.
 	patience time.Duration
 	overdue  *time.Timer
-	work     chan struct{} // signals queued lines; closed by Close
+	work     chan struct{} // signals frames to write; closed by Close
 	ended    chan struct{} // closed when the writer has ended and closed the file
 	stuck    chan struct{} // closed when a write took too long
 
@@ -52,21 +56,18 @@ type Recorder struct {
 	size     int64     // used by the writer: bytes that the file must at least hold
 	closeErr error     // set by the writer before it closes ended
 
-	begun  sync.Once   // the writer
-	mu     *sync.Mutex // Log.mu of its log, once Record has attached it
-	queue  []*batch
+	begun sync.Once    // the writer
+	log   *Log         // set by Record, with from
+	from  int64        // number of the first frame to write
+	last  atomic.Int64 // number of the last frame to write
+
+	mu     sync.Mutex
 	closed bool
 	err    error
 	failed chan struct{} // closed when err is set
+	done   int64         // number of the last frame that was written
+	moved  chan struct{} // closed, and replaced, when done changes
 	lines  int64
-	missed int64
-}
-
-// batch is one or several lines that are written in one operation.
-type batch struct {
-	data    []byte
-	lines   int64
-	written chan struct{} // closed when the write has succeeded or failed
 }
 
 // NewRecorder makes a recorder that writes to w; each Write holds whole lines.
@@ -78,8 +79,9 @@ func newRecorder(w io.Writer, file *os.File, name string, o RecordOptions) *Reco
 	r := &Recorder{
 		redact: o.Redact, name: name, w: w, file: file, patience: cmp.Or(o.Patience, defaultPatience),
 		work: make(chan struct{}, 1), ended: make(chan struct{}), stuck: make(chan struct{}), failed: make(chan struct{}),
-		mu: new(sync.Mutex),
+		moved: make(chan struct{}),
 	}
+	r.last.Store(math.MaxInt64)
 	r.overdue = time.AfterFunc(r.patience, r.giveUp)
 	r.overdue.Stop()
 	return r
@@ -158,16 +160,17 @@ func endLastLine(file *os.File) error {
 }
 
 // Record writes the frames that are appended from now on to r, until stop is
-// called. The caller closes r after stop. A Recorder is attached to one log
-// only, and before any other method is called: from then on both share a lock.
+// called. The caller closes r after stop. A Recorder is attached to one log, once,
+// and before any other method is called.
 func (l *Log) Record(r *Recorder) (stop func()) {
-	r.begun.Do(func() {
-		r.mu = &l.mu
-		go r.run()
+	l.changeRecorders(func(now []*Recorder) []*Recorder {
+		r.log, r.from, r.done = l, l.Len()+1, l.Len()
+		return append(now, r)
 	})
-	l.changeRecorders(func(now []*Recorder) []*Recorder { return append(now, r) })
+	r.begun.Do(func() { go r.run() })
 	return func() {
 		l.changeRecorders(func(now []*Recorder) []*Recorder {
+			r.last.CompareAndSwap(math.MaxInt64, l.Len())
 			return slices.DeleteFunc(now, func(other *Recorder) bool { return other == r })
 		})
 	}
@@ -221,13 +224,19 @@ func (r *Recorder) Lines() int64 {
 func (r *Recorder) Missed() int64 {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.missed
+	if r.err == nil || r.log == nil {
+		return 0
+	}
+	return r.due() - r.from + 1 - r.lines
 }
+
+// due returns the number of the last frame that r has to write so far.
+func (r *Recorder) due() int64 { return min(r.log.Len(), r.last.Load()) }
 
 // Name returns the path that was given to OpenRecorder.
 func (r *Recorder) Name() string { return r.name }
 
-// Close writes the queued lines and closes the file that OpenRecorder opened.
+// Close writes the lines that are not written yet, and closes the file that OpenRecorder opened.
 // It returns Err, or the error of closing the file. It waits for a hanging
 // write no longer than RecordOptions.Patience.
 func (r *Recorder) Close() error {
@@ -235,6 +244,9 @@ func (r *Recorder) Close() error {
 	r.mu.Lock()
 	if !r.closed {
 		r.closed = true
+		if r.log != nil {
+			r.last.CompareAndSwap(math.MaxInt64, r.log.Len())
+		}
 		close(r.work)
 	}
 	r.mu.Unlock()
@@ -246,49 +258,29 @@ func (r *Recorder) Close() error {
 	}
 }
 
-// add queues the line of a frame, after removing its secrets. A line of at
-// least largeLine bytes is kept without copying. It returns the channel for
-// wait. The caller holds r.mu.
-func (r *Recorder) add(f *Frame, line []byte) <-chan struct{} {
-	if r.redact != nil {
-		if out := r.redact.Frame(f); out != f {
-			line, _ = appendLine(nil, out)
+// wait returns when the frame is written, or when the recording has failed or
+// ended.
+func (r *Recorder) wait(seq int64) {
+	for {
+		r.mu.Lock()
+		done, moved := r.done, r.moved
+		if done < seq && !r.closed {
+			select {
+			case r.work <- struct{}{}:
+			default:
+			}
 		}
-	}
-	if r.err != nil || r.closed {
-		r.missed++
-		return nil
-	}
-	var last *batch
-	if n := len(r.queue); n > 0 {
-		last = r.queue[n-1]
-	}
-	if last == nil || len(last.data) > blockSize || len(line) >= largeLine {
-		last = &batch{written: make(chan struct{})}
-		r.queue = append(r.queue, last)
-	}
-	if len(line) >= largeLine {
-		last.data = line
-	} else {
-		last.data = append(last.data, line...)
-	}
-	last.lines++
-	select {
-	case r.work <- struct{}{}:
-	default:
-	}
-	return last.written
-}
-
-// wait returns when the lines of the batch are written, or when the recording
-// has failed.
-func (r *Recorder) wait(written <-chan struct{}) {
-	if written == nil {
-		return
-	}
-	select {
-	case <-written:
-	case <-r.failed:
+		r.mu.Unlock()
+		if done >= seq {
+			return
+		}
+		select {
+		case <-moved:
+		case <-r.failed:
+			return
+		case <-r.ended:
+			return
+		}
 	}
 }
 
@@ -304,7 +296,7 @@ func (r *Recorder) run() {
 	for working := true; working; {
 		select {
 		case _, working = <-r.work:
-			r.drain()
+			r.follow()
 		case <-tick.C:
 			if r.Err() == nil {
 				r.timed(r.present)
@@ -328,40 +320,67 @@ func (r *Recorder) timed(do func() error) {
 	r.fail(err)
 }
 
-func (r *Recorder) drain() {
-	for {
-		r.mu.Lock()
-		queue := r.queue
-		r.queue = nil
-		r.mu.Unlock()
-		if len(queue) == 0 {
-			return
-		}
-		for _, b := range queue {
-			if r.Err() == nil {
-				r.timed(func() error { return r.write(b) })
-			}
-			r.mu.Lock()
-			if r.err == nil {
-				r.lines += b.lines
-			} else {
-				r.missed += b.lines
-			}
-			r.mu.Unlock()
-			close(b.written)
-		}
+// follow writes the frames that the log has by now.
+func (r *Recorder) follow() {
+	if r.log == nil {
+		return
+	}
+	for seq := r.reached() + 1; r.Err() == nil && seq <= r.due(); seq = r.reached() + 1 {
+		r.fail(r.write(seq, r.due()))
 	}
 }
 
-// write writes one batch in one operation, so that it does not mix with lines
-// that others append to the file.
-func (r *Recorder) write(b *batch) error {
+func (r *Recorder) reached() int64 {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.done
+}
+
+// write writes the frames between two numbers.
+func (r *Recorder) write(from, to int64) error {
+	if from == r.from && r.redact != nil { // what earlier frames say is secret
+		if err := r.redact.Learn(context.Background(), r.log); err != nil {
+			return err
+		}
+	}
+	var some []byte
+	done, lines := from-1, int64(0)
+	flush := func() error {
+		r.timed(func() error { return r.put(some) })
+		some = some[:0]
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		if r.err == nil {
+			r.lines += lines
+			r.done, lines = done, 0
+			close(r.moved)
+			r.moved = make(chan struct{})
+		}
+		return r.err
+	}
+	err := eachLine(r.log, between(from, to), r.redact, func(seq int64, line []byte) error {
+		some = append(append(some, line...), '\n')
+		done, lines = seq, lines+1
+		if len(some) < blockSize {
+			return nil
+		}
+		return flush()
+	})
+	if err == nil && lines > 0 {
+		err = flush()
+	}
+	return err
+}
+
+// put writes whole lines in one operation, so that they do not mix with lines that
+// others append to the file.
+func (r *Recorder) put(lines []byte) error {
 	if time.Since(r.checked) > presence {
 		if err := r.present(); err != nil {
 			return err
 		}
 	}
-	n, err := r.w.Write(b.data)
+	n, err := r.w.Write(lines)
 	r.size += int64(n)
 	return err
 }

@@ -2,6 +2,7 @@ package wire
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -209,5 +210,46 @@ func TestFileCutWhileItIsOpen(t *testing.T) {
 	var out bytes.Buffer
 	if err := WriteFrames(&out, l, nil, nil); err != nil || bytes.Count(out.Bytes(), []byte("\n")) != 100 {
 		t.Errorf("the transcript has %d lines, %v", bytes.Count(out.Bytes(), []byte("\n")), err)
+	}
+}
+
+// slowRedactor removes nothing, and takes until it is told to go on.
+type slowRedactor struct{ at, on chan struct{} }
+
+func (slowRedactor) Learn(context.Context, *Log) error { return nil }
+
+func (slowRedactor) Passes(Entry) bool { return false }
+
+func (r slowRedactor) Frame(f *Frame) *Frame {
+	r.at <- struct{}{}
+	<-r.on
+	return f
+}
+
+// While secrets are removed for a recording, the log can be read, and takes frames.
+func TestRedactionDoesNotLockTheLog(t *testing.T) {
+	redactor := slowRedactor{make(chan struct{}), make(chan struct{})}
+	var out bytes.Buffer
+	r := NewRecorder(&out, RecordOptions{Redact: redactor})
+	l := newTestLog(t, Options{})
+	stop := l.Record(r)
+	var appends sync.WaitGroup
+	appends.Go(func() { l.Append(message(Stderr, "one")) })
+	<-redactor.at
+	grown := l.Grown()
+	if l.Stats().Frames == 1 { // it takes the log's lock
+		appends.Go(func() { l.Append(message(Stderr, "two")) })
+	}
+	for l.Len() < 2 {
+		runtime.Gosched()
+	}
+	redactor.on <- struct{}{}
+	<-redactor.at
+	redactor.on <- struct{}{}
+	appends.Wait()
+	<-grown
+	stop()
+	if err := r.Close(); err != nil || r.Lines() != 2 || bytes.Count(out.Bytes(), []byte("\n")) != 2 {
+		t.Errorf("%d lines: %s, %v", r.Lines(), out.Bytes(), err)
 	}
 }

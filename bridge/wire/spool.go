@@ -33,7 +33,9 @@ type spool struct {
 	lost    int64  // number of lost frames
 	closed  bool
 
-	done chan struct{} // the writing goroutine has ended
+	done     chan struct{} // the writing goroutine has ended
+	closing  sync.Once
+	closeErr error
 }
 
 // block is a run of whole lines.
@@ -264,12 +266,14 @@ func (s *spool) failure() error {
 	return s.err
 }
 
+// close ends the spool and removes its file. A further call waits for the first.
 func (s *spool) close() error {
+	s.closing.Do(func() { s.closeErr = s.shut() })
+	return s.closeErr
+}
+
+func (s *spool) shut() error {
 	s.mu.Lock()
-	if s.closed {
-		s.mu.Unlock()
-		return nil
-	}
 	s.closed = true
 	s.changed.Broadcast()
 	s.mu.Unlock()

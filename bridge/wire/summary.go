@@ -9,7 +9,7 @@ import (
 	"unicode/utf8"
 
 	"elicitation-inspector/bridge/mcp"
-	"elicitation-inspector/bridge/rawjson/peek"
+	"elicitation-inspector/bridge/rawjson"
 	"elicitation-inspector/bridge/wording"
 )
 
@@ -36,7 +36,7 @@ func (f Frame) Summary() string {
 			return tidy(m.words(f.about, number))
 		}
 	}
-	if f.Note != nil && f.Dir == Meta && !f.IsText() { // note of an older version or of mcpsnoop
+	if f.Note != nil && f.Dir == Meta && !f.IsText() { // note of mcpsnoop
 		if words := f.Note.Words(&f); words != "" {
 			return tidy(words)
 		}
@@ -88,16 +88,15 @@ func (f Frame) Action() string {
 		action = f.glance("result", f.Message.Result).Get("action").Text()
 	case f.Kind == Request && mcp.AsksForInput(f.Method):
 		first := true
-		f.glance("params", f.Message.Params).Get("inputResponses").Each(func(_ string, answer peek.JSON) bool {
+		for _, answer := range f.glance("params", f.Message.Params).Get("inputResponses").Members() {
 			one := answer.Get("action").Text()
 			if first {
 				action, first = one, false
 			}
 			if one != action {
-				action = ""
+				return ""
 			}
-			return action != ""
-		})
+		}
 	}
 	switch action {
 	case "accept", "decline", "cancel":
@@ -108,19 +107,19 @@ func (f Frame) Action() string {
 
 // part returns whole, or if that is nil and the frame is truncated, the rest of
 // the member with that name.
-func (f *Frame) part(name string, whole []byte) peek.JSON {
+func (f *Frame) part(name string, whole []byte) rawjson.Partial {
 	if whole == nil && f.Truncated {
 		return peekAt(f.Raw).Get(name)
 	}
 	return whole
 }
 
-func peekAt(b []byte) peek.JSON { return b[:min(len(b), summaryWindow)] }
+func peekAt(b []byte) rawjson.Partial { return b[:min(len(b), summaryWindow)] }
 
 // glance returns part, cut to summaryWindow.
-func (f *Frame) glance(name string, whole []byte) peek.JSON { return peekAt(f.part(name, whole)) }
+func (f *Frame) glance(name string, whole []byte) rawjson.Partial { return peekAt(f.part(name, whole)) }
 
-func requestWords(method string, params peek.JSON) string {
+func requestWords(method string, params rawjson.Partial) string {
 	switch method {
 	case mcp.MethodInitialize:
 		return wording.Join(", ", implementation(params.Get("clientInfo")), protocol(params.Get("protocolVersion")))
@@ -143,7 +142,7 @@ func requestWords(method string, params peek.JSON) string {
 	case mcp.MethodElicit:
 		return asking(questionWords(params), 1, false)
 	case mcp.MethodSample:
-		return contentWords(params.Get("messages").Last().Get("content"))
+		return contentWords(last(params.Get("messages")).Get("content"))
 	case mcp.MethodComplete:
 		ref, argument := params.Get("ref"), params.Get("argument")
 		return wording.Join(" ", ref.Get("name").Text(), ref.Get("uri").Text(),
@@ -178,12 +177,17 @@ var lists = map[string][2]string{
 	mcp.MethodListRoots:     {"roots", "root"},
 }
 
-func resultWords(method string, result peek.JSON) string {
+func resultWords(method string, result rawjson.Partial) string {
 	if result.Get("resultType").Text() == "input_required" {
 		requests := result.Get("inputRequests")
 		switch n, more := requests.Count(); {
 		case n > 0 || more:
-			return asking(requestedWords(requests.FirstMember()), max(n, 1), more)
+			first := ""
+			for _, request := range requests.Members() {
+				first = requestedWords(request)
+				break
+			}
+			return asking(first, max(n, 1), more)
 		case requests == nil && result.Whole() == nil:
 			return "input required" // inputRequests is beyond the visible part
 		}
@@ -195,8 +199,14 @@ func resultWords(method string, result peek.JSON) string {
 	case mcp.MethodInitialize:
 		return wording.Join(", ", implementation(result.Get("serverInfo")), protocol(result.Get("protocolVersion")))
 	case mcp.MethodDiscover:
-		versions := wording.After("knows ", strings.Join(result.Get("supportedVersions").Texts(), " "))
-		return wording.Join(", ", implementation(result.Get("_meta").Get("io.modelcontextprotocol/serverInfo")), versions)
+		var versions []string
+		for version := range result.Get("supportedVersions").Elements() {
+			if versions = append(versions, version.Text()); len(versions) == 20 {
+				break
+			}
+		}
+		return wording.Join(", ", implementation(result.Get("_meta").Get("io.modelcontextprotocol/serverInfo")),
+			wording.After("knows ", strings.Join(versions, " ")))
 	case mcp.MethodCallTool:
 		text := cmp.Or(contentWords(result.Get("content")), result.Get("structuredContent").Filled())
 		if string(result.Get("isError").Whole()) == "true" {
@@ -205,23 +215,27 @@ func resultWords(method string, result peek.JSON) string {
 		return text
 	case mcp.MethodGetPrompt:
 		messages := result.Get("messages")
-		return wording.Join(": ", messages.Counted("message"), contentWords(messages.First().Get("content")))
+		return wording.Join(": ", counted(messages, "message"), contentWords(messages.First().Get("content")))
 	case mcp.MethodReadResource:
 		contents := result.Get("contents")
-		return wording.Join(": ", contents.Counted("content"), contents.First().Get("text").Text())
+		return wording.Join(": ", counted(contents, "content"), contents.First().Get("text").Text())
 	case mcp.MethodSample:
 		return wording.Join(": ", result.Get("model").Text(), contentWords(result.Get("content")))
 	case mcp.MethodComplete:
 		values := result.Get("completion").Get("values")
-		return wording.Join(": ", values.Counted("value"), values.Filled())
+		return wording.Join(": ", counted(values, "value"), values.Filled())
 	}
 	if list, ok := lists[method]; ok {
-		return listWords(result, list[0], list[1])
+		text := counted(result.Get(list[0]), list[1])
+		if result.Get("nextCursor") != nil {
+			text += ", more to come"
+		}
+		return text
 	}
 	return result.Filled()
 }
 
-func errorWords(e peek.JSON) string {
+func errorWords(e rawjson.Partial) string {
 	text := wording.Join(" ", e.Get("code").Text(), e.Get("message").Text())
 	asked := e.Get("data").Get("elicitations")
 	if n, more := asked.Count(); n > 0 || more {
@@ -265,12 +279,12 @@ func asking(first string, n int, more bool) string {
 }
 
 // questionWords describes the params of elicitation/create.
-func questionWords(params peek.JSON) string {
+func questionWords(params rawjson.Partial) string {
 	return wording.Join(" — ", params.Get("message").Text(), params.Get("url").Text())
 }
 
 // requestedWords describes one request of an input-required result.
-func requestedWords(p peek.JSON) string {
+func requestedWords(p rawjson.Partial) string {
 	method, params := p.Get("method").Text(), p.Get("params")
 	if method == mcp.MethodElicit {
 		return questionWords(params)
@@ -278,7 +292,7 @@ func requestedWords(p peek.JSON) string {
 	return wording.Join(" ", method, requestWords(method, params))
 }
 
-func answerWords(result peek.JSON) string {
+func answerWords(result rawjson.Partial) string {
 	action, content := result.Get("action").Text(), result.Get("content")
 	if action == "" {
 		return result.Filled()
@@ -287,35 +301,44 @@ func answerWords(result peek.JSON) string {
 		return wording.Join(" ", action, content.Filled())
 	}
 	var fields []string
-	content.Each(func(name string, value peek.JSON) bool {
-		fields = append(fields, name+": "+value.Text())
-		return len(fields) < 20
-	})
+	for name, value := range content.Members() {
+		if fields = append(fields, name+": "+value.Text()); len(fields) == 20 {
+			break
+		}
+	}
 	return wording.Join(" ", action, strings.Join(fields, ", "))
 }
 
-func answersWords(answers peek.JSON) string {
+func answersWords(answers rawjson.Partial) string {
 	var out []string
-	answers.Each(func(name string, answer peek.JSON) bool {
-		if words := answerWords(answer); answer.Get("action") != nil {
-			out = append(out, words)
-		} else {
-			out = append(out, name)
+	for name, answer := range answers.Members() {
+		if answer.Get("action") != nil {
+			name = answerWords(answer)
 		}
-		return len(out) < 10
-	})
+		if out = append(out, name); len(out) == 10 {
+			break
+		}
+	}
 	return strings.Join(out, "; ")
 }
 
-func listWords(result peek.JSON, member, one string) string {
-	text := result.Get(member).Counted(one)
-	if result.Get("nextCursor") != nil {
-		text += ", more to come"
+// counted returns the number of members or elements in words; one is the singular noun.
+func counted(p rawjson.Partial, one string) string {
+	n, more := p.Count()
+	if more {
+		return "more than " + wording.Plural(n, one)
 	}
-	return text
+	return wording.Plural(n, one)
 }
 
-func contentWords(content peek.JSON) string {
+// last returns the last visible element.
+func last(p rawjson.Partial) (found rawjson.Partial) {
+	for found = range p.Elements() {
+	}
+	return found
+}
+
+func contentWords(content rawjson.Partial) string {
 	rest := 0
 	if len(content) > 0 && content[0] == '[' {
 		n, _ := content.Count()
@@ -342,11 +365,11 @@ func contentWords(content peek.JSON) string {
 	return text
 }
 
-func implementation(info peek.JSON) string {
+func implementation(info rawjson.Partial) string {
 	return wording.Join(" ", cmp.Or(info.Get("title").Text(), info.Get("name").Text()), info.Get("version").Text())
 }
 
-func protocol(version peek.JSON) string { return wording.After("protocol ", version.Text()) }
+func protocol(version rawjson.Partial) string { return wording.After("protocol ", version.Text()) }
 
 // tidyMost is how many bytes of a text tidy reads.
 const tidyMost = 1 << 10

@@ -206,32 +206,6 @@ func BenchmarkSummary(b *testing.B) {
 	}
 }
 
-// Notes that are JSON have a summary in words.
-func TestSummaryOfNotes(t *testing.T) {
-	for _, tt := range []struct {
-		frame Frame
-		raw   string
-		want  string
-	}{
-		{Frame{Call: 4, Question: 2, Actor: "person"}, `{"answer":{"action":"accept"},"pointer":"/error/data/elicitations/0","completion":"marked","at":"2026-07-28T10:09:58Z"}`, "question 2: accept, by the person, marked as done"},
-		{Frame{Question: 3, Actor: "policy"}, `{"answer":{"action":"decline"},"pointer":"/x"}`, "question 3: decline, by the policy"},
-		{Frame{}, `{"answer":{"action":"accept","content":{"a":1}},"completion":"completed"}`, "a question: accept a: 1, completed, says the server"},
-		{Frame{Call: 5}, `{"ended":"failed","reason":"exited with\ncode 1","at":"2026-07-28T10:11:00Z"}`, "call 5 failed: exited with code 1"},
-		{Frame{}, `{"ended":"stopped"}`, "a call stopped"},
-		{Frame{}, `{"command":["node","server.js"],"cwd":"/srv"}`, "started as node server.js in /srv"},
-		{Frame{}, `{"command":["node"]}`, "started as node"},
-		{Frame{}, `{"command":"node"}`, `{"command":"node"}`},
-		{Frame{}, `{"other":1}`, `{"other":1}`},
-		{Frame{}, "process 4711 exited with code 1", "process 4711 exited with code 1"},
-	} {
-		tt.frame.Dir, tt.frame.Kind, tt.frame.Raw = Meta, NoteFrame, []byte(tt.raw)
-		tt.frame.readNoteText()
-		if got := tt.frame.Summary(); got != tt.want {
-			t.Errorf("%s\n is %q\nwant %q", tt.raw, got, tt.want)
-		}
-	}
-}
-
 // A summary does not claim that a member is missing if it can come after the part that is
 // read.
 func TestSummaryOfALargeQuestion(t *testing.T) {

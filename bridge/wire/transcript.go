@@ -22,8 +22,7 @@ type Redactor interface {
 	// Passes reports whether the frame certainly holds no secret, so that Frame
 	// need not be called.
 	Passes(Entry) bool
-	// Frame returns f without secrets, or f itself if it holds none. It is
-	// called while the log is locked, so it must not take a lock or do I/O.
+	// Frame returns f without secrets, or f itself if it holds none.
 	Frame(f *Frame) *Frame
 }
 
@@ -50,6 +49,11 @@ func EachLine(l *Log, seqs iter.Seq[int64], redact Redactor, f func(seq int64, l
 			return err
 		}
 	}
+	return eachLine(l, seqs, redact, f)
+}
+
+// eachLine is EachLine with what redact has learned already.
+func eachLine(l *Log, seqs iter.Seq[int64], redact Redactor, f func(seq int64, line []byte) error) error {
 	each := func(seq int64, e *entry, line []byte, err error) error {
 		if err != nil || redact != nil && !redact.Passes(Entry{seq, l, e}) {
 			if line, err = l.written(seq, e, line, err, redact); err != nil {
@@ -60,9 +64,9 @@ func EachLine(l *Log, seqs iter.Seq[int64], redact Redactor, f func(seq int64, l
 	}
 	last := l.Len()
 	if seqs == nil {
-		seqs = upTo(last)
+		seqs = between(1, last)
 	}
-	some := make([]int64, 0, 256)
+	var some []int64
 	flush := func() error {
 		defer func() { some = some[:0] }()
 		return l.lines(some, math.MaxUint32, nil, each)
@@ -71,7 +75,7 @@ func EachLine(l *Log, seqs iter.Seq[int64], redact Redactor, f func(seq int64, l
 		if seq < 1 || seq > last {
 			continue
 		}
-		if some = append(some, seq); len(some) == cap(some) {
+		if some = append(some, seq); len(some) == 256 {
 			if err := flush(); err != nil {
 				return err
 			}
@@ -105,10 +109,10 @@ func (l *Log) written(seq int64, e *entry, line []byte, err error, redact Redact
 	return out, nil
 }
 
-// upTo yields the numbers from 1 to last.
-func upTo(last int64) iter.Seq[int64] {
+// between yields the numbers from first to last.
+func between(first, last int64) iter.Seq[int64] {
 	return func(yield func(int64) bool) {
-		for seq := int64(1); seq <= last && yield(seq); seq++ {
+		for seq := first; seq <= last && yield(seq); seq++ {
 		}
 	}
 }

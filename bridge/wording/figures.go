@@ -7,31 +7,18 @@ import (
 	"time"
 )
 
-// Clock formats a waiting time like a clock: 0:18, 12:05, 3:00:41.
+// Clock formats a position in a session like a clock, to the second as [Duration] does:
+// 0:18, 12:05, 3:00:41.
 func Clock(d time.Duration) string {
-	s := int(max(0, d).Seconds())
+	s := int(max(0, d).Round(time.Second).Seconds())
 	if s < 3600 {
 		return fmt.Sprintf("%d:%02d", s/60, s%60)
 	}
 	return fmt.Sprintf("%d:%02d:%02d", s/3600, s/60%60, s%60)
 }
 
-// Lasted formats a duration for a column, shorter than [Duration] does: 0.4 ms, 41 ms,
-// 4.2 s, 3:07.
-func Lasted(d time.Duration) string {
-	switch ms := float64(d) / float64(time.Millisecond); {
-	case ms < 10:
-		return strconv.FormatFloat(ms, 'f', 1, 64) + " ms"
-	case ms < 1000:
-		return strconv.FormatFloat(ms, 'f', 0, 64) + " ms"
-	case ms < 60_000:
-		return strconv.FormatFloat(ms/1000, 'f', 1, 64) + " s"
-	}
-	return Clock(d)
-}
-
-// Duration formats a duration for a sentence, in two units or with two or three digits:
-// "1 h 2 min", "59 min 48 s", "12.3 s", "450 ms", "0.12 ms".
+// Duration formats a duration, in two units or with two or three digits: "1 h 2 min",
+// "59 min 48 s", "12.3 s", "450 ms", "0.12 ms".
 func Duration(d time.Duration) string {
 	switch {
 	case d < 0:
@@ -39,12 +26,12 @@ func Duration(d time.Duration) string {
 	case d.Round(time.Second) >= time.Hour:
 		d = d.Round(time.Minute)
 		return fmt.Sprintf("%d h %d min", d/time.Hour, d%time.Hour/time.Minute)
-	case d >= time.Minute:
+	case d.Round(100*time.Millisecond) >= time.Minute:
 		d = d.Round(time.Second)
 		return fmt.Sprintf("%d min %d s", d/time.Minute, d%time.Minute/time.Second)
-	case d >= 10*time.Second:
+	case d.Round(10*time.Millisecond) >= 10*time.Second:
 		return strconv.FormatFloat(d.Seconds(), 'f', 1, 64) + " s"
-	case d >= time.Second:
+	case d.Round(time.Millisecond) >= time.Second:
 		return strconv.FormatFloat(d.Seconds(), 'f', 2, 64) + " s"
 	case d >= 10*time.Millisecond:
 		return strconv.FormatInt(int64(d.Round(time.Millisecond)/time.Millisecond), 10) + " ms"

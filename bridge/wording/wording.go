@@ -1,10 +1,10 @@
-// Package wording formats values as words for people.
+// Package wording formats values as words for people, finds the word that a misspelt
+// name means, and shows the characters of a text that nobody sees.
 package wording
 
 import (
 	"errors"
 	"slices"
-	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -32,16 +32,36 @@ func Capital(s string) string {
 
 // Quoted quotes a text from others for use in a sentence: in quotation marks, with
 // invisible characters escaped, and cut to 80 code points.
-func Quoted(text string) string { return strconv.Quote(Shorten(text, 80)) }
+func Quoted(text string) string {
+	return `"` + EscapeLine(inQuotes.Replace(Shorten(text, 80))) + `"`
+}
+
+var inQuotes = strings.NewReplacer(`\`, `\\`, `"`, `\"`)
 
 // Shorten cuts text to at most n code points, the last one an ellipsis.
 func Shorten(text string, n int) string {
+	last := 0 // where the last code point that fits begins
 	for i := range text {
-		if n--; n == 0 && utf8.RuneCountInString(text[i:]) > 1 {
-			return text[:i] + "…"
+		if n--; n < 0 {
+			return text[:last] + "…"
 		}
+		last = i
 	}
 	return text
+}
+
+// TextMost is how many bytes of a text of others are searched and judged.
+const TextMost = 64 << 10
+
+// Head returns the beginning of a text, of at most most bytes. It breaks no character.
+func Head(text string, most int) string {
+	if len(text) <= most {
+		return text
+	}
+	for most > 0 && !utf8.RuneStart(text[most]) {
+		most--
+	}
+	return text[:most]
 }
 
 // After returns intro and text; "" if text is empty.

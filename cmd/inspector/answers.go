@@ -4,18 +4,21 @@ import (
 	"errors"
 	"io"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/script"
+	"elicitation-inspector/bridge/wording"
 )
 
 // answersOptions are the flags of the answers command.
 type answersOptions struct {
 	output   string
 	call     int
+	server   string
 	scenario bool
 	noExpect bool
 }
@@ -28,11 +31,14 @@ func newAnswers() *cobra.Command {
 		Long: `Answers writes the answers that were given in transcripts as an answers file: what a
 person did once by hand, 'inspector call --answers' and the page then do by
 themselves. Of a transcript with one call the file also expects its result. With
---scenario it is a file for 'inspector run', which makes all the calls again.
+--scenario it is a file for 'inspector run', which makes the calls again that have a
+response: with the command or the address of the server, which the transcript has, and
+in the revision of the last of them.
 
 What is written is meant to be read and changed: a message that differs from run to
-run can have * in its place. What a transcript leaves out stands there as it does in
-the transcript, and has to be filled in, as with {$env: NAME}.`,
+run can have * in its place. What a transcript leaves out is never sent: {$env: NAME}
+and ${NAME} stand in its place where an environment variable can, and anything else has
+to be filled in before the file can be used.`,
 		Example: `  inspector answers flow.jsonl > answers.yaml
   inspector answers flow.jsonl --call 2 --output answers.yaml
   inspector answers flow.jsonl --scenario > scenario.yaml`,
@@ -43,6 +49,7 @@ the transcript, and has to be filled in, as with {$env: NAME}.`,
 	f.SortFlags = false
 	f.StringVarP(&o.output, "output", "o", "", "write to `FILE` instead of standard output (-)")
 	f.IntVar(&o.call, "call", 0, "only the answers in the call of this number (`N`)")
+	f.StringVar(&o.server, "server", "", "only the answers to the server of this `NAME`")
 	f.BoolVar(&o.scenario, "scenario", false, "write a scenario, which makes the calls again")
 	f.BoolVar(&o.noExpect, "no-expect", false, "expect nothing of the results")
 	return cmd
@@ -68,11 +75,27 @@ func (o *answersOptions) run(cmd *cobra.Command, files []string) (err error) {
 	case len(calls) == 0 && o.call != 0:
 		return usage("--call %d: there is no such call", o.call)
 	}
+	var servers []string
+	calls = slices.DeleteFunc(calls, func(c *conversation.Call) bool {
+		if o.server != "" && c.Server != o.server {
+			return true
+		}
+		if !slices.Contains(servers, c.Server) {
+			servers = append(servers, c.Server)
+		}
+		return false
+	})
+	switch {
+	case o.server != "" && len(servers) == 0:
+		return usage("--server %s: it has no calls in the transcript", o.server)
+	case o.scenario && len(servers) > 1:
+		return usage("a scenario has one server, and the calls are of %s: choose with --server", wording.Series(servers))
+	}
 	var names []string
 	for _, file := range files {
 		names = append(names, filepath.Base(file))
 	}
-	w := script.Writing{From: strings.Join(names, ", "), Expect: !o.noExpect}
+	w := script.Writing{From: strings.Join(names, ", "), Servers: talk.Servers(), Expect: !o.noExpect}
 	text := w.Answers(calls)
 	if o.scenario {
 		text = w.Scenario(calls)

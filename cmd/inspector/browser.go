@@ -12,6 +12,8 @@ import (
 	"slices"
 	"sync/atomic"
 	"time"
+
+	"elicitation-inspector/bridge/target"
 )
 
 // browser opens the page in the system's browser. The address contains the token of the
@@ -44,6 +46,7 @@ func (b *browser) open(address string) {
 		return
 	}
 	b.file.Store(&file)
+	target.GuardFile(file)
 	opener := openers[runtime.GOOS]
 	if opener == nil {
 		opener = []string{"xdg-open"}
@@ -68,6 +71,7 @@ func (b *browser) close() {
 		if err := os.Remove(*file); err != nil {
 			b.logger.Warn("the file that leads a browser to the page is not removed", "error", err)
 		}
+		target.GuardFile("")
 	}
 }
 

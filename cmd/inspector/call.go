@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -16,9 +17,12 @@ import (
 	"elicitation-inspector/bridge/catalog"
 	"elicitation-inspector/bridge/elicit/lint"
 	"elicitation-inspector/bridge/headless"
+	"elicitation-inspector/bridge/mcp"
 	"elicitation-inspector/bridge/rawjson"
 	"elicitation-inspector/bridge/response"
 	"elicitation-inspector/bridge/script"
+	"elicitation-inspector/bridge/wording"
+	"elicitation-inspector/bridge/written"
 )
 
 // headlessOptions are the flags of the commands that make calls without a page.
@@ -68,6 +72,22 @@ func (o *headlessOptions) connection(cmd *cobra.Command) (c headless.Config, clo
 	}
 	c.Target = specs[0]
 	return c, closing, nil
+}
+
+// connect opens a session. Where a revision is named, there is none in another revision.
+func connect(ctx context.Context, c headless.Config) (*headless.Session, error) {
+	s, err := headless.Open(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	server, err := s.Server()
+	if named := server.Settings.Protocol; err == nil && named != "" && server.Info.Protocol != named {
+		err = fmt.Errorf("%w to %s in revision %s, which was named: it speaks %s", headless.ErrConnect, server.Label, named, server.Info.Protocol)
+	}
+	if err != nil {
+		return nil, errors.Join(err, s.Close())
+	}
+	return s, nil
 }
 
 // callOptions are the flags of the call command.
@@ -172,7 +192,7 @@ func (o *callOptions) converse(ctx context.Context, cmd *cobra.Command, call hea
 	if t := newTerminal(n); t != nil && !o.noInput {
 		config.Ask = t.ask
 	}
-	s, err := headless.Open(ctx, config)
+	s, err := connect(ctx, config)
 	if err != nil {
 		return out, err
 	}
@@ -222,9 +242,10 @@ func readJSON(flag, value string) (json.RawMessage, error) {
 	text := []byte(value)
 	if path, isFile := strings.CutPrefix(value, "@"); isFile {
 		var err error
-		if text, err = os.ReadFile(path); err != nil {
+		if text, err = written.ReadFile(path); err != nil {
 			return nil, usage("%s: %w", flag, err)
 		}
+		text = bytes.TrimPrefix(text, []byte("\ufeff"))
 	}
 	if len(text) == 0 {
 		return nil, nil
@@ -245,16 +266,16 @@ func readAnswers(in io.Reader, path string) (*script.Script, error) {
 	var err error
 	if path == "-" {
 		name = "standard input"
-		text, err = io.ReadAll(in)
+		text, err = written.ReadAll(name, in)
 	} else {
-		text, err = os.ReadFile(path)
+		text, err = written.ReadFile(path)
 	}
 	if err != nil {
 		return nil, usage("--answers: %w", err)
 	}
 	answers, err := script.Parse(name, text, os.LookupEnv)
 	if err != nil {
-		return nil, usageError{err}
+		return nil, usage("--answers: %w", err)
 	}
 	return answers, nil
 }
@@ -304,12 +325,21 @@ func (o *callOptions) tell(cmd *cobra.Command, n *narrator, out headless.Outcome
 	if text := failure(out); text != "" {
 		warn(cmd, "%s", text)
 	}
+	if out.NotOffered != "" {
+		warn(cmd, "%s", out.NotOffered)
+	}
+	if text := unsent(out); text != "" {
+		warn(cmd, "%s", text)
+	}
 	for _, unmet := range out.Unmet {
 		warn(cmd, "not as expected: %s", unmet)
 	}
+	for _, rule := range out.Idle {
+		warn(cmd, "%s", idle(o.script, rule))
+	}
 	if code == exitFindings {
 		for _, f := range out.Findings {
-			warn(cmd, "%s: %s [%s]", f.Severity, plainText(f.Text), f.Rule)
+			warn(cmd, "%s: %s [%s]", f.Severity, wording.EscapeLine(f.Text), f.Rule)
 		}
 	}
 	var err error
@@ -318,7 +348,7 @@ func (o *callOptions) tell(cmd *cobra.Command, n *narrator, out headless.Outcome
 		err = n.events.Encode(endEvent(out, code))
 	case out.Result == nil:
 	case o.output == "json":
-		_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s\n", out.Result)
+		_, err = fmt.Fprintln(cmd.OutOrStdout(), wording.EscapeJSON(out.Result))
 	default:
 		err = writeResult(cmd.OutOrStdout(), out.Result)
 	}
@@ -334,17 +364,33 @@ func failure(out headless.Outcome) string {
 	case out.Error != nil:
 		e, err := response.ErrorOf(out.Error)
 		if err != nil {
-			return plainText(err.Error())
+			return wording.EscapeLine(err.Error())
 		}
 		text := fmt.Sprintf("the server answered with error %d: %s", e.Code, e.Message)
 		if data := rawjson.Member(out.Error, "data"); data != nil {
 			text += " " + string(rawjson.AppendCompact(nil, data))
 		}
-		return plainText(text)
+		return wording.EscapeLine(text)
 	case out.Result == nil:
-		return plainText(out.Failure)
+		return wording.EscapeLine(out.Failure)
 	}
 	return ""
+}
+
+// unsent says why a server could not ask in a call, and what helps; "" if it could.
+func unsent(out headless.Outcome) string {
+	if out.Unsent == "" {
+		return ""
+	}
+	return lint.UnsentBefore + wording.EscapeLine(out.Unsent) + lint.UnsentAfter + " With --protocol " + mcp.Revision20251125 + " it can."
+}
+
+// idle says that a rule of a file was of no use.
+func idle(file string, r *script.Rule) string {
+	if file == "-" {
+		file = "standard input"
+	}
+	return fmt.Sprintf("%s:%d: this rule answered no question", file, r.Line)
 }
 
 // writeResult prints the readable parts of a result.
@@ -371,24 +417,11 @@ func writeResult(w io.Writer, raw json.RawMessage) error {
 		if c.Role != "" {
 			line = c.Role + ": " + line
 		}
-		b.WriteString(strings.TrimSuffix(plainLines(line), "\n") + "\n")
+		b.WriteString(strings.TrimSuffix(line, "\n") + "\n")
 	}
 	if result.Structured != nil && !told {
 		b.WriteString(rawjson.Pretty(result.Structured) + "\n")
 	}
 	_, err = io.WriteString(w, b.String())
 	return err
-}
-
-// plainLines is like plainText, but keeps line feeds and tabs.
-func plainLines(text string) string {
-	lines := strings.Split(text, "\n")
-	for i, line := range lines {
-		cells := strings.Split(line, "\t")
-		for j, cell := range cells {
-			cells[j] = plainText(cell)
-		}
-		lines[i] = strings.Join(cells, "\t")
-	}
-	return strings.Join(lines, "\n")
 }

@@ -1,7 +1,7 @@
 package main
 
 import (
-	"context"
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -18,8 +18,9 @@ import (
 	"elicitation-inspector/bridge/headless"
 	"elicitation-inspector/bridge/mcp"
 	"elicitation-inspector/bridge/script"
-	"elicitation-inspector/bridge/spelling"
+
 	"elicitation-inspector/bridge/wording"
+	"elicitation-inspector/bridge/written"
 )
 
 // checkOptions are the flags of the check command.
@@ -37,6 +38,9 @@ type checkOptions struct {
 	directory   string
 	destructive []string
 	readOnly    bool
+	witness     string
+	reset       string
+	demo        bool // the plan names the built-in server
 }
 
 func newCheck() *cobra.Command {
@@ -58,6 +62,10 @@ the defaults, examples and types of the input schema. A tool that is annotated w
 destructiveHint is called only if --allow-destructive or the plan names it. What will be
 called, and what not, is told on standard error before it is.
 
+With --witness the check sees what calls do: it looks at a tool, a resource or a command
+before and after, and while a question waits. An accepted call must change what it says,
+and a refused one must not.
+
 With --baseline, an earlier report in the format json, what is new is marked, what is
 mended is listed, and the exit code counts only what is new.
 
@@ -68,7 +76,11 @@ docs/check.md tells more.
 Exit codes: 0 nothing at or above --fail-on; 1 something failed here; 2 a command line,
 a plan or an answers file that cannot be understood, or a TOOL that the server does not
 offer; 3 the server could not be reached, or asks for a sign-in that nobody made
-(--oauth-wait); 8 verdicts at or above --fail-on; 130 interrupted.`,
+(--oauth-wait); 8 verdicts at or above --fail-on; 130 interrupted. Where nothing is found,
+but something was not judged: 9 nothing was tried; 10 a call asked nothing and ended in an
+error or without a response; 11 a call failed after honest answers; 12 a call that was
+named asked nothing; 13 a revision is announced or named, and not spoken; 14 the witness
+cannot see what an accepted call does; 15 no target where there is no terminal.`,
 		Example: `  inspector check -- ./my-server
   inspector check deploy --args '{"service":"checkout"}' -- ./my-server
   inspector check --plan plan.yaml --format junit --record transcripts -- ./my-server
@@ -89,8 +101,10 @@ offer; 3 the server could not be reached, or asks for a sign-in that nobody made
 	f.StringArrayVar(&o.behaviours, "behaviour", nil, "try only the behaviour of this `NAME` (repeat)")
 	f.StringVar(&o.revision, "protocol", "", "check only this protocol revision (`REV`): "+strings.Join(mcp.Revisions, ", "))
 	f.StringVar(&o.directory, "record", "", "write a transcript of each trial into this `DIR`, which must be empty")
-	f.StringArrayVar(&o.destructive, "allow-destructive", nil, "call the tool of this `NAME` although it is annotated with destructiveHint (repeat)")
+	f.StringArrayVar(&o.destructive, "allow-destructive", nil, "call tools whose name matches the `PATTERN`, in which * stands for any text, although they are annotated with destructiveHint (repeat)")
 	f.BoolVar(&o.readOnly, "read-only", false, "call only tools that are annotated with readOnlyHint")
+	f.StringVar(&o.witness, "witness", "", "look at what calls change, before and after them: `WHAT` is 'tool:NAME {ARGUMENTS}', 'resource:URI' or 'command:LINE'")
+	f.StringVar(&o.reset, "reset", "", "put the world back before each trial by this `COMMAND` of the shell; trials are made one at a time then")
 	f.BoolVarP(&o.quiet, "quiet", "q", false, "tell neither what is called nor the progress")
 	o.registerRequests(f)
 	o.registerTarget(f)
@@ -126,7 +140,12 @@ func (o *checkOptions) run(cmd *cobra.Command, args []string) error {
 		options.Chosen, options.Progress = p.chosen, p.tell
 	}
 	options.Server.SignIns = o.signIn.newDesk(cmd, false)
-	r, err := check.Run(cmd.Context(), options)
+	var r *check.Report
+	if options.Server.Target.Builtin != nil && !o.demo && !isTerminal(cmd.ErrOrStderr()) {
+		r = check.Without(options)
+	} else {
+		r, err = check.Run(cmd.Context(), options)
+	}
 	p.end()
 	if err := errors.Join(closing(), options.Server.SignIns.Close()); err != nil {
 		warn(cmd, "%v", err)
@@ -134,26 +153,26 @@ func (o *checkOptions) run(cmd *cobra.Command, args []string) error {
 	switch {
 	case err != nil && cmd.Context().Err() != nil:
 		return exitCode(exitInterrupted)
-	case errors.Is(err, headless.ErrConnect):
-		warn(cmd, "%v", err)
-		return exitCode(exitConnect)
 	case errors.Is(err, check.ErrNotOffered):
 		return usageError{err}
-	case err != nil:
+	case err != nil && (r == nil || !errors.Is(err, headless.ErrConnect)):
 		return err
 	}
 	if earlier != nil {
 		report.Compare(earlier, r)
 	}
+	for _, problem := range r.Problems {
+		warn(cmd, "%s", report.Sentence(problem))
+	}
 	if o.format == textFormat {
 		err = checkText(cmd.OutOrStdout(), r)
 	} else {
-		err = report.Write(cmd.OutOrStdout(), o.format, r)
+		err = report.Write(exact(cmd.OutOrStdout()), o.format, r)
 	}
 	if err != nil {
 		return fmt.Errorf("printing the report: %w", err)
 	}
-	return o.code(cmd.Context(), r)
+	return o.code(cmd, r)
 }
 
 // readBaseline reads the report that --baseline names; nil if the flag is not set.
@@ -173,22 +192,34 @@ func (o *checkOptions) readBaseline() (*check.Report, error) {
 	return r, nil
 }
 
-// code returns the exit code for a report as an error; nil for exit code 0.
-func (o *checkOptions) code(ctx context.Context, r *check.Report) error {
+// code returns the exit code for a report as an error, nil for exit code 0. It prints why
+// the report is not complete.
+func (o *checkOptions) code(cmd *cobra.Command, r *check.Report) error {
 	grave := func(one check.Result) bool {
 		return slices.ContainsFunc(one.Findings, func(f check.Finding) bool {
 			return (f.Verdict == check.Fail || f.Verdict == check.Warn && o.failOn == "warning") && (r.Baseline == nil || f.New)
 		})
 	}
-	switch {
-	case ctx.Err() != nil:
+	if cmd.Context().Err() != nil {
 		return exitCode(exitInterrupted)
+	}
+	if r.Stopped != "" {
+		warn(cmd, "%s", r.Stopped)
+	}
+	switch {
 	case slices.ContainsFunc(r.Results, grave):
 		return exitCode(exitFindings)
 	case r.Stopped != "":
-		return errors.New(r.Stopped)
+		return exitCode(exitError)
+	case len(r.Problems) > 0:
+		return exitCode(problemCodes[r.Problems[0].Kind])
 	}
 	return nil
+}
+
+var problemCodes = map[check.ProblemKind]int{
+	check.NoTarget: exitNoTarget, check.Unreachable: exitConnect, check.NothingTried: exitNothingTried, check.CallBroken: exitCallBroken,
+	check.HonestFailed: exitHonestFailed, check.AskedNothing: exitAskedNothing, check.NotSpoken: exitNotSpoken, check.WitnessBlind: exitWitnessBlind,
 }
 
 // options returns the options of the check from the flags and the plan. The caller must
@@ -196,11 +227,18 @@ func (o *checkOptions) code(ctx context.Context, r *check.Report) error {
 func (o *checkOptions) options(cmd *cobra.Command, args []string) (c check.Options, closing func() error, err error) {
 	closing = func() error { return nil }
 	names, rest, dash := splitTarget(args, cmd.ArgsLenAtDash())
-	if err := o.readArguments(rest, dash); err != nil {
+	if err := o.readTarget(rest, dash); err != nil {
 		return c, closing, err
 	}
 	plan, err := o.readPlan()
 	if err != nil {
+		return c, closing, err
+	}
+	if err := o.adopt(plan.Target, o.plan); err != nil {
+		return c, closing, err
+	}
+	o.demo = plan.Target.Demo
+	if err := o.consistent(); err != nil {
 		return c, closing, err
 	}
 	if err := o.narrow(&c, plan); err != nil {
@@ -231,19 +269,13 @@ func (o *checkOptions) options(cmd *cobra.Command, args []string) (c check.Optio
 	}
 	c.Server.Timeout, c.Server.Record = connectMost, ""
 	c.Server.Settings.Sampling, c.Server.Settings.Roots = o.sampling || plan.Sampling, o.roots || plan.Roots
-	switch own := plan.Target; {
-	case o.config != "": // which has what is secret
+	if o.config != "" { // which has what is secret
 		c.Command = "--config " + wording.ShellWord(o.config)
 		for _, name := range o.servers {
 			c.Command += " --server " + wording.ShellWord(name)
 		}
-	case o.command == nil && o.url == "" && (own.Command != nil || own.URL != ""):
-		if err := closing(); err != nil {
-			return c, closing, err
-		}
-		c.Server.Target, closing, err = scenarioTarget(own, o.plan, c.Server.Redaction)
 	}
-	return c, closing, err
+	return c, closing, nil
 }
 
 // splitTarget splits the arguments into the names of calls and the target: the
@@ -263,13 +295,13 @@ func (o *checkOptions) readPlan() (*script.Plan, error) {
 	if o.plan == "" {
 		return new(script.Plan), nil
 	}
-	text, err := os.ReadFile(o.plan)
+	text, err := written.ReadFile(o.plan)
 	if err != nil {
 		return nil, usage("--plan: %w", err)
 	}
 	plan, err := script.ParsePlan(o.plan, text, os.LookupEnv, check.BehaviourNames())
 	if err != nil {
-		return nil, usageError{err}
+		return nil, usage("--plan: %w", err)
 	}
 	return plan, nil
 }
@@ -281,16 +313,27 @@ func (o *checkOptions) narrow(c *check.Options, plan *script.Plan) error {
 	if c.Timeout == 0 {
 		c.Timeout = plan.Timeout
 	}
-	c.Skip, c.ReadOnly, c.AllowDestructive = plan.Skip, plan.ReadOnly || o.readOnly, append(plan.AllowDestructive, o.destructive...)
+	c.Skip, c.ReadOnly, c.AllowDestructive = plan.Skip, plan.ReadOnly || o.readOnly, plan.AllowDestructive
+	for _, source := range o.destructive {
+		pattern, err := script.ParseText(source)
+		if err != nil {
+			return usage("--allow-destructive: %w", err)
+		}
+		c.AllowDestructive = append(c.AllowDestructive, pattern)
+	}
+	c.Witness, c.Reset = plan.Witness, cmp.Or(o.reset, plan.Reset)
+	if o.witness != "" {
+		witness, err := script.ParseWitness(o.witness)
+		if err != nil {
+			return usage("--witness: %w", err)
+		}
+		c.Witness = witness
+	}
 	c.Behaviours = plan.Behaviours
 	names := check.BehaviourNames()
 	for _, name := range o.behaviours {
 		if !slices.Contains(names, name) {
-			hint := ""
-			if meant := spelling.Nearest(name, names); meant != "" {
-				hint = fmt.Sprintf("; did you mean %q?", meant)
-			}
-			return usage("--behaviour: there is none of the name %q%s", name, hint)
+			return usage("--behaviour: there is none of the name %q%s", name, wording.DidYouMean(name, names))
 		}
 	}
 	if len(o.behaviours) > 0 {
@@ -312,7 +355,7 @@ func wanted(plan *script.Plan, names []string, arguments []byte) (list []check.W
 	for _, call := range plan.Calls {
 		if len(names) == 0 || slices.Contains(names, call.Key) {
 			list = append(list, check.Wanted{
-				Kind: catalog.Kind(call.Kind), Key: call.Key, Arguments: call.Arguments, Timeout: call.Timeout, Honest: []*script.Script{&call.Script},
+				Kind: catalog.Kind(call.Kind), Key: call.Key, Arguments: call.Arguments, Timeout: call.Timeout, Honest: []*script.Script{&call.Script}, Witness: call.Witness,
 			})
 		}
 	}

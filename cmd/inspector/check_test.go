@@ -27,7 +27,7 @@ func checked(t *testing.T, args ...string) (check.Report, ended) {
 func TestCheckTries(t *testing.T) {
 	t.Parallel()
 	folder := filepath.Join(t.TempDir(), "transcripts")
-	behaviours := []string{"accept", "decline", "decline-always", "form-only", "several-at-once", "missing-field", "null-result", "method-not-found", "response-twice", "kill-process", "invented-state", "new-session"}
+	behaviours := []string{"accept", "decline", "decline-always", "form-only", "several-at-once", "missing-field", "null-result", "method-not-found", "response-twice", "kill-process", "new-session"}
 	args := []string{"transfer_money", "--record", folder}
 	for _, name := range behaviours {
 		args = append(args, "--behaviour", name)
@@ -51,8 +51,6 @@ func TestCheckTries(t *testing.T) {
 		switch name {
 		case "form-only", "method-not-found":
 			want = 2
-		case "invented-state":
-			want = 1
 		}
 		if made[name] != want {
 			t.Errorf("%s was tried %d times, want %d", name, made[name], want)
@@ -128,6 +126,7 @@ func TestCheckCallsNothingForbidden(t *testing.T) {
 func TestCheckExitCodes(t *testing.T) {
 	t.Parallel()
 	wrong := write(t, "wrong.yaml", "calls:\n  - tol: ask\nbehaviours: [acept]\n")
+	builtin := write(t, "builtin.yaml", "target: demo\n")
 	full := t.TempDir()
 	if err := os.WriteFile(filepath.Join(full, "there.jsonl"), nil, 0o600); err != nil {
 		t.Fatal(err)
@@ -141,11 +140,14 @@ func TestCheckExitCodes(t *testing.T) {
 		err    string
 	}{
 		{"nothing is wrong", []string{"ask", "--behaviour", "decline", "--protocol", "2025-11-25"}, demo, exitOK, ""},
-		{"nothing is wrong in process", []string{"ask", "--behaviour", "decline", "--protocol", "2025-11-25"}, nil, exitOK, ""},
+		{"nothing is wrong in process", []string{"ask", "--behaviour", "decline", "--protocol", "2025-11-25", "--plan", builtin}, nil, exitOK, ""},
 		{"nothing is wrong over HTTP", []string{"ask", "--behaviour", "decline"}, over(t)["HTTP"], exitOK, ""},
 		{"a crash", []string{"crash_on_decline", "--behaviour", "decline", "--protocol", "2026-07-28"}, demo, exitFindings, ""},
 		{"no such format", []string{"--format", "word"}, demo, exitUsage, "--format"},
 		{"no such behaviour", []string{"--behaviour", "declin"}, demo, exitUsage, `did you mean "decline"?`},
+		{"no such witness", []string{"ask", "--witness", "file:orders"}, demo, exitUsage, "a witness is tool:NAME"},
+		{"a blind witness", []string{"ask", "--witness", "command:echo 1", "--behaviour", "decline", "--protocol", "2025-11-25"}, demo, exitWitnessBlind, "says the same before and after"},
+		{"a world that cannot be put back", []string{"ask", "--reset", "exit 3"}, demo, exitError, "putting the world back: exit status 3"},
 		{"no such tool", []string{"depoly"}, demo, exitUsage, `did you mean "deploy"?`},
 		{"a plan with mistakes", []string{"--plan", wrong}, demo, exitUsage, `wrong.yaml:2:5: a call has no key "tol"; did you mean "tool"?`},
 		{"its behaviours", []string{"--plan", wrong}, demo, exitUsage, `wrong.yaml:3:14: a behaviour cannot be "acept"; did you mean "accept"?`},
@@ -167,7 +169,7 @@ func TestCheckExitCodes(t *testing.T) {
 func TestCheckText(t *testing.T) {
 	t.Parallel()
 	got := inspectorRun(t, append([]string{"check", "crash_on_decline", "--behaviour", "accept", "--behaviour", "decline"}, over(t)["stdio"]...)...)
-	for _, want := range []string{"tool crash_on_decline\n", "2026-07-28  2025-11-25  2025-06-18", "  accept   ok          ok          ok", "  decline  FAIL        FAIL        FAIL", "FAIL [process-ended]", "exited with code 3", "\ninspector call crash_on_decline --args '{}' --protocol 2026-07-28"} {
+	for _, want := range []string{"tool crash_on_decline\n", "2026-07-28  2025-11-25  2025-06-18", "  accept   ok          ok          ok", "  decline  FAIL        FAIL        FAIL", "FAIL crashes and hangs: One answer ends the server", "[process-ended]", "exited with code 3", "\ninspector call crash_on_decline --args '{}' --protocol 2026-07-28"} {
 		if !strings.Contains(got.out, want) {
 			t.Errorf("it does not say %q:\n%s\n%s", want, got.out, got.err)
 		}
@@ -191,5 +193,70 @@ func TestCheckWithABaseline(t *testing.T) {
 	wrong := inspectorRun(t, append(args, "--baseline", write(t, "wrong.json", `{"format":7}`))...)
 	if wrong.code != exitUsage {
 		t.Errorf("a baseline that is none: exit code %d\n%s", wrong.code, wrong.err)
+	}
+}
+
+// TestNoGreenWithoutWork expects a check that could not judge what it was to judge to end
+// with an exit code of its own, to say what to do, and to have a failed case in JUnit.
+func TestNoGreenWithoutWork(t *testing.T) {
+	t.Parallel()
+	demo := over(t)["stdio"]
+	answers := write(t, "answers.yaml", "default: {fault: internal-error}")
+	only := []string{"--protocol", "2025-11-25", "--behaviour", "decline"}
+	for _, c := range []struct {
+		name string
+		args []string
+		code int
+		kind check.ProblemKind
+		does string
+	}{
+		{"all that is named is destructive", append([]string{"delete_files"}, only...), exitNothingTried, check.NothingTried, "--allow-destructive '*' would let in delete_files"},
+		{"a named call asks nothing", append([]string{"ask", "who_am_i"}, only...), exitAskedNothing, check.AskedNothing, "--args"},
+		{"a call ends in an error", append([]string{"ask", "deploy", "--args", `{"service":7}`}, only...), exitCallBroken, check.CallBroken, "--args"},
+		{"an honest call fails", append([]string{"transfer_money", "--answers", answers}, only...), exitHonestFailed, check.HonestFailed, "--answers"},
+		{"no behaviour fits", []string{"ask", "--protocol", "2025-11-25", "--behaviour", "drop-stream"}, exitNothingTried, check.NothingTried, "Name a tool that asks"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			report, got := checked(t, c.args...)
+			if got.code != c.code || len(report.Problems) == 0 || report.Problems[0].Kind != c.kind || !strings.Contains(report.Problems[0].Do, c.does) || !strings.Contains(got.err, c.does) {
+				t.Fatalf("exit code %d, %+v\n%s", got.code, report.Problems, got.err)
+			}
+			junit := inspectorRun(t, append(append([]string{"check", "--format", "junit"}, c.args...), demo...)...)
+			if junit.code != c.code || !strings.Contains(junit.out, `type="`+string(c.kind)+`"`) {
+				t.Errorf("exit code %d\n%s", junit.code, junit.out)
+			}
+		})
+	}
+}
+
+// TestReportWithoutServer expects a report in the chosen format, also where the server does
+// not start, or none is named where there is no terminal.
+func TestReportWithoutServer(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		args []string
+		code int
+		kind string
+	}{
+		{[]string{"--", filepath.Join(t.TempDir(), "missing")}, exitConnect, "unreachable"},
+		{nil, exitNoTarget, "no-target"},
+	} {
+		for format, part := range map[string]string{"junit": `type="` + c.kind + `"`, "json": `"kind": "` + c.kind + `"`, "sarif": `"ruleId": "` + c.kind + `"`, "markdown": "Not judged", "html": "Not judged", "text": "not judged"} {
+			got := inspectorRun(t, append([]string{"check", "--format", format}, c.args...)...)
+			if got.code != c.code || !strings.Contains(got.out, part) {
+				t.Errorf("%s of %v: exit code %d\n%s\n%s", format, c.args, got.code, got.out, got.err)
+			}
+		}
+	}
+}
+
+// TestAllowsByPattern expects --allow-destructive to take patterns, and to say what they let
+// in.
+func TestAllowsByPattern(t *testing.T) {
+	t.Parallel()
+	_, got := checked(t, "delete_files", "--allow-destructive", "delete_*", "--behaviour", "decline", "--protocol", "2025-11-25")
+	if got.code != exitOK || !strings.Contains(got.err, "(made up), which is annotated with destructiveHint and allowed") {
+		t.Errorf("exit code %d\n%s", got.code, got.err)
 	}
 }

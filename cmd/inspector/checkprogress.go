@@ -10,6 +10,7 @@ import (
 	"github.com/mattn/go-isatty"
 
 	"elicitation-inspector/bridge/check"
+
 	"elicitation-inspector/bridge/wording"
 )
 
@@ -26,8 +27,16 @@ type progressLine struct {
 const toldEvery = 5 * time.Second
 
 func newProgressLine(out io.Writer) *progressLine {
-	file, ok := out.(*os.File)
-	return &progressLine{out: out, live: ok && isatty.IsTerminal(file.Fd()) && os.Getenv("TERM") != "dumb", latest: time.Now()}
+	p := &progressLine{out: out, latest: time.Now()}
+	if isTerminal(out) && os.Getenv("TERM") != "dumb" {
+		p.out, p.live = exact(out), true // the line begins with a carriage return
+	}
+	return p
+}
+
+func isTerminal(out io.Writer) bool {
+	file, ok := exact(out).(*os.File)
+	return ok && isatty.IsTerminal(file.Fd())
 }
 
 // chosen prints which calls the check will make, and which it will not make.
@@ -40,10 +49,13 @@ func (p *progressLine) chosen(calls []check.Call, skipped []check.Skipped) {
 		if c.MadeUp {
 			arguments += " (made up)"
 		}
-		fmt.Fprintf(p.out, "will call %s %s%s\n", c.Kind, plainText(c.Key), plainText(arguments))
+		if c.Destructive {
+			arguments += ", which is annotated with destructiveHint and allowed"
+		}
+		fmt.Fprintf(p.out, "will call %s %s%s\n", c.Kind, wording.EscapeLine(c.Key), wording.EscapeLine(arguments))
 	}
 	for _, s := range skipped {
-		fmt.Fprintf(p.out, "will not call %s %s: %s\n", s.Kind, plainText(s.Key), plainText(s.Why))
+		fmt.Fprintf(p.out, "will not call %s %s: %s\n", s.Kind, wording.EscapeLine(s.Key), wording.EscapeLine(s.Why))
 	}
 }
 
@@ -60,7 +72,7 @@ func (p *progressLine) tell(at check.Progress) {
 	}
 	line := fmt.Sprintf("%d of %d trials, %s", at.Done, at.Total, left)
 	if at.Now != "" && at.Done < at.Total {
-		line += ": " + plainText(at.Now)
+		line += ": " + wording.EscapeLine(at.Now)
 	}
 	if !p.live {
 		fmt.Fprintln(p.out, line)

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"slices"
@@ -9,42 +10,58 @@ import (
 
 	"elicitation-inspector/bridge/check"
 	"elicitation-inspector/bridge/check/report"
+
 	"elicitation-inspector/bridge/wording"
 )
 
-// marks holds the text of a cell for each verdict.
-var marks = map[check.Verdict]string{check.Pass: "ok", check.Inconclusive: "?", check.Warn: "warn", check.Fail: "FAIL"}
+// marks holds the marks that have other words in a text.
+var marks = map[string]string{"pass": "ok", "fail": "FAIL"}
 
 // checkText prints a report for people: for each call a matrix, and the findings.
 func checkText(w io.Writer, r *check.Report) error {
 	v := report.NewView(r)
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s (%s), checked in %s\n", plainText(r.Server), plainText(r.Target), wording.Duration(r.Took))
+	fmt.Fprintf(&b, "%s (%s), checked in %s\n", wording.EscapeLine(r.Server), wording.EscapeLine(r.Target), wording.Duration(r.Took))
 	if r.Stopped != "" {
-		fmt.Fprintf(&b, "The check did not come to its end: %s\n", plainText(r.Stopped))
+		fmt.Fprintf(&b, "The check is not complete: %s\n", wording.EscapeLine(r.Stopped))
+	}
+	fmt.Fprintf(&b, "%s\n", v.Headline())
+	for _, p := range r.Problems {
+		fmt.Fprintf(&b, "  not judged: %s\n", wording.EscapeLine(report.Sentence(p)))
+	}
+	for _, c := range v.Causes {
+		fmt.Fprintf(&b, "  %s, %s: %s In %s.\n", c.Verdict, c.Concern(), c.Harm(), wording.EscapeLine(c.Where()))
 	}
 	for _, c := range v.Calls {
-		fmt.Fprintf(&b, "\n%s %s\n", c.Kind, plainText(c.Key))
+		fmt.Fprintf(&b, "\n%s %s\n", c.Kind, wording.EscapeLine(c.Key))
 		matrix(&b, r, c)
 		for _, t := range slices.Concat(c.Found, c.Unclear) {
 			found(&b, t)
 		}
 	}
-	for _, c := range r.Silent {
-		fmt.Fprintf(&b, "\n%s %s asks nothing", c.Kind, plainText(c.Key))
+	for i, c := range r.Silent {
+		b.WriteString(map[bool]string{true: "\nasked nothing: ", false: ", "}[i == 0])
+		b.WriteString(wording.EscapeLine(c.Key))
+	}
+	if len(r.Silent) > 0 {
+		b.WriteString("\n")
 	}
 	for _, s := range r.Skipped {
-		fmt.Fprintf(&b, "\n%s %s was not checked: %s", s.Kind, plainText(s.Key), plainText(s.Why))
+		fmt.Fprintf(&b, "%s %s was not checked: %s\n", s.Kind, wording.EscapeLine(s.Key), wording.EscapeLine(s.Why))
 	}
 	if text := report.Compared(r.Baseline); text != "" {
 		fmt.Fprintf(&b, "\nsince %s: %s\n", r.Baseline.Began.Format("2006-01-02 15:04"), text)
 		for _, past := range r.Baseline.Mended {
 			fmt.Fprintf(&b, "  mended: %s %s, %s (%s): [%s] %s\n",
-				past.Kind, plainText(past.Key), past.Behaviour, past.Revision, past.Rule, plainText(past.Text))
+				past.Kind, wording.EscapeLine(past.Key), past.Behaviour, past.Revision, past.Rule, wording.EscapeLine(past.Text))
 		}
 	}
 	counts := v.Counts()
-	fmt.Fprintf(&b, "\n%s: %d pass, %d warn, %d fail, %d inconclusive\n", wording.Plural(counts.All(), "trial"),
+	made := ""
+	if r.Made > counts.All() {
+		made = fmt.Sprintf(" (%d made)", r.Made)
+	}
+	fmt.Fprintf(&b, "\n%s%s: %d pass, %d warn, %d fail, %d inconclusive\n", wording.Plural(counts.All(), "trial"), made,
 		counts[check.Pass], counts[check.Warn], counts[check.Fail], counts[check.Inconclusive])
 	_, err := io.WriteString(w, b.String())
 	return err
@@ -60,16 +77,17 @@ func matrix(w io.Writer, r *check.Report, c *report.Call) {
 		for _, cell := range row.Cells {
 			switch {
 			case cell.All == 0:
-				cells = append(cells, "-")
-			case cell.All == 1:
-				cells = append(cells, marks[cell.Verdict])
+				cells = append(cells, "")
+			case cell.All == 1 || cell.Verdict == check.Inconclusive:
+				cells = append(cells, cmp.Or(marks[cell.Mark()], cell.Mark()))
 			default:
-				cells = append(cells, fmt.Sprintf("%s %d/%d", marks[cell.Verdict], cell.Some, cell.All))
+				cells = append(cells, fmt.Sprintf("%s %d/%d", cmp.Or(marks[cell.Mark()], cell.Mark()), cell.Some, cell.All))
 			}
 		}
 		fmt.Fprintf(table, "  %s\t%s\t\n", row.Name, strings.Join(cells, "\t"))
 	}
 	_ = table.Flush() // a strings.Builder never fails
+	fmt.Fprintf(w, "  (%s)\n", report.Legend)
 }
 
 // found prints one finding, with all trials that have it.
@@ -78,14 +96,15 @@ func found(w io.Writer, t *report.Told) {
 	if t.New > 0 {
 		news = " (new)"
 	}
-	fmt.Fprintf(w, "\n  %s%s [%s] %s\n", marks[t.Verdict], news, t.Rule, plainText(t.Text))
-	if t.Reference != "" {
-		fmt.Fprintf(w, "    %s\n", plainText(t.Reference))
+	fmt.Fprintf(w, "\n  %s%s ", cmp.Or(marks[string(t.Verdict)], string(t.Verdict)), news)
+	if t.Defect() {
+		fmt.Fprintf(w, "%s: %s\n    ", t.Concern(), t.Harm())
 	}
+	fmt.Fprintf(w, "%s\n    %s\n", wording.EscapeLine(t.Text), wording.EscapeLine(wording.Join(" ", "["+t.Rule+"]", t.Reference)))
 	const most = 6
 	var trials []string
 	for _, in := range t.In {
-		trials = append(trials, plainText(report.Trial(in.Trial)))
+		trials = append(trials, wording.EscapeLine(report.Trial(in.Trial)))
 	}
 	if more := len(trials) - most; more > 1 {
 		trials = append(trials[:most], fmt.Sprintf("%d more", more))
@@ -95,17 +114,15 @@ func found(w io.Writer, t *report.Told) {
 	if len(t.Frames) > 0 {
 		fmt.Fprintf(w, "    frames %s", numbers(t.Frames))
 		if first.Transcript != "" {
-			fmt.Fprintf(w, " of %s", plainText(first.Transcript))
+			fmt.Fprintf(w, " of %s", wording.EscapeLine(first.Transcript))
 		}
 		fmt.Fprintln(w)
 	}
-	if t.Verdict == check.Fail || t.Verdict == check.Warn {
-		for _, f := range first.Evidence {
-			if slices.Contains(t.Frames, f.Seq) {
-				fmt.Fprintf(w, "      #%d %s %s\n", f.Seq, f.Direction, plainText(wording.Shorten(f.Text, 300)))
-			}
+	if t.Defect() {
+		for _, f := range first.Named() {
+			fmt.Fprintf(w, "      #%d %s %s\n", f.Seq, f.Direction, wording.EscapeLine(wording.Shorten(f.Text, 300)))
 		}
-		fmt.Fprintf(w, "    to see it again:\n\n%s\n", plainLines(first.Reproduce))
+		fmt.Fprintf(w, "    to see it again:\n\n%s\n", first.Reproduce)
 	}
 }
 

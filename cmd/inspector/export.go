@@ -99,7 +99,7 @@ func (o *exportOptions) export(cmd *cobra.Command, files []string) (err error) {
 	}
 	write := func(w io.Writer) error { return x.Write(cmd.Context(), w, format) }
 	if o.output == "" || o.output == "-" {
-		err = write(cmd.OutOrStdout())
+		err = write(exact(cmd.OutOrStdout()))
 	} else {
 		err = writeFile(o.output, write)
 	}

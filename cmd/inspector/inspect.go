@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"elicitation-inspector/bridge"
-	"elicitation-inspector/bridge/recording"
+	"elicitation-inspector/bridge/playback"
 	"elicitation-inspector/bridge/scripted"
 	"elicitation-inspector/bridge/signin"
 	"elicitation-inspector/bridge/wire"
@@ -60,7 +60,7 @@ func inspect(cmd *cobra.Command, o options) (err error) {
 		MaxFrame: o.maxFrame, Version: version(), SignIns: desk,
 	})
 	in.AnswerBy(source)
-	record := recording.New(log, logger, redaction, in.RecordingChanged)
+	record := playback.NewRecording(log, logger, redaction, in.RecordingChanged)
 	// Deferred calls run last to first: the file also gets the frames of the end.
 	defer func() { err = errors.Join(err, record.Close()) }()
 	if o.record != "" {

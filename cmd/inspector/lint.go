@@ -6,14 +6,13 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"strconv"
 	"strings"
-	"unicode"
 
 	"github.com/spf13/cobra"
 
 	"elicitation-inspector/bridge/elicit/lint"
 	"elicitation-inspector/bridge/findings"
+
 	"elicitation-inspector/bridge/wording"
 )
 
@@ -90,7 +89,7 @@ func (o *lintOptions) lint(cmd *cobra.Command, files []string) error {
 	for _, name := range files {
 		list, err := lintFile(cmd, name, o.redact)
 		if err != nil {
-			return fmt.Errorf("%s: %w", name, err)
+			return err
 		}
 		all = append(all, list...)
 	}
@@ -161,9 +160,9 @@ func writeLintText(w io.Writer, list []lintFinding) error {
 		}
 		about := fmt.Sprintf("frame %d", f.Frame)
 		if f.Pointer != "" {
-			about += ", at " + plainText(f.Pointer)
+			about += ", at " + wording.EscapeLine(f.Pointer)
 		}
-		fmt.Fprintf(&b, "%s: %s: %s [%s]\n    %s; %s\n", place, f.Severity, plainText(f.Text), f.Rule, about, f.Reference)
+		fmt.Fprintf(&b, "%s: %s: %s [%s]\n    %s; %s\n", place, f.Severity, wording.EscapeLine(f.Text), f.Rule, about, f.Reference)
 	}
 	b.WriteString(lintSummary(counts, len(list)) + "\n")
 	_, err := io.WriteString(w, b.String())
@@ -185,20 +184,6 @@ func lintSummary(counts map[lint.Severity]int, total int) string {
 		}
 	}
 	return wording.Plural(total, "finding") + ": " + strings.Join(parts, ", ")
-}
-
-// plainText makes text from a server harmless to a terminal: it escapes control
-// characters.
-func plainText(s string) string {
-	var b strings.Builder
-	for _, r := range s {
-		if unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) {
-			b.WriteString(strings.Trim(strconv.QuoteRuneToASCII(r), "'"))
-		} else {
-			b.WriteRune(r)
-		}
-	}
-	return b.String()
 }
 
 func writeIndented[T any](w io.Writer, v T) error {

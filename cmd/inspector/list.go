@@ -13,6 +13,7 @@ import (
 	"elicitation-inspector/bridge/catalog"
 	"elicitation-inspector/bridge/headless"
 	"elicitation-inspector/bridge/rawjson"
+	"elicitation-inspector/bridge/wording"
 )
 
 // listOptions are the flags of the list command.
@@ -90,7 +91,7 @@ func (o *listOptions) run(cmd *cobra.Command, args []string) error {
 		return fmt.Errorf("printing the list: %w", err)
 	}
 	for _, problem := range offers.Errors {
-		warn(cmd, "%s", plainText(problem))
+		warn(cmd, "%s", wording.EscapeLine(problem))
 	}
 	if len(offers.Errors) > 0 {
 		return exitCode(exitRPC)
@@ -108,7 +109,7 @@ func (o *listOptions) read(cmd *cobra.Command) (c catalog.Catalog, err error) {
 	config.SignIns = o.signIn.newDesk(cmd, false)
 	defer func() { err = errors.Join(err, config.SignIns.Close()) }()
 	config.Watch = (&narrator{out: cmd.ErrOrStderr(), quiet: o.quiet}).watch
-	s, err := headless.Open(cmd.Context(), config)
+	s, err := connect(cmd.Context(), config)
 	if err != nil {
 		return c, err
 	}
@@ -141,7 +142,7 @@ func writeList(cmd *cobra.Command, list []offered) error {
 		if what == "" {
 			what, _, _ = strings.Cut(item.Description, "\n")
 		}
-		fmt.Fprintf(table, "%s\t%s\t%s\t%s\n", item.Kind, plainText(name), plainText(strings.Join(arguments, ", ")), plainText(what))
+		fmt.Fprintf(table, "%s\t%s\t%s\t%s\n", item.Kind, wording.EscapeLine(name), wording.EscapeLine(strings.Join(arguments, ", ")), wording.EscapeLine(what))
 	}
 	return table.Flush()
 }

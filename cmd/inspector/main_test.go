@@ -20,6 +20,10 @@ const asInspector = "INSPECTOR_TEST_RUN"
 const inKeyring = "INSPECTOR_TEST_KEYRING"
 
 func TestMain(m *testing.M) {
+	if os.Getenv(asHostile) != "" {
+		beHostile(os.Stdin, os.Stdout, os.Getenv(asHostile))
+		return
+	}
 	if os.Getenv(asInspector) != "" {
 		if account, secret, ok := strings.Cut(os.Getenv(inKeyring), " "); ok {
 			keyring.MockInit()

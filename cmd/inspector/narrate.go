@@ -9,6 +9,7 @@ import (
 
 	"elicitation-inspector/bridge/elicit"
 	"elicitation-inspector/bridge/headless"
+
 	"elicitation-inspector/bridge/mcp"
 	"elicitation-inspector/bridge/rawjson"
 	"elicitation-inspector/bridge/wire"
@@ -20,6 +21,9 @@ type narrator struct {
 	out    io.Writer
 	quiet  bool
 	events *json.Encoder // nil for lines
+
+	told     []string // lines of standard error of a process that may be started again
+	expected []string // those that the next process is expected to repeat
 
 	mu      sync.Mutex
 	held    bool // a form is on the terminal, which lines would disturb
@@ -80,10 +84,14 @@ func (n *narrator) watch(f wire.Frame) {
 	switch {
 	case f.Dir == wire.Stderr:
 		e.Event, e.Text = "stderr", string(f.Raw)
-		n.tell(e, plainText(e.Text))
+		if n.events != nil || !n.repeats(e.Text) {
+			n.tell(e, wording.EscapeLine(e.Text))
+		}
+	case f.Note != nil && f.Note.Kind == wire.NoteProbeFatal:
+		n.told, n.expected = nil, n.told
 	case f.Kind == wire.Noise:
 		e.Event, e.Text = "noise", string(f.Raw)
-		n.tell(e, "noise on standard output: "+plainText(wording.Shorten(e.Text, 200)))
+		n.tell(e, "noise on standard output: "+wording.EscapeLine(wording.Shorten(e.Text, 200)))
 	case f.Dir == wire.ServerToClient && f.Kind == wire.Notification:
 		n.notified(&f, e)
 	case f.Dir == wire.ServerToClient:
@@ -99,15 +107,33 @@ func (n *narrator) watch(f wire.Frame) {
 	}
 }
 
+// toldMost bounds the lines of standard error that are compared with those of a process
+// that is started again.
+const toldMost = 100
+
+// repeats reports whether a line of standard error is the same as at this place before the
+// process was started again.
+func (n *narrator) repeats(line string) bool {
+	if len(n.told) < toldMost {
+		n.told = append(n.told, line)
+	}
+	if len(n.expected) == 0 || n.expected[0] != line {
+		n.expected = nil
+		return false
+	}
+	n.expected = n.expected[1:]
+	return true
+}
+
 func (n *narrator) notified(f *wire.Frame, e event) {
 	e.Params = f.Message.Params
 	switch f.Method {
 	case mcp.NotificationProgress:
 		e.Event = "progress"
-		n.tell(e, "progress: "+f.Summary())
+		n.tell(e, "progress: "+wording.EscapeLine(f.Summary()))
 	case mcp.NotificationMessage:
 		e.Event = "log"
-		n.tell(e, f.Summary())
+		n.tell(e, wording.EscapeLine(f.Summary()))
 	}
 }
 
@@ -136,7 +162,7 @@ func (n *narrator) asked(f *wire.Frame, e event) {
 		if url := rawjson.Text(rawjson.Member(asked.Params, "url")); url != "" {
 			text += " " + url
 		}
-		n.tell(one, "? "+plainText(wording.Shorten(text, 2000)))
+		n.tell(one, "? "+wording.EscapeLine(wording.Shorten(text, 2000)))
 	}
 }
 
@@ -154,7 +180,7 @@ func (n *narrator) answered(e event, result, problem json.RawMessage) {
 	case e.By != "":
 		text += " (" + e.By + ")"
 	}
-	n.tell(e, "→ "+plainText(text))
+	n.tell(e, "→ "+wording.EscapeLine(text))
 }
 
 // tell prints an event, or its line.
@@ -187,24 +213,24 @@ func endEvent(out headless.Outcome, code int) event {
 func tellUnanswered(w io.Writer, u headless.Unanswered) {
 	q := &u.Question
 	var b strings.Builder
-	fmt.Fprintf(&b, "inspector: question %d was cancelled, since nothing answers it: %s\n", q.Number, plainText(u.Why))
+	fmt.Fprintf(&b, "inspector: question %d was cancelled, since nothing answers it: %s\n", q.Number, wording.EscapeLine(u.Why))
 	if q.CallName != "" {
-		fmt.Fprintf(&b, "  asked in the call of %s", plainText(q.CallName))
+		fmt.Fprintf(&b, "  asked in the call of %s", wording.EscapeLine(q.CallName))
 		if q.Key != "" {
-			fmt.Fprintf(&b, ", round %d, key %s", q.Round, plainText(q.Key))
+			fmt.Fprintf(&b, ", round %d, key %s", q.Round, wording.EscapeLine(q.Key))
 		}
 		b.WriteString("\n")
 	}
 	if q.Request != nil {
-		fmt.Fprintf(&b, "  message: %s\n", strings.ReplaceAll(plainLines(q.Request.Message), "\n", "\n           "))
+		fmt.Fprintf(&b, "  message: %s\n", strings.ReplaceAll(q.Request.Message, "\n", "\n           "))
 		if q.Request.URL != "" {
-			fmt.Fprintf(&b, "  url: %s\n", plainText(q.Request.URL))
+			fmt.Fprintf(&b, "  url: %s\n", wording.EscapeLine(q.Request.URL))
 		}
 		for _, f := range q.Request.Fields {
-			fmt.Fprintf(&b, "  field %s: %s\n", plainText(f.Name), plainText(describe(f)))
+			fmt.Fprintf(&b, "  field %s: %s\n", wording.EscapeLine(f.Name), wording.EscapeLine(describe(f)))
 		}
 	}
-	fmt.Fprintf(&b, "  %s %s\n", plainText(q.Method), strings.ReplaceAll(plainLines(rawjson.Pretty(q.Params)), "\n", "\n  "))
+	fmt.Fprintf(&b, "  %s %s\n", wording.EscapeLine(q.Method), strings.ReplaceAll(rawjson.Pretty(q.Params), "\n", "\n  "))
 	_, _ = io.WriteString(w, b.String())
 }
 
@@ -214,31 +240,10 @@ func describe(f elicit.Field) string {
 	if f.Kind == elicit.JSON {
 		parts = []string{"JSON by the schema " + wording.Shorten(string(rawjson.AppendCompact(nil, f.Schema)), 200)}
 	}
-	add := func(value, format string) {
-		if value != "" {
-			parts = append(parts, fmt.Sprintf(format, value))
-		}
-	}
-	count := func(n *int, format, noun string) {
-		if n != nil {
-			parts = append(parts, fmt.Sprintf(format, wording.Plural(*n, noun)))
-		}
-	}
 	if f.Required {
 		parts = append(parts, "required")
 	}
-	add(f.Format, "format %s")
-	count(f.MinLength, "at least %s", "character")
-	count(f.MaxLength, "at most %s", "character")
-	add(f.Pattern, "pattern %s")
-	add(f.Minimum, "at least %s")
-	add(f.Maximum, "at most %s")
-	add(f.ExclusiveMinimum, "more than %s")
-	add(f.ExclusiveMaximum, "less than %s")
-	add(f.MultipleOf, "a multiple of %s")
-	count(f.MinItems, "at least %s", "choice")
-	count(f.MaxItems, "at most %s", "choice")
-	text := strings.Join(parts, ", ")
+	text := strings.Join(append(parts, f.Limits()...), ", ")
 	var choices []string
 	for _, c := range f.Choices {
 		if c.Title != c.Value {

@@ -73,6 +73,16 @@ func (o *openOptions) open(cmd *cobra.Command, files []string) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, opened.Close()) }()
+	switch err := opened.WaitFirst(cmd.Context()); {
+	case cmd.Context().Err() != nil:
+		return nil
+	case err != nil:
+		return err
+	case opened.Len() == 0:
+		if err := reportDamage(cmd, opened.Log); err != nil {
+			return err
+		}
+	}
 	place, err := o.page.place(cmd, logger)
 	if err != nil {
 		return err

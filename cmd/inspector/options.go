@@ -3,6 +3,8 @@ package main
 import (
 	"fmt"
 	"net/url"
+	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/pflag"
@@ -10,6 +12,7 @@ import (
 	"elicitation-inspector/bridge/client"
 	"elicitation-inspector/bridge/inbox"
 	"elicitation-inspector/bridge/mcp"
+	"elicitation-inspector/bridge/script"
 	"elicitation-inspector/bridge/wire"
 	"elicitation-inspector/bridge/wire/query"
 )
@@ -54,6 +57,11 @@ func (o *options) registerSession(f *pflag.FlagSet) {
 	o.registerTarget(f)
 	f.StringVar(&o.record, "record", "", "append every frame to a transcript `FILE` as it happens")
 	f.BoolVar(&o.recordNew, "record-new", false, "refuse to record to a file that exists, rather than continue it")
+	o.registerClient(f)
+}
+
+// registerClient adds the flags about how the client presents itself.
+func (o *options) registerClient(f *pflag.FlagSet) {
 	f.StringVar(&o.protocol, "protocol", "auto", "protocol revision (`REV`): auto, "+strings.Join(mcp.Revisions, ", "))
 	f.StringVar(&o.elicitation, "elicitation", "", "what the client declares (`MODES`): form,url, form, url, empty or none")
 }
@@ -77,18 +85,27 @@ func (o *options) registerTarget(f *pflag.FlagSet) {
 // readArguments reads the target from the arguments: nothing, one URL, or the command
 // after --.
 func (o *options) readArguments(args []string, dash int) error {
+	if err := o.readTarget(args, dash); err != nil {
+		return err
+	}
+	return o.consistent()
+}
+
+// readTarget is readArguments for commands whose target can also come from a file, so that
+// which flags fit is known later.
+func (o *options) readTarget(args []string, dash int) error {
 	switch {
 	case dash == 0 && len(args) == 0:
 		return usage("there is no command after --")
+	case dash == 0 && isURL(args[0]):
+		return usage("%q is a URL, and a command stands after --; write it without --", args[0])
 	case dash == 0:
 		o.command = args
 	case dash > 0:
 		return usage("a URL and a command exclude each other: %q", args[0])
 	case len(args) > 0:
-		u, err := url.Parse(args[0])
-		isURL := err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host != ""
 		hint := ""
-		if !isURL {
+		if !isURL(args[0]) {
 			hint = advice(args)
 		}
 		switch {
@@ -96,12 +113,51 @@ func (o *options) readArguments(args []string, dash int) error {
 			return usage("%q is no http or https URL; %s", args[0], hint)
 		case len(args) > 1:
 			return usage("unexpected argument %q; a command stands after --", args[1])
-		case !isURL:
+		case !isURL(args[0]):
 			return usage("%q is neither a subcommand nor an http or https URL; a command stands after --", args[0])
 		}
 		o.url = args[0]
 	}
-	return o.consistent()
+	return nil
+}
+
+func isURL(text string) bool {
+	u, err := url.Parse(text)
+	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host != ""
+}
+
+// hasTarget reports whether the command line names servers.
+func (o *options) hasTarget() bool { return o.config != "" || o.command != nil || o.url != "" }
+
+// adopt takes the target of a scenario or a plan, unless the command line names one. Flags
+// take precedence over what the file says.
+func (o *options) adopt(t script.Target, file string) error {
+	switch {
+	case o.hasTarget():
+		return nil
+	case t.Missing != nil:
+		return usageError{t.Missing}
+	}
+	o.command, o.url, o.env = t.Command, t.URL, slices.Concat(t.Env, o.env)
+	if o.transport == "auto" && t.Transport != "" {
+		o.transport = t.Transport
+	}
+	if o.dir == "" && t.Dir != "" {
+		if o.dir = t.Dir; !filepath.IsAbs(o.dir) {
+			o.dir = filepath.Join(filepath.Dir(file), o.dir)
+		}
+	}
+	given := o.headers
+	o.headers = slices.Clone(given)
+	for _, h := range t.Header {
+		if !slices.ContainsFunc(given, func(line string) bool {
+			name, _, _ := strings.Cut(line, ":")
+			return strings.EqualFold(strings.TrimSpace(name), h[0])
+		}) {
+			o.headers = append(o.headers, h[0]+": "+h[1])
+		}
+	}
+	return nil
 }
 
 // consistent returns an error for flags that would have no effect.

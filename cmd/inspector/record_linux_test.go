@@ -189,3 +189,39 @@ func TestFileDeletedWhileRecording(t *testing.T) {
 	r.call("deploy")
 	r.until("Which build should go out?")
 }
+
+// TestTranscriptsOnAFullDisk runs scenarios and a check where no file can be written, and
+// checks that they say so and fail.
+func TestTranscriptsOnAFullDisk(t *testing.T) {
+	t.Parallel()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	scenario := write(t, "s.yaml", "target: demo\ncalls:\n  - {tool: deploy, default: decline}\n")
+	config := write(t, "mcp.json", `{"mcpServers": {"demo": {"command": "`+self+`", "args": ["demo"], "env": {"`+asInspector+`": "1"}}}}`)
+	for name, args := range map[string][]string{
+		"run":   {"run", scenario},
+		"check": {"check", "deploy", "--behaviour", "decline", "--protocol", "2025-11-25", "--config", config},
+	} {
+		if got := inspectorRun(t, args...); got.code != exitOK {
+			t.Fatalf("%s without a transcript: exit code %d\n%s%s", name, got.code, got.out, got.err)
+		}
+		folder := filepath.Join(t.TempDir(), "transcripts")
+		// A write past the limit fails, as on a full disk, and not even root is exempt.
+		cmd := exec.Command("sh", append([]string{"-c", `ulimit -f 0 && exec "$0" "$@"`, self}, append(args, "--record", folder)...)...)
+		cmd.Env = append(os.Environ(), asInspector+"=1")
+		var out, said strings.Builder
+		cmd.Stdout, cmd.Stderr = &out, &said
+		_ = cmd.Run() // the exit code is checked
+		if code := cmd.ProcessState.ExitCode(); code != exitError {
+			t.Errorf("%s: exit code %d, want %d\n%s%s", name, code, exitError, &out, &said)
+		}
+		if want := "the transcript is not complete: recording to " + folder; !strings.Contains(said.String(), want) || !strings.Contains(said.String(), "file too large") {
+			t.Errorf("%s does not say %q:\n%s", name, want, &said)
+		}
+		if !strings.Contains(out.String(), "deploy") {
+			t.Errorf("%s does not print what it found:\n%s", name, &out)
+		}
+	}
+}

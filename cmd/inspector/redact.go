@@ -41,7 +41,7 @@ func (o *redactOptions) redaction() (*redact.Redaction, error) {
 		if err != nil {
 			return nil, fmt.Errorf("--redact-file: %w", err)
 		}
-		for i, line := range strings.Split(string(text), "\n") {
+		for i, line := range strings.Split(strings.TrimPrefix(string(text), "\ufeff"), "\n") {
 			line = strings.TrimRight(line, "\r")
 			if line != "" && r.Values("--redact-file", line) != nil {
 				return nil, usage("--redact-file %s, line %d: it has less than %d characters, and would be found where it is not meant", path, i+1, redact.LeastValue)

@@ -33,7 +33,7 @@ func reportText(w io.Writer, suites []*suite) error {
 				word = "ok  "
 				good++
 			}
-			fmt.Fprintf(&b, "  %s %s (%.0f ms)\n", word, plainText(c.Name), c.Seconds*1000)
+			fmt.Fprintf(&b, "  %s %s (%.0f ms)\n", word, wording.EscapeLine(c.Name), c.Seconds*1000)
 			if c.Why != "" {
 				b.WriteString(below("       ", c.Why) + "\n")
 			}
@@ -54,7 +54,7 @@ func reportTAP(w io.Writer, suites []*suite) error {
 			if c.Exit == exitOK {
 				word = "ok"
 			}
-			name := strings.NewReplacer("#", `\#`, "\\", `\\`).Replace(plainText(s.name() + ": " + c.Name))
+			name := strings.NewReplacer("#", `\#`, "\\", `\\`).Replace(wording.EscapeLine(s.name() + ": " + c.Name))
 			fmt.Fprintf(&b, "%s %d - %s\n", word, n, name)
 			if c.Exit != exitOK {
 				fmt.Fprintf(&b, "  ---\n  exit: %d\n  message: |\n%s\n  ...\n", c.Exit, below("    ", c.Why))
@@ -70,10 +70,11 @@ func reportJUnit(w io.Writer, suites []*suite) error {
 	for _, s := range suites {
 		one := junit.Suite{Name: s.name(), Time: junit.Seconds(s.took)}
 		for _, c := range s.Calls {
-			test := junit.Case{Name: c.Name, Class: s.name(), Time: junit.Seconds(time.Duration(c.Seconds * float64(time.Second)))}
+			test := junit.Case{Name: wording.EscapeLine(c.Name), Class: s.name(), Time: junit.Seconds(time.Duration(c.Seconds * float64(time.Second)))}
 			if c.Exit != exitOK {
-				first, _, _ := strings.Cut(c.Why, "\n")
-				test.Failure = &junit.Failure{Message: first, Type: "exit " + strconv.Itoa(c.Exit), Text: c.Why}
+				why := wording.Escape(c.Why) // XML has no controls
+				first, _, _ := strings.Cut(why, "\n")
+				test.Failure = &junit.Failure{Message: first, Type: "exit " + strconv.Itoa(c.Exit), Text: why}
 			}
 			one.Add(test)
 		}

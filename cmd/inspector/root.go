@@ -7,9 +7,13 @@ import (
 	"io"
 	"log/slog"
 	"os"
+	"regexp"
 	"runtime/debug"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"elicitation-inspector/bridge/wording"
 )
 
 // Exit codes. They are documented in the README and do not change.
@@ -20,12 +24,22 @@ const (
 
 	// Codes of calls without a page; see newCall. A tool result with isError is an
 	// exitError.
-	exitConnect     = 3   // the server could not be reached, or was lost
-	exitRPC         = 4   // a JSON-RPC error, or a result that is none
-	exitUnanswered  = 5   // a question that nothing answers
-	exitTimeout     = 6   // the time limit
-	exitUnmet       = 7   // an expectation is not met
-	exitFindings    = 8   // there are findings; see lint, too
+	exitConnect    = 3 // the server could not be reached, or was lost
+	exitRPC        = 4 // a JSON-RPC error, or a result that is none
+	exitUnanswered = 5 // a question that nothing answers
+	exitTimeout    = 6 // the time limit
+	exitUnmet      = 7 // an expectation is not met
+	exitFindings   = 8 // there are findings; see lint, too
+
+	// Codes of a check that could not judge what it was to judge; see check.Problem.
+	exitNothingTried = 9
+	exitCallBroken   = 10
+	exitHonestFailed = 11
+	exitAskedNothing = 12
+	exitNotSpoken    = 13
+	exitWitnessBlind = 14
+	exitNoTarget     = 15
+
 	exitInterrupted = 130 // by a signal such as Ctrl-C
 )
 
@@ -61,9 +75,22 @@ func run(ctx context.Context, args []string) int {
 	return exitError
 }
 
-// warn writes a line to standard error, and ignores write errors.
+// warn writes a line to standard error, and ignores write errors. Further lines of the text
+// are indented, so that none of them looks like a line of the inspector.
 func warn(cmd *cobra.Command, format string, args ...any) {
-	fmt.Fprintf(cmd.ErrOrStderr(), "inspector: "+format+"\n", args...)
+	text := furtherLine.ReplaceAllString(fmt.Sprintf(format, args...), "\n  $1")
+	fmt.Fprintf(cmd.ErrOrStderr(), "inspector: %s\n", text)
+}
+
+var furtherLine = regexp.MustCompile(`\n(\S)`)
+
+// exact returns the writer below the one that escapes what a terminal would obey: for
+// formats that do so themselves, and for those that have the bytes of the wire.
+func exact(w io.Writer) io.Writer {
+	if plain, ok := w.(wording.EscapingWriter); ok {
+		return plain.To
+	}
+	return w
 }
 
 func newRoot(out, errOut io.Writer) *cobra.Command {
@@ -86,6 +113,9 @@ Without a target it connects to a built-in demo server.`,
 		DisableAutoGenTag: true,
 		Version:           version(),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if hint := meantCommand(cmd, args); hint != "" {
+				return usage("there is no subcommand %q%s", args[0], hint)
+			}
 			if err := o.readArguments(args, cmd.ArgsLenAtDash()); err != nil {
 				return err
 			}
@@ -95,20 +125,50 @@ Without a target it connects to a built-in demo server.`,
 			return inspect(cmd, o)
 		},
 	}
-	root.SetOut(out)
-	root.SetErr(errOut)
+	root.SetOut(wording.EscapingWriter{To: out})
+	root.SetErr(wording.EscapingWriter{To: errOut})
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		if args := cmd.Flags().Args(); cmd == root && len(args) > 0 {
 			// The flag may be meant for the server's program.
 			if hint := advice(rest(os.Args, args[0])); hint != "" {
-				err = fmt.Errorf("%w; %s", err, hint)
+				return usage("%w; %s", err, hint)
 			}
+		}
+		if unknown := new(pflag.NotExistError); errors.As(err, &unknown) {
+			var names []string
+			cmd.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, "--"+f.Name) })
+			return usage("%w%s", err, wording.DidYouMean("--"+unknown.GetSpecifiedName(), names))
 		}
 		return usageError{err}
 	})
 	o.register(root.Flags())
 	root.AddCommand(newCall(), newRun(), newCheck(), newList(), newAnswers(), newSchema(), newOpen(), newExport(), newLint(), newDemo(), newVersion(), newFilterHelp(), newFaultHelp())
+	root.InitDefaultHelpCmd()
+	if help, _, err := root.Find([]string{"help"}); err == nil {
+		help.Args = func(_ *cobra.Command, args []string) error {
+			if _, left, _ := root.Find(args); len(left) > 0 {
+				return usage("there is no help on %q%s", left[0], meantCommand(root, left))
+			}
+			return nil
+		}
+	}
 	return root
+}
+
+// meantCommand returns the subcommand that the first of the arguments most likely means,
+// with "did you mean"; "" if there is none, or if the argument is a file.
+func meantCommand(root *cobra.Command, args []string) string {
+	if len(args) == 0 || root.ArgsLenAtDash() == 0 {
+		return ""
+	}
+	if _, err := os.Stat(args[0]); err == nil {
+		return ""
+	}
+	var names []string
+	for _, c := range root.Commands() {
+		names = append(names, c.Name())
+	}
+	return wording.DidYouMean(args[0], names)
 }
 
 func newVersion() *cobra.Command {

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/http"
 	"os"
 	"path/filepath"
 	"slices"
@@ -21,39 +20,39 @@ import (
 	"elicitation-inspector/bridge/headless"
 	"elicitation-inspector/bridge/script"
 	"elicitation-inspector/bridge/signin"
-	"elicitation-inspector/bridge/target"
-	"elicitation-inspector/bridge/wire/redact"
+	"elicitation-inspector/bridge/wording"
+	"elicitation-inspector/bridge/written"
 )
 
 // runOptions are the flags of the run command.
 type runOptions struct {
-	format  string
-	failOn  string
-	record  string
-	jobs    int
-	timeout time.Duration
-	verbose bool
-	redact  redactOptions
-	signIn  signInOptions
-	desk    *signin.Desk
+	headlessOptions
+	format    string
+	failOn    string
+	directory string
+	jobs      int
+	desk      *signin.Desk
 }
 
 func newRun() *cobra.Command {
 	var o runOptions
 	cmd := &cobra.Command{
-		Use:   "run FILE... [flags] [-- COMMAND [ARG...]]",
+		Use:   "run FILE... [flags] [URL | -- COMMAND [ARG...]]",
 		Short: "Run scenario files: calls with answers and expectations, as tests",
 		Long: `Run makes the calls of scenario files and says which of them were as expected. A
 scenario has a target, calls in order with their arguments, answers and expectations,
 and may name several protocol revisions; 'inspector schema scenario' prints the JSON
-Schema of such files, and docs/answers.md tells more. A COMMAND after -- is called in
-place of the targets that the files name.
+Schema of such files, and docs/answers.md tells more. A URL, a COMMAND after -- or the
+server of a --config is called in place of the targets that the files name, and flags go
+before what the files say. A revision that a file or --protocol names is spoken, or the
+calls fail.
 
 Formats are text, tap (version 14), junit (XML) and json. The exit code is that of 'inspector
 call' for the gravest of the calls that failed: 3, 6, 5, 7, 4, 1, 8, in this order.`,
 		Example: `  inspector run scenarios/*.yaml
   inspector run --format junit --jobs 4 scenarios/*.yaml > results.xml
-  inspector run deploy.yaml -- node dist/server.js`,
+  inspector run deploy.yaml -- node dist/server.js
+  inspector run deploy.yaml --protocol 2025-11-25 --header 'X-Key: abc' https://example.com/mcp`,
 		Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error { return o.run(cmd, args) },
 	}
@@ -63,11 +62,12 @@ call' for the gravest of the calls that failed: 3, 6, 5, 7, 4, 1, 8, in this ord
 	f.IntVar(&o.jobs, "jobs", 1, "how many targets (`N`) to run at the same time")
 	f.StringVar(&o.failOn, "fail-on", "never", "fail for findings of this `SEVERITY` or a graver one: violation, should, advice, or never")
 	f.DurationVar(&o.timeout, "timeout", time.Minute, "how long (`D`) connecting, and each call, may take, unless the file says; 0 for no limit")
-	f.StringVar(&o.record, "record", "", "write a transcript of each target into this `DIR`")
-	o.redact.register(f, "of transcripts")
-	o.signIn.register(f)
+	f.StringVar(&o.directory, "record", "", "write a transcript of each target into this `DIR`")
+	o.registerRequests(f)
+	o.registerTarget(f)
+	o.registerClient(f)
 	o.signIn.registerWait(f)
-	f.BoolVarP(&o.verbose, "verbose", "v", false, "tell what happens in the calls on standard error")
+	f.Lookup("verbose").Usage = "tell what happens in the calls, and log more, on standard error"
 	return cmd
 }
 
@@ -76,9 +76,13 @@ type suite struct {
 	File     string   `json:"file"`
 	Protocol string   `json:"protocol,omitempty"` // as in the file
 	Calls    []tested `json:"calls"`
+	Idle     []string `json:"idle,omitempty"` // rules that answered no question, in words
 
+	options  options // of its target
+	config   headless.Config
 	scenario *script.Scenario
 	took     time.Duration
+	failed   error // of closing the connection and the transcript after the last call
 }
 
 // name returns the display name of a suite.
@@ -103,11 +107,9 @@ type tested struct {
 var gravest = []int{exitConnect, exitTimeout, exitUnanswered, exitUnmet, exitRPC, exitError, exitFindings}
 
 func (o *runOptions) run(cmd *cobra.Command, args []string) (err error) {
-	var command []string
-	if dash := cmd.ArgsLenAtDash(); dash >= 0 {
-		if args, command = args[:dash], args[dash:]; len(command) == 0 {
-			return usage("there is no command after --")
-		}
+	files, rest, dash := splitTarget(args, cmd.ArgsLenAtDash())
+	if err := o.readTarget(rest, dash); err != nil {
+		return err
 	}
 	write := reports[o.format]
 	failOn, err := severity(o.failOn)
@@ -116,36 +118,54 @@ func (o *runOptions) run(cmd *cobra.Command, args []string) (err error) {
 		return err
 	case write == nil:
 		return usage("--format must be text, tap, junit or json, not %q", o.format)
-	case len(args) == 0:
+	case len(files) == 0:
 		return usage("run needs a scenario FILE")
 	case o.jobs < 1:
 		return usage("--jobs must be 1 or more")
 	}
-	suites, err := readSuites(args)
+	suites, err := o.readSuites(files, cmd.Flags().Changed("protocol"))
 	if err != nil {
 		return err
 	}
 	o.desk = o.signIn.newDesk(cmd, false)
 	defer func() { err = errors.Join(err, o.desk.Close()) }()
+	for _, s := range suites {
+		var closing func() error
+		s.config, closing, err = o.config(cmd, s)
+		defer func() { err = errors.Join(err, closing()) }()
+		if err != nil {
+			return err
+		}
+	}
 	turns := make(chan struct{}, o.jobs)
 	var running sync.WaitGroup
 	for _, s := range suites {
 		turns <- struct{}{}
 		running.Go(func() {
 			defer func() { <-turns }()
-			o.runSuite(cmd, s, command, failOn)
+			o.runSuite(cmd, s, failOn)
 		})
 	}
 	running.Wait()
+	for _, s := range suites {
+		for _, text := range s.Idle {
+			warn(cmd, "%s", text)
+		}
+	}
 	if cmd.Context().Err() != nil {
 		return exitCode(exitInterrupted)
 	}
 	if err := write(cmd.OutOrStdout(), suites); err != nil {
 		return fmt.Errorf("printing the results: %w", err)
 	}
+	for _, s := range suites {
+		if s.failed != nil {
+			warn(cmd, "%s: %v", s.name(), s.failed)
+		}
+	}
 	for _, code := range gravest {
 		for _, s := range suites {
-			if slices.ContainsFunc(s.Calls, func(c tested) bool { return c.Exit == code }) {
+			if code == exitError && s.failed != nil || slices.ContainsFunc(s.Calls, func(c tested) bool { return c.Exit == code }) {
 				return exitCode(code)
 			}
 		}
@@ -153,11 +173,11 @@ func (o *runOptions) run(cmd *cobra.Command, args []string) (err error) {
 	return nil
 }
 
-// readSuites reads all files before any call is made.
-func readSuites(files []string) (suites []*suite, err error) {
+// readSuites reads all files, and finds their targets, before any call is made.
+func (o *runOptions) readSuites(files []string, protocolGiven bool) (suites []*suite, err error) {
 	var wrong []error
 	for _, file := range files {
-		text, err := os.ReadFile(file)
+		text, err := written.ReadFile(file)
 		if err != nil {
 			return nil, usageError{err}
 		}
@@ -166,12 +186,28 @@ func readSuites(files []string) (suites []*suite, err error) {
 			wrong = append(wrong, err)
 			continue
 		}
+		own := o.options
+		if err := own.adopt(scenario.Target, file); err != nil {
+			wrong = append(wrong, err)
+			continue
+		}
+		err = own.consistent()
+		if err == nil && !own.hasTarget() && !scenario.Target.Demo {
+			err = errors.New("it has no target, and the command line no URL and no command after --")
+		}
+		if err != nil {
+			wrong = append(wrong, fmt.Errorf("%s: %w", file, err))
+			continue
+		}
 		revisions := scenario.Protocols
-		if len(revisions) == 0 {
+		switch {
+		case protocolGiven:
+			revisions = []string{o.protocol}
+		case len(revisions) == 0:
 			revisions = []string{""}
 		}
 		for _, revision := range revisions {
-			suites = append(suites, &suite{File: file, Protocol: revision, scenario: scenario})
+			suites = append(suites, &suite{File: file, Protocol: revision, options: own, scenario: scenario})
 		}
 	}
 	if wrong != nil {
@@ -181,9 +217,9 @@ func readSuites(files []string) (suites []*suite, err error) {
 }
 
 // runSuite makes the calls of a suite.
-func (o *runOptions) runSuite(cmd *cobra.Command, s *suite, command []string, failOn *lint.Severity) {
+func (o *runOptions) runSuite(cmd *cobra.Command, s *suite, failOn *lint.Severity) {
 	began := time.Now()
-	err := o.callAll(cmd, s, command, failOn)
+	err := o.callAll(cmd, s, failOn)
 	s.took = time.Since(began)
 	if err == nil {
 		return
@@ -192,30 +228,36 @@ func (o *runOptions) runSuite(cmd *cobra.Command, s *suite, command []string, fa
 	if errors.Is(err, headless.ErrConnect) {
 		code = exitConnect
 	}
-	for _, c := range s.scenario.Calls[len(s.Calls):] {
+	left := s.scenario.Calls[len(s.Calls):]
+	if len(left) == 0 {
+		s.failed = err
+	}
+	for _, c := range left {
 		s.Calls = append(s.Calls, tested{Name: c.Name, Exit: code, Why: err.Error(), event: event{Event: "failure"}})
 	}
 }
 
-func (o *runOptions) callAll(cmd *cobra.Command, s *suite, command []string, failOn *lint.Severity) (err error) {
-	config, closing, err := o.config(s, command)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, closing()) }()
+func (o *runOptions) callAll(cmd *cobra.Command, s *suite, failOn *lint.Severity) (err error) {
 	n := &narrator{out: cmd.ErrOrStderr(), quiet: !o.verbose}
-	config.Watch, config.SignIns = n.watch, o.desk
-	session, err := headless.Open(cmd.Context(), config)
+	s.config.Watch, s.config.SignIns = n.watch, o.desk
+	session, err := connect(cmd.Context(), s.config)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, session.Close()) }()
+	rested := map[*script.Rule]int{} // number of calls in which a rule answered nothing
 	for _, c := range s.scenario.Calls {
-		one, err := o.callOne(cmd.Context(), session, s.scenario, c, failOn)
+		one, out, err := o.callOne(cmd.Context(), session, s.scenario, c, failOn)
 		if err != nil {
 			return err
 		}
 		s.Calls = append(s.Calls, one)
+		for _, rule := range out.Idle {
+			rested[rule]++
+			if slices.Contains(c.Rules, rule) || rested[rule] == len(s.scenario.Calls) {
+				s.Idle = append(s.Idle, idle(s.File, rule))
+			}
+		}
 	}
 	return nil
 }
@@ -223,98 +265,63 @@ func (o *runOptions) callAll(cmd *cobra.Command, s *suite, command []string, fai
 // kinds maps a scenario's keys for calls to kinds.
 var kinds = map[string]catalog.Kind{"tool": catalog.Tool, "prompt": catalog.Prompt, "resource": catalog.Resource}
 
-func (o *runOptions) callOne(ctx context.Context, session *headless.Session, scenario *script.Scenario, c *script.Call, failOn *lint.Severity) (tested, error) {
-	out, err := session.Call(ctx, headless.Call{
+func (o *runOptions) callOne(ctx context.Context, session *headless.Session, scenario *script.Scenario, c *script.Call, failOn *lint.Severity) (one tested, out headless.Outcome, err error) {
+	out, err = session.Call(ctx, headless.Call{
 		Kind: kinds[c.Kind], Key: c.Key, Arguments: c.Arguments, Timeout: cmp.Or(c.Timeout, scenario.Timeout),
 		Scripts: scenario.Scripts(c), Expect: c.Expect, Judge: failOn != nil,
 	})
 	if err != nil {
-		return tested{}, err
+		return one, out, err
 	}
 	code := verdict(out, c.Expect, failOn)
-	one := tested{Name: c.Name, Exit: code, Seconds: out.Took.Seconds(), event: endEvent(out, code)}
+	one = tested{Name: c.Name, Exit: code, Seconds: out.Took.Seconds(), event: endEvent(out, code)}
 	one.event.Exit = nil
 	if code == exitOK {
-		return one, nil
+		return one, out, nil
 	}
 	var why strings.Builder
 	for _, u := range out.Unanswered {
 		tellUnanswered(&why, u)
 	}
-	for _, line := range append(slices.Clone(out.Unmet), failure(out)) {
+	for _, line := range append(slices.Clone(out.Unmet), failure(out), out.NotOffered, unsent(out)) {
 		if line != "" {
 			why.WriteString(line + "\n")
 		}
 	}
 	switch code {
 	case exitError:
-		why.WriteString("the tool says that it failed: " + plainLines(script.TextOf(out.Result)) + "\n")
+		why.WriteString("the tool says that it failed: " + script.TextOf(out.Result) + "\n")
 	case exitFindings:
 		for _, f := range out.Findings {
-			fmt.Fprintf(&why, "%s: %s [%s]\n", f.Severity, plainText(f.Text), f.Rule)
+			fmt.Fprintf(&why, "%s: %s [%s]\n", f.Severity, wording.EscapeLine(f.Text), f.Rule)
 		}
 	}
 	one.Why = strings.TrimSuffix(why.String(), "\n")
-	return one, nil
+	return one, out, nil
 }
 
 // config returns the configuration of a suite's connection. The caller must call closing,
 // which ends the built-in server if it is the target.
-func (o *runOptions) config(s *suite, command []string) (c headless.Config, closing func() error, err error) {
-	closing = func() error { return nil }
-	c = headless.Config{Version: version(), Timeout: o.timeout}
-	if c.Settings, err = client.ParseSettings(s.Protocol, s.scenario.Elicitation); err != nil {
+func (o *runOptions) config(cmd *cobra.Command, s *suite) (c headless.Config, closing func() error, err error) {
+	own := o.headlessOptions
+	own.options = s.options
+	if c, closing, err = own.connection(cmd); err != nil {
 		return c, closing, err
 	}
-	c.Settings.Sampling, c.Settings.Roots = s.scenario.Sampling, s.scenario.Roots
-	if c.Redaction, err = o.redact.redaction(); err != nil {
-		return c, closing, err
+	if c.Settings, err = client.ParseSettings(s.Protocol, cmp.Or(o.elicitation, s.scenario.Elicitation)); err != nil {
+		return c, closing, usageError{err}
 	}
-	if o.record != "" {
-		if err := os.MkdirAll(o.record, 0o700); err != nil {
-			return c, closing, fmt.Errorf("--record: %w", err)
-		}
-		name := strings.TrimSuffix(filepath.Base(s.File), filepath.Ext(s.File))
-		if s.Protocol != "" {
-			name += "-" + s.Protocol
-		}
-		c.Record = filepath.Join(o.record, name+".jsonl")
-	}
-	if command != nil {
-		c.Target = target.Spec{Name: serverName(command, ""), Command: command}
+	c.Settings.Sampling, c.Settings.Roots = o.sampling || s.scenario.Sampling, o.roots || s.scenario.Roots
+	if o.directory == "" {
 		return c, closing, nil
 	}
-	if c.Target, closing, err = scenarioTarget(s.scenario.Target, s.File, c.Redaction); err == nil {
-		c.Target.SignIn, err = o.signIn.config()
+	if err := os.MkdirAll(o.directory, 0o700); err != nil {
+		return c, closing, fmt.Errorf("--record: %w", err)
 	}
-	return c, closing, err
-}
-
-// scenarioTarget returns the target that a scenario file names. The caller must call
-// closing, which ends the built-in server if it is the target.
-func scenarioTarget(t script.Target, file string, r *redact.Redaction) (spec target.Spec, closing func() error, err error) {
-	closing = func() error { return nil }
-	switch {
-	case t.Command != nil:
-		dir := t.Dir
-		if dir != "" && !filepath.IsAbs(dir) {
-			dir = filepath.Join(filepath.Dir(file), dir)
-		}
-		return target.Spec{Name: serverName(t.Command, dir), Command: t.Command, Env: t.Env, Dir: dir}, closing, nil
-	case t.URL != "":
-		transport, err := target.ParseTransport(t.Transport)
-		if err != nil {
-			return spec, closing, err
-		}
-		header := http.Header{}
-		for _, h := range t.Header {
-			header.Add(h[0], h[1])
-		}
-		r.Credentials(header)
-		return target.Spec{Name: t.URL, URL: t.URL, Transport: transport, Header: header}, closing, nil
-	case t.Demo:
-		spec, closing = builtin()
-		return spec, closing, nil
+	name := strings.TrimSuffix(filepath.Base(s.File), filepath.Ext(s.File))
+	if s.Protocol != "" {
+		name += "-" + s.Protocol
 	}
-	return spec, closing, fmt.Errorf("%w: %s names no target, and the command line no command after --", headless.ErrConnect, file)
+	c.Record = filepath.Join(o.directory, name+".jsonl")
+	return c, closing, nil
 }

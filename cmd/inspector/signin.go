@@ -13,15 +13,16 @@ import (
 
 // signInOptions are the flags about servers behind OAuth.
 type signInOptions struct {
-	clientID, secretFile, keyFile, metadataURL string
-	scopes                                     string
-	port                                       int
-	off, keep                                  bool
-	wait                                       time.Duration // for a person, in commands without a page
+	clientID, issuer, secretFile, keyFile, metadataURL string
+	scopes                                             string
+	port                                               int
+	off, keep                                          bool
+	wait                                               time.Duration // for a person, in commands without a page
 }
 
 func (o *signInOptions) register(f *pflag.FlagSet) {
 	f.StringVar(&o.clientID, "oauth-client-id", "", "the `ID` of a client that the authorization server knows already")
+	f.StringVar(&o.issuer, "oauth-issuer", "", "the authorization server that knows that client, as its `URL`; without it the first one that gives it a token")
 	f.StringVar(&o.secretFile, "oauth-client-secret-file", "", "the `FILE` that has the secret of that client")
 	f.StringVar(&o.keyFile, "oauth-client-key-file", "", "the PEM `FILE` that has the private key of that client, in place of a secret")
 	f.StringVar(&o.metadataURL, "oauth-client-metadata-url", "", "the https `URL` of a client-ID metadata document")
@@ -37,6 +38,8 @@ func (o *signInOptions) named() string {
 	switch {
 	case o.clientID != "":
 		return "--oauth-client-id"
+	case o.issuer != "":
+		return "--oauth-issuer"
 	case o.secretFile != "":
 		return "--oauth-client-secret-file"
 	case o.keyFile != "":
@@ -54,7 +57,7 @@ func (o *signInOptions) named() string {
 // config returns how to sign in to the server on the command line.
 func (o *signInOptions) config() (signin.Config, error) {
 	c := signin.Config{
-		Off: o.off, Keep: o.keep, ClientID: o.clientID, MetadataURL: o.metadataURL,
+		Off: o.off, Keep: o.keep, ClientID: o.clientID, Issuer: o.issuer, MetadataURL: o.metadataURL,
 		Scopes: strings.Fields(o.scopes), RedirectPort: o.port,
 	}
 	if o.secretFile != "" {

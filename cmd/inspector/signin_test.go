@@ -49,9 +49,9 @@ func TestCallWithoutAPerson(t *testing.T) {
 	}{
 		{"client credentials", append([]string{"call", "who_am_i"}, service...), 0, ""},
 		{"a token", []string{"call", "who_am_i", "--header", "Authorization: Bearer " + token}, 0, ""},
-		{"check, client credentials", append([]string{"check", "--quiet", "--format", "junit", "who_am_i"}, service...), 0, ""},
-		{"check as SARIF", append([]string{"check", "--format", "sarif", "who_am_i"}, service...), 0, ""},
-		{"check, a token", []string{"check", "--quiet", "--format", "html", "--header", "Authorization: Bearer " + token, "who_am_i"}, 0, ""},
+		{"check, client credentials", append([]string{"check", "--quiet", "--format", "junit", "who_am_i"}, service...), exitAskedNothing, ""},
+		{"check as SARIF", append([]string{"check", "--format", "sarif", "who_am_i"}, service...), exitAskedNothing, ""},
+		{"check, a token", []string{"check", "--quiet", "--format", "html", "--header", "Authorization: Bearer " + token, "who_am_i"}, exitAskedNothing, ""},
 		{"nobody", []string{"call", "who_am_i", "--no-input"}, exitConnect, "signing in failed at the authorization: a person must sign in"},
 		{"no sign-in", []string{"call", "who_am_i", "--no-oauth"}, exitConnect, "Give a token with --header"},
 		{"a wrong token", []string{"call", "who_am_i", "--header", "Authorization: Bearer wrong-token"}, exitConnect, "is not accepted"},
@@ -115,7 +115,7 @@ func TestKeptToken(t *testing.T) {
 		{[]string{"call", "who_am_i"}, 0},
 		{[]string{"call", "transfer_money"}, exitConnect}, // the token lacks a scope, and nobody can grant it
 		{[]string{"list"}, 0},
-		{[]string{"check", "--quiet", "who_am_i"}, 0},
+		{[]string{"check", "--quiet", "who_am_i"}, exitAskedNothing}, // signed in, and asked nothing
 	} {
 		cmd := exec.CommandContext(t.Context(), self, append(c.args, "--oauth-keep", server)...)
 		cmd.Env = append(os.Environ(), asInspector+"=1", inKeyring+"="+server+" "+string(kept))

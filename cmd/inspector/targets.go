@@ -20,7 +20,7 @@ import (
 // none. redaction leaves out their credentials. The caller must call closing, which ends
 // the built-in server.
 func (o *options) targets(redaction *redact.Redaction, logger *slog.Logger) (specs []target.Spec, closing func() error, err error) {
-	if o.config == "" && o.command == nil && o.url == "" {
+	if !o.hasTarget() {
 		spec, closing := builtin()
 		return []target.Spec{spec}, closing, nil
 	}
@@ -45,7 +45,7 @@ func (o *options) specs() ([]target.Spec, error) {
 	if o.config != "" {
 		specs, err := target.LoadConfig(o.config, os.LookupEnv, o.servers...)
 		if err != nil {
-			return nil, usageError{err}
+			return nil, usage("--config: %w", err)
 		}
 		for i := range specs {
 			specs[i].SignIn.Off = specs[i].SignIn.Off || o.signIn.off
@@ -85,14 +85,14 @@ func (o *options) specs() ([]target.Spec, error) {
 	if err != nil {
 		return nil, err
 	}
-	return []target.Spec{{Name: cmp.Or(o.name, u.Host), URL: o.url, Transport: transport, Header: header, SignIn: signIn}}, nil
+	return []target.Spec{{Name: cmp.Or(o.name, u.Host, o.url), URL: o.url, Transport: transport, Header: header, SignIn: signIn}}, nil
 }
 
 // typedSpec returns the server that a person has typed on the page: a URL, or a command
 // with its arguments.
 func typedSpec(line string) (target.Spec, error) {
 	line = strings.TrimSpace(line)
-	if u, err := url.Parse(line); err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host != "" {
+	if u, err := url.Parse(line); err == nil && isURL(line) {
 		return target.Spec{Name: u.Host, URL: line}, nil
 	}
 	words, err := wording.ShellWords(line)

@@ -17,6 +17,7 @@ import (
 	"elicitation-inspector/bridge/elicit/link"
 	"elicitation-inspector/bridge/inbox"
 	"elicitation-inspector/bridge/rawjson"
+	"elicitation-inspector/bridge/wording"
 )
 
 // terminal asks questions on a terminal.
@@ -84,7 +85,7 @@ func (t *terminal) tell(a inbox.Answer, err error) {
 	case a.Action == "":
 		fmt.Fprintln(t.out, "Answered.")
 	default:
-		fmt.Fprintf(t.out, "Answered with %s %s\n", a.Action, plainText(string(a.Content)))
+		fmt.Fprintf(t.out, "Answered with %s %s\n", a.Action, wording.EscapeLine(string(a.Content)))
 	}
 }
 
@@ -98,13 +99,13 @@ func (t *terminal) introduce(q *bridge.Question) {
 	if q.CallName != "" {
 		in = " in the call of " + q.CallName
 	}
-	fmt.Fprintf(t.out, "\nQuestion %d%s:\n%s\n", q.Number, plainText(in), plainLines(what))
+	fmt.Fprintf(t.out, "\nQuestion %d%s:\n%s\n", q.Number, wording.EscapeLine(in), wording.Escape(what))
 	if q.Request == nil || q.Request.Mode != elicit.ModeURL {
 		return
 	}
-	fmt.Fprintf(t.out, "%s\n", plainText(q.Request.URL))
+	fmt.Fprintf(t.out, "%s\n", wording.EscapeLine(q.Request.URL))
 	for _, warning := range link.Judge(q.Request.URL).Warnings {
-		fmt.Fprintf(t.out, "  ! %s\n", plainText(warning.Text))
+		fmt.Fprintf(t.out, "  ! %s\n", wording.EscapeLine(warning.Text))
 	}
 }
 
@@ -147,13 +148,13 @@ func review(request *elicit.Request, in elicit.Inputs) string {
 	if err != nil {
 		lines = append(lines, "! not checked: "+err.Error())
 	}
-	return plainLines(strings.Join(lines, "\n"))
+	return wording.Escape(strings.Join(lines, "\n"))
 }
 
 // fillResult lets the person write the result of a request other than an elicitation.
 func (t *terminal) fillResult(ctx context.Context, q *bridge.Question) (inbox.Answer, error) {
 	text := string(q.Suggestion)
-	fmt.Fprintf(t.out, "%s\n", plainLines(rawjson.Pretty(q.Params)))
+	fmt.Fprintf(t.out, "%s\n", wording.Escape(rawjson.Pretty(q.Params)))
 	err := t.show(ctx, huh.NewGroup(huh.NewInput().Title("The result, as JSON").Value(&text).Validate(func(text string) error {
 		return rawjson.Check([]byte(text))
 	})))
@@ -184,10 +185,10 @@ func (t *terminal) show(ctx context.Context, groups ...*huh.Group) error {
 // field returns the control of one field, with the same checks as on the page.
 func field(request *elicit.Request, in elicit.Inputs, i int) huh.Field {
 	f, input := request.Fields[i], &in.Fields[i]
-	title := plainText(f.Label)
-	description := plainText(describe(f))
+	title := wording.EscapeLine(f.Label)
+	description := wording.EscapeLine(describe(f))
 	if f.Description != "" {
-		description = plainLines(f.Description) + "\n" + description
+		description = wording.Escape(f.Description) + "\n" + description
 	}
 	check := func() error { return problemOf(request, in, i) }
 	switch f.Kind {
@@ -196,7 +197,7 @@ func field(request *elicit.Request, in elicit.Inputs, i int) huh.Field {
 	case elicit.MultiChoice:
 		var options []huh.Option[int]
 		for n, c := range f.Choices {
-			options = append(options, huh.NewOption(plainText(c.Title), n).Selected(slices.Contains(input.Picks, n)))
+			options = append(options, huh.NewOption(wording.EscapeLine(c.Title), n).Selected(slices.Contains(input.Picks, n)))
 		}
 		return huh.NewMultiSelect[int]().Title(title).Description(description).Options(options...).Value(&input.Picks).
 			Validate(func(picks []int) error {
@@ -228,7 +229,7 @@ func picker(f elicit.Field, input *elicit.Input, check func() error) *huh.Select
 		*chosen = slices.Index([]string{"false", "true"}, input.Text)
 	}
 	for n, c := range f.Choices {
-		options = append(options, huh.NewOption(plainText(c.Title), n))
+		options = append(options, huh.NewOption(wording.EscapeLine(c.Title), n))
 	}
 	if len(input.Picks) > 0 {
 		*chosen = input.Picks[0]
@@ -254,7 +255,7 @@ func problemOf(request *elicit.Request, in elicit.Inputs, i int) error {
 	_, problems, _ := elicit.CheckInputs(request.Schema, request.Fields, in) // an error of the check is shown in the review
 	for _, p := range problems {
 		if p.Field == i {
-			return errors.New(plainText(p.Text))
+			return errors.New(wording.EscapeLine(p.Text))
 		}
 	}
 	return nil

@@ -2,6 +2,7 @@ package main
 
 import (
 	"errors"
+	"fmt"
 
 	"github.com/spf13/cobra"
 
@@ -32,14 +33,14 @@ func readTranscripts(cmd *cobra.Command, files ...string) (*playback.Opened, err
 // lines.
 func reportDamage(cmd *cobra.Command, log *wire.Log) error {
 	list, total := log.Damage()
+	if total > 0 && log.Len() == 0 {
+		return fmt.Errorf("%w; there is no frame in it: it is no transcript", &list[0])
+	}
 	for _, d := range list {
 		warn(cmd, "%v", &d)
 	}
 	if more := total - int64(len(list)); more > 0 {
 		warn(cmd, "%d more damaged lines", more)
-	}
-	if total > 0 && log.Len() == 0 {
-		return errors.New("there is no frame in it: it is no transcript")
 	}
 	return nil
 }

@@ -18,10 +18,15 @@ import (
 func TestRightServersKeepToTheAnswer(t *testing.T) {
 	t.Parallel()
 	const pages = "pay_deposit sign_contract open_gate pay_toll" // which 2025-06-18 cannot ask to open
+	const defaults = "order_pizza empty_bin"                     // which a plain acceptance does no more than a decline
+	arguments := map[string]string{"rent_bike": `{"bike":"red"}`}
 	accept, decline := file(t, "default: {accept: valid}"), file(t, "default: decline")
 	for name, command := range servers.Right(t) {
 		for _, revision := range mcp.Revisions {
-			list, _ := run(t, append([]string{"list", "--protocol", revision, "--"}, command...)...)
+			list, code := run(t, append([]string{"list", "--protocol", revision, "--"}, command...)...)
+			if code == 3 && name == "typescript" && revision == mcp.Revision20260728 {
+				continue // its SDK does not speak this revision
+			}
 			tools := 0
 			for line := range strings.Lines(list) {
 				tool := strings.Fields(line)[1]
@@ -29,7 +34,7 @@ func TestRightServersKeepToTheAnswer(t *testing.T) {
 				t.Run(name+"/"+revision+"/"+tool, func(t *testing.T) {
 					t.Parallel()
 					call := func(answers string) (string, int) {
-						return run(t, append([]string{"call", tool, "--protocol", revision, "--fail-on", "should", "--answers", answers, "--"}, command...)...)
+						return run(t, append([]string{"call", tool, "--args", arguments[tool], "--protocol", revision, "--fail-on", "should", "--answers", answers, "--"}, command...)...)
 					}
 					yes, code := call(accept)
 					if revision == mcp.Revision20250618 && strings.Contains(pages, tool) {
@@ -41,7 +46,7 @@ func TestRightServersKeepToTheAnswer(t *testing.T) {
 					if code != 0 || yes == "" {
 						t.Errorf("accepted: exit code %d: %s", code, yes)
 					}
-					if no, code := call(decline); no == yes || !slices.Contains([]int{0, 1, 4}, code) {
+					if no, code := call(decline); no == yes && !strings.Contains(defaults, tool) || !slices.Contains([]int{0, 1, 4}, code) {
 						t.Errorf("declined: exit code %d: %s", code, no)
 					}
 				})

@@ -17,6 +17,7 @@ import (
 	"elicitation-inspector/bridge/demo/faulty"
 	"elicitation-inspector/bridge/headless"
 	"elicitation-inspector/bridge/mcp"
+	"elicitation-inspector/bridge/script"
 	"elicitation-inspector/bridge/target"
 	"elicitation-inspector/e2e/internal/servers"
 )
@@ -112,8 +113,13 @@ func table(t *testing.T, spec target.Spec, plants []faulty.Plant) {
 		running.Go(func() {
 			places <- struct{}{}
 			defer func() { <-places }()
+			allowed, err := script.ParseText(script.Literal(item.Key))
+			if err != nil {
+				t.Error(err)
+				return
+			}
 			o := check.Options{
-				Server: headless.Config{Target: spec}, Jobs: 4, AllowDestructive: []string{item.Key},
+				Server: headless.Config{Target: spec}, Jobs: 4, AllowDestructive: []*script.Text{allowed},
 				Wanted: []check.Wanted{{Kind: item.Kind, Key: item.Key}}, Revisions: item.revisions,
 			}
 			if !*whole {
@@ -143,7 +149,7 @@ func reduced(o *check.Options, place int, plants []faulty.Plant) {
 	if len(plants) == 0 {
 		others = 16
 	}
-	o.Behaviours = []string{"accept", "decline", "cancel"}
+	o.Behaviours = []string{"accept", "accept-other", "accept-no", "decline", "cancel"}
 	for i := range others {
 		o.Behaviours = append(o.Behaviours, all[(place*others+i)%len(all)])
 	}

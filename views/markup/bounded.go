@@ -37,14 +37,15 @@ func Fits(c templ.Component) bool {
 	return err == nil
 }
 
-// SizeOf returns the size of a component's markup in bytes; PartMost+1 if it is larger
-// than [PartMost].
-func SizeOf(c templ.Component) int {
+// Drawn returns the markup of a component as a component, so that it is drawn once, with
+// its size in bytes: PartMost+1 if it is larger than [PartMost]. [Find] does not see into
+// the markup.
+func Drawn(c templ.Component) (drawn templ.Component, size int) {
 	text, err := Rendered(context.Background(), c, PartMost)
 	if err != nil {
-		return PartMost + 1
+		return c, PartMost + 1
 	}
-	return len(text)
+	return templ.Raw(text), len(text)
 }
 
 // ErrTooLarge is the error of markup beyond its limit.

@@ -67,7 +67,12 @@ func Head(s string, most int) string {
 }
 
 // CutOff reports whether a text takes more than most bytes.
-func CutOff(s string, most int) bool { return len(Head(s, most)) < len(s) }
+func CutOff(s string, most int) bool {
+	for range wording.HiddenIn(s) { // marks take more
+		return writeHead(new(strings.Builder), s, most) < len(s)
+	}
+	return len(Head(s, most)) < len(s)
+}
 
 // Named draws a name or another text of one line, with "Show all" where it is cut.
 func Named(s string) templ.Component { return Cut(s, NameMost) }
@@ -75,24 +80,31 @@ func Named(s string) templ.Component { return Cut(s, NameMost) }
 // Prose draws a text of some sentences, with "Show all" where it is cut.
 func Prose(s string) templ.Component { return Cut(s, ProseMost) }
 
-// Cut draws a text, with "Show all" where it is cut to most bytes.
+// Name draws the name of a control, cut without "Show all", with marks for invisible
+// characters.
+func Name(s string) templ.Component { return Marked(Brief(s)) }
+
+// Cut draws a text with marks for invisible characters, and "Show all" where it is cut to
+// most bytes.
 func Cut(s string, most int) templ.Component {
-	return WithRest(s, func(b *strings.Builder) int {
-		head := Head(s, most)
-		b.WriteString(templ.EscapeString(head))
-		return len(head)
-	})
+	return WithRest(s, func(b *strings.Builder) int { return writeHead(b, s, most) })
 }
 
-// Plain draws a text with marks for invisible characters.
-func Plain(s string, most int) templ.Component {
-	return WithRest(s, func(b *strings.Builder) int { return writeRuns(b, plainRuns(Head(s, most)), 2*most) })
+// Cropped draws what Cut does, without "Show all".
+func Cropped(s string, most int) templ.Component {
+	return component(func(b *strings.Builder) { writeHead(b, s, most) })
+}
+
+// writeHead writes the beginning of a text that takes about most bytes of markup, and
+// returns its length.
+func writeHead(b *strings.Builder, s string, most int) int {
+	return writeRuns(b, plainRuns(Head(s, most)), most)
 }
 
 // Rest draws "Show all" for a text that is cut elsewhere, in the name of a control, which
 // cannot contain a button.
 func Rest(s string, most int) templ.Component {
-	return WithRest(s, func(*strings.Builder) int { return len(Head(s, most)) })
+	return WithRest(s, func(*strings.Builder) int { return writeHead(new(strings.Builder), s, most) })
 }
 
 // WithRest draws the beginning of a text with write, and "Show all" for the rest, if any.

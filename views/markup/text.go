@@ -7,7 +7,7 @@ import (
 
 	"github.com/a-h/templ"
 
-	"elicitation-inspector/bridge/hidden"
+	"elicitation-inspector/bridge/wording"
 )
 
 // run is a piece of text in one style.
@@ -80,7 +80,7 @@ func appendRuns(runs []run, s, class string) []run {
 			runs = append(runs, run{Text: s[start:end], Class: class, bytes: end - start})
 		}
 	}
-	for c := range hidden.In(s) {
+	for c := range wording.HiddenIn(s) {
 		flush(c.At)
 		start = c.End
 		r := run{Text: s[c.At:c.End], Class: class, Name: fmt.Sprintf("U+%04X", c.Rune), bytes: c.End - c.At}

@@ -3,6 +3,7 @@
 package guard
 
 import (
+	"cmp"
 	"crypto/rand"
 	"crypto/subtle"
 	"fmt"
@@ -24,13 +25,25 @@ type Guard struct {
 	token  string
 	cookie string          // name of the cookie with the token
 	hosts  map[string]bool // allowed Host headers, in lower case
-	next   http.Handler
+	// own is the host of this page alone, with its port; "" if no browser would find it.
+	// Cookies know no ports: one of 127.0.0.1 goes to every server on this computer. The name
+	// is random, or others could lead a browser to another port of it.
+	own  string
+	next http.Handler
 	// Callback gets the requests for signin.CallbackPath without a token, because they come
 	// from another site; may be nil.
 	Callback http.Handler
 	// Opened is called when the token came in an address; may be nil.
 	Opened func()
+	// Shared is called when a browser does not find the own host, and gets its cookie on an
+	// address that it shares with other servers; may be nil.
+	Shared func()
 }
+
+// ownDomain is the domain of own hosts. Browsers look for names below localhost on this
+// computer (RFC 6761, section 6.3). Settings are remembered for the domain, and so in the
+// next run, which has another host.
+const ownDomain = ".inspector.localhost"
 
 // NewToken returns the secret of one run, with more than 256 random bits.
 func NewToken() string { return rand.Text() + rand.Text() }
@@ -41,7 +54,12 @@ func New(token string, addr net.Addr, next http.Handler) *Guard {
 	if err != nil {
 		port = "0"
 	}
-	return &Guard{token: token, cookie: "inspector_" + port, hosts: hostsOf(addr), next: next}
+	g := &Guard{token: token, cookie: "inspector_" + port, hosts: hostsOf(addr), next: next}
+	if g.hosts["127.0.0.1:"+port] {
+		g.own = strings.TrimSuffix(strings.ToLower(rand.Text())+ownDomain+":"+port, ":80")
+		g.hosts[g.own] = true
+	}
+	return g
 }
 
 // hostsOf lists the allowed Host headers for a listening address. Any other name that
@@ -87,33 +105,63 @@ func hostsOf(addr net.Addr) map[string]bool {
 	return hosts
 }
 
-// ServeHTTP judges the request by its Host, its Origin and its token, in this order.
+// doorScript is the script of the door. It has no secret, so that a browser can find out
+// whether it finds the own host.
+const doorScript = "/static/door.js"
+
+// ServeHTTP judges the request by its Host, its Origin, the site that makes it, and its
+// token, in this order.
 func (g *Guard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	setSecurityHeaders(w.Header())
-	if !g.hosts[strings.ToLower(r.Host)] {
+	host := strings.ToLower(r.Host)
+	if !g.hosts[host] {
 		refuse(w, http.StatusForbidden, fmt.Sprintf("The inspector does not answer to the host name %q.", r.Host))
 		return
 	}
-	if origins := r.Header.Values("Origin"); len(origins) > 0 && (len(origins) > 1 || !g.own(origins[0])) {
+	if origins := r.Header.Values("Origin"); len(origins) > 0 && (len(origins) > 1 || !g.trusts(origins[0])) {
 		refuse(w, http.StatusForbidden, "The inspector does not answer to pages of another origin.")
+		return
+	}
+	if r.URL.Path == doorScript && r.Method == http.MethodGet {
+		if host == g.own {
+			w.Header().Set("Cross-Origin-Resource-Policy", "cross-origin")
+		}
+		g.next.ServeHTTP(w, r)
+		return
+	}
+	site, navigates := r.Header.Get("Sec-Fetch-Site"), r.Header.Get("Sec-Fetch-Mode") == "navigate"
+	if (site == "same-site" || site == "cross-site") && !(navigates && r.Method == http.MethodGet) {
+		refuse(w, http.StatusForbidden, "Pages of another origin can only lead here.")
 		return
 	}
 	if g.Callback != nil && r.URL.Path == signin.CallbackPath {
 		g.Callback.ServeHTTP(w, r)
 		return
 	}
-	given := r.URL.Query().Get("token")
-	if !g.matches(given) && !g.carries(r) {
-		refuse(w, http.StatusUnauthorized, "Open the address that the inspector printed when it started: it holds the token of this run.")
-		return
+	query := r.URL.Query()
+	invited, shared := g.matches(query.Get("token")), query.Has("shared")
+	if invited && g.Opened != nil {
+		g.Opened()
 	}
-	if g.matches(given) {
+	enters := navigates && g.own != "" && r.URL.Path == "/"
+	switch {
+	case enters && invited && host != g.own && !shared:
+		g.door(w, http.StatusOK, "http://"+g.own, "Opening the page.")
+		return
+	case invited && (host == g.own || !navigates || shared || g.own == ""):
 		http.SetCookie(w, &http.Cookie{
 			Name: g.cookie, Value: g.token, Path: "/", HttpOnly: true, SameSite: http.SameSiteStrictMode,
 		})
-		if g.Opened != nil {
-			g.Opened()
+		if navigates && host != g.own && g.Shared != nil {
+			g.Shared()
 		}
+	case invited, g.carries(r):
+	case enters && site != "same-origin":
+		g.door(w, http.StatusUnauthorized, "", uninvited)
+		return
+	default:
+		refuse(w, http.StatusUnauthorized, uninvited)
+		return
 	}
 	if !isPlain(r.URL) {
 		refuse(w, http.StatusNotFound, "There is nothing here.")
@@ -122,8 +170,21 @@ func (g *Guard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	g.next.ServeHTTP(w, r)
 }
 
-// own reports whether an Origin header names this server.
-func (g *Guard) own(origin string) bool {
+const uninvited = "Open the address that the inspector printed when it started: it holds the token of this run."
+
+// door answers with a page that leads to the own host: to that of the token's address, else
+// to the one that it led to before in this browser. On the own host, it leads to the same
+// address once more: browsers send no cookie when another site leads there.
+func (g *Guard) door(w http.ResponseWriter, status int, own, text string) {
+	_, port, _ := strings.Cut(g.own, ":")
+	w.Header().Set("Content-Security-Policy", "default-src 'none'; script-src 'self'; connect-src http://*"+ownDomain+":"+cmp.Or(port, "80")+"; frame-ancestors 'none'")
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	w.WriteHeader(status)
+	_, _ = fmt.Fprintf(w, "<!doctype html>\n<html lang=\"en\" data-own=%q><title>Inspector</title><p>%s</p><script src=%q></script></html>\n", own, text, doorScript) // the client may have hung up
+}
+
+// trusts reports whether an Origin header names this server.
+func (g *Guard) trusts(origin string) bool {
 	host, ok := strings.CutPrefix(strings.ToLower(origin), "http://")
 	return ok && g.hosts[host]
 }
@@ -161,8 +222,8 @@ var Policy = sync.OnceValue(func() string {
 func setSecurityHeaders(h http.Header) {
 	h.Set("Content-Security-Policy", Policy())
 	h.Set("X-Content-Type-Options", "nosniff")
-	h.Set("Referrer-Policy", "no-referrer")
-	h.Set("X-DNS-Prefetch-Control", "off") // browsers must not resolve the host of a question's URL in advance
+	h.Set("Referrer-Policy", "same-origin") // others get none; with no-referrer, our own forms would have no Origin
+	h.Set("X-DNS-Prefetch-Control", "off")  // browsers must not resolve the host of a question's URL in advance
 	h.Set("Cross-Origin-Opener-Policy", "same-origin")
 	h.Set("Cross-Origin-Resource-Policy", "same-origin")
 	h.Set("Cache-Control", "no-store")

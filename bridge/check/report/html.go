@@ -10,8 +10,9 @@ import (
 	"sync"
 
 	"elicitation-inspector/bridge/check"
-	"elicitation-inspector/bridge/export/paper"
+	"elicitation-inspector/bridge/export"
 	"elicitation-inspector/bridge/rawjson"
+	"elicitation-inspector/bridge/wording"
 )
 
 var (
@@ -22,10 +23,12 @@ var (
 )
 
 var pageTemplate = sync.OnceValue(func() *template.Template {
-	return template.Must(paper.Templates().Funcs(template.FuncMap{
+	return template.Must(export.PageTemplates().Funcs(template.FuncMap{
 		"arrow":    arrow,
 		"compared": Compared,
-		"json":     func(s string) paper.Code { return paper.CodeOf(rawjson.Pretty([]byte(s)), false) },
+		"legend":   func() string { return Legend },
+		"sentence": Sentence,
+		"json":     func(s string) export.Code { return export.CodeOf(rawjson.Pretty([]byte(s)), false) },
 		"meaning":  func(v check.Verdict) string { return meanings[v] },
 		"past":     func(title string, list []check.Past) past { return past{title, list} },
 		"since":    since,
@@ -49,16 +52,16 @@ type page struct {
 // writeHTML writes a page that needs no server, network or script. Texts of the server are
 // only text in it.
 func writeHTML(w io.Writer, r *check.Report) error {
-	return pageTemplate().ExecuteTemplate(w, "check", &page{NewView(r), evidenceMost})
+	return pageTemplate().ExecuteTemplate(wording.HTMLWriter{To: w}, "check", &page{NewView(r), evidenceMost})
 }
 
-func (*page) Style() template.CSS { return template.CSS(paper.Style + pageStyle) }
-func (*page) Policy() string      { return paper.Policy(paper.Style+pageStyle, "") }
+func (*page) Style() template.CSS { return template.CSS(export.PageStyle + pageStyle) }
+func (*page) Policy() string      { return export.Policy(export.PageStyle+pageStyle, "") }
 
 // meanings describes the verdicts.
 var meanings = map[check.Verdict]string{
 	check.Fail: "a MUST is broken, or the server ended or hung", check.Warn: "a SHOULD is broken",
-	check.Inconclusive: "the wire cannot show it", check.Pass: "nothing is wrong",
+	check.Inconclusive: "no frame can show it", check.Pass: "nothing is wrong",
 }
 
 // past holds findings of the earlier report under a title.
@@ -71,15 +74,12 @@ type past struct {
 type part struct {
 	*page
 	Call     *Call
-	Place    int // position of the call in the page, from 1
 	Rows     []Row
 	Told     *Told
 	Instance *Instance
 }
 
-func (p *page) OfCall(c *Call) part {
-	return part{page: p, Call: c, Place: slices.Index(p.Calls, c) + 1}
-}
+func (p *page) OfCall(c *Call) part          { return part{page: p, Call: c} }
 func (p *page) OfRows(list []Row) part       { return part{page: p, Rows: list} }
 func (p *page) OfTold(t *Told) part          { return part{page: p, Told: t} }
 func (p *page) OfInstance(in *Instance) part { return part{page: p, Instance: in} }

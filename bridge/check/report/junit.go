@@ -7,43 +7,80 @@ import (
 	"time"
 
 	"elicitation-inspector/bridge/check"
-	"elicitation-inspector/bridge/export/paper"
+	"elicitation-inspector/bridge/export"
 	"elicitation-inspector/bridge/junit"
+	"elicitation-inspector/bridge/wording"
 )
 
 // writeJUnit writes a test suite for each call and revision, with a test case for each
-// trial. JUnit has no warnings: a trial with warnings passes, and they are in its output.
-// An inconclusive trial is skipped.
+// trial, and one with what was not judged: a failed case for each problem, and a skipped
+// one for each call that asked nothing or was not made. JUnit has no warnings: a trial with
+// warnings passes, and they are in its output. An inconclusive trial is skipped.
 func writeJUnit(w io.Writer, r *check.Report) error {
+	properties := []junit.Property{{Name: "server", Value: export.Visible(r.Server)}, {Name: "inspector", Value: r.Inspector}}
+	if words := Compared(r.Baseline); words != "" {
+		properties = append(properties, junit.Property{Name: "baseline", Value: words})
+	}
+	type place struct {
+		call     int
+		revision string
+	}
+	of := map[place][]*check.Result{}
+	for k := range r.Results {
+		one := &r.Results[k]
+		at := place{one.Call, one.Revision}
+		of[at] = append(of[at], one)
+	}
 	suites := []junit.Suite{}
 	for i, call := range r.Calls {
 		for _, revision := range r.Revisions {
-			s := junit.Suite{Name: paper.Visible(fmt.Sprintf("%s %s, %s", call.Kind, call.Key, revision))}
-			var took time.Duration
-			for k := range r.Results {
-				if one := &r.Results[k]; one.Call == i && one.Revision == revision {
-					took += one.Took
-					s.Add(testCase(one, s.Name))
-				}
-			}
-			if s.Tests == 0 {
+			results := of[place{i, revision}]
+			if results == nil {
 				continue
 			}
-			s.Time = junit.Seconds(took)
-			s.Properties = []junit.Property{{Name: "server", Value: paper.Visible(r.Server)}, {Name: "inspector", Value: r.Inspector}}
-			if words := Compared(r.Baseline); words != "" {
-				s.Time = junit.Seconds(took)
-				s.Properties = append(s.Properties, junit.Property{Name: "baseline", Value: words})
+			s := junit.Suite{Name: export.Visible(fmt.Sprintf("%s %s, %s", call.Kind, call.Key, revision)), Properties: properties}
+			var took time.Duration
+			for _, one := range results {
+				took += one.Took
+				s.Add(testCase(one, s.Name))
 			}
+			s.Time = junit.Seconds(took)
 			suites = append(suites, s)
 		}
+	}
+	if s := unjudged(r); s.Tests > 0 {
+		s.Properties = properties
+		suites = append(suites, s)
 	}
 	return junit.Write(w, suites)
 }
 
+// unjudged returns the suite of what was not judged.
+func unjudged(r *check.Report) junit.Suite {
+	s := junit.Suite{Name: "not judged", Time: junit.Seconds(0)}
+	add := func(name string, failure *junit.Failure, skipped string) {
+		c := junit.Case{Name: export.Visible(name), Class: s.Name, Time: junit.Seconds(0), Failure: failure}
+		if failure == nil {
+			c.Skipped = &junit.Skipped{Message: export.Line(skipped, 400)}
+		}
+		s.Add(c)
+	}
+	for _, p := range r.Problems {
+		text := Sentence(p)
+		add(wording.Join(", ", append([]string{string(p.Kind), p.Call}, p.Revisions...)...), &junit.Failure{Message: export.Line(p.Text, 400), Type: string(p.Kind), Text: export.Visible(text)}, "")
+	}
+	for _, c := range r.Silent {
+		add(fmt.Sprintf("%s %s", c.Kind, c.Key), nil, "It asked nothing.")
+	}
+	for _, c := range r.Skipped {
+		add(fmt.Sprintf("%s %s", c.Kind, c.Key), nil, c.Why)
+	}
+	return s
+}
+
 func testCase(one *check.Result, suite string) junit.Case {
 	name, _ := strings.CutSuffix(Trial(one.Trial), ", "+one.Revision)
-	c := junit.Case{Name: paper.Visible(name), Class: suite, Time: junit.Seconds(one.Took)}
+	c := junit.Case{Name: export.Visible(name), Class: suite, Time: junit.Seconds(one.Took)}
 	rule, message, text := sentences(one)
 	switch one.Verdict {
 	case check.Fail:
@@ -66,12 +103,13 @@ func sentences(one *check.Result) (rule, message, text string) {
 			mark = "new: "
 		}
 		if message == "" && f.Verdict == one.Verdict {
-			rule, message = f.Rule, paper.Line(mark+f.Text, 400)
+			rule, message = f.Rule, export.Line(mark+f.Text, 400)
 		}
-		fmt.Fprintf(&b, "%s%s [%s] %s\n", mark, f.Verdict, f.Rule, f.Text)
-		if f.Reference != "" {
-			fmt.Fprintf(&b, "  %s\n", f.Reference)
+		fmt.Fprintf(&b, "%s%s: %s\n", mark, f.Verdict, f.Text)
+		if isDefect(f.Verdict) {
+			fmt.Fprintf(&b, "  %s\n", f.Harm())
 		}
+		fmt.Fprintf(&b, "  [%s] %s\n", f.Rule, f.Reference)
 		fmt.Fprintf(&b, "  frames %s", strings.Trim(fmt.Sprint(f.Frames), "[]"))
 		if one.Transcript != "" {
 			fmt.Fprintf(&b, " of %s", one.Transcript)
@@ -79,5 +117,5 @@ func sentences(one *check.Result) (rule, message, text string) {
 		b.WriteString("\n")
 	}
 	fmt.Fprintf(&b, "The call ended: %s\n\n%s\n", one.Outcome, one.Reproduce)
-	return rule, message, paper.Visible(b.String())
+	return rule, message, export.Visible(b.String())
 }

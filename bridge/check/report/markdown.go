@@ -7,7 +7,7 @@ import (
 	"text/template"
 
 	"elicitation-inspector/bridge/check"
-	"elicitation-inspector/bridge/export/paper"
+	"elicitation-inspector/bridge/export"
 	"elicitation-inspector/bridge/wording"
 )
 
@@ -16,12 +16,15 @@ var markdownText string
 
 var markdownTemplate = sync.OnceValue(func() *template.Template {
 	return template.Must(template.New("").Funcs(template.FuncMap{
-		"cell":     paper.Cell,
-		"code":     paper.Fenced,
+		"cell":     export.Cell,
+		"code":     export.Fenced,
 		"compared": Compared,
+		"legend":   func() string { return Legend },
 		"plural":   wording.Plural,
+		"sentence": Sentence,
+		"short":    func(s string) string { return wording.Shorten(s, 400) },
 		"since":    since,
-		"span":     paper.Span,
+		"span":     export.Span,
 		"took":     wording.Duration,
 		"trial":    Trial,
 	}).Parse(markdownText))

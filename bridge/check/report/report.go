@@ -10,6 +10,7 @@ import (
 	"slices"
 
 	"elicitation-inspector/bridge/check"
+	"elicitation-inspector/bridge/wording"
 )
 
 var writers = map[string]func(io.Writer, *check.Report) error{
@@ -19,11 +20,15 @@ var writers = map[string]func(io.Writer, *check.Report) error{
 // Formats lists the names of the formats.
 func Formats() []string { return slices.Sorted(maps.Keys(writers)) }
 
-// Write writes a report in a format.
+// Write writes a report in a format, without a character that is hidden or acts on a
+// terminal: formats for programs have escapes of the same value.
 func Write(w io.Writer, format string, r *check.Report) error {
 	write := writers[format]
 	if write == nil {
 		return fmt.Errorf("unknown format %q: want one of %v", format, Formats())
+	}
+	if format != "html" { // which has references
+		w = wording.EscapingWriter{To: w}
 	}
 	if err := write(w, r); err != nil {
 		return fmt.Errorf("writing the report as %s: %w", format, err)

@@ -21,7 +21,7 @@ import (
 
 	"elicitation-inspector/bridge/catalog"
 	"elicitation-inspector/bridge/check"
-	"elicitation-inspector/bridge/export/paper"
+	"elicitation-inspector/bridge/export"
 )
 
 var update = flag.Bool("update", false, "write the golden file")
@@ -38,7 +38,10 @@ func sample() *check.Report {
 		Format: 1, Inspector: "1.0", Target: "./server " + hostile, Server: "shop " + hostile,
 		Began: time.Date(2026, 11, 22, 15, 27, 30, 0, time.UTC), Took: 43 * time.Second, Stopped: "interrupted",
 		Revisions: []string{"2025-11-25", "2025-06-18"}, Directory: "flows",
-		Calls:   []check.Call{{Kind: catalog.Tool, Key: "deploy", Title: hostile, Arguments: json.RawMessage(`{"a":"</script>"}`)}, {Kind: catalog.Prompt, Key: hostile, MadeUp: true}},
+		Calls: []check.Call{{Kind: catalog.Tool, Key: "deploy", Title: hostile, Arguments: json.RawMessage(`{"a":"</script>"}`)}, {Kind: catalog.Prompt, Key: hostile, MadeUp: true}},
+		Problems: []check.Problem{{
+			Kind: check.CallBroken, Call: "tool " + hostile, Revisions: []string{"2025-06-18"}, Text: "It asked nothing: " + hostile, Do: "Give it arguments that it takes.",
+		}},
 		Silent:  []check.Call{{Kind: catalog.Tool, Key: hostile}},
 		Skipped: []check.Skipped{{Call: check.Call{Kind: catalog.Tool, Key: hostile}, Why: "It is annotated with destructiveHint: " + hostile}},
 		Behaviours: []check.Behaviour{
@@ -144,7 +147,7 @@ func TestJUnit(t *testing.T) {
 			var has []string
 			for _, a := range x.Attr {
 				has = append(has, a.Name.Local)
-				if !slices.Contains(strings.Fields(rules.must+" "+rules.may), a.Name.Local) || paper.Visible(a.Value) != a.Value {
+				if !slices.Contains(strings.Fields(rules.must+" "+rules.may), a.Name.Local) || export.Visible(a.Value) != a.Value {
 					t.Errorf("%s has %s=%q", name, a.Name.Local, a.Value)
 				}
 			}
@@ -157,11 +160,11 @@ func TestJUnit(t *testing.T) {
 			count[name]++
 		}
 	}
-	want := map[string]int{"testsuites": 1, "testsuite": 3, "properties": 3, "property": 6, "testcase": 7, "failure": 3, "skipped": 1, "system-out": 1}
+	want := map[string]int{"testsuites": 1, "testsuite": 4, "properties": 4, "property": 8, "testcase": 10, "failure": 4, "skipped": 3, "system-out": 1}
 	if !reflect.DeepEqual(count, want) {
 		t.Errorf("got %v, want %v", count, want)
 	}
-	for _, part := range []string{`<testsuites tests="7" failures="3">`, `name="tool deploy, 2025-11-25" tests="4" failures="1" errors="0" skipped="0" time="6.000"`, `type="process-ended"`} {
+	for _, part := range []string{`<testsuites tests="10" failures="4">`, `name="tool deploy, 2025-11-25" tests="4" failures="1" errors="0" skipped="0" time="6.000"`, `type="process-ended"`} {
 		if !strings.Contains(out, part) {
 			t.Errorf("there is no %s in\n%s", part, out)
 		}
@@ -184,7 +187,7 @@ func TestSARIF(t *testing.T) {
 		if err := schema.Validate(value); err != nil {
 			t.Errorf("%s: %v\n%s", name, err, out)
 		}
-		counts := map[string]int{`"level": "error"`: 3, `"level": "warning"`: 2, `"baselineState": "new"`: 0, `"uri": "flows/0%20decline.jsonl"`: 3}
+		counts := map[string]int{`"level": "error"`: 4, `"physicalLocation"`: 6, `"level": "warning"`: 2, `"baselineState": "new"`: 0, `"uri": "flows/0%20decline.jsonl"`: 3, `"uri": "server"`: 1}
 		switch name {
 		case "compared":
 			counts[`"baselineState": "new"`] = 5
@@ -232,7 +235,7 @@ func TestHTML(t *testing.T) {
 				ids[a.Val] = true
 			case a.Key == "href" || a.Key == "aria-labelledby":
 				links = append(links, strings.TrimPrefix(a.Val, "#"))
-			case a.Key == "http-equiv" && !strings.Contains(out, html.EscapeString(paper.Policy(paper.Style+pageStyle, ""))) && !strings.Contains(html.UnescapeString(out), paper.Policy(paper.Style+pageStyle, "")):
+			case a.Key == "http-equiv" && !strings.Contains(out, html.EscapeString(export.Policy(export.PageStyle+pageStyle, ""))) && !strings.Contains(html.UnescapeString(out), export.Policy(export.PageStyle+pageStyle, "")):
 				t.Error("the policy is another")
 			}
 		}
@@ -242,7 +245,7 @@ func TestHTML(t *testing.T) {
 			t.Errorf("a link leads to %q, which there is not", to)
 		}
 	}
-	if style != paper.Style+pageStyle || strings.Contains(style, "url(") || strings.Contains(style, "@import") {
+	if style != export.PageStyle+pageStyle || strings.Contains(style, "url(") || strings.Contains(style, "@import") {
 		t.Error("the style sheet is another, or loads something")
 	}
 	for _, part := range []string{"Of 7 trials of 2 calls, 3 failed and 1 more ended with a warning.", "5 new, 0 mended", "<img src=x onerror=alert(1)>", "deliberate: wrong-type", "fail 1", "To see it again", "1 of 2", "It ended 1.20 s after frame 11."} {
@@ -299,5 +302,77 @@ func TestMarkdown(t *testing.T) {
 		if text := outsideCode(out); strings.Contains(text, bad) {
 			t.Errorf("%q is not in code:\n%s", bad, text)
 		}
+	}
+}
+
+// TestLocationWithoutTranscript expects each SARIF result to have a physical location, also
+// without transcripts: the server's program or address.
+func TestLocationWithoutTranscript(t *testing.T) {
+	for target, want := range map[string]string{
+		"node --inspect=0 dist/server.js": "dist/server.js", "'/srv/my server' -x": "file:///srv/my%20server", "https://example.com/mcp": "https://example.com/mcp", "server": "server", "": "server",
+	} {
+		r := sample()
+		r.Target = target
+		for i := range r.Results {
+			r.Results[i].Transcript = ""
+		}
+		out := written(t, "sarif", r)
+		if all, own := strings.Count(out, `"ruleId"`), strings.Count(out, fmt.Sprintf(`"uri": %q`, want)); all != 6 || own != all {
+			t.Errorf("%s: of %d results %d are in %s\n%s", target, all, own, want, out)
+		}
+	}
+}
+
+// TestSummaryFirst expects one line a cause before everything else, with consent first, and
+// the problems before them.
+func TestSummaryFirst(t *testing.T) {
+	r := sample()
+	refused := r.Results[2]
+	refused.Findings = []check.Finding{{Rule: "acts-without-consent", Verdict: check.Warn, Text: "It did it.", Frames: []int64{9}}}
+	r.Results = append(r.Results, refused, refused)
+	for _, format := range []string{"markdown", "html"} {
+		out, last := written(t, format, r), 0
+		for _, part := range []string{"Give it arguments that it takes.", "consent: Whoever says no, or nothing at all, gets it done all the same.", "crashes and hangs: ", "unchecked content: ", "the rest: ", "It ended 12 ms after"} {
+			at := strings.Index(out[last:], part)
+			if at < 0 {
+				t.Errorf("%s: %q is not where it belongs\n%s", format, part, out)
+				continue
+			}
+			last += at
+		}
+		if n := strings.Count(out, "consent: Whoever says no"); n != 1 {
+			t.Errorf("%s: the cause is told %d times", format, n)
+		}
+	}
+}
+
+// TestDashes expects a dash where no frame can show what is right, and a question mark where
+// the trial could not be made.
+func TestDashes(t *testing.T) {
+	r := sample()
+	r.Results[5].Verdict = check.Inconclusive
+	r.Results[5].Findings = []check.Finding{{Rule: "acts-without-consent", Verdict: check.Inconclusive, Text: "Nothing shows it."}}
+	r.Results[4].Verdict, r.Results[4].Findings = check.Pass, nil
+	v := NewView(r)
+	if got := v.Calls[0].Rows[2].Cells[0].Mark(); got != "–" {
+		t.Errorf("what is inconclusive by its nature is %q", got)
+	}
+	if got := v.Calls[1].Rows[0].Cells[0].Mark(); got != "?" {
+		t.Errorf("what could not be tried is %q", got)
+	}
+}
+
+// TestManyCalls expects the cost of a report not to grow with the square of the calls, with
+// which this takes most of a minute.
+func TestManyCalls(t *testing.T) {
+	r := sample()
+	for range 100_000 {
+		r.Calls = append(r.Calls, check.Call{Kind: catalog.Tool, Key: "tool"})
+		r.Results = append(r.Results, check.Result{Trial: check.Trial{Call: len(r.Calls) - 1, Behaviour: "accept", Revision: "2025-11-25"}, Verdict: check.Pass})
+	}
+	began := time.Now()
+	written(t, "junit", r)
+	if took := time.Since(began); took > 20*time.Second {
+		t.Errorf("it took %v", took)
 	}
 }

@@ -6,11 +6,14 @@ import (
 	"io"
 	"net/url"
 	"path/filepath"
+	"slices"
+	"strings"
 
 	"github.com/owenrumney/go-sarif/v3/pkg/report/v210/sarif"
 
 	"elicitation-inspector/bridge/check"
 	"elicitation-inspector/bridge/elicit/lint"
+	"elicitation-inspector/bridge/wording"
 )
 
 var sarifLevels = map[check.Verdict]string{check.Fail: "error", check.Warn: "warning"}
@@ -31,7 +34,7 @@ func writeSARIF(w io.Writer, r *check.Report) error {
 		}
 		result := sarif.NewRuleResult(d.finding.Rule).WithRuleIndex(run.GetRuleIndex(d.finding.Rule)).
 			WithLevel(sarifLevels[d.finding.Verdict]).
-			WithMessage(sarif.NewTextMessage(fmt.Sprintf("%s (%s)", d.finding.Text, Trial(d.result.Trial)))).
+			WithMessage(sarif.NewTextMessage(fmt.Sprintf("%s %s (%s)", d.finding.Harm(), d.finding.Text, Trial(d.result.Trial)))).
 			WithPartialFingerprints(map[string]string{"check/v1": fmt.Sprintf("%x", sha256.Sum256(fmt.Append(nil, key)))})
 		result.AddLocation(sarifLocation(r, d.result))
 		result.WithProperties(sarif.NewPropertyBag().
@@ -41,26 +44,44 @@ func writeSARIF(w io.Writer, r *check.Report) error {
 		}
 		run.AddResult(result)
 	}
+	for _, p := range r.Problems {
+		run.AddRule(string(p.Kind)).WithShortDescription(sarif.NewMultiformatMessageString().WithText("something that was to be judged was not"))
+		result := run.CreateResultForRule(string(p.Kind)).WithLevel("error").WithMessage(sarif.NewTextMessage(Sentence(p)))
+		result.AddLocation(sarif.NewLocation().WithPhysicalLocation(physical(r, "")))
+	}
 	run.WithProperties(sarif.NewPropertyBag().Add("server", r.Server).Add("target", r.Target).Add("baseline", Compared(r.Baseline)))
 	out.AddRun(run)
 	return writeIndented(w, out)
 }
 
-// sarifLocation returns the trial's transcript, if there is one, and the name of the
-// trial.
+// sarifLocation returns the trial's transcript, or else the server's program or address,
+// and the name of the trial.
 func sarifLocation(r *check.Report, one *check.Result) *sarif.Location {
 	call := r.Calls[one.Call]
-	location := sarif.NewLocation().WithLogicalLocations([]*sarif.LogicalLocation{
+	return sarif.NewLocation().WithPhysicalLocation(physical(r, one.Transcript)).WithLogicalLocations([]*sarif.LogicalLocation{
 		sarif.NewLogicalLocation().WithFullyQualifiedName(fmt.Sprintf("%s %s: %s", call.Kind, call.Key, Trial(one.Trial))),
 	})
-	if one.Transcript != "" {
-		path := url.URL{Path: filepath.ToSlash(filepath.Join(r.Directory, one.Transcript))}
-		if filepath.IsAbs(r.Directory) {
-			path.Scheme = "file"
+}
+
+// physical returns the location of a transcript, or of the server if there is none: its
+// URL, or the first word of its command that has the form of a path.
+func physical(r *check.Report, transcript string) *sarif.PhysicalLocation {
+	path := url.URL{Path: filepath.ToSlash(filepath.Join(r.Directory, transcript))}
+	if transcript == "" {
+		words, err := wording.ShellWords(r.Target)
+		if err != nil || len(words) == 0 {
+			words = []string{"server"}
 		}
-		location.WithPhysicalLocation(sarif.NewPhysicalLocation().WithArtifactLocation(sarif.NewSimpleArtifactLocation(path.String())))
+		at := max(slices.IndexFunc(words, func(word string) bool { return strings.ContainsAny(word, "/.") && !strings.HasPrefix(word, "-") }), 0)
+		if remote, err := url.Parse(words[at]); err == nil && remote.Scheme != "" {
+			return sarif.NewPhysicalLocation().WithArtifactLocation(sarif.NewSimpleArtifactLocation(remote.String()))
+		}
+		path.Path = filepath.ToSlash(words[at])
 	}
-	return location
+	if filepath.IsAbs(path.Path) {
+		path.Scheme = "file"
+	}
+	return sarif.NewPhysicalLocation().WithArtifactLocation(sarif.NewSimpleArtifactLocation(path.String())).WithRegion(sarif.NewRegion().WithStartLine(1))
 }
 
 // describedRules describes what breaks each rule, by ID.

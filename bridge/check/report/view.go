@@ -15,16 +15,26 @@ import (
 // findings.
 type View struct {
 	*check.Report
-	Calls []*Call
+	Calls  []*Call
+	Causes []Cause // one for each rule and verdict, in the order of check.Finding.Before
+}
+
+// Cause is a rule that a server breaks, with the findings of all calls.
+type Cause struct {
+	check.Finding // the first of them
+	Told          []*Told
 }
 
 // Call is a call of the report with its matrix and findings.
 type Call struct {
 	check.Call
+	Place   int // from 1
 	Rows    []Row
 	Found   []*Told // fails and warnings
 	Unclear []*Told // inconclusive findings
 	Counts  Counts
+
+	told map[string]*Told // by rule, verdict and text without its incidental parts
 }
 
 // Row is the row of a behaviour in the matrix of a call.
@@ -38,7 +48,9 @@ type Cell struct {
 	Verdict check.Verdict // the most severe; "" without trials
 	Some    int           // number of trials with this verdict
 	All     int
-	In      []*Instance // the findings, one instance of each Told; inconclusive ones only if there are no others
+	// Unmade reports that a trial with this verdict could not be made as it was meant.
+	Unmade bool
+	In     []*Instance // the findings, one instance of each Told; inconclusive ones only if there are no others
 }
 
 // Told is a finding with all the trials of a call that show it.
@@ -50,6 +62,9 @@ type Told struct {
 	New           int // number of new instances
 }
 
+// Defect reports whether the finding is a fail or a warning.
+func (t *Told) Defect() bool { return isDefect(t.Verdict) }
+
 // Instance is a finding in one trial.
 type Instance struct {
 	*check.Result
@@ -59,25 +74,36 @@ type Instance struct {
 	Place int
 }
 
+// Named returns the frames of the trial that the finding names.
+func (in *Instance) Named() (list []check.Frame) {
+	for _, f := range in.Evidence {
+		if in.Names(f.Seq) {
+			list = append(list, f)
+		}
+	}
+	return list
+}
+
 // Counts holds the number of trials by verdict.
 type Counts map[check.Verdict]int
 
 // NewView arranges a report.
 func NewView(r *check.Report) *View {
 	v := &View{Report: r}
+	cells := make([]map[string]*Cell, len(r.Calls)) // by behaviour and revision
 	for i, c := range r.Calls {
-		call := &Call{Call: c, Counts: Counts{}}
-		cells := map[string]*Cell{} // by behaviour and revision
-		for k := range r.Results {
-			if one := &r.Results[k]; one.Call == i {
-				call.add(one, cells)
-			}
-		}
+		v.Calls = append(v.Calls, &Call{Call: c, Place: i + 1, Counts: Counts{}, told: map[string]*Told{}})
+		cells[i] = map[string]*Cell{}
+	}
+	for k := range r.Results {
+		one := &r.Results[k]
+		v.Calls[one.Call].add(one, cells[one.Call])
+	}
+	for i, call := range v.Calls {
 		for _, b := range r.Behaviours {
-			row := Row{Behaviour: b}
-			tried := false
+			row, tried := Row{Behaviour: b}, false
 			for _, revision := range r.Revisions {
-				cell := cells[b.Name+" "+revision]
+				cell := cells[i][b.Name+" "+revision]
 				if cell == nil {
 					cell = new(Cell)
 				}
@@ -88,16 +114,28 @@ func NewView(r *check.Report) *View {
 				call.Rows = append(call.Rows, row)
 			}
 		}
-		slices.SortStableFunc(call.Found, func(a, b *Told) int { return a.Verdict.Rank() - b.Verdict.Rank() })
-		v.Calls = append(v.Calls, call)
+		slices.SortStableFunc(call.Found, func(a, b *Told) int { return a.Before(b.Finding) })
 	}
 	all := v.Found()
 	for _, c := range v.Calls {
 		all = append(all, c.Unclear...)
 	}
+	causes := map[string]int{} // index into v.Causes, by rule and verdict
 	for i, t := range all {
 		t.Number = i + 1
+		if !isDefect(t.Verdict) {
+			continue
+		}
+		key := t.Rule + " " + string(t.Verdict)
+		at, known := causes[key]
+		if !known {
+			at = len(v.Causes)
+			causes[key] = at
+			v.Causes = append(v.Causes, Cause{Finding: t.Finding})
+		}
+		v.Causes[at].Told = append(v.Causes[at].Told, t)
 	}
+	slices.SortStableFunc(v.Causes, func(a, b Cause) int { return a.Before(b.Finding) })
 	return v
 }
 
@@ -112,23 +150,25 @@ func (c *Call) add(one *check.Result, cells map[string]*Cell) {
 	}
 	cell.All++
 	if cell.Verdict == "" || one.Verdict.Rank() < cell.Verdict.Rank() {
-		cell.Verdict, cell.Some = one.Verdict, 0
+		cell.Verdict, cell.Some, cell.Unmade = one.Verdict, 0, false
 		cell.In = slices.DeleteFunc(cell.In, func(in *Instance) bool { return !isDefect(in.Told.Verdict) })
 	}
 	if one.Verdict == cell.Verdict {
 		cell.Some++
+		cell.Unmade = cell.Unmade || one.Verdict == check.Inconclusive && !one.Undecidable()
 	}
 	for _, f := range one.Findings {
-		list := &c.Found
-		if !isDefect(f.Verdict) {
-			list = &c.Unclear
+		key := strings.Join([]string{f.Rule, string(f.Verdict), incidental().ReplaceAllLiteralString(f.Text, "")}, "\n")
+		told := c.told[key]
+		if told == nil {
+			told = &Told{Finding: f, Call: c}
+			c.told[key] = told
+			if isDefect(f.Verdict) {
+				c.Found = append(c.Found, told)
+			} else {
+				c.Unclear = append(c.Unclear, told)
+			}
 		}
-		where := slices.IndexFunc(*list, func(t *Told) bool { return t.Rule == f.Rule && t.Verdict == f.Verdict && alike(t.Text, f.Text) })
-		if where < 0 {
-			where = len(*list)
-			*list = append(*list, &Told{Finding: f, Call: c})
-		}
-		told := (*list)[where]
 		told.In = append(told.In, &Instance{Result: one, Finding: f, Told: told, Place: len(told.In) + 1})
 		if f.New {
 			told.New++
@@ -145,11 +185,6 @@ var incidental = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`frames? \d+|\b[\d.]+ (ms|s|min|h)\b| \([^()]*\)|: "(?:[^"\\]|\\.)*"`)
 })
 
-// alike reports whether two texts differ only in incidental parts.
-func alike(a, b string) bool {
-	return a == b || incidental().ReplaceAllLiteralString(a, "") == incidental().ReplaceAllLiteralString(b, "")
-}
-
 // Counts returns the counts of all calls together.
 func (v *View) Counts() Counts {
 	sum := Counts{}
@@ -161,7 +196,7 @@ func (v *View) Counts() Counts {
 	return sum
 }
 
-// Found returns the fails and warnings of all calls, most severe first.
+// Found returns the fails and warnings of all calls, call by call.
 func (v *View) Found() (list []*Told) {
 	for _, c := range v.Calls {
 		list = append(list, c.Found...)
@@ -193,6 +228,43 @@ func (r *Row) Passed() bool {
 	return !slices.ContainsFunc(r.Cells, func(c Cell) bool { return c.All > 0 && c.Verdict != check.Pass })
 }
 
+// Mark is the text of a cell: the verdict, a dash if the trial is inconclusive by its
+// nature, a question mark if it could not be made, or "" without trials. See [Legend].
+func (c Cell) Mark() string {
+	switch {
+	case c.Verdict != check.Inconclusive:
+		return string(c.Verdict)
+	case c.Unmade:
+		return "?"
+	}
+	return "–"
+}
+
+// Legend explains the marks of cells.
+const Legend = "– no frame can show whether the server did right; ? the trial could not be made as it was meant; empty: not tried."
+
+// Where lists the calls of a cause: "tool order, tool pay (12 trials)".
+func (c Cause) Where() string {
+	const shown = 5
+	var calls []string
+	trials := 0
+	for _, t := range c.Told {
+		trials += len(t.In)
+		if name := string(t.Call.Kind) + " " + t.Call.Key; len(calls) <= shown && !slices.Contains(calls, name) {
+			calls = append(calls, name)
+		}
+	}
+	if len(calls) > shown {
+		calls[shown] = "others"
+	}
+	return fmt.Sprintf("%s (%s)", strings.Join(calls, ", "), wording.Plural(trials, "trial"))
+}
+
+// Sentence tells a problem, and what to do about it.
+func Sentence(p check.Problem) string {
+	return wording.Join(": ", wording.Join(", ", append([]string{p.Call}, p.Revisions...)...), p.Text+" "+p.Do)
+}
+
 // Trial names a trial: "wrong-type, question 2, field size, 2025-11-25".
 func Trial(t check.Trial) string {
 	words := []string{t.Behaviour}
@@ -211,7 +283,7 @@ func (v *View) Headline() string {
 	all := wording.Plural(counts.All(), "trial") + " of " + wording.Plural(len(v.Calls), "call")
 	switch fails, warns := counts[check.Fail], counts[check.Warn]; {
 	case counts.All() == 0:
-		return "Nothing was tried."
+		return "Nothing was judged."
 	case fails > 0 && warns > 0:
 		return fmt.Sprintf("Of %s, %d failed and %d more ended with a warning.", all, fails, warns)
 	case fails > 0:

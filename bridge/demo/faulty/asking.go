@@ -1,6 +1,10 @@
 package faulty
 
-import "elicitation-inspector/bridge/mcp"
+import (
+	"slices"
+
+	"elicitation-inspector/bridge/mcp"
+)
 
 // undeclared lists the tools that ask in a mode that the client has not declared.
 var undeclared = []*tool{
@@ -49,7 +53,7 @@ var crossing = []*tool{
 		name: "watch_oven", title: "Watch the oven", does: "It lets the server do nothing else while its question waits.", before: mcp.Revision20260728,
 		asks: []question{{message: "How many minutes?", fields: `"minutes":{"type":"integer","title":"Minutes","minimum":1,"maximum":90}`}},
 		says: "The oven is off after {minutes} minutes.", deaf: true,
-		plants: found("fail", "no-response", "several-at-once"),
+		plants: slices.Concat(found("fail", "no-response", "several-at-once"), found("fail", "ping-unanswered", "late")),
 	},
 }
 
@@ -62,7 +66,31 @@ var trusting = []*tool{
 			{message: "For how much?", fields: `"price":{"type":"integer","title":"Price","minimum":1}`},
 		},
 		says: "The house is on the market for {price}, and {agent} shows it.", takes: errChanged,
-		plants: found("fail", "forged-state", "changed-state"),
+		plants: found("fail", "forged-state", "changed-state", "changed-state-start", "changed-state-end", "changed-state-inside"),
+	},
+	{
+		name: "deploy_site", title: "Deploy the site", does: "Its requestState is the earlier answer in plain text, which it believes.", since: mcp.Revision20260728,
+		asks: []question{
+			{message: "Where to?", fields: `"place":{"type":"string","title":"Place"}`},
+			{message: "When?", fields: `"hour":{"type":"integer","title":"Hour","minimum":0,"maximum":23}`},
+		},
+		says: "Deployed to {place} at {hour}.", plain: true,
+		plants: found("fail", "forged-state", "invented-state", "changed-state", "changed-state-start", "changed-state-end"),
+	},
+	{
+		name: "grant_access", title: "Grant access", does: "It reads its requestState, and does not look at the signature.", since: mcp.Revision20260728,
+		asks: []question{
+			{message: "Who gets in?", fields: `"person":{"type":"string","title":"Person"}`},
+			{message: "For how many days?", fields: `"days":{"type":"integer","title":"Days","minimum":1,"maximum":30}`},
+		},
+		says: "{person} gets in for {days} days.", unsigned: true,
+		plants: also(found("fail", "forged-state", "changed-state-inside", "changed-state-end"), "changed-state"),
+	},
+	{
+		name: "rent_hall", title: "Rent a hall", does: "Its requestState is good for every hall.", since: mcp.Revision20260728, argument: "hall",
+		asks:   []question{{message: "For how many hours?", fields: `"hours":{"type":"integer","title":"Hours","minimum":1,"maximum":12}`}},
+		says:   "The hall {hall} is yours for {hours} hours.",
+		plants: found("warn", "foreign-state", "other-arguments-state"),
 	},
 	{
 		name: "open_safe", title: "Open the safe", does: "It takes a requestState that it never made.", since: mcp.Revision20260728,

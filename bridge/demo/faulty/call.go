@@ -27,8 +27,9 @@ type call struct {
 	end          context.CancelFunc
 	asks         func() // lets the reader of the input continue; called when the first question is pending, or the call is over
 
-	asked   int               // number of questions so far, in this round
-	answers []json.RawMessage // answers to the first questions, since 2026-07-28
+	argument string            // value of the tool's argument
+	asked    int               // number of questions so far, in this round
+	answers  []json.RawMessage // answers to the first questions, since 2026-07-28
 }
 
 // reply is the response to a call. A tool returns it as an error to end the call early.
@@ -73,6 +74,7 @@ func (s *server) call(m message, revision string) {
 		s.refuse(m.ID, mcp.CodeInvalidParams, "Unknown tool: "+name)
 		return
 	}
+	c.argument = rawjson.Text(rawjson.Member(m.Params, "arguments", c.tool.argument))
 	s.mu.Lock()
 	if c.capabilities == nil {
 		c.capabilities = s.capabilities
@@ -125,6 +127,12 @@ func (c *call) ask(q question) (answer, error) {
 		return a, nil
 	case <-late:
 		c.takeBack(id)
+		if c.tool.mute {
+			return answer{}, c.hang()
+		}
+		if c.tool.hasty {
+			return answer{action: "accept", content: []byte(`{"count":3}`)}, nil
+		}
 		return answer{}, c.failed("Nobody answered in time.")
 	case <-c.ctx.Done():
 		if c.server.ctx.Err() == nil {
@@ -159,11 +167,12 @@ type answer struct {
 	action  string          // "" if the result has none
 	content json.RawMessage // nil if the result has none
 	failure string          // text about a JSON-RPC error; "" for a result
+	odd     bool            // the result is not an object
 }
 
 func answerOf(result, rpcError json.RawMessage) answer {
 	if rpcError != nil {
 		return answer{failure: "the client reports: " + rawjson.Text(rawjson.Member(rpcError, "message"))}
 	}
-	return answer{action: rawjson.Text(rawjson.Member(result, "action")), content: rawjson.Member(result, "content")}
+	return answer{action: rawjson.Text(rawjson.Member(result, "action")), content: rawjson.Member(result, "content"), odd: rawjson.KindOf(result) != rawjson.Object}
 }

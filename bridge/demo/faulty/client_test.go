@@ -112,6 +112,7 @@ type asked struct {
 type trial struct {
 	questions int
 	responded bool
+	takenBack bool // its last question was taken back
 	isError   bool
 	text      string          // text of the result or the error
 	all       string          // the whole response
@@ -145,6 +146,8 @@ func (c *client) call(tool string, do behaviour) (tr trial) {
 				} else {
 					tr.questions--
 				}
+			case m.Method == mcp.NotificationCancelled:
+				tr.takenBack = true
 			case m.Method != "" || string(m.ID) == "null":
 			case rawjson.Text(rawjson.Member(m.Result, "resultType")) == "input_required":
 				for key, r := range rawjson.Members(rawjson.Member(m.Result, "inputRequests")) {
@@ -195,7 +198,7 @@ func honestly(c *client, tool, id string, q asked, _ int) json.RawMessage {
 		c.respond(tool, q, `{"action":"accept"}`)
 		return nil
 	}
-	content := fault.Valid(r)
+	content := elicit.Valid(r.Fields)
 	c.respond(tool, q, fmt.Sprintf(`{"action":"accept","content":%s}`, content))
 	return content
 }

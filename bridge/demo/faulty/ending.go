@@ -9,6 +9,12 @@ import (
 // hanging lists the tools that leave a call without a response.
 var hanging = []*tool{
 	{
+		name: "hold_table", title: "Hold a table", does: "It takes its question back after a while, and then never answers the call.", before: mcp.Revision20260728,
+		asks: []question{{message: "For how many people?", fields: `"people":{"type":"integer","title":"People","minimum":1,"maximum":12}`}},
+		says: "A table for {people} is held until eight.", patience: 2 * time.Second, mute: true,
+		plants: also(found("fail", "no-response", "never"), "answer-withdrawn", "late", "half-then-rest", "byte-by-byte", "wrong-id", "retyped-id", "invalid-json"),
+	},
+	{
 		name: "order_lunch", title: "Order lunch", does: "It never answers after a decline.",
 		asks: []question{{message: "What would you like for lunch?", fields: `"dish":{"type":"string","title":"Dish","enum":["Soup","Salad","Pie"]}`}},
 		says: "{dish} will be at your desk at noon.", slips: on(declined, hang),

@@ -49,7 +49,7 @@ func TestEachToolHasOneFault(t *testing.T) {
 							t.Errorf("%s does not show %s", name, p.Rules)
 						}
 					}
-					if ran == 0 {
+					if ran == 0 && !slices.Contains(p.Behaviours, "other-arguments-state") { // this client makes no call before
 						t.Errorf("none of %v fits", p.Behaviours)
 					}
 				}
@@ -103,6 +103,15 @@ func observe(t *testing.T, tool *tool, revision string) map[string][]string {
 				note(action, c.judge(tool, tr, honest, "refusal"))
 			})
 		}
+		if confirms(facts[i]) {
+			run(t, revision, both, func(c *client) {
+				tr := c.call(tool.name, func(c *client, tool, id string, q asked, n int) json.RawMessage {
+					c.respond(tool, q, `{"action":"accept","content":{"confirm":false}}`)
+					return nil
+				})
+				note("accept-no", c.judge(tool, tr, honest, "refusal"))
+			})
+		}
 		for _, f := range fault.For(facts[i]) {
 			if f.Group == fault.Connection || f.Name == "given-content" || f.Name == "given-result" {
 				continue
@@ -120,6 +129,17 @@ func observe(t *testing.T, tool *tool, revision string) map[string][]string {
 		run(t, revision, declares, func(c *client) {
 			tr := c.call(tool.name, honestly)
 			note(name, c.judge(tool, tr, honest, "declared"))
+		})
+	}
+	if revision < mcp.Revision20260728 {
+		run(t, revision, both, func(c *client) {
+			c.call(tool.name, func(c *client, name, id string, q asked, n int) json.RawMessage {
+				ping := c.request(mcp.MethodPing, "")
+				if !slices.ContainsFunc(c.next(), func(m message) bool { return string(m.ID) == ping }) {
+					note("late", []string{"ping-unanswered"})
+				}
+				return honestly(c, name, id, q, n)
+			})
 		})
 	}
 	run(t, revision, both, func(c *client) {
@@ -159,25 +179,36 @@ func decliningAlways(c *client, tool, id string, q asked, n int) json.RawMessage
 
 // kindOf returns how a good tool reacts to a fault.
 func kindOf(f fault.Fault, facts fault.Facts) string {
-	patient := []string{"never", "never-retry", "wrong-id", "retyped-id", "answer-withdrawn", "invalid-json", "response-after-cancel"}
-	harmless := []string{"extra-field", "extra-key", "response-twice", "half-then-rest", "byte-by-byte", "late", "missing-key", "same-id",
+	patient := []string{"never-retry", "wrong-id", "retyped-id", "answer-withdrawn", "invalid-json", "response-after-cancel"}
+	harmless := []string{"extra-field", "extra-key", "response-twice", "half-then-rest", "byte-by-byte", "late", "same-id",
 		"accept-unopened", "accept-with-content", "retry-before-completion"}
 	emptyFits := facts.Request.Mode == elicit.ModeURL && f.Group == fault.Content
 	switch {
+	case f.Name == "never":
+		return "never"
 	case slices.Contains(patient, f.Name):
 		return "patience"
 	case slices.Contains(harmless, f.Name) || emptyFits:
 		return "honest"
 	case f.Name == "other-tool":
 		return "foreign"
-	case slices.Contains([]string{"changed-state", "invented-state", "no-state"}, f.Name):
+	case strings.HasPrefix(f.Name, "changed-state") || slices.Contains([]string{"invented-state", "no-state"}, f.Name):
 		return "forged"
-	case strings.HasPrefix(f.Name, "decline") || strings.HasPrefix(f.Name, "cancel"):
+	case strings.HasPrefix(f.Name, "decline") || strings.HasPrefix(f.Name, "cancel"), f.Group == fault.Result, f.Group == fault.Error:
+		return "refusal"
+	case f.Name == "missing-key":
+		return "lacking"
+	case confirms(facts) && f.Group == fault.Content && (f.Field == "confirm" || f.Field == ""):
 		return "refusal"
 	case f.Group == fault.Content:
 		return "content"
 	}
 	return "result"
+}
+
+// confirms reports whether a question's form has a field to confirm with.
+func confirms(facts fault.Facts) bool {
+	return slices.ContainsFunc(facts.Request.Fields, func(f elicit.Field) bool { return f.Name == "confirm" })
 }
 
 // judge returns the rules that a trial breaks, and whether the tool is usable after it.
@@ -192,7 +223,10 @@ func (c *client) judge(t *tool, tr, honest trial, kind string) []string {
 		}
 		return rules
 	}
-	if kind != "patience" && !tr.responded {
+	if kind != "patience" && kind != "never" && !tr.responded {
+		return append(rules, "no-response")
+	}
+	if tr.takenBack && !tr.responded && kind == "never" {
 		return append(rules, "no-response")
 	}
 	after := c.call(t.name, honestly)
@@ -214,17 +248,23 @@ func judged(tr, honest trial, kind string) []string {
 			break
 		}
 	}
-	used := tr.responded && !tr.isError && tr.questions == honest.questions && (tr.text == honest.text || uses(tr, honest))
+	used := tr.responded && !tr.isError && (tr.questions == honest.questions || kind == "declared") && (tr.text == honest.text || uses(tr, honest))
 	switch {
 	case kind == "" && !tr.responded:
 		rules = append(rules, "no-response")
 	case kind == "honest" && tr.responded && tr.text != honest.text && !slices.Contains(rules, "leaks-internals"):
 		rules = append(rules, fmt.Sprintf("a fault of its own: %q", tr.text))
-	case kind == "refusal" && used:
-		rules = append(rules, "acts-on-decline")
+	case (kind == "refusal" || kind == "lacking" || kind == "never") && used:
+		rules = append(rules, unagreed)
+	case kind == "lacking" && tr.isError:
+		rules = append(rules, "fails-on-missing-answer")
+	case kind == "declared" && strings.Contains(tr.all, `"code":-32602`):
+		rules = append(rules, "capability-error-missing")
+	case kind == "declared" && used && tr.questions == 0:
+		rules = append(rules, "goes-on-unasked")
 	case kind == "content" && used:
 		rules = append(rules, "uses-invalid-content")
-	case kind == "forged" && used:
+	case kind == "forged" && tr.responded && !tr.isError && tr.questions == honest.questions:
 		rules = append(rules, "forged-state")
 	case kind == "foreign" && used:
 		rules = append(rules, "foreign-state")
@@ -236,7 +276,10 @@ func judged(tr, honest trial, kind string) []string {
 // honest call does not have.
 func uses(tr, honest trial) bool {
 	for _, value := range rawjson.Members(tr.content) {
-		if word := plain(value); strings.Contains(tr.text, word) && !strings.Contains(honest.text, word) {
+		word := plain(value)
+		if shown := func(text string) bool {
+			return strings.Contains(text, word) || strings.Contains(text, strings.ToUpper(word))
+		}; shown(tr.text) && !shown(honest.text) {
 			return true
 		}
 	}
@@ -319,7 +362,7 @@ func filled(r *elicit.Request, name, word string) string {
 		return `{"action":"accept"}`
 	}
 	content := map[string]json.RawMessage{}
-	for n, value := range rawjson.Members(fault.Valid(r)) {
+	for n, value := range rawjson.Members(elicit.Valid(r.Fields)) {
 		content[n] = value
 	}
 	if name != "" {

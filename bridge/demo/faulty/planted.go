@@ -95,6 +95,14 @@ func (t *tool) revisions() []string {
 	})
 }
 
+// input returns the schema of the tool's arguments.
+func (t *tool) input() string {
+	if t.argument == "" {
+		return `{"type":"object","additionalProperties":false}`
+	}
+	return fmt.Sprintf(`{"type":"object","properties":{%q:{"type":"string"}},"required":[%[1]q],"additionalProperties":false}`, t.argument)
+}
+
 // find returns the tool with a name; nil if the revision does not have it.
 func find(name, revision string) *tool {
 	i := slices.IndexFunc(tools, func(t *tool) bool { return t.name == name && slices.Contains(t.revisions(), revision) })
@@ -109,8 +117,8 @@ func listed(revision string) string {
 	var list []string
 	for _, t := range tools {
 		if slices.Contains(t.revisions(), revision) {
-			list = append(list, fmt.Sprintf(`{"name":%q,"title":%q,"description":%s,"inputSchema":{"type":"object","additionalProperties":false}}`,
-				t.name, t.title, encode("Has a fault on purpose. "+t.does)))
+			list = append(list, fmt.Sprintf(`{"name":%q,"title":%q,"description":%s,"inputSchema":%s}`,
+				t.name, t.title, encode("Has a fault on purpose. "+t.does), t.input()))
 		}
 	}
 	return "[" + strings.Join(list, ",") + "]"

@@ -38,16 +38,19 @@ func (s *server) seal(p progress) string {
 	return text + "." + base64.RawURLEncoding.EncodeToString(s.sum(text))
 }
 
-func (s *server) unseal(state json.RawMessage) (p progress, err error) {
+func (c *call) unseal(state json.RawMessage) (p progress, err error) {
 	if state == nil {
 		return p, errNoState
+	}
+	if c.tool.plain {
+		return c.written(rawjson.Text(state)), nil
 	}
 	text, seal, ok := strings.Cut(rawjson.Text(state), ".")
 	if !ok {
 		return p, errInvented
 	}
 	sum, err := base64.RawURLEncoding.DecodeString(seal)
-	if err != nil || !hmac.Equal(sum, s.sum(text)) {
+	if err != nil || !hmac.Equal(sum, c.sum(text)) && !c.tool.unsigned {
 		return p, errChanged
 	}
 	plain, err := base64.RawURLEncoding.DecodeString(text)
@@ -55,6 +58,31 @@ func (s *server) unseal(state json.RawMessage) (p progress, err error) {
 		err = json.Unmarshal(plain, &p)
 	}
 	return p, err
+}
+
+// written returns the progress of a tool whose requestState is plain text.
+func (c *call) written(text string) progress {
+	if text == "" {
+		return progress{Tool: c.tool.name}
+	}
+	for name := range rawjson.Members([]byte("{" + c.tool.asks[0].fields + "}")) {
+		answer := fmt.Appendf(nil, `{"action":"accept","content":{%q:%s}}`, name, encode(text))
+		return progress{c.tool.name, []json.RawMessage{answer}}
+	}
+	return progress{Tool: c.tool.name}
+}
+
+// state returns the requestState after the answers so far.
+func (c *call) state() string {
+	if !c.tool.plain {
+		return c.seal(progress{c.tool.name, c.answers})
+	}
+	for _, answer := range c.answers {
+		for _, value := range rawjson.Members(rawjson.Member(answer, "content")) {
+			return plain(value)
+		}
+	}
+	return ""
 }
 
 // resume reads the answers of earlier rounds from the requestState, and the answer of this
@@ -114,6 +142,10 @@ func (c *call) collect(responses json.RawMessage) *reply {
 	switch {
 	case response != nil:
 		c.answers = append(c.answers, response)
+	case c.tool.lax:
+		c.answers = append(c.answers, []byte(`{"action":"accept","content":{}}`))
+	case c.tool.scolds:
+		return rpcError(mcp.CodeInvalidParams, "inputResponses lacks "+key, nil)
 	case c.tool.needsKey:
 		c.crash("KeyError: '"+key+"'", 1)
 		return silence
@@ -134,5 +166,5 @@ func (c *call) askInRound(params json.RawMessage) (answer, error) {
 	c.last = c.tool
 	c.mu.Unlock()
 	return answer{}, c.result("input_required", fmt.Sprintf(`"inputRequests":{%q:{"method":%q,"params":%s}},"requestState":%q`,
-		keyOf(n), mcp.MethodElicit, params, c.seal(progress{c.tool.name, c.answers})))
+		keyOf(n), mcp.MethodElicit, params, c.state()))
 }

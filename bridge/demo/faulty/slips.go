@@ -35,6 +35,17 @@ func unknownAction(a answer, _ []elicit.Problem) bool {
 	return a.action != "" && !slices.Contains([]string{"accept", "decline", "cancel"}, a.action)
 }
 
+func noAction(a answer, _ []elicit.Problem) bool {
+	return a.failure == "" && a.action == "" && a.content != nil
+}
+
+// noObject is the condition for a result that is not an object.
+func noObject(a answer, _ []elicit.Problem) bool { return a.odd }
+
+func saysNo(a answer, problems []elicit.Problem) bool {
+	return a.action == "accept" && len(problems) == 0 && string(rawjson.Member(a.content, "confirm")) == "false"
+}
+
 func withContent(a answer, _ []elicit.Problem) bool {
 	return a.action == "accept" && a.content != nil
 }

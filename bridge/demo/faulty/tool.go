@@ -22,8 +22,9 @@ type tool struct {
 	since       string // the first revision that has it; "" for all
 	before      string // the first revision that no longer has it; "" for none
 
-	asks []question
-	says string // text of the result, with names of fields in braces for their values
+	asks     []question
+	argument string // name of a required text in its arguments; "" for none
+	says     string // text of the result, with names of fields in braces for their values
 
 	// The defect: exactly one of these is set, apart from lost and patience.
 	slips          []slip
@@ -32,6 +33,9 @@ type tool struct {
 	begins         func(*call)      // runs before its questions
 	breaksOn       fate             // it crashes on a message for a question with this fate
 	patience       time.Duration    // how long it waits for an answer; 0 for no limit
+	hasty          bool             // it goes on when its patience ends
+	lax            bool             // it goes on if inputResponses lacks the answer
+	presumes       bool             // it goes on if the client cannot be asked
 	inOrder        bool             // it takes answers in the order of its questions, whatever their ids
 	deaf           bool             // the server handles no other request while the tool waits
 	alone          bool             // it crashes if it is called while it waits
@@ -39,8 +43,14 @@ type tool struct {
 	spoiltByCancel bool             // it is unusable after a call was cancelled
 	lost           bool             // it never answers when it is unusable; other tools report an error
 	takes          error            // it accepts a requestState with this error
+	plain          bool             // its requestState is the last answer's first value as plain text
+	unsigned       bool             // it accepts a requestState with any signature
 	wanders        bool             // every tool accepts its requestState
 	needsKey       bool             // it crashes if inputResponses lacks the answer
+	scolds         bool             // it fails with a JSON-RPC error if inputResponses lacks the answer
+	mute           bool             // it never answers when its patience has ended
+	shouts         bool             // it says what it says in capitals
+	terse          bool             // it refuses a client that cannot be asked with another error
 	needsNoOther   bool             // it crashes if inputResponses has another member
 
 	plants []Plant
@@ -63,8 +73,8 @@ func (q question) mode() string {
 }
 
 func (q question) schema() json.RawMessage {
-	required := q.required
-	if required == nil {
+	required := append([]string{}, q.required...)
+	if q.required == nil {
 		for name := range rawjson.Members([]byte("{" + q.fields + "}")) {
 			required = append(required, name)
 		}
@@ -111,7 +121,7 @@ func (c *call) run() *reply {
 	if t.begins != nil {
 		t.begins(c)
 	}
-	values := map[string]string{}
+	values := map[string]string{"{" + t.argument + "}": c.argument}
 	for _, q := range t.asks {
 		content, err := c.settled(q)
 		var r *reply
@@ -127,6 +137,9 @@ func (c *call) run() *reply {
 	}
 	text := t.says
 	for _, name := range slices.Sorted(maps.Keys(values)) {
+		if t.shouts {
+			values[name] = strings.ToUpper(values[name])
+		}
 		text = strings.ReplaceAll(text, name, values[name])
 	}
 	if t.kind != "" {
@@ -174,6 +187,9 @@ func (c *call) hang() *reply {
 func (c *call) settled(q question) (json.RawMessage, error) {
 	for {
 		if !c.mayAsk(q) {
+			if c.tool.presumes {
+				return nil, nil
+			}
 			return nil, c.cannotAsk(q)
 		}
 		a, err := c.ask(q)
@@ -196,6 +212,9 @@ func (c *call) mayAsk(q question) bool {
 func (c *call) cannotAsk(q question) *reply {
 	if c.revision < mcp.Revision20260728 {
 		return c.failed("This client has not declared that it can ask its user in " + q.mode() + " mode.")
+	}
+	if c.tool.terse {
+		return rpcError(mcp.CodeInvalidParams, "You cannot be asked, so nothing was done", nil)
 	}
 	data := fmt.Sprintf(`{"requiredCapabilities":{"elicitation":{%q:{}}}}`, q.mode())
 	return rpcError(mcp.CodeMissingCapability, "This client cannot ask its user in "+q.mode()+" mode", []byte(data))
@@ -229,6 +248,8 @@ func (c *call) taken(q question, a answer) (json.RawMessage, error) {
 		return nil, c.said("You closed the question, so nothing was done.")
 	case a.action != "accept":
 		return nil, c.failed("The client answered neither accept, decline nor cancel, so nothing was done.")
+	case saysNo(a, problems):
+		return nil, c.said("You did not tick it, so nothing was done.")
 	case len(problems) > 0:
 		return nil, c.failed("Nothing was done, because the answer does not fit the question: " + problems[0].Text)
 	}

@@ -1,6 +1,10 @@
 package faulty
 
-import "elicitation-inspector/bridge/mcp"
+import (
+	"time"
+
+	"elicitation-inspector/bridge/mcp"
+)
 
 // spoiling lists the tools that are unusable after a bad answer.
 var spoiling = []*tool{
@@ -30,42 +34,127 @@ var spoiling = []*tool{
 	},
 }
 
-// acting lists the tools that act although the user refused.
+// acting lists the tools that act although nobody agreed.
 var acting = []*tool{
 	{
 		name: "mail_newsletter", title: "Mail the newsletter", does: "It mails it though you decline.",
 		asks: []question{{message: "Shall the newsletter go out?", fields: `"proofread":{"type":"boolean","title":"Somebody has proofread it"}`}},
 		says: "The newsletter went to 340 readers.", slips: on(declined, act),
-		plants: onDecline("warn", "acts-on-decline"),
+		plants: onDecline("fail", unagreed),
 	},
 	{
 		name: "cancel_subscription", title: "Cancel a subscription", does: "It cancels the subscription though you close the question.",
 		asks: []question{{message: "Cancel the subscription of the magazine?", fields: `"refund":{"type":"boolean","title":"I want the rest of the money back"}`}},
 		says: "The subscription ends today.", slips: on(cancelled, act),
-		plants: onCancel("warn", "acts-on-decline"),
+		plants: onCancel("fail", unagreed),
 	},
 	{
 		name: "transfer_points", title: "Transfer points", does: "It uses the content of a decline.",
 		asks: []question{{message: "Who gets the points?", fields: `"member":{"type":"string","title":"Member"}`}},
 		says: "500 points went to {member}.", slips: on(declinedWithContent, act),
-		plants: found("fail", "acts-on-decline", "decline-with-content"),
+		plants: found("fail", unagreed, "decline-with-content"),
 	},
 	{
 		name: "rename_boat", title: "Rename the boat", does: "It uses the content of a cancel.",
 		asks: []question{{message: "What should the boat be called?", fields: `"boat":{"type":"string","title":"Name"}`}},
 		says: "The boat is now called {boat}.", slips: on(cancelledWithContent, act),
-		plants: found("fail", "acts-on-decline", "cancel-with-content"),
+		plants: found("fail", unagreed, "cancel-with-content"),
 	},
 	{
 		name: "link_calendar", title: "Link a calendar", does: "It links the calendar though you decline to open its page.", since: mcp.Revision20251125,
 		asks: []question{{message: "Sign in to your calendar.", url: "https://calendar.example/link"}},
 		says: "The calendar is linked as soon as you have signed in.", slips: on(declined, act),
-		plants: onDecline("warn", "acts-on-decline"),
+		plants: onDecline("fail", unagreed),
+	},
+	{
+		name: "run_query", title: "Run a query", does: "It takes any JSON-RPC error for a yes.", before: mcp.Revision20260728,
+		asks: []question{{message: "The query reads 900 GB. Run it?", fields: ``}},
+		says: "3 rows: Oslo, Bergen, Tromsø.", slips: on(anError, act),
+		plants: found("fail", unagreed, "method-not-found", "invalid-params", "internal-error", "request-cancelled", "any-error"),
+	},
+	{
+		name: "fell_tree", title: "Fell a tree", does: "It takes a result that is no object for a yes.",
+		asks: []question{{message: "Shall the oak be felled?", fields: `"confirm":{"type":"boolean","title":"Yes, fell it"}`}},
+		says: "The oak is down.", slips: on(noObject, act),
+		plants: found("fail", unagreed, "null-result", "string-result"),
+	},
+	{
+		name: "empty_cellar", title: "Empty the cellar", does: "It empties it with the content of a decline, though the form is of one tick alone.",
+		asks: []question{{message: "Empty the cellar?", fields: `"confirm":{"type":"boolean","title":"Yes, empty it"}`}},
+		says: "The cellar is empty.", slips: on(declinedWithContent, act),
+		plants: found("fail", unagreed, "decline-with-content"),
+	},
+	{
+		name: "close_account", title: "Close the account", does: "It closes it though the tick in the accepted form says no.",
+		asks: []question{{message: "Close your account?", fields: `"confirm":{"type":"boolean","title":"Yes, close it"}`}},
+		says: "Your account is closed.", slips: on(saysNo, act), plants: found("fail", unagreed, "accept-no"),
+	},
+	{
+		name: "shred_files", title: "Shred the files", does: "It takes an answer without the tick for a yes.",
+		asks: []question{{message: "Shred the files?", fields: `"confirm":{"type":"boolean","title":"The office has approved it"}`}},
+		says: "The files are shredded.", slips: on(breaking("required"), act),
+		plants: found("fail", unagreed, "missing-field"),
+	},
+	{
+		name: "order_bulbs", title: "Order tulip bulbs", does: "It takes an action that it does not know for a yes.",
+		asks: []question{{message: "How many bulbs?", fields: `"bulbs":{"type":"integer","title":"Bulbs","minimum":5,"maximum":60}`}},
+		says: "{bulbs} bulbs are ordered.", slips: on(unknownAction, act),
+		plants: found("fail", unagreed, "unknown-action"),
+	},
+	{
+		name: "pour_wine", title: "Pour the wine", does: "It takes an answer without an action for a yes.",
+		asks: []question{{message: "How many glasses?", fields: `"glasses":{"type":"integer","title":"Glasses","minimum":1,"maximum":8}`}},
+		says: "{glasses} glasses are on the table.", slips: on(noAction, act),
+		plants: found("fail", unagreed, "no-action"),
+	},
+	{
+		name: "launch_rocket", title: "Launch the rocket", does: "It waits a while for an answer, and then launches without one.", before: mcp.Revision20260728,
+		asks: []question{{message: "Ready for launch?", fields: `"count":{"type":"integer","title":"Count down from","minimum":3,"maximum":10}`}},
+		says: "The rocket is on its way.", patience: 2 * time.Second, hasty: true,
+		plants: also(found("fail", unagreed, "never"), "answer-withdrawn", "late", "half-then-rest", "byte-by-byte", "wrong-id", "retyped-id", "invalid-json"),
+	},
+	{
+		name: "open_sluice", title: "Open the sluice", does: "It opens it when a round brings no answer.", since: mcp.Revision20260728,
+		asks: []question{{message: "Open the sluice?", fields: ``}},
+		says: "The sluice is open.", lax: true,
+		plants: found("fail", unagreed, "missing-key"),
+	},
+	{
+		name: "sell_piano", title: "Sell the piano", does: "It sells it to a client that it cannot ask, without a question.",
+		asks: []question{{message: "Sell the piano for 900 EUR?", fields: `"delivery":{"type":"boolean","title":"Bring it to the buyer"}`}},
+		says: "The piano is sold.", presumes: true,
+		plants: found("warn", "goes-on-unasked", "no-elicitation", "url-only"),
 	},
 }
 
+// unagreed is the ID of the rule on tools that act although nobody agreed.
+const unagreed = "acts-without-consent"
+
 // careless lists the tools that use content that breaks its schema.
 var careless = []*tool{
+	{
+		name: "apply_code", title: "Apply a code", does: "It takes a code of any length, and shows it in capitals.",
+		asks: []question{{message: "Which code is on the card?", fields: `"code":{"type":"string","title":"Code on the card","minLength":6,"maxLength":8}`}},
+		says: "The code {code} takes 10 % off.", shouts: true, slips: on(breaking("minLength", "maxLength"), act),
+		plants: found("warn", "uses-invalid-content", "too-short", "too-long"),
+	},
+	{
+		name: "charter_ship", title: "Charter a ship", does: "It fails when a round lacks the answer, and does not ask again.", since: mcp.Revision20260728,
+		asks: []question{{message: "For how many days?", fields: `"days":{"type":"integer","title":"Days","minimum":1,"maximum":30}`}},
+		says: "The ship is yours for {days} days.", scolds: true,
+		plants: found("warn", "fails-on-missing-answer", "missing-key"),
+	},
+	{
+		name: "book_cabin", title: "Book a cabin", does: "It fails for a client that it cannot ask, and does not say by error -32021 what it needs.", since: mcp.Revision20260728,
+		asks: []question{{message: "Which deck?", fields: `"deck":{"type":"string","title":"Deck","enum":["Upper","Lower"]}`}},
+		says: "Your cabin is on the {deck} deck.", terse: true,
+		plants: also(found("fail", "capability-error-missing", "no-elicitation"), "url-only"),
+	},
+	{
+		name: "unlock_bike", title: "Unlock the bicycle", does: "It asks for a PIN in a form, and only the description says so.",
+		asks: []question{{message: "The bicycle is locked.", fields: `"code":{"type":"string","title":"Code","description":"Enter your 4-digit PIN."}`}},
+		says: "The bicycle is unlocked.", plants: found("fail", "secret-in-form", "accept"),
+	},
 	{
 		name: "choose_seat", title: "Choose a seat", does: "It takes a seat that it has not offered.",
 		asks: []question{{message: "Window or aisle?", fields: `"seat":{"type":"string","title":"Seat","enum":["Window","Aisle"]}`}},

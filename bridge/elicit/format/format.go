@@ -9,6 +9,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"elicitation-inspector/bridge/wording"
 )
 
 // Checks holds the check function of each format in the specification, and of "time", a
@@ -82,8 +84,26 @@ var uri = sync.OnceValue(func() *regexp.Regexp {
 // scheme matches the scheme at the beginning of a URI.
 var scheme = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9+.-]*:`)
 
-// URI checks an absolute URI by RFC 3986: one with a scheme.
+// CheckedMost is how many bytes of a URI are examined. RFC 9110, section 4.1, recommends
+// support for 8,000.
+const CheckedMost = 8 << 10
+
+// Head returns the part of a URI that is examined. It breaks no character and no escape.
+func Head(s string) string {
+	if len(s) <= CheckedMost {
+		return s
+	}
+	s = wording.Head(s, CheckedMost)
+	if i := strings.LastIndexByte(s, '%'); i > len(s)-len("%00") {
+		return s[:i]
+	}
+	return s
+}
+
+// URI checks an absolute URI by RFC 3986: one with a scheme. Of a long one it checks the
+// [Head].
 func URI(s string) error {
+	s = Head(s)
 	if !scheme.MatchString(s) {
 		return errors.New("it has no scheme such as https")
 	}

@@ -23,13 +23,10 @@ type Carried struct {
 	EmailInPath bool
 }
 
-// maxQuery is how many bytes of the query, and of the fragment, are examined.
-const maxQuery = 64 << 10
-
 func carriedIn(path, query, fragment string) (c Carried) {
 	given := make(map[string]bool)
 	for _, text := range []string{query, fragment} {
-		text = strings.TrimLeft(text[:min(len(text), maxQuery)], "?#")
+		text = strings.TrimLeft(text, "?#")
 		for pair := range strings.FieldsFuncSeq(text, func(r rune) bool { return r == '&' || r == ';' }) {
 			name, value, _ := strings.Cut(pair, "=")
 			name, value = unescape(name), unescape(value)

@@ -8,7 +8,9 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
+	"elicitation-inspector/bridge/elicit/format"
 	"elicitation-inspector/bridge/wording"
 )
 
@@ -43,7 +45,7 @@ type Part struct {
 // Verdict is the result of [Judge].
 type Verdict struct {
 	Raw      string    // the URL as the server sent it
-	Parts    []Part    // all of Raw, in order
+	Parts    []Part    // all of Raw, in order; of a long one the head, see [format.Head]
 	Openable bool      // Raw is an http or https address that every program parses in the same way
 	Warnings []Warning // the most severe first
 
@@ -68,15 +70,23 @@ func (v *Verdict) part(text string, strong bool) {
 }
 
 // Judge parses a URL as browsers do (the URL Standard), but refuses URLs that browsers
-// repair by guessing.
+// repair by guessing. Of a URL that is longer than [format.CheckedMost], it judges the
+// beginning only.
 func Judge(raw string) Verdict {
-	v := Verdict{Raw: raw}
+	v := Verdict{Raw: format.Head(raw)}
 	if why := v.judge(); why != "" {
 		v.Parts, v.Host = nil, Host{}
-		v.part(raw, false)
+		v.part(v.Raw, false)
 		v.warn(Danger, "unreadable", "%s It cannot be opened from here.", why)
 	}
 	v.judgeText()
+	switch length := utf8.RuneCountInString(raw); {
+	case len(raw) > format.CheckedMost:
+		v.Raw, v.Openable = raw, false
+		v.warn(Danger, "too-long", "It has %d characters. Only its beginning, of %d bytes, is shown and judged. The rest is too long, so it cannot be opened from here.", length, format.CheckedMost)
+	case length > maxURL:
+		v.warn(Caution, "too-long", "It has %d characters. Some browsers and servers cut an address off after %d.", length, maxURL)
+	}
 	slices.SortStableFunc(v.Warnings, func(a, b Warning) int { return int(b.Severity - a.Severity) })
 	return v
 }

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"elicitation-inspector/bridge/elicit/format"
 )
 
 // ids lists the IDs of a verdict's warnings, in order.
@@ -296,5 +298,24 @@ func FuzzJudgeURL(f *testing.F) {
 func BenchmarkJudgeURL(b *testing.B) {
 	for b.Loop() {
 		Judge("https://login.bаnk.example.co.uk:8443/authorize?client_id=a&redirect_uri=https%3A%2F%2Fapp.example%2Fcb&login_hint=ada@example.com")
+	}
+}
+
+// TestLongURL expects only the beginning of a long URL to be judged, without a character or
+// an escape that is cut in two.
+func TestLongURL(t *testing.T) {
+	for _, part := range []string{"a", "a@b.cc/", "ü", "%C3%BC", "\u202e"} {
+		raw := "https://example.com/" + strings.Repeat(part, 5<<20/len(part))
+		v := Judge(raw)
+		shown := ""
+		for _, p := range v.Parts {
+			shown += p.Text
+		}
+		if v.Openable || v.Raw != raw || v.ASCII != "example.com" || !slices.Contains(ids(v), "too-long") || slices.Contains(ids(v), "not-a-uri") {
+			t.Errorf("%q: %t, %s, %v", part, v.Openable, v.ASCII, ids(v))
+		}
+		if !strings.HasPrefix(raw, shown) || len(shown) > format.CheckedMost || !strings.HasSuffix(shown, part) && len(part) < 7 {
+			t.Errorf("%q: %d bytes are shown, ending in %q", part, len(shown), shown[len(shown)-8:])
+		}
 	}
 }

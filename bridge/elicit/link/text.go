@@ -8,7 +8,7 @@ import (
 	"unicode/utf8"
 
 	"elicitation-inspector/bridge/elicit/format"
-	"elicitation-inspector/bridge/hidden"
+	"elicitation-inspector/bridge/wording"
 )
 
 // maxURL is the greatest number of characters in an ordinary URL. RFC 9110, section 4.1,
@@ -25,9 +25,6 @@ func (v *Verdict) judgeText() {
 	}
 	if len(list) > 0 {
 		v.warn(Danger, "hidden-characters", "It contains characters that cannot be seen, or that change the order in which text is read: %s.", strings.Join(list, ", "))
-	}
-	if length := utf8.RuneCountInString(v.Raw); length > maxURL {
-		v.warn(Caution, "too-long", "It has %d characters. Some browsers and servers cut an address off after %d.", length, maxURL)
 	}
 	if v.Openable && len(list) == 0 && IsASCII(v.Raw) {
 		if err := format.URI(v.Raw); err != nil {
@@ -52,8 +49,8 @@ func isBroken(r rune, text string) bool {
 }
 
 // isHidden tells whether a character is invisible or changes the order of text. In a URL
-// that includes line breaks and tabs.
-func isHidden(r rune) bool { return hidden.Is(r) || r == '\n' || r == '\t' }
+// that includes line breaks, tabs, and all white space but the space.
+func isHidden(r rune) bool { return wording.IsHidden(r) || r != ' ' && unicode.IsSpace(r) }
 
 func hiddenName(r rune) string {
 	name := fmt.Sprintf("U+%04X", r)

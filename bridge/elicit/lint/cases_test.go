@@ -73,7 +73,7 @@ var harmlessFields = []string{
 	"key|Key|Key of the issue", "key|Primary key", "sort_key", "x|Public key", "x|SSH public key", "issueKey", "x|Keyboard", "x|Key signature", "x|Keyword", "foreign_key|Foreign key", "s3_key|Object key", "translation_key", "partitionKey", "key|Musical key",
 	"pass|Boarding pass", "pass|Ski pass", "passengers", "compass", "passport|Passport|Do you hold one?", "x|Passport country", "passed|Passed", "bypass",
 	"verification_code|Verification code|Printed on the voucher", "code|Code", "promo_code|Promo code", "zip|ZIP code|5 digits", "country_code", "area_code|Area code", "error_code|Error code", "booking_code|Booking code", "license_plate|License plate", "sku|SKU",
-	"pinned", "spin", "opinion", "x|Pin this message", "x|Shopping cart", "x|Business card", "x|Gift card message", "scorecard", "identity|Identity", "idea", "id", "customer_id|Customer ID", "tax_rate|Tax rate", "account_number|Account number", "sort_code|Sort code", "bank|Bank",
+	"place|Place|Where your pin is", "pin|GPIO pin|The 2-digit pin", "pinned", "spin", "opinion", "x|Pin this message", "x|Shopping cart", "x|Business card", "x|Gift card message", "scorecard", "identity|Identity", "idea", "id", "customer_id|Customer ID", "tax_rate|Tax rate", "account_number|Account number", "sort_code|Sort code", "bank|Bank",
 	// Personal details, and texts that mention a secret.
 	"name|Name", "email|E-mail|We send a one-time code to this address.", "user|User|The name that goes with your password.", "username|GitHub username", "phone|Phone", "age|Age", "date_of_birth|Date of birth",
 	"value|Value|Never enter your password here.", "note|Note|Please do not enter your card number.", "reason|Reason|Why you reset your password", "address|Address|Where the recovery code was sent", "login|Login|Your username, not your password",
@@ -87,13 +87,13 @@ var secretFields = []string{
 	"apiKey", "api_key", "APIKey", "openai_api_key", "x|API key", "x|Your API Key:", "x|Stripe secret key", "AWS_SECRET_ACCESS_KEY", "x|Private key (PEM)", "x|Seed phrase",
 	"accessToken", "access_token", "x|Personal access token", "bearerToken", "refresh_token", "slackBotToken", "clientSecret", "x|Webhook secret", "x|AWS credentials", "x|Credit card", "cvv", "CVC",
 	"otp", "x|One-time code", "mfaCode", "x|2FA code", "x|Recovery codes", "security_answer", "x|Security answer", "x|Mother's maiden name",
-	"value|Value|Paste your API key", "v|Value|Your GitHub password.", "v|Value|Enter the one-time code", "v|Value|Please enter your personal access token here.", "v|Value|Used once. Enter the password of the account.",
+	"code|Code|Enter your PIN.", "code|Code|Your 4-digit PIN", "value|Value|Please type your personal PIN", "value|Value|Paste your API key", "v|Value|Your GitHub password.", "v|Value|Enter the one-time code", "v|Value|Please enter your personal access token here.", "v|Value|Used once. Enter the password of the account.",
 }
 
 // perhapsSecretFields lists fields that may ask for a secret.
 var perhapsSecretFields = []string{
 	"token", "x|GitHub token", "jwt", "secret", "credentials", "pin", "x|Your PIN", "pass", "key", "x|Security code", "x|Verification code", "cardNumber", "x|Card number", "sshKey", "encryption_key",
-	"connection_string", "connectionString|Connection string", "x|Database URL", "passcode", "access_key", "v|Value|The card number, without spaces", "tan",
+	"connection_string", "connectionString|Connection string", "x|Database URL", "passcode", "access_key", "v|Value|The card number, without spaces", "v|Value|Your PIN", "tan",
 }
 
 // identityFields lists fields for personal data that gives no access.

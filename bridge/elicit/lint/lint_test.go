@@ -128,6 +128,9 @@ var lintTests = []struct {
 	{"url-not-ascii",
 		[]lintCase{{in(july, `{"mode":"url","message":"Go","url":"https://bücher.example/käse"}`), "/url"}},
 		[]Input{in(july, `{"mode":"url","message":"Go","url":"https://xn--bcher-kva.example/k%C3%A4se"}`)}},
+	{"url-too-long",
+		[]lintCase{{in(july, `{"mode":"url","message":"Go","url":"https://example.com/`+strings.Repeat("a", 8<<10)+`"}`), "/url"}},
+		[]Input{in(july, `{"mode":"url","message":"Go","url":"https://example.com/`+strings.Repeat("a", 8<<10-20)+`"}`)}},
 	{"url-personal-data",
 		[]lintCase{{in(july, `{"mode":"url","message":"Go","url":"https://example.com/in?email=ann%40example.com"}`), "/url"}},
 		[]Input{in(july, `{"mode":"url","message":"Go","url":"https://example.com/in?scope=email&state=x"}`)}},
@@ -389,7 +392,8 @@ func TestEveryRule(t *testing.T) {
 var ofSequences = []string{
 	"completion-malformed", "completion-unknown", "completion-of-form", "completion-repeated", "completion-declined", "completion-early", "completion-removed",
 	"stdout-noise", "request-id-taken", "request-without-id", "response-unasked", "error-without-id", "server-request-removed", "cancelled-by-server",
-	"sampling-undeclared", "roots-undeclared",
+	"sampling-undeclared", "roots-undeclared", "id-used-again", "request-early", "answered-twice", "cancelled-unknown", "cancelled-goes-on", "question-left-open", "ping-unanswered",
+	"progress-unknown", "progress-after-result", "progress-not-rising", "log-undeclared", "log-unasked", "secret-in-log", "change-undeclared",
 	"challenge-missing", "challenge-scope-missing", "scope-unnamed", "resource-metadata-missing", "resource-metadata-invalid", "server-metadata-invalid", "resource-mismatch", "authorization-server-missing",
 	"server-metadata-missing", "issuer-mismatch", "s256-missing", "endpoint-insecure", "iss-mismatch", "redirect-elsewhere", "token-in-url",
 }
@@ -405,8 +409,19 @@ var envelopeTests = []struct {
 	{"request-unsent", "/message", failure(`{"code":-32603,"message":"Cannot send 'elicitation/create': no back-channel for server-initiated requests"}`, july),
 		failure(`{"code":-32603,"message":"elicitation/create failed: the connection is closed"}`, july)},
 	{"result-type-missing", "", result(`{"content":[]}`, "tools/call", july), result(`{"content":[]}`, "tools/call", nov)},
-	{"result-type-missing", "/resultType", result(`{"resultType":null}`, "tools/list", july), result(`{"resultType":"complete"}`, "tools/list", july)},
-	{"result-type-unknown", "/resultType", result(`{"resultType":"perhaps"}`, "tools/call", july), result(`{"resultType":"perhaps"}`, "tools/call", nov)},
+	{"result-type-missing", "/resultType", result(`{"resultType":null}`, "prompts/get", july), result(`{"resultType":"complete"}`, "prompts/get", july)},
+	{"result-not-object", "", result(`"done"`, "tools/call", nov), result(`{"content":[]}`, "tools/call", nov)},
+	{"content-not-list", "/content", result(`{"content":{"type":"text","text":"done"}}`, "tools/call", nov), result(`{"content":"done"}`, "prompts/get", nov)},
+	{"content-not-list", "", result(`{"structuredContent":{}}`, "tools/call", june), result(`{"task":{"taskId":"1"}}`, "tools/call", nov)},
+	{"cache-hint-missing", "", result(`{"resultType":"complete","tools":[]}`, "tools/list", july), result(`{"tools":[]}`, "tools/list", nov)},
+	{"cache-hint-missing", "", result(`{"resultType":"complete","ttlMs":5,"tools":[]}`, "tools/list", july), result(`{"resultType":"input_required","requestState":"x"}`, "resources/read", july)},
+	{"cache-hint-missing", "/ttlMs", result(`{"resultType":"complete","ttlMs":-1,"cacheScope":"public"}`, "server/discover", july), result(`{"resultType":"complete","ttlMs":0,"cacheScope":"public"}`, "server/discover", july)},
+	{"cache-hint-missing", "/cacheScope", result(`{"resultType":"complete","ttlMs":0,"cacheScope":"shared"}`, "resources/read", july), result(`{"resultType":"complete","ttlMs":0,"cacheScope":"private"}`, "resources/read", july)},
+	{"error-undefined", "/code", failure(`{"code":-32050,"message":"x"}`, july), failure(`{"code":-32050,"message":"x"}`, nov)},
+	{"error-undefined", "/code", failure(`{"code":-32002,"message":"x"}`, july), failure(`{"code":-32000,"message":"x"}`, july)},
+	{"error-data-missing", "", failure(`{"code":-32021,"message":"x"}`, july), failure(`{"code":-32021,"message":"x","data":{"requiredCapabilities":{"elicitation":{}}}}`, july)},
+	{"error-data-missing", "", failure(`{"code":-32021,"message":"x","data":{}}`, july), failure(`{"code":-32022,"message":"x"}`, july)},
+	{"result-type-unknown", "/resultType", result(`{"resultType":"perhaps"}`, "tools/call", july), result(`{"resultType":"perhaps","content":[]}`, "tools/call", nov)},
 	{"input-required-early", "/resultType", result(`{"resultType":"input_required","requestState":"x"}`, "tools/call", nov), result(`{"resultType":"input_required","requestState":"x"}`, "tools/call", july)},
 	{"input-required-empty", "", result(`{"resultType":"input_required"}`, "tools/call", july), result(`{"resultType":"input_required","inputRequests":{}}`, "prompts/get", july)},
 	{"input-required-method", "/resultType", result(`{"resultType":"input_required","requestState":""}`, "tools/list", july), result(`{"resultType":"input_required","requestState":""}`, "resources/read", july)},
@@ -449,7 +464,7 @@ func TestEnvelopeRules(t *testing.T) {
 		}
 	}
 	for _, raw := range []string{``, `null`, `{`, `[]`} {
-		if got := Result([]byte(raw), "tools/call", july); got != nil {
+		if got := Result([]byte(raw), "tools/call", july); got != nil && json.Valid([]byte(raw)) != (found(got)[0] == "result-not-object@") {
 			t.Errorf("%s: %q", raw, found(got))
 		}
 		if got := Error([]byte(raw), july); got != nil {

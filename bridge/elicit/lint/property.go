@@ -154,7 +154,7 @@ func (p property) lintTexts() {
 			p.find("text-not-string", p.at+"/"+keyword, "The %s of %s is %s, not a string.", keyword, p.name, wording.WithArticle(t))
 		}
 	}
-	p.lintLinks(p.at+"/title", "title", p.k.Text("title"))
+	p.lintLinks(p.at+"/title", "title", wording.Head(p.k.Text("title"), wording.TextMost))
 	if p.field.Format != "uri" {
 		p.lintLinks(p.at+"/description", "description", p.field.Description)
 	}

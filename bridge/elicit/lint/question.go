@@ -1,6 +1,7 @@
 package lint
 
 import (
+	"encoding/json"
 	"slices"
 	"strings"
 
@@ -71,7 +72,7 @@ func (q *question) lintForm() {
 	if q.params["url"] != nil && !q.has("mode-unknown") {
 		q.find("form-with-url", "/url", `The question has a url and is not in URL mode; if it is meant to be opened, say "mode": "url".`)
 	}
-	message, schema := q.params.Text("message"), q.params["requestedSchema"]
+	message, schema := wording.Head(q.params.Text("message"), wording.TextMost), q.params["requestedSchema"]
 	q.lintLinks("/message", "message", message)
 	if schema == nil {
 		switch {
@@ -82,7 +83,7 @@ func (q *question) lintForm() {
 		}
 		return
 	}
-	if slices.Contains(q.in.Answered, QuestionKey(q.in.Params)) {
+	if len(q.in.Answered) > 0 && slices.Contains(q.in.Answered, QuestionKey(q.in.Params)) {
 		q.find("asked-again", "", "The same question was already answered in this call; if the answer would not do, the message should say why.")
 	}
 	q.lintSchema(schema)
@@ -129,4 +130,18 @@ func (q *question) findSecret(ptr, who string, asked secret) {
 	case identifying:
 		q.find("identity-in-form", ptr, "%s looks like a request for %s. That is personal rather than secret; consider URL mode, where it does not pass through the client.", who, asked.what)
 	}
+}
+
+// Secrets lists the fields of an elicitation that look like a request for a secret.
+func Secrets(params json.RawMessage) (names []string) {
+	request, err := elicit.Parse(params)
+	if err != nil {
+		return nil
+	}
+	for _, f := range request.Fields {
+		if asked := secretIn(f); asked.sort == certain || asked.sort == likely {
+			names = append(names, f.Name)
+		}
+	}
+	return names
 }

@@ -12,13 +12,17 @@ import (
 	"elicitation-inspector/bridge/wording"
 )
 
-// Result judges a result by the rules around elicitation: its resultType, a failed tool
-// that tried to send a request, and the members of an input-required result. [Elicitation]
-// judges the elicitations in it. Pointers are relative to the result.
+// Result judges a result: its resultType, a failed tool that tried to send a request, the
+// members of an input-required result, a tool's content and the hints for caching.
+// [Elicitation] judges the elicitations in it. Pointers are relative to the result.
 func Result(result json.RawMessage, method, revision string) []Finding {
 	l := newLinter(revision)
-	if !isObject(result) {
-		return nil // it is not an MCP result, which other checks report
+	switch {
+	case !rawjson.Valid(result):
+		return nil // other checks report what is no JSON
+	case !isObject(result):
+		l.find("result-not-object", "", "The result is %s, not an object.", wording.WithArticle(rawjson.KindOf(result)))
+		return l.findings
 	}
 	l.lintUnsent(Unsent(result, nil, revision))
 	raw := rawjson.Member(result, "resultType")
@@ -26,6 +30,7 @@ func Result(result json.RawMessage, method, revision string) []Finding {
 	switch t := rawjson.KindOf(raw); {
 	case kind == "input_required":
 		l.lintInputRequired(result, method)
+		return l.findings
 	case l.revision != july:
 	case t == rawjson.None:
 		l.find("result-type-missing", "", "Since 2026-07-28 every result says what it is; this one has no resultType.")
@@ -33,8 +38,42 @@ func Result(result json.RawMessage, method, revision string) []Finding {
 		l.find("result-type-missing", "/resultType", "The resultType is %s, not a string.", wording.WithArticle(t))
 	case kind != "complete":
 		l.find("result-type-unknown", "/resultType", "The protocol has no resultType %s. Unless an extension that both sides declare brings it, clients have to take the result as invalid.", wording.Quoted(kind))
+		return l.findings
 	}
+	l.lintContent(result, method)
+	l.lintCaching(result, method)
 	return l.findings
+}
+
+// lintContent judges the content of a tool's result. A task in its place has none.
+func (l *linter) lintContent(result json.RawMessage, method string) {
+	content := rawjson.Member(result, "content")
+	switch t := rawjson.KindOf(content); {
+	case method != mcp.MethodCallTool || t == rawjson.Array || rawjson.Member(result, "task") != nil:
+	case t == rawjson.None:
+		l.find("content-not-list", "", "The tool's result has no content, which has to be a list, even if it is an empty one.")
+	default:
+		l.find("content-not-list", "/content", "The content of the tool's result is %s, not a list.", wording.WithArticle(t))
+	}
+}
+
+// lintCaching judges the hints for caching of the results that must have them.
+func (l *linter) lintCaching(result json.RawMessage, method string) {
+	if l.revision != july || !mcp.IsList(method) && method != mcp.MethodDiscover && method != mcp.MethodReadResource {
+		return
+	}
+	ttl, scope := rawjson.Member(result, "ttlMs"), rawjson.Member(result, "cacheScope")
+	_, err := strconv.ParseUint(string(ttl), 10, 64)
+	switch name := rawjson.Text(scope); {
+	case ttl == nil:
+		l.find("cache-hint-missing", "", "The result of %s has no ttlMs, so clients cannot tell how long it stays true.", method)
+	case err != nil:
+		l.find("cache-hint-missing", "/ttlMs", "The ttlMs %s is no whole number of milliseconds from 0 on.", wording.Shorten(string(ttl), 60))
+	case scope == nil:
+		l.find("cache-hint-missing", "", "The result of %s has no cacheScope, so clients cannot tell whether others may see it.", method)
+	case name != "public" && name != "private":
+		l.find("cache-hint-missing", "/cacheScope", "The cacheScope %s is neither public nor private.", wording.Shorten(string(scope), 60))
+	}
 }
 
 func (l *linter) lintInputRequired(result json.RawMessage, method string) {
@@ -81,8 +120,12 @@ func (l *linter) lintInputRequest(key string, request json.RawMessage, again boo
 	l.find("input-request-unknown", at+"/method", "The input request %s %s; it can be elicitation/create, sampling/createMessage or roots/list.", wording.Quoted(key), what)
 }
 
-// Error judges the error object of a response by the rules around elicitation: a server
-// that tried to send a request, and whether the revision has error -32042 and its data is
+// firstReserved is the least of the error codes that the protocol reserves for itself since
+// 2026-07-28; those up to CodeUnsupportedVersion have no meaning yet.
+const firstReserved = -32099
+
+// Error judges the error object of a response: a server that tried to send a request,
+// whether the revision has its code, and whether the data of errors -32021 and -32042 is
 // complete. [Elicitation] judges the elicitations in it. Pointers are relative to the
 // error object.
 func Error(object json.RawMessage, revision string) []Finding {
@@ -100,8 +143,14 @@ func Error(object json.RawMessage, revision string) []Finding {
 	if raw != nil && (rawjson.KindOf(raw) != rawjson.Number || err == nil && code != math.Trunc(code)) {
 		l.find("error-code-type", "/code", "The error code %s is no integer, so clients will not know it.", wording.Shorten(string(raw), 60))
 	}
-	if err == nil && code == mcp.CodeURLElicitationRequired {
+	switch {
+	case err != nil:
+	case code == mcp.CodeURLElicitationRequired:
 		l.lintURLRequired(object)
+	case code == mcp.CodeMissingCapability && !isObject(rawjson.Member(rawjson.Member(object, "data"), "requiredCapabilities")):
+		l.find("error-data-missing", "", "Error -32021 has to list the capabilities that the client lacks, in data.requiredCapabilities.")
+	case code == mcp.CodeResourceNotFound || code >= firstReserved && code < mcp.CodeUnsupportedVersion:
+		l.find("error-undefined", "/code", "The code %s is reserved for the protocol, and the revision does not define it.", digits)
 	}
 	return l.findings
 }

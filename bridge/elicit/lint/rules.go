@@ -33,6 +33,11 @@ const (
 	schemaPage   = "schema"
 	transports   = "basic/transports"
 	stdio        = "basic/transports/stdio"
+	cancellation = "basic/utilities/cancellation"
+	pinging      = "basic/utilities/ping"
+	progress     = "basic/utilities/progress"
+	logging      = "server/utilities/logging"
+	caching      = "server/utilities/caching"
 	access       = "basic/authorization"
 	discovery    = access + "/authorization-server-discovery"
 	security     = access + "/security-considerations"
@@ -67,6 +72,7 @@ type sources map[string]Source
 func always(s Source) sources        { return sources{june: s, november: s, july: s} }
 func sinceNovember(s Source) sources { return sources{november: s, july: s} }
 func sinceJuly(s Source) sources     { return sources{july: s} }
+func untilJuly(s Source) sources     { return sources{june: s, november: s} }
 
 // in returns a copy with another source for one revision.
 func (m sources) in(revision string, s Source) sources {
@@ -108,6 +114,7 @@ var rules = []Rule{
 	{"url-missing", "URL mode without a URL", sinceNovember(urlMode)},
 	{"url-invalid", "a URL that is none", sinceNovember(urlMode)},
 	{"url-not-ascii", "a URL with letters that a URI has to encode", sinceNovember(advice(schemaPage, "ElicitRequestURLParams"))},
+	{"url-too-long", "a URL of more than 8 KiB", sinceNovember(advice(schemaPage, "ElicitRequestURLParams"))},
 	{"url-insecure", "a URL without HTTPS that does not lead to this machine", sinceNovember(should(elicitation, safeURLs))},
 	{"url-credentials", "a password or a key in the URL", sinceNovember(must(elicitation, safeURLs))},
 	{"url-personal-data", "personal data in the URL", sinceNovember(must(elicitation, safeURLs))},
@@ -172,15 +179,34 @@ var rules = []Rule{
 	// The wire.
 	{"stdout-noise", "a line on standard output that is no message", always(must(transports, "stdio")).in(july, must(stdio, introduction))},
 	{"request-id-taken", "a request under the id of one that still waits for its response", always(must(basic, "Requests"))},
+	{"id-used-again", "a request under the id of an earlier one of the session, which has its response", untilJuly(must(basic, "Requests"))},
+	{"request-early", "a request other than ping before notifications/initialized", untilJuly(should(lifecycle, "Initialization"))},
 	{"request-without-id", "a request such as elicitation/create without an id, as a notification", always(must(basic, "Requests"))},
 	{"response-unasked", "a response whose id no request of the client's has", always(must(basic, "Responses"))},
+	{"answered-twice", "a second response to the same request", always(must(basic, "Responses"))},
 	{"error-without-id", "an error without an id", always(advice(basic, "Error Responses")).in(june, must(basic, "Responses"))},
 	{"server-request-removed", "ping and other requests of the server's, since 2026-07-28", sinceJuly(must("basic/patterns", introduction))},
 	{"cancelled-by-server", "notifications/cancelled for anything but a subscription, since 2026-07-28", sinceJuly(must("basic/patterns/cancellation", "Behavior Requirements"))},
+	{"cancelled-unknown", "notifications/cancelled for a request that the server has not sent", untilJuly(must(cancellation, "Behavior Requirements"))},
+	{"cancelled-goes-on", "a result of a call that was cancelled while its question waited", untilJuly(advice(cancellation, "Behavior Requirements"))},
+	{"question-left-open", "a question that is still open after its call got a response", untilJuly(should(lifecycle, "Timeouts"))},
+	{"ping-unanswered", "a ping without a response while a question waits", untilJuly(must(pinging, "Behavior Requirements"))},
 	{"sampling-undeclared", "sampling/createMessage to a client that has not declared sampling", always(must(lifecycle, "Operation")).in(july, inputs)},
 	{"roots-undeclared", "roots/list to a client that has not declared roots", always(must(lifecycle, "Operation")).in(july, inputs)},
 
+	// Notifications.
+	{"progress-unknown", "progress under a token that no request has given", always(must(progress, "Behavior Requirements")).in(july, must("basic/patterns/progress", "Behavior Requirements"))},
+	{"progress-after-result", "progress of a request that has its response", always(must(progress, "Implementation Notes")).in(july, must("basic/patterns/progress", "Implementation Notes"))},
+	{"progress-not-rising", "progress that does not increase", always(must(progress, "Progress Flow")).in(july, must("basic/patterns/progress", "Progress Flow"))},
+	{"log-undeclared", "a log message of a server that has not declared logging", always(must(logging, "Capabilities"))},
+	{"log-unasked", "a log message while no request asks for one, since 2026-07-28", sinceJuly(must(logging, "Per-request log level"))},
+	{"secret-in-log", "a log message with a secret that the user was asked for", always(must(logging, "Security"))},
+	{"change-undeclared", "a notification about a changed list of a server that has not declared listChanged", untilJuly(must(lifecycle, "Operation"))},
+
 	// Results and errors around elicitations.
+	{"result-not-object", "a result that is no object", always(must(basic, "Result Responses")).in(june, must(basic, "Responses"))},
+	{"content-not-list", "a tool's result without a list as its content", always(must(schemaPage, "CallToolResult"))},
+	{"cache-hint-missing", "a list, a resource or a discovery without ttlMs and cacheScope, since 2026-07-28", sinceJuly(must(caching, "Cacheable Results"))},
 	{"result-type-missing", "a result without resultType, since 2026-07-28", sinceJuly(must(basic, "Result Responses"))},
 	{"result-type-unknown", "a resultType that the protocol does not define", sinceJuly(must(basic, "ResultType"))},
 	{"input-required-early", "an input-required result before 2026-07-28", sources{june: unsourced, november: unsourced}},
@@ -190,6 +216,8 @@ var rules = []Rule{
 	{"input-request-duplicate", "two input requests of the same key", sinceJuly(inputs)},
 	{"request-state-type", "a requestState that is no string", sinceJuly(must(roundTrips, "InputRequiredResult"))},
 	{"error-code-type", "an error code that is no integer", always(must(basic, "Error Responses")).in(june, must(basic, "Responses"))},
+	{"error-undefined", "an error code that is reserved for the protocol and that it does not define, since 2026-07-28", sinceJuly(must(basic, "Error Codes"))},
+	{"error-data-missing", "error -32021 that does not name the missing capabilities", sinceJuly(must(basic, "_meta"))},
 	{"error-removed", "error -32042 in a revision that does not have it", sinceJuly(must(basic, "Error Codes")).in(june, unsourced)},
 	{"error-malformed", "error -32042 without a list of elicitations", sources{november: must(elicitation, "URL Elicitation Required Error")}},
 	{"error-not-url", "an elicitation in error -32042 that is not in URL mode", sources{november: must(elicitation, "URL Elicitation Required Error")}},

@@ -53,6 +53,7 @@ func (q *question) lintProperties(k elicit.Keywords) {
 	known := make(map[string]bool)
 	for _, f := range q.fields {
 		known[f.Name] = true
+		f.Label, f.Description = wording.Head(f.Label, wording.TextMost), wording.Head(f.Description, wording.TextMost)
 		q.lintProperty(f)
 	}
 	for i, raw := range rawjson.Elements(k["required"]) {

@@ -3,6 +3,7 @@ package lint
 import (
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 
@@ -165,8 +166,20 @@ func secretDescribed(description string) secret {
 		if found, _, after := secretAsked(sentence); found.sort != noSecret && !isTamed(after) {
 			return found
 		}
+		if rest := slices.DeleteFunc(slices.Clone(sentence), isFiller); slices.Equal(rest, []string{"pin"}) && slices.Contains(sentence, "your") {
+			if slices.Contains(sentence, "digit") || hasAny(sentence, vocabulary().Requested) {
+				return secret{"a PIN", certain}
+			}
+			return secret{"a PIN", likely}
+		}
 	}
 	return secret{}
+}
+
+// isFiller reports whether a word says nothing of what is asked for: "enter your 4-digit".
+func isFiller(word string) bool {
+	_, err := strconv.Atoi(word)
+	return err == nil || slices.Contains(vocabulary().Polite, word) || slices.Contains([]string{"digit", "digits", "four", "six", "secret", "personal"}, word)
 }
 
 // secretAsked returns the secret that a sentence begins with or tells people to enter, and

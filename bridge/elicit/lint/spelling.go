@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"elicitation-inspector/bridge/rawjson"
-	"elicitation-inspector/bridge/spelling"
+
 	"elicitation-inspector/bridge/wording"
 )
 
@@ -40,7 +40,7 @@ func (l *linter) lintSpelling(ptr string, object json.RawMessage, known []string
 		if otherNames[name] || slices.Contains(known, name) || strings.ContainsAny(name, "$:-") {
 			continue
 		}
-		if meant := spelling.Nearest(name, known); meant != "" && rawjson.Member(object, meant) == nil {
+		if meant := wording.Nearest(name, known); meant != "" && rawjson.Member(object, meant) == nil {
 			l.guess("keyword-misspelt", rawjson.PointerTo(ptr, name), "%s looks misspelt: did you mean %s? As it stands, clients ignore it.", wording.Quoted(name), wording.Quoted(meant))
 		}
 	}

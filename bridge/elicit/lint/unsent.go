@@ -12,6 +12,13 @@ import (
 // RuleUnsent is the ID of the rule on the findings of [Unsent].
 const RuleUnsent = "request-unsent"
 
+// UnsentBefore and UnsentAfter are what people are told around the method of a request
+// that [Unsent] finds.
+const (
+	UnsentBefore = "The server tried a request of its own here, "
+	UnsentAfter  = ". That works in 2025-11-25. Revision 2026-07-28 has no such requests, so it could not ask you."
+)
+
 // refusals lists texts, in lower case, with which the SDKs reject a server's request in a
 // revision without such requests. The method follows or precedes them.
 var refusals = []string{

@@ -20,6 +20,10 @@ func (q *question) lintAddress() {
 		q.find("url-missing", "/url", "The url is %s, not a string.", wording.WithArticle(t))
 		return
 	}
+	if len(text) > format.CheckedMost {
+		q.find("url-too-long", "/url", "The url has %d bytes. Programs cut off or refuse what is longer than %d; only its beginning is judged here.", len(text), format.CheckedMost)
+		text = format.Head(text)
+	}
 	if err := format.URI(text); err != nil {
 		if link.IsASCII(text) || format.URI(strings.Map(lettered, text)) != nil {
 			q.find("url-invalid", "/url", "The url is not valid: %s.", err)

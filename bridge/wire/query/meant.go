@@ -1,9 +1,10 @@
 package query
 
 import (
+	"cmp"
 	"strings"
 
-	"elicitation-inspector/bridge/spelling"
+	"elicitation-inspector/bridge/wording"
 )
 
 // otherNames maps likely wrong names of terms to the right ones.
@@ -22,18 +23,10 @@ func termNames() []string {
 	return names
 }
 
-// meantTerm returns the term most likely meant by an unknown name, "" if there is none.
-func meantTerm(name string) string {
-	if other := otherNames[strings.ToLower(name)]; other != "" {
-		return other
-	}
-	return spelling.Nearest(name, termNames())
-}
-
 // unknownTerm fails with an error for an unknown term, and suggests another one.
 func (p *parser) unknownTerm(t token) {
 	end := t.pos + len(t.name)
-	if meant := meantTerm(t.name); meant != "" {
+	if meant := cmp.Or(otherNames[strings.ToLower(t.name)], wording.Nearest(t.name, termNames())); meant != "" {
 		fail(t.pos, end, "there is no term %q; did you mean %s? Put text with %q in it in quotes", t.name, meant+t.op, t.op)
 	}
 	fail(t.pos, end, "there is no term %q, but there are %s; put text with %q in it in quotes", t.name, strings.Join(termNames(), ", "), t.op)

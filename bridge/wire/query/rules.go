@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"elicitation-inspector/bridge/mcp"
-	"elicitation-inspector/bridge/spelling"
 	"elicitation-inspector/bridge/wire"
+	"elicitation-inspector/bridge/wording"
 )
 
 // rule is the syntax and meaning of a term's operators and values.
@@ -77,7 +77,7 @@ func oneOf(choices ...choice) rule {
 			if i >= 0 {
 				return choices[i].node, nil
 			}
-			if meant := spelling.Nearest(v, names); meant != "" {
+			if meant := wording.Nearest(v, names); meant != "" {
 				return node{}, fmt.Errorf("%s cannot be %q; did you mean %s? It is one of %s", name, v, meant, strings.Join(names, ", "))
 			}
 			return node{}, fmt.Errorf("%s cannot be %q; it is one of %s", name, v, strings.Join(names, ", "))

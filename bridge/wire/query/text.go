@@ -11,7 +11,6 @@ import (
 	"unicode/utf8"
 
 	"elicitation-inspector/bridge/rawjson"
-	"elicitation-inspector/bridge/wire/query/dfa"
 )
 
 // finder reports whether a frame's bytes contain something.
@@ -57,7 +56,7 @@ func expressionFinder(re *regexp.Regexp) finder {
 	if tree, err := syntax.Parse(re.String(), syntax.Perl); err == nil {
 		needed = neededBy(tree)
 	}
-	return behindText(needed, dfa.New(re).Match)
+	return behindText(needed, newAutomaton(re).Match)
 }
 
 // neededBy returns the longest ASCII text that every match of an expression contains,

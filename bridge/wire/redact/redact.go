@@ -90,17 +90,29 @@ func Nothing() *Redaction { return &Redaction{} }
 // Given returns a Redaction that redacts the values given to Secret, and nothing else.
 func Given() *Redaction { return &Redaction{values: new(vault), given: true} }
 
-// Secret redacts values that the inspector itself handles, such as tokens. Values of less
-// than eight characters are only redacted where they are a complete string.
-func (r *Redaction) Secret(rule string, values ...string) {
-	for _, value := range values {
-		reach := reachOf(value)
-		if reach < anywhere {
-			reach = asWhole
-		}
-		r.values.add(secret{text: value, rule: rule, reach: reach})
+// Secret redacts a value that the inspector got for a server, such as a token: in the
+// frames of that server, and in those of others if it has at least LeastElsewhere
+// characters. Names of members, numbers, and what says what a message is stay. A value of
+// less than LeastSecret characters is only redacted where it is a complete string.
+//
+// Each server has a table of its own, so that the values of one do not push out those of
+// another.
+func (r *Redaction) Secret(server, value string) {
+	reach := reachOf(value)
+	if reach < anywhere {
+		reach = asWhole
 	}
+	r.values.add(secret{text: value, rule: "sign-in", reach: reach, server: server})
 }
+
+// LeastSecret is the minimum length in characters of a value that is redacted inside text,
+// and LeastElsewhere that of a server's secret to be redacted in the frames of others. What
+// a server gives as a secret is the server's choice: a short one could be a word that
+// others use.
+const (
+	LeastSecret    = anywhereLength
+	LeastElsewhere = 20
+)
 
 // orDefault returns r, or for nil a default that has not seen any frame.
 func (r *Redaction) orDefault() *Redaction {
@@ -171,18 +183,28 @@ func credentials(name, value string) []string {
 
 // Frame implements [wire.Redactor]. f itself is not changed.
 func (r *Redaction) Frame(f *wire.Frame) *wire.Frame {
-	s := sweep{r: r.orDefault(), upto: math.MaxInt64}
+	s := sweep{r: r.orDefault(), server: f.Server, upto: math.MaxInt64}
 	return s.frame(f)
 }
 
 // Text returns text with known secrets redacted, as far as they are searched for inside
 // text.
-func (r *Redaction) Text(text string) string {
+func (r *Redaction) Text(text string) string { return r.TextOf("", text) }
+
+// TextOf is Text for what comes from a server, or is about it.
+func (r *Redaction) TextOf(server, text string) string {
 	if r == nil {
 		return text
 	}
-	s := sweep{r: r, upto: math.MaxInt64}
+	s := sweep{r: r, server: server, upto: math.MaxInt64}
 	return s.text(text)
+}
+
+// JSONOf returns JSON that comes from a server with known secrets redacted. It returns raw
+// itself if there are none in it.
+func (r *Redaction) JSONOf(server string, raw []byte) []byte {
+	s := sweep{r: r, server: server, upto: math.MaxInt64}
+	return s.json(raw)
 }
 
 func (r *Redaction) hasRules() bool { return len(r.fields)+len(r.paths) > 0 }

@@ -107,3 +107,30 @@ func leaves(value []byte) iter.Seq[string] {
 		}
 	}
 }
+
+// Restored returns JSON in which each string that is one of masked is the string at the same
+// place of original again. masked is original as [Redaction.JSONOf] returns it.
+func Restored(raw, original, masked []byte) []byte {
+	if len(raw) == 0 || bytes.Equal(original, masked) {
+		return raw
+	}
+	next, stop := iter.Pull(scalars(original))
+	defer stop()
+	was := map[string][]byte{}
+	for t := range scalars(masked) {
+		from, _ := next()
+		text, before := string(masked[t.from:t.to]), original[from.from:from.to]
+		if text != string(before) && was[text] == nil {
+			was[text] = before
+		}
+	}
+	var out []byte
+	at := 0
+	for t := range scalars(raw) {
+		if before := was[string(raw[t.from:t.to])]; before != nil && t.kind == stringValue {
+			out = append(append(out, raw[at:t.from]...), before...)
+			at = t.to
+		}
+	}
+	return append(out, raw[at:]...)
+}

@@ -18,12 +18,12 @@ import (
 // sweep redacts one frame.
 type sweep struct {
 	r      *Redaction
+	server string          // the name of the frame's server
 	upto   int64           // redact only secrets known by this frame
 	stands func(*secret)   // called with secrets that remain; may be nil
 	urls   bool            // redact the values in queries of URLs, too
 	keeps  bool            // the frame keeps the values in queries; see keepsQueries
 	named  map[string]bool // values that rules have redacted in the frame's message
-	found  bool            // something was redacted
 }
 
 // frame returns f redacted; f itself if nothing is redacted.
@@ -37,15 +37,18 @@ func (s *sweep) frame(f *wire.Frame) *wire.Frame {
 	}
 	out := *f
 	out.Raw, s.named = r.learn(f)
-	s.found = !bytes.Equal(out.Raw, f.Raw)
 	s.keeps = r.keepsQueries(f)
-	out.Header = s.header(f.Header)
-	out.URL = f.URL
+	header := s.header(f.Header)
+	if header != nil {
+		out.Header = header
+	}
 	if !s.keeps {
-		out.URL = s.withoutQuery(f.URL)
+		out.URL = WithoutQuery(f.URL)
 	}
 	out.URL = s.text(out.URL)
-	out.Server, out.Session = s.text(f.Server), s.text(f.Session)
+	if !r.given {
+		out.Server, out.Session = s.text(f.Server), s.text(f.Session)
+	}
 	s.urls = f.Kind == wire.NoteFrame && !s.keeps && !f.IsMark() // a mark has a person's words
 	switch {
 	case f.IsText():
@@ -57,18 +60,19 @@ func (s *sweep) frame(f *wire.Frame) *wire.Frame {
 	}
 	s.urls = !s.keeps
 	s.note(f, &out)
-	if !s.found {
+	same := bytes.Equal(out.Raw, f.Raw)
+	if same && header == nil && out.URL == f.URL && out.Note == f.Note && out.Server == f.Server && out.Session == f.Session {
 		return f
 	}
 	out.Redacted = true
-	if f.Kind.IsMessage() && !f.Truncated && !bytes.Equal(out.Raw, f.Raw) {
+	if f.Kind.IsMessage() && !f.Truncated && !same {
 		m, err := wire.ParseMessage(out.Raw)
 		if err != nil { // even the envelope was redacted
 			m = wire.Message{Kind: f.Kind, Method: f.Message.Method}
 		}
 		out.Message = m
 	}
-	if !r.values.empty() {
+	if !r.values.empty() && !r.given {
 		out.Method = string(cutOut([]byte(f.Method), s.spans([]byte(f.Method), anywhere)))
 	}
 	return &out
@@ -81,6 +85,13 @@ func (r *Redaction) learn(f *wire.Frame) (raw []byte, named map[string]bool) {
 		return f.Raw, nil
 	}
 	r.learnHTTP(f)
+	if f.Note != nil {
+		r.arguments(f.Note.Command, func(value string) {
+			for _, part := range credentials("", value) {
+				r.remember(part, "the command of the server", f.Seq, false)
+			}
+		})
+	}
 	if !r.hasRules() {
 		return f.Raw, nil
 	}
@@ -159,11 +170,6 @@ func (r *Redaction) rememberQuery(address string, seq int64) {
 	}
 }
 
-func (s *sweep) replace(value, with string) string {
-	s.found = s.found || value != with
-	return with
-}
-
 // WithoutQuery returns u with the values in its query redacted. The names of parameters
 // stay.
 func WithoutQuery(u string) string {
@@ -183,8 +189,6 @@ func WithoutQuery(u string) string {
 	return address + "?" + strings.Join(parts, "&")
 }
 
-func (s *sweep) withoutQuery(u string) string { return s.replace(u, WithoutQuery(u)) }
-
 // addressHeaders are the headers that contain a URL.
 var addressHeaders = map[string]bool{"Location": true, "Content-Location": true, "Referer": true, "Refresh": true, "Link": true}
 
@@ -195,20 +199,19 @@ var addressIn = regexp.MustCompile(`[^\s"'<>]+\?[^\s"'<>]+`)
 const addressEnd = ".,;:)"
 
 // withoutQueries returns text with the values in the queries of its addresses redacted.
-func (s *sweep) withoutQueries(text string) string {
-	return s.replace(text, addressIn.ReplaceAllStringFunc(text, func(word string) string {
+func withoutQueries(text string) string {
+	return addressIn.ReplaceAllStringFunc(text, func(word string) string {
 		address := strings.TrimRight(word, addressEnd)
 		_, query, _ := strings.Cut(address, "?")
 		if !strings.Contains(query, "=") && !strings.Contains(address, "://") && address[0] != '/' {
 			return word // text with a question mark
 		}
 		return WithoutQuery(address) + word[len(address):]
-	}))
+	})
 }
 
-// header returns h redacted. h itself is not changed.
-func (s *sweep) header(h http.Header) http.Header {
-	var out http.Header
+// header returns h redacted, nil if nothing is redacted. h itself is not changed.
+func (s *sweep) header(h http.Header) (out http.Header) {
 	for name, values := range h {
 		for i, value := range values {
 			short := s.headerValue(textproto.CanonicalMIMEHeaderKey(name), value)
@@ -216,13 +219,10 @@ func (s *sweep) header(h http.Header) http.Header {
 				continue
 			}
 			if out == nil {
-				out, s.found = h.Clone(), true
+				out = h.Clone()
 			}
 			out[name][i] = short
 		}
-	}
-	if out == nil {
-		return h
 	}
 	return out
 }
@@ -245,7 +245,7 @@ func (s *sweep) headerValue(name, value string) string {
 	case name == "Location", name == "Content-Location", name == "Referer":
 		value = WithoutQuery(value)
 	case name == "Link", name == "Refresh":
-		value = s.withoutQueries(value)
+		value = withoutQueries(value)
 	}
 	return s.text(value)
 }
@@ -255,12 +255,14 @@ func (s *sweep) note(f, out *wire.Frame) {
 	if f.Note == nil {
 		return
 	}
-	before := f.Note.JSON()
-	raw := s.json(s.r.members(before, func([]byte, string) {}))
+	before, short := f.Note.JSON(), *f.Note
+	if !s.r.given {
+		short.Command = s.r.arguments(short.Command, func(string) {})
+	}
+	raw := s.json(s.r.members(short.JSON(), func([]byte, string) {}))
 	if bytes.Equal(raw, before) {
 		return
 	}
-	s.found = true
 	var note wire.Note
 	_ = json.Unmarshal(raw, &note) // a redacted number is a string now, and stays 0
 	note.Kind = f.Note.Kind
@@ -277,10 +279,8 @@ func (s *sweep) spans(text []byte, least reach) []span {
 	if len(text) == 0 || s.r.values.empty() {
 		return nil
 	}
-	if v, ok := s.r.values.known.Load(string(text)); ok {
-		if v := v.(*secret); v.first <= s.upto && v.reach >= least {
-			return []span{{0, len(text)}}
-		}
+	if v := s.r.values.find(s.server, string(text)); v != nil && v.first <= s.upto && v.reach >= least {
+		return []span{{0, len(text)}}
 	}
 	var out []span
 	for i := 0; i < len(text); {
@@ -315,11 +315,9 @@ func cutOut(b []byte, spans []span) []byte {
 // bytes returns text that is no JSON, redacted.
 func (s *sweep) bytes(text []byte) []byte {
 	if s.urls {
-		text = []byte(s.withoutQueries(string(text)))
+		text = []byte(withoutQueries(string(text)))
 	}
-	spans := s.spans(text, asWhole)
-	s.found = s.found || len(spans) > 0
-	return cutOut(text, spans)
+	return cutOut(text, s.spans(text, asWhole))
 }
 
 func (s *sweep) text(text string) string {
@@ -348,6 +346,7 @@ func (s *sweep) json(b []byte) []byte {
 		text := b[t.from:t.to]
 		with := text
 		switch {
+		case s.r.given && (t.kind != stringValue || protocolMembers[member]): // whatever a server gives, messages keep their form
 		case t.kind == bareWord:
 			if (text[0] == '-' || text[0]-'0' <= 9) && s.number(text, protocolMembers[member]) {
 				with = []byte(`"` + Placeholder + `"`)
@@ -368,17 +367,15 @@ func (s *sweep) json(b []byte) []byte {
 	if at == 0 {
 		return b
 	}
-	s.found = true
 	return append(out, b[at:]...)
 }
 
 func (s *sweep) number(digits []byte, protocol bool) bool {
-	v, ok := s.r.values.known.Load(string(digits))
-	if !ok {
+	value := s.r.values.find(s.server, string(digits))
+	if value == nil {
 		quiet := sweep{r: s.r, upto: s.upto}
 		return len(quiet.spans(digits, anywhere)) > 0
 	}
-	value := v.(*secret)
 	if value.first <= s.upto && (value.reach == anywhere || value.reach == asWord && !protocol) {
 		return true
 	}
@@ -392,7 +389,7 @@ func (s *sweep) number(digits []byte, protocol bool) bool {
 func (s *sweep) quoted(in []byte, least reach) []byte {
 	decoded, offsets := unescape(in)
 	if s.urls {
-		if text := s.withoutQueries(string(decoded)); text != string(decoded) {
+		if text := withoutQueries(string(decoded)); text != string(decoded) {
 			in = rawjson.Quoted(text)
 			in = in[1 : len(in)-1]
 			decoded, offsets = unescape(in)

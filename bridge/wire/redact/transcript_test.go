@@ -88,6 +88,33 @@ func TestNotesAreRedacted(t *testing.T) {
 	}
 }
 
+// The command of a server is written without the secrets in its arguments, which are left
+// out wherever else they stand.
+func TestCommandIsRedacted(t *testing.T) {
+	r, err := New("pin")
+	if err != nil {
+		t.Fatal(err)
+	}
+	command := []string{
+		"/opt/server", "--token", "abc", "--api-key=k-1", "GITHUB_TOKEN=gh-secret-1", "-H", "Authorization: Bearer xyz-secret-2", "--pin=4711",
+		"https://h.example/mcp?key=q-1", "postgres://ada:p-1@db/x", "--key-file", "id.pem", "--monkey=1", "-v", "--branch", "main", "--token",
+	}
+	text := transcript(t, []wire.Frame{
+		{Dir: wire.Meta, Note: &wire.Note{Kind: wire.NoteProcessStarted, Program: "server", PID: 7, Command: command, Dir: "/srv", Env: []string{"TOKEN"}}},
+		message(wire.Stderr, "with xyz-secret-2 and gh-secret-1"),
+	}, r)
+	frames := logtest.Read(t, bytes.NewReader(text))
+	got := strings.Join(frames[0].Note.Command, " ")
+	want := "/opt/server --token [REDACTED] --api-key=[REDACTED] GITHUB_TOKEN=[REDACTED] -H Authorization: [REDACTED] --pin=[REDACTED]" +
+		" https://h.example/mcp?key=[REDACTED] postgres://ada:[REDACTED]@db/x --key-file id.pem --monkey=1 -v --branch main --token"
+	if got != want || frames[0].Note.Dir != "/srv" || string(frames[0].Raw) != "started server as process 7" || !frames[0].Redacted {
+		t.Errorf("%s\nwant\n%s\n%+v", got, want, frames[0])
+	}
+	if string(frames[1].Raw) != "with [REDACTED] and [REDACTED]" {
+		t.Errorf("%s", frames[1].Raw)
+	}
+}
+
 func TestTranscriptRedacts(t *testing.T) {
 	f := message(wire.ClientToServer, `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"login","arguments":{"user":"ann","password":"hunter2"}}}`)
 	f.Header = map[string][]string{"Authorization": {"Bearer hunter2"}, "Accept": {"*/*"}}
@@ -137,6 +164,40 @@ func TestTranscriptRedacts(t *testing.T) {
 		if got[2].Redacted {
 			t.Errorf("%s: what holds no secret is marked", name)
 		}
+	}
+}
+
+// A recorder that is attached in mid-session knows what earlier frames say is secret.
+func TestRecorderKnowsEarlierSecrets(t *testing.T) {
+	l := newLog(t)
+	l.Append(wire.Frame{Dir: wire.ClientToServer, Transport: "http", Header: map[string][]string{"Authorization": {"Bearer token-4711"}}, Raw: []byte("{}")})
+	r, err := New("pin")
+	if err != nil {
+		t.Fatal(err)
+	}
+	l.Append(message(wire.ClientToServer, `{"jsonrpc":"2.0","id":1,"method":"m","params":{"pin":"geheim-1"}}`))
+	var out bytes.Buffer
+	rec := wire.NewRecorder(&out, wire.RecordOptions{Redact: r})
+	stop := l.Record(rec)
+	l.Append(message(wire.Stderr, `token-4711 and geheim-1`))
+	stop()
+	if err := rec.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if got := logtest.Read(t, &out); len(got) != 1 || string(got[0].Raw) != "[REDACTED] and [REDACTED]" {
+		t.Errorf("the recording has %+v", got)
+	}
+}
+
+// Each server's secrets have a table of their own.
+func TestTablesOfServers(t *testing.T) {
+	r := Given()
+	for i := range maxOfServer + 1 {
+		r.Secret("flood", fmt.Sprintf("junk-%06d", i))
+	}
+	r.Secret("good", "good-token")
+	if got := r.TextOf("good", "it is good-token"); got != "it is [REDACTED]" || r.Forgotten() != 1 || r.Known() != maxOfServer+1 {
+		t.Errorf("%s; %d are known, %d were forgotten", got, r.Known(), r.Forgotten())
 	}
 }
 

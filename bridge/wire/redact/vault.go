@@ -46,11 +46,13 @@ func reachOf(text string) reach {
 }
 
 // Bounds of the memory for secrets: their number, their total size, and the size of one
-// in bytes.
+// in bytes. What comes with a server is bounded for each server.
 const (
 	maxSecrets     = 50_000
 	maxSecretBytes = 32 << 20
 	maxSecret      = 1 << 20
+	maxOfServer    = 2_000
+	maxServerBytes = 4 << 20
 )
 
 // secret is a value to redact everywhere within its reach.
@@ -59,6 +61,13 @@ type secret struct {
 	rule  string // the rule that named it
 	reach reach
 	first int64 // the frame that made it known, 0 if it was known before all frames
+	// server is the name of the server for which the inspector got the value; "" for all.
+	server string
+}
+
+// concerns reports whether the value is searched for in the frames of a server.
+func (s *secret) concerns(server string) bool {
+	return s.server == "" || s.server == server || utf8.RuneCountInString(s.text) >= LeastElsewhere
 }
 
 // pattern is a notation of a secret to search for.
@@ -84,16 +93,46 @@ func (l *patterns) add(p pattern) {
 }
 
 // vault holds the known secrets. It only grows. It is safe for concurrent use and has
-// no lock, because it is used while the log is locked.
+// no lock, so that a search through a large frame holds up nobody who adds a secret.
 type vault struct {
-	known  sync.Map                // text to *secret
+	known  sync.Map                // name to *secret
+	tables sync.Map                // *table by server
 	long   [1 << longBits]patterns // patterns by their first four bytes; see longAt
 	short  [256]patterns           // shorter patterns, by their first byte
 	count  atomic.Int64
-	bytes  atomic.Int64
 	latest atomic.Int64 // the latest frame that made a secret known
 	chancy atomic.Bool  // some secrets have a limited reach, and remain outside of it
 	missed atomic.Int64 // values not kept because they were too long or too many
+}
+
+// name identifies a secret.
+type name struct{ server, text string }
+
+// table counts the secrets of one server.
+type table struct{ count, bytes atomic.Int64 }
+
+// full reports whether the table has no room for another secret.
+func (t *table) full(server string) bool {
+	count, bytes := int64(maxSecrets), int64(maxSecretBytes)
+	if server != "" {
+		count, bytes = maxOfServer, maxServerBytes
+	}
+	return t.count.Load() >= count || t.bytes.Load() >= bytes
+}
+
+// find returns the secret that text is as a whole; nil if it is none.
+func (v *vault) find(server, text string) *secret {
+	if v == nil {
+		return nil
+	}
+	found, ok := v.known.Load(name{server, text})
+	if !ok && server != "" {
+		found, ok = v.known.Load(name{"", text})
+	}
+	if !ok {
+		return nil
+	}
+	return found.(*secret)
 }
 
 const longBits = 12
@@ -110,18 +149,21 @@ func (v *vault) add(s secret) {
 	case "", "true", "false", "null", Placeholder:
 		return
 	}
-	if old, ok := v.known.Load(s.text); ok && old.(*secret).reach >= s.reach {
+	as := name{s.server, s.text}
+	if old, ok := v.known.Load(as); ok && old.(*secret).reach >= s.reach {
 		return
 	}
-	if len(s.text) > maxSecret || v.count.Load() >= maxSecrets || v.bytes.Load() >= maxSecretBytes {
+	known, _ := v.tables.LoadOrStore(s.server, new(table))
+	of := known.(*table)
+	if len(s.text) > maxSecret || of.full(s.server) {
 		v.missed.Add(1)
 		return
 	}
-	if old, ok := v.known.Swap(s.text, &s); ok {
+	if old, ok := v.known.Swap(as, &s); ok {
 		s.first = min(s.first, old.(*secret).first)
 	}
 	for _, form := range forms(s.text) {
-		v.bytes.Add(int64(len(form)))
+		of.bytes.Add(int64(len(form)))
 		if len(form) < wordLength {
 			v.short[form[0]].add(pattern{form, &s})
 		} else {
@@ -136,6 +178,7 @@ func (v *vault) add(s secret) {
 	if s.reach < anywhere {
 		v.chancy.Store(true)
 	}
+	of.count.Add(1)
 	v.count.Add(1)
 }
 
@@ -166,7 +209,7 @@ func (s *sweep) find(text []byte, i int, least reach) (out *secret, end int, sta
 		}
 		for _, p := range *list {
 			to := i + len(p.text)
-			if to > len(text) || string(text[i:to]) != p.text {
+			if to > len(text) || string(text[i:to]) != p.text || !p.secret.concerns(s.server) {
 				continue
 			}
 			alone := isAlone(text, i, to)

@@ -104,7 +104,7 @@ func (p *Page) listen(event any) {
 	case *runtime.EventExceptionThrown:
 		p.complain = append(p.complain, "exception: "+thrown(e.ExceptionDetails).Error())
 	case *network.EventRequestWillBeSent:
-		p.requests = append(p.requests, e.Request.URL)
+		p.requests = append(p.requests, ownHost.ReplaceAllString(e.Request.URL, "//127.0.0.1$1"))
 	}
 }
 
@@ -116,7 +116,11 @@ func (p *Page) Complaints() []string {
 	return append([]string(nil), p.complain...)
 }
 
-// Requests returns the URLs of all requests of the page so far.
+// ownHost matches the host that the inspector makes up for a run.
+var ownHost = regexp.MustCompile(`//\w+\.inspector\.localhost(:\d+)?`)
+
+// Requests returns the URLs of all requests of the page so far, with 127.0.0.1 in place of
+// the inspector's own host.
 func (p *Page) Requests() []string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -136,10 +140,21 @@ func (p *Page) Reload() {
 }
 
 // ready is a promise that the inspector's scripts run; they start after the first
-// paint. On other pages it is fulfilled at once.
-const ready = `document.querySelector('script[src="/static/bundle.js"]') && new Promise(done => {
-	new PerformanceObserver(l => l.getEntriesByName('ready').length && done()).observe({type: 'mark', buffered: true})
-})`
+// paint. On other pages it is fulfilled at once. On the page that leads to the inspector's
+// own host it fails with the page.
+const ready = `(async () => {
+	if (document.readyState !== 'complete') await new Promise(done => addEventListener('load', done));
+	const { dataset } = document.documentElement;
+	if (document.querySelector('script[src="/static/door.js"]') && dataset.stays === undefined)
+		await new Promise(done => new MutationObserver(() => dataset.stays !== undefined && done()).observe(document.documentElement, {attributes: true}));
+	if (document.querySelector('script[src="/static/bundle.js"]'))
+		await new Promise(done => {
+			new PerformanceObserver(l => l.getEntriesByName('ready').length && done()).observe({type: 'mark', buffered: true});
+		});
+})()`
+
+// gone matches the errors of an expression whose page has been replaced by another.
+var gone = regexp.MustCompile(`navigated|destroyed|collected|Cannot find context`)
 
 func (p *Page) load(what string, how chromedp.Action[chromedp.Void]) {
 	p.t.Helper()
@@ -148,8 +163,14 @@ func (p *Page) load(what string, how chromedp.Action[chromedp.Void]) {
 	if err := chromedp.Do(ctx, how); err != nil {
 		p.t.Fatalf("loading %s: %v", what, err)
 	}
-	if _, err := eval[any](p, ready); err != nil {
-		p.t.Fatalf("waiting for the scripts of %s: %v", what, err)
+	for {
+		_, err := eval[any](p, ready)
+		switch {
+		case err == nil:
+			return
+		case ctx.Err() != nil || !gone.MatchString(err.Error()):
+			p.t.Fatalf("waiting for the scripts of %s: %v", what, err)
+		}
 	}
 }
 

@@ -15,6 +15,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"elicitation-inspector/e2e/servers/tmcp"
 )
 
 // patience is the time limit for the start of a server.
@@ -119,6 +121,12 @@ func GoSDKExample(t testing.TB) []string {
 func MCPGo(t testing.TB) []string {
 	t.Helper()
 	return []string{installed(t, "bin", "elicitation")}
+}
+
+// TMCP returns the command of a server written with npm's tmcp, over stdio.
+func TMCP(t testing.TB) []string {
+	t.Helper()
+	return nodeScript(t, tmcp.Script)
 }
 
 // freePort returns a port that is free at present.

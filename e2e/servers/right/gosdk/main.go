@@ -28,6 +28,8 @@ func main() {
 	s.AddTool(&mcp.Tool{Name: "pay_deposit", Title: "Pay a deposit", Description: "Sends you to a page to pay.", InputSchema: none}, told(payDeposit))
 	s.AddTool(&mcp.Tool{Name: "cancel_booking", Title: "Cancel a booking", Description: "Cancels if you confirm.", InputSchema: none}, told(cancelBooking))
 	s.AddTool(&mcp.Tool{Name: "book_room", Title: "Book a room", Description: "Asks for the house, and then for a room in it.", InputSchema: none}, told(bookRoom))
+	s.AddTool(&mcp.Tool{Name: "rent_bike", Title: "Rent a bicycle", Description: "Asks whether the bicycle of the arguments is to be rented.",
+		InputSchema: json.RawMessage(`{"type":"object","properties":{"bike":{"type":"string"}},"required":["bike"]}`)}, told(rentBike))
 	if err := s.Run(context.Background(), &mcp.StdioTransport{}); err != nil {
 		log.Print(err) // the client has closed the connection
 	}
@@ -90,6 +92,18 @@ func cancelBooking(ctx context.Context, v *visit) (string, error) {
 		return "The booking stays as it is.", nil
 	}
 	return "The booking of Saturday is cancelled.", nil
+}
+
+func rentBike(ctx context.Context, v *visit) (string, error) {
+	var arguments struct{ Bike string }
+	if err := json.Unmarshal(v.request.Params.Arguments, &arguments); err != nil {
+		return "", fmt.Errorf("reading the arguments: %w", err)
+	}
+	content, err := v.form(ctx, "days", "For how many days?", `{"type":"object","properties":{"days":{"type":"integer","title":"Days","minimum":1,"maximum":9}},"required":["days"]}`)
+	if err != nil {
+		return "", err
+	}
+	return fmt.Sprintf("The bicycle %s is yours for %v days.", arguments.Bike, content["days"]), nil
 }
 
 func bookRoom(ctx context.Context, v *visit) (string, error) {

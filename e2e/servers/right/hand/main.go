@@ -294,6 +294,7 @@ func form(text string, properties object, required ...string) object {
 
 var tools = map[string]func(*visit) (string, error){
 	"lend_ladder": lendLadder, "pick_film": pickFilm, "book_sauna": bookSauna, "open_gate": openGate,
+	"order_pizza": orderPizza, "empty_bin": emptyBin, "show_log": showLog,
 }
 
 // lendLadder asks a question with a form without fields, so that only the action
@@ -369,4 +370,52 @@ func openGate(v *visit) (string, error) {
 		return "The gate stays closed.", nil
 	}
 	return "The gate opens once the pass was seen.", nil
+}
+
+// orderPizza takes a decline for the plain pizza, which the form's default is, too.
+func orderPizza(v *visit) (string, error) {
+	a, err := v.ask("form", form("Anything on the pizza?", object{"topping": object{"type": "string", "title": "Topping", "default": "nothing"}}))
+	topping := "nothing"
+	switch given, ok := a.Content["topping"].(string); {
+	case err != nil:
+		return "", err
+	case a.Action == "cancel":
+		return "No pizza.", nil
+	case a.Action == "accept" && a.Content == nil, a.Action == "accept" && a.Content["topping"] != nil && !ok:
+		return "", errors.New("that is no topping")
+	case a.Action == "accept" && ok:
+		topping = given
+	}
+	return "One pizza with " + topping + " on it.", nil
+}
+
+// emptyBin does something only if the box is ticked.
+func emptyBin(v *visit) (string, error) {
+	a, err := v.ask("form", form("Empty the bin?", object{"confirm": object{"type": "boolean", "title": "Yes, empty it", "default": false}}, "confirm"))
+	sure, ok := a.Content["confirm"].(bool)
+	switch {
+	case err != nil:
+		return "", err
+	case a.Action == "accept" && !ok:
+		return "", errors.New("there is no yes or no")
+	case a.Action == "accept" && sure:
+		return "The bin is empty.", nil
+	}
+	return "The bin stays as it is.", nil
+}
+
+// showLog shows a log, in which a crash of another program is.
+func showLog(v *visit) (string, error) {
+	lines := []string{"09:00 backup began", "09:05 Traceback (most recent call last):", "09:06 backup failed"}
+	a, err := v.ask("form", form("How many lines of the log?", object{"lines": object{"type": "integer", "title": "Lines", "minimum": 1, "maximum": 3, "default": 1}}, "lines"))
+	n, ok := a.Content["lines"].(float64)
+	switch {
+	case err != nil:
+		return "", err
+	case a.Action != "accept":
+		return strings.Join(lines, "\n"), nil
+	case !ok || n != float64(int(n)) || n < 1 || n > 3:
+		return "", errors.New("there are one to three lines")
+	}
+	return strings.Join(lines[:int(n)], "\n"), nil
 }

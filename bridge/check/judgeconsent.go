@@ -1,0 +1,321 @@
+package check
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"elicitation-inspector/bridge/conversation"
+	"elicitation-inspector/bridge/elicit"
+	"elicitation-inspector/bridge/fault"
+	"elicitation-inspector/bridge/rawjson"
+)
+
+// consent judges from all trials of a call in a revision whether the server acted though
+// nobody agreed.
+type consent struct {
+	list []*judgement
+	// agreed holds the successful calls in which everything was accepted, and nothing was
+	// denied in a form.
+	agreed []Made
+	// shows reports that the result of an accepted call has the accepted content.
+	shows bool
+	// independent reports that the result of an accepted call is the same whatever the
+	// content is, so that only the action can decide.
+	independent bool
+	// denied is the trial that says no in the fields that ask for consent; nil if there is
+	// none.
+	denied *judgement
+}
+
+func judgeConsent(list []*judgement, steady bool) {
+	c := &consent{list: list}
+	c.learn()
+	for _, j := range list {
+		j.lacks = j.unconsented()
+		if steady && j.lacks != nil && len(j.Calls) == 1 && len(c.agreed) > 0 {
+			j.standing = c.standing(j)
+		}
+	}
+	for _, j := range list {
+		switch {
+		case j.lacks == nil || len(j.Calls) == 0:
+		case j.Effect.State == Changed && !j.agreedElsewhere():
+			c.blame(j, "a witness saw that something was done: "+j.Effect.Text)
+		case j.Effect.State == EffectUnknown && len(j.Calls) == 1:
+			c.compare(j)
+		}
+	}
+}
+
+// learn finds out from the honest calls what the result depends on.
+func (c *consent) learn() {
+	runs := slices.Clone(c.list[0].Honest)
+	for _, j := range c.list {
+		if _, varies := otherwise[j.Behaviour]; varies && len(j.Calls) == 1 {
+			runs = append(runs, j.Calls[0])
+		}
+		if j.Behaviour == behaviourDenied && len(j.Calls) == 1 && slices.ContainsFunc(j.Calls[0].Questions, denies) {
+			c.denied = j
+		}
+	}
+	accepted := func(m Made) bool {
+		return m.succeeded() && len(m.Questions) > 0 &&
+			!slices.ContainsFunc(m.Questions, func(q *conversation.Question) bool { return isElicitation(q) && q.Action != "accept" })
+	}
+	for _, m := range runs {
+		if accepted(m) && !slices.ContainsFunc(m.Questions, denies) {
+			c.agreed = append(c.agreed, m)
+		}
+	}
+	if len(c.agreed) == 0 {
+		c.agreed = slices.DeleteFunc(slices.Clone(c.list[0].Honest), func(m Made) bool { return !accepted(m) })
+	}
+	if len(c.agreed) == 0 {
+		return
+	}
+	base := runs[0]
+	varied := map[string]bool{}
+	c.independent = true
+	for _, m := range runs {
+		judge := &judgement{Observation: &Observation{Calls: []Made{m}}}
+		all := judge.changes(nil, func(string, json.RawMessage) bool { return true })
+		if sameAnswers(m, base) {
+			continue
+		}
+		c.shows = c.shows || m.succeeded() && against(runs[:len(c.list[0].Honest)], m.Result, nil, all) == filled
+		c.independent = c.independent && m.succeeded() && against(runs[:len(c.list[0].Honest)], m.Result, nil, unchanged) == same
+		for _, d := range all(base) {
+			varied[d.field] = true
+		}
+	}
+	for i, q := range base.Questions {
+		for name := range rawjson.Members(contentOf(q)) {
+			c.independent = c.independent && varied[fmt.Sprint(i, name)]
+		}
+	}
+}
+
+// unchanged says that a trial sent what honest calls sent.
+func unchanged(Made) []change { return nil }
+
+// denies reports whether the content of an answer says no in a field that asks for
+// consent.
+func denies(q *conversation.Question) bool {
+	request, err := elicit.Parse(q.Params)
+	return err == nil && slices.ContainsFunc(request.Fields, func(f elicit.Field) bool {
+		no, said := consentIn(f, false), rawjson.Member(contentOf(q), f.Name)
+		return no != nil && said != nil && equal(no, said)
+	})
+}
+
+// lack is what a trial has in place of an agreement.
+type lack struct {
+	rule  string
+	did   string                 // what the client did, for use after "the client"
+	about *conversation.Question // the question that was not agreed to; nil for all
+}
+
+// unconsented returns what the trial has in place of an agreement; nil if it has one.
+func (j *judgement) unconsented() *lack {
+	deed := j.deed()
+	if j.needsDeed() && deed == nil {
+		return nil
+	}
+	out := &lack{rule: ruleConsent, about: deed}
+	f, _ := fault.Find(j.Behaviour) // the zero Fault for the other behaviours
+	switch {
+	case j.Behaviour == behaviourDenied && slices.ContainsFunc(j.Calls[0].Questions, denies):
+		out.did = "accepted with a no in the form"
+	case j.declaresLess() && len(j.Calls[0].Questions) == 0:
+		out.rule, out.did = ruleUnasked, "has not declared that it can be asked"
+	case j.Behaviour == behaviourDeclineAlways:
+		out.did = "declined everything"
+	case deed == nil:
+		return nil
+	case f.Group == fault.Error:
+		out.did = fmt.Sprintf("answered with the error %s", rawjson.Member(deed.Error, "code"))
+	case slices.Contains(noMessages, f.Name):
+		out.did = "answered with a result that is no object"
+	case f.Name == "unknown-action":
+		out.did = fmt.Sprintf("answered with the action %q", deed.Action)
+	case f.Name == "no-action":
+		out.did = "answered with a result without an action"
+	case isDecline(j.Behaviour):
+		out.did = "declined"
+	case isCancel(j.Behaviour):
+		out.did = "cancelled"
+	case f.Name == "missing-key":
+		out.did = "left the answer out"
+	case f.Name == "response-after-cancel":
+		out.did = "cancelled the call, and answered after that"
+	case f.Name == "answer-withdrawn":
+		out.did = "answered only when the question was over"
+	case f.Group == fault.Time && (deed.AnswerSeq == 0 || deed.AnswerSeq > j.Calls[0].ResultSeq):
+		out.did = "had not answered"
+	case isContentFault(f.Name) && j.withoutYes(deed):
+		out.did = "accepted with content in which the yes is missing or broken"
+	default:
+		return nil
+	}
+	return out
+}
+
+func isDecline(behaviour string) bool {
+	return slices.Contains([]string{behaviourDecline, "decline-with-content"}, behaviour)
+}
+
+func isCancel(behaviour string) bool {
+	return slices.Contains([]string{behaviourCancel, "cancel-with-content", "cancel-then-accept"}, behaviour)
+}
+
+// withoutYes reports whether a field that asks for consent has no valid value in the
+// answer.
+func (j *judgement) withoutYes(q *conversation.Question) bool {
+	request, err := elicit.Parse(q.Params)
+	return err == nil && slices.ContainsFunc(request.Fields, func(f elicit.Field) bool {
+		value := rawjson.Member(contentOf(q), f.Name)
+		if consentIn(f, true) == nil || value == nil {
+			return consentIn(f, true) != nil
+		}
+		return f.Refuses(value)
+	})
+}
+
+// agreedElsewhere reports whether the client agreed to another question of the trial, so
+// that an effect may be due to that.
+func (j *judgement) agreedElsewhere() bool {
+	return slices.ContainsFunc(j.Calls, func(m Made) bool {
+		return m.Call != nil && slices.ContainsFunc(m.Questions, func(q *conversation.Question) bool {
+			return q != j.lacks.about && q.Action == "accept" && !denies(q)
+		})
+	})
+}
+
+// standing compares the result of a trial with the results of accepted calls.
+func (c *consent) standing(j *judgement) standing {
+	m := j.Calls[0]
+	switch {
+	case m.responded() && !m.succeeded(), j.lacks.about != nil && j.askedAgain():
+		return refused
+	case !m.succeeded():
+		return unknown
+	case j.Behaviour == behaviourDenied:
+		return against(c.agreed, m.Result, nil, unchanged)
+	}
+	return against(c.agreed, m.Result, undefined, j.changes(j.lacks.about, func(string, json.RawMessage) bool { return true }))
+}
+
+// refuses reports whether the server refused in a trial about the same question. A failure
+// counts only if a second refusal fails, too: one alone can be chance.
+func (c *consent) refuses(j *judgement, behaviours ...string) bool {
+	tried, failed := 0, 0
+	for _, other := range c.list {
+		if (j.Question == 0 || other.Question == j.Question) && (isDecline(other.Behaviour) || isCancel(other.Behaviour)) {
+			tried++
+			if other.standing == refused {
+				failed++
+			}
+		}
+	}
+	return c.is(j, behaviours, different) || (failed > 1 || tried == 1) && c.is(j, behaviours, refused)
+}
+
+func (c *consent) is(j *judgement, behaviours []string, standings ...standing) bool {
+	return slices.ContainsFunc(c.list, func(other *judgement) bool {
+		return (j.Question == 0 || other.Question == j.Question) && slices.Contains(behaviours, other.Behaviour) && slices.Contains(standings, other.standing)
+	})
+}
+
+// compare judges a trial by its result.
+func (c *consent) compare(j *judgement) {
+	m, q := j.Calls[0], j.lacks.about
+	sent := contentOf(q)
+	switch {
+	case j.standing == filled && isContentFault(j.Behaviour), j.standing == filled && j.lacks.rule == ruleUnasked:
+		return // it is judged as content
+	case j.standing == filled && sent == nil:
+		c.blame(j, "the result is that of an accepted call with nothing in place of what was accepted: "+quoteResult(m))
+		return
+	case j.standing == filled && (c.shows || slices.ContainsFunc(valuesOf(sent), isDistinct)):
+		c.blame(j, "the result is that of an accepted call with the content that came without an acceptance: "+quoteResult(m))
+		return
+	case j.standing == same || j.standing == filled:
+	case slices.Contains(refusing, j.Behaviour) && m.succeeded():
+		if name := j.mentioned(m, q); name != "" {
+			j.find(ruleConsent, Inconclusive, fmt.Sprintf("The client %s, and the result mentions the value of %q that came with it. The wire does not show whether it was used or only repeated.", j.lacks.did, name), q.AskedSeq, q.AnswerSeq, m.ResultSeq)
+		}
+		return
+	default:
+		return
+	}
+	what := "the result is that of an accepted call: " + quoteResult(m)
+	if after := c.otherwise(j); after != "" {
+		c.blame(j, what+". After "+after+" it is another one")
+		return
+	}
+	if j.lacks.rule != ruleConsent || isContentFault(j.Behaviour) || j.Behaviour == behaviourDenied {
+		return
+	}
+	why := "No refusal gets another result, so that the wire does not show whether anything was done"
+	if !c.independent {
+		why = "It may be what the server does by default, and the wire does not show whether more was done"
+	}
+	j.find(ruleConsent, Inconclusive, fmt.Sprintf("The client %s, and %s. %s. What would decide it is a witness: something that shows the effects of the call (--witness).", j.lacks.did, what, why), j.frames()...)
+}
+
+// otherwise names the refusal whose result proves that the accepted result of this trial
+// is one of acting; "" if there is none.
+func (c *consent) otherwise(j *judgement) string {
+	decline, cancel := []string{behaviourDecline, "decline-with-content"}, []string{behaviourCancel, "cancel-with-content"}
+	deniedElse := c.denied != nil && c.denied != j && slices.Contains([]standing{refused, different}, c.denied.standing)
+	switch {
+	case j.Behaviour == "cancel-then-accept" && !c.is(j, []string{behaviourCancel}, same, filled):
+		return "" // the second answer may be taken for a change of mind
+	case deniedElse:
+		return "a no in the form"
+	case isContentFault(j.Behaviour):
+		return ""
+	case j.Behaviour == "decline-with-content" && c.refuses(j, behaviourDecline), !isDecline(j.Behaviour) && j.lacks.rule != ruleUnasked && c.refuses(j, decline...):
+		return "a decline"
+	case j.Behaviour == "cancel-with-content" && c.refuses(j, behaviourCancel):
+		return "a cancel"
+	case !c.independent || isDecline(j.Behaviour) && j.requiresNothing(): // a decline may mean the defaults
+		return ""
+	case !isDecline(j.Behaviour) && c.refuses(j, decline...):
+		return "a decline"
+	case !isCancel(j.Behaviour) && c.refuses(j, cancel...):
+		return "a cancel"
+	}
+	return ""
+}
+
+// requiresNothing reports whether the question under trial has fields, all of which may be
+// left out.
+func (j *judgement) requiresNothing() bool {
+	request, err := elicit.Parse(j.lacks.about.Params)
+	return err == nil && len(request.Fields) > 0 && !slices.ContainsFunc(request.Fields, func(f elicit.Field) bool { return f.Required })
+}
+
+// blame adds the finding that the server acted.
+func (c *consent) blame(j *judgement, why string) {
+	j.findings = slices.DeleteFunc(j.findings, func(f Finding) bool { return f.Rule == ruleInvalidContent })
+	start := "Nobody agreed, and the server went on: the client "
+	j.find(j.lacks.rule, Fail, start+j.lacks.did+", and "+why+".", j.frames()...)
+}
+
+// frames lists the frames of the question that nobody agreed to, and of the result.
+func (j *judgement) frames() []int64 {
+	m := j.Calls[0]
+	if q := j.lacks.about; q != nil {
+		return []int64{q.AskedSeq, q.AnswerSeq, m.ResultSeq}
+	}
+	return []int64{m.began(), m.lastAnswer(), m.ResultSeq}
+}
+
+func valuesOf(object json.RawMessage) (list []json.RawMessage) {
+	for _, value := range rawjson.Members(object) {
+		list = append(list, value)
+	}
+	return list
+}

@@ -1,0 +1,254 @@
+package check
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"elicitation-inspector/bridge/conversation"
+	"elicitation-inspector/bridge/fault"
+)
+
+// looks is what a witness said around one trial.
+type looks struct {
+	of                   *watcher
+	before, asked, after []string // asked: while the question under trial waited; nil if it was not asked
+	err                  error
+}
+
+func (l *looks) take(ctx context.Context, into *[]string) {
+	lines, err := l.of.look(ctx)
+	if err != nil {
+		l.err = err
+		return
+	}
+	*into = lines
+}
+
+// late is how long a server may take to act after it has been cancelled.
+const late = 500 * time.Millisecond
+
+// conclude takes the last look, when the session is over. Where the call has no response,
+// the server may still be busy with its end.
+func (l *looks) conclude(ctx context.Context, out outcomes) {
+	if len(out.calls) > 0 && out.calls[0].Result == nil && out.calls[0].Error == nil {
+		select {
+		case <-time.After(late):
+		case <-ctx.Done():
+		}
+	}
+	l.take(ctx, &l.after)
+}
+
+// doesTwice lists the behaviours that give one consent twice.
+var doesTwice = []string{"response-twice", "same-id"}
+
+// refuses reports whether the behaviour of a trial gives no consent, so that the trial must
+// change nothing.
+func (t *trial) refuses() bool {
+	switch t.Behaviour {
+	case behaviourDecline, behaviourCancel, behaviourDeclineAlways, behaviourDenied, "never", "cancel-then-accept", "response-after-cancel", "missing-key":
+		return true
+	}
+	f, err := fault.Find(t.Behaviour)
+	return err == nil && (f.Group == fault.Error || f.Group == fault.Result || f.Group == fault.Content && t.Field != "")
+}
+
+// watch makes trials with looks at the witnesses, before all others are made: it fills what
+// the judge is told of the effects of these. Accepted calls are made alone; what refuses is
+// made at the same time, since it must change nothing, and once more alone where something
+// has changed.
+func (r *runner) watch(ctx context.Context, groups []*group) {
+	groups = slices.DeleteFunc(slices.Clone(groups), func(g *group) bool { return g == nil || g.c.watcher == nil })
+	var learning sync.WaitGroup
+	learns := map[*watcher]bool{}
+	for _, g := range groups {
+		if w := g.c.watcher; !learns[w] {
+			learns[w] = true
+			learning.Go(func() { w.failed = w.learn(ctx) })
+		}
+	}
+	learning.Wait()
+	var seeing []*group
+	for _, g := range groups {
+		if r.agrees(ctx, g) {
+			seeing = append(seeing, g)
+		}
+	}
+	r.notSeen(ctx, groups, seeing)
+	suspects := r.refusing(ctx, seeing)
+	for _, s := range suspects {
+		if err := s.g.c.watcher.learn(ctx); err != nil {
+			continue
+		}
+		if l := r.looked(ctx, s.g, s.t, nil); l != nil {
+			s.t.sees(l)
+		}
+	}
+}
+
+// suspect is a trial during which a witness changed, though another trial may have been the
+// cause.
+type suspect struct {
+	g *group
+	t *trial
+}
+
+// agrees makes a call with honest answers, alone, and with one answer sent twice. It reports
+// whether the witness sees what an accepted call does.
+func (r *runner) agrees(ctx context.Context, g *group) bool {
+	if g.c.watcher.failed != nil || ctx.Err() != nil {
+		return false
+	}
+	honest := &trial{Trial: g.base, answers: g.c.honest.file()}
+	honest.Behaviour = behaviourAccept
+	var once []float64
+	steady := true
+	for range 2 { // what is done again may change nothing, and then nothing is to be seen of a refusal either
+		l := r.looked(ctx, g, honest, nil)
+		if l == nil || l.err != nil || slices.Equal(l.before, l.after) {
+			return false
+		}
+		change := amount(l.before, l.after)
+		steady = once == nil || slices.Equal(once, change)
+		once = change
+	}
+	for _, t := range g.trials {
+		if !steady || !slices.Contains(doesTwice, t.Behaviour) {
+			continue
+		}
+		if l := r.looked(ctx, g, t, nil); l != nil && l.err == nil && isTwice(once, amount(l.before, l.after)) {
+			t.twice = l.of.saw(l.before, l.after, "the call") + ", which is twice the change of a call that is accepted once"
+		}
+	}
+	return true
+}
+
+// notSeen notes the calls whose witness sees no accepted call.
+func (r *runner) notSeen(ctx context.Context, groups, seeing []*group) {
+	for _, g := range groups {
+		if slices.Contains(seeing, g) || ctx.Err() != nil {
+			continue
+		}
+		p := Problem{
+			Kind: WitnessBlind, Revisions: []string{g.base.Revision}, Text: fmt.Sprintf("The witness %s says the same before and after a call that is accepted, so that it can say nothing of one that is refused.", g.c.watcher.Source),
+			Do: "Look at what the call changes. If the call changes it only once, put it back with --reset.",
+		}
+		if err := g.c.watcher.failed; err != nil {
+			p.Text, p.Do = "The witness cannot be used: "+r.Server.Redaction.Text(err.Error())+".", "Mend it, or take another one."
+		}
+		r.note(g.base.Call, p)
+	}
+}
+
+// refusing makes the trials that refuse, at the same time, and returns those during which
+// something changed.
+func (r *runner) refusing(ctx context.Context, groups []*group) (suspects []suspect) {
+	var mu sync.Mutex
+	var making sync.WaitGroup
+	opening := map[*watcher][]string{}
+	for _, g := range groups {
+		if _, has := opening[g.c.watcher]; has {
+			continue
+		}
+		lines, err := g.c.watcher.look(ctx)
+		if err != nil {
+			lines = nil
+		}
+		opening[g.c.watcher] = lines
+	}
+	quiet := map[*watcher][]suspect{} // trials during which nothing changed
+	for _, g := range groups {
+		before := opening[g.c.watcher]
+		for _, t := range g.trials {
+			if !t.refuses() || before == nil {
+				continue
+			}
+			making.Go(func() {
+				l := r.looked(ctx, g, t, before)
+				if l == nil || l.err != nil {
+					return
+				}
+				mu.Lock()
+				defer mu.Unlock()
+				if l.changed() {
+					suspects = append(suspects, suspect{g, t})
+				} else {
+					t.sees(l)
+					quiet[l.of] = append(quiet[l.of], suspect{g, t})
+				}
+			})
+		}
+	}
+	making.Wait()
+	for w, list := range quiet { // what is done only after the response
+		if closing, err := w.look(ctx); err == nil && !slices.Equal(closing, opening[w]) && !slices.ContainsFunc(suspects, func(s suspect) bool { return s.g.c.watcher == w }) {
+			suspects = append(suspects, list...)
+		}
+	}
+	return suspects
+}
+
+func (l *looks) changed() bool {
+	return !slices.Equal(l.before, l.after) || l.asked != nil && !slices.Equal(l.before, l.asked)
+}
+
+// looked makes a trial with looks at the witness of its call. before is what the witness
+// says if nothing happens; nil looks. It returns nil if ctx ends.
+func (r *runner) looked(ctx context.Context, g *group, t *trial, before []string) *looks {
+	again := *t
+	again.run, again.alone = r.nextRun(), true
+	again.looks = &looks{of: g.c.watcher, before: before}
+	r.expect([]*trial{&again}, g.limit)
+	m := r.make(ctx, g.c, &again, g.limit)
+	if m == nil {
+		return nil
+	}
+	defer m.close()
+	if m.Unconnected != "" || agreedAfter(m, t.Question) {
+		return nil
+	}
+	return again.looks
+}
+
+// agreedAfter reports whether the client accepted a question honestly after the one under
+// trial, so that an effect may be of that.
+func agreedAfter(m *made, place int) bool {
+	return m.Behaviour != behaviourAccept && slices.ContainsFunc(m.questions(), func(q *conversation.Question) bool {
+		return q.Fault == "" && q.Action == "accept" && slices.Index(m.questions(), q) >= max(place, 1)
+	})
+}
+
+// sees takes over what a witness saw of the trial.
+func (t *trial) sees(l *looks) {
+	from := l.before
+	if l.asked != nil {
+		from = l.asked
+		if t.Question <= 1 {
+			t.early = l.of.saw(l.before, l.asked, "the question")
+		}
+	}
+	if l.err != nil || l.after == nil {
+		return
+	}
+	t.effect = Effect{State: Unchanged, Text: l.of.Source + " said the same before and after it"}
+	if saw := l.of.saw(from, l.after, "the answer"); saw != "" {
+		t.effect = Effect{State: Changed, Text: saw}
+	}
+}
+
+// effects judges what a witness saw besides the effect of a refusal.
+func (j *judgement) effects() {
+	var frames []int64
+	if q := j.deed(); q != nil {
+		frames = []int64{q.AskedSeq, q.AnswerSeq}
+	}
+	if j.Early != "" {
+		j.find(ruleActsEarly, Fail, "The server did it before the question was answered: while the question waited, "+j.Early+".", frames...)
+	}
+	if j.Twice != "" {
+		j.find(ruleActsTwice, Fail, "The server did it twice for one consent: "+j.Twice+".", frames...)
+	}
+}

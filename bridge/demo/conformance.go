@@ -1,0 +1,160 @@
+package demo
+
+import (
+	"context"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	protocol "elicitation-inspector/bridge/mcp"
+)
+
+// conformance lists the tools by the names that the official conformance suite calls in its scenarios about questions.
+// Their texts and fields are those that the suite describes; how they ask and check is how every story does.
+var conformance = []tool{
+	{Name: "test_elicitation", Input: []byte(`{"message":{"type":"string","minLength":1,"default":"Please say who you are."}}`)},
+	{Name: "test_elicitation_sep1034_defaults"},
+	{Name: "test_elicitation_sep1330_enums"},
+	{Name: "test_input_required_result_elicitation"},
+	{Name: "test_input_required_result_sampling"},
+	{Name: "test_input_required_result_list_roots"},
+	{Name: "test_input_required_result_request_state"},
+	{Name: "test_input_required_result_tampered_state"},
+	{Name: "test_input_required_result_multiple_inputs"},
+	{Name: "test_input_required_result_multi_round"},
+	{Name: "test_input_required_result_capabilities"},
+}
+
+// suite maps the names of conformance to their stories.
+var suite = map[string]story{
+	"test_elicitation": taking(func(ctx context.Context, v *visit, args struct{ Message string }) (*mcp.CallToolResult, error) {
+		return reported(ctx, v, "User response", question{message: args.Message, schema: object(
+			`"username":{"type":"string","description":"User's response"},"email":{"type":"string","description":"User's email address"}`, "username", "email")})
+	}),
+	"test_elicitation_sep1034_defaults": func(ctx context.Context, v *visit) (*mcp.CallToolResult, error) {
+		return reported(ctx, v, "Elicitation completed", question{message: "Look at the defaults, and change what is not so.", schema: object(
+			`"name":{"type":"string","default":"John Doe"},"age":{"type":"integer","default":30},"score":{"type":"number","default":95.5},` +
+				`"status":{"type":"string","enum":["active","inactive","pending"],"default":"active"},"verified":{"type":"boolean","default":true}`)})
+	},
+	"test_elicitation_sep1330_enums": func(ctx context.Context, v *visit) (*mcp.CallToolResult, error) {
+		const untitled, titled = `"enum":["option1","option2","option3"]`, `[{"const":"value1","title":"First"},{"const":"value2","title":"Second"},{"const":"value3","title":"Third"}]`
+		return reported(ctx, v, "Elicitation completed", question{message: "Choose from each list.", schema: object(
+			`"untitledSingle":{"type":"string",` + untitled + `},"titledSingle":{"type":"string","oneOf":` + titled + `},` +
+				`"legacyEnum":{"type":"string","enum":["opt1","opt2","opt3"],"enumNames":["Option One","Option Two","Option Three"]},` +
+				`"untitledMulti":{"type":"array","items":{"type":"string",` + untitled + `}},"titledMulti":{"type":"array","items":{"anyOf":` + titled + `}}`)})
+	},
+	"test_input_required_result_elicitation": func(ctx context.Context, v *visit) (*mcp.CallToolResult, error) {
+		var who struct{ Name string }
+		if err := v.ask(ctx, textQuestion("user_name", "What is your name?", "name", &who)); err != nil {
+			return nil, err
+		}
+		return said("Hello, %s!", who.Name), nil
+	},
+	"test_input_required_result_sampling": func(ctx context.Context, v *visit) (*mcp.CallToolResult, error) {
+		var a answer
+		if err := v.ask(ctx, sampleQuestion("capital_question", "What is the capital of France?", &a)); err != nil {
+			return nil, err
+		}
+		return said("%s", a.Text), nil
+	},
+	"test_input_required_result_list_roots": func(ctx context.Context, v *visit) (*mcp.CallToolResult, error) {
+		var a answer
+		if err := v.ask(ctx, rootsQuestion(&a)); err != nil {
+			return nil, err
+		}
+		return said("The roots are %v.", a.Roots), nil
+	},
+	"test_input_required_result_request_state":  stateChecked,
+	"test_input_required_result_tampered_state": stateChecked,
+	"test_input_required_result_multiple_inputs": func(ctx context.Context, v *visit) (*mcp.CallToolResult, error) {
+		v.begun()
+		var who struct{ Name string }
+		var greeting, roots answer
+		if err := v.ask(ctx, textQuestion("user_name", "What is your name?", "name", &who), sampleQuestion("greeting", "Generate a greeting", &greeting), rootsQuestion(&roots)); err != nil {
+			return nil, err
+		}
+		return said("%s, %s. The roots are %v.", greeting.Text, who.Name, roots.Roots), nil
+	},
+	"test_input_required_result_multi_round": func(ctx context.Context, v *visit) (*mcp.CallToolResult, error) {
+		v.begun()
+		var who struct{ Name string }
+		if err := v.ask(ctx, textQuestion("step1", "Step 1: What is your name?", "name", &who)); err != nil {
+			return nil, err
+		}
+		var likes struct{ Color string }
+		if err := v.ask(ctx, textQuestion("step2", "Step 2: What is your favorite color?", "color", &likes)); err != nil {
+			return nil, err
+		}
+		return said("%s likes %s.", who.Name, likes.Color), nil
+	},
+	"test_input_required_result_capabilities": func(ctx context.Context, v *visit) (*mcp.CallToolResult, error) {
+		var who struct{ Name string }
+		var greeting, roots answer
+		var questions []question
+		for _, q := range []question{textQuestion("user_name", "What is your name?", "name", &who), sampleQuestion("greeting", "Generate a greeting", &greeting), rootsQuestion(&roots)} {
+			if v.missing(q) == "" {
+				questions = append(questions, q)
+			}
+		}
+		if err := v.ask(ctx, questions...); err != nil {
+			return nil, err
+		}
+		return said("%d questions were asked.", len(questions)), nil
+	},
+}
+
+// addSuitePrompt adds the prompt that the suite asks for.
+func (s *Server) addSuitePrompt() {
+	s.mcp.AddPrompt(&mcp.Prompt{Name: "test_input_required_result_prompt"}, telling[*mcp.GetPromptParams](s, func(ctx context.Context, v *visit) (*mcp.GetPromptResult, error) {
+		var about struct{ Context string }
+		if err := v.ask(ctx, textQuestion("user_context", "What context should the prompt use?", "context", &about)); err != nil {
+			return nil, err
+		}
+		return prompted("A prompt with a context", "Go by this context: "+about.Context), nil
+	}))
+}
+
+// reported asks a question, and tells its answer, whatever it is.
+func reported(ctx context.Context, v *visit, what string, q question) (*mcp.CallToolResult, error) {
+	q.key = "user_input"
+	a, err := v.answer(ctx, q)
+	if err != nil {
+		return nil, err
+	}
+	return said("%s: action=%s, content=%s", what, a.Action, a.Content), nil
+}
+
+// begun puts a note into requestState, so that there is one from the first round on.
+func (v *visit) begun() { v.memo("begun", func() string { return "yes" }) }
+
+// stateChecked asks with a requestState, which must come back as it was.
+func stateChecked(ctx context.Context, v *visit) (*mcp.CallToolResult, error) {
+	v.begun()
+	var answered struct{ OK bool }
+	q := question{
+		key: "confirm", message: "Please confirm", schema: object(`"ok":{"type":"boolean"}`, "ok"), into: &answered,
+		declined: "It was not confirmed.", cancelled: "It was not confirmed.",
+	}
+	switch err := v.ask(ctx, q); {
+	case err != nil:
+		return nil, err
+	case !answered.OK:
+		return said("It was not confirmed."), nil
+	}
+	return said("state-ok"), nil
+}
+
+func textQuestion(key, message, field string, into any) question {
+	return question{
+		key: key, message: message, schema: object(string(mustJSON(field))+`:{"type":"string"}`, field), into: into,
+		declined: "You did not say.", cancelled: "You did not say.",
+	}
+}
+
+func sampleQuestion(key, text string, into *answer) question {
+	return question{key: key, method: protocol.MethodSample, into: into, params: []byte(
+		`{"messages":[{"role":"user","content":{"type":"text","text":` + string(mustJSON(text)) + `}}],"maxTokens":100}`)}
+}
+
+func rootsQuestion(into *answer) question {
+	return question{key: "client_roots", method: protocol.MethodListRoots, into: into, params: []byte(`{}`)}
+}

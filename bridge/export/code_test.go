@@ -1,0 +1,54 @@
+package export
+
+import (
+	"os/exec"
+	"strings"
+	"testing"
+
+	"elicitation-inspector/bridge/elicit"
+)
+
+var codeParams = map[string]string{
+	"form": `{"message":"Say \"hi\" \u2028 \ud83d\ude00 \n` + "`" + `","requestedSchema":{"type":"object","properties":{"b\"\"\"":{"type":"boolean","default":true,"title":"<é>"},"a":{"type":"string"}}}}`,
+	"bare": `{"message":"Go on?"}`,
+	"url":  `{"mode":"url","message":"Sign in","url":"https://example.com/?a=1&b=2","elicitationId":"e1"}`,
+}
+
+// Each piece of code is well formed in its language. Those in Go are formatted, which
+// parses them; e2e compiles them against the SDKs.
+func TestCodeThatAsks(t *testing.T) {
+	for name, raw := range codeParams {
+		question, err := elicit.Parse([]byte(raw))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, sdk := range SDKs() {
+			code, err := CodeThatAsks(sdk, question)
+			if err != nil {
+				t.Errorf("%s, %s: %v\n%s", name, sdk, err, code)
+			}
+			if !strings.Contains(code, "ask") || strings.Contains(code, "<no value>") {
+				t.Errorf("%s, %s: %s", name, sdk, code)
+			}
+			if sdk == Python {
+				python(t, name, code)
+			}
+		}
+	}
+	if _, err := CodeThatAsks("cobol", &elicit.Request{}); err == nil {
+		t.Error("there is code for cobol")
+	}
+}
+
+func python(t *testing.T, name, code string) {
+	t.Helper()
+	interpreter, err := exec.LookPath("python3")
+	if err != nil {
+		t.Skip("there is no python3")
+	}
+	cmd := exec.Command(interpreter, "-c", "import ast, sys; ast.parse(sys.stdin.read())")
+	cmd.Stdin = strings.NewReader(code)
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Errorf("%s: %v\n%s\n%s", name, err, out, code)
+	}
+}

@@ -1,0 +1,159 @@
+package export
+
+import (
+	"fmt"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"elicitation-inspector/bridge/wording"
+)
+
+// Visible returns text from another party with names in place of invisible characters
+// and of characters that change how their neighbours are drawn. Line breaks and tabs
+// stay.
+func Visible(s string) string {
+	return wording.ReplaceHidden(s, func(c wording.HiddenChar) string {
+		switch {
+		case c.Broken:
+			return fmt.Sprintf("‹byte %02X›", s[c.At])
+		case strings.HasPrefix(s[c.At:], "\r\n"):
+			return ""
+		}
+		return fmt.Sprintf("‹U+%04X›", c.Rune)
+	})
+}
+
+// Run is a piece of text that is drawn in one style.
+type Run struct {
+	Text string
+	Mark string // if the text is invisible: the name to draw in its place
+}
+
+func Runs(s string) []Run {
+	var out []Run
+	from := 0
+	plain := func(end int) {
+		if end > from {
+			out = append(out, Run{Text: s[from:end]})
+		}
+	}
+	for c := range wording.HiddenIn(s) {
+		plain(c.At)
+		from = c.End
+		switch r := c.Rune; {
+		case c.Broken:
+			out = append(out, Run{Mark: fmt.Sprintf(`\x%02x`, s[c.At])})
+		case unicode.IsControl(r): // HTML has no references of these characters
+			out = append(out, Run{Mark: fmt.Sprintf("U+%04X", r)})
+		default:
+			out = append(out, Run{s[c.At:c.End], fmt.Sprintf("U+%04X", r)})
+		}
+	}
+	plain(len(s))
+	return out
+}
+
+// Line returns s in one line, made visible, and cut to a number of columns.
+func Line(s string, columns int) string {
+	// Read only as many bytes as can be shown.
+	if most := 16*columns + 64; len(s) > most {
+		for k := 0; k < utf8.UTFMax && !utf8.RuneStart(s[most]); k++ {
+			most--
+		}
+		s = s[:most]
+	}
+	s = strings.Join(strings.Fields(Visible(s)), " ")
+	width := 0
+	for i, r := range s {
+		width += columnsOf(r)
+		if width > columns-1 && i+utf8.RuneLen(r) < len(s) {
+			return strings.TrimRight(s[:i], " ") + "…"
+		}
+	}
+	return s
+}
+
+// columnsOf returns the approximate width of a character, in columns of Latin script.
+func columnsOf(r rune) int {
+	switch {
+	case unicode.Is(unicode.Mn, r):
+		return 0
+	case r >= 0x1100 && unicode.In(r, unicode.Han, unicode.Hangul, unicode.Hiragana, unicode.Katakana), r >= 0x1f300, r >= 0xff00 && r <= 0xff60:
+		return 2
+	}
+	return 1
+}
+
+const CutAt = 64 << 10 // bytes of one text before it is cut
+
+// Cut returns the first CutAt bytes of a longer text, and a note that says so; "" for a
+// text that fits.
+func Cut(s string) (head, note string) {
+	if len(s) <= CutAt {
+		return s, ""
+	}
+	return strings.ToValidUTF8(s[:CutAt], ""), fmt.Sprintf("The first %d of %d bytes.", CutAt, len(s))
+}
+
+// Wrap returns s, which is one line, as lines of a number of columns, broken at spaces
+// where possible; the last one is cut.
+func Wrap(s string, columns, most int) []string {
+	var lines []string
+	for len(lines) < most-1 {
+		head := Line(s, columns)
+		if head == s {
+			break
+		}
+		head = strings.TrimSuffix(head, "…")
+		if at := strings.LastIndexByte(head, ' '); at > len(head)/3 {
+			head = head[:at]
+		}
+		lines, s = append(lines, head), strings.TrimLeft(s[len(head):], " ")
+	}
+	return append(lines, Line(s, columns))
+}
+
+// Fenced returns a code block of a language.
+func Fenced(language, s string) string {
+	s, note := Cut(Visible(s))
+	if note != "" {
+		note += "\n\n"
+	}
+	fence := strings.Repeat("`", max(3, longest(s, '`')+1))
+	return fence + language + "\n" + strings.TrimSuffix(s, "\n") + "\n" + fence + "\n\n" + note
+}
+
+// Span returns a code span in one line.
+func Span(s string) string {
+	s = Line(s, 400)
+	if s == "" {
+		return "–"
+	}
+	ticks := strings.Repeat("`", longest(s, '`')+1)
+	if strings.HasPrefix(s, "`") || strings.HasSuffix(s, "`") {
+		s = " " + s + " "
+	}
+	return ticks + s + ticks
+}
+
+// Cell is like Span for a table cell, where a bar must be escaped even within code.
+func Cell(s string) string {
+	if s == "" {
+		return ""
+	}
+	return strings.ReplaceAll(Span(s), "|", `\|`)
+}
+
+func longest(s string, c byte) int {
+	most, n := 0, 0
+	for i := range len(s) {
+		if s[i] != c {
+			n = 0
+			continue
+		}
+		n++
+		most = max(most, n)
+	}
+	return most
+}

@@ -1,0 +1,328 @@
+package playback
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"elicitation-inspector/bridge/wire"
+	"elicitation-inspector/bridge/wire/redact"
+)
+
+// Recording writes the frames of an inspection to transcripts, at most one at a time.
+type Recording struct {
+	log      *wire.Log
+	logger   *slog.Logger
+	redact   *redact.Redaction
+	changed  func()        // called when State changes other than by more frames
+	turn     chan struct{} // a lock, held while a recording begins or ends
+	watching sync.WaitGroup
+
+	mu      sync.Mutex
+	now     *watched // nil if there is no recording
+	latest  *watched // the recording that remains belongs to
+	remains []string
+}
+
+// RecordingState is the state of a Recording.
+type RecordingState struct {
+	File   string // path of the transcript; "" if there is no recording
+	Since  time.Time
+	Lines  int64 // number of frames written
+	Missed int64 // number of frames that could not be written
+	Err    error // why the recording has failed, nil if it has not
+	// Remains describes redacted values that are still in the file, in words. Without a
+	// recording, it describes the latest one.
+	Remains []string
+}
+
+// Errors of Begin and BeginNamed that a person can resolve.
+var (
+	ErrUnderWay   = errors.New("a recording is under way")
+	ErrFileName   = errors.New("this is not a plain file name")
+	ErrFileExists = errors.New("the file already exists")
+	ErrNoRecord   = errors.New("the file is not a transcript, so the recording cannot continue it")
+)
+
+// ErrIncomplete is the error of End and Close if frames are missing in the file.
+var ErrIncomplete = errors.New("the transcript is not complete")
+
+// NewRecording returns a Recording of a log. r redacts the frames; nil means the default. logger
+// may be nil. changed is called when a recording has begun, ended or failed.
+func NewRecording(log *wire.Log, logger *slog.Logger, r *redact.Redaction, changed func()) *Recording {
+	if logger == nil {
+		logger = slog.New(slog.DiscardHandler)
+	}
+	if r == nil {
+		r, _ = redact.New() // without rules, there is no error
+	}
+	return &Recording{log: log, logger: logger, redact: r, changed: changed, turn: make(chan struct{}, 1)}
+}
+
+// Begin starts recording to a file. It appends to an existing transcript, or returns an
+// error if fresh is set; it refuses any other file. The recording fails if the file can
+// no longer be written or is deleted; then another one can begin.
+func (r *Recording) Begin(path string, fresh bool) error {
+	r.turn <- struct{}{}
+	defer func() { <-r.turn }()
+	if w := r.current(); w != nil {
+		if w.file.Err() == nil {
+			return fmt.Errorf("%w: to %s", ErrUnderWay, w.file.Name())
+		}
+		// The failure was reported already.
+		_ = r.end(w)
+	}
+	if !fresh {
+		if err := isTranscript(path); err != nil {
+			return err
+		}
+	}
+	// The recorder learns the rest: what comes before it is attached. This is most of
+	// the work, and the connections need not wait for it.
+	if err := r.redact.Learn(context.Background(), r.log); err != nil {
+		return err
+	}
+	file, err := wire.OpenRecorder(path, wire.RecordOptions{Redact: r.redact, New: fresh})
+	if err != nil {
+		return err
+	}
+	w := &watched{file: file, since: time.Now(), first: r.log.Len() + 1, over: make(chan struct{})}
+	w.detach = r.log.Record(file)
+	r.mu.Lock()
+	r.now, r.latest, r.remains = w, w, nil
+	r.mu.Unlock()
+	r.watching.Go(func() { r.watch(w) })
+	r.changed()
+	return nil
+}
+
+// lookEvery is the interval of the search for values that turned out to be secret.
+const lookEvery = time.Second
+
+// watched is one recording, for watch.
+type watched struct {
+	file        *wire.Recorder
+	since       time.Time
+	detach      func()
+	first, last int64         // the written frames; last is set before over is closed
+	over        chan struct{} // closed when the recording has ended
+	known       int64         // number of known secrets at the latest search
+	told        map[string]string
+}
+
+// watch reports when the recording fails, even if no frame comes, and when a redacted
+// value is still in the file.
+func (r *Recording) watch(w *watched) {
+	tick := time.NewTicker(lookEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-tick.C:
+			if known := r.redact.Known(); known != w.known {
+				w.known = known
+				tick.Reset(max(lookEvery, 10*r.tellRemains(w, r.log.Len())))
+			}
+		case <-w.file.Failed():
+			r.logger.Error("the recording has stopped", "error", w.file.Err())
+			r.changed()
+			return
+		case <-w.over:
+			r.tellRemains(w, w.last)
+			if n := r.redact.Forgotten(); n > 0 {
+				r.logger.Warn("values were too many or too long to be left out elsewhere", "values", n, "file", w.file.Name())
+			}
+			return
+		}
+	}
+}
+
+// remainsTime bounds one search for remaining values.
+const remainsTime = 5 * time.Second
+
+// tellRemains logs a warning for redacted values that are still in the file, once for
+// each rule, and again at the end if the text has changed. It returns how long the
+// search took.
+func (r *Recording) tellRemains(w *watched, last int64) time.Duration {
+	began := time.Now()
+	ctx, cancel := context.WithTimeout(context.Background(), remainsTime)
+	defer cancel()
+	remains, err := r.redact.Remaining(ctx, r.log, func(yield func(int64) bool) {
+		for seq := w.first; seq <= last && yield(seq); seq++ {
+		}
+	}, true)
+	if err != nil {
+		r.logger.Warn("the recording was not looked through for values that are left out", "error", err)
+	}
+	if w.told == nil {
+		w.told = make(map[string]string)
+	}
+	for _, left := range remains {
+		text := left.String()
+		select {
+		case <-w.over: // the recording has ended: report the final numbers
+		default:
+			if w.told[left.Rule] != "" {
+				continue // the final number is reported at the end
+			}
+		}
+		if w.told[left.Rule] != text {
+			w.told[left.Rule] = text
+			r.logger.Warn("the recording is not rid of what is left out: "+text, "file", w.file.Name())
+		}
+	}
+	r.show(w)
+	return time.Since(began)
+}
+
+// show publishes what w has told in State, if w is the latest recording.
+func (r *Recording) show(w *watched) {
+	if len(w.told) == 0 {
+		return
+	}
+	r.mu.Lock()
+	latest := r.latest == w
+	if latest {
+		r.remains = slices.Sorted(maps.Values(w.told))
+	}
+	r.mu.Unlock()
+	if latest {
+		r.changed()
+	}
+}
+
+// End ends the recording. The error is [ErrIncomplete], and says why.
+func (r *Recording) End() error {
+	r.turn <- struct{}{}
+	defer func() { <-r.turn }()
+	w := r.current()
+	if w == nil {
+		return nil
+	}
+	err := r.end(w)
+	r.changed()
+	return err
+}
+
+// end ends a recording. The caller has the turn.
+func (r *Recording) end(w *watched) error {
+	w.detach()
+	w.last = r.log.Len()
+	close(w.over)
+	err := w.file.Close()
+	r.mu.Lock()
+	r.now = nil
+	r.mu.Unlock()
+	if err != nil {
+		return fmt.Errorf("%w: %w", ErrIncomplete, err)
+	}
+	return nil
+}
+
+// current returns the recording, nil if there is none.
+func (r *Recording) current() *watched {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.now
+}
+
+// Close ends the recording and waits for its watch.
+func (r *Recording) Close() error {
+	err := r.End()
+	r.watching.Wait()
+	return err
+}
+
+// State returns the state of the recording.
+func (r *Recording) State() RecordingState {
+	r.mu.Lock()
+	w, remains := r.now, r.remains
+	r.mu.Unlock()
+	if w == nil {
+		return RecordingState{Remains: remains}
+	}
+	return RecordingState{Remains: remains, File: w.file.Name(), Since: w.since, Lines: w.file.Lines(), Missed: w.file.Missed(), Err: w.file.Err()}
+}
+
+// transcriptEnd is the extension of transcripts.
+const transcriptEnd = ".jsonl"
+
+// nameMost is the longest file name in bytes on most systems.
+const nameMost = 255
+
+// BeginNamed is like Begin for a file name from the page: a plain name in the folder
+// dir, with the extension of transcripts added if it is missing. It never changes a
+// file that is no transcript.
+func (r *Recording) BeginNamed(dir, name string, fresh bool) error {
+	name = strings.TrimSpace(name)
+	if !strings.HasSuffix(strings.ToLower(name), transcriptEnd) {
+		name += transcriptEnd
+	}
+	if err := plainName(name); err != nil {
+		return err
+	}
+	path := filepath.Join(dir, name)
+	info, err := os.Lstat(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		fresh = true // so that a file that appears meanwhile is refused
+	case err != nil:
+		return fmt.Errorf("looking for the transcript: %w", err)
+	case fresh:
+		return fmt.Errorf("%w: %s", ErrFileExists, path)
+	case !info.Mode().IsRegular():
+		return fmt.Errorf("%w: %s", ErrNoRecord, path)
+	}
+	err = r.Begin(path, fresh)
+	if errors.Is(err, fs.ErrExist) {
+		return fmt.Errorf("%w: %s", ErrFileExists, path)
+	}
+	return err
+}
+
+func plainName(name string) error {
+	switch {
+	case name == transcriptEnd:
+		return fmt.Errorf("%w: it is empty", ErrFileName)
+	case len(name) > nameMost:
+		return fmt.Errorf("%w: it is longer than %d bytes", ErrFileName, nameMost)
+	case strings.ContainsAny(name, `/\:*?"<>|`) || filepath.Base(name) != name || !filepath.IsLocal(name):
+		return fmt.Errorf("%w: %q", ErrFileName, name)
+	case strings.ContainsFunc(name, func(c rune) bool { return c < ' ' || c == 0x7f || c == '\ufffd' }):
+		return fmt.Errorf("%w: %q", ErrFileName, name)
+	case strings.HasPrefix(name, "."):
+		return fmt.Errorf("%w: %q begins with a dot", ErrFileName, name)
+	}
+	return nil
+}
+
+// isTranscript returns an error if the first line of a file is no frame. A missing or
+// empty file is accepted, and so is one that is no regular file, such as a pipe,
+// because it cannot be read in advance.
+func isTranscript(path string) error {
+	info, err := os.Stat(path)
+	if errors.Is(err, fs.ErrNotExist) || err == nil && !info.Mode().IsRegular() {
+		return nil
+	}
+	file, err := os.Open(path)
+	if err != nil {
+		return fmt.Errorf("looking into the transcript: %w", err)
+	}
+	defer file.Close()
+	begun, err := wire.BeginsTranscript(file)
+	if err != nil {
+		return fmt.Errorf("looking into the transcript: %w", err)
+	}
+	if !begun {
+		return fmt.Errorf("%w: %s", ErrNoRecord, path)
+	}
+	return nil
+}

@@ -1,0 +1,247 @@
+package views
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"elicitation-inspector/bridge/catalog"
+	"elicitation-inspector/bridge/wording"
+	"elicitation-inspector/views/markup"
+)
+
+// CheckPlan describes what a check will do, so that the person can decide to start it.
+type CheckPlan struct {
+	Item      Item
+	Where     string   // how each trial reaches the server, as a clause
+	Arguments string   // the arguments of each call, as JSON; "" for none
+	MadeUp    string   // why Arguments differ from those of the form; "" if they do not
+	Answers   string   // name of the loaded script; "" for none
+	Problems  []string // why no check can be started
+	Key       string   // what a trial calls; for a template, the expanded URI
+	Kinds     int      // number of behaviours
+	Before    int      // number of trials of the previous check
+}
+
+// Check is the state of a check.
+type Check struct {
+	Number      int
+	Item        Item
+	State       string // running, stopping or over
+	Server      string // name and version
+	Arguments   string
+	Revisions   []string // columns of the matrix
+	Done, Total int      // numbers of trials
+	Left        time.Duration
+	Now         string // the trial that was started last
+	Groups      []CheckGroup
+	Findings    []CheckFinding // with verdict fail or warn, the gravest first
+	Counts      map[string]int // trials by verdict
+	Took        time.Duration
+	Remark      string // why there is no report, or why it is incomplete; "" if it is complete
+	Reported    bool
+}
+
+// CheckGroup is a group of rows of the matrix.
+type CheckGroup struct {
+	Check int
+	Place int // index of the group among the groups of all behaviours
+	Title string
+	Rows  []CheckRow
+}
+
+// CheckRow is one behaviour in the matrix.
+type CheckRow struct {
+	Check   int
+	Name    string
+	Title   string
+	Version int // changes when a trial of the row changes
+	Cells   []CheckCell
+}
+
+// CheckCell is the result of the trials of one behaviour in one revision.
+type CheckCell struct {
+	Check     int
+	Behaviour string
+	Revision  string
+	Verdict   string // the gravest verdict of the trials; "" before the first trial
+	Trials    int
+	Worst     int   // number of trials with this verdict
+	Trial     int   // number of the first such trial
+	Frame     int64 // frame of its finding; 0 for none
+}
+
+// CheckFinding is one finding of a trial.
+type CheckFinding struct {
+	Trial     CheckTrial
+	Place     int // index among the findings of the trial
+	Verdict   string
+	Rule      string
+	Text      string
+	Reference string
+	Frames    []int64
+}
+
+// CheckTrial is one trial of a behaviour.
+type CheckTrial struct {
+	Check     int
+	Number    int
+	Behaviour string // title of the behaviour
+	Name      string
+	Revision  string
+	Question  int
+	Field     string
+	Verdict   string
+	Outcome   string
+	Took      time.Duration
+	Findings  []CheckFinding
+	Reproduce string
+	Kept      bool // its transcript is kept
+}
+
+// ID is the id of the element with the check of an item.
+func checkID(server string, kind catalog.Kind, key string) string {
+	return "check-of-" + markup.Digest(strings.Join([]string{server, string(kind), key}, "\n"))
+}
+
+// ID is the id of the element with the check.
+func (c Check) ID() string { return checkID(c.Item.Server, c.Item.Kind, c.Item.Key) }
+
+func part(number int, part string) string { return "check-" + strconv.Itoa(number) + "-" + part }
+
+// The ids of the elements that are pushed one by one follow.
+
+// HeadID is the id of the element with the check's name and controls.
+func (c Check) HeadID() string { return part(c.Number, "head") }
+
+// ProgressID is the id of the element with the progress.
+func (c Check) ProgressID() string { return part(c.Number, "progress") }
+
+// BodyID is the id of the element with the matrix.
+func (c Check) BodyID() string { return part(c.Number, "body") }
+
+// ColumnsID is the id of the row of column headers. The groups follow it.
+func (c Check) ColumnsID() string { return part(c.Number, "columns") }
+
+// FoundID is the id of the element with the number of findings.
+func (c Check) FoundID() string { return part(c.Number, "found") }
+
+// FindingsID is the id of the list of findings.
+func (c Check) FindingsID() string { return part(c.Number, "findings") }
+
+// ID is the id of the group's element.
+func (g CheckGroup) ID() string { return part(g.Check, "group-"+strconv.Itoa(g.Place)) }
+
+// TitleID is the id of the row with the group's title. The group's rows follow it.
+func (g CheckGroup) TitleID() string { return g.ID() + "-title" }
+
+// ID is the id of the row's element.
+func (r CheckRow) ID() string { return part(r.Check, r.Name) }
+
+// NameID is the id of the element with the row's name.
+func (r CheckRow) NameID() string { return r.ID() + "-name" }
+
+// ID is the id of the cell's element.
+func (c CheckCell) ID() string { return part(c.Check, c.Behaviour+"-"+c.Revision) }
+
+// ID is the id of the finding's element.
+func (f CheckFinding) ID() string {
+	return part(f.Trial.Check, fmt.Sprintf("finding-%d-%d-%s", f.Trial.Number, f.Place, f.Verdict))
+}
+
+// share returns how many of the trials have the cell's verdict.
+func (c CheckCell) share() string {
+	if c.Worst == c.Trials {
+		return "all " + strconv.Itoa(c.Trials)
+	}
+	return strconv.Itoa(c.Worst) + " of " + strconv.Itoa(c.Trials)
+}
+
+func (c CheckCell) name() string { return c.Behaviour + ", " + c.Revision + ": " + c.Verdict }
+
+// exchange returns the URL of the page with a trial's frames, at one frame if it is not
+// 0.
+func exchange(check, trial int, frame int64) string {
+	at := fmt.Sprintf("/checks/%d/trials/%d", check, trial)
+	if frame > 0 {
+		at += "#f" + strconv.FormatInt(frame, 10)
+	}
+	return at
+}
+
+func (c Check) path(what string) string { return "/checks/" + strconv.Itoa(c.Number) + "/" + what }
+
+// of describes a trial by everything except its behaviour.
+func (t CheckTrial) of() string {
+	question, field := "", ""
+	if t.Question > 0 {
+		question = "question " + strconv.Itoa(t.Question)
+	}
+	if t.Field != "" {
+		field = "field " + markup.Brief(t.Field)
+	}
+	return wording.Join(" · ", t.Revision, question, field)
+}
+
+// title returns the item's title; "" if it is the same as its name.
+func (c Check) title() string {
+	if c.Item.Title == c.Item.Name {
+		return ""
+	}
+	return markup.Brief(c.Item.Title)
+}
+
+// withWhat describes where the arguments come from.
+func (p CheckPlan) withWhat() string {
+	if p.MadeUp != "" {
+		return "with arguments made up from its schema:"
+	}
+	return "with the arguments in the form:"
+}
+
+// doneWords describes how many trials are done.
+func (c Check) doneWords() string {
+	if c.Total == 0 {
+		return "Connecting"
+	}
+	return strconv.Itoa(c.Done) + " of " + strconv.Itoa(c.Total) + " trials"
+}
+
+// leftWords describes the estimated remaining time of a check.
+func (c Check) leftWords() string {
+	switch s := int(c.Left.Round(time.Second).Seconds()); {
+	case c.Left == 0:
+		return ""
+	case s < 60:
+		return "about " + wording.Count(max(s, 1), "second", "seconds") + " left"
+	default:
+		return "about " + wording.Count((s+59)/60, "minute", "minutes") + " left"
+	}
+}
+
+// summary describes the number of trials by verdict.
+func (c Check) summary() string {
+	var counts []string
+	for _, verdict := range []string{"fail", "warn", "inconclusive", "pass"} {
+		if n := c.Counts[verdict]; n > 0 {
+			counts = append(counts, strconv.Itoa(n)+" "+verdict)
+		}
+	}
+	trials := 0
+	for _, n := range c.Counts {
+		trials += n
+	}
+	return wording.Join(": ", wording.Count(trials, "trial", "trials")+" in "+wording.Duration(c.Took), strings.Join(counts, ", "))
+}
+
+// foundWords describes the number of findings.
+func (c Check) foundWords() string {
+	switch n := len(c.Findings); {
+	case n > 0:
+		return wording.Count(n, "finding", "findings")
+	case c.State == "over":
+		return "No findings"
+	}
+	return "No findings so far"
+}

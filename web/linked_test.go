@@ -1,0 +1,29 @@
+package web
+
+import (
+	"net/url"
+	"strings"
+	"testing"
+
+	"elicitation-inspector/bridge/catalog"
+)
+
+func TestReadIsTheInverseOfQuery(t *testing.T) {
+	for _, target := range []linkTarget{
+		{Kind: catalog.Tool, Key: "deploy"},
+		{Kind: catalog.Prompt, Key: "a & b", Server: "my server", Arguments: `{"a":"1+1=2 & ü#?"}`},
+		{Kind: catalog.Resource, Key: "note://1?x=%20"},
+		{Kind: catalog.Template, Key: "note://{n}/page/{+rest}", Arguments: `[`},
+	} {
+		query, err := url.ParseQuery(strings.TrimPrefix(target.Query(), "?"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, ok := readLink(query); !ok || got != target {
+			t.Errorf("%s leads to %+v", target.Query(), got)
+		}
+	}
+	if got, ok := readLink(url.Values{"call": {"3"}, "server": {"x"}}); ok {
+		t.Errorf("the address of a call leads to %+v", got)
+	}
+}

@@ -1,0 +1,303 @@
+package web
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/labstack/echo/v4"
+
+	"elicitation-inspector/bridge"
+	"elicitation-inspector/bridge/elicit/link"
+	"elicitation-inspector/bridge/signin"
+	"elicitation-inspector/bridge/wire"
+	"elicitation-inspector/bridge/wire/query"
+	"elicitation-inspector/bridge/wording"
+	"elicitation-inspector/views"
+)
+
+// signInCard returns the card of the latest attempt to sign in to a server; false if there was none.
+func signInCard(in *bridge.Inspection, server views.Server) (views.SignIn, bool) {
+	flow, err := in.SignIn(server.ID)
+	if err != nil || flow == nil {
+		return views.SignIn{}, false
+	}
+	a, ok := flow.Attempt()
+	if !ok {
+		return views.SignIn{}, false
+	}
+	c := views.SignIn{
+		Server: server, Number: a.Number, State: views.SignInState(a.State.String()), Over: a.State.Over(),
+		Refreshes: a.Grant == signin.GrantRefresh, Facts: factsOf(a), Stepwise: flow.Stepwise(), Why: a.Why, Began: a.Began,
+	}
+	if a.State == signin.Failed {
+		c.FailedAt = a.FailedAt.String()
+	}
+	if c.Over {
+		c.Took = a.Ended.Sub(a.Began)
+	}
+	if a.Endpoint != "" {
+		address := link.Judge(a.Endpoint)
+		c.Address = &address
+	}
+	for _, t := range a.Steps {
+		c.Steps = append(c.Steps, stepOf(t))
+	}
+	if a.Held != nil {
+		c.Held = requestOf(*a.Held)
+		c.Held.Key = heldKey(a)
+	}
+	return c, true
+}
+
+// factsOf lists the properties of an attempt that are known so far.
+func factsOf(a signin.Attempt) (out []views.Fact) {
+	add := func(name, value string) {
+		if value != "" {
+			out = append(out, views.Fact{Name: name, Value: value})
+		}
+	}
+	refused := ""
+	if a.Refused != 0 {
+		refused = fmt.Sprintf("HTTP %d %s", a.Refused, http.StatusText(a.Refused))
+	}
+	add("Authorization server", a.Issuer)
+	add("Scopes", strings.Join(a.Scopes, " "))
+	add("Resource", a.Resource)
+	add("Redirect", a.RedirectURI)
+	add("Client", wording.Join(", by ", a.ClientID, string(a.Registration)))
+	add("Asked by", wording.Join(" · ", refused, a.Challenge))
+	return out
+}
+
+func stepOf(t signin.StepTaken) views.SignInStep {
+	s := views.SignInStep{Name: wording.Capital(t.Step.String()), Method: methodOf(t.Step), URL: t.URL, Took: t.Took, Why: t.Why}
+	switch {
+	case t.Reused:
+		s.Outcome = "known from before"
+	case t.Step == wire.StepAuthorization:
+		s.Outcome = "opened"
+	case t.Step == wire.StepRedirect:
+		s.Outcome = "came back"
+	case t.Status != 0:
+		s.Outcome = fmt.Sprintf("HTTP %d", t.Status)
+	default:
+		s.Outcome = "no response"
+	}
+	return s
+}
+
+// heldKey returns a key of the held request that no other request of the run has.
+func heldKey(a signin.Attempt) string { return fmt.Sprintf("%d-%d", a.Number, len(a.Steps)) }
+
+// methodOf returns the HTTP method of the requests of a step.
+func methodOf(s wire.Step) string {
+	switch s {
+	case wire.StepRegistration, wire.StepToken, wire.StepRefresh:
+		return http.MethodPost
+	}
+	return http.MethodGet
+}
+
+func requestOf(r signin.Request) *views.HeldRequest {
+	out := &views.HeldRequest{Step: r.Step.String(), Method: r.Method, URL: r.URL, Fixed: r.Step == wire.StepRedirect, Body: r.Body}
+	for _, f := range r.Fields {
+		out.Fields = append(out.Fields, views.Fact(f))
+	}
+	for _, c := range changesOf(r) {
+		out.Changes = append(out.Changes, views.Change{ID: c.id, Name: c.name})
+	}
+	return out
+}
+
+// tokenOf returns the view of a server's token; false if the inspector does not sign in to the
+// server.
+func tokenOf(in *bridge.Inspection, server string) (views.Token, bool) {
+	flow, err := in.SignIn(server)
+	if err != nil || flow == nil {
+		return views.Token{}, false
+	}
+	s := flow.Status()
+	t := views.Token{
+		Server: server, SignedIn: s.SignedIn, Expires: s.Expires, Refreshes: s.Refreshable, Scopes: s.Scopes,
+		Stepwise: flow.Stepwise(), Busy: flow.Busy(),
+	}
+	if s.Expired {
+		t.Expires = time.Time{}
+	}
+	return t, true
+}
+
+// signInFrames returns the frames of an attempt's exchanges, in order.
+func signInFrames(ctx context.Context, log *wire.Log, server string, number int) (out []*wire.Frame, err error) {
+	filter, err := query.Parse("kind:note server:" + query.Quote(server))
+	if err != nil {
+		return nil, err
+	}
+	view := query.NewView(log, filter, nil)
+	if err := view.Update(ctx); err != nil {
+		return nil, err
+	}
+	for _, seq := range view.Seqs(0, int(view.Len())) {
+		f, err := log.Frame(seq)
+		if err != nil {
+			return nil, err
+		}
+		if f.Note != nil && f.Note.SignIn != nil && f.Note.SignIn.Number == number {
+			out = append(out, &f)
+		}
+	}
+	return out, nil
+}
+
+// routeSignIns registers the handlers of the card's and the token's buttons.
+func routeSignIns(e *echo.Echo, in *bridge.Inspection) {
+	on := func(do func(c echo.Context, flow *signin.Flow) error) echo.HandlerFunc {
+		return func(c echo.Context) error {
+			flow, err := in.SignIn(c.Param("id"))
+			switch {
+			case err != nil:
+				return err
+			case flow == nil:
+				return echo.ErrNotFound
+			}
+			return do(c, flow)
+		}
+	}
+	post := func(what string, do func(c echo.Context, flow *signin.Flow) error) {
+		e.POST("/servers/:id/signin/"+what, on(func(c echo.Context, flow *signin.Flow) error {
+			if err := do(c, flow); err != nil {
+				return echo.NewHTTPError(http.StatusConflict, wording.Sentence(err.Error()))
+			}
+			return c.NoContent(http.StatusNoContent)
+		}))
+	}
+	e.POST("/servers/:id/signin/open", on(openSignIn)) // leads to the authorization server
+	post("decline", func(_ echo.Context, flow *signin.Flow) error { return flow.Decline() })
+	post("cancel", func(_ echo.Context, flow *signin.Flow) error { return flow.Cancel() })
+	post("stepwise", func(c echo.Context, flow *signin.Flow) error { // hold before each step; stepwise
+		flow.SetStepwise(c.FormValue("stepwise") != "")
+		return nil
+	})
+	e.POST("/servers/:id/signin/decide", on(decideHeld)) // about the request that is held: action, url, name, value, omit, body
+	post("expire", func(_ echo.Context, flow *signin.Flow) error { return flow.Expire() })
+	post("refresh", func(_ echo.Context, flow *signin.Flow) error { return in.RefreshToken(flow) })
+	post("out", func(_ echo.Context, flow *signin.Flow) error { return flow.SignOut(false) })
+	post("another", func(c echo.Context, flow *signin.Flow) error {
+		if err := flow.SignOut(true); err != nil {
+			return err
+		}
+		return in.Reconnect(c.Param("id"))
+	})
+}
+
+// openSignIn leads the browser to the authorization server. No page has that address, because it
+// is secret. It is not a redirect: our policy for forms would forbid it.
+func openSignIn(c echo.Context, flow *signin.Flow) error {
+	address, ok := flow.Open()
+	if !ok {
+		return echo.NewHTTPError(http.StatusConflict, wording.Sentence(signin.ErrNotWaiting.Error()))
+	}
+	c.Response().Header().Set("Refresh", "0; url="+address)
+	return c.String(http.StatusOK, "Going to the authorization server.")
+}
+
+// decideHeld passes the person's decision about the held request to the flow.
+func decideHeld(c echo.Context, flow *signin.Flow) error {
+	a, _ := flow.Attempt()
+	if a.Held == nil || c.FormValue("at") != heldKey(a) {
+		return echo.NewHTTPError(http.StatusConflict, wording.Sentence(signin.ErrNotHeld.Error()))
+	}
+	d, ok := decision(c.Request(), *a.Held)
+	if !ok {
+		return echo.NewHTTPError(http.StatusBadRequest, "That is no decision about a request.")
+	}
+	if err := flow.Decide(d); err != nil {
+		return echo.NewHTTPError(http.StatusConflict, wording.Sentence(err.Error()))
+	}
+	return c.NoContent(http.StatusNoContent)
+}
+
+// lines returns the text of a form with LF in place of CRLF.
+func lines(text string) string { return strings.ReplaceAll(text, "\r\n", "\n") }
+
+// heldChange is a button that sends a held request with one parameter wrong on purpose.
+type heldChange struct {
+	id, name string
+	field    string // name of the parameter; requests without it do not get the button
+	value    string // the wrong value; "" leaves the parameter out
+}
+
+// wrongResource is a URL whose host does not exist (RFC 6761).
+const wrongResource = "https://another.invalid/mcp"
+
+var heldChanges = []heldChange{
+	{"scope", "Send with another scope", "scope", "another-scope"},
+	{"pkce", "Send without PKCE", "code_challenge", ""},
+	{"verifier", "Send without PKCE", "code_verifier", ""},
+	{"resource", "Send with a wrong resource", "resource", wrongResource},
+	{"state", "Send with a tampered state", "state", "tampered"},
+	{"code", "Send with a wrong code", "code", "wrong"},
+	{"refresh", "Send with an expired token", "refresh_token", "expired"},
+}
+
+// changesOf returns the changes for the parameters that a request has.
+func changesOf(r signin.Request) []heldChange {
+	return slices.DeleteFunc(slices.Clone(heldChanges), func(c heldChange) bool {
+		return !slices.ContainsFunc(r.Fields, func(f signin.Field) bool { return f.Name == c.field })
+	})
+}
+
+// apply returns the fields with the change.
+func (c heldChange) apply(fields []signin.Field) (out []signin.Field) {
+	for _, f := range fields {
+		switch {
+		case f.Name == c.field && c.value == "", c.id == "pkce" && f.Name == "code_challenge_method":
+			continue
+		case f.Name == c.field:
+			f.Value = c.value
+		}
+		out = append(out, f)
+	}
+	return out
+}
+
+// decision reads the form of a held request; false if the form is invalid.
+func decision(r *http.Request, held signin.Request) (signin.Decision, bool) {
+	action := r.FormValue("action")
+	if action == "stop" {
+		return signin.Decision{Stop: true}, true
+	}
+	changed := signin.Request{Step: held.Step, Method: held.Method, URL: held.URL, Body: held.Body}
+	if r.PostForm.Has("url") {
+		changed.URL = r.PostForm.Get("url")
+	}
+	if body := lines(r.PostForm.Get("body")); r.PostForm.Has("body") {
+		changed.Body = body
+	}
+	names, values := r.PostForm["name"], r.PostForm["value"]
+	if len(names) != len(values) {
+		return signin.Decision{}, false
+	}
+	for i, name := range names {
+		if !slices.Contains(r.PostForm["omit"], strconv.Itoa(i)) {
+			changed.Fields = append(changed.Fields, signin.Field{Name: name, Value: values[i]})
+		}
+	}
+	if i := slices.IndexFunc(heldChanges, func(c heldChange) bool { return c.id == action }); i >= 0 {
+		changed.Fields = heldChanges[i].apply(changed.Fields)
+	} else if action != "send" {
+		return signin.Decision{}, false
+	}
+	if changed.URL == held.URL && changed.Body == lines(held.Body) && slices.Equal(changed.Fields, held.Fields) {
+		return signin.Decision{}, true
+	}
+	if changed.Body == lines(held.Body) {
+		changed.Body = held.Body
+	}
+	return signin.Decision{Changed: &changed}, true
+}
