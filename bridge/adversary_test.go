@@ -12,12 +12,11 @@ import (
 
 	"elicitation-inspector/bridge"
 	"elicitation-inspector/bridge/calls"
-	"elicitation-inspector/bridge/catalog"
-	"elicitation-inspector/bridge/client"
+
 	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/demo"
 	"elicitation-inspector/bridge/inbox"
-	"elicitation-inspector/bridge/response"
+
 	"elicitation-inspector/bridge/servers"
 	"elicitation-inspector/bridge/target"
 )
@@ -58,7 +57,7 @@ func init() {
 
 // A question whose call was guessed among several is withdrawn when none of them is left.
 func TestGuessedQuestionsEndWithTheLastCall(t *testing.T) {
-	b := start(t, "sly", client.Settings{})
+	b := start(t, "sly", conversation.ClientSettings{})
 	b.call("wait")
 	b.until("the first request", func() bool { return b.sent("tools/call") == 1 })
 	b.call("wait")
@@ -95,7 +94,7 @@ func init() {
 // While two calls run, every question has a guessed call, and ends with the last of the
 // calls.
 func TestManyGuessedQuestions(t *testing.T) {
-	b := start(t, "crowd", client.Settings{})
+	b := start(t, "crowd", conversation.ClientSettings{})
 	b.call("ask")
 	b.question(1)
 	flood := b.call("flood")
@@ -115,7 +114,7 @@ func TestManyGuessedQuestions(t *testing.T) {
 
 // A completion for a reused elicitationId completes the pending URL, not the settled one.
 func TestCompletionOfAnIDUsedAgain(t *testing.T) {
-	b := start(t, "sly", client.Settings{})
+	b := start(t, "sly", conversation.ClientSettings{})
 	for n, action := range []string{"decline", "accept"} {
 		call := b.call("reuse")
 		b.question(n + 1)
@@ -152,7 +151,7 @@ func TestServersDoNotMeddle(t *testing.T) {
 	b := startInspection(t, bridge.Config{Targets: targets})
 	b.until("the other server", func() bool { return b.in.Servers()[1].State == servers.Ready })
 	first := b.call("wait")
-	second, err := b.in.Begin(calls.Request{Server: "s2", Kind: catalog.Tool, Name: "spoof", Key: "spoof"})
+	second, err := b.in.Begin(calls.Request{Server: "s2", Kind: conversation.Tool, Name: "spoof", Key: "spoof"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -235,7 +234,7 @@ func TestNothingIsLeftBehind(t *testing.T) {
 			})
 			b.call("ask")
 			b.question(1)
-			if _, err := b.in.Begin(calls.Request{Server: "s2", Kind: catalog.Tool, Name: "ask", Key: "ask"}); err != nil {
+			if _, err := b.in.Begin(calls.Request{Server: "s2", Kind: conversation.Tool, Name: "ask", Key: "ask"}); err != nil {
 				t.Fatal(err)
 			}
 			if err := b.in.Reconnect("s3"); err != nil {
@@ -279,7 +278,7 @@ func init() {
 
 // Requests for an undeclared capability get the error -32601.
 func TestUndeclaredCapabilities(t *testing.T) {
-	b := start(t, "presumes", client.Settings{})
+	b := start(t, "presumes", conversation.ClientSettings{})
 	_, text := b.done(b.call("all").Number)
 	if n := strings.Count(text, `"code":-32601`); n != 3 || strings.Contains(text, `"roots":`) {
 		t.Errorf("the server got\n%s", text)
@@ -292,7 +291,7 @@ func TestUndeclaredCapabilities(t *testing.T) {
 		t.Errorf("the linter says %v", rules)
 	}
 	// In a round such requests are put to the person, so that the round can be answered.
-	b = start(t, "odd-rounds", client.Settings{})
+	b = start(t, "odd-rounds", conversation.ClientSettings{})
 	call := b.call("mixed")
 	b.question(3)
 	n := 0
@@ -319,7 +318,7 @@ func TestInputThatCannotBeGiven(t *testing.T) {
 		`{"resultType":"input_required","inputRequests":{"a":{}}}`:       "no call has further rounds",
 		`{"resultType":"input_required","inputRequests":{},"content":7}`: "",
 	} {
-		r, err := response.ReadResult([]byte(raw))
+		r, err := conversation.ReadResult([]byte(raw))
 		if want == "" {
 			if err == nil {
 				t.Errorf("%s is read", raw)
@@ -334,10 +333,10 @@ func TestInputThatCannotBeGiven(t *testing.T) {
 
 // Close leaves no process of a comparison behind.
 func TestCloseDuringAComparison(t *testing.T) {
-	b := start(t, "asks", client.Settings{})
+	b := start(t, "asks", conversation.ClientSettings{})
 	compared := make(chan error, 1)
 	go func() {
-		_, err := b.in.Compare(context.Background(), "s1", client.Settings{}, client.Settings{Elicitation: client.DeclareNone})
+		_, err := b.in.Compare(context.Background(), "s1", conversation.ClientSettings{}, conversation.ClientSettings{Elicitation: conversation.DeclareNone})
 		compared <- err
 	}()
 	started := func(what string) int { return strings.Count(b.transcript(), what) }

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"elicitation-inspector/bridge/calls"
-	"elicitation-inspector/bridge/catalog"
+
 	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/elicit"
 	"elicitation-inspector/bridge/mcp"
@@ -77,7 +77,7 @@ func overlaid(own calls.Call, said *conversation.Call) Call {
 // recorded returns a call of a transcript.
 func (in *Inspection) recorded(now *recent.View, c *conversation.Call) Call {
 	out := Call{Call: *c}
-	out.Request = calls.Request{Server: in.known.IDOf(c.Server), Kind: catalog.KindOf(c.Method), Name: in.nameOf(c), Key: c.Name, Arguments: c.Arguments}
+	out.Request = calls.Request{Server: in.known.IDOf(c.Server), Kind: conversation.KindOf(c.Method), Name: in.nameOf(c), Key: c.Name, Arguments: c.Arguments}
 	if out.measure(); c.State.Over() {
 		return out
 	}
@@ -110,7 +110,7 @@ func (in *Inspection) nameOf(c *conversation.Call) string {
 		return own.Request.Name
 	}
 	if c.Method == mcp.MethodReadResource {
-		if item, err := in.Item(in.known.IDOf(c.Server), catalog.Resource, c.Name); err == nil {
+		if item, err := in.Item(in.known.IDOf(c.Server), conversation.Resource, c.Name); err == nil {
 			return item.Name
 		}
 	}

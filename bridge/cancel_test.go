@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"elicitation-inspector/bridge"
-	"elicitation-inspector/bridge/client"
+	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/logtest"
 )
 
@@ -50,7 +50,7 @@ func TestWordsOfCancellations(t *testing.T) {
 	}
 	for _, c := range cases {
 		t.Run(c.name+" over stdio", func(t *testing.T) {
-			b := start(t, "never", client.Settings{})
+			b := start(t, "never", conversation.ClientSettings{})
 			call := b.callWithin("wait", c.timeout)
 			b.until("the request", func() bool { return strings.Contains(strings.Join(b.server().Stderr, "\n"), "tools/call") })
 			if c.end != nil {
@@ -107,7 +107,7 @@ func init() {
 
 // If several calls end at the same moment, each cancellation belongs to its own call.
 func TestCancellationsBelongToTheirCalls(t *testing.T) {
-	b := start(t, "never", client.Settings{})
+	b := start(t, "never", conversation.ClientSettings{})
 	for range 3 {
 		b.callWithin("wait", -1)
 	}

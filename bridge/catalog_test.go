@@ -12,8 +12,7 @@ import (
 	"strings"
 	"testing"
 
-	"elicitation-inspector/bridge/catalog"
-	"elicitation-inspector/bridge/client"
+	"elicitation-inspector/bridge/conversation"
 )
 
 // serveList returns a server whose tools/list has endless pages, made by page.
@@ -71,10 +70,10 @@ func TestCatalogIsBounded(t *testing.T) {
 	for server, want := range map[string]int{
 		"large pages":   159, // pages of 100 tools with descriptions of 40 MiB
 		"large cursors": 8,
-		"many entries":  catalog.MostItems,
+		"many entries":  conversation.MostItems,
 	} {
 		t.Run(server, func(t *testing.T) {
-			b := start(t, server, client.Settings{})
+			b := start(t, server, conversation.ClientSettings{})
 			c, err := b.in.Catalog("s1")
 			if err != nil {
 				t.Fatal(err)

@@ -2,7 +2,7 @@ package bridge
 
 import (
 	"elicitation-inspector/bridge/changes"
-	"elicitation-inspector/bridge/client"
+
 	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/elicit"
 	"elicitation-inspector/bridge/fault"
@@ -16,7 +16,7 @@ func (in *Inspection) Facts(q inbox.Question) fault.Facts {
 		Via: q.Via, Method: q.Method, Request: q.Request, ID: q.ID, Key: q.Key,
 	}
 	if q.Request == nil {
-		facts.Honest = client.Suggestion(q.Method)
+		facts.Honest = conversation.Suggestion(q.Method)
 	}
 	in.calls.Situation(q.Call, &facts)
 	facts.InCall = facts.InCall && !q.Guessed

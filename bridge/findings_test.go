@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"elicitation-inspector/bridge"
-	"elicitation-inspector/bridge/client"
+	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/elicit/lint"
 	"elicitation-inspector/bridge/export"
 	"elicitation-inspector/bridge/mcp"
@@ -156,7 +156,7 @@ func TestFindingsAreTheSame(t *testing.T) {
 	for _, revision := range mcp.Revisions {
 		t.Run(revision, func(t *testing.T) {
 			t.Parallel()
-			b, file := recordDemo(t, client.Settings{Protocol: revision}, tools)
+			b, file := recordDemo(t, conversation.ClientSettings{Protocol: revision}, tools)
 			if found := sameFindings(t, b, file); len(found) < 5 {
 				t.Errorf("too little is found: %s", join(told(found)))
 			}
@@ -177,7 +177,7 @@ func TestFindingsOfScriptedServersAreTheSame(t *testing.T) {
 	} {
 		t.Run(server, func(t *testing.T) {
 			t.Parallel()
-			b := start(t, server, client.Settings{})
+			b := start(t, server, conversation.ClientSettings{})
 			for _, tool := range tools {
 				c := b.call(tool)
 				b.until("a question or the end", func() bool {

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"elicitation-inspector/bridge"
-	"elicitation-inspector/bridge/client"
+
 	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/elicit"
 	"elicitation-inspector/bridge/elicit/lint"
@@ -81,7 +81,7 @@ func TestPolicySaysWhatItLeaves(t *testing.T) {
 	}
 	for _, c := range cases {
 		t.Run(c.server+" "+c.tool, func(t *testing.T) {
-			b := start(t, c.server, client.Settings{Roots: true})
+			b := start(t, c.server, conversation.ClientSettings{Roots: true})
 			if err := b.in.SetPolicy("s1", inbox.PolicyDefaults); err != nil {
 				t.Fatal(err)
 			}
@@ -108,7 +108,7 @@ func TestPolicies(t *testing.T) {
 	}
 	for _, c := range cases {
 		t.Run(string(c.policy), func(t *testing.T) {
-			b := start(t, "many", client.Settings{})
+			b := start(t, "many", conversation.ClientSettings{})
 			if err := b.in.SetPolicy("s1", c.policy); err != nil {
 				t.Fatal(err)
 			}
@@ -215,7 +215,7 @@ func init() {
 }
 
 func TestURLRequired(t *testing.T) {
-	b := start(t, "gated", client.Settings{})
+	b := start(t, "gated", conversation.ClientSettings{})
 	call := b.call("complete-first")
 	q := b.question(1)
 	if q.Via != elicit.InError || q.Request.URL != "https://example.com/a" || q.Call != call.Number {
@@ -237,7 +237,7 @@ func TestURLRequired(t *testing.T) {
 }
 
 func TestURLTurnedDown(t *testing.T) {
-	b := start(t, "gated", client.Settings{})
+	b := start(t, "gated", conversation.ClientSettings{})
 	call := b.call("report")
 	b.question(1)
 	b.answer(1, inbox.Answer{Action: "decline"})
@@ -265,7 +265,7 @@ func init() {
 }
 
 func TestThePersonIsAskedAfterTenRounds(t *testing.T) {
-	b := start(t, "endless", client.Settings{})
+	b := start(t, "endless", conversation.ClientSettings{})
 	call := b.call("more")
 	for n := 1; n <= 10; n++ {
 		b.question(n)
@@ -283,7 +283,7 @@ func TestThePersonIsAskedAfterTenRounds(t *testing.T) {
 }
 
 func TestURLRoundsWaitForThePerson(t *testing.T) {
-	b := start(t, "endless", client.Settings{})
+	b := start(t, "endless", conversation.ClientSettings{})
 	call := b.call("visit")
 	b.question(1)
 	b.answer(1, inbox.Answer{Action: "accept"})
@@ -319,7 +319,7 @@ func init() {
 }
 
 func TestOneConsentLastsForRetriesByTheClock(t *testing.T) {
-	b := start(t, "patient", client.Settings{})
+	b := start(t, "patient", conversation.ClientSettings{})
 	call := b.call("visit")
 	b.question(1)
 	b.answer(1, inbox.Answer{Action: "accept"})
@@ -338,7 +338,7 @@ func TestOneConsentLastsForRetriesByTheClock(t *testing.T) {
 }
 
 func TestFindings(t *testing.T) {
-	b := start(t, "asks", client.Settings{})
+	b := start(t, "asks", conversation.ClientSettings{})
 	b.call("ask")
 	q := b.question(1)
 	b.answer(1, accept(`{}`))
@@ -350,7 +350,7 @@ func TestFindings(t *testing.T) {
 		t.Errorf("a plain question has findings: %v", b.judged())
 	}
 
-	b = start(t, "gated", client.Settings{Protocol: mcp.Revision20251125})
+	b = start(t, "gated", conversation.ClientSettings{Protocol: mcp.Revision20251125})
 	b.done(b.call("broken").Number)
 	f := b.judged()[0]
 	if got := b.in.Found(f.Seq); len(got) == 0 || !strings.HasPrefix(f.Pointer, "/error") || b.server().Findings[f.Severity] == 0 {
@@ -359,10 +359,10 @@ func TestFindings(t *testing.T) {
 }
 
 func TestCompare(t *testing.T) {
-	b := start(t, "asks", client.Settings{})
+	b := start(t, "asks", conversation.ClientSettings{})
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
-	c, err := b.in.Compare(ctx, "s1", client.Settings{}, client.Settings{Elicitation: client.DeclareNone})
+	c, err := b.in.Compare(ctx, "s1", conversation.ClientSettings{}, conversation.ClientSettings{Elicitation: conversation.DeclareNone})
 	if err != nil || c.Both != 1 || len(c.OnlyWith)+len(c.OnlyWithout) != 0 {
 		t.Errorf("comparison %+v, %v", c, err)
 	}
@@ -410,7 +410,7 @@ func TestTimeoutDoesNotCountVisitsAndPauses(t *testing.T) {
 	}
 	for _, c := range cases {
 		t.Run(c.tool, func(t *testing.T) {
-			b := start(t, "visits", client.Settings{})
+			b := start(t, "visits", conversation.ClientSettings{})
 			call := b.callWithin(c.tool, limit)
 			c.busy(b, call)
 			b.until("the person's turn", func() bool { c, _ := b.in.Call(call.Number); return c.Yours && c.Waiting == 0 })
@@ -447,7 +447,7 @@ func init() {
 // Standard output may only contain messages. Other output is a finding with its frame,
 // reported only a few times.
 func TestNoiseIsFound(t *testing.T) {
-	b := start(t, "chatty", client.Settings{})
+	b := start(t, "chatty", conversation.ClientSettings{})
 	found := b.judged()
 	if len(found) != 2 || found[0].Rule != "stdout-noise" || found[0].Severity != lint.Violation || !strings.Contains(found[1].Text, "JSON, but no message") {
 		t.Fatalf("the linter says %+v", found)
@@ -466,7 +466,7 @@ func TestNoiseIsFound(t *testing.T) {
 // A server that writes only messages to standard output has no finding, even if it logs
 // to standard error.
 func TestNoNoiseIsNoFinding(t *testing.T) {
-	b := start(t, "never", client.Settings{})
+	b := start(t, "never", conversation.ClientSettings{})
 	b.until("something on stderr", func() bool { return len(b.server().Stderr) > 0 })
 	if found := b.judged(); len(found) > 0 {
 		t.Errorf("the linter says %+v", found)
@@ -496,7 +496,7 @@ func init() {
 
 // A URL that is being visited stays on show after any number of later questions.
 func TestAwaitedURLsStay(t *testing.T) {
-	b := start(t, "awaits", client.Settings{})
+	b := start(t, "awaits", conversation.ClientSettings{})
 	visit := b.call("visit")
 	b.question(1)
 	b.answer(1, inbox.Answer{Action: "accept"})
@@ -535,7 +535,7 @@ func init() {
 
 // A timeline shortens each text, so that its size is limited.
 func TestTimelineIsBounded(t *testing.T) {
-	b := start(t, "wordy", client.Settings{})
+	b := start(t, "wordy", conversation.ClientSettings{})
 	call, _ := b.done(b.call("tell").Number)
 	if len(call.Steps) < 5 {
 		t.Fatalf("steps %+v", call.Steps)

@@ -7,7 +7,7 @@ import (
 
 	"elicitation-inspector/bridge"
 	"elicitation-inspector/bridge/calls"
-	"elicitation-inspector/bridge/client"
+	"elicitation-inspector/bridge/conversation"
 )
 
 func init() {
@@ -23,7 +23,7 @@ func init() {
 
 // Ended calls do not fill the memory. A running call is kept at any age.
 func TestCallsAreForgotten(t *testing.T) {
-	b := start(t, "brief", client.Settings{})
+	b := start(t, "brief", conversation.ClientSettings{})
 	first := b.call("never")
 	many := func(n int) int64 {
 		for range n {

@@ -15,8 +15,7 @@ import (
 
 	"elicitation-inspector/bridge"
 	"elicitation-inspector/bridge/calls"
-	"elicitation-inspector/bridge/catalog"
-	"elicitation-inspector/bridge/client"
+
 	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/inbox"
 	"elicitation-inspector/bridge/mcp"
@@ -85,7 +84,7 @@ func stacks() string {
 // A server that sends messages while it connects must not block the inspector, even with
 // many reconnects.
 func TestReconnectWhileTheServerTalks(t *testing.T) {
-	b := start(t, "talker", client.Settings{})
+	b := start(t, "talker", conversation.ClientSettings{})
 	began := time.Now()
 	for n := range *reconnects {
 		within(t, 2*patience, fmt.Sprintf("reconnect %d", n+1), func() {
@@ -134,11 +133,11 @@ func init() {
 // After many list_changed notifications, only that list is read again: a few times at
 // most, and once after the last notification.
 func TestListChangesAreReadTogether(t *testing.T) {
-	b := start(t, "restless", client.Settings{Protocol: mcp.Revision20251125})
+	b := start(t, "restless", conversation.ClientSettings{Protocol: mcp.Revision20251125})
 	for round, want := range []string{"version-1000", "version-2000"} {
 		b.done(b.call("change").Number)
 		b.until("the tools as they are in the end", func() bool {
-			_, err := b.in.Item("s1", catalog.Tool, want)
+			_, err := b.in.Item("s1", conversation.Tool, want)
 			return err == nil
 		})
 		// On slow machines the notifications take longer than one pause between readings.
@@ -216,7 +215,7 @@ func TestCloseKeepsItsTime(t *testing.T) {
 		b.call("go deaf")
 		b.until("deafness", stderr(in, "deaf"))
 		for range 100 { // to fill the pipe
-			_, _ = in.Begin(calls.Request{Server: "s1", Kind: catalog.Tool, Name: "go deaf", Key: "go deaf",
+			_, _ = in.Begin(calls.Request{Server: "s1", Kind: conversation.Tool, Name: "go deaf", Key: "go deaf",
 				Arguments: []byte(`{"x":"` + strings.Repeat("x", 10_000) + `"}`)})
 		}
 		end(t, in, log, time.Second)
@@ -274,10 +273,10 @@ func TestEverythingAtOnce(t *testing.T) {
 	in.Start()
 	list := in.Servers()
 	policies := inbox.Policies()
-	settings := []client.Settings{{}, {Protocol: mcp.Revision20251125}, {Elicitation: client.DeclareNone}, {Sampling: true, Roots: true}}
+	settings := []conversation.ClientSettings{{}, {Protocol: mcp.Revision20251125}, {Elicitation: conversation.DeclareNone}, {Sampling: true, Roots: true}}
 	call := func(r *rand.Rand, id string) {
 		for _, tool := range []string{"ask", "change"} {
-			_, _ = in.Begin(calls.Request{Server: id, Kind: catalog.Tool, Name: tool, Key: tool, Timeout: time.Duration(r.IntN(200)) * time.Millisecond})
+			_, _ = in.Begin(calls.Request{Server: id, Kind: conversation.Tool, Name: tool, Key: tool, Timeout: time.Duration(r.IntN(200)) * time.Millisecond})
 		}
 	}
 	acts := []func(r *rand.Rand, id string){

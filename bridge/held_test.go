@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"elicitation-inspector/bridge"
-	"elicitation-inspector/bridge/client"
+
 	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/inbox"
 	"elicitation-inspector/bridge/servers"
@@ -103,7 +103,7 @@ func startTwo(t *testing.T, first, second string) *bench {
 func TestHeldBackIsShownAsAsked(t *testing.T) {
 	for _, server := range []string{"flood", "flood in a round", "flood of URLs"} {
 		t.Run(server, func(t *testing.T) {
-			b := start(t, server, client.Settings{})
+			b := start(t, server, conversation.ClientSettings{})
 			call := b.call(fmt.Sprint(roomAndMore))
 			b.until("all have come", func() bool { return b.server().Held == 10 })
 			if err := b.in.Release("s1", "show"); err != nil {
@@ -138,7 +138,7 @@ func TestHeldBackIsShownAsAsked(t *testing.T) {
 // A policy that is set later answers the questions that are held back, with the defaults
 // of each.
 func TestPolicyForWhatIsHeldBack(t *testing.T) {
-	b := start(t, "flood", client.Settings{})
+	b := start(t, "flood", conversation.ClientSettings{})
 	call := b.call(fmt.Sprint(roomAndMore))
 	b.until("all have come", func() bool { return b.server().Held == 10 })
 	if err := b.in.SetPolicy("s1", inbox.PolicyDefaults); err != nil {
@@ -186,7 +186,7 @@ func TestHeldBackCountsInItsRound(t *testing.T) {
 
 // Every Close returns after the server has ended.
 func TestCloseWaitsEachTime(t *testing.T) {
-	b := start(t, "asks", client.Settings{})
+	b := start(t, "asks", conversation.ClientSettings{})
 	var closing sync.WaitGroup
 	for range 3 {
 		closing.Go(func() {

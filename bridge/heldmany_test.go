@@ -15,8 +15,7 @@ import (
 
 	"elicitation-inspector/bridge"
 	"elicitation-inspector/bridge/calls"
-	"elicitation-inspector/bridge/catalog"
-	"elicitation-inspector/bridge/client"
+
 	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/inbox"
 )
@@ -31,7 +30,7 @@ func TestFloodHurtsOnlyItsServer(t *testing.T) {
 		t.Errorf("%d are held back, and %d are on show", s.Held, len(b.in.OnShow(40)))
 	}
 
-	if _, err := b.in.Begin(calls.Request{Server: "s2", Kind: catalog.Tool, Name: "ask", Key: "ask"}); err != nil {
+	if _, err := b.in.Begin(calls.Request{Server: "s2", Kind: conversation.Tool, Name: "ask", Key: "ask"}); err != nil {
 		t.Fatal(err)
 	}
 	var other bridge.Question
@@ -59,7 +58,7 @@ func TestFloodHurtsOnlyItsServer(t *testing.T) {
 
 // Large questions that are held back take little memory.
 func TestHeldBackInLittleMemory(t *testing.T) {
-	b := start(t, "flood", client.Settings{})
+	b := start(t, "flood", conversation.ClientSettings{})
 	used := func() int64 {
 		runtime.GC()
 		runtime.GC() // memory that finalizers freed
@@ -88,7 +87,7 @@ func TestTorrentDelaysNobody(t *testing.T) {
 	made := 0
 	for b.server().TurnedAway < torrent-inbox.HeldMost-inbox.ShownMost {
 		began := time.Now()
-		c, err := b.in.Begin(calls.Request{Server: "s2", Kind: catalog.Tool, Name: "ask", Key: "ask"})
+		c, err := b.in.Begin(calls.Request{Server: "s2", Kind: conversation.Tool, Name: "ask", Key: "ask"})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -113,7 +112,7 @@ func TestTorrentDelaysNobody(t *testing.T) {
 
 // What is counted for a redraw does not grow with the settled questions.
 func TestSettledQuestionsCostNothing(t *testing.T) {
-	b := start(t, "flood", client.Settings{})
+	b := start(t, "flood", conversation.ClientSettings{})
 	cost := func() uint64 {
 		least := uint64(math.MaxUint64)
 		for range 5 { // the least counts, because others allocate, too

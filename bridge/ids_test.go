@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"testing"
 
-	"elicitation-inspector/bridge/client"
 	"elicitation-inspector/bridge/conversation"
 )
 
@@ -40,7 +39,7 @@ var alikeIDs = []string{`1`, `"1"`, `-1`, `9007199254740993`, `9007199254740992`
 
 // A response has exactly the bytes of the request's id.
 func TestIDsThatAreAlike(t *testing.T) {
-	b := start(t, "ids", client.Settings{})
+	b := start(t, "ids", conversation.ClientSettings{})
 	call := b.call("alike")
 	want := ""
 	for i := range alikeIDs {
@@ -58,7 +57,7 @@ func TestIDsThatAreAlike(t *testing.T) {
 
 // Of two requests with the same id, only the first is answered.
 func TestOneIDForTwoQuestions(t *testing.T) {
-	b := start(t, "ids", client.Settings{})
+	b := start(t, "ids", conversation.ClientSettings{})
 	call := b.call("twice")
 	second := b.question(2)
 	b.until("the refusal", func() bool { return b.question(2).State == conversation.Refused })

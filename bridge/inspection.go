@@ -12,9 +12,9 @@ import (
 	"time"
 
 	"elicitation-inspector/bridge/calls"
-	"elicitation-inspector/bridge/catalog"
+
 	"elicitation-inspector/bridge/changes"
-	"elicitation-inspector/bridge/client"
+
 	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/elicit"
 	"elicitation-inspector/bridge/inbox"
@@ -35,7 +35,7 @@ type Config struct {
 	Log     *wire.Log
 	Logger  *slog.Logger
 	// Settings apply to every server until the person changes them for one.
-	Settings client.Settings
+	Settings conversation.ClientSettings
 	// Rate limits the questions of one server that are shown per minute; further ones are
 	// held back until the person asks for them. 0 means no limit.
 	Rate int
@@ -96,7 +96,7 @@ type Inspection struct {
 type knownServers interface {
 	All() []servers.Server
 	Server(id string) (servers.Server, error)
-	Catalog(id string) (catalog.Catalog, error)
+	Catalog(id string) (conversation.Catalog, error)
 	IDOf(label string) string
 }
 
@@ -236,8 +236,8 @@ var (
 	ErrReconnect       = servers.ErrReconnect
 	ErrNotReady        = servers.ErrNotReady
 	ErrClosed          = servers.ErrClosed
-	ErrUnknownItem     = catalog.ErrUnknownItem
-	ErrLoading         = catalog.ErrLoading
+	ErrUnknownItem     = conversation.ErrUnknownItem
+	ErrLoading         = conversation.ErrLoading
 	ErrUnknownCall     = calls.ErrUnknown
 	ErrForgottenCall   = calls.ErrForgotten
 	ErrUnknownQuestion = inbox.ErrUnknown

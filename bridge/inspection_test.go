@@ -12,13 +12,13 @@ import (
 
 	"elicitation-inspector/bridge"
 	"elicitation-inspector/bridge/calls"
-	"elicitation-inspector/bridge/catalog"
+
 	"elicitation-inspector/bridge/changes"
-	"elicitation-inspector/bridge/client"
+
 	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/inbox"
 	"elicitation-inspector/bridge/logtest"
-	"elicitation-inspector/bridge/response"
+
 	"elicitation-inspector/bridge/servers"
 	"elicitation-inspector/bridge/target"
 	"elicitation-inspector/bridge/wire"
@@ -35,7 +35,7 @@ type bench struct {
 }
 
 // start starts an inspection of one raw server.
-func start(t *testing.T, server string, settings client.Settings) *bench {
+func start(t *testing.T, server string, settings conversation.ClientSettings) *bench {
 	t.Helper()
 	return startConfig(t, server, bridge.Config{Settings: settings})
 }
@@ -164,7 +164,7 @@ func (b *bench) sent(method string) (n int) {
 
 func (b *bench) call(tool string) bridge.Call {
 	b.Helper()
-	c, err := b.in.Begin(calls.Request{Server: "s1", Kind: catalog.Tool, Name: tool, Key: tool, Arguments: json.RawMessage(`{}`)})
+	c, err := b.in.Begin(calls.Request{Server: "s1", Kind: conversation.Tool, Name: tool, Key: tool, Arguments: json.RawMessage(`{}`)})
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -175,7 +175,7 @@ func (b *bench) call(tool string) bridge.Call {
 func (b *bench) callWithin(tool string, limit time.Duration) bridge.Call {
 	b.Helper()
 	c, err := b.in.Begin(calls.Request{
-		Server: "s1", Kind: catalog.Tool, Name: tool, Key: tool, Arguments: json.RawMessage(`{}`), Timeout: limit,
+		Server: "s1", Kind: conversation.Tool, Name: tool, Key: tool, Arguments: json.RawMessage(`{}`), Timeout: limit,
 	})
 	if err != nil {
 		b.Fatal(err)
@@ -213,7 +213,7 @@ func (b *bench) done(number int) (bridge.Call, string) {
 	if f.Kind == wire.Error {
 		return c, string(f.Message.Error)
 	}
-	r, err := response.ReadResult(f.Message.Result)
+	r, err := conversation.ReadResult(f.Message.Result)
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -251,7 +251,7 @@ func init() {
 }
 
 func TestAnswersReachTheServerByteForByte(t *testing.T) {
-	b := start(t, "asks", client.Settings{})
+	b := start(t, "asks", conversation.ClientSettings{})
 	cases := []struct {
 		name   string
 		answer inbox.Answer
@@ -289,7 +289,7 @@ func TestAnswersReachTheServerByteForByte(t *testing.T) {
 }
 
 func TestOneOfManyAnswersWins(t *testing.T) {
-	b := start(t, "asks", client.Settings{})
+	b := start(t, "asks", conversation.ClientSettings{})
 	call := b.call("ask")
 	q := b.question(1)
 	var wait sync.WaitGroup
@@ -346,7 +346,7 @@ func TestQuestionsAreWithdrawn(t *testing.T) {
 	}
 	for _, c := range cases {
 		t.Run(c.tool, func(t *testing.T) {
-			b := start(t, "withdraws", client.Settings{})
+			b := start(t, "withdraws", conversation.ClientSettings{})
 			call := b.call(c.tool)
 			b.until("the withdrawal", func() bool { return b.question(1).State != conversation.Pending })
 			q := b.question(1)
@@ -402,7 +402,7 @@ func init() {
 }
 
 func TestWhatCannotBeAskedIsRefused(t *testing.T) {
-	b := start(t, "rude", client.Settings{Elicitation: client.DeclareForm})
+	b := start(t, "rude", conversation.ClientSettings{Elicitation: conversation.DeclareForm})
 	for i, want := range []string{"no params", "null", "not an object", "message", "carrier-pigeon", "did not declare"} {
 		call := b.call("ask")
 		q := b.question(i + 1)
@@ -440,7 +440,7 @@ func init() {
 }
 
 func TestRounds(t *testing.T) {
-	b := start(t, "rounds", client.Settings{})
+	b := start(t, "rounds", conversation.ClientSettings{})
 	call := b.call("rounds")
 	second := b.question(2)
 	if first := b.question(1); first.Key != "z" || second.Key != "a" || first.Round != 1 {
@@ -465,7 +465,7 @@ func TestRounds(t *testing.T) {
 }
 
 func TestInputRequestsThatNobodyCanAnswer(t *testing.T) {
-	b := start(t, "rounds", client.Settings{})
+	b := start(t, "rounds", conversation.ClientSettings{})
 	call := b.call("odd")
 	b.until("refusals", func() bool {
 		qs := b.in.Questions()
@@ -477,7 +477,7 @@ func TestInputRequestsThatNobodyCanAnswer(t *testing.T) {
 }
 
 func TestStopWithdrawsAndTellsTheServer(t *testing.T) {
-	b := start(t, "asks", client.Settings{})
+	b := start(t, "asks", conversation.ClientSettings{})
 	call := b.call("ask")
 	b.question(1)
 	if err := b.in.Stop(call.Number); err != nil {
@@ -490,7 +490,7 @@ func TestStopWithdrawsAndTellsTheServer(t *testing.T) {
 }
 
 func TestCloseAnswersWithCancel(t *testing.T) {
-	b := start(t, "asks", client.Settings{})
+	b := start(t, "asks", conversation.ClientSettings{})
 	b.call("ask")
 	b.question(1)
 	ctx, cancel := context.WithTimeout(context.Background(), patience)

@@ -18,7 +18,7 @@ import (
 	"time"
 
 	"elicitation-inspector/bridge"
-	"elicitation-inspector/bridge/client"
+
 	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/fault"
 	"elicitation-inspector/bridge/inbox"
@@ -415,7 +415,7 @@ var misbehaviours = []struct {
 // server received byte for byte.
 func TestMisbehaviours(t *testing.T) {
 	t.Run("stdio", func(t *testing.T) {
-		b := start(t, "recorder", client.Settings{})
+		b := start(t, "recorder", conversation.ClientSettings{})
 		misbehaveAll(t, b, b.witness())
 	})
 	for _, onGET := range []bool{false, true} {
@@ -484,7 +484,7 @@ func sameBytes(t *testing.T, got, want string) {
 }
 
 func TestAnswerToAWithdrawnQuestion(t *testing.T) {
-	b := start(t, "recorder", client.Settings{})
+	b := start(t, "recorder", conversation.ClientSettings{})
 	call := b.call("gives-up")
 	q := b.question(1)
 	b.misbehave(1, "answer-withdrawn", fault.Params{})
@@ -498,7 +498,7 @@ func TestAnswerToAWithdrawnQuestion(t *testing.T) {
 }
 
 func TestResponseAfterCancel(t *testing.T) {
-	b := start(t, "recorder", client.Settings{})
+	b := start(t, "recorder", conversation.ClientSettings{})
 	call := b.call("ask")
 	b.question(1)
 	b.misbehave(1, "response-after-cancel", fault.Params{})
@@ -514,7 +514,7 @@ func TestResponseAfterCancel(t *testing.T) {
 
 // With the fault never, the client sends nothing, and the inspection still ends in time.
 func TestNever(t *testing.T) {
-	b := start(t, "recorder", client.Settings{})
+	b := start(t, "recorder", conversation.ClientSettings{})
 	b.call("ask")
 	b.question(1)
 	b.misbehave(1, "never", fault.Params{})
@@ -538,7 +538,7 @@ func TestEndsOfTheConnection(t *testing.T) {
 		{"recorder-deaf", "close-connection", "deliberate: close the connection; ended by signal: terminated"},
 	} {
 		t.Run(test.server+" "+test.fault, func(t *testing.T) {
-			b := start(t, test.server, client.Settings{})
+			b := start(t, test.server, conversation.ClientSettings{})
 			call := b.call("ask")
 			b.question(1)
 			b.misbehave(1, test.fault, fault.Params{})
@@ -586,7 +586,7 @@ func TestDropStream(t *testing.T) {
 }
 
 func TestNewSession(t *testing.T) {
-	b := start(t, "recorder", client.Settings{})
+	b := start(t, "recorder", conversation.ClientSettings{})
 	call := b.call("ask")
 	first := b.question(1).Session
 	ready := b.server().Since
@@ -687,7 +687,7 @@ func TestMisbehavingRounds(t *testing.T) {
 			}
 		}
 		t.Run(test.name+" over stdio", func(t *testing.T) {
-			b := start(t, "recorder-rounds", client.Settings{})
+			b := start(t, "recorder-rounds", conversation.ClientSettings{})
 			run(t, b, b.witness())
 		})
 		t.Run(test.name+" over HTTP", func(t *testing.T) {
@@ -699,7 +699,7 @@ func TestMisbehavingRounds(t *testing.T) {
 
 // A round that is answered in a new session continues there with its requestState.
 func TestRoundInANewSession(t *testing.T) {
-	b := start(t, "recorder-rounds", client.Settings{})
+	b := start(t, "recorder-rounds", conversation.ClientSettings{})
 	call := b.call("ask")
 	b.question(1)
 	b.misbehave(1, "new-session", fault.Params{Answer: json.RawMessage(ann)})
@@ -717,7 +717,7 @@ func TestRoundInANewSession(t *testing.T) {
 func TestAgain(t *testing.T) {
 	for _, deliberate := range []bool{true, false} {
 		t.Run(fmt.Sprintf("deliberate %t", deliberate), func(t *testing.T) {
-			b := start(t, "recorder", client.Settings{})
+			b := start(t, "recorder", conversation.ClientSettings{})
 			call := b.call("ask")
 			b.question(1)
 			if deliberate {
@@ -753,7 +753,7 @@ func TestMisbehavingURLs(t *testing.T) {
 		{"never-retry", "the call was not made again; deliberate: never retry"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			b := start(t, "recorder", client.Settings{})
+			b := start(t, "recorder", conversation.ClientSettings{})
 			call := b.call("sign-in")
 			b.question(1)
 			b.misbehave(1, test.name, fault.Params{})
@@ -774,7 +774,7 @@ func TestReplayOfMisbehaving(t *testing.T) {
 		{"recorder-rounds", []string{"missing-field", "changed-state", "same-id", "never"}},
 	} {
 		t.Run(test.server, func(t *testing.T) {
-			b := start(t, test.server, client.Settings{})
+			b := start(t, test.server, conversation.ClientSettings{})
 			for i, name := range test.faults {
 				call := b.call("ask")
 				b.question(i + 1)
@@ -836,7 +836,7 @@ func toldOfFaults(in *bridge.Inspection) string {
 // The end of a session belongs to the question after which it came: what was told of the
 // questions before it stays as it was.
 func TestStoriesDoNotChangeAfterTheNextQuestion(t *testing.T) {
-	b := start(t, "recorder", client.Settings{})
+	b := start(t, "recorder", conversation.ClientSettings{})
 	story := func(n int) string { return b.in.Next(b.question(n)).Text }
 	var before []string
 	for n := 1; n <= 2; n++ {

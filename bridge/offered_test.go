@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"elicitation-inspector/bridge"
-	"elicitation-inspector/bridge/client"
+	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/inbox"
 	"elicitation-inspector/bridge/mcp"
 )
@@ -53,7 +53,7 @@ func init() {
 // A finding is only the reuse of an id for another purpose.
 func TestWhatIsUsedAgain(t *testing.T) {
 	for server, want := range map[string][]string{"asks-alike": {"text-not-string"}, "asks-the-same": {"asked-again", "id-reused"}} {
-		b := start(t, server, client.Settings{Protocol: mcp.Revision20251125})
+		b := start(t, server, conversation.ClientSettings{Protocol: mcp.Revision20251125})
 		b.call("ask")
 		for n, content := range []string{"", "", `{"name":"Ann"}`, `{"name":"Bob"}`} {
 			b.question(n + 1)
@@ -82,7 +82,7 @@ func TestWhatIsUsedAgain(t *testing.T) {
 // In a revision without error -32042, its data is not checked, and only its code is a
 // finding.
 func TestErrorOfALaterRevision(t *testing.T) {
-	b := start(t, "fails-with-32042", client.Settings{Protocol: mcp.Revision20250618})
+	b := start(t, "fails-with-32042", conversation.ClientSettings{Protocol: mcp.Revision20250618})
 	b.done(b.call("ask").Number)
 	b.until("a finding", func() bool { return len(b.in.Findings("s1")) > 0 })
 	if found := b.in.Findings("s1"); len(found) != 1 || found[0].Rule != "error-removed" || found[0].Severity.String() != "advice" || found[0].Section != "" {
@@ -92,7 +92,7 @@ func TestErrorOfALaterRevision(t *testing.T) {
 
 // An error code that is a string is a finding, however the client handles the call.
 func TestErrorCodeThatIsText(t *testing.T) {
-	b := start(t, "fails-with-text", client.Settings{Protocol: mcp.Revision20251125})
+	b := start(t, "fails-with-text", conversation.ClientSettings{Protocol: mcp.Revision20251125})
 	b.call("ask")
 	b.until("a finding", func() bool {
 		return slices.ContainsFunc(b.in.Findings("s1"), func(f bridge.Found) bool {

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"elicitation-inspector/bridge"
-	"elicitation-inspector/bridge/client"
+	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/mcp"
 	"elicitation-inspector/bridge/servers"
 )
@@ -87,7 +87,7 @@ func TestServersThatKnowOnlyInitialize(t *testing.T) {
 // A pinned revision is used without a probe.
 func TestPinnedRevisionIsNotProbed(t *testing.T) {
 	b := startConfig(t, "dies of the probe", bridge.Config{})
-	if err := b.in.ReconnectWith("s1", client.Settings{Protocol: mcp.Revision20260728}); err != nil {
+	if err := b.in.ReconnectWith("s1", conversation.ClientSettings{Protocol: mcp.Revision20260728}); err != nil {
 		t.Fatal(err)
 	}
 	b.until("failed", func() bool { return b.server().State == servers.Failed })

@@ -17,12 +17,11 @@ import (
 
 	"elicitation-inspector/bridge"
 	"elicitation-inspector/bridge/calls"
-	"elicitation-inspector/bridge/catalog"
-	"elicitation-inspector/bridge/client"
+
 	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/inbox"
 	"elicitation-inspector/bridge/mcp"
-	"elicitation-inspector/bridge/response"
+
 	"elicitation-inspector/bridge/servers"
 	"elicitation-inspector/bridge/target"
 	"elicitation-inspector/bridge/wire"
@@ -103,7 +102,7 @@ func readCases(t *testing.T, file string) []*protocolCase {
 
 // play runs the case in one revision.
 func (c *protocolCase) play(t *testing.T, revision string) {
-	p := &player{bench: &bench{T: t}, revision: revision, kind: catalog.Tool, key: "t", lists: map[string][]string{}}
+	p := &player{bench: &bench{T: t}, revision: revision, kind: conversation.Tool, key: "t", lists: map[string][]string{}}
 	var steps []scriptLine
 	for _, line := range c.lines {
 		if line.only != nil && !slices.Contains(line.only, revision) {
@@ -130,9 +129,9 @@ type player struct {
 	*bench
 	at       string
 	revision string
-	settings client.Settings
+	settings conversation.ClientSettings
 	lists    map[string][]string // scripted responses to the SDK's own requests, by method
-	kind     catalog.Kind
+	kind     conversation.Kind
 	key      string
 	noCall   bool
 
@@ -168,7 +167,7 @@ func (p *player) prepares(text string) bool {
 			name, value, _ := strings.Cut(word, "=")
 			switch name {
 			case "elicitation":
-				p.settings.Elicitation = client.Elicitation(value)
+				p.settings.Elicitation = conversation.DeclaredElicitation(value)
 			case "sampling":
 				p.settings.Sampling = true
 			case "roots":
@@ -182,7 +181,7 @@ func (p *player) prepares(text string) bool {
 		p.lists[method] = append(p.lists[method], answer)
 	case "calls":
 		kind, key, _ := strings.Cut(rest, " ")
-		p.kind, p.key, p.noCall = catalog.Kind(kind), key, kind == "nothing"
+		p.kind, p.key, p.noCall = conversation.Kind(kind), key, kind == "nothing"
 	default:
 		return false
 	}
@@ -299,7 +298,7 @@ func (p *player) write(message string) {
 // begin makes the call of the script.
 func (p *player) begin() {
 	r := calls.Request{Server: "s1", Kind: p.kind, Name: p.key, Key: p.key}
-	if p.kind == catalog.Tool {
+	if p.kind == conversation.Tool {
 		r.Arguments = json.RawMessage(`{}`)
 	}
 	c, err := p.in.Begin(r)
@@ -331,9 +330,9 @@ func (p *player) calls(more string) {
 	r := p.next()
 	base := fmt.Sprintf(`"name":%q,"arguments":{}`, p.key)
 	switch p.kind {
-	case catalog.Prompt:
+	case conversation.Prompt:
 		base = fmt.Sprintf(`"name":%q`, p.key)
-	case catalog.Resource:
+	case conversation.Resource:
 		base = fmt.Sprintf(`"uri":%q`, p.key)
 	}
 	_, got, ok := strings.Cut(string(r.Params), ","+base)
@@ -407,7 +406,7 @@ func (p *player) serverStep(verb, what string) {
 	case "fails":
 		p.write(fmt.Sprintf(answer, "error", what))
 	case "ends":
-		member := map[catalog.Kind]string{catalog.Tool: "content", catalog.Prompt: "messages", catalog.Resource: "contents"}[p.kind]
+		member := map[conversation.Kind]string{conversation.Tool: "content", conversation.Prompt: "messages", conversation.Resource: "contents"}[p.kind]
 		p.write(fmt.Sprintf(answer, "result", `{"resultType":"complete","ttlMs":0,"cacheScope":"private","`+member+`":[]}`))
 	default:
 		p.Fatalf("%s: a server cannot %q", p.at, verb)
@@ -570,10 +569,10 @@ func (p *player) shown(c bridge.Call) string {
 		return err.Error()
 	}
 	if f.Kind == wire.Error {
-		e := response.ReadError(f.Message.Error)
+		e := conversation.ReadError(f.Message.Error)
 		return e.Message + " " + e.Problem
 	}
-	r, err := response.ReadResult(f.Message.Result)
+	r, err := conversation.ReadResult(f.Message.Result)
 	if err != nil {
 		return err.Error()
 	}
@@ -589,7 +588,7 @@ func (p *player) finish() {
 	p.at = "at the end"
 	if p.bench.server().State == servers.Ready && !p.noCall {
 		// When this call has arrived, earlier messages have, too.
-		c, err := p.in.Begin(calls.Request{Server: "s1", Kind: catalog.Tool, Name: "barrier", Key: "barrier"})
+		c, err := p.in.Begin(calls.Request{Server: "s1", Kind: conversation.Tool, Name: "barrier", Key: "barrier"})
 		if err != nil {
 			p.Fatal(err)
 		}

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"elicitation-inspector/bridge"
-	"elicitation-inspector/bridge/client"
+
 	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/mcp"
 )
@@ -27,7 +27,7 @@ func TestStopOverHTTP(t *testing.T) {
 				close(closed)
 			}
 			serveHTTP(t, s)
-			b := startHTTP(t, s, bridge.Config{Settings: client.Settings{Protocol: revision}})
+			b := startHTTP(t, s, bridge.Config{Settings: conversation.ClientSettings{Protocol: revision}})
 			call := b.call("ask")
 			<-began
 			if err := b.in.Stop(call.Number); err != nil {

@@ -9,9 +9,8 @@ import (
 	"slices"
 	"time"
 
-	"elicitation-inspector/bridge/aftermath"
 	"elicitation-inspector/bridge/changes"
-	"elicitation-inspector/bridge/client"
+
 	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/elicit"
 	"elicitation-inspector/bridge/elicit/lint"
@@ -88,7 +87,7 @@ func (in *Inspection) ofQuestion(c candidate) Question {
 	}
 	in.fill(&q)
 	if q.Request == nil {
-		q.Suggestion = client.Suggestion(q.Method)
+		q.Suggestion = conversation.Suggestion(q.Method)
 	}
 	switch {
 	case q.Via == elicit.ByRequest:
@@ -335,11 +334,11 @@ func (in *Inspection) Release(id, choice string) error {
 }
 
 // Next describes what a server did after a question was settled.
-func (in *Inspection) Next(q Question) aftermath.Next {
+func (in *Inspection) Next(q Question) conversation.Next {
 	if q.State == conversation.Pending {
-		return aftermath.Next{}
+		return conversation.Next{}
 	}
-	settled := aftermath.Settled{Question: q.Question, Session: q.Session, Call: q.Call}
+	settled := conversation.Settled{Question: q.Question, Session: q.Session, Call: q.Call}
 	if s, err := in.known.Server(q.Server); err == nil {
 		settled.Server = s.Label
 		if s.State == servers.Ended && s.Session == q.Session {
@@ -349,7 +348,7 @@ func (in *Inspection) Next(q Question) aftermath.Next {
 	if c, err := in.calls.Call(q.Call); err == nil {
 		settled.CallState, settled.CallFailure = c.State, c.Failure
 	}
-	return aftermath.Of(in.log, settled)
+	return conversation.Of(in.log, settled)
 }
 
 // Scripted returns the script that answers questions; nil for none.

@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"elicitation-inspector/bridge"
-	"elicitation-inspector/bridge/client"
+	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/servers"
 	"elicitation-inspector/bridge/target"
 	"elicitation-inspector/bridge/wire/query"
@@ -75,7 +75,7 @@ func TestRefusedRequestsDoNotWait(t *testing.T) {
 
 // An exit with an error code is an error. An exit by the inspector's signal is not.
 func TestExitsAreErrors(t *testing.T) {
-	b := start(t, "withdraws", client.Settings{})
+	b := start(t, "withdraws", conversation.ClientSettings{})
 	call := b.call("exits")
 	b.done(call.Number)
 	b.until("the server's end", func() bool { return b.server().State == servers.Ended })

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"elicitation-inspector/bridge"
-	"elicitation-inspector/bridge/client"
+
 	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/demo"
 	"elicitation-inspector/bridge/elicit"
@@ -24,7 +24,7 @@ import (
 
 // recordDemo calls tools of the demo server, answers their questions, and returns the
 // inspection and the file of its transcript.
-func recordDemo(t *testing.T, settings client.Settings, tools []string) (*bench, string) {
+func recordDemo(t *testing.T, settings conversation.ClientSettings, tools []string) (*bench, string) {
 	t.Helper()
 	server := demo.New(demo.Options{})
 	t.Cleanup(func() {
@@ -222,7 +222,7 @@ func TestReplayIsAsLive(t *testing.T) {
 	for _, revision := range mcp.Revisions {
 		t.Run(revision, func(t *testing.T) {
 			t.Parallel()
-			b, file := recordDemo(t, client.Settings{Protocol: revision}, tools)
+			b, file := recordDemo(t, conversation.ClientSettings{Protocol: revision}, tools)
 			r := replayOf(t, file)
 			var live, replayed string
 			same := func() bool {

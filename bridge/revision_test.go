@@ -12,8 +12,7 @@ import (
 
 	"elicitation-inspector/bridge"
 	"elicitation-inspector/bridge/calls"
-	"elicitation-inspector/bridge/catalog"
-	"elicitation-inspector/bridge/client"
+
 	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/inbox"
 	"elicitation-inspector/bridge/target"
@@ -83,7 +82,7 @@ func TestCallAgain(t *testing.T) {
 	for _, how := range []string{"refuses", "sends"} {
 		t.Run(how, func(t *testing.T) {
 			b := startOldTools(t, how, bridge.Config{})
-			first, err := b.in.Begin(calls.Request{Server: "s1", Kind: catalog.Tool, Name: "ask", Key: "ask", Arguments: json.RawMessage(`{"n":1}`)})
+			first, err := b.in.Begin(calls.Request{Server: "s1", Kind: conversation.Tool, Name: "ask", Key: "ask", Arguments: json.RawMessage(`{"n":1}`)})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -105,7 +104,7 @@ func TestCallAgain(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if s := b.server(); second.Number != first.Number+1 || s.Info.Protocol != "2025-11-25" || s.Settings.Choice != client.ChoiceRemembered {
+			if s := b.server(); second.Number != first.Number+1 || s.Info.Protocol != "2025-11-25" || s.Settings.Choice != conversation.ChoiceRemembered {
 				t.Errorf("call %d of %+v", second.Number, s)
 			}
 			var q bridge.Question
@@ -151,7 +150,7 @@ func TestCallAgainFails(t *testing.T) {
 // forgotten.
 func TestRecall(t *testing.T) {
 	for name, c := range map[string]struct {
-		settings client.Settings
+		settings conversation.ClientSettings
 		file     string // protocol in mcp.json
 		want     string
 	}{
@@ -192,9 +191,9 @@ func TestRecall(t *testing.T) {
 	}
 }
 
-func parse(t *testing.T, protocol string) client.Settings {
+func parse(t *testing.T, protocol string) conversation.ClientSettings {
 	t.Helper()
-	s, err := client.ParseSettings(protocol, "")
+	s, err := conversation.ParseClientSettings(protocol, "")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"elicitation-inspector/bridge"
-	"elicitation-inspector/bridge/client"
+
 	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/inbox"
 	"elicitation-inspector/bridge/mcp"
@@ -79,7 +79,7 @@ func init() {
 }
 
 func TestRequestStateIsEchoedByteForByte(t *testing.T) {
-	b := start(t, "odd-rounds", client.Settings{})
+	b := start(t, "odd-rounds", conversation.ClientSettings{})
 	for i, state := range oddStates {
 		call := b.call(fmt.Sprint("state-", i))
 		b.question(i + 1)
@@ -97,7 +97,7 @@ func TestRequestStateIsEchoedByteForByte(t *testing.T) {
 
 // Of two input requests with the same key, only one can be answered.
 func TestOddInputRequests(t *testing.T) {
-	b := start(t, "odd-rounds", client.Settings{})
+	b := start(t, "odd-rounds", conversation.ClientSettings{})
 	call := b.call("twice")
 	b.question(2)
 	if q := b.question(1); q.State != conversation.Refused || !strings.Contains(q.Reason, "only the last counts") {
@@ -111,7 +111,7 @@ func TestOddInputRequests(t *testing.T) {
 
 // A mixed round is answered as a whole, in the order of its keys.
 func TestMixedRound(t *testing.T) {
-	b := start(t, "odd-rounds", client.Settings{Sampling: true, Roots: true})
+	b := start(t, "odd-rounds", conversation.ClientSettings{Sampling: true, Roots: true})
 	call := b.call("mixed")
 	b.question(3)
 	for _, n := range []int{3, 1} {
@@ -143,7 +143,7 @@ func TestMixedRound(t *testing.T) {
 // The pause between empty rounds grows with the number of empty rounds in a row, not with
 // the number of all rounds.
 func TestPausesBeginShort(t *testing.T) {
-	b := start(t, "odd-rounds", client.Settings{})
+	b := start(t, "odd-rounds", conversation.ClientSettings{})
 	if err := b.in.SetPolicy("s1", inbox.PolicyDecline); err != nil {
 		t.Fatal(err)
 	}
@@ -157,7 +157,7 @@ func TestPausesBeginShort(t *testing.T) {
 // A call that waits for the outcome of a URL ends with its server, shows the reason, and
 // has no open question.
 func TestServerEndsDuringARound(t *testing.T) {
-	b := start(t, "odd-rounds", client.Settings{})
+	b := start(t, "odd-rounds", conversation.ClientSettings{})
 	call := b.call("exits")
 	b.question(1)
 	b.answer(1, inbox.Answer{Action: "accept"})
@@ -182,7 +182,7 @@ func TestServerEndsDuringARound(t *testing.T) {
 // Disconnecting while a round waits does not start the next round.
 func TestDisconnectDuringARound(t *testing.T) {
 	for range 20 { // to catch a race
-		b := start(t, "odd-rounds", client.Settings{})
+		b := start(t, "odd-rounds", conversation.ClientSettings{})
 		call := b.call("twice")
 		b.question(2)
 		if err := b.in.Reconnect("s1"); err != nil {
@@ -243,7 +243,7 @@ func TestRetryTwice(t *testing.T) {
 // Each answer of a round has its own time, in the log as well: the first of two questions
 // has ended before the second is answered.
 func TestAnswersOfARoundHaveTheirTimes(t *testing.T) {
-	b := start(t, "odd-rounds", client.Settings{})
+	b := start(t, "odd-rounds", conversation.ClientSettings{})
 	call := b.call("pair")
 	b.question(2)
 	b.answer(1, accept(`{}`))
@@ -307,7 +307,7 @@ func manyInputs() (list []string) {
 
 // A round with many large answers is sent completely.
 func TestAnswersOfALargeRound(t *testing.T) {
-	b := start(t, "large round", client.Settings{})
+	b := start(t, "large round", conversation.ClientSettings{})
 	call := b.call("ask")
 	b.question(largeRound)
 	for _, q := range b.in.Questions() {

@@ -3,8 +3,7 @@ package bridge
 import (
 	"context"
 
-	"elicitation-inspector/bridge/catalog"
-	"elicitation-inspector/bridge/client"
+	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/elicit/lint"
 	"elicitation-inspector/bridge/inbox"
 	"elicitation-inspector/bridge/servers"
@@ -50,13 +49,13 @@ func (in *Inspection) Add(spec target.Spec) error {
 
 // Catalog returns the tools, prompts and resources of a server. The lists are shared and
 // must not be changed, because they may be very long.
-func (in *Inspection) Catalog(id string) (catalog.Catalog, error) { return in.known.Catalog(id) }
+func (in *Inspection) Catalog(id string) (conversation.Catalog, error) { return in.known.Catalog(id) }
 
 // Item returns one tool, prompt or resource of a server.
-func (in *Inspection) Item(id string, kind catalog.Kind, key string) (catalog.Item, error) {
+func (in *Inspection) Item(id string, kind conversation.Kind, key string) (conversation.Item, error) {
 	all, err := in.Catalog(id)
 	if err != nil {
-		return catalog.Item{}, err
+		return conversation.Item{}, err
 	}
 	return all.Find(kind, key)
 }
@@ -65,7 +64,7 @@ func (in *Inspection) Item(id string, kind catalog.Kind, key string) (catalog.It
 func (in *Inspection) Reconnect(id string) error { return in.servers.Reconnect(id) }
 
 // ReconnectWith is [servers.Servers.ReconnectWith].
-func (in *Inspection) ReconnectWith(id string, settings client.Settings) error {
+func (in *Inspection) ReconnectWith(id string, settings conversation.ClientSettings) error {
 	return in.servers.ReconnectWith(id, settings)
 }
 
@@ -84,7 +83,7 @@ func (in *Inspection) Recall(id, revision string) error { return in.servers.Reca
 func (in *Inspection) Forget(id string) error { return in.servers.Forget(id) }
 
 // Compare is [servers.Servers.Compare].
-func (in *Inspection) Compare(ctx context.Context, id string, with, without client.Settings) (servers.Comparison, error) {
+func (in *Inspection) Compare(ctx context.Context, id string, with, without conversation.ClientSettings) (servers.Comparison, error) {
 	return in.servers.Compare(ctx, id, with, without)
 }
 

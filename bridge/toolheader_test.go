@@ -13,8 +13,8 @@ import (
 
 	"elicitation-inspector/bridge"
 	"elicitation-inspector/bridge/calls"
-	"elicitation-inspector/bridge/catalog"
-	"elicitation-inspector/bridge/client"
+
+	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/mcp"
 	"elicitation-inspector/bridge/target"
 )
@@ -118,14 +118,14 @@ func toolsPage(params json.RawMessage) string {
 	return fmt.Sprintf(`{"tools":[%s]%s}`, strings.Join(entries, ","), next)
 }
 
-func startHeaders(t *testing.T, revision string) (*bench, *headerServer, catalog.Catalog) {
+func startHeaders(t *testing.T, revision string) (*bench, *headerServer, conversation.Catalog) {
 	t.Helper()
 	s := &headerServer{revision: revision, calls: map[string]http.Header{}}
 	web := httptest.NewServer(s)
 	t.Cleanup(web.Close)
 	b := startInspection(t, bridge.Config{
 		Targets:  []target.Spec{{Name: "headers", URL: web.URL, Transport: target.TransportHTTP}},
-		Settings: client.Settings{Protocol: revision},
+		Settings: conversation.ClientSettings{Protocol: revision},
 	})
 	catalog, err := b.in.Catalog("s1")
 	if err != nil {
@@ -144,7 +144,7 @@ func TestToolParametersInHeaders(t *testing.T) {
 	}
 	for _, tool := range headerTools {
 		t.Run(tool.name, func(t *testing.T) {
-			_, err := b.in.Item("s1", catalog.Tool, tool.name)
+			_, err := b.in.Item("s1", conversation.Tool, tool.name)
 			if tool.wrong != "" {
 				line := ""
 				for l := range strings.Lines(problems) {
@@ -160,7 +160,7 @@ func TestToolParametersInHeaders(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			c, err := b.in.Begin(calls.Request{Server: "s1", Kind: catalog.Tool, Name: tool.name, Key: tool.name, Arguments: json.RawMessage(tool.args)})
+			c, err := b.in.Begin(calls.Request{Server: "s1", Kind: conversation.Tool, Name: tool.name, Key: tool.name, Arguments: json.RawMessage(tool.args)})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"elicitation-inspector/bridge"
-	"elicitation-inspector/bridge/client"
+
 	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/logtest"
 	"elicitation-inspector/bridge/mcp"
@@ -61,7 +61,7 @@ func TestResponseThatNothingAskedFor(t *testing.T) {
 		"failed": `a response came without an id, so that nothing tells what it answers`,
 	} {
 		t.Run(tool, func(t *testing.T) {
-			b := start(t, "mistaken", client.Settings{Protocol: mcp.Revision20251125})
+			b := start(t, "mistaken", conversation.ClientSettings{Protocol: mcp.Revision20251125})
 			number := b.call(tool).Number
 			var stray conversation.Step
 			b.until("the line at the call", func() bool {
@@ -92,7 +92,7 @@ func TestResponseThatNothingAskedFor(t *testing.T) {
 // A second response shows at a call if exactly one call is waiting, and otherwise only in
 // the log.
 func TestResponseThatComesTwice(t *testing.T) {
-	b := start(t, "mistaken", client.Settings{Protocol: mcp.Revision20251125})
+	b := start(t, "mistaken", conversation.ClientSettings{Protocol: mcp.Revision20251125})
 	held := b.call("hold").Number
 	b.until("the call that waits", func() bool { return b.sent("tools/call") == 1 })
 	b.done(b.call("twice").Number)

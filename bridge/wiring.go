@@ -1,9 +1,8 @@
 package bridge
 
 import (
-	"elicitation-inspector/bridge/catalog"
 	"elicitation-inspector/bridge/changes"
-	"elicitation-inspector/bridge/client"
+
 	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/elicit"
 	"elicitation-inspector/bridge/inbox"
@@ -26,7 +25,7 @@ func (w wiring) IsAsked(s *session.Session, elicitationID, url string) bool {
 }
 
 // Asked implements [session.Owner].
-func (w wiring) Asked(s *session.Session, r client.InputRequest) {
+func (w wiring) Asked(s *session.Session, r conversation.InputRequest) {
 	in := w.in
 	q := inbox.Question{InputRequest: r}
 	q.CallName = in.calls.Asked(q)
@@ -62,7 +61,7 @@ func (w wiring) Released(s *session.Session, by, reason string) {
 }
 
 // Listed implements [session.Owner].
-func (w wiring) Listed(s *session.Session, c catalog.Catalog) { w.in.servers.Listed(s, c) }
+func (w wiring) Listed(s *session.Session, c conversation.Catalog) { w.in.servers.Listed(s, c) }
 
 // Connecting implements [servers.Owner].
 func (w wiring) Connecting(server string) { w.in.inbox.Connected(server) }

@@ -5,7 +5,6 @@ import (
 	"strconv"
 	"time"
 
-	"elicitation-inspector/bridge/catalog"
 	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/wording"
 )
@@ -33,7 +32,7 @@ func (c Call) path(what string) string { return "/calls/" + strconv.Itoa(c.Numbe
 
 // verb returns the name of the button that uses an item.
 func (i Item) verb() string {
-	if i.Kind == catalog.Resource || i.Kind == catalog.Template {
+	if i.Kind == conversation.Resource || i.Kind == conversation.Template {
 		return "Read"
 	}
 	return "Call"

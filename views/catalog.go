@@ -6,7 +6,7 @@ import (
 
 	"github.com/a-h/templ"
 
-	"elicitation-inspector/bridge/catalog"
+	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/wording"
 	"elicitation-inspector/views/markup"
 )
@@ -56,13 +56,13 @@ func Handle(key string) string {
 }
 
 // ShelfOf returns the tab for items of a kind.
-func ShelfOf(kind catalog.Kind) Shelf {
+func ShelfOf(kind conversation.Kind) Shelf {
 	switch kind {
-	case catalog.Tool:
+	case conversation.Tool:
 		return "tools"
-	case catalog.Prompt:
+	case conversation.Prompt:
 		return "prompts"
-	case catalog.Resource, catalog.Template:
+	case conversation.Resource, conversation.Template:
 	}
 	return "resources"
 }
@@ -82,7 +82,7 @@ func (i Item) describedBy() string {
 
 // about describes an item in one line, in the server's words.
 func (i Item) about() string {
-	key := either(i.Kind == catalog.Resource || i.Kind == catalog.Template, i.Key, "")
+	key := either(i.Kind == conversation.Resource || i.Kind == conversation.Template, i.Key, "")
 	title := either(i.Title != i.Name, i.Title, "")
 	return cmp.Or(i.Description, title, key)
 }

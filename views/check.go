@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"elicitation-inspector/bridge/catalog"
+	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/wording"
 	"elicitation-inspector/views/markup"
 )
@@ -101,7 +101,7 @@ type CheckTrial struct {
 }
 
 // ID is the id of the element with the check of an item.
-func checkID(server string, kind catalog.Kind, key string) string {
+func checkID(server string, kind conversation.Kind, key string) string {
 	return "check-of-" + markup.Digest(strings.Join([]string{server, string(kind), key}, "\n"))
 }
 

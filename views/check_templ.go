@@ -11,7 +11,7 @@ import templruntime "github.com/a-h/templ/runtime"
 import (
 	"strconv"
 
-	"elicitation-inspector/bridge/catalog"
+	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/wording"
 	"elicitation-inspector/views/markup"
 )
@@ -91,8 +91,8 @@ func checkButton(item Item) templ.Component {
 
 // Noun returns the word for an item's kind; a resource template counts as a resource.
 func (i Item) Noun() string {
-	if i.Kind == catalog.Template {
-		return string(catalog.Resource)
+	if i.Kind == conversation.Template {
+		return string(conversation.Resource)
 	}
 	return string(i.Kind)
 }

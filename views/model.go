@@ -9,14 +9,12 @@ import (
 
 	"github.com/a-h/templ"
 
-	"elicitation-inspector/bridge/catalog"
-	"elicitation-inspector/bridge/client"
 	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/elicit"
 	"elicitation-inspector/bridge/elicit/link"
 	"elicitation-inspector/bridge/elicit/lint"
 	"elicitation-inspector/bridge/inbox"
-	"elicitation-inspector/bridge/response"
+
 	"elicitation-inspector/views/forms"
 )
 
@@ -82,13 +80,13 @@ type Server struct {
 	Protocol     string   // negotiated revision, "2025-11-25"
 	Negotiated   string   // how: "server/discover", "initialize", "server/discover refused, then initialize"
 	Instructions string
-	Capabilities []string        // names of what the server offers: "tools", "prompts (list changes)" …
-	Settings     client.Settings // settings of the present connection, or of the next one
-	Policy       inbox.Policy    // policy for its questions
-	Held         int             // questions held back because the server asks too often
-	Room         int             // how many held questions can be shown now
-	TurnedAway   int             // questions that were refused because too many wait
-	Findings     Tally           // of the linter's
+	Capabilities []string                    // names of what the server offers: "tools", "prompts (list changes)" …
+	Settings     conversation.ClientSettings // settings of the present connection, or of the next one
+	Policy       inbox.Policy                // policy for its questions
+	Held         int                         // questions held back because the server asks too often
+	Room         int                         // how many held questions can be shown now
+	TurnedAway   int                         // questions that were refused because too many wait
+	Findings     Tally                       // of the linter's
 	Since        time.Time
 	SignIn       templ.Component // what there is to do about its token; nil if it has none
 }
@@ -97,8 +95,8 @@ type Server struct {
 type Comparison struct {
 	Server        string // Server.ID
 	With, Without string // the declarations, as JSON or in words; "" while the comparison is running
-	OnlyWith      []catalog.Item
-	OnlyWithout   []catalog.Item
+	OnlyWith      []conversation.Item
+	OnlyWithout   []conversation.Item
 	Both          int
 	Problems      []string
 	Err           string // why the comparison failed
@@ -106,7 +104,7 @@ type Comparison struct {
 
 // Item is one tool, prompt, resource or resource template of a server.
 type Item struct {
-	catalog.Item
+	conversation.Item
 	Server      string // Server.ID
 	ServerIndex int
 	Index       int // its 0-based place on its shelf
@@ -182,13 +180,13 @@ type Unsent struct {
 
 // Result is the outcome of a call.
 type Result struct {
-	Seq             int64              // frame in the wire log, 0 if none
-	response.Result                    // for errors and invalid results, only Raw
-	Failed          bool               // there is no result, or it is invalid
-	Failure         string             // reason in words; "" if Error has it
-	Error           *response.RPCError // nil if there is no error response
-	Hint            string             // reason of the failure, if more is known than the error says
-	Repeats         bool               // the person may go on without the refused input
+	Seq                 int64                  // frame in the wire log, 0 if none
+	conversation.Result                        // for errors and invalid results, only Raw
+	Failed              bool                   // there is no result, or it is invalid
+	Failure             string                 // reason in words; "" if Error has it
+	Error               *conversation.RPCError // nil if there is no error response
+	Hint                string                 // reason of the failure, if more is known than the error says
+	Repeats             bool                   // the person may go on without the refused input
 }
 
 // Question is one question, with its server and what its card needs.

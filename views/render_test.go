@@ -11,10 +11,9 @@ import (
 	"github.com/a-h/templ"
 	"golang.org/x/net/html"
 
-	"elicitation-inspector/bridge/catalog"
 	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/elicit"
-	"elicitation-inspector/bridge/response"
+
 	"elicitation-inspector/bridge/wire"
 	"elicitation-inspector/static"
 	"elicitation-inspector/views/forms"
@@ -130,14 +129,14 @@ func someQuestion(fields ...forms.Field) Question {
 }
 
 func somePage() Page {
-	tool := Item{Server: "s1", Item: catalog.Item{Kind: catalog.Tool, Name: "deploy", Key: "deploy", Title: "Ship it", Description: "Ships a build."}}
+	tool := Item{Server: "s1", Item: conversation.Item{Kind: conversation.Tool, Name: "deploy", Key: "deploy", Title: "Ship it", Description: "Ships a build."}}
 	return Page{
 		Version: "1.0", Servers: []Server{someServer},
 		Catalogs: []Catalog{{
 			Server: someServer, Lists: map[Shelf]List{
 				"tools":     {Items: []Item{tool}, Total: 1},
-				"prompts":   {Items: []Item{{Server: "s1", Item: catalog.Item{Kind: catalog.Prompt, Name: "greet", Key: "greet"}}}, Total: 1},
-				"resources": {Items: []Item{{Server: "s1", Item: catalog.Item{Kind: catalog.Resource, Name: "log", Key: "file:///log"}}}, Total: 1},
+				"prompts":   {Items: []Item{{Server: "s1", Item: conversation.Item{Kind: conversation.Prompt, Name: "greet", Key: "greet"}}}, Total: 1},
+				"resources": {Items: []Item{{Server: "s1", Item: conversation.Item{Kind: conversation.Resource, Name: "log", Key: "file:///log"}}}, Total: 1},
 			},
 		}},
 		Form:      &CallForm{Item: tool, Server: someServer, Form: forms.Form{ID: "args"}},
@@ -259,8 +258,8 @@ func everyText(hostile string) map[string]templ.Component {
 		ID: "s1", Label: markup.Brief(hostile), Name: hostile, Title: hostile, Version: hostile, How: "stdio", Address: hostile, State: ServerFailed,
 		Reason: hostile, Stderr: []string{hostile}, Protocol: hostile, Negotiated: hostile, Instructions: hostile, Capabilities: []string{hostile},
 	}
-	item := Item{Server: "s1", Item: catalog.Item{
-		Kind: catalog.Tool, Name: hostile, Key: hostile, Title: hostile, Description: hostile, Schema: json.RawMessage(hostile),
+	item := Item{Server: "s1", Item: conversation.Item{
+		Kind: conversation.Tool, Name: hostile, Key: hostile, Title: hostile, Description: hostile, Schema: json.RawMessage(hostile),
 	}}
 	field := forms.Field{ID: "q1-f0", Problems: []string{hostile}, Input: elicit.Input{Text: hostile}, Field: elicit.Field{
 		Name: hostile, Label: hostile, Description: hostile, Format: hostile, Pattern: hostile}}
@@ -277,10 +276,10 @@ func everyText(hostile string) map[string]templ.Component {
 		Item:   item,
 		Server: s,
 		Result: &Result{
-			Error: &response.RPCError{Message: hostile, Problem: hostile, Data: json.RawMessage(hostile)},
-			Result: response.Result{
+			Error: &conversation.RPCError{Message: hostile, Problem: hostile, Data: json.RawMessage(hostile)},
+			Result: conversation.Result{
 				Structured: json.RawMessage(hostile), Raw: json.RawMessage(hostile),
-				Content: []response.Content{
+				Content: []conversation.Content{
 					{Type: "text", Text: hostile, Role: hostile}, {Type: "text", Text: fmt.Sprintf("[%q]", hostile)}, {Type: "image", MIME: "image/" + hostile, Bytes: []byte{}},
 					{Type: "resource_link", Name: hostile, URI: hostile, Description: hostile, Text: hostile}, {Problem: hostile, Raw: json.RawMessage(hostile)},
 				},
@@ -347,7 +346,7 @@ func TestOnlyWebAddressesOpen(t *testing.T) {
 		"javascript:alert(1)": false, " javascript:alert(1)": false, "data:text/html,x": false, "file:///etc/passwd": false,
 		"https:": false, "https:///x": false, "//example.com": false, "menu://today": false, "": false,
 	} {
-		doc := draw(t, CallView(Call{Call: conversation.Call{State: conversation.Done}, Result: &Result{Result: response.Result{Content: []response.Content{{Type: "resource_link", URI: uri}}}}}))
+		doc := draw(t, CallView(Call{Call: conversation.Call{State: conversation.Done}, Result: &Result{Result: conversation.Result{Content: []conversation.Content{{Type: "resource_link", URI: uri}}}}}))
 		links := every(doc, tag("a"))
 		if (len(links) == 1) != opens {
 			t.Errorf("%q: %d links", uri, len(links))
@@ -637,11 +636,11 @@ func TestCallButtons(t *testing.T) {
 	}{
 		{"running", Call{Call: conversation.Call{State: conversation.Running}}, "Copy link, Stop"},
 		{"done", Call{Call: conversation.Call{State: conversation.Done}, Form: CallForm{Server: server}}, "Copy link, Check this tool, Call again"},
-		{"failed", Call{Call: conversation.Call{State: conversation.Failed}, Result: &Result{Failed: true, Error: &response.RPCError{Code: -32602}}}, "Copy link, Check this tool, Call again"},
+		{"failed", Call{Call: conversation.Call{State: conversation.Failed}, Result: &Result{Failed: true, Error: &conversation.RPCError{Code: -32602}}}, "Copy link, Check this tool, Call again"},
 		{"of a transcript", Call{Call: conversation.Call{State: conversation.Done}, Form: CallForm{ReadOnly: true}}, "Copy link, Call again"},
 	} {
 		c.call.Number, c.call.Server = 3, server
-		c.call.Item.Kind = catalog.Tool
+		c.call.Item.Kind = conversation.Tool
 		doc := draw(t, CallPanel(nil, &c.call))
 		head := byID(t, doc, "call-3-head")
 		var names []string
@@ -664,11 +663,11 @@ func TestResults(t *testing.T) {
 		r    Result
 		want []string
 	}{
-		{"tool error", Result{Result: response.Result{IsError: true, Content: []response.Content{{Type: "text", Text: "no"}}}}, []string{"The tool reports an error", "isError", "no"}},
-		{"error", Result{Failed: true, Error: &response.RPCError{Code: -32602, Message: "share", Data: json.RawMessage(`{"path": "/share"}`)}}, []string{"Error", "-32602", "Invalid params", "share", "/share"}},
+		{"tool error", Result{Result: conversation.Result{IsError: true, Content: []conversation.Content{{Type: "text", Text: "no"}}}}, []string{"The tool reports an error", "isError", "no"}},
+		{"error", Result{Failed: true, Error: &conversation.RPCError{Code: -32602, Message: "share", Data: json.RawMessage(`{"path": "/share"}`)}}, []string{"Error", "-32602", "Invalid params", "share", "/share"}},
 		{"nothing", Result{}, []string{"The result is empty."}},
-		{"structure", Result{Result: response.Result{Structured: json.RawMessage(`{"ok": true}`)}}, []string{"Structured content", `"ok": true`}},
-		{"role", Result{Result: response.Result{Content: []response.Content{{Type: "text", Role: "assistant", Text: "hello"}}}}, []string{"assistant", "hello"}},
+		{"structure", Result{Result: conversation.Result{Structured: json.RawMessage(`{"ok": true}`)}}, []string{"Structured content", `"ok": true`}},
+		{"role", Result{Result: conversation.Result{Content: []conversation.Content{{Type: "text", Role: "assistant", Text: "hello"}}}}, []string{"assistant", "hello"}},
 	} {
 		doc := draw(t, CallView(Call{Call: conversation.Call{Number: 1, State: conversation.Done}, Result: &c.r}))
 		got := text(region(t, doc, "Result"))

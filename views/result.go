@@ -5,9 +5,9 @@ import (
 	"net/url"
 	"strings"
 
-	"elicitation-inspector/bridge/elicit/format"
+	"elicitation-inspector/bridge/conversation"
+	"elicitation-inspector/bridge/elicit"
 	"elicitation-inspector/bridge/rawjson"
-	"elicitation-inspector/bridge/response"
 	"elicitation-inspector/bridge/wording"
 	"elicitation-inspector/views/markup"
 )
@@ -31,7 +31,7 @@ func (r Result) empty() bool {
 }
 
 // messageOf returns the message of an error, and what is wrong with it.
-func messageOf(e response.RPCError) string {
+func messageOf(e conversation.RPCError) string {
 	if e.Problem == "" {
 		return e.Message
 	}
@@ -39,7 +39,7 @@ func messageOf(e response.RPCError) string {
 }
 
 // partKind returns how to draw a block of content.
-func partKind(p response.Content) string {
+func partKind(p conversation.Content) string {
 	bytes := p.Bytes != nil && (p.Type == "resource" || strings.HasPrefix(p.MIME, p.Type+"/"))
 	switch {
 	case p.Problem != "":
@@ -62,13 +62,13 @@ func partKind(p response.Content) string {
 }
 
 // partFacts describes the type and size of a block of content.
-func partFacts(p response.Content) string {
+func partFacts(p conversation.Content) string {
 	return wording.Join(" · ", markup.Brief(p.MIME), either(len(p.Bytes) > 0, wording.Grouped(int64(len(p.Bytes)))+" bytes", ""))
 }
 
 // webURL reports whether a person may open a URI: only http and https URIs become links.
 func webURL(uri string) bool {
-	if len(uri) > format.CheckedMost {
+	if len(uri) > elicit.FormatCheckedMost {
 		return false
 	}
 	u, err := url.Parse(uri)

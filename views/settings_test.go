@@ -11,12 +11,10 @@ import (
 	"github.com/a-h/templ"
 	"golang.org/x/net/html"
 
-	"elicitation-inspector/bridge/catalog"
-	"elicitation-inspector/bridge/client"
 	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/elicit"
 	"elicitation-inspector/bridge/mcp"
-	"elicitation-inspector/bridge/response"
+
 	"elicitation-inspector/views/forms"
 )
 
@@ -37,7 +35,7 @@ func named(t *testing.T, n *html.Node, name string) *html.Node {
 
 func TestServerSettings(t *testing.T) {
 	s := someServer
-	s.Settings = client.Settings{Protocol: "2025-11-25", Elicitation: client.DeclareURL, Roots: true}
+	s.Settings = conversation.ClientSettings{Protocol: "2025-11-25", Elicitation: conversation.DeclareURL, Roots: true}
 	s.Policy = "decline"
 	doc := draw(t, ServersBar([]Server{s}))
 	if got := selected(t, named(t, doc, "protocol")); got != "2025-11-25" {
@@ -72,7 +70,7 @@ func TestServerSettings(t *testing.T) {
 			t.Errorf("it does not say that %s was declared", want)
 		}
 	}
-	s.Settings, s.Policy = client.Settings{Elicitation: client.DeclareNone}, "ask"
+	s.Settings, s.Policy = conversation.ClientSettings{Elicitation: conversation.DeclareNone}, "ask"
 	doc = draw(t, ServersBar([]Server{s}))
 	if got := byClass(doc, "declared"); len(got) != 1 || text(got[0]) != "nothing" {
 		t.Errorf("nothing was declared, and it says %v", got)
@@ -109,7 +107,7 @@ func TestHeldLines(t *testing.T) {
 }
 
 func TestComparison(t *testing.T) {
-	c := Comparison{Server: "s1", With: `{"form":{}}`, Without: "nothing", Both: 3, OnlyWith: []catalog.Item{{Kind: catalog.Tool, Name: "pay"}}}
+	c := Comparison{Server: "s1", With: `{"form":{}}`, Without: "nothing", Both: 3, OnlyWith: []conversation.Item{{Kind: conversation.Tool, Name: "pay"}}}
 	got := text(byID(t, draw(t, ComparisonView(c)), "comparison-s1"))
 	for _, want := range []string{"3 items are offered either way.", `Only with elicitation {"form":{}}`, "pay", "tool"} {
 		if !strings.Contains(got, want) {
@@ -279,7 +277,7 @@ func TestWhoseQuestion(t *testing.T) {
 }
 
 func TestAdvice(t *testing.T) {
-	r := Result{Failed: true, Error: &response.RPCError{Code: mcp.CodeMissingCapability}}
+	r := Result{Failed: true, Error: &conversation.RPCError{Code: mcp.CodeMissingCapability}}
 	doc := draw(t, CallView(Call{Call: conversation.Call{State: conversation.Failed}, Item: Item{Server: "s1"}, Server: someServer, Result: &r}))
 	if got := text(region(t, doc, "Result")); !strings.Contains(got, r.Error.Advice()) {
 		t.Errorf("the advice is missing: %q", got)

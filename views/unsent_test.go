@@ -8,7 +8,6 @@ import (
 
 	"golang.org/x/net/html"
 
-	"elicitation-inspector/bridge/client"
 	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/elicit/lint"
 )
@@ -58,13 +57,13 @@ func TestRememberedLine(t *testing.T) {
 	s := someServer
 	s.Target = "a1b2"
 	for _, c := range []struct {
-		settings client.Settings
+		settings conversation.ClientSettings
 		want     string
 		applies  bool
 	}{
-		{client.Settings{}, "2025-11-25, remembered in this browser.", true},
-		{client.Settings{Protocol: "2025-11-25", Choice: client.ChoiceExplicit}, "2025-11-25, remembered in this browser.", false},
-		{client.Settings{Protocol: "2026-07-28", Choice: client.ChoiceExplicit}, "2025-11-25 is remembered in this browser; 2026-07-28 was chosen for this run.", false},
+		{conversation.ClientSettings{}, "2025-11-25, remembered in this browser.", true},
+		{conversation.ClientSettings{Protocol: "2025-11-25", Choice: conversation.ChoiceExplicit}, "2025-11-25, remembered in this browser.", false},
+		{conversation.ClientSettings{Protocol: "2026-07-28", Choice: conversation.ChoiceExplicit}, "2025-11-25 is remembered in this browser; 2026-07-28 was chosen for this run.", false},
 	} {
 		s.Settings = c.settings
 		line := byID(t, draw(t, ServersBar([]Server{s})), "remembered-s1")

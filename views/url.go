@@ -3,7 +3,7 @@ package views
 import (
 	"slices"
 
-	"elicitation-inspector/bridge/elicit/format"
+	"elicitation-inspector/bridge/elicit"
 	"elicitation-inspector/bridge/elicit/link"
 	"elicitation-inspector/views/markup"
 )
@@ -18,7 +18,7 @@ func consent(a *link.Verdict) string {
 	if a.Openable {
 		return "Opening it (in a new tab) counts as accepting."
 	}
-	if len(a.Raw) > format.CheckedMost {
+	if len(a.Raw) > elicit.FormatCheckedMost {
 		return "It is too long to be opened."
 	}
 	return "It cannot be opened from here, but you can copy it as it is shown."
@@ -26,5 +26,5 @@ func consent(a *link.Verdict) string {
 
 // copies reports whether the page contains the whole address, so that it can be copied.
 func copies(a *link.Verdict) bool {
-	return a.Openable || len(a.Raw) <= format.CheckedMost && !markup.CutOff(wholeAddress(a.Parts), markup.ProseMost)
+	return a.Openable || len(a.Raw) <= elicit.FormatCheckedMost && !markup.CutOff(wholeAddress(a.Parts), markup.ProseMost)
 }

@@ -13,10 +13,10 @@ import (
 
 	"elicitation-inspector/bridge"
 	"elicitation-inspector/bridge/calls"
-	"elicitation-inspector/bridge/catalog"
+
+	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/elicit"
 	"elicitation-inspector/bridge/rawjson"
-	"elicitation-inspector/bridge/response"
 	"elicitation-inspector/views"
 	"elicitation-inspector/views/forms"
 	"elicitation-inspector/views/markup"
@@ -29,7 +29,7 @@ const argumentsID = "args"
 // it.
 type callForm struct {
 	server  views.Server
-	item    catalog.Item
+	item    conversation.Item
 	fields  []elicit.Field
 	trouble string     // why no fields can be drawn from the schema; then the form has only the JSON tab
 	sub     submission // the state of the form now
@@ -39,7 +39,7 @@ type callForm struct {
 
 // callFormOf returns the form of an item, filled with the given arguments, or with the
 // schema's defaults if arguments is nil.
-func callFormOf(server views.Server, item catalog.Item, arguments json.RawMessage) callForm {
+func callFormOf(server views.Server, item conversation.Item, arguments json.RawMessage) callForm {
 	f := callForm{server: server, item: item}
 	if item.Schema != nil {
 		fields, err := elicit.FieldsOf(item.Schema)
@@ -224,18 +224,18 @@ func (s *Server) beginCall(c echo.Context, f callForm) error {
 		Server:  f.server.ID, Kind: f.item.Kind, Name: f.item.Name, Key: f.item.Key, Arguments: arguments,
 	}
 	switch f.item.Kind {
-	case catalog.Resource:
+	case conversation.Resource:
 		request.Arguments = nil
-	case catalog.Template:
+	case conversation.Template:
 		request.Name = f.item.Key
-		if request.Key, err = catalog.Expand(f.item.Key, arguments); err != nil {
+		if request.Key, err = conversation.ExpandTemplate(f.item.Key, arguments); err != nil {
 			return s.arguments(c, http.StatusUnprocessableEntity, f, []elicit.Problem{{Field: -1, Text: sentence(err)}})
 		}
-	case catalog.Prompt:
+	case conversation.Prompt:
 		if string(arguments) == "{}" {
 			request.Arguments = nil
 		}
-	case catalog.Tool:
+	case conversation.Tool:
 	}
 	call, err := s.in.Begin(request)
 	return s.made(c, call, err)
@@ -355,7 +355,7 @@ func (s *Server) part(c echo.Context, call bridge.Call) error {
 	if err != nil {
 		return err
 	}
-	result, err := response.ReadResult(frame.Message.Result)
+	result, err := conversation.ReadResult(frame.Message.Result)
 	if err != nil || i < 0 || i >= len(result.Content) {
 		return echo.ErrNotFound
 	}

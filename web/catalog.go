@@ -12,7 +12,7 @@ import (
 
 	"elicitation-inspector/bridge"
 	"elicitation-inspector/bridge/calls"
-	"elicitation-inspector/bridge/catalog"
+	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/wording"
 	"elicitation-inspector/views"
 	"elicitation-inspector/views/markup"
@@ -21,7 +21,7 @@ import (
 // This file draws the catalogs of the servers. A page gets the length of each list and
 // only the visible items.
 
-func itemView(server views.Server, item catalog.Item) views.Item {
+func itemView(server views.Server, item conversation.Item) views.Item {
 	return views.Item{Item: item, Server: server.ID, ServerIndex: server.Index}
 }
 
@@ -30,7 +30,7 @@ type activity map[itemID]counts
 
 type itemID struct {
 	server string
-	kind   catalog.Kind
+	kind   conversation.Kind
 	key    string
 }
 
@@ -54,7 +54,7 @@ func (s *Server) activity() activity {
 // itemKey returns the key of the item that a call uses: for a resource read through a
 // template, that of the template.
 func itemKey(r calls.Request) string {
-	if r.Kind == catalog.Template {
+	if r.Kind == conversation.Template {
 		return r.Name
 	}
 	return r.Key
@@ -77,7 +77,7 @@ func (s *Server) placed(server views.Server, id itemID, active activity) (views.
 	return views.Item{}, false
 }
 
-func activeView(server views.Server, item catalog.Item, place int, active activity) views.Item {
+func activeView(server views.Server, item conversation.Item, place int, active activity) views.Item {
 	v := itemView(server, item)
 	n := active[itemID{server.ID, item.Kind, item.Key}]
 	v.Index, v.Running, v.Waiting = place, n.running, n.waiting
@@ -86,7 +86,7 @@ func activeView(server views.Server, item catalog.Item, place int, active activi
 
 // windowOf returns a window of the items on a shelf that contain all words: count items
 // from the 0-based position from on.
-func windowOf(server views.Server, items []catalog.Item, shelf views.Shelf, words []string, active activity, from, count int) views.List {
+func windowOf(server views.Server, items []conversation.Item, shelf views.Shelf, words []string, active activity, from, count int) views.List {
 	l := views.List{From: from}
 	place := -1
 	for _, item := range items {
@@ -109,7 +109,7 @@ var versionSeed = maphash.MakeSeed()
 
 // versionsOf returns a hash of each shelf's items, by which a changed list is
 // recognized.
-func versionsOf(items []catalog.Item) map[views.Shelf]uint64 {
+func versionsOf(items []conversation.Item) map[views.Shelf]uint64 {
 	sums := map[views.Shelf]*maphash.Hash{}
 	for _, item := range items {
 		sum := sums[views.ShelfOf(item.Kind)]
@@ -182,14 +182,14 @@ func (s *Server) palette(c echo.Context) error {
 
 // hasWords reports whether an item's texts contain all words, which must be in lower
 // case.
-func hasWords(i catalog.Item, words []string) bool {
+func hasWords(i conversation.Item, words []string) bool {
 	text := strings.ToLower(strings.Join([]string{i.Name, i.Title, wording.Head(i.Description, wording.TextMost), i.Key}, "\n"))
 	return !slices.ContainsFunc(words, func(word string) bool { return !strings.Contains(text, word) })
 }
 
 // item finds the item that a page names by its key, or by the handle of a long key.
-func (s *Server) item(server, kind, handle string) (catalog.Item, error) {
-	item, err := s.in.Item(server, catalog.Kind(kind), handle)
+func (s *Server) item(server, kind, handle string) (conversation.Item, error) {
+	item, err := s.in.Item(server, conversation.Kind(kind), handle)
 	if err == nil || len(handle) <= markup.NameMost {
 		return item, err
 	}

@@ -16,10 +16,10 @@ import (
 	"github.com/a-h/templ"
 	"github.com/labstack/echo/v4"
 
-	"elicitation-inspector/bridge/catalog"
 	"elicitation-inspector/bridge/check"
 	"elicitation-inspector/bridge/check/live"
 	"elicitation-inspector/bridge/check/report"
+	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/elicit"
 	"elicitation-inspector/bridge/export"
 	"elicitation-inspector/bridge/headless"
@@ -65,7 +65,7 @@ func (s *Server) checkPlan(item views.Item, f callForm, before live.Check) (view
 	if before.Subject == subjectOf(item) {
 		p.Before = len(before.Trials)
 	}
-	if item.Kind == catalog.Resource {
+	if item.Kind == conversation.Resource {
 		return p, nil
 	}
 	arguments, problems := f.sub.check(f.fields, f.item.Schema)
@@ -76,8 +76,8 @@ func (s *Server) checkPlan(item views.Item, f callForm, before live.Check) (view
 		}
 		p.MadeUp = "Those in the form are not valid."
 	}
-	if item.Kind == catalog.Template {
-		if p.Key, err = catalog.Expand(item.Key, arguments); err != nil {
+	if item.Kind == conversation.Template {
+		if p.Key, err = conversation.ExpandTemplate(item.Key, arguments); err != nil {
 			p.Problems = append(p.Problems, sentence(err))
 		}
 	} else if len(f.fields) > 0 || f.sub.json {
@@ -109,8 +109,8 @@ func (s *Server) startCheck(c echo.Context, f callForm) error {
 		return err
 	}
 	wanted := check.Wanted{Kind: item.Kind, Key: item.Key}
-	if item.Kind == catalog.Template {
-		wanted.Kind, wanted.Key = catalog.Resource, c.FormValue("called")
+	if item.Kind == conversation.Template {
+		wanted.Kind, wanted.Key = conversation.Resource, c.FormValue("called")
 	}
 	if text := c.FormValue("arguments"); text != "" {
 		if wanted.Arguments, err = rawjson.Compact(json.RawMessage(text)); err != nil {

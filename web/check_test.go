@@ -11,9 +11,9 @@ import (
 	"testing"
 
 	"elicitation-inspector/bridge/calls"
-	"elicitation-inspector/bridge/catalog"
+
 	"elicitation-inspector/bridge/check"
-	"elicitation-inspector/bridge/client"
+
 	"elicitation-inspector/bridge/conversation"
 )
 
@@ -32,10 +32,10 @@ func TestCheckOnThePage(t *testing.T) {
 			t.Errorf("it leaves %v, %v", left, err)
 		}
 	})
-	d := inspectDemo(t, client.Settings{})
+	d := inspectDemo(t, conversation.ClientSettings{})
 	o := d.serve()
 	o.done("/script/load", url.Values{"text": {"answers:\n  - {match: {fields: [ticket]}, answer: {accept: {ticket: CHG-73519}, rest: valid}}\n"}})
-	if _, err := d.in.Begin(calls.Request{Server: "s1", Kind: catalog.Tool, Name: "ask", Key: "ask"}); err != nil {
+	if _, err := d.in.Begin(calls.Request{Server: "s1", Kind: conversation.Tool, Name: "ask", Key: "ask"}); err != nil {
 		t.Fatal(err)
 	}
 	waits := func() bool {
@@ -107,7 +107,7 @@ func TestCheckOnThePage(t *testing.T) {
 // TestDestructiveToolsAreTicked checks that a destructive tool is checked only if its
 // box is ticked.
 func TestDestructiveToolsAreTicked(t *testing.T) {
-	o := inspectDemo(t, client.Settings{}).serve()
+	o := inspectDemo(t, conversation.ClientSettings{}).serve()
 	form := url.Values{"server": {"s1"}, "kind": {"tool"}, "key": {"delete_files"}, "arguments": {`{"folder":"scans"}`}}
 	status, plan := o.post("/check", form)
 	if box := regexp.MustCompile(`<input type="checkbox" name="destructive"[^>]* required`); status != http.StatusOK || !box.MatchString(plan) {

@@ -13,14 +13,14 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"elicitation-inspector/bridge"
-	"elicitation-inspector/bridge/catalog"
+
 	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/elicit"
 	"elicitation-inspector/bridge/elicit/link"
 	"elicitation-inspector/bridge/elicit/lint"
 	"elicitation-inspector/bridge/mcp"
 	"elicitation-inspector/bridge/rawjson"
-	"elicitation-inspector/bridge/response"
+
 	"elicitation-inspector/bridge/servers"
 	"elicitation-inspector/bridge/wire"
 	"elicitation-inspector/bridge/wording"
@@ -107,7 +107,7 @@ func (s *Server) callStrip() (tabs []views.CallTab, earlier views.EarlierCalls) 
 
 func (s *Server) callView(c bridge.Call) views.Call {
 	server := s.serverOf(c.Request.Server)
-	item := catalog.Item{Kind: c.Request.Kind, Name: c.Request.Name, Key: itemKey(c.Request)}
+	item := conversation.Item{Kind: c.Request.Kind, Name: c.Request.Name, Key: itemKey(c.Request)}
 	if known, err := s.in.Item(c.Request.Server, item.Kind, item.Key); err == nil {
 		item = known
 	}
@@ -158,14 +158,14 @@ func (s *Server) resultView(c bridge.Call) *views.Result {
 		return out
 	}
 	if frame.Kind == wire.Error {
-		e := response.ReadError(frame.Message.Error)
+		e := conversation.ReadError(frame.Message.Error)
 		out.Failed, out.Error, out.Raw = true, &e, e.Raw
 		if item, err := s.in.Item(c.Request.Server, c.Request.Kind, c.Request.Key); err == nil && e.Code == mcp.CodeMethodNotFound && item.OnlyAsTask {
 			out.Hint = `This tool has to be called as a task: its execution.taskSupport is "required". The inspector calls tools without one.`
 		}
 		return out
 	}
-	result, err := response.ReadResult(frame.Message.Result)
+	result, err := conversation.ReadResult(frame.Message.Result)
 	if c.Failure != "" {
 		err = errors.New(c.Failure)
 	}

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"elicitation-inspector/bridge/client"
+	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/inbox"
 	"elicitation-inspector/bridge/mcp"
 )
@@ -16,7 +16,7 @@ import (
 // counts the others, also when all are settled at once.
 func TestFloodIsACount(t *testing.T) {
 	const most = 1 << 20 // bytes of the page, and of a push
-	d := inspectDemo(t, client.Settings{Protocol: mcp.Revision20251125})
+	d := inspectDemo(t, conversation.ClientSettings{Protocol: mcp.Revision20251125})
 	pushes := d.serve().watch(0)
 
 	const calls, each = 3, 500

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"elicitation-inspector/bridge/calls"
-	"elicitation-inspector/bridge/catalog"
+
 	"elicitation-inspector/bridge/conversation"
 )
 
@@ -17,7 +17,7 @@ import (
 func TestForgottenCalls(t *testing.T) {
 	d := asking{result: `{"content":[]}`}.inspect(t)
 	for n := 1; n <= calls.Kept+3; n++ {
-		if _, err := d.in.Begin(calls.Request{Server: "s1", Kind: catalog.Tool, Name: "ask", Key: "ask"}); err != nil {
+		if _, err := d.in.Begin(calls.Request{Server: "s1", Kind: conversation.Tool, Name: "ask", Key: "ask"}); err != nil {
 			t.Fatal(err)
 		}
 		d.until(fmt.Sprintf("call %d has ended", n), func() bool {

@@ -12,7 +12,6 @@ import (
 
 	"github.com/labstack/echo/v4"
 
-	"elicitation-inspector/bridge/catalog"
 	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/elicit"
 	"elicitation-inspector/bridge/rawjson"
@@ -24,7 +23,7 @@ import (
 
 // targetOf returns the target of links to an item. It names the server only where there
 // are several.
-func (s *Server) targetOf(server views.Server, item catalog.Item) linkTarget {
+func (s *Server) targetOf(server views.Server, item conversation.Item) linkTarget {
 	t := linkTarget{Kind: item.Kind, Key: item.Key}
 	if len(s.in.Servers()) > 1 {
 		t.Server = server.Label
@@ -34,7 +33,7 @@ func (s *Server) targetOf(server views.Server, item catalog.Item) linkTarget {
 
 // addressOf returns the query of the page's address while an item is on show. A long key
 // has a handle, which is valid in this run.
-func (s *Server) addressOf(server views.Server, item catalog.Item) string {
+func (s *Server) addressOf(server views.Server, item conversation.Item) string {
 	if len(item.Key) > markup.NameMost {
 		return "?" + url.Values{"server": {server.ID}, "kind": {string(item.Kind)}, "key": {views.Handle(item.Key)}}.Encode()
 	}
@@ -72,7 +71,7 @@ func (s *Server) chooseLinked(t linkTarget, p *views.Page) {
 }
 
 // find returns the item that a link leads to, or why there is none.
-func (s *Server) find(t linkTarget) (views.Server, catalog.Item, *views.Missing) {
+func (s *Server) find(t linkTarget) (views.Server, conversation.Item, *views.Missing) {
 	missing := &views.Missing{Title: wording.Capital(string(t.Kind)) + " " + wording.Quoted(t.Key), Awaits: true}
 	known, waits, similar := false, false, map[string]views.Item{}
 	for _, server := range s.serverViews() {
@@ -108,12 +107,12 @@ func (s *Server) find(t linkTarget) (views.Server, catalog.Item, *views.Missing)
 			missing.Meant = &meant
 		}
 	}
-	return views.Server{}, catalog.Item{}, missing
+	return views.Server{}, conversation.Item{}, missing
 }
 
 // linkedForm returns the form of an item with the arguments of a link, and what is wrong
 // with these.
-func linkedForm(server views.Server, item catalog.Item, t linkTarget) (callForm, []elicit.Problem) {
+func linkedForm(server views.Server, item conversation.Item, t linkTarget) (callForm, []elicit.Problem) {
 	said := func(format string, args ...any) []elicit.Problem {
 		return []elicit.Problem{{Field: -1, Text: fmt.Sprintf(format, args...)}}
 	}
@@ -123,7 +122,7 @@ func linkedForm(server views.Server, item catalog.Item, t linkTarget) (callForm,
 		return empty, nil
 	case len(t.Query()) > linkMost:
 		return empty, said("The link has arguments of %s, which are left out here: a link holds at most %s.", wording.Size(int64(len(t.Arguments))), wording.Size(linkMost))
-	case item.Kind == catalog.Resource:
+	case item.Kind == conversation.Resource:
 		return empty, said("A resource takes no arguments. Those of the link are left out.")
 	}
 	f := callFormOf(server, item, arguments)
@@ -178,11 +177,11 @@ func (s *Server) chooseQuestion(n int, p *views.Page) (call int) {
 const linkMost = 8 << 10
 
 // linkKinds are the parameters that hold the key of an item: one per kind.
-var linkKinds = []catalog.Kind{catalog.Tool, catalog.Prompt, catalog.Resource, catalog.Template}
+var linkKinds = []conversation.Kind{conversation.Tool, conversation.Prompt, conversation.Resource, conversation.Template}
 
 // linkTarget is the item that a link leads to.
 type linkTarget struct {
-	Kind      catalog.Kind
+	Kind      conversation.Kind
 	Key       string // name of a tool or prompt, URI, or URI template
 	Server    string // label of its server; "" for the first server that has the item
 	Arguments string // arguments as the link holds them, which may be invalid JSON; "" for none

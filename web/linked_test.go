@@ -5,15 +5,15 @@ import (
 	"strings"
 	"testing"
 
-	"elicitation-inspector/bridge/catalog"
+	"elicitation-inspector/bridge/conversation"
 )
 
 func TestReadIsTheInverseOfQuery(t *testing.T) {
 	for _, target := range []linkTarget{
-		{Kind: catalog.Tool, Key: "deploy"},
-		{Kind: catalog.Prompt, Key: "a & b", Server: "my server", Arguments: `{"a":"1+1=2 & ü#?"}`},
-		{Kind: catalog.Resource, Key: "note://1?x=%20"},
-		{Kind: catalog.Template, Key: "note://{n}/page/{+rest}", Arguments: `[`},
+		{Kind: conversation.Tool, Key: "deploy"},
+		{Kind: conversation.Prompt, Key: "a & b", Server: "my server", Arguments: `{"a":"1+1=2 & ü#?"}`},
+		{Kind: conversation.Resource, Key: "note://1?x=%20"},
+		{Kind: conversation.Template, Key: "note://{n}/page/{+rest}", Arguments: `[`},
 	} {
 		query, err := url.ParseQuery(strings.TrimPrefix(target.Query(), "?"))
 		if err != nil {

@@ -9,7 +9,6 @@ import (
 	"strings"
 	"testing"
 
-	"elicitation-inspector/bridge/client"
 	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/rawjson"
 	"elicitation-inspector/web/push"
@@ -48,7 +47,7 @@ func (o onScript) cost(pushes <-chan string, want ...string) (bytes int) {
 // TestPushesAreSmall checks that declining a question costs a few kilobytes on the
 // page's socket, with a thousand calls as with one.
 func TestPushesAreSmall(t *testing.T) {
-	o := inspectDemo(t, client.Settings{}).serve()
+	o := inspectDemo(t, conversation.ClientSettings{}).serve()
 	o.get("/")
 	pushes := o.watch(0)
 	calls, questions := 0, 0

@@ -10,7 +10,7 @@ import (
 
 	"elicitation-inspector/bridge"
 	"elicitation-inspector/bridge/calls"
-	"elicitation-inspector/bridge/catalog"
+
 	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/demo"
 	"elicitation-inspector/bridge/inbox"
@@ -66,7 +66,7 @@ func TestScriptOnThePage(t *testing.T) {
 	if w := ask("GET", "/", nil); !strings.Contains(w.Body.String(), "Answered by") || !strings.Contains(w.Body.String(), "1 rule answers") {
 		t.Error("the page does not say that a script answers")
 	}
-	if _, err := in.Begin(calls.Request{Server: "s1", Kind: catalog.Tool, Name: "deploy", Key: "deploy"}); err != nil {
+	if _, err := in.Begin(calls.Request{Server: "s1", Kind: conversation.Tool, Name: "deploy", Key: "deploy"}); err != nil {
 		t.Fatal(err)
 	}
 	until("the second question waits", func() bool {

@@ -10,7 +10,7 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"elicitation-inspector/bridge"
-	"elicitation-inspector/bridge/client"
+	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/elicit/lint"
 	"elicitation-inspector/bridge/findings"
 	"elicitation-inspector/bridge/inbox"
@@ -46,7 +46,7 @@ func (s *Server) disconnect(c echo.Context) error {
 
 // settings changes how the client presents itself to a server, and reconnects.
 func (s *Server) settings(c echo.Context, before bridge.Server) error {
-	settings, err := client.ParseSettings(c.FormValue("protocol"), c.FormValue("elicitation"))
+	settings, err := conversation.ParseClientSettings(c.FormValue("protocol"), c.FormValue("elicitation"))
 	if err != nil {
 		return bad("%s", sentence(err))
 	}
@@ -87,10 +87,10 @@ func (s *Server) held(c echo.Context) error {
 // without the elicitation capability.
 func (s *Server) compare(c echo.Context, server bridge.Server) error {
 	with, without := server.Settings, server.Settings
-	if with.Declares() == client.DeclareNone {
-		with.Elicitation = client.DeclareBoth
+	if with.Declares() == conversation.DeclareNone {
+		with.Elicitation = conversation.DeclareBoth
 	}
-	without.Elicitation = client.DeclareNone
+	without.Elicitation = conversation.DeclareNone
 	view := views.Comparison{Server: server.ID}
 	if err := s.pushComparison(c, view); err != nil {
 		return err

@@ -12,15 +12,14 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"elicitation-inspector/bridge/catalog"
-	"elicitation-inspector/bridge/client"
+	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/demo"
 	"elicitation-inspector/bridge/servers"
 	"elicitation-inspector/bridge/target"
 )
 
 func TestSettings(t *testing.T) {
-	d := inspectDemo(t, client.Settings{})
+	d := inspectDemo(t, conversation.ClientSettings{})
 	d.done("/servers/s1/settings", url.Values{"protocol": {"2025-11-25"}, "elicitation": {"url"}, "roots": {"1"}})
 	d.until("it has connected anew", func() bool {
 		s := d.server()
@@ -40,8 +39,8 @@ func TestSettings(t *testing.T) {
 // TestRemembered checks that the remembered revision applies until it is forgotten, or
 // until the person chooses a revision in the settings.
 func TestRemembered(t *testing.T) {
-	d := inspectDemo(t, client.Settings{})
-	post := func(path, protocol string, want client.Settings) {
+	d := inspectDemo(t, conversation.ClientSettings{})
+	post := func(path, protocol string, want conversation.ClientSettings) {
 		t.Helper()
 		d.done(path, url.Values{"protocol": {protocol}})
 		if got := d.server().Settings; got != want {
@@ -49,13 +48,13 @@ func TestRemembered(t *testing.T) {
 		}
 	}
 	const remembered, settings = "/servers/s1/remembered", "/servers/s1/settings"
-	recalled := client.Settings{Protocol: "2025-11-25", Choice: client.ChoiceRemembered}
+	recalled := conversation.ClientSettings{Protocol: "2025-11-25", Choice: conversation.ChoiceRemembered}
 	post(remembered, "2025-11-25", recalled)
 	post(settings, "2025-11-25", recalled) // settings saved without a change
-	post(remembered, "", client.Settings{})
-	post(settings, "2025-06-18", client.Settings{Protocol: "2025-06-18", Choice: client.ChoiceExplicit})
-	post(remembered, "2025-11-25", client.Settings{Protocol: "2025-06-18", Choice: client.ChoiceExplicit})
-	post(remembered, "", client.Settings{Protocol: "2025-06-18", Choice: client.ChoiceExplicit})
+	post(remembered, "", conversation.ClientSettings{})
+	post(settings, "2025-06-18", conversation.ClientSettings{Protocol: "2025-06-18", Choice: conversation.ChoiceExplicit})
+	post(remembered, "2025-11-25", conversation.ClientSettings{Protocol: "2025-06-18", Choice: conversation.ChoiceExplicit})
+	post(remembered, "", conversation.ClientSettings{Protocol: "2025-06-18", Choice: conversation.ChoiceExplicit})
 	if status, _ := d.post(remembered, url.Values{"protocol": {"2024-11-05"}}); status != http.StatusBadRequest {
 		t.Errorf("an unknown revision: %d, want 400", status)
 	}
@@ -82,7 +81,7 @@ func TestCallBeforeTheToolsAreListed(t *testing.T) {
 		})
 		return s
 	}
-	d := inspect(t, client.Settings{}, target.Spec{Name: "slow", Builtin: slow}, "deploy")
+	d := inspect(t, conversation.ClientSettings{}, target.Spec{Name: "slow", Builtin: slow}, "deploy")
 	before := d.server().Session
 	d.done("/servers/s1/reconnect", nil)
 	d.until("it has connected anew", func() bool { return d.server().State == servers.Ready && d.server().Session != before })
@@ -92,7 +91,7 @@ func TestCallBeforeTheToolsAreListed(t *testing.T) {
 	}
 	close(listed)
 	d.until("its tools are listed", func() bool {
-		_, err := d.in.Item("s1", catalog.Tool, "deploy")
+		_, err := d.in.Item("s1", conversation.Tool, "deploy")
 		return err == nil
 	})
 	call.Set("key", "unheard_of")
@@ -104,7 +103,7 @@ func TestCallBeforeTheToolsAreListed(t *testing.T) {
 // TestAddServer checks that the page can connect to further servers only if that is
 // allowed.
 func TestAddServer(t *testing.T) {
-	d := inspectDemo(t, client.Settings{})
+	d := inspectDemo(t, conversation.ClientSettings{})
 	if status, why := d.post("/servers", url.Values{"address": {"sh -c true"}}); status != http.StatusForbidden || !strings.Contains(why, "--allow-add") {
 		t.Errorf("without leave: %d %s, want 403", status, why)
 	}
@@ -128,7 +127,7 @@ func TestAddServer(t *testing.T) {
 }
 
 func TestPolicy(t *testing.T) {
-	d := inspectDemo(t, client.Settings{})
+	d := inspectDemo(t, conversation.ClientSettings{})
 	d.done("/servers/s1/policy", url.Values{"policy": {"decline"}})
 	if page := d.get("/"); !strings.Contains(page, "declines") {
 		t.Errorf("the page does not say so: %s", page)
@@ -144,7 +143,7 @@ func TestPolicy(t *testing.T) {
 // TestCompare checks a comparison with the demo server, which hides tools that a client
 // without elicitation cannot use.
 func TestCompare(t *testing.T) {
-	d := inspectDemo(t, client.Settings{})
+	d := inspectDemo(t, conversation.ClientSettings{})
 	p := d.s.newPump(t.Context())
 	defer p.sub.Close()
 	got := d.pushed(p, func() { d.done("/servers/s1/compare", nil) })
@@ -154,7 +153,7 @@ func TestCompare(t *testing.T) {
 }
 
 func TestFindings(t *testing.T) {
-	d := inspectDemo(t, client.Settings{})
+	d := inspectDemo(t, conversation.ClientSettings{})
 	if got := d.get("/servers/s1/findings"); !strings.Contains(got, "Nothing found so far.") {
 		t.Errorf("at first: %s", got)
 	}
@@ -182,7 +181,7 @@ func TestFindings(t *testing.T) {
 // TestTimeoutIsKept checks that a typed timeout stays in the form, after an error and
 // in the call that was made.
 func TestTimeoutIsKept(t *testing.T) {
-	d := inspectDemo(t, client.Settings{})
+	d := inspectDemo(t, conversation.ClientSettings{})
 	form := url.Values{"server": {"s1"}, "kind": {"tool"}, "key": {"haggle"}, "tab": {"form"}, "f0": {"many"}, "timeout": {"2.5"}}
 	const shown = `name="timeout" value="2.5"`
 	if status, drawn := d.post("/calls", form); status != http.StatusUnprocessableEntity || !strings.Contains(drawn, shown) {
@@ -203,7 +202,7 @@ func TestTimeoutIsKept(t *testing.T) {
 // TestCallIsDrawnWhereItIsAskedFor checks that a page that accepts HTML gets the panel
 // of the call that it made.
 func TestCallIsDrawnWhereItIsAskedFor(t *testing.T) {
-	d := inspectDemo(t, client.Settings{})
+	d := inspectDemo(t, conversation.ClientSettings{})
 	form := url.Values{"server": {"s1"}, "kind": {"tool"}, "key": {"deploy"}, "tab": {"form"}}
 	r := httptest.NewRequest(http.MethodPost, "/calls", strings.NewReader(form.Encode()))
 	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")

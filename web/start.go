@@ -1,7 +1,7 @@
 package web
 
 import (
-	"elicitation-inspector/bridge/catalog"
+	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/demo"
 	"elicitation-inspector/views"
 )
@@ -37,7 +37,7 @@ func (s *Server) foundView(server views.Server) views.Found {
 		return found
 	}
 	for _, story := range views.Stories {
-		if item, err := s.in.Item(server.ID, catalog.Tool, story.Tool); err == nil {
+		if item, err := s.in.Item(server.ID, conversation.Tool, story.Tool); err == nil {
 			story.Item = itemView(server, item)
 			found.Stories = append(found.Stories, story)
 		}

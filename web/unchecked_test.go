@@ -11,7 +11,6 @@ import (
 	"strings"
 	"testing"
 
-	"elicitation-inspector/bridge/client"
 	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/target"
 	"elicitation-inspector/views"
@@ -75,7 +74,7 @@ func (a asking) inspect(t *testing.T) onDemo {
 	a.answers = make(chan string, 1)
 	server := httptest.NewServer(a)
 	t.Cleanup(server.Close)
-	return inspect(t, client.Settings{}, target.Spec{Name: "asking", URL: server.URL, Transport: target.TransportHTTP}, "ask")
+	return inspect(t, conversation.ClientSettings{}, target.Spec{Name: "asking", URL: server.URL, Transport: target.TransportHTTP}, "ask")
 }
 
 // TestUncheckedIsSaid checks that an answer whose check gave up is sent only after the

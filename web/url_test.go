@@ -12,9 +12,9 @@ import (
 	"time"
 
 	"elicitation-inspector/bridge"
-	"elicitation-inspector/bridge/catalog"
+
 	"elicitation-inspector/bridge/changes"
-	"elicitation-inspector/bridge/client"
+
 	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/demo"
 	"elicitation-inspector/bridge/elicit"
@@ -32,13 +32,13 @@ type onDemo struct {
 	s  *Server
 }
 
-func inspectDemo(t *testing.T, settings client.Settings) onDemo {
+func inspectDemo(t *testing.T, settings conversation.ClientSettings) onDemo {
 	t.Helper()
 	return inspect(t, settings, target.Spec{Name: "demo", Builtin: demo.New(demo.Options{}).MCP}, "deploy")
 }
 
 // inspect starts an inspection of a server, and waits until it offers the tool.
-func inspect(t *testing.T, settings client.Settings, spec target.Spec, tool string) onDemo {
+func inspect(t *testing.T, settings conversation.ClientSettings, spec target.Spec, tool string) onDemo {
 	t.Helper()
 	log, err := wire.NewLog(wire.Options{Dir: t.TempDir()})
 	if err != nil {
@@ -56,7 +56,7 @@ func inspect(t *testing.T, settings client.Settings, spec target.Spec, tool stri
 	d := onDemo{t, in, New(Config{Inspection: in, Token: testToken})}
 	in.Start()
 	d.until("the server's tools are known", func() bool {
-		_, err := d.in.Item("s1", catalog.Tool, tool)
+		_, err := d.in.Item("s1", conversation.Tool, tool)
 		return err == nil && d.server().State == servers.Ready
 	})
 	return d
@@ -152,7 +152,7 @@ var consent = url.Values{"action": {"accept"}}
 // TestURLByRequest checks that an accepted URL that came as a request waits for the
 // server's notification or the person's mark, while its call goes on.
 func TestURLByRequest(t *testing.T) {
-	d := inspectDemo(t, client.Settings{Protocol: mcp.Revision20251125})
+	d := inspectDemo(t, conversation.ClientSettings{Protocol: mcp.Revision20251125})
 	q := d.call("connect_mailbox", 1)
 	if q.Address == nil || !q.Address.Openable || q.Request.ElicitationID == "" {
 		t.Fatalf("the address is %+v with id %q", q.Address, q.Request.ElicitationID)
@@ -185,7 +185,7 @@ func drawnCard(t *testing.T, q views.Question) string {
 
 // TestURLOfLostServer checks that a URL no longer waits for a server that has gone.
 func TestURLOfLostServer(t *testing.T) {
-	d := inspectDemo(t, client.Settings{Protocol: mcp.Revision20251125})
+	d := inspectDemo(t, conversation.ClientSettings{Protocol: mcp.Revision20251125})
 	d.call("connect_mailbox", 1)
 	d.post("/questions/1/answer", consent)
 	if q := d.question(1, conversation.Answered); !q.Told {
@@ -202,7 +202,7 @@ func TestURLOfLostServer(t *testing.T) {
 // TestURLByError checks that a URL in error -32042 delays its call until the person
 // retries it.
 func TestURLByError(t *testing.T) {
-	d := inspectDemo(t, client.Settings{Protocol: mcp.Revision20251125})
+	d := inspectDemo(t, conversation.ClientSettings{Protocol: mcp.Revision20251125})
 	if q := d.call("protected_report", 1); q.Via != elicit.InError {
 		t.Errorf("it came %s", q.Carried())
 	}
@@ -219,7 +219,7 @@ func TestURLByError(t *testing.T) {
 
 // TestURLByRound checks that in 2026-07-28 no URL waits for a notification.
 func TestURLByRound(t *testing.T) {
-	d := inspectDemo(t, client.Settings{Protocol: mcp.Revision20260728})
+	d := inspectDemo(t, conversation.ClientSettings{Protocol: mcp.Revision20260728})
 	if q := d.call("connect_mailbox", 1); q.Round != 1 || q.Via != elicit.InRound {
 		t.Errorf("it came in round %d: %s", q.Round, q.Carried())
 	}
@@ -252,7 +252,7 @@ func TestURLByRound(t *testing.T) {
 // TestAwaitedCardsFollowTheirCall checks that a card that waits for a call is redrawn
 // on every page when the call goes on.
 func TestAwaitedCardsFollowTheirCall(t *testing.T) {
-	d := inspectDemo(t, client.Settings{Protocol: mcp.Revision20260728})
+	d := inspectDemo(t, conversation.ClientSettings{Protocol: mcp.Revision20260728})
 	d.call("connect_mailbox", 1)
 	d.post("/questions/1/answer", consent)
 	d.question(1, conversation.Answered)
@@ -277,7 +277,7 @@ func TestAwaitedCardsFollowTheirCall(t *testing.T) {
 // TestEvictedCardsStayAway checks that a card that was removed from the page does not
 // come back when its question changes.
 func TestEvictedCardsStayAway(t *testing.T) {
-	d := inspectDemo(t, client.Settings{})
+	d := inspectDemo(t, conversation.ClientSettings{})
 	for n := 1; n <= 2; n++ {
 		d.call("deploy", n)
 		d.post(fmt.Sprintf("/questions/%d/answer", n), url.Values{"action": {"decline"}})

@@ -9,8 +9,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"elicitation-inspector/bridge/catalog"
-	"elicitation-inspector/bridge/client"
 	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/elicit"
 	"elicitation-inspector/bridge/inbox"
@@ -35,7 +33,7 @@ func (c *connection) RoundTrip(_ context.Context, r session.Request) (session.Re
 	return session.Reply{Seq: int64(len(c.sent)), Question: c.in.Numbers(1), Message: wire.Message{Kind: wire.Result, Result: []byte(c.result)}}, nil
 }
 
-func (c *connection) Judge(r *client.InputRequest) { r.Request, _ = elicit.Parse(r.Params) }
+func (c *connection) Judge(r *conversation.InputRequest) { r.Request, _ = elicit.Parse(r.Params) }
 
 func (c *connection) Overtaken(*elicit.Request) bool                        { return false }
 func (c *connection) Revision() string                                      { return mcp.Revision20260728 }
@@ -70,7 +68,7 @@ func TestIntervalOutlastsWakeUps(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		cs, in, conn := begin(t, `{"resultType":"input_required","inputRequests":{"k":{"method":"elicitation/create","params":{"mode":"url","message":"Go","url":"https://example.org/"}}}}`)
 		began := time.Now()
-		call := cs.Begin(conn, Request{Server: "s1", Kind: catalog.Tool, Name: "a", Key: "a"})
+		call := cs.Begin(conn, Request{Server: "s1", Kind: conversation.Tool, Name: "a", Key: "a"})
 		synctest.Wait()
 		if _, err := in.Answer(1, inbox.Answer{Action: "accept", Actor: conversation.ByPerson}); err != nil {
 			t.Fatal(err)
@@ -80,7 +78,7 @@ func TestIntervalOutlastsWakeUps(t *testing.T) {
 		}
 		for range 15 {
 			time.Sleep(3 * time.Second)
-			cs.Settled(inbox.Question{InputRequest: client.InputRequest{Call: call.Number}}) // a request that the server makes besides
+			cs.Settled(inbox.Question{InputRequest: conversation.InputRequest{Call: call.Number}}) // a request that the server makes besides
 		}
 		synctest.Wait()
 		got := ""
@@ -103,7 +101,7 @@ func endedCallsLeaveNothing(t *testing.T) {
 	cs, _, conn := begin(t, `{"resultType":"complete","content":[]}`)
 	const many = 3 * Kept
 	for range many {
-		cs.Begin(conn, Request{Server: "s1", Kind: catalog.Tool, Name: "a", Key: "a"})
+		cs.Begin(conn, Request{Server: "s1", Kind: conversation.Tool, Name: "a", Key: "a"})
 		synctest.Wait()
 	}
 	if len(cs.calls) != Kept || len(cs.All()) != Kept || cs.All()[0].Number != many-Kept+1 {

@@ -13,7 +13,7 @@ import (
 	"elicitation-inspector/bridge/elicit"
 	"elicitation-inspector/bridge/inbox"
 	"elicitation-inspector/bridge/mcp"
-	"elicitation-inspector/bridge/response"
+
 	"elicitation-inspector/bridge/session"
 	"elicitation-inspector/bridge/wire"
 	"elicitation-inspector/bridge/wording"
@@ -135,14 +135,14 @@ func (c *call) wanted(r session.Reply, round int) (*next, *ending) {
 	if c.conn.Revision() < mcp.Revision20260728 { // these revisions have no further rounds; response.ReadResult reports such a result
 		return nil, ofResult(result)
 	}
-	complete, err := response.Complete(result)
+	complete, err := conversation.ResultComplete(result)
 	switch {
 	case err != nil:
 		return nil, failed("%v", err)
 	case complete:
 		return nil, ofResult(result)
 	}
-	required, err := response.ReadInputRequired(result)
+	required, err := conversation.ReadInputRequired(result)
 	switch {
 	case err != nil:
 		return nil, failed("%v", err)
@@ -160,7 +160,7 @@ func (c *call) wanted(r session.Reply, round int) (*next, *ending) {
 
 // wantedByError is wanted for error responses. Only error -32042 asks for input.
 func (c *call) wantedByError(r session.Reply, round int) (*next, *ending) {
-	e, err := response.ErrorOf(r.Message.Error)
+	e, err := conversation.ErrorOf(r.Message.Error)
 	if err != nil {
 		return nil, failed("%v", err)
 	}
@@ -185,7 +185,7 @@ func (c *call) wantedByError(r session.Reply, round int) (*next, *ending) {
 // ofResult returns the ending of a call with a result.
 func ofResult(result json.RawMessage) *ending {
 	if len(result) > 0 && result[0] != '{' {
-		return failed("the result cannot be read: it is %s, not an object", response.KindOf(result))
+		return failed("the result cannot be read: it is %s, not an object", conversation.ContentKind(result))
 	}
 	return &ending{state: conversation.Done}
 }

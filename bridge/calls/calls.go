@@ -12,8 +12,6 @@ import (
 	"sync"
 	"time"
 
-	"elicitation-inspector/bridge/catalog"
-	"elicitation-inspector/bridge/client"
 	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/elicit"
 	"elicitation-inspector/bridge/inbox"
@@ -26,7 +24,7 @@ type Connection interface {
 	// RoundTrip sends one request and returns its response.
 	RoundTrip(context.Context, session.Request) (session.Reply, error)
 	// Judge parses an input request, and refuses it if the person cannot be asked.
-	Judge(*client.InputRequest)
+	Judge(*conversation.InputRequest)
 	// Overtaken reports whether the server has already reported that a URL is done.
 	Overtaken(*elicit.Request) bool
 	Revision() string
@@ -79,7 +77,7 @@ func New(owner Owner, in *inbox.Inbox, spawn func(func()) bool) *Calls {
 // Request is the request that the person makes.
 type Request struct {
 	Server    string // id
-	Kind      catalog.Kind
+	Kind      conversation.Kind
 	Name      string // display name
 	Key       string // tool or prompt name, resource URI
 	Arguments json.RawMessage

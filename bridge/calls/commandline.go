@@ -3,7 +3,7 @@ package calls
 import (
 	"strings"
 
-	"elicitation-inspector/bridge/catalog"
+	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/wording"
 )
 
@@ -12,8 +12,8 @@ import (
 func (r Request) CommandLine(server string) string {
 	words := []string{"inspector", "call"}
 	switch r.Kind {
-	case catalog.Tool:
-	case catalog.Prompt:
+	case conversation.Tool:
+	case conversation.Prompt:
 		words = append(words, "--prompt")
 	default:
 		words = append(words, "--resource")

@@ -5,12 +5,11 @@ import (
 	"strings"
 	"time"
 
-	"elicitation-inspector/bridge/client"
 	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/elicit"
 	"elicitation-inspector/bridge/inbox"
 	"elicitation-inspector/bridge/mcp"
-	"elicitation-inspector/bridge/response"
+
 	"elicitation-inspector/bridge/session"
 	"elicitation-inspector/bridge/wire"
 )
@@ -36,11 +35,11 @@ func (r *round) settled(yield func(*inbox.Question) bool) {
 
 // requestsOf returns the input requests of a response. Of several with the same key, only
 // the last is answered.
-func requestsOf(asked []elicit.Asked, round int, r session.Reply) []client.InputRequest {
-	list := make([]client.InputRequest, len(asked))
+func requestsOf(asked []elicit.Asked, round int, r session.Reply) []conversation.InputRequest {
+	list := make([]conversation.InputRequest, len(asked))
 	last := map[string]int{}
 	for i, a := range asked {
-		list[i] = client.InputRequest{Question: conversation.Question{
+		list[i] = conversation.InputRequest{Question: conversation.Question{
 			Number: r.Question + i, Place: i + 1, Of: len(asked), Method: a.Method, Via: a.Via, Key: a.Key, Pointer: a.Pointer,
 			Round: round, Params: a.Params, Asked: time.Now(), AskedSeq: r.Seq,
 		}}
@@ -49,7 +48,7 @@ func requestsOf(asked []elicit.Asked, round int, r session.Reply) []client.Input
 		}
 		if before, again := last[a.Key]; again {
 			list[before].Lost = true
-			list[before].Refusal = &client.Refusal{
+			list[before].Refusal = &conversation.CapabilityRefusal{
 				Code: mcp.CodeInvalidParams, Message: fmt.Sprintf("the key %q stands again among the input requests, and only the last counts", a.Key),
 			}
 		}
@@ -60,7 +59,7 @@ func requestsOf(asked []elicit.Asked, round int, r session.Reply) []client.Input
 
 // put puts the questions of a round into the inbox, and refuses at once those that the
 // person cannot be asked.
-func (c *call) put(requests []client.InputRequest, number int) {
+func (c *call) put(requests []conversation.InputRequest, number int) {
 	in := c.calls.inbox
 	fresh := round{number: number, open: len(requests), questions: map[int]*inbox.Question{}, noted: map[int]conversation.Completion{}}
 	questions := make([]inbox.Question, len(requests))
@@ -293,7 +292,7 @@ func (c *call) cannotAnswer(without *next) *ending {
 	var why []string
 	for _, q := range c.refused() {
 		if q.Via == elicit.InRound && !q.Lost {
-			why = append(why, fmt.Sprintf("%q: %s", response.Shortened(q.Key), q.Reason))
+			why = append(why, fmt.Sprintf("%q: %s", conversation.ShortError(q.Key), q.Reason))
 		}
 	}
 	if len(why) == 0 {

@@ -3,7 +3,7 @@ package check
 import (
 	"time"
 
-	"elicitation-inspector/bridge/catalog"
+	"elicitation-inspector/bridge/conversation"
 )
 
 // Baseline compares the fails and warnings of a report with those of an earlier one. A
@@ -20,13 +20,13 @@ type Baseline struct {
 
 // Past is a finding of the earlier report.
 type Past struct {
-	Kind      catalog.Kind `json:"kind"`
-	Key       string       `json:"key"`
-	Behaviour string       `json:"behaviour"`
-	Revision  string       `json:"revision"`
-	Question  int          `json:"question,omitempty"`
-	Field     string       `json:"field,omitempty"`
-	Rule      string       `json:"rule"`
-	Verdict   Verdict      `json:"verdict"`
-	Text      string       `json:"text"`
+	Kind      conversation.Kind `json:"kind"`
+	Key       string            `json:"key"`
+	Behaviour string            `json:"behaviour"`
+	Revision  string            `json:"revision"`
+	Question  int               `json:"question,omitempty"`
+	Field     string            `json:"field,omitempty"`
+	Rule      string            `json:"rule"`
+	Verdict   Verdict           `json:"verdict"`
+	Text      string            `json:"text"`
 }

@@ -4,7 +4,7 @@ import (
 	"encoding/json"
 	"slices"
 
-	"elicitation-inspector/bridge/client"
+	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/elicit"
 	"elicitation-inspector/bridge/fault"
 	"elicitation-inspector/bridge/mcp"
@@ -53,8 +53,8 @@ func BehaviourNames() []string {
 
 // declarations holds the elicitation capability that the client declares, by behaviour.
 // They apply to revisions that distinguish the modes.
-var declarations = map[string]client.Elicitation{
-	behaviourNone: client.DeclareNone, behaviourForm: client.DeclareForm, behaviourURL: client.DeclareURL,
+var declarations = map[string]conversation.DeclaredElicitation{
+	behaviourNone: conversation.DeclareNone, behaviourForm: conversation.DeclareForm, behaviourURL: conversation.DeclareURL,
 }
 
 // otherwise holds the content in place of the honest one, by the behaviours that accept

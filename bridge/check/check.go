@@ -9,8 +9,6 @@ import (
 	"slices"
 	"time"
 
-	"elicitation-inspector/bridge/catalog"
-	"elicitation-inspector/bridge/client"
 	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/findings"
 	"elicitation-inspector/bridge/wire"
@@ -35,10 +33,10 @@ func (v Verdict) Rank() int { return slices.Index(Verdicts(), v) }
 
 // Call is a tool call, prompt or resource that the check makes.
 type Call struct {
-	Kind      catalog.Kind    `json:"kind"`
-	Key       string          `json:"key"` // a tool's or prompt's name, a resource's URI
-	Title     string          `json:"title,omitempty"`
-	Arguments json.RawMessage `json:"arguments,omitempty"`
+	Kind      conversation.Kind `json:"kind"`
+	Key       string            `json:"key"` // a tool's or prompt's name, a resource's URI
+	Title     string            `json:"title,omitempty"`
+	Arguments json.RawMessage   `json:"arguments,omitempty"`
 	// MadeUp reports that the check made the arguments up from the defaults, examples and
 	// types of the input schema.
 	MadeUp bool `json:"madeUp,omitempty"`
@@ -79,7 +77,7 @@ type Trial struct {
 // into findings.
 type Observation struct {
 	Trial
-	Settings client.Settings // settings that the client declared in this trial
+	Settings conversation.ClientSettings // settings that the client declared in this trial
 
 	// Unconnected is the reason why the trial had no session; "" if it had one.
 	Unconnected string

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"time"
 
-	"elicitation-inspector/bridge/catalog"
+	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/elicit"
 	"elicitation-inspector/bridge/script"
 	"elicitation-inspector/bridge/wording"
@@ -15,7 +15,7 @@ import (
 
 // Wanted names a call that the user asked to check.
 type Wanted struct {
-	Kind      catalog.Kind // "" takes the first tool, else prompt, else resource with this key
+	Kind      conversation.Kind // "" takes the first tool, else prompt, else resource with this key
 	Key       string
 	Arguments json.RawMessage // nil lets the check make them up
 	Timeout   time.Duration   // 0 takes the timeout of all calls
@@ -37,10 +37,10 @@ type chosen struct {
 }
 
 // choose returns the calls to make, and the offered ones to skip with their reasons.
-func (o *Options) choose(offered []catalog.Item) (calls []chosen, skipped []Skipped, err error) {
+func (o *Options) choose(offered []conversation.Item) (calls []chosen, skipped []Skipped, err error) {
 	items, wanted := offered, make([]Wanted, len(offered)) // all that is offered, unless some of it is named
 	if len(o.Wanted) > 0 {
-		wanted, items = o.Wanted, make([]catalog.Item, len(o.Wanted))
+		wanted, items = o.Wanted, make([]conversation.Item, len(o.Wanted))
 		for i, w := range wanted {
 			if items[i], err = find(offered, w); err != nil {
 				return nil, nil, err
@@ -71,9 +71,9 @@ func (o *Options) choose(offered []catalog.Item) (calls []chosen, skipped []Skip
 }
 
 // find finds the wanted item among the offered ones.
-func find(items []catalog.Item, w Wanted) (catalog.Item, error) {
+func find(items []conversation.Item, w Wanted) (conversation.Item, error) {
 	var names []string
-	for _, kind := range []catalog.Kind{catalog.Tool, catalog.Prompt, catalog.Resource, catalog.Template} {
+	for _, kind := range []conversation.Kind{conversation.Tool, conversation.Prompt, conversation.Resource, conversation.Template} {
 		if w.Kind != "" && w.Kind != kind {
 			continue
 		}
@@ -86,40 +86,40 @@ func find(items []catalog.Item, w Wanted) (catalog.Item, error) {
 			}
 		}
 	}
-	if w.Kind == catalog.Resource { // the list has templates, but not the resources that they stand for
-		return catalog.Item{Kind: w.Kind, Key: w.Key}, nil
+	if w.Kind == conversation.Resource { // the list has templates, but not the resources that they stand for
+		return conversation.Item{Kind: w.Kind, Key: w.Key}, nil
 	}
-	return catalog.Item{}, fmt.Errorf("%w %q%s", ErrNotOffered, w.Key, catalog.Instead(w.Key, names))
+	return conversation.Item{}, fmt.Errorf("%w %q%s", ErrNotOffered, w.Key, conversation.Instead(w.Key, names))
 }
 
 const skippedByPlan = "The plan skips it."
 
 // forbids returns the reason why the options forbid a call; "" if they allow it.
-func (o *Options) forbids(item catalog.Item) string {
+func (o *Options) forbids(item conversation.Item) string {
 	matches := func(t *script.Text) bool { return t.Matches(item.Key) }
 	switch {
 	case slices.ContainsFunc(o.Skip, matches):
 		return skippedByPlan
 	case item.Destructive && !slices.ContainsFunc(o.AllowDestructive, matches):
 		return "It is annotated with destructiveHint. --allow-destructive " + wording.ShellWord(script.Literal(item.Key)) + " calls it all the same."
-	case o.ReadOnly && item.Kind == catalog.Tool && !item.ReadOnly:
+	case o.ReadOnly && item.Kind == conversation.Tool && !item.ReadOnly:
 		return "It is not annotated with readOnlyHint, and only what is so is to be called."
 	case item.OnlyAsTask:
 		return "It can be called as a task alone."
-	case item.Kind == catalog.Template:
+	case item.Kind == conversation.Template:
 		return "Nothing says what its variables can be. Name a resource in a plan."
 	}
 	return ""
 }
 
 // makeUp sets made-up arguments. It returns the reason if that fails, or else "".
-func (c *chosen) makeUp(item catalog.Item) (why string) {
+func (c *chosen) makeUp(item conversation.Item) (why string) {
 	arguments, err := elicit.Arguments(item.Schema)
 	if err != nil {
 		return fmt.Sprintf("No arguments could be made up: %v. Give them with --args or in a plan.", err)
 	}
 	c.Arguments, c.MadeUp = arguments, arguments != nil
-	if arguments == nil && item.Kind == catalog.Tool { // many servers refuse a tool call without arguments
+	if arguments == nil && item.Kind == conversation.Tool { // many servers refuse a tool call without arguments
 		c.Arguments = json.RawMessage(`{}`)
 	}
 	return ""

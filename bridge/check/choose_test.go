@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"elicitation-inspector/bridge/catalog"
+	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/script"
 )
 
@@ -17,15 +17,15 @@ import (
 // to be made.
 func TestForbiddenCalls(t *testing.T) {
 	t.Parallel()
-	items := []catalog.Item{
-		{Kind: catalog.Tool, Key: "reads", ReadOnly: true},
-		{Kind: catalog.Tool, Key: "writes"},
-		{Kind: catalog.Tool, Key: "deletes", Destructive: true},
-		{Kind: catalog.Tool, Key: "runs long", OnlyAsTask: true},
-		{Kind: catalog.Tool, Key: "takes what cannot be made up", Schema: json.RawMessage(`{"type":"object","properties":{"a":{"not":{}}},"required":["a"]}`)},
-		{Kind: catalog.Prompt, Key: "prompt"},
-		{Kind: catalog.Resource, Key: "file:///a"},
-		{Kind: catalog.Template, Key: "file:///{name}"},
+	items := []conversation.Item{
+		{Kind: conversation.Tool, Key: "reads", ReadOnly: true},
+		{Kind: conversation.Tool, Key: "writes"},
+		{Kind: conversation.Tool, Key: "deletes", Destructive: true},
+		{Kind: conversation.Tool, Key: "runs long", OnlyAsTask: true},
+		{Kind: conversation.Tool, Key: "takes what cannot be made up", Schema: json.RawMessage(`{"type":"object","properties":{"a":{"not":{}}},"required":["a"]}`)},
+		{Kind: conversation.Prompt, Key: "prompt"},
+		{Kind: conversation.Resource, Key: "file:///a"},
+		{Kind: conversation.Template, Key: "file:///{name}"},
 	}
 	internal, err := script.ParseText("w*")
 	if err != nil {
@@ -72,9 +72,9 @@ func TestForbiddenCalls(t *testing.T) {
 
 // TestChoosingOfVeryManyTools expects the choice to take no time, however much is offered.
 func TestChoosingOfVeryManyTools(t *testing.T) {
-	items := make([]catalog.Item, 40_000)
+	items := make([]conversation.Item, 40_000)
 	for i := range items {
-		items[i] = catalog.Item{Kind: catalog.Tool, Key: fmt.Sprint("tool_", i)}
+		items[i] = conversation.Item{Kind: conversation.Tool, Key: fmt.Sprint("tool_", i)}
 	}
 	began := time.Now()
 	calls, _, err := new(Options).choose(items)

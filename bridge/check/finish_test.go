@@ -12,7 +12,7 @@ import (
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"elicitation-inspector/bridge/catalog"
+	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/headless"
 	"elicitation-inspector/bridge/mcp"
 	"elicitation-inspector/bridge/target"
@@ -44,9 +44,9 @@ func TestToldOnce(t *testing.T) {
 // empty one.
 func TestToolsGetArguments(t *testing.T) {
 	t.Parallel()
-	for kind, want := range map[catalog.Kind]string{catalog.Tool: "{}", catalog.Prompt: ""} {
+	for kind, want := range map[conversation.Kind]string{conversation.Tool: "{}", conversation.Prompt: ""} {
 		var c chosen
-		if why := c.makeUp(catalog.Item{Kind: kind, Schema: json.RawMessage(`{"type":"object"}`)}); why != "" || string(c.Arguments) != want || c.MadeUp {
+		if why := c.makeUp(conversation.Item{Kind: kind, Schema: json.RawMessage(`{"type":"object"}`)}); why != "" || string(c.Arguments) != want || c.MadeUp {
 			t.Errorf("%s: %q, %s", kind, why, c.Arguments)
 		}
 	}

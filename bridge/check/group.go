@@ -6,7 +6,6 @@ import (
 	"sync"
 	"time"
 
-	"elicitation-inspector/bridge/catalog"
 	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/findings"
 	"elicitation-inspector/bridge/mcp"
@@ -172,7 +171,7 @@ func (r *runner) limit(c *chosen, honest []Made) time.Duration {
 // forbidden and destructive ones.
 func (r *runner) othersOf(c *chosen) (names []string) {
 	for _, item := range r.items {
-		if item.Kind == c.Kind && item.Key != c.Key && item.Kind == catalog.Tool && r.forbids(item) == "" && !item.Destructive {
+		if item.Kind == c.Kind && item.Key != c.Key && item.Kind == conversation.Tool && r.forbids(item) == "" && !item.Destructive {
 			names = append(names, item.Key)
 		}
 	}

@@ -14,8 +14,6 @@ import (
 	"testing"
 	"time"
 
-	"elicitation-inspector/bridge/catalog"
-	"elicitation-inspector/bridge/client"
 	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/findings"
 	"elicitation-inspector/bridge/headless"
@@ -126,12 +124,12 @@ func serve(t taste) {
 func observe(t *testing.T, name, revision, behaviour, answers string) *Observation {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "trial.jsonl")
-	declared := client.DeclareEmpty
+	declared := conversation.DeclareEmpty
 	if revision != mcp.Revision20250618 {
-		declared = client.DeclareBoth
+		declared = conversation.DeclareBoth
 	}
 	if behaviour == "no-elicitation" {
-		declared = client.DeclareNone
+		declared = conversation.DeclareNone
 	}
 	limit := 5 * time.Second
 	if slices.Contains(waitedOn, behaviour) {
@@ -139,7 +137,7 @@ func observe(t *testing.T, name, revision, behaviour, answers string) *Observati
 	}
 	ctx := context.Background()
 	o := &Observation{Trial: Trial{Behaviour: behaviour, Revision: revision}}
-	o.Settings = client.Settings{Protocol: revision, Choice: client.ChoiceExplicit, Elicitation: declared}
+	o.Settings = conversation.ClientSettings{Protocol: revision, Choice: conversation.ChoiceExplicit, Elicitation: declared}
 	s, err := headless.Open(ctx, headless.Config{
 		Target:   target.Spec{Name: "t", Command: []string{os.Args[0]}, Env: []string{"CHECK_TEST_SERVER=" + name, "CHECK_TEST_CHANCE=" + answers}},
 		Settings: o.Settings, Version: "test", Timeout: 20 * time.Second, Record: file, Redaction: redact.Nothing(),
@@ -152,7 +150,7 @@ func observe(t *testing.T, name, revision, behaviour, answers string) *Observati
 		if err != nil {
 			t.Fatal(err)
 		}
-		return s.Call(ctx, headless.Call{Kind: catalog.Tool, Key: "tool", Timeout: limit, Scripts: []*script.Script{rules}})
+		return s.Call(ctx, headless.Call{Kind: conversation.Tool, Key: "tool", Timeout: limit, Scripts: []*script.Script{rules}})
 	}
 	out, err := call(answers)
 	if err != nil {

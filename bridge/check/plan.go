@@ -8,7 +8,6 @@ import (
 	"strconv"
 	"time"
 
-	"elicitation-inspector/bridge/client"
 	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/elicit"
 	"elicitation-inspector/bridge/fault"
@@ -25,19 +24,19 @@ const questionsMost = 5
 // trial is a Trial with the settings for running it.
 type trial struct {
 	Trial
-	run      int                // counts repeated trials, from 1; 0 for a trial that runs once
-	answers  string             // the answers file
-	declared client.Elicitation // the elicitation capability; "" for the default
-	times    int                // number of simultaneous calls
-	pause    time.Duration      // time that the behaviour itself takes
-	limit    time.Duration      // time limit of a call, including pause
-	waits    bool               // the trial is likely to last until its limit
-	slow     bool               // honest calls already take long
-	ends     bool               // the behaviour ends the connection
-	sessions int                // number of sessions that new-session starts
-	before   *before            // the call whose requestState the trial sends; nil for none
-	alone    bool               // no honest call follows
-	looks    *looks             // of the witness, around the trial; nil for none
+	run      int                              // counts repeated trials, from 1; 0 for a trial that runs once
+	answers  string                           // the answers file
+	declared conversation.DeclaredElicitation // the elicitation capability; "" for the default
+	times    int                              // number of simultaneous calls
+	pause    time.Duration                    // time that the behaviour itself takes
+	limit    time.Duration                    // time limit of a call, including pause
+	waits    bool                             // the trial is likely to last until its limit
+	slow     bool                             // honest calls already take long
+	ends     bool                             // the behaviour ends the connection
+	sessions int                              // number of sessions that new-session starts
+	before   *before                          // the call whose requestState the trial sends; nil for none
+	alone    bool                             // no honest call follows
+	looks    *looks                           // of the witness, around the trial; nil for none
 
 	// What a witness saw when the trial was made with looks; see Observation.
 	effect       Effect

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"elicitation-inspector/bridge/catalog"
 	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/rawjson"
 	"elicitation-inspector/bridge/script"
@@ -217,9 +216,9 @@ func (one *assessed) evidence() (frames []Frame) {
 func (r *runner) reproduce(c *chosen, t *trial) string {
 	words := []string{"inspector", "call"}
 	switch c.Kind {
-	case catalog.Prompt:
+	case conversation.Prompt:
 		words = append(words, "--prompt")
-	case catalog.Resource:
+	case conversation.Resource:
 		words = append(words, "--resource")
 	}
 	words = r.ofCall(append(words, wording.ShellWord(c.Key)), c, t)
@@ -248,7 +247,7 @@ func (r *runner) reproduceWhole(c *chosen, t *trial) string {
 
 // ofCall appends the flags of a call that the commands call and check have in common.
 func (r *runner) ofCall(words []string, c *chosen, t *trial) []string {
-	if c.Arguments != nil && c.Kind != catalog.Resource {
+	if c.Arguments != nil && c.Kind != conversation.Resource {
 		words = append(words, "--args", wording.ShellWord(string(c.Arguments)))
 	}
 	words = append(words, "--protocol", t.Revision, "--timeout", t.limit.String())

@@ -10,8 +10,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"elicitation-inspector/bridge/catalog"
-	"elicitation-inspector/bridge/client"
+	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/headless"
 	"elicitation-inspector/bridge/mcp"
 	"elicitation-inspector/bridge/script"
@@ -68,7 +67,7 @@ type runner struct {
 	turn      chan struct{} // holds the trial under way, if the world is put back before each
 	runs      atomic.Int64  // number of trials made with looks
 	calls     []chosen
-	items     []catalog.Item
+	items     []conversation.Item
 	revisions []string // revisions that the server speaks, newest first
 }
 
@@ -222,7 +221,7 @@ func (r *runner) greet(ctx context.Context) error {
 type greeted struct {
 	server, protocol string
 	announced        []string // revisions that the server says it speaks
-	items            []catalog.Item
+	items            []conversation.Item
 	err              error
 }
 
@@ -257,7 +256,7 @@ func (r *runner) meet(ctx context.Context, revision string) (m greeted) {
 // config returns the configuration of a trial's session.
 func (r *runner) config(t *trial) headless.Config {
 	c := r.Server
-	c.Settings.Protocol, c.Settings.Choice, c.Settings.Elicitation = t.Revision, client.ChoiceExplicit, t.declared
+	c.Settings.Protocol, c.Settings.Choice, c.Settings.Elicitation = t.Revision, conversation.ChoiceExplicit, t.declared
 	c.Settings.NoLogs = t.Behaviour != behaviourOther // one trial asks, the others show what comes unasked
 	c.Ask, c.Watch = nil, nil
 	return c

@@ -16,7 +16,7 @@ import (
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"elicitation-inspector/bridge/catalog"
+	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/demo"
 	"elicitation-inspector/bridge/elicit"
 	"elicitation-inspector/bridge/headless"
@@ -298,8 +298,8 @@ func TestPromptsAndResources(t *testing.T) {
 	o := builtin(t)
 	o.Behaviours, o.Revisions = []string{behaviourDecline, "missing-field"}, []string{mcp.Revision20251125}
 	o.Wanted = []Wanted{
-		{Kind: catalog.Prompt, Key: "release_notes", Arguments: json.RawMessage(`{"version":"1.4.0"}`)},
-		{Kind: catalog.Resource, Key: "contract://lease/old-mill"},
+		{Kind: conversation.Prompt, Key: "release_notes", Arguments: json.RawMessage(`{"version":"1.4.0"}`)},
+		{Kind: conversation.Resource, Key: "contract://lease/old-mill"},
 	}
 	report, err := Run(t.Context(), o)
 	if err != nil || report.Stopped != "" || len(report.Calls) != 2 {

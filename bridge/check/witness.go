@@ -13,7 +13,7 @@ import (
 	"sync"
 	"time"
 
-	"elicitation-inspector/bridge/catalog"
+	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/headless"
 	"elicitation-inspector/bridge/rawjson"
 	"elicitation-inspector/bridge/script"
@@ -114,7 +114,7 @@ func (w *watcher) ask(ctx context.Context) (text string, err error) {
 	if err != nil {
 		return "", fmt.Errorf("reading the honest answers: %w", err)
 	}
-	out, err := s.Call(ctx, headless.Call{Kind: catalog.Kind(w.Kind), Key: w.Key, Arguments: w.Arguments, Scripts: []*script.Script{rules}})
+	out, err := s.Call(ctx, headless.Call{Kind: conversation.Kind(w.Kind), Key: w.Key, Arguments: w.Arguments, Scripts: []*script.Script{rules}})
 	switch {
 	case err != nil:
 		return "", err

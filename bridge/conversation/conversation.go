@@ -3,6 +3,10 @@
 // took part. It works the same for a log that grows while a server is inspected, for
 // an opened transcript, and for one that is played back.
 //
+// It also holds the words of both sides: what a client declares ([ClientSettings]), what a
+// server lists ([Catalog]), and what a response says ([Result], [RPCError],
+// [InputRequired]), exactly as received.
+//
 // There are two steps. A Conversation applies every frame in order, assigns it to its
 // call, and keeps an outline of each call. A reduction applies the frames of one call
 // and works out what happened in it, whenever a reader asks for that call.

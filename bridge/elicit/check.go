@@ -11,7 +11,6 @@ import (
 	"github.com/dlclark/regexp2/v2"
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
-	"elicitation-inspector/bridge/elicit/format"
 	"elicitation-inspector/bridge/rawjson"
 	"elicitation-inspector/bridge/wording"
 )
@@ -160,7 +159,7 @@ func (c *checker) compile(schema json.RawMessage) (*jsonschema.Schema, error) {
 	compiler.UseRegexpEngine(c.pattern)
 	compiler.RegisterVocabulary(&jsonschema.Vocabulary{URL: "inspector:///clock", Compile: c.clock})
 	compiler.AssertVocabs()
-	for name, test := range format.Checks {
+	for name, test := range FormatChecks {
 		compiler.RegisterFormat(&jsonschema.Format{Name: name, Validate: func(v any) error {
 			if s, ok := v.(string); ok {
 				return test(s)

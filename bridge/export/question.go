@@ -10,7 +10,7 @@ import (
 	"elicitation-inspector/bridge/findings"
 	"elicitation-inspector/bridge/mcp"
 	"elicitation-inspector/bridge/rawjson"
-	"elicitation-inspector/bridge/response"
+
 	"elicitation-inspector/bridge/wording"
 )
 
@@ -139,7 +139,7 @@ func blocksOf(result json.RawMessage) (out []block) {
 	if result == nil {
 		return nil
 	}
-	read, _ := response.ReadResult(result) // an unreadable result is shown as JSON below
+	read, _ := conversation.ReadResult(result) // an unreadable result is shown as JSON below
 	for _, c := range read.Content {
 		out = append(out, blockOf(c))
 	}
@@ -152,7 +152,7 @@ func blocksOf(result json.RawMessage) (out []block) {
 	return out
 }
 
-func blockOf(c response.Content) block {
+func blockOf(c conversation.Content) block {
 	var about []string
 	for _, words := range []string{c.Name, c.URI, c.MIME, c.Description, c.Problem} {
 		if words != "" {

@@ -12,7 +12,7 @@ import (
 
 	"elicitation-inspector/bridge"
 	"elicitation-inspector/bridge/calls"
-	"elicitation-inspector/bridge/catalog"
+
 	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/elicit/lint"
 	"elicitation-inspector/bridge/inbox"
@@ -23,7 +23,7 @@ import (
 
 // Call is a call to make.
 type Call struct {
-	Kind      catalog.Kind
+	Kind      conversation.Kind
 	Key       string // a tool's or prompt's name, a resource's URI
 	Arguments json.RawMessage
 	Timeout   time.Duration // limit of the server's own time; 0 for the session's
@@ -148,7 +148,7 @@ func (s *Session) notOffered(ctx context.Context, c Call) string {
 	ctx, done := context.WithTimeout(ctx, listsMost)
 	defer done()
 	offers, err := s.Catalog(ctx)
-	if err != nil || len(offers.Errors) > 0 || c.Kind == catalog.Resource { // a template can stand for a resource that no list has
+	if err != nil || len(offers.Errors) > 0 || c.Kind == conversation.Resource { // a template can stand for a resource that no list has
 		return ""
 	}
 	var names []string
@@ -161,7 +161,7 @@ func (s *Session) notOffered(ctx context.Context, c Call) string {
 	if err != nil || slices.Contains(names, c.Key) {
 		return ""
 	}
-	return fmt.Sprintf("%s (%s) lists no %s %s%s", server.Label, server.Address, c.Kind, wording.Quoted(c.Key), catalog.Instead(c.Key, names))
+	return fmt.Sprintf("%s (%s) lists no %s %s%s", server.Label, server.Address, c.Kind, wording.Quoted(c.Key), conversation.Instead(c.Key, names))
 }
 
 // outcome waits for the end of a call, and reads its outcome.

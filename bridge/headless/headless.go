@@ -11,9 +11,9 @@ import (
 	"time"
 
 	"elicitation-inspector/bridge"
-	"elicitation-inspector/bridge/catalog"
 	"elicitation-inspector/bridge/changes"
-	"elicitation-inspector/bridge/client"
+
+	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/inbox"
 	"elicitation-inspector/bridge/playback"
 	"elicitation-inspector/bridge/servers"
@@ -26,7 +26,7 @@ import (
 // Config configures a session: the server, the client's settings and the limits.
 type Config struct {
 	Target   target.Spec
-	Settings client.Settings
+	Settings conversation.ClientSettings
 	MaxFrame int64
 	Version  string
 	Logger   *slog.Logger
@@ -193,7 +193,7 @@ func (s *Session) Close() error { return errors.Join(s.End(), s.log.Close()) }
 func (s *Session) Ping(ctx context.Context) error { return s.in.Ping(ctx, s.server) }
 
 // Catalog waits for the server's tools, prompts and resources.
-func (s *Session) Catalog(ctx context.Context) (catalog.Catalog, error) {
+func (s *Session) Catalog(ctx context.Context) (conversation.Catalog, error) {
 	for {
 		c, err := s.in.Catalog(s.server)
 		if err != nil || !c.Loading {

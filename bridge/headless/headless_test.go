@@ -6,8 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"elicitation-inspector/bridge/catalog"
-	"elicitation-inspector/bridge/client"
+	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/demo"
 	"elicitation-inspector/bridge/mcp"
 	"elicitation-inspector/bridge/script"
@@ -25,7 +24,7 @@ func TestPausesAfterManyRounds(t *testing.T) {
 	})
 	s, err := Open(t.Context(), Config{
 		Target:   target.Spec{Name: demo.Name, Builtin: server.MCP},
-		Settings: client.Settings{Protocol: mcp.Revision20260728, Choice: client.ChoiceExplicit, Elicitation: client.DeclareBoth},
+		Settings: conversation.ClientSettings{Protocol: mcp.Revision20260728, Choice: conversation.ChoiceExplicit, Elicitation: conversation.DeclareBoth},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -40,7 +39,7 @@ func TestPausesAfterManyRounds(t *testing.T) {
 		t.Fatal(err)
 	}
 	began := time.Now()
-	out, err := s.Call(t.Context(), Call{Kind: catalog.Tool, Key: "haggle", Arguments: json.RawMessage(`{"rounds":20}`), Scripts: []*script.Script{rules}})
+	out, err := s.Call(t.Context(), Call{Kind: conversation.Tool, Key: "haggle", Arguments: json.RawMessage(`{"rounds":20}`), Scripts: []*script.Script{rules}})
 	if err != nil || out.Result == nil || out.IsError {
 		t.Fatalf("%v: %+v", err, out)
 	}

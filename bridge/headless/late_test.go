@@ -5,8 +5,7 @@ import (
 	"os"
 	"testing"
 
-	"elicitation-inspector/bridge/catalog"
-	"elicitation-inspector/bridge/client"
+	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/demo/faulty"
 	"elicitation-inspector/bridge/mcp"
 	"elicitation-inspector/bridge/script"
@@ -32,7 +31,7 @@ func TestLateAnswersGoOut(t *testing.T) {
 	for range 10 { // the call's end and the answer are a race
 		s, err := Open(t.Context(), Config{
 			Target:   target.Spec{Name: faulty.Name, Command: []string{os.Args[0]}, Env: []string{serving + "=1"}},
-			Settings: client.Settings{Protocol: mcp.Revision20251125, Choice: client.ChoiceExplicit, Elicitation: client.DeclareBoth},
+			Settings: conversation.ClientSettings{Protocol: mcp.Revision20251125, Choice: conversation.ChoiceExplicit, Elicitation: conversation.DeclareBoth},
 		})
 		if err != nil {
 			t.Fatal(err)
@@ -41,7 +40,7 @@ func TestLateAnswersGoOut(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, err = s.Call(t.Context(), Call{Kind: catalog.Tool, Key: "hold_parcel", Scripts: []*script.Script{rules}})
+		_, err = s.Call(t.Context(), Call{Kind: conversation.Tool, Key: "hold_parcel", Scripts: []*script.Script{rules}})
 		cancelled, answered := int64(0), int64(0)
 		for seq := int64(1); seq <= s.Log().Len(); seq++ {
 			switch e := s.Log().Entry(seq); {

@@ -4,7 +4,6 @@ import (
 	"slices"
 	"time"
 
-	"elicitation-inspector/bridge/client"
 	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/elicit"
 	"elicitation-inspector/bridge/mcp"
@@ -110,7 +109,7 @@ func (in *Inbox) holdBack(n *news, s *server, q *question) bool {
 	}
 	q.TurnedAway = true
 	s.turnedAway++
-	in.follow(n, q, refuse(&client.Refusal{Code: mcp.CodeServerError, Message: tooMany}))
+	in.follow(n, q, refuse(&conversation.CapabilityRefusal{Code: mcp.CodeServerError, Message: tooMany}))
 	return true
 }
 
@@ -206,7 +205,7 @@ func (in *Inbox) recall(list []Question) []Question {
 		why := "it was held back, and cannot be read again: " + err.Error()
 		in.update(func(n *news) {
 			if known, err := in.find(q.Number); err == nil && known.Held {
-				known.Refusal = &client.Refusal{Code: mcp.CodeInternalError, Message: why}
+				known.Refusal = &conversation.CapabilityRefusal{Code: mcp.CodeInternalError, Message: why}
 				in.settle(n, known, conversation.Refused, conversation.ByPolicy, why)
 			}
 		})

@@ -9,7 +9,6 @@ import (
 	"testing"
 	"time"
 
-	"elicitation-inspector/bridge/client"
 	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/elicit"
 	"elicitation-inspector/bridge/mcp"
@@ -67,13 +66,13 @@ func open(t *testing.T, rate int) (*Inbox, *desk) {
 // ask puts an elicitation into an inbox.
 func ask(t *testing.T, in *Inbox, server, params string, via elicit.Via) int {
 	t.Helper()
-	q := Question{InputRequest: client.InputRequest{
+	q := Question{InputRequest: conversation.InputRequest{
 		Server: server, Session: server + "-1", Call: 1, Question: conversation.Question{
 			Number: in.Numbers(1), Via: via, Method: mcp.MethodElicit, Params: json.RawMessage(params), Asked: time.Now(), Place: 1,
 		},
 	}}
 	q.AskedSeq = int64(q.Number)
-	client.Settings{}.Judge(&q.InputRequest, mcp.Revision20251125)
+	conversation.ClientSettings{}.Judge(&q.InputRequest, mcp.Revision20251125)
 	in.Put(q)
 	return q.Number
 }

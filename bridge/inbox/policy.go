@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"elicitation-inspector/bridge/client"
 	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/elicit"
 	"elicitation-inspector/bridge/mcp"
@@ -74,7 +73,7 @@ const blocked = "elicitation from this server is blocked by the user"
 type verdict struct {
 	state   conversation.QuestionState // Pending: the person decides
 	answer  Answer
-	refusal *client.Refusal
+	refusal *conversation.CapabilityRefusal
 	reason  string
 	handed  string // why the policy leaves the question to the person
 }
@@ -90,7 +89,7 @@ func (in *Inbox) follow(n *news, q *question, v verdict) {
 	in.settle(n, q, v.state, conversation.ByPolicy, v.reason)
 }
 
-func refuse(r *client.Refusal) verdict {
+func refuse(r *conversation.CapabilityRefusal) verdict {
 	return verdict{state: conversation.Refused, refusal: r, reason: r.Message}
 }
 
@@ -103,7 +102,7 @@ func decide(p Policy, q *Question) verdict {
 	case p == PolicyAsk:
 		return v
 	case p == PolicyBlock:
-		return refuse(&client.Refusal{Code: mcp.CodeServerError, Message: blocked})
+		return refuse(&conversation.CapabilityRefusal{Code: mcp.CodeServerError, Message: blocked})
 	case q.Method != mcp.MethodElicit: // the other policies only know answers to elicitations
 		v.handed = fmt.Sprintf("a %s request is not an elicitation", q.Method)
 		return v

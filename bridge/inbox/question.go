@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"time"
 
-	"elicitation-inspector/bridge/client"
 	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/elicit"
 	"elicitation-inspector/bridge/fault"
@@ -46,7 +45,7 @@ func (a Answer) JSON() json.RawMessage {
 // Question is a question that waits, or that was settled and whose end is not in the
 // log yet.
 type Question struct {
-	client.InputRequest
+	conversation.InputRequest
 	Plan       *fault.Plan   // the fault that answers it; nil for none
 	Handed     string        // why the policy of its server left it to the person, "" if it did not
 	Left       string        // why the source left it to the person, "" if it did not or there is no source
@@ -80,16 +79,16 @@ func (q *Question) asksFor(elicitationID string) bool {
 const codeRejected = -1
 
 // Response returns the response to a settled question: a result, or else an error.
-func (q *Question) Response() (json.RawMessage, *client.Refusal) {
+func (q *Question) Response() (json.RawMessage, *conversation.CapabilityRefusal) {
 	switch {
 	case q.State == conversation.Answered && q.TurnedDown:
-		return nil, &client.Refusal{Code: codeRejected, Message: "User rejected " + q.Method}
+		return nil, &conversation.CapabilityRefusal{Code: codeRejected, Message: "User rejected " + q.Method}
 	case q.State == conversation.Answered, q.State == conversation.Withdrawn && q.Action != "":
 		return q.Answer, nil
 	case q.State == conversation.Refused && q.Refusal != nil:
 		return nil, q.Refusal
 	default:
-		return nil, &client.Refusal{Code: mcp.CodeInternalError, Message: fmt.Sprintf("question %s: %s", q.State, q.Reason)}
+		return nil, &conversation.CapabilityRefusal{Code: mcp.CodeInternalError, Message: fmt.Sprintf("question %s: %s", q.State, q.Reason)}
 	}
 }
 

@@ -8,7 +8,6 @@ import (
 	"strings"
 	"unicode"
 
-	"elicitation-inspector/bridge/client"
 	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/elicit"
 
@@ -90,8 +89,8 @@ func (w Writing) Scenario(calls []*conversation.Call) string {
 		y.entry(0, "protocol", quoted(revision))
 	}
 	if server.Declared != nil {
-		declared := client.SettingsOf(server.Declared)
-		if usual := (client.Settings{Protocol: revision}).Declares(); declared.Elicitation != usual {
+		declared := conversation.ClientSettingsOf(server.Declared)
+		if usual := (conversation.ClientSettings{Protocol: revision}).Declares(); declared.Elicitation != usual {
 			y.entry(0, "elicitation", quoted(string(declared.Elicitation)))
 		}
 		if declared.Sampling {

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"elicitation-inspector/bridge/calls"
-	"elicitation-inspector/bridge/catalog"
+
 	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/fault"
 	"elicitation-inspector/bridge/inbox"
@@ -94,9 +94,9 @@ func (s *Source) left(q *inbox.Question, why string) inbox.Decision {
 func (s *Source) told(q *inbox.Question) script.Question {
 	out := script.Question{Server: s.Inspection.Label(q.Server), Method: q.Method, Key: q.Key, Round: q.Round, Request: q.Request}
 	switch r := s.Inspection.Request(q.Call); r.Kind {
-	case catalog.Tool:
+	case conversation.Tool:
 		out.Tool = r.Key
-	case catalog.Prompt:
+	case conversation.Prompt:
 		out.Prompt = r.Key
 	default:
 		out.Resource = r.Key

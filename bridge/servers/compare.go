@@ -5,17 +5,16 @@ import (
 	"fmt"
 	"time"
 
-	"elicitation-inspector/bridge/catalog"
-	"elicitation-inspector/bridge/client"
+	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/session"
 )
 
 // Comparison compares what a server offers under two settings of the client.
 type Comparison struct {
-	With, Without client.Settings
-	OnlyWith      []catalog.Item // offered only under With
-	OnlyWithout   []catalog.Item // offered only under Without
-	Both          int            // number of items offered under both
+	With, Without conversation.ClientSettings
+	OnlyWith      []conversation.Item // offered only under With
+	OnlyWithout   []conversation.Item // offered only under Without
+	Both          int                 // number of items offered under both
 	Problems      []string
 }
 
@@ -25,7 +24,7 @@ const compareTime = 30 * time.Second
 // Compare connects to a server twice more, with two settings, and compares what it
 // offers. The present connection stays open. The frames of both connections are in the
 // log.
-func (all *Servers) Compare(ctx context.Context, id string, with, without client.Settings) (Comparison, error) {
+func (all *Servers) Compare(ctx context.Context, id string, with, without conversation.ClientSettings) (Comparison, error) {
 	s, err := all.find(id)
 	if err != nil {
 		return Comparison{}, err
@@ -48,9 +47,9 @@ func (all *Servers) Compare(ctx context.Context, id string, with, without client
 }
 
 // lacking returns the items that are not among others.
-func lacking(items, others []catalog.Item) (list []catalog.Item) {
+func lacking(items, others []conversation.Item) (list []conversation.Item) {
 	type name struct {
-		kind catalog.Kind
+		kind conversation.Kind
 		key  string
 	}
 	offered := make(map[name]bool, len(others))
@@ -66,11 +65,11 @@ func lacking(items, others []catalog.Item) (list []catalog.Item) {
 }
 
 // offers opens a further connection to a server and returns the catalog.
-func (all *Servers) offers(ctx context.Context, s *server, settings client.Settings) (catalog.Catalog, error) {
+func (all *Servers) offers(ctx context.Context, s *server, settings conversation.ClientSettings) (conversation.Catalog, error) {
 	beside := all.newSession(s, settings, "-compare")
 	done := make(chan struct{})
 	if beside == nil || !all.config.Spawn(func() { <-done }) { // closing waits for this goroutine, so that no process is left
-		return catalog.Catalog{}, ErrClosed
+		return conversation.Catalog{}, ErrClosed
 	}
 	defer close(done)
 	defer func() {
@@ -81,12 +80,12 @@ func (all *Servers) offers(ctx context.Context, s *server, settings client.Setti
 	stop := context.AfterFunc(ctx, func() { beside.Release(false, context.Cause(ctx).Error()) })
 	defer stop()
 	if _, err := beside.Connect(); err != nil {
-		return catalog.Catalog{}, fmt.Errorf("connecting with %s: %w", declaration(settings), err)
+		return conversation.Catalog{}, fmt.Errorf("connecting with %s: %w", declaration(settings), err)
 	}
 	return beside.Catalog(), nil
 }
 
-func declaration(s client.Settings) string {
+func declaration(s conversation.ClientSettings) string {
 	if s.Declared() == "" {
 		return "no elicitation capability"
 	}

@@ -6,9 +6,9 @@ import (
 	"fmt"
 	"time"
 
-	"elicitation-inspector/bridge/catalog"
 	"elicitation-inspector/bridge/changes"
-	"elicitation-inspector/bridge/client"
+
+	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/session"
 )
 
@@ -55,7 +55,7 @@ func (all *Servers) Reconnect(id string) error {
 }
 
 // ReconnectWith is Reconnect with other settings.
-func (all *Servers) ReconnectWith(id string, settings client.Settings) error {
+func (all *Servers) ReconnectWith(id string, settings conversation.ClientSettings) error {
 	s, err := all.find(id)
 	if err != nil {
 		return err
@@ -178,7 +178,7 @@ func (s *server) begin() *session.Session {
 	s.all.config.Owner.Connecting(s.ID)
 	s.update(func() {
 		s.session, s.latest, s.Info = fresh, fresh, session.Info{}
-		s.catalog = catalog.Catalog{Server: s.ID, Loading: true}
+		s.catalog = conversation.Catalog{Server: s.ID, Loading: true}
 		s.enter(Connecting, "")
 	})
 	s.all.config.Changes.Mark(changes.Change{Kind: changes.Catalog, Server: s.ID})
@@ -187,7 +187,7 @@ func (s *server) begin() *session.Session {
 
 // newSession prepares a session with a server, or returns nil if the inspection is
 // closed. Each session must be closed with closeSession.
-func (all *Servers) newSession(s *server, settings client.Settings, suffix string) *session.Session {
+func (all *Servers) newSession(s *server, settings conversation.ClientSettings, suffix string) *session.Session {
 	config := all.config.Session
 	config.Server, config.Spec, config.Settings = s.ID, s.spec, settings
 	all.mu.Lock()

@@ -9,9 +9,8 @@ import (
 	"slices"
 	"sync/atomic"
 
-	"elicitation-inspector/bridge/catalog"
 	"elicitation-inspector/bridge/changes"
-	"elicitation-inspector/bridge/client"
+
 	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/session"
 	"elicitation-inspector/bridge/target"
@@ -27,7 +26,7 @@ type Transcript struct {
 // recorded is a server of a transcript with its catalog. It is immutable.
 type recorded struct {
 	Server
-	catalog *catalog.Catalog
+	catalog *conversation.Catalog
 	lists   map[string][]int64 // the frames that the catalog was read from
 }
 
@@ -79,7 +78,7 @@ func serverOf(index int, s conversation.Server) Server {
 		},
 	}
 	if s.Declared != nil {
-		out.Settings = client.SettingsOf(s.Declared)
+		out.Settings = conversation.ClientSettingsOf(s.Declared)
 	}
 	return out
 }
@@ -113,10 +112,10 @@ func (t *Transcript) Server(id string) (Server, error) {
 }
 
 // Catalog returns the parts of a server's catalog that are in the transcript.
-func (t *Transcript) Catalog(id string) (catalog.Catalog, error) {
+func (t *Transcript) Catalog(id string) (conversation.Catalog, error) {
 	s, err := t.find(id)
 	if err != nil {
-		return catalog.Catalog{}, err
+		return conversation.Catalog{}, err
 	}
 	return *s.catalog, nil
 }
@@ -136,10 +135,10 @@ func (t *Transcript) IDOf(label string) (id string) {
 const itemsMost = 10_000
 
 // read reads a server's catalog from the frames of its lists.
-func (t *Transcript) read(id string, from map[string][]int64) *catalog.Catalog {
-	parts := map[string]catalog.Part{}
-	for _, l := range catalog.Lists {
-		read := catalog.Reader{List: l}
+func (t *Transcript) read(id string, from map[string][]int64) *conversation.Catalog {
+	parts := map[string]conversation.Part{}
+	for _, l := range conversation.Lists {
+		read := conversation.Reader{List: l}
 		var problem error
 		for _, seq := range from[l.Method] {
 			f, err := t.log.Frame(seq)
@@ -148,7 +147,7 @@ func (t *Transcript) read(id string, from map[string][]int64) *catalog.Catalog {
 				continue
 			}
 			if !t.continues(&f) {
-				read, problem = catalog.Reader{List: l, Room: catalog.Room{Bytes: catalog.MostBytes / len(catalog.Lists), Items: itemsMost}}, nil
+				read, problem = conversation.Reader{List: l, Room: conversation.Room{Bytes: conversation.CatalogMost / len(conversation.Lists), Items: itemsMost}}, nil
 			}
 			if _, err := read.Page(f.Message.Result); err != nil {
 				problem = err
@@ -156,7 +155,7 @@ func (t *Transcript) read(id string, from map[string][]int64) *catalog.Catalog {
 		}
 		parts[l.Method] = read.Part(problem)
 	}
-	return new(catalog.Join(id, parts))
+	return new(conversation.Join(id, parts))
 }
 
 // continues reports whether a page was requested with a cursor.

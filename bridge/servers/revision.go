@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"slices"
 
-	"elicitation-inspector/bridge/client"
+	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/mcp"
 )
 
@@ -27,18 +27,20 @@ func (all *Servers) Recall(id, revision string) error {
 	if !slices.Contains(mcp.Revisions, revision) {
 		return fmt.Errorf("%w: %q", ErrUnknownRevision, revision)
 	}
-	return all.chooseWhere(id, client.ChoiceNone, func(*server) (string, client.Choice) { return revision, client.ChoiceRemembered })
+	return all.chooseWhere(id, conversation.ChoiceNone, func(*server) (string, conversation.RevisionChoice) { return revision, conversation.ChoiceRemembered })
 }
 
 // Forget removes a revision that a browser remembered, and reconnects with the configured
 // one. It does nothing if the revision was chosen in another way.
 func (all *Servers) Forget(id string) error {
-	return all.chooseWhere(id, client.ChoiceRemembered, func(s *server) (string, client.Choice) { return s.configured.Protocol, s.configured.Choice })
+	return all.chooseWhere(id, conversation.ChoiceRemembered, func(s *server) (string, conversation.RevisionChoice) {
+		return s.configured.Protocol, s.configured.Choice
+	})
 }
 
 // chooseWhere changes a server's revision and reconnects, if the present choice of the
 // revision is present.
-func (all *Servers) chooseWhere(id string, present client.Choice, choose func(*server) (string, client.Choice)) error {
+func (all *Servers) chooseWhere(id string, present conversation.RevisionChoice, choose func(*server) (string, conversation.RevisionChoice)) error {
 	s, err := all.find(id)
 	if err != nil {
 		return err
@@ -62,10 +64,10 @@ func (all *Servers) ReconnectForRequests(ctx context.Context, id string) error {
 	if err != nil {
 		return err
 	}
-	var before, tried client.Settings
+	var before, tried conversation.ClientSettings
 	s.update(func() {
 		before = s.Settings
-		s.Settings.Protocol, s.Settings.Choice = RevisionOfRequests, client.ChoiceRemembered
+		s.Settings.Protocol, s.Settings.Choice = RevisionOfRequests, conversation.ChoiceRemembered
 		tried = s.Settings
 	})
 	err = s.reconnected(ctx)

@@ -14,9 +14,9 @@ import (
 	"sync/atomic"
 	"time"
 
-	"elicitation-inspector/bridge/catalog"
 	"elicitation-inspector/bridge/changes"
-	"elicitation-inspector/bridge/client"
+
+	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/session"
 	"elicitation-inspector/bridge/target"
 )
@@ -63,7 +63,7 @@ type Server struct {
 	Reason   string
 	Session  string // the name of the latest connection; "" before the first
 	Stderr   []string
-	Settings client.Settings
+	Settings conversation.ClientSettings
 	Info     session.Info
 }
 
@@ -77,8 +77,8 @@ type Owner interface {
 // Config configures the live servers of an inspection.
 type Config struct {
 	Targets  []target.Spec
-	Settings client.Settings // settings of every server, until the person changes them for one
-	Session  session.Config  // settings that all sessions share
+	Settings conversation.ClientSettings // settings of every server, until the person changes them for one
+	Session  session.Config              // settings that all sessions share
 	Owner    Owner
 	Changes  *changes.Feed
 	Life     context.Context   // ends all connections
@@ -100,7 +100,7 @@ type Servers struct {
 type server struct {
 	all        *Servers
 	spec       target.Spec
-	configured client.Settings // settings of the server at the start of the run
+	configured conversation.ClientSettings // settings of the server at the start of the run
 
 	// turn is held while the server is connected or disconnected.
 	turn chan struct{}
@@ -108,7 +108,7 @@ type server struct {
 	Server
 	session *session.Session // nil unless connecting or ready
 	latest  *session.Session // the last session, which may have ended; nil before the first
-	catalog catalog.Catalog
+	catalog conversation.Catalog
 	attempt int
 	queued  bool // a reconnect waits for the turn, so that further ones are not needed
 }
@@ -147,12 +147,12 @@ func (all *Servers) Add(spec target.Spec) (id string, err error) {
 
 func (all *Servers) newServer(index int, spec target.Spec) *server {
 	settings := all.config.Settings
-	own, err := client.ParseSettings(spec.Protocol, spec.Elicitation)
+	own, err := conversation.ParseClientSettings(spec.Protocol, spec.Elicitation)
 	if err != nil && spec.Problem == nil {
 		spec.Problem = fmt.Errorf("%s: server %q: %w", spec.From, spec.Name, err)
 	}
 	// Settings of the command line come first.
-	if settings.Choice == client.ChoiceNone && own.Choice != client.ChoiceNone {
+	if settings.Choice == conversation.ChoiceNone && own.Choice != conversation.ChoiceNone {
 		settings.Protocol, settings.Choice = own.Protocol, own.Choice
 	}
 	settings.Elicitation = cmp.Or(settings.Elicitation, own.Elicitation)
@@ -224,10 +224,10 @@ func (all *Servers) IDOf(label string) string {
 
 // Catalog returns the tools, prompts and resources of a server. The lists are shared and
 // must not be changed, because they may be very long.
-func (all *Servers) Catalog(id string) (catalog.Catalog, error) {
+func (all *Servers) Catalog(id string) (conversation.Catalog, error) {
 	s, err := all.find(id)
 	if err != nil {
-		return catalog.Catalog{}, err
+		return conversation.Catalog{}, err
 	}
 	all.mu.Lock()
 	defer all.mu.Unlock()
@@ -235,7 +235,7 @@ func (all *Servers) Catalog(id string) (catalog.Catalog, error) {
 }
 
 // Listed stores a server's catalog, as read on its present session.
-func (all *Servers) Listed(of *session.Session, c catalog.Catalog) {
+func (all *Servers) Listed(of *session.Session, c conversation.Catalog) {
 	all.mu.Lock()
 	list := all.list()
 	i := slices.IndexFunc(list, func(s *server) bool { return s.session == of })

@@ -11,7 +11,7 @@ import (
 
 	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/mcp"
-	"elicitation-inspector/bridge/response"
+
 	"elicitation-inspector/bridge/target"
 )
 
@@ -223,5 +223,5 @@ func (s *Session) cut(link *target.Link) error {
 
 // explainLoss returns the reason why a request has no response, in plain words.
 func (s *Session) explainLoss(ctx context.Context, err error) error {
-	return errors.New(response.Plainly(s.lost(ctx, err).Error()))
+	return errors.New(conversation.PlainError(s.lost(ctx, err).Error()))
 }

@@ -12,10 +12,9 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"elicitation-inspector/bridge/client"
 	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/mcp"
-	"elicitation-inspector/bridge/response"
+
 	"elicitation-inspector/bridge/signin"
 	"elicitation-inspector/bridge/target"
 	"elicitation-inspector/bridge/wire"
@@ -51,7 +50,7 @@ func (s *Session) Connect() (Info, error) {
 	return Info{}, errors.New(strings.Join(failed, "; "))
 }
 
-func (s *Session) connectBy(spec target.Spec, settings client.Settings) error {
+func (s *Session) connectBy(spec target.Spec, settings conversation.ClientSettings) error {
 	link, err := s.open(spec)
 	if err != nil {
 		return err
@@ -116,7 +115,7 @@ func (s *Session) open(spec target.Spec) (*target.Link, error) {
 
 // client makes the SDK's client. It answers no elicitations, which is left to the tap,
 // and starts no rounds of a call: each round is a RoundTrip of its own.
-func (s *Session) client(settings client.Settings) *sdk.Client {
+func (s *Session) client(settings conversation.ClientSettings) *sdk.Client {
 	c := sdk.NewClient(&sdk.Implementation{Name: "elicitation-inspector", Title: "Elicitation Inspector", Version: s.Version}, &sdk.ClientOptions{
 		Capabilities: capabilities(settings),
 		// With these handlers set, the SDK subscribes to list changes under 2026-07-28.
@@ -133,16 +132,16 @@ func (s *Session) client(settings client.Settings) *sdk.Client {
 	return c
 }
 
-func capabilities(s client.Settings) *sdk.ClientCapabilities {
+func capabilities(s conversation.ClientSettings) *sdk.ClientCapabilities {
 	c := &sdk.ClientCapabilities{}
 	declares := s.Declares()
-	if declares != client.DeclareNone {
+	if declares != conversation.DeclareNone {
 		c.Elicitation = &sdk.ElicitationCapabilities{}
 	}
-	if declares == client.DeclareBoth || declares == client.DeclareForm {
+	if declares == conversation.DeclareBoth || declares == conversation.DeclareForm {
 		c.Elicitation.Form = &sdk.FormElicitationCapabilities{}
 	}
-	if declares == client.DeclareBoth || declares == client.DeclareURL {
+	if declares == conversation.DeclareBoth || declares == conversation.DeclareURL {
 		c.Elicitation.URL = &sdk.URLElicitationCapabilities{}
 	}
 	if s.Sampling {
@@ -161,7 +160,7 @@ func capabilities(s client.Settings) *sdk.ClientCapabilities {
 func (s *Session) undeclared(next sdk.MethodHandler) sdk.MethodHandler {
 	return func(ctx context.Context, method string, req sdk.Request) (sdk.Result, error) {
 		if capability := s.Settings.Undeclared(method); capability != "" {
-			refusal := client.NotDeclared(capability)
+			refusal := conversation.NotDeclared(capability)
 			return nil, &jsonrpc.Error{Code: refusal.Code, Message: refusal.Message}
 		}
 		return next(ctx, method, req)
@@ -181,7 +180,7 @@ func (u unreached) Error() string {
 	failure, ok := target.FailureOf(u.err)
 	switch {
 	case !ok:
-		return fmt.Sprintf("%s: %s", u.how, response.Plainly(u.err.Error()))
+		return fmt.Sprintf("%s: %s", u.how, conversation.PlainError(u.err.Error()))
 	case failure.Status != 0 && failure.Method != "":
 		return fmt.Sprintf("over %s, %s was answered with %s%s", u.how, failure.Method, failure.Text, u.access(failure))
 	default:
@@ -207,7 +206,7 @@ func (u unreached) access(failure *target.Failure) string {
 	}
 	said = ". " + said + ` with --header 'Authorization: Bearer TOKEN', or in "headers" in mcp.json`
 	if failure.Challenge != "" {
-		said += ". The server's WWW-Authenticate: " + response.Shortened(failure.Challenge)
+		said += ". The server's WWW-Authenticate: " + conversation.ShortError(failure.Challenge)
 	}
 	return said
 }

@@ -10,8 +10,8 @@ import (
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/mcp"
-	"elicitation-inspector/bridge/response"
 	"elicitation-inspector/bridge/target"
 	"elicitation-inspector/bridge/wire"
 )
@@ -91,7 +91,7 @@ func (s *Session) ofNoUse(m wire.Message) bool {
 	if m.Kind != wire.Result {
 		return false
 	}
-	err := response.MustComplete(mcp.MethodDiscover, m.Result)
+	err := conversation.MustComplete(mcp.MethodDiscover, m.Result)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.handshake.useless = err

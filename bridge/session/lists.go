@@ -8,12 +8,10 @@ import (
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"elicitation-inspector/bridge/catalog"
-	"elicitation-inspector/bridge/client"
 	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/elicit"
 	"elicitation-inspector/bridge/mcp"
-	"elicitation-inspector/bridge/response"
+
 	"elicitation-inspector/bridge/wire"
 )
 
@@ -22,24 +20,24 @@ import (
 const reloadPause = 500 * time.Millisecond
 
 // Catalog reads all lists of the server: its tools, prompts, resources and templates.
-func (s *Session) Catalog() catalog.Catalog {
-	parts := map[string]catalog.Part{}
-	for _, l := range catalog.Lists {
+func (s *Session) Catalog() conversation.Catalog {
+	parts := map[string]conversation.Part{}
+	for _, l := range conversation.Lists {
 		parts[l.Method] = s.read(l)
 	}
-	return catalog.Join(s.Server, parts)
+	return conversation.Join(s.Server, parts)
 }
 
 // FollowCatalog reads all lists of the server, and then each list that the server
 // reports as changed, until the session ends.
 func (s *Session) FollowCatalog() {
 	s.takeStale() // the first reading covers all lists
-	known := map[string]catalog.Part{}
-	for fresh := catalog.Lists; ; fresh = s.takeStale() {
+	known := map[string]conversation.Part{}
+	for fresh := conversation.Lists; ; fresh = s.takeStale() {
 		for _, l := range fresh {
 			known[l.Method] = s.read(l)
 		}
-		s.owner.Listed(s, catalog.Join(s.Server, known))
+		s.owner.Listed(s, conversation.Join(s.Server, known))
 		select {
 		case <-time.After(reloadPause):
 		case <-s.ctx.Done():
@@ -69,15 +67,15 @@ func (s *Session) ListChanged(methods ...string) {
 
 // takeStale returns the lists marked as changed, and unmarks them. A change that is
 // reported later leads to another reading.
-func (s *Session) takeStale() []catalog.List {
+func (s *Session) takeStale() []conversation.List {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	select {
 	case <-s.changed:
 	default:
 	}
-	var stale []catalog.List
-	for _, l := range catalog.Lists {
+	var stale []conversation.List
+	for _, l := range conversation.Lists {
 		if s.stale[l.Method] {
 			stale = append(stale, l)
 		}
@@ -108,11 +106,11 @@ const pagesMost = 1000
 
 // read reads all pages of one list from the bytes on the wire, within the room that the
 // other lists leave. It returns an empty part if the server does not offer the list.
-func (s *Session) read(l catalog.List) catalog.Part {
+func (s *Session) read(l conversation.List) conversation.Part {
 	if !s.offered(l.Method) {
-		return catalog.Part{}
+		return conversation.Part{}
 	}
-	r := &catalog.Reader{List: l, Forbidden: s.forbidden}
+	r := &conversation.Reader{List: l, Forbidden: s.forbidden}
 	select { // one list at a time, because send finds list requests by their method
 	case s.listing <- struct{}{}:
 		defer func() { <-s.listing }()
@@ -122,14 +120,14 @@ func (s *Session) read(l catalog.List) catalog.Part {
 	all := s.roomFor(l.Method)
 	r.Room = all
 	defer func() {
-		s.taken[l.Method] = catalog.Room{Bytes: all.Bytes - r.Room.Bytes, Items: all.Items - r.Room.Items}
+		s.taken[l.Method] = conversation.Room{Bytes: all.Bytes - r.Room.Bytes, Items: all.Items - r.Room.Items}
 	}()
 	return r.Part(s.readPages(r))
 }
 
 // readPages reads pages until one has no next cursor. The error says why it stopped
 // before.
-func (s *Session) readPages(r *catalog.Reader) error {
+func (s *Session) readPages(r *conversation.Reader) error {
 	cursor, seen := "", map[string]bool{}
 	for range pagesMost {
 		reply, err := s.send(r.List.Method, &outgoing{ctx: s.ctx}, func() error { return s.fetch(r.List.Method, cursor) })
@@ -137,7 +135,7 @@ func (s *Session) readPages(r *catalog.Reader) error {
 			return err
 		}
 		if reply.Message.Kind == wire.Error {
-			e, err := response.ErrorOf(reply.Message.Error)
+			e, err := conversation.ErrorOf(reply.Message.Error)
 			if err != nil {
 				return err
 			}
@@ -147,7 +145,7 @@ func (s *Session) readPages(r *catalog.Reader) error {
 			return fmt.Errorf("error %d: %s", e.Code, e.Message)
 		}
 		if s.modern() {
-			if err := response.MustComplete(r.List.Method, reply.Message.Result); err != nil {
+			if err := conversation.MustComplete(r.List.Method, reply.Message.Result); err != nil {
 				return err
 			}
 		}
@@ -155,7 +153,7 @@ func (s *Session) readPages(r *catalog.Reader) error {
 			return err
 		}
 		if seen[cursor] {
-			return fmt.Errorf("the cursor %q came twice", response.Shortened(cursor))
+			return fmt.Errorf("the cursor %q came twice", conversation.ShortError(cursor))
 		}
 		seen[cursor] = true
 	}
@@ -181,8 +179,8 @@ func (s *Session) fetch(method, cursor string) (err error) {
 
 // roomFor returns the room that the other lists leave to one list. The caller must hold
 // s.listing.
-func (s *Session) roomFor(method string) catalog.Room {
-	room := catalog.Room{Bytes: catalog.MostBytes, Items: catalog.MostItems}
+func (s *Session) roomFor(method string) conversation.Room {
+	room := conversation.Room{Bytes: conversation.CatalogMost, Items: conversation.MostItems}
 	for other, taken := range s.taken {
 		if other != method {
 			room.Bytes -= taken.Bytes
@@ -194,11 +192,11 @@ func (s *Session) roomFor(method string) catalog.Room {
 
 // forbidden returns why the specification forbids the use of an item, nil if it is
 // allowed. Only x-mcp-header over HTTP can forbid a tool; other transports ignore it.
-func (s *Session) forbidden(item catalog.Item) error {
-	if item.Kind != catalog.Tool || !s.modern() || s.transport() != "http" {
+func (s *Session) forbidden(item conversation.Item) error {
+	if item.Kind != conversation.Tool || !s.modern() || s.transport() != "http" {
 		return nil
 	}
-	if err := catalog.HeaderProblem(item.Schema); err != nil {
+	if err := conversation.HeaderProblem(item.Schema); err != nil {
 		return fmt.Errorf("the tool %q must not be used over HTTP, and is left out: %w", item.Key, err)
 	}
 	return nil
@@ -207,16 +205,16 @@ func (s *Session) forbidden(item catalog.Item) error {
 // askForList asks the person to visit the URLs that error -32042 on a list request
 // requires. No call waits for these questions: the list is read again once the URLs are
 // visited.
-func (s *Session) askForList(method string, e response.RPCError, reply *Reply) {
+func (s *Session) askForList(method string, e conversation.RPCError, reply *Reply) {
 	asked := elicit.AskedInError(e.Raw)
 	for i, a := range asked {
-		r := client.InputRequest{Question: conversation.Question{
+		r := conversation.InputRequest{Question: conversation.Question{
 			Number: reply.Question + i, List: method, Via: a.Via, Method: a.Method, Params: a.Params, Asked: s.Log.Head(reply.Seq).Time,
 			AskedSeq: reply.Seq, Pointer: a.Pointer, Place: i + 1, Of: len(asked),
 		}}
 		s.Judge(&r)
 		if r.Refusal == nil && s.owner.IsAsked(s, r.Request.ElicitationID, r.Request.URL) {
-			r.Refusal = &client.Refusal{Code: mcp.CodeInvalidRequest, Message: "another list requires the same URL, and you are asked for it already"}
+			r.Refusal = &conversation.CapabilityRefusal{Code: mcp.CodeInvalidRequest, Message: "another list requires the same URL, and you are asked for it already"}
 		}
 		s.owner.Asked(s, r)
 	}

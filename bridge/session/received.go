@@ -5,13 +5,11 @@ import (
 	"fmt"
 	"slices"
 
-	"elicitation-inspector/bridge/catalog"
-	"elicitation-inspector/bridge/client"
 	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/elicit"
 	"elicitation-inspector/bridge/mcp"
 	"elicitation-inspector/bridge/rawjson"
-	"elicitation-inspector/bridge/response"
+
 	"elicitation-inspector/bridge/target"
 	"elicitation-inspector/bridge/wire"
 )
@@ -121,7 +119,7 @@ func (s *Session) receivedRequest(u target.Unit, f wire.Frame) []byte {
 // would have to wait for the answer.
 func (s *Session) ask(u target.Unit, f wire.Frame, b belongs) {
 	m := u.Message
-	r := client.InputRequest{
+	r := conversation.InputRequest{
 		Server: s.Server, Session: s.Name, Call: b.call, ID: slices.Clone(m.ID),
 		Question: conversation.Question{
 			Number: s.owner.Numbers(1), Place: 1, Of: 1, Method: m.Method, Stream: u.Stream, Pointer: "/params",
@@ -141,9 +139,9 @@ func (s *Session) ask(u target.Unit, f wire.Frame, b belongs) {
 	s.mu.Unlock()
 	switch {
 	case modern: // a client of this revision sends no responses
-		r.Mute, r.Refusal = true, &client.Refusal{Code: mcp.CodeMethodNotFound, Message: mcp.RequestsAreGone}
+		r.Mute, r.Refusal = true, &conversation.CapabilityRefusal{Code: mcp.CodeMethodNotFound, Message: mcp.RequestsAreGone}
 	case taken: // an error with this id would count as the answer to the earlier request
-		r.Mute, r.Refusal = true, &client.Refusal{Code: mcp.CodeInvalidRequest, Message: "its id is that of an earlier request which still waits, so that nothing can answer it"}
+		r.Mute, r.Refusal = true, &conversation.CapabilityRefusal{Code: mcp.CodeInvalidRequest, Message: "its id is that of an earlier request which still waits, so that nothing can answer it"}
 	}
 	s.Settings.Judge(&r, s.Revision())
 	f.Question, f.Call, f.Round, f.Guessed = number, b.call, b.round, b.guessed
@@ -236,7 +234,7 @@ func forSDK(method string, u target.Unit) []byte {
 		if method == mcp.MethodDiscover {
 			return u.Raw // its data lists the revisions that the SDK may try
 		}
-		e, err := response.ErrorOf(m.Error)
+		e, err := conversation.ErrorOf(m.Error)
 		if err != nil {
 			e.Code, e.Message = mcp.CodeInternalError, err.Error()
 		}
@@ -260,7 +258,7 @@ func forSDK(method string, u target.Unit) []byte {
 	case mcp.MethodListTools:
 		// The SDK needs the tools' x-mcp-header annotations, to send those headers with
 		// calls.
-		result = catalog.WithHeaders(m.Result)
+		result = conversation.WithHeaders(m.Result)
 	default:
 		return u.Raw
 	}
@@ -331,7 +329,7 @@ func (s *Session) receivedCancelled(u target.Unit, f wire.Frame) []byte {
 	}
 	reason := "cancelled by the server"
 	if p.Reason != "" {
-		reason += ": " + response.Shortened(p.Reason)
+		reason += ": " + conversation.ShortError(p.Reason)
 	}
 	s.mu.Lock()
 	in.cancelled = reason

@@ -13,7 +13,7 @@ import (
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"elicitation-inspector/bridge/catalog"
+	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/mcp"
 	"elicitation-inspector/bridge/rawjson"
 	"elicitation-inspector/bridge/target"
@@ -43,7 +43,7 @@ type Reply struct {
 // Request is one request of a call.
 type Request struct {
 	Call, Round int
-	Kind        catalog.Kind
+	Kind        conversation.Kind
 	Key         string // tool or prompt name, resource URI
 	Arguments   json.RawMessage
 	Responses   []Member        // inputResponses in order; nil omits the member
@@ -81,9 +81,9 @@ func (s *Session) RoundTrip(ctx context.Context, r Request) (Reply, error) {
 	reply, err := s.send(ticket, out, func() (err error) {
 		ctx := context.WithValue(ctx, membersKey{}, r.members())
 		switch r.Kind {
-		case catalog.Tool:
+		case conversation.Tool:
 			_, err = s.sdk.CallTool(ctx, &sdk.CallToolParams{Meta: meta, Name: r.Key, Arguments: r.Arguments})
-		case catalog.Prompt:
+		case conversation.Prompt:
 			_, err = s.sdk.GetPrompt(ctx, &sdk.GetPromptParams{Meta: meta, Name: r.Key})
 		default:
 			_, err = s.sdk.ReadResource(ctx, &sdk.ReadResourceParams{Meta: meta, URI: r.Key})
@@ -116,7 +116,7 @@ func (s *Session) knows(call int) {
 func (r Request) members() []Member {
 	key := rawjson.AppendQuoted(nil, r.Key)
 	var list []Member
-	if r.Kind == catalog.Resource || r.Kind == catalog.Template {
+	if r.Kind == conversation.Resource || r.Kind == conversation.Template {
 		list = append(list, Member{"uri", key})
 	} else {
 		list = append(list, Member{"name", key})
@@ -292,7 +292,7 @@ func ticketOf(m wire.Message) string {
 		_ = json.Unmarshal(m.Params, &p)
 		return p.Meta.Token
 	}
-	if _, ok := catalog.ListOf(m.Method); ok {
+	if _, ok := conversation.ListOf(m.Method); ok {
 		return m.Method
 	}
 	return ""

@@ -7,7 +7,6 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 
-	"elicitation-inspector/bridge/client"
 	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/mcp"
 	"elicitation-inspector/bridge/signin"
@@ -160,8 +159,8 @@ func (s *Session) undelivered(in *incoming, why string) {
 type Response struct {
 	ID     json.RawMessage // exact id of the request
 	Result json.RawMessage
-	Error  *client.Refusal // nil for a result
-	Actor  string          // who made the answer
+	Error  *conversation.CapabilityRefusal // nil for a result
+	Actor  string                          // who made the answer
 	// Beside is a note for the log about the response; nil for none.
 	Beside *wire.Note
 	// Unsent is called if the response was not sent.

@@ -14,8 +14,7 @@ import (
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"elicitation-inspector/bridge/catalog"
-	"elicitation-inspector/bridge/client"
+	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/mcp"
 	"elicitation-inspector/bridge/target"
 	"elicitation-inspector/bridge/wire"
@@ -31,7 +30,7 @@ type Owner interface {
 	// visit the URL with this elicitationId; without an id, this URL.
 	IsAsked(s *Session, elicitationID, url string) bool
 	// Asked passes a question from the server, after its frame is in the log.
-	Asked(s *Session, r client.InputRequest)
+	Asked(s *Session, r conversation.InputRequest)
 	// Cancelled reports that the server cancelled a question, which may already be
 	// settled.
 	Cancelled(question int, reason string)
@@ -48,7 +47,7 @@ type Owner interface {
 	// called more than once.
 	Released(s *Session, by, reason string)
 	// Listed passes the server's catalog each time after lists were read.
-	Listed(s *Session, c catalog.Catalog)
+	Listed(s *Session, c conversation.Catalog)
 }
 
 // Config describes the server that a session connects to, and how the client presents
@@ -57,7 +56,7 @@ type Config struct {
 	Server   string // id
 	Name     string // session_id in transcripts
 	Spec     target.Spec
-	Settings client.Settings
+	Settings conversation.ClientSettings
 	Log      *wire.Log
 	Logger   *slog.Logger
 	Version  string        // of the inspector, sent as clientInfo.version
@@ -78,8 +77,8 @@ type Session struct {
 	ready   chan struct{} // signals that the outbox is not empty; capacity 1
 	changed chan struct{} // signals that stale is not empty; capacity 1
 
-	listing chan struct{}           // a lock: only its holder reads a list; see read
-	taken   map[string]catalog.Room // room that each list takes, by method; listing guards it
+	listing chan struct{}                // a lock: only its holder reads a list; see read
+	taken   map[string]conversation.Room // room that each list takes, by method; listing guards it
 
 	mu        sync.Mutex
 	link      *target.Link
@@ -113,7 +112,7 @@ func New(life context.Context, c Config, owner Owner) *Session {
 	ctx, cancel := context.WithCancelCause(life)
 	return &Session{
 		Config: c, owner: owner, life: life, ctx: ctx, cancel: cancel, ready: make(chan struct{}, 1), changed: make(chan struct{}, 1),
-		listing: make(chan struct{}, 1), taken: map[string]catalog.Room{},
+		listing: make(chan struct{}, 1), taken: map[string]conversation.Room{},
 		tickets: map[string]*outgoing{}, outgoing: map[string]*outgoing{}, incoming: map[string]*incoming{}, asking: map[int]int{},
 		early: map[string]bool{}, stale: map[string]bool{}, prepared: map[string]target.Outgoing{}, spoilt: map[string]*outgoing{},
 	}
@@ -204,7 +203,7 @@ func (s *Session) exit() string {
 
 // Judge parses a question in a response from the server, and refuses a question that
 // the person cannot be asked.
-func (s *Session) Judge(r *client.InputRequest) {
+func (s *Session) Judge(r *conversation.InputRequest) {
 	r.Server, r.Session = s.Server, s.Name
 	s.Settings.Judge(r, s.Revision())
 }

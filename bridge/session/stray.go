@@ -3,7 +3,7 @@ package session
 import (
 	"encoding/json"
 
-	"elicitation-inspector/bridge/response"
+	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/target"
 	"elicitation-inspector/bridge/wire"
 )
@@ -29,7 +29,7 @@ func (s *Session) unasked(u target.Unit, f wire.Frame) {
 	}
 	note := &wire.Note{Kind: wire.NoteStrayResponse, Again: f.Duplicate}
 	if id != nil {
-		note.ID = json.RawMessage(response.Shortened(string(id)))
+		note.ID = json.RawMessage(conversation.ShortError(string(id)))
 	}
 	s.Noted(wire.Frame{Note: note, Call: s.attribute(u.Related).sure()})
 }

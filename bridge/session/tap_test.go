@@ -7,8 +7,6 @@ import (
 	"slices"
 	"testing"
 
-	"elicitation-inspector/bridge/catalog"
-	"elicitation-inspector/bridge/client"
 	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/mcp"
 	"elicitation-inspector/bridge/target"
@@ -19,7 +17,7 @@ import (
 type listener struct {
 	t         *testing.T
 	numbers   int
-	asked     []client.InputRequest
+	asked     []conversation.InputRequest
 	cancelled []string
 	completed []int
 	released  []string
@@ -29,7 +27,7 @@ func (l *listener) Numbers(n int) int { l.numbers += n; return l.numbers - n + 1
 
 func (l *listener) IsAsked(*Session, string, string) bool { return false }
 
-func (l *listener) Asked(_ *Session, r client.InputRequest) {
+func (l *listener) Asked(_ *Session, r conversation.InputRequest) {
 	if number := r.Number; number != len(l.asked)+1 || r.AskedSeq == 0 || r.Request == nil && r.Refusal == nil && r.Method == mcp.MethodElicit {
 		l.t.Errorf("question %d after %d: %+v", r.Number, len(l.asked), r)
 	}
@@ -48,7 +46,7 @@ func (l *listener) Cancelled(question int, reason string) {
 }
 
 func (l *listener) FindURL(_ *Session, id string) (question, call int) {
-	i := slices.IndexFunc(l.asked, func(r client.InputRequest) bool { return r.Request != nil && r.Request.ElicitationID == id })
+	i := slices.IndexFunc(l.asked, func(r conversation.InputRequest) bool { return r.Request != nil && r.Request.ElicitationID == id })
 	return i + 1, 0
 }
 
@@ -56,8 +54,8 @@ func (l *listener) Completed(question int) {
 	l.known(question)
 	l.completed = append(l.completed, question)
 }
-func (l *listener) Closing(*Session, string)         {}
-func (l *listener) Listed(*Session, catalog.Catalog) {}
+func (l *listener) Closing(*Session, string)              {}
+func (l *listener) Listed(*Session, conversation.Catalog) {}
 func (l *listener) Released(_ *Session, _, reason string) {
 	l.released = append(l.released, reason)
 }
@@ -144,7 +142,7 @@ func TestCompletionThatIsOvertaking(t *testing.T) {
 	if len(l.completed) > 0 {
 		t.Errorf("questions %d are complete", l.completed)
 	}
-	r := client.InputRequest{Question: conversation.Question{Method: mcp.MethodElicit, Params: []byte(`{"mode":"url","message":"","url":"https://x","elicitationId":"e"}`)}}
+	r := conversation.InputRequest{Question: conversation.Question{Method: mcp.MethodElicit, Params: []byte(`{"mode":"url","message":"","url":"https://x","elicitationId":"e"}`)}}
 	s.Judge(&r)
 	if !s.Overtaken(r.Request) || s.Overtaken(r.Request) {
 		t.Error("that it was complete is not said once")

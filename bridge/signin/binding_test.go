@@ -13,8 +13,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"elicitation-inspector/bridge/calls"
-	"elicitation-inspector/bridge/catalog"
-	"elicitation-inspector/bridge/client"
+
 	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/headless"
 	"elicitation-inspector/bridge/inbox"
@@ -200,11 +199,11 @@ func TestTokensInQuestionsAreMasked(t *testing.T) {
 	w := newWorld(t)
 	answered := make(chan any, 1)
 	w.Inner = mcp.NewStreamableHTTPHandler(func(r *http.Request) *mcp.Server { return echoing(r, answered) }, nil)
-	in := inspect(t, w, client.Settings{Protocol: "2025-11-25"})
+	in := inspect(t, w, conversation.ClientSettings{Protocol: "2025-11-25"})
 	id := in.Servers()[0].ID
 	visit(t, <-in.asked)
 	in.until(func() bool { s, err := in.Server(id); return err != nil || s.State == servers.Ready })
-	if _, err := in.Begin(calls.Request{Server: id, Kind: catalog.Tool, Name: "ask", Key: "ask"}); err != nil {
+	if _, err := in.Begin(calls.Request{Server: id, Kind: conversation.Tool, Name: "ask", Key: "ask"}); err != nil {
 		t.Fatal(err)
 	}
 	in.until(func() bool { return len(in.Questions()) > 0 })
@@ -231,12 +230,12 @@ func TestTokensInUnansweredQuestionsAreMasked(t *testing.T) {
 	w.Inner = mcp.NewStreamableHTTPHandler(func(r *http.Request) *mcp.Server { return echoing(r, make(chan any, 1)) }, nil)
 	desk := signin.NewDesk(signin.DeskConfig{Headless: true, Tell: func(_, address string) { go visit(t, address) }})
 	s, err := headless.Open(t.Context(), headless.Config{
-		Target: target.Spec{Name: "guarded", URL: w.Resource.URL + "/mcp"}, SignIns: desk, Settings: client.Settings{Protocol: "2025-11-25"},
+		Target: target.Spec{Name: "guarded", URL: w.Resource.URL + "/mcp"}, SignIns: desk, Settings: conversation.ClientSettings{Protocol: "2025-11-25"},
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	out, err := s.Call(t.Context(), headless.Call{Kind: catalog.Tool, Key: "ask"})
+	out, err := s.Call(t.Context(), headless.Call{Kind: conversation.Tool, Key: "ask"})
 	if err != nil || len(out.Unanswered) != 1 {
 		t.Fatalf("the call ended with %+v, %v", out, err)
 	}

@@ -14,8 +14,8 @@ import (
 
 	"elicitation-inspector/bridge"
 	"elicitation-inspector/bridge/calls"
-	"elicitation-inspector/bridge/catalog"
-	"elicitation-inspector/bridge/client"
+
+	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/servers"
 	"elicitation-inspector/bridge/signin"
 	"elicitation-inspector/bridge/wire"
@@ -162,7 +162,7 @@ func TestEndWhileHeld(t *testing.T) {
 	for _, held := range []bool{true, false} {
 		w := newWorld(t)
 		w.Inner = mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return pinging() }, nil)
-		n := inspect(t, w, client.Settings{})
+		n := inspect(t, w, conversation.ClientSettings{})
 		visit(t, <-n.asked)
 		id := n.Servers()[0].ID
 		n.until(func() bool { s, err := n.Server(id); return err != nil || s.State == servers.Ready })
@@ -175,7 +175,7 @@ func TestEndWhileHeld(t *testing.T) {
 			t.Fatal(err)
 		}
 		if held {
-			if _, err := n.Begin(calls.Request{Server: id, Kind: catalog.Tool, Name: "ping", Key: "ping", Timeout: time.Millisecond}); err != nil {
+			if _, err := n.Begin(calls.Request{Server: id, Kind: conversation.Tool, Name: "ping", Key: "ping", Timeout: time.Millisecond}); err != nil {
 				t.Fatal(err)
 			}
 			n.until(func() bool { a, _ := flow.Attempt(); return a.State == signin.Held })

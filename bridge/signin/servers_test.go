@@ -12,9 +12,9 @@ import (
 
 	"elicitation-inspector/bridge"
 	"elicitation-inspector/bridge/calls"
-	"elicitation-inspector/bridge/catalog"
 	"elicitation-inspector/bridge/changes"
-	"elicitation-inspector/bridge/client"
+
+	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/headless"
 	"elicitation-inspector/bridge/servers"
 	"elicitation-inspector/bridge/signin"
@@ -29,7 +29,7 @@ type inspection struct {
 	changed *changes.Subscription
 }
 
-func inspect(t *testing.T, w *world, settings client.Settings) *inspection {
+func inspect(t *testing.T, w *world, settings conversation.ClientSettings) *inspection {
 	t.Helper()
 	n := &inspection{asked: make(chan string, 1)}
 	desk := signin.NewDesk(signin.DeskConfig{Headless: true, Tell: func(_, address string) { n.asked <- address }})
@@ -69,12 +69,12 @@ func TestClockOfCallsStops(t *testing.T) {
 		delete(body, "refresh_token")
 		return status, body
 	}
-	in := inspect(t, w, client.Settings{})
+	in := inspect(t, w, conversation.ClientSettings{})
 	visit(t, <-in.asked)
 	id := in.Servers()[0].ID
 	in.until(func() bool { s, err := in.Server(id); return err != nil || s.State == servers.Ready })
 	w.Revoke()
-	call, err := in.Begin(calls.Request{Server: id, Kind: catalog.Tool, Name: "ping", Key: "ping"})
+	call, err := in.Begin(calls.Request{Server: id, Kind: conversation.Tool, Name: "ping", Key: "ping"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -115,7 +115,7 @@ func TestSignInOverSSE(t *testing.T) {
 		if revoked {
 			w.Revoke()
 		}
-		if out, err := session.Call(t.Context(), headless.Call{Kind: catalog.Tool, Key: "ping"}); err != nil || out.Failure != "" || out.Result == nil {
+		if out, err := session.Call(t.Context(), headless.Call{Kind: conversation.Tool, Key: "ping"}); err != nil || out.Failure != "" || out.Result == nil {
 			t.Errorf("the call ended with %+v, %v", out, err)
 		}
 	}

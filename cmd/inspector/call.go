@@ -14,12 +14,11 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"elicitation-inspector/bridge/catalog"
+	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/elicit/lint"
 	"elicitation-inspector/bridge/headless"
 	"elicitation-inspector/bridge/mcp"
 	"elicitation-inspector/bridge/rawjson"
-	"elicitation-inspector/bridge/response"
 	"elicitation-inspector/bridge/script"
 	"elicitation-inspector/bridge/wording"
 	"elicitation-inspector/bridge/written"
@@ -204,7 +203,7 @@ func (o *callOptions) converse(ctx context.Context, cmd *cobra.Command, call hea
 func (o *callOptions) call(cmd *cobra.Command, args []string) (c headless.Call, err error) {
 	dash := cmd.ArgsLenAtDash()
 	named := 0
-	for kind, key := range map[catalog.Kind]string{catalog.Prompt: o.prompt, catalog.Resource: o.resource} {
+	for kind, key := range map[conversation.Kind]string{conversation.Prompt: o.prompt, conversation.Resource: o.resource} {
 		if key != "" {
 			c.Kind, c.Key, named = kind, key, named+1
 		}
@@ -215,7 +214,7 @@ func (o *callOptions) call(cmd *cobra.Command, args []string) (c headless.Call, 
 	case named == 0 && (len(args) == 0 || dash == 0):
 		return c, usage("call needs the name of a TOOL, --prompt or --resource")
 	case named == 0:
-		c.Kind, c.Key, args, dash = catalog.Tool, args[0], args[1:], dash-1
+		c.Kind, c.Key, args, dash = conversation.Tool, args[0], args[1:], dash-1
 	}
 	if err := o.readArguments(args, dash); err != nil {
 		return c, err
@@ -223,7 +222,7 @@ func (o *callOptions) call(cmd *cobra.Command, args []string) (c headless.Call, 
 	if c.Arguments, err = readJSON("--args", o.args); err != nil {
 		return c, err
 	}
-	if c.Arguments != nil && c.Kind == catalog.Resource {
+	if c.Arguments != nil && c.Kind == conversation.Resource {
 		return c, usage("--args: a resource takes no arguments")
 	}
 	if o.script != "" {
@@ -362,7 +361,7 @@ func (o *callOptions) tell(cmd *cobra.Command, n *narrator, out headless.Outcome
 func failure(out headless.Outcome) string {
 	switch {
 	case out.Error != nil:
-		e, err := response.ErrorOf(out.Error)
+		e, err := conversation.ErrorOf(out.Error)
 		if err != nil {
 			return wording.EscapeLine(err.Error())
 		}
@@ -395,7 +394,7 @@ func idle(file string, r *script.Rule) string {
 
 // writeResult prints the readable parts of a result.
 func writeResult(w io.Writer, raw json.RawMessage) error {
-	result, err := response.ReadResult(raw)
+	result, err := conversation.ReadResult(raw)
 	if err != nil || len(result.Content) == 0 && result.Structured == nil {
 		_, err := fmt.Fprintf(w, "%s\n", rawjson.Pretty(raw))
 		return err

@@ -12,9 +12,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"elicitation-inspector/bridge/catalog"
 	"elicitation-inspector/bridge/check"
 	"elicitation-inspector/bridge/check/report"
+	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/headless"
 	"elicitation-inspector/bridge/mcp"
 	"elicitation-inspector/bridge/script"
@@ -355,7 +355,7 @@ func wanted(plan *script.Plan, names []string, arguments []byte) (list []check.W
 	for _, call := range plan.Calls {
 		if len(names) == 0 || slices.Contains(names, call.Key) {
 			list = append(list, check.Wanted{
-				Kind: catalog.Kind(call.Kind), Key: call.Key, Arguments: call.Arguments, Timeout: call.Timeout, Honest: []*script.Script{&call.Script}, Witness: call.Witness,
+				Kind: conversation.Kind(call.Kind), Key: call.Key, Arguments: call.Arguments, Timeout: call.Timeout, Honest: []*script.Script{&call.Script}, Witness: call.Witness,
 			})
 		}
 	}

@@ -10,7 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"elicitation-inspector/bridge/catalog"
+	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/headless"
 	"elicitation-inspector/bridge/rawjson"
 	"elicitation-inspector/bridge/wording"
@@ -48,13 +48,13 @@ not be read.`,
 
 // offered is one item of the server in the output.
 type offered struct {
-	Kind        catalog.Kind    `json:"kind"`
-	Name        string          `json:"name"`
-	URI         string          `json:"uri,omitempty"`
-	Title       string          `json:"title,omitempty"`
-	Description string          `json:"description,omitempty"`
-	MIME        string          `json:"mimeType,omitempty"`
-	Schema      json.RawMessage `json:"schema,omitempty"` // schema of the arguments
+	Kind        conversation.Kind `json:"kind"`
+	Name        string            `json:"name"`
+	URI         string            `json:"uri,omitempty"`
+	Title       string            `json:"title,omitempty"`
+	Description string            `json:"description,omitempty"`
+	MIME        string            `json:"mimeType,omitempty"`
+	Schema      json.RawMessage   `json:"schema,omitempty"` // schema of the arguments
 }
 
 func (o *listOptions) run(cmd *cobra.Command, args []string) error {
@@ -77,7 +77,7 @@ func (o *listOptions) run(cmd *cobra.Command, args []string) error {
 	list := []offered{}
 	for _, item := range offers.Items {
 		one := offered{Kind: item.Kind, Name: item.Name, Title: item.Title, Description: item.Description, MIME: item.MIME, Schema: item.Schema}
-		if item.Kind == catalog.Resource || item.Kind == catalog.Template {
+		if item.Kind == conversation.Resource || item.Kind == conversation.Template {
 			one.URI = item.Key
 		}
 		list = append(list, one)
@@ -100,7 +100,7 @@ func (o *listOptions) run(cmd *cobra.Command, args []string) error {
 }
 
 // read connects and reads the server's lists.
-func (o *listOptions) read(cmd *cobra.Command) (c catalog.Catalog, err error) {
+func (o *listOptions) read(cmd *cobra.Command) (c conversation.Catalog, err error) {
 	config, closing, err := o.connection(cmd)
 	if err != nil {
 		return c, err

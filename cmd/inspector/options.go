@@ -9,7 +9,7 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"elicitation-inspector/bridge/client"
+	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/inbox"
 	"elicitation-inspector/bridge/mcp"
 	"elicitation-inspector/bridge/script"
@@ -187,12 +187,12 @@ func (o *options) consistent() error {
 
 // settings returns how the client presents itself. The command line takes precedence over
 // an mcp.json.
-func (o *options) settings(protocolGiven bool) (client.Settings, error) {
+func (o *options) settings(protocolGiven bool) (conversation.ClientSettings, error) {
 	protocol := ""
 	if protocolGiven {
 		protocol = o.protocol
 	}
-	s, err := client.ParseSettings(protocol, o.elicitation)
+	s, err := conversation.ParseClientSettings(protocol, o.elicitation)
 	if err != nil {
 		return s, usage("--protocol, --elicitation: %w", err)
 	}

@@ -14,8 +14,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"elicitation-inspector/bridge/catalog"
-	"elicitation-inspector/bridge/client"
+	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/elicit/lint"
 	"elicitation-inspector/bridge/headless"
 	"elicitation-inspector/bridge/script"
@@ -263,7 +262,7 @@ func (o *runOptions) callAll(cmd *cobra.Command, s *suite, failOn *lint.Severity
 }
 
 // kinds maps a scenario's keys for calls to kinds.
-var kinds = map[string]catalog.Kind{"tool": catalog.Tool, "prompt": catalog.Prompt, "resource": catalog.Resource}
+var kinds = map[string]conversation.Kind{"tool": conversation.Tool, "prompt": conversation.Prompt, "resource": conversation.Resource}
 
 func (o *runOptions) callOne(ctx context.Context, session *headless.Session, scenario *script.Scenario, c *script.Call, failOn *lint.Severity) (one tested, out headless.Outcome, err error) {
 	out, err = session.Call(ctx, headless.Call{
@@ -308,7 +307,7 @@ func (o *runOptions) config(cmd *cobra.Command, s *suite) (c headless.Config, cl
 	if c, closing, err = own.connection(cmd); err != nil {
 		return c, closing, err
 	}
-	if c.Settings, err = client.ParseSettings(s.Protocol, cmp.Or(o.elicitation, s.scenario.Elicitation)); err != nil {
+	if c.Settings, err = conversation.ParseClientSettings(s.Protocol, cmp.Or(o.elicitation, s.scenario.Elicitation)); err != nil {
 		return c, closing, usageError{err}
 	}
 	c.Settings.Sampling, c.Settings.Roots = o.sampling || s.scenario.Sampling, o.roots || s.scenario.Roots

@@ -19,8 +19,6 @@ import (
 	"testing"
 	"time"
 
-	"elicitation-inspector/bridge/catalog"
-	"elicitation-inspector/bridge/client"
 	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/demo"
 	"elicitation-inspector/bridge/headless"
@@ -45,7 +43,7 @@ func TestAnswersGiveTheSameResult(t *testing.T) {
 			t.Run(how+" in "+revision, func(t *testing.T) {
 				t.Parallel()
 				for _, call := range calls {
-					if how != "accepting" && call.Kind == catalog.Tool && call.Arguments != nil { // vary the arguments only once
+					if how != "accepting" && call.Kind == conversation.Tool && call.Arguments != nil { // vary the arguments only once
 						continue
 					}
 					sameAgain(t, revision, answers, call)
@@ -114,7 +112,7 @@ func quickly(ctx context.Context, d time.Duration) error {
 func connectDemo(t *testing.T, revision, record string) *headless.Session {
 	t.Helper()
 	server := demo.New(demo.Options{Pause: quickly})
-	settings, err := client.ParseSettings(revision, "")
+	settings, err := conversation.ParseClientSettings(revision, "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -176,10 +174,10 @@ func demoCalls(t *testing.T, revision string) (calls []headless.Call) {
 			call.Timeout = 2 * time.Second
 		case item.Key == "flood":
 			call.Arguments = json.RawMessage(`{"count":100}`)
-		case item.Kind == catalog.Prompt:
+		case item.Kind == conversation.Prompt:
 			call.Arguments = json.RawMessage(`{"version":"1.4.0"}`)
-		case item.Kind == catalog.Template:
-			call.Kind, call.Key = catalog.Resource, "contract://lease/old-mill"
+		case item.Kind == conversation.Template:
+			call.Kind, call.Key = conversation.Resource, "contract://lease/old-mill"
 		}
 		calls = append(calls, call)
 		for name, property := range rawjson.Members(rawjson.Member(item.Schema, "properties")) {

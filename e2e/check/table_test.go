@@ -10,9 +10,9 @@ import (
 	"sync"
 	"testing"
 
-	"elicitation-inspector/bridge/catalog"
 	"elicitation-inspector/bridge/check"
-	"elicitation-inspector/bridge/client"
+
+	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/demo"
 	"elicitation-inspector/bridge/demo/faulty"
 	"elicitation-inspector/bridge/headless"
@@ -57,7 +57,7 @@ func TestRightServersAreClean(t *testing.T) {
 
 // offered is an item with the revisions in which the server offers it.
 type offered struct {
-	catalog.Item
+	conversation.Item
 	revisions []string
 }
 
@@ -65,7 +65,7 @@ type offered struct {
 func catalogOf(t *testing.T, spec target.Spec) (list []*offered) {
 	t.Helper()
 	for _, revision := range mcp.Revisions {
-		s, err := headless.Open(t.Context(), headless.Config{Target: spec, Settings: client.Settings{Protocol: revision, Choice: client.ChoiceExplicit}})
+		s, err := headless.Open(t.Context(), headless.Config{Target: spec, Settings: conversation.ClientSettings{Protocol: revision, Choice: conversation.ChoiceExplicit}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -106,7 +106,7 @@ func table(t *testing.T, spec target.Spec, plants []faulty.Plant) {
 	trials, offers := make(chan int, 1), catalogOf(t, spec)
 	trials <- 0
 	for i, item := range offers {
-		if item.Kind == catalog.Template {
+		if item.Kind == conversation.Template {
 			continue
 		}
 		own := slices.DeleteFunc(slices.Clone(plants), func(p faulty.Plant) bool { return p.Tool != item.Key })

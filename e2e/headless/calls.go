@@ -10,7 +10,7 @@ import (
 
 	"elicitation-inspector/bridge"
 	"elicitation-inspector/bridge/calls"
-	"elicitation-inspector/bridge/catalog"
+
 	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/elicit"
 	"elicitation-inspector/bridge/inbox"
@@ -18,7 +18,7 @@ import (
 
 // callsFor returns the calls to make: those that the scenario prescribes, or else one
 // for each item, with arguments that its schema suggests.
-func callsFor(scenario string, items []catalog.Item, given []calls.Request) ([]calls.Request, error) {
+func callsFor(scenario string, items []conversation.Item, given []calls.Request) ([]calls.Request, error) {
 	if given != nil {
 		return given, nil
 	}
@@ -31,14 +31,14 @@ func callsFor(scenario string, items []catalog.Item, given []calls.Request) ([]c
 			fmt.Fprintf(os.Stderr, "arguments of %s %s: %v\n", item.Kind, item.Name, wrong)
 		}
 		switch item.Kind {
-		case catalog.Tool, catalog.Prompt:
+		case conversation.Tool, conversation.Prompt:
 			r.Arguments = arguments
-		case catalog.Template:
+		case conversation.Template:
 			var err error
-			if r.Key, err = catalog.Expand(item.Key, arguments); err != nil {
+			if r.Key, err = conversation.ExpandTemplate(item.Key, arguments); err != nil {
 				return nil, err
 			}
-		case catalog.Resource:
+		case conversation.Resource:
 		}
 		out = append(out, r)
 	}
@@ -50,9 +50,9 @@ func callsFor(scenario string, items []catalog.Item, given []calls.Request) ([]c
 
 // echoSchema changes the call of json_schema_echo: its argument becomes the inputSchema
 // of json_schema_2020_12_tool, as the scenario requires.
-func echoSchema(items []catalog.Item, calls []calls.Request) error {
+func echoSchema(items []conversation.Item, calls []calls.Request) error {
 	tool := func(name string) int {
-		return slices.IndexFunc(items, func(i catalog.Item) bool { return i.Kind == catalog.Tool && i.Key == name })
+		return slices.IndexFunc(items, func(i conversation.Item) bool { return i.Kind == conversation.Tool && i.Key == name })
 	}
 	focal, echo := tool("json_schema_2020_12_tool"), tool("json_schema_echo")
 	if focal < 0 || echo < 0 {

@@ -20,9 +20,9 @@ import (
 
 	"elicitation-inspector/bridge"
 	"elicitation-inspector/bridge/calls"
-	"elicitation-inspector/bridge/catalog"
+
 	"elicitation-inspector/bridge/changes"
-	"elicitation-inspector/bridge/client"
+
 	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/servers"
 	"elicitation-inspector/bridge/target"
@@ -49,7 +49,7 @@ func run(ctx context.Context, args []string) (err error) {
 	if len(args) == 0 {
 		return errors.New("want the server's URL as the last argument")
 	}
-	settings, err := client.ParseSettings(os.Getenv("MCP_CONFORMANCE_PROTOCOL_VERSION"), "")
+	settings, err := conversation.ParseClientSettings(os.Getenv("MCP_CONFORMANCE_PROTOCOL_VERSION"), "")
 	if err != nil {
 		return fmt.Errorf("MCP_CONFORMANCE_PROTOCOL_VERSION: %w", err)
 	}
@@ -113,15 +113,15 @@ func makeCalls(ctx context.Context, in *bridge.Inspection, given []calls.Request
 }
 
 // connected waits until the server's catalog is read.
-func connected(ctx context.Context, in *bridge.Inspection, changed *changes.Subscription, id string) (catalog.Catalog, error) {
+func connected(ctx context.Context, in *bridge.Inspection, changed *changes.Subscription, id string) (conversation.Catalog, error) {
 	for {
 		server, err := in.Server(id)
 		if err != nil {
-			return catalog.Catalog{}, err
+			return conversation.Catalog{}, err
 		}
 		offers, err := in.Catalog(id)
 		if err != nil {
-			return catalog.Catalog{}, err
+			return conversation.Catalog{}, err
 		}
 		switch server.State {
 		case servers.Ready:
@@ -206,7 +206,7 @@ func givenCalls(context string) ([]calls.Request, error) {
 	}
 	var out []calls.Request
 	for _, t := range c.ToolCalls {
-		out = append(out, calls.Request{Kind: catalog.Tool, Name: t.Name, Key: t.Name, Arguments: t.Arguments})
+		out = append(out, calls.Request{Kind: conversation.Tool, Name: t.Name, Key: t.Name, Arguments: t.Arguments})
 	}
 	return out, nil
 }

@@ -12,14 +12,14 @@ import (
 	"slices"
 	"sync"
 
-	"elicitation-inspector/bridge/catalog"
 	"elicitation-inspector/bridge/check"
+	"elicitation-inspector/bridge/conversation"
 )
 
 // Subject is the tool, prompt or resource that a check calls.
 type Subject struct {
 	Server string // id of the server
-	Kind   catalog.Kind
+	Kind   conversation.Kind
 	Key    string
 }
 

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"time"
 
-	"elicitation-inspector/bridge/catalog"
 	"elicitation-inspector/bridge/check"
+	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/elicit/lint"
 )
 
@@ -15,7 +15,7 @@ import (
 // the revision, because the finding stands in the first trial that shows it, which can be
 // another one each time.
 type trialKey struct {
-	kind                       catalog.Kind
+	kind                       conversation.Kind
 	key, revision              string
 	behaviour, field, question string
 }

@@ -19,8 +19,8 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	"golang.org/x/net/html"
 
-	"elicitation-inspector/bridge/catalog"
 	"elicitation-inspector/bridge/check"
+	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/export"
 )
 
@@ -38,12 +38,12 @@ func sample() *check.Report {
 		Format: 1, Inspector: "1.0", Target: "./server " + hostile, Server: "shop " + hostile,
 		Began: time.Date(2026, 11, 22, 15, 27, 30, 0, time.UTC), Took: 43 * time.Second, Stopped: "interrupted",
 		Revisions: []string{"2025-11-25", "2025-06-18"}, Directory: "flows",
-		Calls: []check.Call{{Kind: catalog.Tool, Key: "deploy", Title: hostile, Arguments: json.RawMessage(`{"a":"</script>"}`)}, {Kind: catalog.Prompt, Key: hostile, MadeUp: true}},
+		Calls: []check.Call{{Kind: conversation.Tool, Key: "deploy", Title: hostile, Arguments: json.RawMessage(`{"a":"</script>"}`)}, {Kind: conversation.Prompt, Key: hostile, MadeUp: true}},
 		Problems: []check.Problem{{
 			Kind: check.CallBroken, Call: "tool " + hostile, Revisions: []string{"2025-06-18"}, Text: "It asked nothing: " + hostile, Do: "Give it arguments that it takes.",
 		}},
-		Silent:  []check.Call{{Kind: catalog.Tool, Key: hostile}},
-		Skipped: []check.Skipped{{Call: check.Call{Kind: catalog.Tool, Key: hostile}, Why: "It is annotated with destructiveHint: " + hostile}},
+		Silent:  []check.Call{{Kind: conversation.Tool, Key: hostile}},
+		Skipped: []check.Skipped{{Call: check.Call{Kind: conversation.Tool, Key: hostile}, Why: "It is annotated with destructiveHint: " + hostile}},
 		Behaviours: []check.Behaviour{
 			{Name: "accept", Group: "Honest answers", Title: "Accept", Does: "Accepts.", Good: "It answers."},
 			{Name: "decline", Group: "Honest answers", Title: "Decline", Does: "Declines.", Good: "It answers."},
@@ -367,7 +367,7 @@ func TestDashes(t *testing.T) {
 func TestManyCalls(t *testing.T) {
 	r := sample()
 	for range 100_000 {
-		r.Calls = append(r.Calls, check.Call{Kind: catalog.Tool, Key: "tool"})
+		r.Calls = append(r.Calls, check.Call{Kind: conversation.Tool, Key: "tool"})
 		r.Results = append(r.Results, check.Result{Trial: check.Trial{Call: len(r.Calls) - 1, Behaviour: "accept", Revision: "2025-11-25"}, Verdict: check.Pass})
 	}
 	began := time.Now()

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"elicitation-inspector/bridge/elicit/format"
+	"elicitation-inspector/bridge/elicit"
 	"elicitation-inspector/bridge/wording"
 )
 
@@ -45,7 +45,7 @@ type Part struct {
 // Verdict is the result of [Judge].
 type Verdict struct {
 	Raw      string    // the URL as the server sent it
-	Parts    []Part    // all of Raw, in order; of a long one the head, see [format.Head]
+	Parts    []Part    // all of Raw, in order; of a long one the head, see [elicit.FormatHead]
 	Openable bool      // Raw is an http or https address that every program parses in the same way
 	Warnings []Warning // the most severe first
 
@@ -70,10 +70,10 @@ func (v *Verdict) part(text string, strong bool) {
 }
 
 // Judge parses a URL as browsers do (the URL Standard), but refuses URLs that browsers
-// repair by guessing. Of a URL that is longer than [format.CheckedMost], it judges the
+// repair by guessing. Of a URL that is longer than [elicit.FormatCheckedMost], it judges the
 // beginning only.
 func Judge(raw string) Verdict {
-	v := Verdict{Raw: format.Head(raw)}
+	v := Verdict{Raw: elicit.FormatHead(raw)}
 	if why := v.judge(); why != "" {
 		v.Parts, v.Host = nil, Host{}
 		v.part(v.Raw, false)
@@ -81,9 +81,9 @@ func Judge(raw string) Verdict {
 	}
 	v.judgeText()
 	switch length := utf8.RuneCountInString(raw); {
-	case len(raw) > format.CheckedMost:
+	case len(raw) > elicit.FormatCheckedMost:
 		v.Raw, v.Openable = raw, false
-		v.warn(Danger, "too-long", "It has %d characters. Only its beginning, of %d bytes, is shown and judged. The rest is too long, so it cannot be opened from here.", length, format.CheckedMost)
+		v.warn(Danger, "too-long", "It has %d characters. Only its beginning, of %d bytes, is shown and judged. The rest is too long, so it cannot be opened from here.", length, elicit.FormatCheckedMost)
 	case length > maxURL:
 		v.warn(Caution, "too-long", "It has %d characters. Some browsers and servers cut an address off after %d.", length, maxURL)
 	}

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"elicitation-inspector/bridge/elicit/format"
+	"elicitation-inspector/bridge/elicit"
 )
 
 // ids lists the IDs of a verdict's warnings, in order.
@@ -314,7 +314,7 @@ func TestLongURL(t *testing.T) {
 		if v.Openable || v.Raw != raw || v.ASCII != "example.com" || !slices.Contains(ids(v), "too-long") || slices.Contains(ids(v), "not-a-uri") {
 			t.Errorf("%q: %t, %s, %v", part, v.Openable, v.ASCII, ids(v))
 		}
-		if !strings.HasPrefix(raw, shown) || len(shown) > format.CheckedMost || !strings.HasSuffix(shown, part) && len(part) < 7 {
+		if !strings.HasPrefix(raw, shown) || len(shown) > elicit.FormatCheckedMost || !strings.HasSuffix(shown, part) && len(part) < 7 {
 			t.Errorf("%q: %d bytes are shown, ending in %q", part, len(shown), shown[len(shown)-8:])
 		}
 	}

@@ -7,7 +7,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"elicitation-inspector/bridge/elicit/format"
+	"elicitation-inspector/bridge/elicit"
 	"elicitation-inspector/bridge/wording"
 )
 
@@ -27,7 +27,7 @@ func (v *Verdict) judgeText() {
 		v.warn(Danger, "hidden-characters", "It contains characters that cannot be seen, or that change the order in which text is read: %s.", strings.Join(list, ", "))
 	}
 	if v.Openable && len(list) == 0 && IsASCII(v.Raw) {
-		if err := format.URI(v.Raw); err != nil {
+		if err := elicit.CheckURI(v.Raw); err != nil {
 			v.warn(Note, "not-a-uri", "It is not a valid URI (RFC 3986): %s. Browsers open it all the same.", err)
 		}
 	}

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"unicode"
 
-	"elicitation-inspector/bridge/elicit/format"
+	"elicitation-inspector/bridge/elicit"
 	"elicitation-inspector/bridge/elicit/link"
 	"elicitation-inspector/bridge/rawjson"
 	"elicitation-inspector/bridge/wording"
@@ -20,12 +20,12 @@ func (q *question) lintAddress() {
 		q.find("url-missing", "/url", "The url is %s, not a string.", wording.WithArticle(t))
 		return
 	}
-	if len(text) > format.CheckedMost {
-		q.find("url-too-long", "/url", "The url has %d bytes. Programs cut off or refuse what is longer than %d; only its beginning is judged here.", len(text), format.CheckedMost)
-		text = format.Head(text)
+	if len(text) > elicit.FormatCheckedMost {
+		q.find("url-too-long", "/url", "The url has %d bytes. Programs cut off or refuse what is longer than %d; only its beginning is judged here.", len(text), elicit.FormatCheckedMost)
+		text = elicit.FormatHead(text)
 	}
-	if err := format.URI(text); err != nil {
-		if link.IsASCII(text) || format.URI(strings.Map(lettered, text)) != nil {
+	if err := elicit.CheckURI(text); err != nil {
+		if link.IsASCII(text) || elicit.CheckURI(strings.Map(lettered, text)) != nil {
 			q.find("url-invalid", "/url", "The url is not valid: %s.", err)
 			return
 		}

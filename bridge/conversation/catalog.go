@@ -1,6 +1,4 @@
-// Package catalog holds the tools, prompts, resources and resource templates that a
-// server lists.
-package catalog
+package conversation
 
 import (
 	"encoding/json"
@@ -123,8 +121,8 @@ func ListOf(method string) (List, bool) {
 // Bounds on all lists of one server together, because a page can be as large as a
 // message, and a list can have any number of pages.
 const (
-	MostBytes = 64 << 20
-	MostItems = 150_000
+	CatalogMost = 64 << 20
+	MostItems   = 150_000
 )
 
 // Room is the unused or the used part of these bounds.

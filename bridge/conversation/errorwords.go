@@ -1,4 +1,4 @@
-package response
+package conversation
 
 import (
 	"encoding/json"
@@ -12,9 +12,9 @@ import (
 	"elicitation-inspector/bridge/wording"
 )
 
-// Decode unmarshals valid JSON. Its error names the member of the wrong type, without
+// DecodeResult unmarshals valid JSON. Its error names the member of the wrong type, without
 // names of Go types.
-func Decode(raw json.RawMessage, into any) error {
+func DecodeResult(raw json.RawMessage, into any) error {
 	err := json.Unmarshal(raw, into)
 	var wrong *json.UnmarshalTypeError
 	if !errors.As(err, &wrong) {
@@ -61,14 +61,14 @@ func wanted(t reflect.Type) string {
 	}
 }
 
-// KindOf names the type of a JSON value, for use in a sentence.
-func KindOf(raw json.RawMessage) string { return wording.WithArticle(rawjson.KindOf(raw)) }
+// ContentKind names the type of a JSON value, for use in a sentence.
+func ContentKind(raw json.RawMessage) string { return wording.WithArticle(rawjson.KindOf(raw)) }
 
 // The SDK reads some results itself, and returns errors of its JSON package.
 var goErrors = regexp.MustCompile(`(?:unmarshaling result: )?json: cannot unmarshal .* into Go (?:struct field (?:\S*mcp\.\w+\.)?(\S+)|value) of type [^\s)]+`)
 
-// Plainly replaces the names of Go types in an error of the SDK.
-func Plainly(text string) string {
+// PlainError replaces the names of Go types in an error of the SDK.
+func PlainError(text string) string {
 	return goErrors.ReplaceAllStringFunc(text, func(match string) string {
 		if member := goErrors.FindStringSubmatch(match)[1]; member != "" {
 			return fmt.Sprintf("%q of the result is of the wrong type", member)
@@ -81,5 +81,5 @@ func Plainly(text string) string {
 // log has the whole text.
 const textMost = 500
 
-// Shortened cuts a text to textMost.
-func Shortened(text string) string { return wording.Shorten(text, textMost) }
+// ShortError cuts a text to textMost.
+func ShortError(text string) string { return wording.Shorten(text, textMost) }

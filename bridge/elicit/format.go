@@ -1,5 +1,4 @@
-// Package format checks texts against the JSON Schema formats that elicitations may use.
-package format
+package elicit
 
 import (
 	"errors"
@@ -13,14 +12,14 @@ import (
 	"elicitation-inspector/bridge/wording"
 )
 
-// Checks holds the check function of each format in the specification, and of "time", a
+// FormatChecks holds the check function of each format in the specification, and of "time", a
 // part of date-time. An error says what is wrong, in words that fit after a colon.
-var Checks = map[string]func(string) error{
-	"email":     Email,
-	"uri":       URI,
-	"date":      Date,
-	"time":      Time,
-	"date-time": DateTime,
+var FormatChecks = map[string]func(string) error{
+	"email":     CheckEmail,
+	"uri":       CheckURI,
+	"date":      CheckDate,
+	"time":      CheckTime,
+	"date-time": CheckDateTime,
 }
 
 // localPart matches an email address before its @ (atoms or a quoted string), and domain
@@ -33,9 +32,9 @@ var localPart, domain = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^` + label + `(?:\.` + label + `)*$`)
 })
 
-// Email checks a Mailbox by RFC 5321, section 4.1.2, with the length limits of section
+// CheckEmail checks a Mailbox by RFC 5321, section 4.1.2, with the length limits of section
 // 4.5.3.1.
-func Email(s string) error {
+func CheckEmail(s string) error {
 	i := strings.LastIndexByte(s, '@')
 	if i < 0 {
 		return errors.New("it has no @")
@@ -84,26 +83,26 @@ var uri = sync.OnceValue(func() *regexp.Regexp {
 // scheme matches the scheme at the beginning of a URI.
 var scheme = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9+.-]*:`)
 
-// CheckedMost is how many bytes of a URI are examined. RFC 9110, section 4.1, recommends
+// FormatCheckedMost is how many bytes of a URI are examined. RFC 9110, section 4.1, recommends
 // support for 8,000.
-const CheckedMost = 8 << 10
+const FormatCheckedMost = 8 << 10
 
-// Head returns the part of a URI that is examined. It breaks no character and no escape.
-func Head(s string) string {
-	if len(s) <= CheckedMost {
+// FormatHead returns the part of a URI that is examined. It breaks no character and no escape.
+func FormatHead(s string) string {
+	if len(s) <= FormatCheckedMost {
 		return s
 	}
-	s = wording.Head(s, CheckedMost)
+	s = wording.Head(s, FormatCheckedMost)
 	if i := strings.LastIndexByte(s, '%'); i > len(s)-len("%00") {
 		return s[:i]
 	}
 	return s
 }
 
-// URI checks an absolute URI by RFC 3986: one with a scheme. Of a long one it checks the
-// [Head].
-func URI(s string) error {
-	s = Head(s)
+// CheckURI checks an absolute URI by RFC 3986: one with a scheme. Of a long one it checks the
+// [FormatHead].
+func CheckURI(s string) error {
+	s = FormatHead(s)
 	if !scheme.MatchString(s) {
 		return errors.New("it has no scheme such as https")
 	}
@@ -124,8 +123,8 @@ func URI(s string) error {
 	return nil
 }
 
-// Date checks a full-date of RFC 3339, section 5.6.
-func Date(s string) error {
+// CheckDate checks a full-date of RFC 3339, section 5.6.
+func CheckDate(s string) error {
 	_, err := time.Parse(time.DateOnly, s)
 	var wrong *time.ParseError
 	switch {
@@ -137,21 +136,21 @@ func Date(s string) error {
 	return errors.New("it is not written like 2026-01-31")
 }
 
-// Time checks a full-time of RFC 3339, section 5.6.
-func Time(s string) error {
+// CheckTime checks a full-time of RFC 3339, section 5.6.
+func CheckTime(s string) error {
 	if !isDateTime("2026-01-31T" + s) {
 		return errors.New("it is not written like 09:30:00Z, or there is no such time")
 	}
 	return nil
 }
 
-// DateTime checks a date-time of RFC 3339, section 5.6.
-func DateTime(s string) error {
+// CheckDateTime checks a date-time of RFC 3339, section 5.6.
+func CheckDateTime(s string) error {
 	if isDateTime(s) {
 		return nil
 	}
 	switch {
-	case Date(s) == nil:
+	case CheckDate(s) == nil:
 		return errors.New("the time is missing")
 	case isDateTime(s + "Z"):
 		return errors.New("the offset from UTC is missing; write Z or one such as +02:00")

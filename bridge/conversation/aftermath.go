@@ -1,12 +1,9 @@
-// Package aftermath describes in a few words what a server did after one of its questions
-// was settled, as the next frames on its connection show.
-package aftermath
+package conversation
 
 import (
 	"fmt"
 	"strings"
 
-	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/mcp"
 	"elicitation-inspector/bridge/wire"
 	"elicitation-inspector/bridge/wording"
@@ -14,13 +11,13 @@ import (
 
 // Settled is a settled question, with the state of its call and its connection.
 type Settled struct {
-	conversation.Question
+	Question
 	Session string // the name of the connection; "" if only the server is known
 	Server  string // label
 	Lost    string // why the connection ended; "" if it is open, or the end is not known
 	Call    int    // 0 if no call is known
 	// CallState and CallFailure are the state of the call.
-	CallState   conversation.State
+	CallState   State
 	CallFailure string
 
 	passed bool // another question was asked or settled since
@@ -154,11 +151,11 @@ func (q *Settled) andThen(next Next) Next {
 	case q.Lost != "" && !next.gone:
 		next.Text = strings.TrimPrefix(next.Text+"; then "+q.Lost, "; then ")
 	case next.Text != "":
-	case q.CallState == conversation.Stopped && q.CallFailure != "": // the plan stopped the call
+	case q.CallState == Stopped && q.CallFailure != "": // the plan stopped the call
 		next.Text = "nothing; " + q.CallFailure
-	case q.CallState == conversation.Stopped:
+	case q.CallState == Stopped:
 		next.Text = "nothing until the call was stopped"
-	case q.CallState == conversation.Failed:
+	case q.CallState == Failed:
 		next.Text = "nothing; the call " + q.CallState.String() + ": " + q.CallFailure
 	}
 	return next

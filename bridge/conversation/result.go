@@ -1,6 +1,4 @@
-// Package response reads the responses to requests, exactly as received: results, errors,
-// and results that require input. It describes in words what is wrong with them.
-package response
+package conversation
 
 import (
 	"encoding/base64"
@@ -46,7 +44,7 @@ func ReadResult(raw json.RawMessage) (Result, error) {
 		Contents []json.RawMessage `json:"contents"`
 	}
 	out := Result{Raw: raw}
-	if err := Decode(raw, &r); err != nil {
+	if err := DecodeResult(raw, &r); err != nil {
 		return out, fmt.Errorf("the result cannot be read: %w", err)
 	}
 	out.IsError, out.Structured = r.IsError, r.Structured
@@ -82,7 +80,7 @@ func readContent(raw json.RawMessage, role string) Content {
 		Description string          `json:"description"`
 		Resource    json.RawMessage `json:"resource"`
 	}
-	if err := Decode(raw, &b); err != nil {
+	if err := DecodeResult(raw, &b); err != nil {
 		return Content{Role: role, Problem: "the block cannot be read: " + err.Error(), Raw: raw}
 	}
 	if b.Type == "resource" && b.Resource != nil {
@@ -106,7 +104,7 @@ func readContents(raw json.RawMessage) Content {
 		Text string `json:"text"`
 		Blob string `json:"blob"`
 	}
-	if err := Decode(raw, &r); err != nil {
+	if err := DecodeResult(raw, &r); err != nil {
 		return Content{Type: "resource", Problem: "the contents cannot be read: " + err.Error(), Raw: raw}
 	}
 	c := Content{Type: "resource", URI: r.URI, MIME: r.MIME, Text: r.Text, Raw: raw}

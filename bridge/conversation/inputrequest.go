@@ -1,11 +1,10 @@
-package client
+package conversation
 
 import (
 	"encoding/json"
 	"errors"
 	"fmt"
 
-	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/elicit"
 	"elicitation-inspector/bridge/mcp"
 )
@@ -13,7 +12,7 @@ import (
 // InputRequest is a request of a server for input from its client: an elicitation, or a
 // sampling or roots request. The person answers all of them in the same place.
 type InputRequest struct {
-	conversation.Question
+	Question
 	Server   string // id
 	Session  string // the name of the connection
 	Call     int    // 0 if no call is known
@@ -24,36 +23,36 @@ type InputRequest struct {
 	Lost bool            // a later input request has the same key, and only the last counts
 	Mute bool            // no response can be sent
 
-	Refusal *Refusal // why the person is not asked; nil if the person is asked
+	Refusal *CapabilityRefusal // why the person is not asked; nil if the person is asked
 }
 
-// Refusal is the JSON-RPC error that refuses a request.
-type Refusal struct {
+// CapabilityRefusal is the JSON-RPC error that refuses a request.
+type CapabilityRefusal struct {
 	Code    int64
 	Message string
 }
 
 // Judge parses a request, and refuses it if the person cannot be asked in this revision.
 // It keeps a refusal that r already has.
-func (s Settings) Judge(r *InputRequest, revision string) {
+func (s ClientSettings) Judge(r *InputRequest, revision string) {
 	unread := s.read(r, revision)
 	switch {
 	case r.Refusal != nil:
 	case r.Via == elicit.InError && revision != mcp.Revision20251125:
-		r.Refusal = &Refusal{mcp.CodeInvalidRequest, fmt.Sprintf("error %d asks for URLs in revision %s alone, and this session speaks %s",
+		r.Refusal = &CapabilityRefusal{mcp.CodeInvalidRequest, fmt.Sprintf("error %d asks for URLs in revision %s alone, and this session speaks %s",
 			mcp.CodeURLElicitationRequired, mcp.Revision20251125, revision)}
 	case unread != nil:
 		r.Refusal = unread
 	case r.Method == "":
-		r.Refusal = &Refusal{mcp.CodeInvalidParams, "it is no request: it has no method"}
+		r.Refusal = &CapabilityRefusal{mcp.CodeInvalidParams, "it is no request: it has no method"}
 	case !mcp.IsInput(r.Method):
-		r.Refusal = &Refusal{mcp.CodeInvalidParams, fmt.Sprintf("%q cannot be asked of a client", r.Method)}
+		r.Refusal = &CapabilityRefusal{mcp.CodeInvalidParams, fmt.Sprintf("%q cannot be asked of a client", r.Method)}
 	}
 }
 
 // read decodes the params of an elicitation. It returns the refusal if the person cannot
 // be asked, else nil.
-func (s Settings) read(r *InputRequest, revision string) *Refusal {
+func (s ClientSettings) read(r *InputRequest, revision string) *CapabilityRefusal {
 	if r.Method != mcp.MethodElicit {
 		return nil
 	}
@@ -67,21 +66,21 @@ func (s Settings) read(r *InputRequest, revision string) *Refusal {
 	case s.Declares() == DeclareNone:
 		return NotDeclared("elicitation")
 	case err != nil:
-		return &Refusal{mcp.CodeInvalidParams, err.Error()}
+		return &CapabilityRefusal{mcp.CodeInvalidParams, err.Error()}
 	case r.Request.Mode != elicit.ModeForm && r.Request.Mode != elicit.ModeURL:
-		return &Refusal{mcp.CodeInvalidParams, fmt.Sprintf("there is no elicitation mode %q", r.Request.Mode)}
+		return &CapabilityRefusal{mcp.CodeInvalidParams, fmt.Sprintf("there is no elicitation mode %q", r.Request.Mode)}
 	case !s.Allows(string(r.Request.Mode), revision):
-		return &Refusal{mcp.CodeInvalidParams, fmt.Sprintf("the client did not declare elicitation in %s mode", r.Request.Mode)}
+		return &CapabilityRefusal{mcp.CodeInvalidParams, fmt.Sprintf("the client did not declare elicitation in %s mode", r.Request.Mode)}
 	case r.Via == elicit.InError && r.Request.Mode != elicit.ModeURL: // no message can carry the answer
-		return &Refusal{mcp.CodeInvalidParams, fmt.Sprintf("error %d can only ask for URLs", mcp.CodeURLElicitationRequired)}
+		return &CapabilityRefusal{mcp.CodeInvalidParams, fmt.Sprintf("error %d can only ask for URLs", mcp.CodeURLElicitationRequired)}
 	}
 	return nil
 }
 
 // NotDeclared returns the refusal of a method whose capability was not declared: for the
 // server, the method does not exist.
-func NotDeclared(capability string) *Refusal {
-	return &Refusal{mcp.CodeMethodNotFound, fmt.Sprintf("Method not found: the client has not declared the capability %q", capability)}
+func NotDeclared(capability string) *CapabilityRefusal {
+	return &CapabilityRefusal{mcp.CodeMethodNotFound, fmt.Sprintf("Method not found: the client has not declared the capability %q", capability)}
 }
 
 // Suggestion returns a valid minimal result for sampling/createMessage and roots/list;

@@ -1,11 +1,9 @@
-package catalog
+package conversation
 
 import (
 	"encoding/json"
 	"errors"
 	"fmt"
-
-	"elicitation-inspector/bridge/response"
 )
 
 // Reader reads the pages of one list, within Room. Entries that cannot be read or are
@@ -29,7 +27,7 @@ var errFull = errors.New("the rest of the list is left out, because it is more t
 // why the list ends here.
 func (r *Reader) Page(result json.RawMessage) (next string, err error) {
 	var page map[string]json.RawMessage
-	if err := response.Decode(result, &page); err != nil {
+	if err := DecodeResult(result, &page); err != nil {
 		return "", fmt.Errorf("the result cannot be read: %w", err)
 	}
 	var entries []json.RawMessage
@@ -37,7 +35,7 @@ func (r *Reader) Page(result json.RawMessage) (next string, err error) {
 	if page[member] == nil {
 		return "", fmt.Errorf("the result has no %q", member)
 	}
-	if err := response.Decode(page[member], &entries); err != nil {
+	if err := DecodeResult(page[member], &entries); err != nil {
 		return "", fmt.Errorf("the result's %q cannot be read: %w", member, err)
 	}
 	for i, raw := range entries {
@@ -59,7 +57,7 @@ func (r *Reader) Page(result json.RawMessage) (next string, err error) {
 		return "", nil
 	}
 	if json.Unmarshal(cursor, &next) != nil {
-		return "", fmt.Errorf("nextCursor is %s, not a string", response.KindOf(cursor))
+		return "", fmt.Errorf("nextCursor is %s, not a string", ContentKind(cursor))
 	}
 	if r.Room.Bytes -= len(cursor); r.Room.Bytes < 0 { // the caller keeps all cursors, to notice a repeated one
 		return "", errFull
@@ -89,7 +87,7 @@ func (r *Reader) Part(err error) Part {
 		return Part{Items: r.Items}
 	}
 	for i, problem := range problems {
-		problems[i] = errors.New(response.Shortened(problem.Error()))
+		problems[i] = errors.New(ShortError(problem.Error()))
 	}
 	return Part{Items: r.Items, Errors: []string{fmt.Sprintf("%s: %v", r.List.Method, errors.Join(problems...))}}
 }

@@ -1,4 +1,4 @@
-package response
+package conversation
 
 import (
 	"encoding/json"
@@ -28,11 +28,11 @@ const (
 	inputRequiredType = "input_required"
 )
 
-// Complete reports whether a result of 2026-07-28 ends its request. An absent resultType
+// ResultComplete reports whether a result of 2026-07-28 ends its request. An absent resultType
 // means that it does. The error says why a client must treat the result as invalid.
-func Complete(result json.RawMessage) (bool, error) {
+func ResultComplete(result json.RawMessage) (bool, error) {
 	if t := rawjson.KindOf(result); t != rawjson.Object && t != rawjson.Null {
-		return false, fmt.Errorf("the result cannot be read: it is %s, not an object", KindOf(result))
+		return false, fmt.Errorf("the result cannot be read: it is %s, not an object", ContentKind(result))
 	}
 	kind := rawjson.Member(result, "resultType")
 	switch name := rawjson.Text(kind); {
@@ -41,16 +41,16 @@ func Complete(result json.RawMessage) (bool, error) {
 	case name == inputRequiredType:
 		return false, nil
 	case rawjson.KindOf(kind) != rawjson.String:
-		return false, fmt.Errorf("the result is invalid: its resultType is %s, not a string", KindOf(kind))
+		return false, fmt.Errorf("the result is invalid: its resultType is %s, not a string", ContentKind(kind))
 	default:
-		return false, fmt.Errorf("the result is invalid: there is no resultType %q, and a client must take one that it does not know as invalid", Shortened(name))
+		return false, fmt.Errorf("the result is invalid: there is no resultType %q, and a client must take one that it does not know as invalid", ShortError(name))
 	}
 }
 
 // MustComplete returns an error if a result of 2026-07-28 is invalid for a request that
 // cannot require input.
 func MustComplete(method string, result json.RawMessage) error {
-	complete, err := Complete(result)
+	complete, err := ResultComplete(result)
 	if err == nil && !complete {
 		return fmt.Errorf("the result of %s cannot require input", method)
 	}
@@ -61,7 +61,7 @@ func MustComplete(method string, result json.RawMessage) error {
 func ReadInputRequired(result json.RawMessage) (*InputRequired, error) {
 	requests := rawjson.Member(result, "inputRequests")
 	if requests != nil && rawjson.KindOf(requests) != rawjson.Object {
-		return nil, fmt.Errorf("inputRequests is %s, not an object", KindOf(requests))
+		return nil, fmt.Errorf("inputRequests is %s, not an object", ContentKind(requests))
 	}
 	return &InputRequired{Asked: elicit.AskedInResult(result), Asks: requests != nil, State: rawjson.Member(result, "requestState")}, nil
 }
@@ -75,9 +75,9 @@ func (e RPCError) URLProblem() error {
 		return errors.New("the error has no data, so there is nothing to visit")
 	}
 	if e.Data[0] != '{' {
-		return fmt.Errorf("data.elicitations cannot be read: the data is %s, not an object", KindOf(e.Data))
+		return fmt.Errorf("data.elicitations cannot be read: the data is %s, not an object", ContentKind(e.Data))
 	}
-	if err := Decode(e.Data, &d); err != nil {
+	if err := DecodeResult(e.Data, &d); err != nil {
 		return fmt.Errorf("data.elicitations cannot be read: %w", err)
 	}
 	if len(d.Elicitations) == 0 {

@@ -1,4 +1,4 @@
-package response
+package conversation
 
 import (
 	"encoding/json"
@@ -73,7 +73,7 @@ func ErrorOf(raw json.RawMessage) (RPCError, error) {
 		Message *string         `json:"message"`
 		Data    json.RawMessage `json:"data"`
 	}
-	if err := Decode(raw, &e); err != nil {
+	if err := DecodeResult(raw, &e); err != nil {
 		return RPCError{Raw: raw}, fmt.Errorf("the error object cannot be read: %w", err)
 	}
 	if e.Code == nil || e.Message == nil {

@@ -1,4 +1,4 @@
-package catalog
+package conversation
 
 import (
 	"cmp"
@@ -11,7 +11,6 @@ import (
 	"github.com/yosida95/uritemplate/v3"
 
 	"elicitation-inspector/bridge/rawjson"
-	"elicitation-inspector/bridge/response"
 	"elicitation-inspector/bridge/wording"
 )
 
@@ -34,7 +33,7 @@ func (l List) item(raw json.RawMessage) (Item, error) {
 		Annotations json.RawMessage `json:"annotations"`
 		Execution   json.RawMessage `json:"execution"`
 	}
-	if err := response.Decode(raw, &e); err != nil {
+	if err := DecodeResult(raw, &e); err != nil {
 		return Item{}, err
 	}
 	i := Item{Kind: l.kind, Key: e.Name, Title: e.Title, Description: e.Description, MIME: e.MIME}
@@ -69,7 +68,7 @@ func argumentsOf(prompt json.RawMessage) (json.RawMessage, error) {
 			Required bool `json:"required"`
 		} `json:"arguments"`
 	}
-	err := response.Decode(prompt, &p)
+	err := DecodeResult(prompt, &p)
 	var s schema
 	for _, a := range p.Arguments {
 		s.add(a.entry, a.Required)
@@ -89,15 +88,15 @@ func variablesOf(template string) (json.RawMessage, error) {
 	return s.json(), nil
 }
 
-// Expand expands a resource template (RFC 6570). arguments is a JSON object of strings.
-func Expand(template string, arguments json.RawMessage) (string, error) {
+// ExpandTemplate expands a resource template (RFC 6570). arguments is a JSON object of strings.
+func ExpandTemplate(template string, arguments json.RawMessage) (string, error) {
 	t, err := uritemplate.New(template)
 	if err != nil {
 		return "", fmt.Errorf("%q is no URI template: %w", template, err)
 	}
 	values := map[string]string{}
 	if len(arguments) > 0 {
-		if err := response.Decode(arguments, &values); err != nil {
+		if err := DecodeResult(arguments, &values); err != nil {
 			return "", fmt.Errorf("the variables of %q must be strings: %w", template, err)
 		}
 	}
