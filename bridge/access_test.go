@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"elicitation-inspector/bridge"
-	"elicitation-inspector/bridge/target"
+	"elicitation-inspector/bridge/transport"
 )
 
 // If a server requires a token, the reason of the failed connection tells how to provide
@@ -17,7 +17,7 @@ func TestTokenWanted(t *testing.T) {
 	const how = `--header 'Authorization: Bearer TOKEN', or in "headers" in mcp.json`
 	for _, c := range []struct {
 		name, token, body, challenge string
-		transport                    target.Transport
+		transport                    transport.Transport
 		status                       int
 		want                         []string
 	}{
@@ -28,7 +28,7 @@ func TestTokenWanted(t *testing.T) {
 		{name: "401 with a token", status: 401, token: "Bearer old", want: []string{"that was sent is not accepted", how}},
 		{name: "403", status: 403, want: []string{"HTTP 403 Forbidden", "If it is a token that is missing, give it with " + how}},
 		{name: "403 with a token", status: 403, token: "Bearer low", want: []string{"does not give access", how}},
-		{name: "401 over SSE", status: 401, transport: target.TransportSSE, challenge: "Bearer", want: []string{"over SSE: HTTP 401 Unauthorized", how, "WWW-Authenticate: Bearer"}},
+		{name: "401 over SSE", status: 401, transport: transport.TransportSSE, challenge: "Bearer", want: []string{"over SSE: HTTP 401 Unauthorized", how, "WWW-Authenticate: Bearer"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -45,11 +45,11 @@ func TestTokenWanted(t *testing.T) {
 				_, _ = w.Write([]byte(strings.ReplaceAll(c.body, "ID", string(m.ID))))
 			}))
 			t.Cleanup(server.Close)
-			spec := target.Spec{Name: "closed", URL: server.URL, Transport: c.transport, Header: http.Header{}}
+			spec := transport.Spec{Name: "closed", URL: server.URL, Transport: c.transport, Header: http.Header{}}
 			if c.token != "" {
 				spec.Header.Set("Authorization", c.token)
 			}
-			b := startFailing(t, bridge.Config{Targets: []target.Spec{spec}})
+			b := startFailing(t, bridge.Config{Targets: []transport.Spec{spec}})
 			for _, want := range c.want {
 				if reason := b.server().Reason; !strings.Contains(reason, want) {
 					t.Errorf("the reason is %q, want %q in it", reason, want)
@@ -61,7 +61,7 @@ func TestTokenWanted(t *testing.T) {
 
 // A server with an invalid entry in mcp.json fails, and the others run.
 func TestMisconfiguredServer(t *testing.T) {
-	b := startFailing(t, bridge.Config{Targets: []target.Spec{
+	b := startFailing(t, bridge.Config{Targets: []transport.Spec{
 		{Name: "revision", Command: []string{"never-started"}, From: "mcp.json:3", Protocol: "2024-11-05"},
 	}})
 	const want = `mcp.json:3: server "revision": unknown protocol revision "2024-11-05": want auto, 2026-07-28, 2025-11-25, 2025-06-18`

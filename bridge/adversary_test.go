@@ -11,14 +11,12 @@ import (
 	"time"
 
 	"elicitation-inspector/bridge"
-	"elicitation-inspector/bridge/calls"
 
 	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/demo"
-	"elicitation-inspector/bridge/inbox"
+	"elicitation-inspector/bridge/live"
 
-	"elicitation-inspector/bridge/servers"
-	"elicitation-inspector/bridge/target"
+	"elicitation-inspector/bridge/transport"
 )
 
 func init() {
@@ -118,7 +116,7 @@ func TestCompletionOfAnIDUsedAgain(t *testing.T) {
 	for n, action := range []string{"decline", "accept"} {
 		call := b.call("reuse")
 		b.question(n + 1)
-		b.answer(n+1, inbox.Answer{Action: action})
+		b.answer(n+1, live.Answer{Action: action})
 		b.done(call.Number)
 	}
 	b.done(b.call("complete").Number)
@@ -131,7 +129,7 @@ func TestCompletionOfAnIDUsedAgain(t *testing.T) {
 	b.done(b.call("complete").Number) // a second time is harmless
 	call := b.call("early")
 	b.until("the early completion", func() bool { return b.question(3).Completion == conversation.CompletionDone })
-	b.answer(3, inbox.Answer{Action: "accept"})
+	b.answer(3, live.Answer{Action: "accept"})
 	b.done(call.Number)
 	if q := b.question(3); q.Completion != conversation.CompletionDone {
 		t.Errorf("the third, which was completed early: completion %d", q.Completion)
@@ -144,14 +142,14 @@ func TestServersDoNotMeddle(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var targets []target.Spec
+	var targets []transport.Spec
 	for _, name := range []string{"one", "two"} {
-		targets = append(targets, target.Spec{Name: name, Command: []string{self}, Env: []string{serverEnv + "=sly"}})
+		targets = append(targets, transport.Spec{Name: name, Command: []string{self}, Env: []string{serverEnv + "=sly"}})
 	}
 	b := startInspection(t, bridge.Config{Targets: targets})
-	b.until("the other server", func() bool { return b.in.Servers()[1].State == servers.Ready })
+	b.until("the other server", func() bool { return b.in.Servers()[1].State == live.Ready })
 	first := b.call("wait")
-	second, err := b.in.Begin(calls.Request{Server: "s2", Kind: conversation.Tool, Name: "spoof", Key: "spoof"})
+	second, err := b.in.Begin(live.Request{Server: "s2", Kind: conversation.Tool, Name: "spoof", Key: "spoof"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -219,14 +217,14 @@ func TestNothingIsLeftBehind(t *testing.T) {
 			s := serveHTTP(t, &rawHTTP{call: func(_ http.ResponseWriter, r request) { <-r.ctx.Done() }})
 			d := demo.New(demo.Options{})
 			t.Cleanup(func() { _ = d.Close() })
-			b := startInspection(t, bridge.Config{Targets: []target.Spec{
+			b := startInspection(t, bridge.Config{Targets: []transport.Spec{
 				{Name: "process", Command: []string{self}, Env: []string{serverEnv + "=asks"}},
 				{Name: "http", URL: s.address},
 				{Name: "demo", Builtin: d.MCP},
 			}})
 			b.until("all servers", func() bool {
 				for _, s := range b.in.Servers() {
-					if s.State != servers.Ready {
+					if s.State != live.Ready {
 						return false
 					}
 				}
@@ -234,7 +232,7 @@ func TestNothingIsLeftBehind(t *testing.T) {
 			})
 			b.call("ask")
 			b.question(1)
-			if _, err := b.in.Begin(calls.Request{Server: "s2", Kind: conversation.Tool, Name: "ask", Key: "ask"}); err != nil {
+			if _, err := b.in.Begin(live.Request{Server: "s2", Kind: conversation.Tool, Name: "ask", Key: "ask"}); err != nil {
 				t.Fatal(err)
 			}
 			if err := b.in.Reconnect("s3"); err != nil {

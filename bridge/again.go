@@ -6,7 +6,7 @@ import (
 
 	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/fault"
-	"elicitation-inspector/bridge/inbox"
+	"elicitation-inspector/bridge/live"
 	"elicitation-inspector/bridge/mcp"
 )
 
@@ -45,17 +45,17 @@ func (in *Inspection) Again(number int) (call int, err error) {
 	return c.Number, err
 }
 
-func waits(q *inbox.Question) bool { return q.State == conversation.Pending && !q.Held }
+func waits(q *live.Question) bool { return q.State == conversation.Pending && !q.Held }
 
 // asksSame reports whether a pending question asks the same as an earlier one: same
 // server, method, key, title and mode.
-func asksSame(q *Question, waiting *inbox.Question) bool {
+func asksSame(q *Question, waiting *live.Question) bool {
 	return q.Server == waiting.Server && q.Method == waiting.Method && q.Key == waiting.Key && (q.URL() != "") == waiting.IsURL() && q.Title() == waiting.Title()
 }
 
 // answerAs gives a pending question the answer of the earlier question q.
-func (in *Inspection) answerAs(q *Question, waiting *inbox.Question) error {
-	answer := inbox.Answer{Action: q.Action, Content: q.Content(), Actor: conversation.ByPerson}
+func (in *Inspection) answerAs(q *Question, waiting *live.Question) error {
+	answer := live.Answer{Action: q.Action, Content: q.Content(), Actor: conversation.ByPerson}
 	switch {
 	case q.Fault != "":
 		var params fault.Params
@@ -66,7 +66,7 @@ func (in *Inspection) answerAs(q *Question, waiting *inbox.Question) error {
 		if err != nil {
 			return err
 		}
-		answer = inbox.Misbehave(plan)
+		answer = live.Misbehave(plan)
 	case q.Method != mcp.MethodElicit:
 		answer.Result = q.Answer
 	}
@@ -75,7 +75,7 @@ func (in *Inspection) answerAs(q *Question, waiting *inbox.Question) error {
 
 // repeat answers a question of a repeated call. The n-th question that asks the same gets
 // the n-th such answer of the earlier call.
-func (in *Inspection) repeat(q *inbox.Question) {
+func (in *Inspection) repeat(q *live.Question) {
 	c, err := in.calls.Call(q.Call)
 	if err != nil || c.Request.AnsweredAs == 0 || !waits(q) {
 		return

@@ -6,12 +6,10 @@ import (
 	"slices"
 	"time"
 
-	"elicitation-inspector/bridge/calls"
-
 	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/elicit"
+	"elicitation-inspector/bridge/live"
 	"elicitation-inspector/bridge/mcp"
-	"elicitation-inspector/bridge/recent"
 )
 
 // Call is the state of one call as read from the log, plus what only the running call
@@ -19,7 +17,7 @@ import (
 // has ended are those of its frames.
 type Call struct {
 	conversation.Call
-	Request  calls.Request
+	Request  live.Request
 	Duration time.Duration // until now, or until the end of the call
 	Served   time.Duration // what of Duration the server took, once the call has ended
 	Counted  time.Duration // what counts for Timeout, by the inspector's own clock
@@ -42,7 +40,7 @@ func (c *Call) LastRequest() int64 {
 
 // overlaid combines the state of an inspector's own call with its state as read from the
 // log. said is nil while the log has no frames of the call.
-func overlaid(own calls.Call, said *conversation.Call) Call {
+func overlaid(own live.Call, said *conversation.Call) Call {
 	out := Call{Request: own.Request, Wait: own.Wait}
 	if said != nil {
 		out.Call = *said
@@ -75,9 +73,9 @@ func overlaid(own calls.Call, said *conversation.Call) Call {
 }
 
 // recorded returns a call of a transcript.
-func (in *Inspection) recorded(now *recent.View, c *conversation.Call) Call {
+func (in *Inspection) recorded(now *live.View, c *conversation.Call) Call {
 	out := Call{Call: *c}
-	out.Request = calls.Request{Server: in.known.IDOf(c.Server), Kind: conversation.KindOf(c.Method), Name: in.nameOf(c), Key: c.Name, Arguments: c.Arguments}
+	out.Request = live.Request{Server: in.known.IDOf(c.Server), Kind: conversation.KindOf(c.Method), Name: in.nameOf(c), Key: c.Name, Arguments: c.Arguments}
 	if out.measure(); c.State.Over() {
 		return out
 	}
@@ -156,7 +154,7 @@ func (in *Inspection) Call(number int) (Call, error) {
 
 // Begin starts a call and returns at once. Unless the call has a time limit, it runs
 // until the server answers, the connection is lost, or the call is stopped.
-func (in *Inspection) Begin(r calls.Request) (Call, error) {
+func (in *Inspection) Begin(r live.Request) (Call, error) {
 	conn, err := in.servers.Connection(r.Server)
 	if err != nil {
 		return Call{}, err
@@ -172,7 +170,7 @@ func (in *Inspection) Begin(r calls.Request) (Call, error) {
 }
 
 // Repeat continues a call that ended because an input request of its last round was
-// refused; see [calls.Calls.Repeat].
+// refused; see [live.Calls.Repeat].
 func (in *Inspection) Repeat(number int) (Call, error) {
 	c, err := in.calls.Call(number)
 	if err != nil {
@@ -186,7 +184,7 @@ func (in *Inspection) Repeat(number int) (Call, error) {
 	return overlaid(again, nil), err
 }
 
-// CallAgain reconnects the server of a call with [servers.RevisionOfRequests], and
+// CallAgain reconnects the server of a call with [live.RevisionOfRequests], and
 // repeats the call. The error says why the server could not be reconnected.
 func (in *Inspection) CallAgain(ctx context.Context, number int) (Call, error) {
 	c, err := in.calls.Call(number)
@@ -215,7 +213,7 @@ func (in *Inspection) Retry(number int) error { return in.calls.Retry(number) }
 
 // Request returns the request of a call made by this inspection; the zero Request if the
 // call is not kept.
-func (in *Inspection) Request(call int) calls.Request {
+func (in *Inspection) Request(call int) live.Request {
 	c, _ := in.calls.Call(call)
 	return c.Request
 }

@@ -1,17 +1,15 @@
 package bridge
 
 import (
-	"elicitation-inspector/bridge/changes"
-
 	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/elicit"
 	"elicitation-inspector/bridge/fault"
-	"elicitation-inspector/bridge/inbox"
+	"elicitation-inspector/bridge/live"
 	"elicitation-inspector/bridge/session"
 )
 
 // Facts returns the facts about a question that faults need; see [fault.Facts].
-func (in *Inspection) Facts(q inbox.Question) fault.Facts {
+func (in *Inspection) Facts(q live.Question) fault.Facts {
 	facts := fault.Facts{
 		Via: q.Via, Method: q.Method, Request: q.Request, ID: q.ID, Key: q.Key,
 	}
@@ -60,11 +58,11 @@ func (in *Inspection) Misbehave(number int, name string, params fault.Params) (Q
 		known, _ := in.Question(number) // if it is unknown, err is more useful
 		return known, err
 	}
-	return in.Answer(number, inbox.Misbehave(plan))
+	return in.Answer(number, live.Misbehave(plan))
 }
 
 // misbehave carries out the plan for a request from the server.
-func (in *Inspection) misbehave(s *session.Session, q inbox.Question) {
+func (in *Inspection) misbehave(s *session.Session, q live.Question) {
 	if s == nil {
 		return
 	}
@@ -86,11 +84,11 @@ func (in *Inspection) misbehave(s *session.Session, q inbox.Question) {
 			q.State, q.Reason = conversation.Undelivered, err.Error()
 			note(s, q)
 		}
-		in.changes.Mark(changes.Change{Kind: changes.Question, Number: q.Number}) // an HTTP server may have refused the bytes
+		in.changes.Mark(live.Change{Kind: live.QuestionChanged, Number: q.Number}) // an HTTP server may have refused the bytes
 	})
 }
 
-// StartSession implements [calls.Owner].
+// StartSession implements [live.CallsOwner].
 func (w wiring) StartSession(number int) {
 	in := w.in
 	c, err := in.calls.Call(number)

@@ -3,18 +3,17 @@ package bridge
 import (
 	"context"
 
-	"elicitation-inspector/bridge/findings"
-	"elicitation-inspector/bridge/placed"
-	"elicitation-inspector/bridge/recent"
+	"elicitation-inspector/bridge/lint"
+	"elicitation-inspector/bridge/live"
 )
 
 // Found is a finding of the linter with its server, question and call.
-type Found = placed.Finding
+type Found = live.Finding
 
-// Findings is [placed.Findings.Of].
+// Findings is [live.Findings.Of].
 func (in *Inspection) Findings(id string) []Found { return in.findings.Of(id) }
 
-// Found is [placed.Findings.At].
+// Found is [live.Findings.At].
 func (in *Inspection) Found(seq int64) []Found { return in.findings.At(seq) }
 
 // FindingsKnown returns the number of findings so far.
@@ -23,7 +22,7 @@ func (in *Inspection) FindingsKnown() int { return in.findings.Linter.Count(in.l
 // Rules returns a function for filters that returns the rules that a frame breaks, by the
 // findings so far.
 func (in *Inspection) Rules() func(seq int64) []string {
-	return findings.Rules(in.findings.Linter.From(0, in.log.Len()))
+	return lint.RulesAt(in.findings.Linter.From(0, in.log.Len()))
 }
 
 // Judge waits until the linter has checked all frames that the log has now. It is for
@@ -37,11 +36,11 @@ func (in *Inspection) judgeLog() {
 	}
 }
 
-// View implements [placed.Inspection].
-func (w wiring) View() *recent.View { return w.in.read() }
+// View implements [live.FindingsOwner].
+func (w wiring) View() *live.View { return w.in.read() }
 
-// IDOf implements [placed.Inspection].
+// IDOf implements [live.FindingsOwner].
 func (w wiring) IDOf(label string) string { return w.in.known.IDOf(label) }
 
-// Keeps implements [placed.Inspection].
+// Keeps implements [live.FindingsOwner].
 func (w wiring) Keeps(call int) bool { return w.in.replay != nil || w.in.calls.Known(call) }

@@ -12,8 +12,8 @@ import (
 
 	"elicitation-inspector/bridge"
 	"elicitation-inspector/bridge/conversation"
-	"elicitation-inspector/bridge/elicit/lint"
 	"elicitation-inspector/bridge/export"
+	"elicitation-inspector/bridge/lint"
 	"elicitation-inspector/bridge/mcp"
 	"elicitation-inspector/bridge/playback"
 	"elicitation-inspector/bridge/wire"

@@ -12,10 +12,9 @@ import (
 
 	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/elicit"
-	"elicitation-inspector/bridge/elicit/lint"
-	"elicitation-inspector/bridge/inbox"
+	"elicitation-inspector/bridge/lint"
+	"elicitation-inspector/bridge/live"
 	"elicitation-inspector/bridge/mcp"
-	"elicitation-inspector/bridge/servers"
 )
 
 func init() {
@@ -82,14 +81,14 @@ func TestPolicySaysWhatItLeaves(t *testing.T) {
 	for _, c := range cases {
 		t.Run(c.server+" "+c.tool, func(t *testing.T) {
 			b := start(t, c.server, conversation.ClientSettings{Roots: true})
-			if err := b.in.SetPolicy("s1", inbox.PolicyDefaults); err != nil {
+			if err := b.in.SetPolicy("s1", conversation.PolicyDefaults); err != nil {
 				t.Fatal(err)
 			}
 			call := b.call(c.tool)
 			if q := b.question(1); q.State != conversation.Pending || q.Handed != c.want {
 				t.Errorf("the question is %s and says %q, want %q", q.State, q.Handed, c.want)
 			}
-			b.answer(1, inbox.Answer{Action: "cancel"})
+			b.answer(1, live.Answer{Action: "cancel"})
 			b.done(call.Number)
 		})
 	}
@@ -97,14 +96,14 @@ func TestPolicySaysWhatItLeaves(t *testing.T) {
 
 func TestPolicies(t *testing.T) {
 	cases := []struct {
-		policy inbox.Policy
+		policy conversation.Policy
 		state  conversation.QuestionState
 		want   string
 	}{
-		{inbox.PolicyDefaults, conversation.Answered, `{"action":"accept","content":{"n":0}}`},
-		{inbox.PolicyDecline, conversation.Answered, `{"action":"decline"}`},
-		{inbox.PolicyCancel, conversation.Answered, `{"action":"cancel"}`},
-		{inbox.PolicyBlock, conversation.Refused, `{"code":-32000,"message":"elicitation from this server is blocked by the user"}`},
+		{conversation.PolicyDefaults, conversation.Answered, `{"action":"accept","content":{"n":0}}`},
+		{conversation.PolicyDecline, conversation.Answered, `{"action":"decline"}`},
+		{conversation.PolicyCancel, conversation.Answered, `{"action":"cancel"}`},
+		{conversation.PolicyBlock, conversation.Refused, `{"code":-32000,"message":"elicitation from this server is blocked by the user"}`},
 	}
 	for _, c := range cases {
 		t.Run(string(c.policy), func(t *testing.T) {
@@ -138,7 +137,7 @@ func TestRateHoldsBackButDropsNothing(t *testing.T) {
 		t.Errorf("%d questions are on show after release, want 12", got)
 	}
 	for n := range 12 {
-		b.answer(n+1, inbox.Answer{Action: "decline"})
+		b.answer(n+1, live.Answer{Action: "decline"})
 	}
 	if _, text := b.done(call.Number); strings.Count(text, "decline") != 12 {
 		t.Errorf("the server got %s", text)
@@ -150,7 +149,7 @@ func TestRateHoldsBackButDropsNothing(t *testing.T) {
 		if q := b.question(13 + n); q.Held {
 			t.Errorf("question %d is held back", q.Number)
 		}
-		b.answer(13+n, inbox.Answer{Action: "decline"})
+		b.answer(13+n, live.Answer{Action: "decline"})
 	}
 	b.done(call.Number)
 
@@ -222,7 +221,7 @@ func TestURLRequired(t *testing.T) {
 		t.Errorf("question %+v", q)
 	}
 	// The completion may arrive before the consent, and still counts.
-	b.answer(1, inbox.Answer{Action: "accept"})
+	b.answer(1, live.Answer{Action: "accept"})
 	got, text := b.done(call.Number)
 	if got.State != conversation.Done || text != "try 2" || len(got.Rounds) != 2 {
 		t.Errorf("call is %s after %d rounds: %s", got.State, len(got.Rounds), text)
@@ -240,7 +239,7 @@ func TestURLTurnedDown(t *testing.T) {
 	b := start(t, "gated", conversation.ClientSettings{})
 	call := b.call("report")
 	b.question(1)
-	b.answer(1, inbox.Answer{Action: "decline"})
+	b.answer(1, live.Answer{Action: "decline"})
 	got, text := b.done(call.Number)
 	if got.State != conversation.Failed || !strings.Contains(text, "-32042") || len(got.Rounds) != 1 {
 		t.Errorf("call is %s after %d rounds: %s", got.State, len(got.Rounds), text)
@@ -286,7 +285,7 @@ func TestURLRoundsWaitForThePerson(t *testing.T) {
 	b := start(t, "endless", conversation.ClientSettings{})
 	call := b.call("visit")
 	b.question(1)
-	b.answer(1, inbox.Answer{Action: "accept"})
+	b.answer(1, live.Answer{Action: "accept"})
 	if q := b.question(1); q.Completion != conversation.CompletionAwaited {
 		t.Errorf("completion is %d, want awaited", q.Completion)
 	}
@@ -297,7 +296,7 @@ func TestURLRoundsWaitForThePerson(t *testing.T) {
 	if q.Request.URL != "https://example.com/2" {
 		t.Errorf("second URL is %s", q.Request.URL)
 	}
-	b.answer(2, inbox.Answer{Action: "accept"})
+	b.answer(2, live.Answer{Action: "accept"})
 	if err := b.in.RetryEvery(call.Number, time.Millisecond); err != nil {
 		t.Fatal(err)
 	}
@@ -322,7 +321,7 @@ func TestOneConsentLastsForRetriesByTheClock(t *testing.T) {
 	b := start(t, "patient", conversation.ClientSettings{})
 	call := b.call("visit")
 	b.question(1)
-	b.answer(1, inbox.Answer{Action: "accept"})
+	b.answer(1, live.Answer{Action: "accept"})
 	if err := b.in.RetryEvery(call.Number, time.Millisecond); err != nil {
 		t.Fatal(err)
 	}
@@ -343,7 +342,7 @@ func TestFindings(t *testing.T) {
 	q := b.question(1)
 	b.answer(1, accept(`{}`))
 	b.done(1)
-	if err := b.in.SetPolicy("s1", inbox.PolicyAsk); err != nil {
+	if err := b.in.SetPolicy("s1", conversation.PolicyAsk); err != nil {
 		t.Fatal(err)
 	}
 	if len(q.Findings) != 0 || len(b.judged()) != 0 {
@@ -366,7 +365,7 @@ func TestCompare(t *testing.T) {
 	if err != nil || c.Both != 1 || len(c.OnlyWith)+len(c.OnlyWithout) != 0 {
 		t.Errorf("comparison %+v, %v", c, err)
 	}
-	if s := b.server(); s.State != servers.Ready {
+	if s := b.server(); s.State != live.Ready {
 		t.Errorf("the server is %s after a comparison", s.State)
 	}
 }
@@ -399,10 +398,10 @@ func TestTimeoutDoesNotCountVisitsAndPauses(t *testing.T) {
 	}{
 		{"visit", func(b *bench, _ bridge.Call) {
 			b.question(1)
-			b.answer(1, inbox.Answer{Action: "accept"})
+			b.answer(1, live.Answer{Action: "accept"})
 		}},
 		{"many", func(b *bench, call bridge.Call) {
-			if err := b.in.SetPolicy("s1", inbox.PolicyDefaults); err != nil {
+			if err := b.in.SetPolicy("s1", conversation.PolicyDefaults); err != nil {
 				b.Fatal(err)
 			}
 			b.until("the pause", func() bool { c, _ := b.in.Call(call.Number); return c.Paused })
@@ -499,9 +498,9 @@ func TestAwaitedURLsStay(t *testing.T) {
 	b := start(t, "awaits", conversation.ClientSettings{})
 	visit := b.call("visit")
 	b.question(1)
-	b.answer(1, inbox.Answer{Action: "accept"})
+	b.answer(1, live.Answer{Action: "accept"})
 	b.done(visit.Number)
-	if err := b.in.SetPolicy("s1", inbox.PolicyDecline); err != nil {
+	if err := b.in.SetPolicy("s1", conversation.PolicyDecline); err != nil {
 		t.Fatal(err)
 	}
 	b.done(b.call("many").Number)

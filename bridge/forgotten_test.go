@@ -6,8 +6,8 @@ import (
 	"testing"
 
 	"elicitation-inspector/bridge"
-	"elicitation-inspector/bridge/calls"
 	"elicitation-inspector/bridge/conversation"
+	"elicitation-inspector/bridge/live"
 )
 
 func init() {
@@ -46,7 +46,7 @@ func TestCallsAreForgotten(t *testing.T) {
 		t.Logf("each call that has ended takes %d bytes", each)
 	}
 	kept := b.in.Calls()
-	if len(kept) != calls.Kept+1 || kept[0].Number != first.Number || kept[0].State.Over() {
+	if len(kept) != live.Kept+1 || kept[0].Number != first.Number || kept[0].State.Over() {
 		t.Errorf("%d calls are kept, the first is number %d, %s", len(kept), kept[0].Number, kept[0].State)
 	}
 	if _, err := b.in.Call(2); !errors.Is(err, bridge.ErrForgottenCall) {

@@ -12,8 +12,8 @@ import (
 
 	"elicitation-inspector/bridge"
 	"elicitation-inspector/bridge/conversation"
-	"elicitation-inspector/bridge/servers"
-	"elicitation-inspector/bridge/target"
+	"elicitation-inspector/bridge/live"
+	"elicitation-inspector/bridge/transport"
 	"elicitation-inspector/bridge/wire"
 )
 
@@ -34,7 +34,7 @@ func TestHTTPServerIsGone(t *testing.T) {
 	b.question(1)
 	began := time.Now()
 	s.die()
-	b.until("the server's end", func() bool { return b.server().State == servers.Ended })
+	b.until("the server's end", func() bool { return b.server().State == live.Ended })
 	if took := time.Since(began); took > noticed {
 		t.Errorf("it took %s until the end was noticed", took)
 	}
@@ -56,7 +56,7 @@ func TestSubscribedServerIsGone(t *testing.T) {
 	b := startHTTP(t, s, bridge.Config{})
 	<-s.posted // the subscription
 	s.die()
-	b.until("the server's end", func() bool { return b.server().State == servers.Ended })
+	b.until("the server's end", func() bool { return b.server().State == live.Ended })
 	if why := b.server().Reason; !strings.Contains(why, "cannot be reached any more: nothing listens on ") {
 		t.Errorf("server ended: %q", why)
 	}
@@ -69,14 +69,14 @@ func TestHTTPServerWithoutStreamIsGone(t *testing.T) {
 			s := serveHTTP(t, &rawHTTP{revision: revision, noStream: true})
 			b := startHTTP(t, s, bridge.Config{})
 			s.die()
-			if state := b.server().State; state != servers.Ready {
+			if state := b.server().State; state != live.Ready {
 				t.Errorf("the server is %s before anything was asked of it", state)
 			}
 			call := b.call("ask")
 			if got, text := b.done(call.Number); got.State != conversation.Failed || !strings.Contains(text, "refused") && !strings.Contains(text, "without an answer") {
 				t.Errorf("call is %s: %s", got.State, text)
 			}
-			b.until("the server's end", func() bool { return b.server().State == servers.Ended })
+			b.until("the server's end", func() bool { return b.server().State == live.Ended })
 			if why := b.server().Reason; !strings.Contains(why, "refused") {
 				t.Errorf("server ended: %q", why)
 			}
@@ -119,13 +119,13 @@ func TestSSEServerIsGone(t *testing.T) {
 		}
 	})
 	server := httptest.NewServer(mux)
-	b := startInspection(t, bridge.Config{Targets: []target.Spec{{Name: "old", URL: server.URL + "/sse", Transport: target.TransportSSE}}})
+	b := startInspection(t, bridge.Config{Targets: []transport.Spec{{Name: "old", URL: server.URL + "/sse", Transport: transport.TransportSSE}}})
 	b.call("ask")
 	b.question(1)
 	began := time.Now()
 	server.CloseClientConnections()
 	server.Close()
-	b.until("the server's end", func() bool { return b.server().State == servers.Ended })
+	b.until("the server's end", func() bool { return b.server().State == live.Ended })
 	if took := time.Since(began); took > noticed {
 		t.Errorf("it took %s until the end was noticed", took)
 	}
@@ -148,15 +148,15 @@ func TestUnreachableIsExplained(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer log.Close()
-	in := bridge.New(bridge.Config{Log: log, Targets: []target.Spec{
-		{Name: "closed", URL: closed.URL}, {Name: "lost", URL: lost.URL, Transport: target.TransportHTTP},
+	in := bridge.New(bridge.Config{Log: log, Targets: []transport.Spec{
+		{Name: "closed", URL: closed.URL}, {Name: "lost", URL: lost.URL, Transport: transport.TransportHTTP},
 	}})
 	b := &bench{t, in, log, in.Subscribe()}
 	defer b.sub.Close()
 	in.Start()
 	b.until("both failures", func() bool {
 		s := in.Servers()
-		return s[0].State == servers.Failed && s[1].State == servers.Failed
+		return s[0].State == live.Failed && s[1].State == live.Failed
 	})
 	for i, want := range []string{
 		"over HTTP: nothing listens on " + strings.TrimPrefix(closed.URL, "http://") + " (connection refused)",

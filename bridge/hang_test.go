@@ -14,13 +14,12 @@ import (
 	"time"
 
 	"elicitation-inspector/bridge"
-	"elicitation-inspector/bridge/calls"
 
 	"elicitation-inspector/bridge/conversation"
-	"elicitation-inspector/bridge/inbox"
+	"elicitation-inspector/bridge/live"
 	"elicitation-inspector/bridge/mcp"
-	"elicitation-inspector/bridge/servers"
-	"elicitation-inspector/bridge/target"
+
+	"elicitation-inspector/bridge/transport"
 	"elicitation-inspector/bridge/wire"
 )
 
@@ -92,7 +91,7 @@ func TestReconnectWhileTheServerTalks(t *testing.T) {
 			if err := b.in.Reconnect("s1"); err != nil {
 				t.Error(err)
 			}
-			for s := b.server(); s.State != servers.Ready || !s.Since.After(before); s = b.server() {
+			for s := b.server(); s.State != live.Ready || !s.Since.After(before); s = b.server() {
 				<-b.sub.Ready()
 			}
 		})
@@ -188,7 +187,7 @@ func TestCloseKeepsItsTime(t *testing.T) {
 		for _, r := range recorders {
 			log.Record(r)
 		}
-		in := bridge.New(bridge.Config{Log: log, Targets: []target.Spec{{
+		in := bridge.New(bridge.Config{Log: log, Targets: []transport.Spec{{
 			Name: server, Command: []string{self}, Env: []string{serverEnv + "=" + server},
 		}}})
 		in.Start()
@@ -211,11 +210,11 @@ func TestCloseKeepsItsTime(t *testing.T) {
 	t.Run("a server that does not read", func(t *testing.T) {
 		in, log := inspect(t, "deaf")
 		b := &bench{t, in, log, in.Subscribe()}
-		b.until("ready", func() bool { return b.server().State == servers.Ready })
+		b.until("ready", func() bool { return b.server().State == live.Ready })
 		b.call("go deaf")
 		b.until("deafness", stderr(in, "deaf"))
 		for range 100 { // to fill the pipe
-			_, _ = in.Begin(calls.Request{Server: "s1", Kind: conversation.Tool, Name: "go deaf", Key: "go deaf",
+			_, _ = in.Begin(live.Request{Server: "s1", Kind: conversation.Tool, Name: "go deaf", Key: "go deaf",
 				Arguments: []byte(`{"x":"` + strings.Repeat("x", 10_000) + `"}`)})
 		}
 		end(t, in, log, time.Second)
@@ -265,24 +264,24 @@ func TestEverythingAtOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer log.Close()
-	var targets []target.Spec
+	var targets []transport.Spec
 	for _, server := range []string{"talker", "restless", "chatterbox"} {
-		targets = append(targets, target.Spec{Name: server, Command: []string{self}, Env: []string{serverEnv + "=" + server}})
+		targets = append(targets, transport.Spec{Name: server, Command: []string{self}, Env: []string{serverEnv + "=" + server}})
 	}
 	in := bridge.New(bridge.Config{Log: log, Targets: targets, Rate: 1000})
 	in.Start()
 	list := in.Servers()
-	policies := inbox.Policies()
+	policies := conversation.Policies()
 	settings := []conversation.ClientSettings{{}, {Protocol: mcp.Revision20251125}, {Elicitation: conversation.DeclareNone}, {Sampling: true, Roots: true}}
 	call := func(r *rand.Rand, id string) {
 		for _, tool := range []string{"ask", "change"} {
-			_, _ = in.Begin(calls.Request{Server: id, Kind: conversation.Tool, Name: tool, Key: tool, Timeout: time.Duration(r.IntN(200)) * time.Millisecond})
+			_, _ = in.Begin(live.Request{Server: id, Kind: conversation.Tool, Name: tool, Key: tool, Timeout: time.Duration(r.IntN(200)) * time.Millisecond})
 		}
 	}
 	acts := []func(r *rand.Rand, id string){
 		call, call, call, call, call, call,
 		func(r *rand.Rand, id string) {
-			if s, err := in.Server(id); err == nil && s.State == servers.Connecting && r.IntN(10) > 0 {
+			if s, err := in.Server(id); err == nil && s.State == live.Connecting && r.IntN(10) > 0 {
 				return // let most attempts to connect succeed
 			}
 			_ = in.ReconnectWith(id, settings[r.IntN(len(settings))])
@@ -306,7 +305,7 @@ func TestEverythingAtOnce(t *testing.T) {
 		},
 		func(r *rand.Rand, _ string) {
 			for _, q := range in.OnShow(10) {
-				_, _ = in.Answer(q.Number, inbox.Answer{Action: []string{"accept", "decline", "cancel"}[r.IntN(3)], Actor: conversation.ByPerson})
+				_, _ = in.Answer(q.Number, live.Answer{Action: []string{"accept", "decline", "cancel"}[r.IntN(3)], Actor: conversation.ByPerson})
 			}
 		},
 		func(*rand.Rand, string) {

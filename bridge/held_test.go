@@ -11,15 +11,15 @@ import (
 	"elicitation-inspector/bridge"
 
 	"elicitation-inspector/bridge/conversation"
-	"elicitation-inspector/bridge/inbox"
-	"elicitation-inspector/bridge/servers"
-	"elicitation-inspector/bridge/target"
+	"elicitation-inspector/bridge/live"
+
+	"elicitation-inspector/bridge/transport"
 )
 
 // The numbers of questions that tests request from the servers of this file.
 const (
-	roomAndMore = inbox.ShownMost + 10
-	fullAndMore = inbox.ShownMost + inbox.HeldMost + 100
+	roomAndMore = live.ShownMost + 10
+	fullAndMore = live.ShownMost + live.HeldMost + 100
 	torrent     = 96_000
 )
 
@@ -41,7 +41,7 @@ func init() {
 		_, _ = fmt.Sscan(call.tool(), &n)
 		return n
 	}
-	tools := []string{fmt.Sprint(roomAndMore), fmt.Sprint(inbox.HeldMost + inbox.ShownMost), fmt.Sprint(fullAndMore), fmt.Sprint(torrent)}
+	tools := []string{fmt.Sprint(roomAndMore), fmt.Sprint(live.HeldMost + live.ShownMost), fmt.Sprint(fullAndMore), fmt.Sprint(torrent)}
 	rawServers["flood"] = func(s *rawServer) {
 		s.serve("2025-11-25", tools, func(call request) {
 			forms := manyForms(count(call))
@@ -90,12 +90,12 @@ func startTwo(t *testing.T, first, second string) *bench {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var targets []target.Spec
+	var targets []transport.Spec
 	for _, name := range []string{first, second} {
-		targets = append(targets, target.Spec{Name: name, Command: []string{self}, Env: []string{serverEnv + "=" + name}})
+		targets = append(targets, transport.Spec{Name: name, Command: []string{self}, Env: []string{serverEnv + "=" + name}})
 	}
 	b := startInspection(t, bridge.Config{Targets: targets})
-	b.until("the other server is ready", func() bool { return b.in.Servers()[1].State == servers.Ready })
+	b.until("the other server is ready", func() bool { return b.in.Servers()[1].State == live.Ready })
 	return b
 }
 
@@ -113,7 +113,7 @@ func TestHeldBackIsShownAsAsked(t *testing.T) {
 				t.Errorf("with no room: %d are held back, and there is room for %d", s.Held, s.Room)
 			}
 			for n := range roomAndMore {
-				if n == inbox.ShownMost {
+				if n == live.ShownMost {
 					if err := b.in.Release("s1", "show"); err != nil {
 						t.Fatal(err)
 					}
@@ -122,7 +122,7 @@ func TestHeldBackIsShownAsAsked(t *testing.T) {
 				if q.State != conversation.Pending || q.Held || q.Request == nil || !strings.HasPrefix(q.Request.Message, fmt.Sprintf("Number %d?", n)) {
 					t.Fatalf("question %d is %s, held back: %v, %+v", n+1, q.State, q.Held, q.Request)
 				}
-				b.answer(n+1, inbox.Answer{Action: "cancel"})
+				b.answer(n+1, live.Answer{Action: "cancel"})
 			}
 			_, text := b.done(call.Number)
 			if got := strings.Count(text, "cancel"); server == "flood in a round" && got != roomAndMore {
@@ -141,7 +141,7 @@ func TestPolicyForWhatIsHeldBack(t *testing.T) {
 	b := start(t, "flood", conversation.ClientSettings{})
 	call := b.call(fmt.Sprint(roomAndMore))
 	b.until("all have come", func() bool { return b.server().Held == 10 })
-	if err := b.in.SetPolicy("s1", inbox.PolicyDefaults); err != nil {
+	if err := b.in.SetPolicy("s1", conversation.PolicyDefaults); err != nil {
 		t.Fatal(err)
 	}
 	q := b.question(roomAndMore)
@@ -151,7 +151,7 @@ func TestPolicyForWhatIsHeldBack(t *testing.T) {
 	if err := b.in.Stop(call.Number); err != nil {
 		t.Fatal(err)
 	}
-	if s := b.server(); s.Held != 0 || s.Room != inbox.ShownMost {
+	if s := b.server(); s.Held != 0 || s.Room != live.ShownMost {
 		t.Errorf("after the call %d are held back, and there is room for %d", s.Held, s.Room)
 	}
 }
@@ -169,7 +169,7 @@ func TestHeldBackCountsInItsRound(t *testing.T) {
 	}
 	counts(roomAndMore)
 	for number := range 10 {
-		b.answer(number+1, inbox.Answer{Action: "decline"})
+		b.answer(number+1, live.Answer{Action: "decline"})
 	}
 	if on := len(b.in.OnShow(0)); on != 0 {
 		t.Errorf("%d are on show", on)

@@ -14,10 +14,9 @@ import (
 	"time"
 
 	"elicitation-inspector/bridge"
-	"elicitation-inspector/bridge/calls"
 
 	"elicitation-inspector/bridge/conversation"
-	"elicitation-inspector/bridge/inbox"
+	"elicitation-inspector/bridge/live"
 )
 
 // A server with too many waiting questions is refused further ones, and other servers are
@@ -26,11 +25,11 @@ func TestFloodHurtsOnlyItsServer(t *testing.T) {
 	b := startTwo(t, "flood", "asks")
 	b.call(fmt.Sprint(fullAndMore))
 	b.until("the flood is over", func() bool { return b.server().TurnedAway == 100 })
-	if s := b.server(); s.Held != inbox.HeldMost || len(b.in.OnShow(40)) != inbox.ShownMost {
+	if s := b.server(); s.Held != live.HeldMost || len(b.in.OnShow(40)) != live.ShownMost {
 		t.Errorf("%d are held back, and %d are on show", s.Held, len(b.in.OnShow(40)))
 	}
 
-	if _, err := b.in.Begin(calls.Request{Server: "s2", Kind: conversation.Tool, Name: "ask", Key: "ask"}); err != nil {
+	if _, err := b.in.Begin(live.Request{Server: "s2", Kind: conversation.Tool, Name: "ask", Key: "ask"}); err != nil {
 		t.Fatal(err)
 	}
 	var other bridge.Question
@@ -43,14 +42,14 @@ func TestFloodHurtsOnlyItsServer(t *testing.T) {
 		t.Errorf("it is %s: %s", other.State, other.Reason)
 	}
 
-	if err := b.in.SetPolicy("s1", inbox.PolicyDecline); err != nil {
+	if err := b.in.SetPolicy("s1", conversation.PolicyDecline); err != nil {
 		t.Fatal(err)
 	}
 	for _, q := range b.in.OnShow(0) {
-		b.answer(q.Number, inbox.Answer{Action: "cancel"})
+		b.answer(q.Number, live.Answer{Action: "cancel"})
 	}
 	_, text := b.done(1)
-	want := fmt.Sprintf(`map[{"action":"cancel"}:%d {"action":"decline"}:%d {"code":-32000,"message":"too many questions are pending"}:100]`, inbox.ShownMost, inbox.HeldMost)
+	want := fmt.Sprintf(`map[{"action":"cancel"}:%d {"action":"decline"}:%d {"code":-32000,"message":"too many questions are pending"}:100]`, live.ShownMost, live.HeldMost)
 	if text != want {
 		t.Errorf("the server got %s, want %s", text, want)
 	}
@@ -67,15 +66,15 @@ func TestHeldBackInLittleMemory(t *testing.T) {
 		return int64(m.HeapAlloc + m.StackInuse)
 	}
 	before := used()
-	const all = inbox.HeldMost + inbox.ShownMost
+	const all = live.HeldMost + live.ShownMost
 	n := b.call(fmt.Sprint(all)).Number
-	b.until("all wait", func() bool { return b.server().Held == inbox.HeldMost })
+	b.until("all wait", func() bool { return b.server().Held == live.HeldMost })
 	b.until("all have been read of the log", func() bool { c, err := b.in.Call(n); return err == nil && len(c.Questions) == all })
 	const most = 24 << 20 // the log, the inbox and the conversation each keep a part
 	if more := used() - before; more > most {
-		t.Errorf("%d questions take %d kB", inbox.HeldMost, more>>10)
+		t.Errorf("%d questions take %d kB", live.HeldMost, more>>10)
 	} else {
-		t.Logf("%d questions take %d kB", inbox.HeldMost, more>>10)
+		t.Logf("%d questions take %d kB", live.HeldMost, more>>10)
 	}
 }
 
@@ -85,9 +84,9 @@ func TestTorrentDelaysNobody(t *testing.T) {
 	b.call(fmt.Sprint(torrent))
 	var worst time.Duration
 	made := 0
-	for b.server().TurnedAway < torrent-inbox.HeldMost-inbox.ShownMost {
+	for b.server().TurnedAway < torrent-live.HeldMost-live.ShownMost {
 		began := time.Now()
-		c, err := b.in.Begin(calls.Request{Server: "s2", Kind: conversation.Tool, Name: "ask", Key: "ask"})
+		c, err := b.in.Begin(live.Request{Server: "s2", Kind: conversation.Tool, Name: "ask", Key: "ask"})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -100,7 +99,7 @@ func TestTorrentDelaysNobody(t *testing.T) {
 			}
 			return i >= 0
 		})
-		b.answer(q.Number, inbox.Answer{Action: "cancel"})
+		b.answer(q.Number, live.Answer{Action: "cancel"})
 		b.done(c.Number)
 		made++
 		worst = max(worst, time.Since(began))
@@ -125,20 +124,20 @@ func TestSettledQuestionsCostNothing(t *testing.T) {
 		return least
 	}
 	settle := func() {
-		if err := b.in.SetPolicy("s1", inbox.PolicyDecline); err != nil {
+		if err := b.in.SetPolicy("s1", conversation.PolicyDecline); err != nil {
 			t.Fatal(err)
 		}
 	}
 	settle()
 	b.done(b.call(fmt.Sprint(roomAndMore)).Number)
 	few := cost()
-	b.done(b.call(fmt.Sprint(inbox.HeldMost + inbox.ShownMost)).Number)
+	b.done(b.call(fmt.Sprint(live.HeldMost + live.ShownMost)).Number)
 	b.until("the log is read", func() bool {
 		c, err := b.in.Call(2)
-		return err == nil && len(c.Questions) == inbox.HeldMost+inbox.ShownMost
+		return err == nil && len(c.Questions) == live.HeldMost+live.ShownMost
 	})
 	b.judged()
 	if many := cost(); many > 20*few { // the questions are 167 times as many
-		t.Errorf("%d bytes with %d settled questions, %d with %d", few, roomAndMore, many, inbox.HeldMost+inbox.ShownMost)
+		t.Errorf("%d bytes with %d settled questions, %d with %d", few, roomAndMore, many, live.HeldMost+live.ShownMost)
 	}
 }

@@ -11,27 +11,20 @@ import (
 	"sync/atomic"
 	"time"
 
-	"elicitation-inspector/bridge/calls"
-
-	"elicitation-inspector/bridge/changes"
-
 	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/elicit"
-	"elicitation-inspector/bridge/inbox"
+	"elicitation-inspector/bridge/live"
 	"elicitation-inspector/bridge/mcp"
-	"elicitation-inspector/bridge/placed"
-	"elicitation-inspector/bridge/recent"
-	"elicitation-inspector/bridge/scripted"
-	"elicitation-inspector/bridge/servers"
+
 	"elicitation-inspector/bridge/session"
 	"elicitation-inspector/bridge/signin"
-	"elicitation-inspector/bridge/target"
+	"elicitation-inspector/bridge/transport"
 	"elicitation-inspector/bridge/wire"
 )
 
 // Config configures an inspection: the servers, the limits, and what the client declares.
 type Config struct {
-	Targets []target.Spec
+	Targets []transport.Spec
 	Log     *wire.Log
 	Logger  *slog.Logger
 	// Settings apply to every server until the person changes them for one.
@@ -75,15 +68,15 @@ type Inspection struct {
 
 	replay *Replay // the replay that this inspection shows; nil for a live inspection
 
-	changes      *changes.Feed
-	servers      *servers.Servers
+	changes      *live.Feed
+	servers      *live.Servers
 	known        knownServers // the field servers, or the servers of the transcript in a replay
-	inbox        *inbox.Inbox
-	calls        *calls.Calls
+	inbox        *live.Inbox
+	calls        *live.Calls
 	conversation *conversation.Conversation
-	recent       *recent.Reader
-	findings     *placed.Findings
-	script       atomic.Pointer[scripted.Source]
+	recent       *live.Reader
+	findings     *live.Findings
+	script       atomic.Pointer[live.ScriptSource]
 	signIns      *signin.Desk
 	unwatch      func() // stops watching signIns
 	parsed       elicit.Parsed
@@ -94,8 +87,8 @@ type Inspection struct {
 
 // knownServers provides the servers that an inspection shows.
 type knownServers interface {
-	All() []servers.Server
-	Server(id string) (servers.Server, error)
+	All() []live.Server
+	Server(id string) (live.Server, error)
 	Catalog(id string) (conversation.Catalog, error)
 	IDOf(label string) string
 }
@@ -107,15 +100,15 @@ func New(c Config) *Inspection {
 	}
 	life, end := context.WithCancel(context.Background())
 	in := &Inspection{
-		config: c, log: c.Log, logger: c.Logger, life: life, end: end, changes: changes.NewFeed(),
+		config: c, log: c.Log, logger: c.Logger, life: life, end: end, changes: live.NewFeed(),
 		conversation: conversation.New(c.Log),
 	}
-	in.findings = placed.New(wiring{in}, c.Log, in.conversation, in.changes)
+	in.findings = live.NewFindings(wiring{in}, c.Log, in.conversation, in.changes)
 	in.useDesk()
-	in.recent = recent.New(c.Log, in.conversation, in.haveRead)
-	in.inbox = inbox.New(wiring{in}, c.Rate)
-	in.calls = calls.New(wiring{in}, in.inbox, in.spawn)
-	in.servers = servers.New(servers.Config{
+	in.recent = live.NewReader(c.Log, in.conversation, in.haveRead)
+	in.inbox = live.NewInbox(wiring{in}, c.Rate)
+	in.calls = live.NewCalls(wiring{in}, in.inbox, in.spawn)
+	in.servers = live.NewServers(live.ServersConfig{
 		Targets: in.config.Targets, Settings: c.Settings, Owner: wiring{in}, Changes: in.changes, Life: life, Spawn: in.spawn,
 		Session: session.Config{Log: c.Log, Logger: c.Logger, Version: c.Version, Probe: c.Probe, MaxFrame: c.MaxFrame, Go: in.running.Go},
 	})
@@ -138,10 +131,10 @@ func (in *Inspection) Start() {
 }
 
 // Subscribe starts collecting what changes. The caller must Close the subscription.
-func (in *Inspection) Subscribe() *changes.Subscription { return in.changes.Subscribe() }
+func (in *Inspection) Subscribe() *live.Subscription { return in.changes.Subscribe() }
 
 // RecordingChanged tells every subscription that a recording began, ended or failed.
-func (in *Inspection) RecordingChanged() { in.changes.Mark(changes.Change{Kind: changes.Recording}) }
+func (in *Inspection) RecordingChanged() { in.changes.Mark(live.Change{Kind: live.RecordingChanged}) }
 
 // Log returns the log of all frames of this inspection.
 func (in *Inspection) Log() *wire.Log { return in.log }
@@ -231,17 +224,17 @@ func (in *Inspection) spawn(f func()) bool {
 
 // Errors of the methods of an Inspection for wrong arguments and wrong states.
 var (
-	ErrUnknownServer   = servers.ErrUnknown
-	ErrUnknownRevision = servers.ErrUnknownRevision
-	ErrReconnect       = servers.ErrReconnect
-	ErrNotReady        = servers.ErrNotReady
-	ErrClosed          = servers.ErrClosed
+	ErrUnknownServer   = live.ErrUnknownServer
+	ErrUnknownRevision = live.ErrUnknownRevision
+	ErrReconnect       = live.ErrReconnect
+	ErrNotReady        = live.ErrNotReady
+	ErrClosed          = live.ErrClosed
 	ErrUnknownItem     = conversation.ErrUnknownItem
 	ErrLoading         = conversation.ErrLoading
-	ErrUnknownCall     = calls.ErrUnknown
-	ErrForgottenCall   = calls.ErrForgotten
-	ErrUnknownQuestion = inbox.ErrUnknown
-	ErrSettled         = inbox.ErrSettled
+	ErrUnknownCall     = live.ErrUnknownCall
+	ErrForgottenCall   = live.ErrForgotten
+	ErrUnknownQuestion = live.ErrUnknownQuestion
+	ErrSettled         = live.ErrSettled
 )
 
 // Now returns the present time, or in a replay the time of the last frame.
@@ -254,7 +247,7 @@ func (in *Inspection) Now() time.Time {
 
 // read reads new frames of the log and returns the view of its calls. In a replay only
 // [Replay.Refresh] reads.
-func (in *Inspection) read() *recent.View {
+func (in *Inspection) read() *live.View {
 	if in.replay == nil && in.recent.View().UpTo != in.log.Len() {
 		if err := in.recent.Read(context.Background(), false); err != nil && in.life.Err() == nil {
 			in.logger.Error("reading the log", "error", err)
@@ -265,7 +258,7 @@ func (in *Inspection) read() *recent.View {
 
 // haveRead makes the inbox forget settled questions that the log has by now, and marks
 // the changes for subscribers.
-func (in *Inspection) haveRead(now *recent.View, changed []changes.Change) {
+func (in *Inspection) haveRead(now *live.View, changed []live.Change) {
 	said := map[int]conversation.Completion{}
 	for _, number := range in.inbox.Settled() {
 		if _, q := now.Question(number); q != nil && q.State != conversation.Pending {

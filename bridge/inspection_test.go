@@ -11,16 +11,12 @@ import (
 	"time"
 
 	"elicitation-inspector/bridge"
-	"elicitation-inspector/bridge/calls"
-
-	"elicitation-inspector/bridge/changes"
 
 	"elicitation-inspector/bridge/conversation"
-	"elicitation-inspector/bridge/inbox"
+	"elicitation-inspector/bridge/live"
 	"elicitation-inspector/bridge/logtest"
 
-	"elicitation-inspector/bridge/servers"
-	"elicitation-inspector/bridge/target"
+	"elicitation-inspector/bridge/transport"
 	"elicitation-inspector/bridge/wire"
 )
 
@@ -31,7 +27,7 @@ type bench struct {
 	*testing.T
 	in  *bridge.Inspection
 	log *wire.Log
-	sub *changes.Subscription
+	sub *live.Subscription
 }
 
 // start starts an inspection of one raw server.
@@ -46,7 +42,7 @@ func startConfig(t *testing.T, server string, config bridge.Config) *bench {
 	if err != nil {
 		t.Fatal(err)
 	}
-	config.Targets = []target.Spec{{Name: server, Command: []string{self}, Env: []string{serverEnv + "=" + server}}}
+	config.Targets = []transport.Spec{{Name: server, Command: []string{self}, Env: []string{serverEnv + "=" + server}}}
 	return startInspection(t, config)
 }
 
@@ -55,7 +51,7 @@ func startConfig(t *testing.T, server string, config bridge.Config) *bench {
 func startInspection(t *testing.T, config bridge.Config) *bench {
 	t.Helper()
 	b := startAny(t, config)
-	if s := b.server(); s.State != servers.Ready {
+	if s := b.server(); s.State != live.Ready {
 		t.Fatalf("server is %s: %s\n%s", s.State, s.Reason, strings.Join(s.Stderr, "\n"))
 	}
 	b.until("the catalog", func() bool {
@@ -69,7 +65,7 @@ func startInspection(t *testing.T, config bridge.Config) *bench {
 func startFailing(t *testing.T, config bridge.Config) *bench {
 	t.Helper()
 	b := startAny(t, config)
-	if s := b.server(); s.State != servers.Failed {
+	if s := b.server(); s.State != live.Failed {
 		t.Fatalf("server is %s", s.State)
 	}
 	return b
@@ -99,7 +95,7 @@ func startAny(t *testing.T, config bridge.Config) *bench {
 	in.Start()
 	b.until("ready", func() bool {
 		state := b.server().State
-		return state != servers.Connecting && state != servers.Disconnected
+		return state != live.Connecting && state != live.Disconnected
 	})
 	return b
 }
@@ -164,7 +160,7 @@ func (b *bench) sent(method string) (n int) {
 
 func (b *bench) call(tool string) bridge.Call {
 	b.Helper()
-	c, err := b.in.Begin(calls.Request{Server: "s1", Kind: conversation.Tool, Name: tool, Key: tool, Arguments: json.RawMessage(`{}`)})
+	c, err := b.in.Begin(live.Request{Server: "s1", Kind: conversation.Tool, Name: tool, Key: tool, Arguments: json.RawMessage(`{}`)})
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -174,7 +170,7 @@ func (b *bench) call(tool string) bridge.Call {
 // callWithin is call with a time limit; a negative one means none.
 func (b *bench) callWithin(tool string, limit time.Duration) bridge.Call {
 	b.Helper()
-	c, err := b.in.Begin(calls.Request{
+	c, err := b.in.Begin(live.Request{
 		Server: "s1", Kind: conversation.Tool, Name: tool, Key: tool, Arguments: json.RawMessage(`{}`), Timeout: limit,
 	})
 	if err != nil {
@@ -224,7 +220,7 @@ func (b *bench) done(number int) (bridge.Call, string) {
 	return c, strings.Join(text, "\n")
 }
 
-func (b *bench) answer(n int, a inbox.Answer) {
+func (b *bench) answer(n int, a live.Answer) {
 	b.Helper()
 	a.Actor = conversation.ByPerson
 	if _, err := b.in.Answer(n, a); err != nil {
@@ -232,8 +228,8 @@ func (b *bench) answer(n int, a inbox.Answer) {
 	}
 }
 
-func accept(content string) inbox.Answer {
-	return inbox.Answer{Action: "accept", Content: json.RawMessage(content)}
+func accept(content string) live.Answer {
+	return live.Answer{Action: "accept", Content: json.RawMessage(content)}
 }
 
 func init() {
@@ -254,15 +250,15 @@ func TestAnswersReachTheServerByteForByte(t *testing.T) {
 	b := start(t, "asks", conversation.ClientSettings{})
 	cases := []struct {
 		name   string
-		answer inbox.Answer
+		answer live.Answer
 		want   string
 	}{
 		{"accept", accept(`{"zeta":9007199254740993,"alpha":"<&>  "}`), `{"action":"accept","content":{"zeta":9007199254740993,"alpha":"<&>  "}}`},
 		{"digits stay", accept(`{"zeta":1e3}`), `{"action":"accept","content":{"zeta":1e3}}`},
-		{"accept without content", inbox.Answer{Action: "accept"}, `{"action":"accept"}`},
-		{"decline", inbox.Answer{Action: "decline"}, `{"action":"decline"}`},
-		{"cancel", inbox.Answer{Action: "cancel"}, `{"action":"cancel"}`},
-		{"a whole result", inbox.Answer{Result: json.RawMessage(`{"action":"perhaps","x":[1]}`)}, `{"action":"perhaps","x":[1]}`},
+		{"accept without content", live.Answer{Action: "accept"}, `{"action":"accept"}`},
+		{"decline", live.Answer{Action: "decline"}, `{"action":"decline"}`},
+		{"cancel", live.Answer{Action: "cancel"}, `{"action":"cancel"}`},
+		{"a whole result", live.Answer{Result: json.RawMessage(`{"action":"perhaps","x":[1]}`)}, `{"action":"perhaps","x":[1]}`},
 	}
 	for i, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
@@ -359,7 +355,7 @@ func TestQuestionsAreWithdrawn(t *testing.T) {
 				if got.State != conversation.Failed || !strings.Contains(text, "code 3") {
 					t.Errorf("call is %s: %s", got.State, text)
 				}
-				b.until("the server's end", func() bool { return b.server().State == servers.Ended })
+				b.until("the server's end", func() bool { return b.server().State == live.Ended })
 				if s := b.server(); s.Reason != "exited with code 3" {
 					t.Errorf("server ended: %q", s.Reason)
 				}
@@ -446,7 +442,7 @@ func TestRounds(t *testing.T) {
 	if first := b.question(1); first.Key != "z" || second.Key != "a" || first.Round != 1 {
 		t.Errorf("keys are %q, %q in round %d; want the order on the wire", first.Key, second.Key, first.Round)
 	}
-	b.answer(2, inbox.Answer{Action: "decline"})
+	b.answer(2, live.Answer{Action: "decline"})
 	b.answer(1, accept(`{}`))
 	got, text := b.done(call.Number)
 	if got.State != conversation.Done || len(got.Rounds) != 3 {
@@ -502,13 +498,13 @@ func TestCloseAnswersWithCancel(t *testing.T) {
 	if q.State != conversation.Answered || q.By != conversation.ByPolicy || q.AnswerSeq == 0 {
 		t.Errorf("question is %s by %s, answer in frame %d", q.State, q.By, q.AnswerSeq)
 	}
-	if s := b.server(); s.State != servers.Disconnected {
+	if s := b.server(); s.State != live.Disconnected {
 		t.Errorf("server is %s", s.State)
 	}
 	if err := b.in.Reconnect("s1"); err != nil {
 		t.Fatal(err)
 	}
-	b.until("another connection", func() bool { return b.server().State == servers.Ready })
+	b.until("another connection", func() bool { return b.server().State == live.Ready })
 }
 
 func TestFailureIsExplained(t *testing.T) {
@@ -517,7 +513,7 @@ func TestFailureIsExplained(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer log.Close()
-	in := bridge.New(bridge.Config{Log: log, Targets: []target.Spec{
+	in := bridge.New(bridge.Config{Log: log, Targets: []transport.Spec{
 		{Name: "missing", Command: []string{"./no-such-program"}},
 		{Name: "dies", Command: []string{"sh", "-c", "echo no database >&2; exit 4"}},
 	}})
@@ -526,7 +522,7 @@ func TestFailureIsExplained(t *testing.T) {
 	in.Start()
 	b.until("both failures", func() bool {
 		s := in.Servers()
-		return s[0].State == servers.Failed && s[1].State == servers.Failed
+		return s[0].State == live.Failed && s[1].State == live.Failed
 	})
 	s := in.Servers()
 	if !strings.Contains(s[0].Reason, "no-such-program") {

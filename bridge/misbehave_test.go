@@ -21,10 +21,10 @@ import (
 
 	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/fault"
-	"elicitation-inspector/bridge/inbox"
+	"elicitation-inspector/bridge/live"
 	"elicitation-inspector/bridge/logtest"
-	"elicitation-inspector/bridge/servers"
-	"elicitation-inspector/bridge/target"
+
+	"elicitation-inspector/bridge/transport"
 	"elicitation-inspector/bridge/wire"
 )
 
@@ -157,7 +157,7 @@ func serveRecorder(t *testing.T, revision string, onGET bool) (*httpRecorder, *b
 		server.CloseClientConnections()
 		server.Close()
 	})
-	return h, startInspection(t, bridge.Config{Targets: []target.Spec{{Name: "recorder", URL: server.URL, Transport: target.TransportHTTP}}})
+	return h, startInspection(t, bridge.Config{Targets: []transport.Spec{{Name: "recorder", URL: server.URL, Transport: transport.TransportHTTP}}})
 }
 
 func (h *httpRecorder) stream(id string) chan string {
@@ -542,7 +542,7 @@ func TestEndsOfTheConnection(t *testing.T) {
 			call := b.call("ask")
 			b.question(1)
 			b.misbehave(1, test.fault, fault.Params{})
-			b.until("the end", func() bool { return b.server().State == servers.Ended })
+			b.until("the end", func() bool { return b.server().State == live.Ended })
 			if s := b.server(); s.Reason != test.want {
 				t.Errorf("the server has ended: %s", s.Reason)
 			}
@@ -559,7 +559,7 @@ func TestEndsOfTheConnection(t *testing.T) {
 		call := b.call("ask")
 		b.question(1)
 		b.misbehave(1, "close-connection", fault.Params{})
-		b.until("the end", func() bool { return b.server().State == servers.Ended })
+		b.until("the end", func() bool { return b.server().State == live.Ended })
 		if c, failure := b.done(call.Number); c.State != conversation.Failed || !strings.Contains(failure, "deliberate: close the connection") {
 			t.Errorf("the call is %s: %s", c.State, failure)
 		}
@@ -592,7 +592,7 @@ func TestNewSession(t *testing.T) {
 	ready := b.server().Since
 	b.misbehave(1, "new-session", fault.Params{})
 	b.done(call.Number)
-	b.until("the new session", func() bool { s := b.server(); return s.State == servers.Ready && s.Since.After(ready) })
+	b.until("the new session", func() bool { s := b.server(); return s.State == live.Ready && s.Since.After(ready) })
 	b.call("ask")
 	if again := b.question(2).Session; again == first {
 		t.Errorf("both questions came on %s", first)
@@ -632,7 +632,7 @@ func TestMisbehavingRounds(t *testing.T) {
 		run := func(t *testing.T, b *bench, w witness) {
 			call := b.call("ask")
 			b.question(1)
-			b.answer(1, inbox.Answer{Result: json.RawMessage(ann)})
+			b.answer(1, live.Answer{Result: json.RawMessage(ann)})
 			q := b.question(2)
 			before := len(b.heard(w, 0, 1))
 			b.misbehave(2, test.name, test.params)
@@ -723,7 +723,7 @@ func TestAgain(t *testing.T) {
 			if deliberate {
 				b.misbehave(1, "missing-field", fault.Params{})
 			} else {
-				b.answer(1, inbox.Answer{Action: "decline"})
+				b.answer(1, live.Answer{Action: "decline"})
 			}
 			b.done(call.Number)
 			again, err := b.in.Again(1)
@@ -842,7 +842,7 @@ func TestStoriesDoNotChangeAfterTheNextQuestion(t *testing.T) {
 	for n := 1; n <= 2; n++ {
 		call := b.call("ask")
 		b.question(n)
-		b.answer(n, inbox.Answer{Action: "accept", Content: json.RawMessage(`{"name":"Ann"}`)})
+		b.answer(n, live.Answer{Action: "accept", Content: json.RawMessage(`{"name":"Ann"}`)})
 		b.done(call.Number)
 	}
 	b.call("ask") // the third question, which is not settled yet
@@ -853,7 +853,7 @@ func TestStoriesDoNotChangeAfterTheNextQuestion(t *testing.T) {
 		}
 	}
 	b.misbehave(3, "kill-process", fault.Params{})
-	b.until("the end", func() bool { return b.server().State == servers.Ended })
+	b.until("the end", func() bool { return b.server().State == live.Ended })
 	for n := 1; n <= 2; n++ {
 		if got := story(n); got != before[n-1] {
 			t.Errorf("question %d: %q, but before the third question it was %q", n, got, before[n-1])

@@ -7,7 +7,7 @@ import (
 
 	"elicitation-inspector/bridge"
 	"elicitation-inspector/bridge/conversation"
-	"elicitation-inspector/bridge/inbox"
+	"elicitation-inspector/bridge/live"
 	"elicitation-inspector/bridge/mcp"
 )
 
@@ -57,7 +57,7 @@ func TestWhatIsUsedAgain(t *testing.T) {
 		b.call("ask")
 		for n, content := range []string{"", "", `{"name":"Ann"}`, `{"name":"Bob"}`} {
 			b.question(n + 1)
-			answer := inbox.Answer{Action: "accept"}
+			answer := live.Answer{Action: "accept"}
 			if content != "" {
 				answer = accept(content)
 			}

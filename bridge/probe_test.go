@@ -8,8 +8,8 @@ import (
 
 	"elicitation-inspector/bridge"
 	"elicitation-inspector/bridge/conversation"
+	"elicitation-inspector/bridge/live"
 	"elicitation-inspector/bridge/mcp"
-	"elicitation-inspector/bridge/servers"
 )
 
 // older serves 2025-06-18, and passes requests before initialize to before: servers of
@@ -72,7 +72,7 @@ func TestServersThatKnowOnlyInitialize(t *testing.T) {
 	} {
 		t.Run(server, func(t *testing.T) {
 			b := startConfig(t, server, bridge.Config{Probe: 200 * time.Millisecond})
-			b.until("ready", func() bool { return b.server().State == servers.Ready })
+			b.until("ready", func() bool { return b.server().State == live.Ready })
 			if info := b.server().Info; info.Protocol != "2025-06-18" || info.Negotiated != how {
 				t.Errorf("%s by %q, want %q", info.Protocol, info.Negotiated, how)
 			}
@@ -90,7 +90,7 @@ func TestPinnedRevisionIsNotProbed(t *testing.T) {
 	if err := b.in.ReconnectWith("s1", conversation.ClientSettings{Protocol: mcp.Revision20260728}); err != nil {
 		t.Fatal(err)
 	}
-	b.until("failed", func() bool { return b.server().State == servers.Failed })
+	b.until("failed", func() bool { return b.server().State == live.Failed })
 	if reason := b.server().Reason; reason != "exited with code 7 when it was asked server/discover, before the connection stood" {
 		t.Errorf("the reason is %q", reason)
 	}

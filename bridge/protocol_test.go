@@ -16,14 +16,12 @@ import (
 	"time"
 
 	"elicitation-inspector/bridge"
-	"elicitation-inspector/bridge/calls"
 
 	"elicitation-inspector/bridge/conversation"
-	"elicitation-inspector/bridge/inbox"
+	"elicitation-inspector/bridge/live"
 	"elicitation-inspector/bridge/mcp"
 
-	"elicitation-inspector/bridge/servers"
-	"elicitation-inspector/bridge/target"
+	"elicitation-inspector/bridge/transport"
 	"elicitation-inspector/bridge/wire"
 	"elicitation-inspector/bridge/wording"
 )
@@ -225,7 +223,7 @@ func (p *player) start() {
 		}
 	}()
 	p.settings.Protocol = p.revision
-	config := bridge.Config{Settings: p.settings, Targets: []target.Spec{{
+	config := bridge.Config{Settings: p.settings, Targets: []transport.Spec{{
 		Name: "scripted", Command: []string{self},
 		Env: []string{serverEnv + "=relay", "BRIDGE_TEST_RELAY=" + l.Addr().String()},
 	}}}
@@ -233,7 +231,7 @@ func (p *player) start() {
 	p.until("the end of connecting", func() bool {
 		s := p.bench.server()
 		c, err := p.in.Catalog("s1")
-		return s.State == servers.Failed || s.State == servers.Ended || s.State == servers.Ready && err == nil && !c.Loading
+		return s.State == live.Failed || s.State == live.Ended || s.State == live.Ready && err == nil && !c.Loading
 	})
 	<-ready
 }
@@ -297,7 +295,7 @@ func (p *player) write(message string) {
 
 // begin makes the call of the script.
 func (p *player) begin() {
-	r := calls.Request{Server: "s1", Kind: p.kind, Name: p.key, Key: p.key}
+	r := live.Request{Server: "s1", Kind: p.kind, Name: p.key, Key: p.key}
 	if p.kind == conversation.Tool {
 		r.Arguments = json.RawMessage(`{}`)
 	}
@@ -422,15 +420,15 @@ func (p *player) personStep(verb, what string) {
 	err := error(nil)
 	switch verb {
 	case "accepts":
-		a := inbox.Answer{Action: "accept"}
+		a := live.Answer{Action: "accept"}
 		if more != "" {
 			a = accept(more)
 		}
 		p.answer(n, a)
 	case "declines", "cancels":
-		p.answer(n, inbox.Answer{Action: strings.TrimSuffix(verb, "s")})
+		p.answer(n, live.Answer{Action: strings.TrimSuffix(verb, "s")})
 	case "answers":
-		p.answer(n, inbox.Answer{Result: json.RawMessage(more)})
+		p.answer(n, live.Answer{Result: json.RawMessage(more)})
 	case "marks":
 		_, err = p.in.MarkCompleted(n)
 	case "retries":
@@ -441,7 +439,7 @@ func (p *player) personStep(verb, what string) {
 		c, failed := p.in.Repeat(p.call)
 		p.call, err = c.Number, failed
 	case "sets":
-		err = p.in.SetPolicy("s1", inbox.Policy(what))
+		err = p.in.SetPolicy("s1", conversation.Policy(what))
 	default:
 		p.Fatalf("%s: a person cannot %q", p.at, verb)
 	}
@@ -586,9 +584,9 @@ func (p *player) shown(c bridge.Call) string {
 // finish checks that there are no further messages or findings.
 func (p *player) finish() {
 	p.at = "at the end"
-	if p.bench.server().State == servers.Ready && !p.noCall {
+	if p.bench.server().State == live.Ready && !p.noCall {
 		// When this call has arrived, earlier messages have, too.
-		c, err := p.in.Begin(calls.Request{Server: "s1", Kind: conversation.Tool, Name: "barrier", Key: "barrier"})
+		c, err := p.in.Begin(live.Request{Server: "s1", Kind: conversation.Tool, Name: "barrier", Key: "barrier"})
 		if err != nil {
 			p.Fatal(err)
 		}

@@ -9,16 +9,12 @@ import (
 	"slices"
 	"time"
 
-	"elicitation-inspector/bridge/changes"
-
 	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/elicit"
-	"elicitation-inspector/bridge/elicit/lint"
-	"elicitation-inspector/bridge/inbox"
+	"elicitation-inspector/bridge/lint"
+	"elicitation-inspector/bridge/live"
 	"elicitation-inspector/bridge/mcp"
 	"elicitation-inspector/bridge/rawjson"
-	"elicitation-inspector/bridge/scripted"
-	"elicitation-inspector/bridge/servers"
 )
 
 // Question is the state of a question, from the log and the inbox, with its server,
@@ -54,7 +50,7 @@ func (q *Question) Content() json.RawMessage {
 type candidate struct {
 	said *conversation.Question // nil while the log does not have the question
 	call *conversation.Call     // the call of said
-	own  *inbox.Question        // nil if the inbox does not have the question
+	own  *live.Question         // nil if the inbox does not have the question
 }
 
 // state returns the state of the question. The inbox comes first: it keeps a question
@@ -288,7 +284,7 @@ func (in *Inspection) Standing(number int) (call int, waits bool) {
 
 // Answer settles a question with a. Only the first answer counts: later ones get the
 // error [ErrSettled], and the returned question tells how it was settled.
-func (in *Inspection) Answer(number int, a inbox.Answer) (Question, error) {
+func (in *Inspection) Answer(number int, a live.Answer) (Question, error) {
 	err := in.settle(number, a)
 	q, unknown := in.Question(number)
 	switch {
@@ -308,7 +304,7 @@ func (in *Inspection) MarkCompleted(number int) (Question, error) {
 
 // SetPolicy sets the policy for a server's further questions, and for those that are held
 // back. It does not affect questions on show.
-func (in *Inspection) SetPolicy(id string, p inbox.Policy) error {
+func (in *Inspection) SetPolicy(id string, p conversation.Policy) error {
 	_, err := in.servers.Server(id)
 	if err == nil {
 		in.inbox.SetPolicy(id, p)
@@ -341,7 +337,7 @@ func (in *Inspection) Next(q Question) conversation.Next {
 	settled := conversation.Settled{Question: q.Question, Session: q.Session, Call: q.Call}
 	if s, err := in.known.Server(q.Server); err == nil {
 		settled.Server = s.Label
-		if s.State == servers.Ended && s.Session == q.Session {
+		if s.State == live.Ended && s.Session == q.Session {
 			settled.Lost = s.Reason
 		}
 	}
@@ -352,15 +348,15 @@ func (in *Inspection) Next(q Question) conversation.Next {
 }
 
 // Scripted returns the script that answers questions; nil for none.
-func (in *Inspection) Scripted() *scripted.Source { return in.script.Load() }
+func (in *Inspection) Scripted() *live.ScriptSource { return in.script.Load() }
 
 // AnswerBy makes a script answer further questions; nil ends that.
-func (in *Inspection) AnswerBy(s *scripted.Source) {
+func (in *Inspection) AnswerBy(s *live.ScriptSource) {
 	if in.script.Store(s); s == nil {
 		in.inbox.SetSource(nil)
 	} else {
 		s.Inspection = in
 		in.inbox.SetSource(s)
 	}
-	in.changes.Mark(changes.Change{Kind: changes.Script})
+	in.changes.Mark(live.Change{Kind: live.ScriptChanged})
 }

@@ -11,7 +11,7 @@ import (
 
 	"elicitation-inspector/bridge"
 	"elicitation-inspector/bridge/conversation"
-	"elicitation-inspector/bridge/target"
+	"elicitation-inspector/bridge/transport"
 )
 
 // rawHTTP is the server's end of Streamable HTTP without any SDK.
@@ -124,7 +124,7 @@ func (s *rawHTTP) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // startHTTP starts an inspection of a raw server behind a URL.
 func startHTTP(t *testing.T, s *rawHTTP, config bridge.Config) *bench {
 	t.Helper()
-	config.Targets = []target.Spec{{Name: "raw", URL: s.address, Transport: target.TransportHTTP}}
+	config.Targets = []transport.Spec{{Name: "raw", URL: s.address, Transport: transport.TransportHTTP}}
 	return startInspection(t, config)
 }
 

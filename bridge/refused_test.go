@@ -11,8 +11,8 @@ import (
 
 	"elicitation-inspector/bridge"
 	"elicitation-inspector/bridge/conversation"
-	"elicitation-inspector/bridge/servers"
-	"elicitation-inspector/bridge/target"
+	"elicitation-inspector/bridge/live"
+	"elicitation-inspector/bridge/transport"
 	"elicitation-inspector/bridge/wire/query"
 )
 
@@ -56,7 +56,7 @@ func TestRefusedRequestsDoNotWait(t *testing.T) {
 			}))
 			t.Cleanup(web.Close)
 			t.Cleanup(web.CloseClientConnections)
-			b := startInspection(t, bridge.Config{Targets: []target.Spec{{Name: "raw", URL: web.URL, Transport: target.TransportHTTP}}})
+			b := startInspection(t, bridge.Config{Targets: []transport.Spec{{Name: "raw", URL: web.URL, Transport: transport.TransportHTTP}}})
 			asked := b.picked("method:server/discover kind:request")
 			if len(asked) != 1 {
 				t.Fatalf("server/discover went out %d times", len(asked))
@@ -78,7 +78,7 @@ func TestExitsAreErrors(t *testing.T) {
 	b := start(t, "withdraws", conversation.ClientSettings{})
 	call := b.call("exits")
 	b.done(call.Number)
-	b.until("the server's end", func() bool { return b.server().State == servers.Ended })
+	b.until("the server's end", func() bool { return b.server().State == live.Ended })
 	found := b.picked("kind:error process")
 	if len(found) != 1 {
 		t.Fatalf("the errors are %v:\n%s", found, b.transcript())

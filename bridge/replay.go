@@ -8,10 +8,10 @@ import (
 	"sync/atomic"
 	"time"
 
-	"elicitation-inspector/bridge/changes"
 	"elicitation-inspector/bridge/conversation"
+	"elicitation-inspector/bridge/live"
 	"elicitation-inspector/bridge/playback"
-	"elicitation-inspector/bridge/servers"
+
 	"elicitation-inspector/bridge/wire"
 )
 
@@ -21,7 +21,7 @@ import (
 // It shows only the latest calls of a long log, so that memory is bounded.
 type Replay struct {
 	in      *Inspection
-	servers *servers.Transcript
+	servers *live.Transcript
 	player  *playback.Player // nil if the log does not grow
 	fresh   atomic.Pointer[chan struct{}]
 
@@ -33,7 +33,7 @@ type Replay struct {
 // player plays; nil means that the log is complete. Nothing is shown before
 // [Replay.Follow] or [Replay.Refresh].
 func NewReplay(l *wire.Log, p *playback.Player, logger *slog.Logger) *Replay {
-	r := &Replay{in: New(Config{Log: l, Logger: logger}), servers: servers.InTranscript(l), player: p, turn: make(chan struct{}, 1)}
+	r := &Replay{in: New(Config{Log: l, Logger: logger}), servers: live.InTranscript(l), player: p, turn: make(chan struct{}, 1)}
 	r.in.known = r.servers
 	if p != nil {
 		r.in.findings.Linter = p.Linter()
@@ -107,7 +107,7 @@ func (r *Replay) followGiving(ctx context.Context) {
 		for _, q := range now.Asked {
 			n := r.in.conversation.QuestionAt(q.Asked, q.Place)
 			if n != 0 && now.Giving != before && (q.Answered == now.Giving || q.Answered == before) {
-				r.in.changes.Mark(changes.Change{Kind: changes.Question, Number: n})
+				r.in.changes.Mark(live.Change{Kind: live.QuestionChanged, Number: n})
 			}
 		}
 		before = now.Giving

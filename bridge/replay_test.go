@@ -16,9 +16,9 @@ import (
 	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/demo"
 	"elicitation-inspector/bridge/elicit"
-	"elicitation-inspector/bridge/inbox"
+	"elicitation-inspector/bridge/live"
 	"elicitation-inspector/bridge/mcp"
-	"elicitation-inspector/bridge/target"
+	"elicitation-inspector/bridge/transport"
 	"elicitation-inspector/bridge/wire"
 )
 
@@ -43,7 +43,7 @@ func recordDemo(t *testing.T, settings conversation.ClientSettings, tools []stri
 	}
 	log.Record(recorder)
 	in := bridge.New(bridge.Config{
-		Targets: []target.Spec{{Name: "demo", Builtin: server.MCP}}, Settings: settings, Log: log, Version: "test",
+		Targets: []transport.Spec{{Name: "demo", Builtin: server.MCP}}, Settings: settings, Log: log, Version: "test",
 	})
 	b := &bench{t, in, log, in.Subscribe()}
 	t.Cleanup(func() {
@@ -106,8 +106,8 @@ func recordDemo(t *testing.T, settings conversation.ClientSettings, tools []stri
 	return b, file
 }
 
-func someAnswer(q bridge.Question, action string) inbox.Answer {
-	a := inbox.Answer{Action: action, Actor: conversation.ByPerson}
+func someAnswer(q bridge.Question, action string) live.Answer {
+	a := live.Answer{Action: action, Actor: conversation.ByPerson}
 	if action == "accept" && q.Request != nil && q.Request.Mode == elicit.ModeForm {
 		a.Content, _ = elicit.Content(q.Request.Fields, elicit.Defaults(q.Request.Fields))
 	}

@@ -11,11 +11,10 @@ import (
 	"testing"
 
 	"elicitation-inspector/bridge"
-	"elicitation-inspector/bridge/calls"
 
 	"elicitation-inspector/bridge/conversation"
-	"elicitation-inspector/bridge/inbox"
-	"elicitation-inspector/bridge/target"
+	"elicitation-inspector/bridge/live"
+	"elicitation-inspector/bridge/transport"
 	"elicitation-inspector/bridge/wire"
 )
 
@@ -72,7 +71,7 @@ func startOldTools(t *testing.T, how string, config bridge.Config) *bench {
 	if err != nil {
 		t.Fatal(err)
 	}
-	config.Targets = []target.Spec{{Name: "old", Command: []string{self}, Env: []string{serverEnv + "=old-tools", oldToolsEnv + "=" + how}}}
+	config.Targets = []transport.Spec{{Name: "old", Command: []string{self}, Env: []string{serverEnv + "=old-tools", oldToolsEnv + "=" + how}}}
 	return startInspection(t, config)
 }
 
@@ -82,7 +81,7 @@ func TestCallAgain(t *testing.T) {
 	for _, how := range []string{"refuses", "sends"} {
 		t.Run(how, func(t *testing.T) {
 			b := startOldTools(t, how, bridge.Config{})
-			first, err := b.in.Begin(calls.Request{Server: "s1", Kind: conversation.Tool, Name: "ask", Key: "ask", Arguments: json.RawMessage(`{"n":1}`)})
+			first, err := b.in.Begin(live.Request{Server: "s1", Kind: conversation.Tool, Name: "ask", Key: "ask", Arguments: json.RawMessage(`{"n":1}`)})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -116,7 +115,7 @@ func TestCallAgain(t *testing.T) {
 				}
 				return q.State == conversation.Pending && q.Number != 0
 			})
-			if _, err := b.in.Answer(q.Number, inbox.Answer{Action: "accept", Content: json.RawMessage(`{"name":"Ada"}`), Actor: conversation.ByPerson}); err != nil {
+			if _, err := b.in.Answer(q.Number, live.Answer{Action: "accept", Content: json.RawMessage(`{"name":"Ada"}`), Actor: conversation.ByPerson}); err != nil {
 				t.Fatal(err)
 			}
 			b.until("the result", func() bool { c, err := b.in.Call(second.Number); return err == nil && c.State == conversation.Done })
@@ -166,7 +165,7 @@ func TestRecall(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			in := bridge.New(bridge.Config{Log: log, Settings: c.settings, Targets: []target.Spec{{
+			in := bridge.New(bridge.Config{Log: log, Settings: c.settings, Targets: []transport.Spec{{
 				Name: "gone", Command: []string{filepath.Join(t.TempDir(), "gone")}, Protocol: c.file,
 			}}})
 			t.Cleanup(func() {

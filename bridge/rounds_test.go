@@ -12,9 +12,8 @@ import (
 	"elicitation-inspector/bridge"
 
 	"elicitation-inspector/bridge/conversation"
-	"elicitation-inspector/bridge/inbox"
+	"elicitation-inspector/bridge/live"
 	"elicitation-inspector/bridge/mcp"
-	"elicitation-inspector/bridge/servers"
 )
 
 // ofRound holds the params of a call that the servers of this file read.
@@ -83,7 +82,7 @@ func TestRequestStateIsEchoedByteForByte(t *testing.T) {
 	for i, state := range oddStates {
 		call := b.call(fmt.Sprint("state-", i))
 		b.question(i + 1)
-		b.answer(i+1, inbox.Answer{Action: "decline"})
+		b.answer(i+1, live.Answer{Action: "decline"})
 		_, text := b.done(call.Number)
 		want := `"inputResponses":{"q":{"action":"decline"}}`
 		if state != "" {
@@ -119,14 +118,14 @@ func TestMixedRound(t *testing.T) {
 		if !json.Valid(q.Suggestion) {
 			t.Errorf("%s: suggestion %s", q.Method, q.Suggestion)
 		}
-		b.answer(n, inbox.Answer{Result: q.Suggestion})
+		b.answer(n, live.Answer{Result: q.Suggestion})
 	}
-	b.answer(2, inbox.Answer{Action: "cancel"})
+	b.answer(2, live.Answer{Action: "cancel"})
 	_, text := b.done(call.Number)
 	again := b.call("mixed")
 	b.question(6)
 	for n, action := range map[int]string{4: "decline", 5: "decline", 6: "cancel"} {
-		b.answer(n, inbox.Answer{Action: action})
+		b.answer(n, live.Answer{Action: action})
 	}
 	if _, text := b.done(again.Number); !strings.Contains(text, `"inputResponses":{"q":{"action":"decline"}}`) {
 		t.Errorf("the server got %s", text)
@@ -144,7 +143,7 @@ func TestMixedRound(t *testing.T) {
 // the number of all rounds.
 func TestPausesBeginShort(t *testing.T) {
 	b := start(t, "odd-rounds", conversation.ClientSettings{})
-	if err := b.in.SetPolicy("s1", inbox.PolicyDecline); err != nil {
+	if err := b.in.SetPolicy("s1", conversation.PolicyDecline); err != nil {
 		t.Fatal(err)
 	}
 	began := time.Now()
@@ -160,7 +159,7 @@ func TestServerEndsDuringARound(t *testing.T) {
 	b := start(t, "odd-rounds", conversation.ClientSettings{})
 	call := b.call("exits")
 	b.question(1)
-	b.answer(1, inbox.Answer{Action: "accept"})
+	b.answer(1, live.Answer{Action: "accept"})
 	b.until("the visit", func() bool { return b.question(1).Awaited })
 	other := b.call("exits") // cancelling it ends the server
 	b.until("the request", func() bool { return b.sent("tools/call") == 2 })
@@ -194,7 +193,7 @@ func TestDisconnectDuringARound(t *testing.T) {
 		if got, text := b.done(call.Number); got.State != conversation.Failed || len(got.Rounds) != 1 || !strings.Contains(text, "reconnecting") {
 			t.Errorf("call is %s after %d rounds: %s", got.State, len(got.Rounds), text)
 		}
-		b.until("the new connection", func() bool { return b.server().State == servers.Ready })
+		b.until("the new connection", func() bool { return b.server().State == live.Ready })
 		if n := b.sent("tools/call"); n != 1 {
 			t.Fatalf("%d calls were made, want 1\n%s", n, b.transcript())
 		}

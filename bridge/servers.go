@@ -4,17 +4,17 @@ import (
 	"context"
 
 	"elicitation-inspector/bridge/conversation"
-	"elicitation-inspector/bridge/elicit/lint"
-	"elicitation-inspector/bridge/inbox"
-	"elicitation-inspector/bridge/servers"
-	"elicitation-inspector/bridge/target"
+	"elicitation-inspector/bridge/lint"
+	"elicitation-inspector/bridge/live"
+
+	"elicitation-inspector/bridge/transport"
 )
 
 // Server is the state of a server, with the counts of its waiting questions and of its
 // findings by severity.
 type Server struct {
-	servers.Server
-	inbox.Counts
+	live.Server
+	live.Counts
 	Findings map[lint.Severity]int
 }
 
@@ -39,7 +39,7 @@ func (in *Inspection) Server(id string) (Server, error) {
 }
 
 // Add connects to another server, under a name that no other has.
-func (in *Inspection) Add(spec target.Spec) error {
+func (in *Inspection) Add(spec transport.Spec) error {
 	id, err := in.servers.Add(in.withAccess(spec))
 	if err != nil {
 		return err
@@ -60,30 +60,30 @@ func (in *Inspection) Item(id string, kind conversation.Kind, key string) (conve
 	return all.Find(kind, key)
 }
 
-// Reconnect is [servers.Servers.Reconnect].
+// Reconnect is [live.Servers.Reconnect].
 func (in *Inspection) Reconnect(id string) error { return in.servers.Reconnect(id) }
 
-// ReconnectWith is [servers.Servers.ReconnectWith].
+// ReconnectWith is [live.Servers.ReconnectWith].
 func (in *Inspection) ReconnectWith(id string, settings conversation.ClientSettings) error {
 	return in.servers.ReconnectWith(id, settings)
 }
 
-// Disconnect is [servers.Servers.Disconnect].
+// Disconnect is [live.Servers.Disconnect].
 func (in *Inspection) Disconnect(ctx context.Context, id string) error {
 	return in.servers.Disconnect(ctx, id)
 }
 
-// Target is [servers.Servers.Target].
-func (in *Inspection) Target(id string) (target.Spec, error) { return in.servers.Target(id) }
+// Target is [live.Servers.Target].
+func (in *Inspection) Target(id string) (transport.Spec, error) { return in.servers.Target(id) }
 
-// Recall is [servers.Servers.Recall].
+// Recall is [live.Servers.Recall].
 func (in *Inspection) Recall(id, revision string) error { return in.servers.Recall(id, revision) }
 
-// Forget is [servers.Servers.Forget].
+// Forget is [live.Servers.Forget].
 func (in *Inspection) Forget(id string) error { return in.servers.Forget(id) }
 
-// Compare is [servers.Servers.Compare].
-func (in *Inspection) Compare(ctx context.Context, id string, with, without conversation.ClientSettings) (servers.Comparison, error) {
+// Compare is [live.Servers.Compare].
+func (in *Inspection) Compare(ctx context.Context, id string, with, without conversation.ClientSettings) (live.Comparison, error) {
 	return in.servers.Compare(ctx, id, with, without)
 }
 

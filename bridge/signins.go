@@ -3,11 +3,10 @@ package bridge
 import (
 	"bytes"
 
-	"elicitation-inspector/bridge/changes"
 	"elicitation-inspector/bridge/elicit"
-	"elicitation-inspector/bridge/inbox"
+	"elicitation-inspector/bridge/live"
 	"elicitation-inspector/bridge/signin"
-	"elicitation-inspector/bridge/target"
+	"elicitation-inspector/bridge/transport"
 	"elicitation-inspector/bridge/wire/redact"
 )
 
@@ -18,7 +17,7 @@ func (in *Inspection) useDesk() {
 		in.signIns = signin.NewDesk(signin.DeskConfig{Headless: true})
 	}
 	in.log.Mask(in.signIns.Masked)
-	targets := make([]target.Spec, len(in.config.Targets))
+	targets := make([]transport.Spec, len(in.config.Targets))
 	for i, spec := range in.config.Targets {
 		targets[i] = in.withAccess(spec)
 	}
@@ -26,7 +25,7 @@ func (in *Inspection) useDesk() {
 }
 
 // withAccess returns a server with its flow, if it can have one.
-func (in *Inspection) withAccess(spec target.Spec) target.Spec {
+func (in *Inspection) withAccess(spec transport.Spec) transport.Spec {
 	if spec.URL == "" || spec.Problem != nil || spec.Header.Get("Authorization") != "" {
 		return spec
 	}
@@ -38,7 +37,7 @@ func (in *Inspection) withAccess(spec target.Spec) target.Spec {
 
 // Shown returns a question of the inbox as people may see it: with the secrets of sign-ins
 // masked that its server repeats, as the log masks them.
-func (in *Inspection) Shown(q inbox.Question) inbox.Question {
+func (in *Inspection) Shown(q live.Question) live.Question {
 	server := in.log.Head(q.AskedSeq).Server
 	if masked := in.signIns.MaskedJSON(server, q.Params); !bytes.Equal(masked, q.Params) {
 		q.Params = masked
@@ -52,7 +51,7 @@ func (in *Inspection) Shown(q inbox.Question) inbox.Question {
 
 // settle answers a question. Where the answer repeats a string that Shown has masked, it
 // gets the string of the question.
-func (in *Inspection) settle(number int, a inbox.Answer) error {
+func (in *Inspection) settle(number int, a live.Answer) error {
 	if q, err := in.inbox.Question(number); err == nil && q.Params != nil {
 		shown := in.Shown(q)
 		a.Content, a.Result = redact.Restored(a.Content, q.Params, shown.Params), redact.Restored(a.Result, q.Params, shown.Params)
@@ -75,7 +74,7 @@ func (in *Inspection) signInChanged(flow *signin.Flow) {
 	for _, s := range in.servers.All() {
 		if own, err := in.SignIn(s.ID); err == nil && own == flow {
 			in.calls.SigningIn(s.ID, flow.Busy())
-			in.changes.Mark(changes.Change{Kind: changes.SignIn, Server: s.ID})
+			in.changes.Mark(live.Change{Kind: live.SignInChanged, Server: s.ID})
 		}
 	}
 }

@@ -8,9 +8,9 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"elicitation-inspector/bridge/conversation"
-	"elicitation-inspector/bridge/inbox"
+	"elicitation-inspector/bridge/live"
 	"elicitation-inspector/bridge/session"
-	"elicitation-inspector/bridge/target"
+	"elicitation-inspector/bridge/transport"
 	"elicitation-inspector/bridge/wire"
 )
 
@@ -23,7 +23,7 @@ func tapped(t *testing.T) (*Inspection, *session.Session) {
 		t.Fatal(err)
 	}
 	over := make(chan struct{})
-	in := New(Config{Log: log, Targets: []target.Spec{{Name: "raw", Builtin: func() *sdk.Server {
+	in := New(Config{Log: log, Targets: []transport.Spec{{Name: "raw", Builtin: func() *sdk.Server {
 		<-over
 		return sdk.NewServer(&sdk.Implementation{}, nil)
 	}}}})
@@ -44,13 +44,13 @@ func tapped(t *testing.T) (*Inspection, *session.Session) {
 }
 
 // unit returns a message in the form that the tap receives.
-func unit(t *testing.T, raw string) target.Unit {
+func unit(t *testing.T, raw string) transport.Unit {
 	t.Helper()
 	m, err := wire.ParseMessage([]byte(raw))
 	if err != nil {
 		t.Fatal(err)
 	}
-	return target.Unit{Frame: wire.Frame{Raw: []byte(raw), Size: int64(len(raw)), Message: m, Kind: m.Kind}}
+	return transport.Unit{Frame: wire.Frame{Raw: []byte(raw), Size: int64(len(raw)), Message: m, Kind: m.Kind}}
 }
 
 // A cancellation can arrive after the person has answered and before the answer is sent.
@@ -58,7 +58,7 @@ func unit(t *testing.T, raw string) target.Unit {
 func TestCancelledBetweenTheAnswerAndItsWayOut(t *testing.T) {
 	in, s := tapped(t)
 	s.Received(unit(t, `{"jsonrpc":"2.0","id":1,"method":"elicitation/create","params":{"message":"?","requestedSchema":{"type":"object","properties":{}}}}`))
-	if _, err := in.Answer(1, inbox.Answer{Action: "accept", Actor: conversation.ByPerson}); err != nil {
+	if _, err := in.Answer(1, live.Answer{Action: "accept", Actor: conversation.ByPerson}); err != nil {
 		t.Fatal(err)
 	}
 	s.Received(unit(t, `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1,"reason":"lunch"}}`))
@@ -81,7 +81,7 @@ func TestCancelledBetweenTheAnswerAndItsWayOut(t *testing.T) {
 func TestCancelledAfterTheAnswer(t *testing.T) {
 	in, s := tapped(t)
 	s.Received(unit(t, `{"jsonrpc":"2.0","id":"a","method":"elicitation/create","params":{"message":"?","requestedSchema":{"type":"object","properties":{}}}}`))
-	if _, err := in.Answer(1, inbox.Answer{Action: "decline", Actor: conversation.ByPerson}); err != nil {
+	if _, err := in.Answer(1, live.Answer{Action: "decline", Actor: conversation.ByPerson}); err != nil {
 		t.Fatal(err)
 	}
 	if !s.Sending(unit(t, `{"jsonrpc":"2.0","id":"a","result":{"action":"decline"}}`)) {

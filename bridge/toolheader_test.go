@@ -12,11 +12,11 @@ import (
 	"testing"
 
 	"elicitation-inspector/bridge"
-	"elicitation-inspector/bridge/calls"
+	"elicitation-inspector/bridge/live"
 
 	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/mcp"
-	"elicitation-inspector/bridge/target"
+	"elicitation-inspector/bridge/transport"
 )
 
 // headerTools are tools whose parameters are sent as headers, or must not be.
@@ -124,7 +124,7 @@ func startHeaders(t *testing.T, revision string) (*bench, *headerServer, convers
 	web := httptest.NewServer(s)
 	t.Cleanup(web.Close)
 	b := startInspection(t, bridge.Config{
-		Targets:  []target.Spec{{Name: "headers", URL: web.URL, Transport: target.TransportHTTP}},
+		Targets:  []transport.Spec{{Name: "headers", URL: web.URL, Transport: transport.TransportHTTP}},
 		Settings: conversation.ClientSettings{Protocol: revision},
 	})
 	catalog, err := b.in.Catalog("s1")
@@ -160,7 +160,7 @@ func TestToolParametersInHeaders(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			c, err := b.in.Begin(calls.Request{Server: "s1", Kind: conversation.Tool, Name: tool.name, Key: tool.name, Arguments: json.RawMessage(tool.args)})
+			c, err := b.in.Begin(live.Request{Server: "s1", Kind: conversation.Tool, Name: tool.name, Key: tool.name, Arguments: json.RawMessage(tool.args)})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -1,11 +1,9 @@
 package bridge
 
 import (
-	"elicitation-inspector/bridge/changes"
-
 	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/elicit"
-	"elicitation-inspector/bridge/inbox"
+	"elicitation-inspector/bridge/live"
 	"elicitation-inspector/bridge/session"
 )
 
@@ -18,7 +16,7 @@ func (w wiring) Numbers(count int) int { return w.in.inbox.Numbers(count) }
 
 // IsAsked implements [session.Owner].
 func (w wiring) IsAsked(s *session.Session, elicitationID, url string) bool {
-	return w.in.inbox.IsOpen(func(q *inbox.Question) bool {
+	return w.in.inbox.IsOpen(func(q *live.Question) bool {
 		same := q.IsURL() && q.Request.ElicitationID == elicitationID && (elicitationID != "" || q.Request.URL == url)
 		return q.List != "" && q.Server == s.Server && same
 	})
@@ -27,7 +25,7 @@ func (w wiring) IsAsked(s *session.Session, elicitationID, url string) bool {
 // Asked implements [session.Owner].
 func (w wiring) Asked(s *session.Session, r conversation.InputRequest) {
 	in := w.in
-	q := inbox.Question{InputRequest: r}
+	q := live.Question{InputRequest: r}
 	q.CallName = in.calls.Asked(q)
 	in.inbox.Put(q)
 	if s.Overtaken(r.Request) {
@@ -55,7 +53,7 @@ func (w wiring) Closing(s *session.Session, reason string) { w.in.inbox.Dismiss(
 
 // Released implements [session.Owner].
 func (w wiring) Released(s *session.Session, by, reason string) {
-	its := func(q *inbox.Question) bool { return q.Session == s.Name }
+	its := func(q *live.Question) bool { return q.Session == s.Name }
 	w.in.inbox.Withdraw(by, reason, false, its)
 	w.in.inbox.Hopeless(its)
 }
@@ -63,18 +61,18 @@ func (w wiring) Released(s *session.Session, by, reason string) {
 // Listed implements [session.Owner].
 func (w wiring) Listed(s *session.Session, c conversation.Catalog) { w.in.servers.Listed(s, c) }
 
-// Connecting implements [servers.Owner].
+// Connecting implements [live.ServersOwner].
 func (w wiring) Connecting(server string) { w.in.inbox.Connected(server) }
 
-// Settled implements [inbox.Owner].
-func (w wiring) Settled(q inbox.Question) {
+// Settled implements [live.InboxOwner].
+func (w wiring) Settled(q live.Question) {
 	in := w.in
 	s := in.servers.Session(q.Session)
 	responds := q.Via == elicit.ByRequest && !q.Mute
 	deliberate := q.State == conversation.Answered && q.Plan != nil
 	if deliberate {
-		question := changes.Change{Kind: changes.Question, Number: q.Number} // its page shows what the server does next
-		in.changes.Tie(question, changes.Change{Kind: changes.Call, Number: q.Call}, changes.Change{Kind: changes.Server, Server: q.Server})
+		question := live.Change{Kind: live.QuestionChanged, Number: q.Number} // its page shows what the server does next
+		in.changes.Tie(question, live.Change{Kind: live.CallChanged, Number: q.Call}, live.Change{Kind: live.ServerChanged, Server: q.Server})
 	}
 	if deliberate || !responds && (q.State != conversation.Answered || q.List != "") { // a question that no call waits for
 		note(s, q)
@@ -86,12 +84,12 @@ func (w wiring) Settled(q inbox.Question) {
 		respond(s, q)
 	}
 	if !q.TurnedAway {
-		in.changes.Mark(changes.Change{Kind: changes.Question, Number: q.Number})
+		in.changes.Mark(live.Change{Kind: live.QuestionChanged, Number: q.Number})
 	}
 }
 
 // respond sends the response to a request from the server.
-func respond(s *session.Session, q inbox.Question) {
+func respond(s *session.Session, q live.Question) {
 	if s == nil {
 		return
 	}
@@ -104,14 +102,14 @@ func respond(s *session.Session, q inbox.Question) {
 }
 
 // note logs how a question ended, for ends that no message shows.
-func note(s *session.Session, q inbox.Question) {
+func note(s *session.Session, q live.Question) {
 	if s != nil {
 		s.Noted(q.Frame())
 	}
 }
 
-// Changed implements [inbox.Owner].
-func (w wiring) Changed(q inbox.Question) {
+// Changed implements [live.InboxOwner].
+func (w wiring) Changed(q live.Question) {
 	in := w.in
 	in.calls.Changed(q)
 	if q.Via == elicit.ByRequest && q.Completion == conversation.CompletionMarked {
@@ -120,27 +118,27 @@ func (w wiring) Changed(q inbox.Question) {
 	if q.List != "" && q.Completion > conversation.CompletionAwaited {
 		s := in.servers.Session(q.Session)
 		note(s, q)
-		if s != nil && !in.inbox.IsOpen(func(other *inbox.Question) bool {
+		if s != nil && !in.inbox.IsOpen(func(other *live.Question) bool {
 			return other.Session == q.Session && other.List == q.List
 		}) {
 			s.ListChanged(q.List) // the server may now return the list
 		}
 	}
-	in.changes.Mark(changes.Change{Kind: changes.Question, Number: q.Number})
+	in.changes.Mark(live.Change{Kind: live.QuestionChanged, Number: q.Number})
 	in.repeat(&q)
 }
 
-// Counted implements [inbox.Owner].
+// Counted implements [live.InboxOwner].
 func (w wiring) Counted(server string) {
-	w.in.changes.Mark(changes.Change{Kind: changes.Server, Server: server})
+	w.in.changes.Mark(live.Change{Kind: live.ServerChanged, Server: server})
 }
 
-// ParamsAt implements [inbox.Owner].
+// ParamsAt implements [live.InboxOwner].
 func (w wiring) ParamsAt(seq int64) (map[string][]byte, error) {
 	return conversation.ParamsAt(w.in.log, seq)
 }
 
-// CallChanged implements [calls.Owner].
+// CallChanged implements [live.CallsOwner].
 func (w wiring) CallChanged(number int) {
-	w.in.changes.Mark(changes.Change{Kind: changes.Call, Number: number})
+	w.in.changes.Mark(live.Change{Kind: live.CallChanged, Number: number})
 }

@@ -14,7 +14,7 @@ import (
 	"strconv"
 
 	"elicitation-inspector/bridge/conversation"
-	"elicitation-inspector/bridge/elicit/lint"
+	"elicitation-inspector/bridge/lint"
 	"elicitation-inspector/bridge/wording"
 	"elicitation-inspector/views/forms"
 	"elicitation-inspector/views/markup"

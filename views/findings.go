@@ -6,8 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"elicitation-inspector/bridge/elicit/lint"
-	"elicitation-inspector/bridge/findings"
+	"elicitation-inspector/bridge/lint"
 	"elicitation-inspector/bridge/wording"
 )
 
@@ -63,7 +62,7 @@ func (r Row) foundWords() string {
 func whereIn(pointer string) string { return cmp.Or(pointer, "the whole frame") }
 
 // broken describes in general what breaks the rule of a finding.
-func broken(f findings.Found) string {
+func broken(f lint.Found) string {
 	for _, r := range lint.Rules() {
 		if r.ID == f.Rule {
 			// Keep the case of keywords of JSON Schema.
@@ -83,16 +82,16 @@ func times(n int) string { return either(n > 1, "×"+wording.Grouped(int64(n)), 
 const occurrencesShown = 50
 
 // byRule groups findings, the gravest first and then by name.
-func byRule(list []findings.Found) [][]findings.Found {
-	compare := func(a, b findings.Found) int {
+func byRule(list []lint.Found) [][]lint.Found {
+	compare := func(a, b lint.Found) int {
 		return cmp.Or(cmp.Compare(a.Severity, b.Severity), strings.Compare(a.Rule, b.Rule))
 	}
-	var out [][]findings.Found
+	var out [][]lint.Found
 	for _, f := range slices.SortedStableFunc(slices.Values(list), compare) {
 		if last := len(out) - 1; last >= 0 && compare(out[last][0], f) == 0 {
 			out[last] = append(out[last], f)
 		} else {
-			out = append(out, []findings.Found{f})
+			out = append(out, []lint.Found{f})
 		}
 	}
 	return out

@@ -7,8 +7,8 @@ import (
 	"golang.org/x/net/html"
 
 	"elicitation-inspector/bridge/conversation"
-	"elicitation-inspector/bridge/elicit/lint"
-	"elicitation-inspector/bridge/findings"
+
+	"elicitation-inspector/bridge/lint"
 	"elicitation-inspector/bridge/wire"
 	"elicitation-inspector/views/markup"
 )
@@ -25,10 +25,10 @@ func someFindings(severities ...lint.Severity) []lint.Finding {
 }
 
 // found puts each finding into a frame of its own.
-func found(list ...lint.Finding) []findings.Found {
-	var out []findings.Found
+func found(list ...lint.Finding) []lint.Found {
+	var out []lint.Found
 	for i, f := range list {
-		out = append(out, findings.Found{Finding: f, Seq: int64(204 + i)})
+		out = append(out, lint.Found{Finding: f, Seq: int64(204 + i)})
 	}
 	return out
 }

@@ -12,8 +12,7 @@ import (
 	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/elicit"
 	"elicitation-inspector/bridge/elicit/link"
-	"elicitation-inspector/bridge/elicit/lint"
-	"elicitation-inspector/bridge/inbox"
+	"elicitation-inspector/bridge/lint"
 
 	"elicitation-inspector/views/forms"
 )
@@ -82,7 +81,7 @@ type Server struct {
 	Instructions string
 	Capabilities []string                    // names of what the server offers: "tools", "prompts (list changes)" …
 	Settings     conversation.ClientSettings // settings of the present connection, or of the next one
-	Policy       inbox.Policy                // policy for its questions
+	Policy       conversation.Policy         // policy for its questions
 	Held         int                         // questions held back because the server asks too often
 	Room         int                         // how many held questions can be shown now
 	TurnedAway   int                         // questions that were refused because too many wait

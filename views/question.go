@@ -10,7 +10,6 @@ import (
 
 	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/elicit"
-	"elicitation-inspector/bridge/inbox"
 	"elicitation-inspector/bridge/mcp"
 	"elicitation-inspector/bridge/wording"
 	"elicitation-inspector/views/markup"
@@ -42,7 +41,7 @@ var settlings = map[string]string{
 
 // by describes who settled a question.
 func (q Question) by() string {
-	if q.By == "policy" && q.State == conversation.Refused && q.Server.Policy == inbox.PolicyAsk {
+	if q.By == "policy" && q.State == conversation.Refused && q.Server.Policy == conversation.PolicyAsk {
 		return "by the inspector"
 	}
 	words := map[string]string{

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"strconv"
 
-	"elicitation-inspector/bridge/inbox"
+	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/mcp"
 	"elicitation-inspector/bridge/wording"
 	"elicitation-inspector/views/markup"
@@ -109,8 +109,8 @@ var policies = []option{
 
 // policyWord describes a server's policy, "" if the person is asked.
 func (s Server) policyWord() string {
-	return map[inbox.Policy]string{
-		inbox.PolicyDefaults: "accepts with defaults", inbox.PolicyDecline: "declines", inbox.PolicyCancel: "cancels", inbox.PolicyBlock: "blocked",
+	return map[conversation.Policy]string{
+		conversation.PolicyDefaults: "accepts with defaults", conversation.PolicyDecline: "declines", conversation.PolicyCancel: "cancels", conversation.PolicyBlock: "blocked",
 	}[s.Policy]
 }
 

@@ -9,7 +9,7 @@ import (
 	"golang.org/x/net/html"
 
 	"elicitation-inspector/bridge/conversation"
-	"elicitation-inspector/bridge/elicit/lint"
+	"elicitation-inspector/bridge/lint"
 )
 
 // A call whose server asks by a request that the revision does not allow shows this and

@@ -8,7 +8,7 @@ import (
 
 	"golang.org/x/net/html"
 
-	"elicitation-inspector/bridge/elicit/lint"
+	"elicitation-inspector/bridge/lint"
 	"elicitation-inspector/bridge/rawjson"
 
 	"elicitation-inspector/bridge/wire"

@@ -3,7 +3,7 @@ package views
 import (
 	"github.com/a-h/templ"
 
-	"elicitation-inspector/bridge/elicit/lint"
+	"elicitation-inspector/bridge/lint"
 	"elicitation-inspector/bridge/rawjson"
 	"elicitation-inspector/bridge/wire"
 )

@@ -12,7 +12,7 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"elicitation-inspector/bridge"
-	"elicitation-inspector/bridge/calls"
+	"elicitation-inspector/bridge/live"
 
 	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/elicit"
@@ -219,7 +219,7 @@ func (s *Server) beginCall(c echo.Context, f callForm) error {
 	if err != nil {
 		return err
 	}
-	request := calls.Request{
+	request := live.Request{
 		Timeout: timeout,
 		Server:  f.server.ID, Kind: f.item.Kind, Name: f.item.Name, Key: f.item.Key, Arguments: arguments,
 	}

@@ -11,8 +11,8 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"elicitation-inspector/bridge"
-	"elicitation-inspector/bridge/calls"
 	"elicitation-inspector/bridge/conversation"
+	"elicitation-inspector/bridge/live"
 	"elicitation-inspector/bridge/wording"
 	"elicitation-inspector/views"
 	"elicitation-inspector/views/markup"
@@ -53,7 +53,7 @@ func (s *Server) activity() activity {
 
 // itemKey returns the key of the item that a call uses: for a resource read through a
 // template, that of the template.
-func itemKey(r calls.Request) string {
+func itemKey(r live.Request) string {
 	if r.Kind == conversation.Template {
 		return r.Name
 	}

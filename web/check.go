@@ -26,7 +26,7 @@ import (
 	"elicitation-inspector/bridge/playback"
 	"elicitation-inspector/bridge/rawjson"
 	answers "elicitation-inspector/bridge/script"
-	"elicitation-inspector/bridge/target"
+	"elicitation-inspector/bridge/transport"
 	"elicitation-inspector/views"
 )
 
@@ -87,7 +87,7 @@ func (s *Server) checkPlan(item views.Item, f callForm, before live.Check) (view
 }
 
 // whereOf describes the target that a trial connects to.
-func whereOf(spec target.Spec) string {
+func whereOf(spec transport.Spec) string {
 	switch {
 	case spec.Command != nil:
 		return "a process and a session of its own"

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"elicitation-inspector/bridge/calls"
+	"elicitation-inspector/bridge/live"
 
 	"elicitation-inspector/bridge/check"
 
@@ -35,7 +35,7 @@ func TestCheckOnThePage(t *testing.T) {
 	d := inspectDemo(t, conversation.ClientSettings{})
 	o := d.serve()
 	o.done("/script/load", url.Values{"text": {"answers:\n  - {match: {fields: [ticket]}, answer: {accept: {ticket: CHG-73519}, rest: valid}}\n"}})
-	if _, err := d.in.Begin(calls.Request{Server: "s1", Kind: conversation.Tool, Name: "ask", Key: "ask"}); err != nil {
+	if _, err := d.in.Begin(live.Request{Server: "s1", Kind: conversation.Tool, Name: "ask", Key: "ask"}); err != nil {
 		t.Fatal(err)
 	}
 	waits := func() bool {

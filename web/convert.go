@@ -17,11 +17,11 @@ import (
 	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/elicit"
 	"elicitation-inspector/bridge/elicit/link"
-	"elicitation-inspector/bridge/elicit/lint"
+	"elicitation-inspector/bridge/lint"
 	"elicitation-inspector/bridge/mcp"
 	"elicitation-inspector/bridge/rawjson"
 
-	"elicitation-inspector/bridge/servers"
+	"elicitation-inspector/bridge/live"
 	"elicitation-inspector/bridge/wire"
 	"elicitation-inspector/bridge/wording"
 	"elicitation-inspector/views"
@@ -132,8 +132,8 @@ func (s *Server) callView(c bridge.Call) views.Call {
 
 func (s *Server) unsentView(c bridge.Call, server views.Server) *views.Unsent {
 	out := &views.Unsent{Method: c.Unsent}
-	if s.playback == nil && server.Settings.Protocol != servers.RevisionOfRequests {
-		out.Revision = servers.RevisionOfRequests
+	if s.playback == nil && server.Settings.Protocol != live.RevisionOfRequests {
+		out.Revision = live.RevisionOfRequests
 	}
 	for _, f := range s.in.Found(c.ResultSeq) {
 		if f.Rule == lint.RuleUnsent {

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"elicitation-inspector/bridge/conversation"
-	"elicitation-inspector/bridge/inbox"
+	"elicitation-inspector/bridge/live"
 	"elicitation-inspector/bridge/mcp"
 )
 
@@ -26,7 +26,7 @@ func TestFloodIsACount(t *testing.T) {
 			t.Fatalf("%d %s", status, text)
 		}
 	}
-	const held = calls*each - inbox.ShownMost
+	const held = calls*each - live.ShownMost
 	d.until("all questions have come", func() bool { return d.server().Held == held })
 	text := d.get("/")
 	if len(text) > most {
@@ -36,7 +36,7 @@ func TestFloodIsACount(t *testing.T) {
 		t.Errorf("the page does not say %q", want)
 	}
 	// The page holds some of the questions, and fetches the others.
-	if got := strings.Count(text, `data-state="pending"`); got > inbox.ShownMost || got < inbox.ShownMost/2 {
+	if got := strings.Count(text, `data-state="pending"`); got > live.ShownMost || got < live.ShownMost/2 {
 		t.Errorf("%d questions are on the page", got)
 	}
 

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"elicitation-inspector/bridge/calls"
+	"elicitation-inspector/bridge/live"
 
 	"elicitation-inspector/bridge/conversation"
 )
@@ -16,8 +16,8 @@ import (
 // its frames, and that the strip of calls does, too.
 func TestForgottenCalls(t *testing.T) {
 	d := asking{result: `{"content":[]}`}.inspect(t)
-	for n := 1; n <= calls.Kept+3; n++ {
-		if _, err := d.in.Begin(calls.Request{Server: "s1", Kind: conversation.Tool, Name: "ask", Key: "ask"}); err != nil {
+	for n := 1; n <= live.Kept+3; n++ {
+		if _, err := d.in.Begin(live.Request{Server: "s1", Kind: conversation.Tool, Name: "ask", Key: "ask"}); err != nil {
 			t.Fatal(err)
 		}
 		d.until(fmt.Sprintf("call %d has ended", n), func() bool {
@@ -42,7 +42,7 @@ func TestForgottenCalls(t *testing.T) {
 	if panel := d.get("/calls/3"); !strings.Contains(panel, `data-filter="call:3"`) {
 		t.Errorf("the panel of another is %s", panel)
 	}
-	for path, want := range map[string]int{"/calls/2/stop": http.StatusNotFound, fmt.Sprintf("/calls/%d/stop", calls.Kept+3): http.StatusNoContent} {
+	for path, want := range map[string]int{"/calls/2/stop": http.StatusNotFound, fmt.Sprintf("/calls/%d/stop", live.Kept+3): http.StatusNoContent} {
 		if status, text := d.post(path, nil); status != want {
 			t.Errorf("%s: %d %s", path, status, text)
 		}
@@ -51,7 +51,7 @@ func TestForgottenCalls(t *testing.T) {
 		t.Errorf("the filter picks %.300s", got)
 	}
 	// The address of a kept call shows the call.
-	if page := d.get(fmt.Sprintf("/?call=%d", calls.Kept)); !strings.Contains(page, fmt.Sprintf(`id="call-%d"`, calls.Kept)) {
+	if page := d.get(fmt.Sprintf("/?call=%d", live.Kept)); !strings.Contains(page, fmt.Sprintf(`id="call-%d"`, live.Kept)) {
 		t.Error("a call that is kept is not on the page")
 	}
 }

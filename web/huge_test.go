@@ -15,8 +15,8 @@ import (
 	"github.com/coder/websocket"
 
 	"elicitation-inspector/bridge"
-	"elicitation-inspector/bridge/servers"
-	"elicitation-inspector/bridge/target"
+	"elicitation-inspector/bridge/live"
+	"elicitation-inspector/bridge/transport"
 	"elicitation-inspector/bridge/wire"
 	"elicitation-inspector/views/markup"
 )
@@ -65,7 +65,7 @@ func inspectScript(t *testing.T, answers script) onScript {
 	if err != nil {
 		t.Fatal(err)
 	}
-	in := bridge.New(bridge.Config{Log: log, Targets: []target.Spec{{Name: "huge", URL: scriptedServer(t, answers)}}})
+	in := bridge.New(bridge.Config{Log: log, Targets: []transport.Spec{{Name: "huge", URL: scriptedServer(t, answers)}}})
 	t.Cleanup(func() {
 		if err := in.Close(context.Background()); err != nil {
 			t.Error(err)
@@ -76,7 +76,7 @@ func inspectScript(t *testing.T, answers script) onScript {
 	})
 	o := onDemo{t, in, New(Config{Inspection: in, Token: testToken})}.serve()
 	in.Start()
-	o.until("the server is ready", func() bool { return o.server().State == servers.Ready })
+	o.until("the server is ready", func() bool { return o.server().State == live.Ready })
 	o.until("its lists are there", func() bool {
 		c, err := in.Catalog("s1")
 		return err == nil && !c.Loading && len(c.Items) > 0

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"elicitation-inspector/bridge/calls"
+	"elicitation-inspector/bridge/live"
 
 	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/web/guard"
@@ -80,7 +80,7 @@ func TestParts(t *testing.T) {
 		blocks = append(blocks, fmt.Sprintf(p.block, blob))
 	}
 	d := asking{result: `{"content":[` + strings.Join(blocks, ",") + `]}`}.inspect(t)
-	if _, err := d.in.Begin(calls.Request{Server: "s1", Kind: conversation.Tool, Name: "ask", Key: "ask"}); err != nil {
+	if _, err := d.in.Begin(live.Request{Server: "s1", Kind: conversation.Tool, Name: "ask", Key: "ask"}); err != nil {
 		t.Fatal(err)
 	}
 	d.until("the call has ended", func() bool {

@@ -8,8 +8,8 @@ import (
 
 	"github.com/a-h/templ"
 
-	"elicitation-inspector/bridge/changes"
 	"elicitation-inspector/bridge/conversation"
+	"elicitation-inspector/bridge/live"
 	"elicitation-inspector/views"
 	"elicitation-inspector/views/markup"
 	"elicitation-inspector/web/push"
@@ -27,7 +27,7 @@ const (
 type pump struct {
 	*Server
 	ctx     context.Context
-	sub     *changes.Subscription
+	sub     *live.Subscription
 	changes []push.Change
 
 	// The state of the page after the last push.
@@ -74,7 +74,7 @@ func (p *pump) run() {
 			now := changed{}
 			for _, c := range p.sub.Take() {
 				calm[c] = true
-				if c.Kind == changes.Question || c.Kind == changes.SignIn {
+				if c.Kind == live.QuestionChanged || c.Kind == live.SignInChanged {
 					now[c] = true
 				}
 			}
@@ -116,18 +116,18 @@ func (s *Server) pumpFrames(ctx context.Context) {
 }
 
 // changed is a set of changes.
-type changed map[changes.Change]bool
+type changed map[live.Change]bool
 
 func (c changed) server(id string) bool {
-	return c[changes.Change{Kind: changes.Server, Server: id}]
+	return c[live.Change{Kind: live.ServerChanged, Server: id}]
 }
 
 func (c changed) catalog(id string) bool {
-	return c.server(id) || c[changes.Change{Kind: changes.Catalog, Server: id}]
+	return c.server(id) || c[live.Change{Kind: live.CatalogChanged, Server: id}]
 }
 
 func (c changed) question(n int) bool {
-	return c[changes.Change{Kind: changes.Question, Number: n}]
+	return c[live.Change{Kind: live.QuestionChanged, Number: n}]
 }
 
 // callsOf returns the numbers of the calls that have changed, or whose questions have.
@@ -135,13 +135,13 @@ func (p *pump) callsOf(c changed) map[int]bool {
 	calls := map[int]bool{}
 	for one := range c {
 		switch one.Kind {
-		case changes.Call:
+		case live.CallChanged:
 			calls[one.Number] = true
-		case changes.Question:
+		case live.QuestionChanged:
 			if call, _ := p.in.Standing(one.Number); call > 0 {
 				calls[call] = true
 			}
-		case changes.Server, changes.Catalog, changes.Findings, changes.Recording, changes.Script:
+		case live.ServerChanged, live.CatalogChanged, live.FindingsChanged, live.RecordingChanged, live.ScriptChanged:
 		}
 	}
 	return calls
@@ -197,16 +197,16 @@ func (p *pump) drawCalm(c changed) {
 		p.drawCall(n)
 	}
 	moved := maps.Clone(c)
-	maps.DeleteFunc(moved, func(one changes.Change, _ bool) bool { return one.Kind == changes.Question }) // drawQuestions has drawn them
+	maps.DeleteFunc(moved, func(one live.Change, _ bool) bool { return one.Kind == live.QuestionChanged }) // drawQuestions has drawn them
 	p.drawCards(moved, calls)
 	if len(calls) > 0 {
 		p.drawTabs(calls)
 		p.drawActivity()
 	}
 	p.drawServers(c)
-	p.drawLog(c[changes.Change{Kind: changes.Recording}])
+	p.drawLog(c[live.Change{Kind: live.RecordingChanged}])
 	p.drawCheck()
-	if c[changes.Change{Kind: changes.Script}] {
+	if c[live.Change{Kind: live.ScriptChanged}] {
 		p.replace("script", views.ScriptView(p.scriptView()))
 	}
 	p.publish()
@@ -305,7 +305,7 @@ func (p *pump) drawItem(id itemID, active activity) {
 // drawSignIns draws changed sign-ins, and the state of their servers' tokens.
 func (p *pump) drawSignIns(c changed) {
 	for _, server := range p.in.Servers() {
-		if !c[changes.Change{Kind: changes.SignIn, Server: server.ID}] {
+		if !c[live.Change{Kind: live.SignInChanged, Server: server.ID}] {
 			continue
 		}
 		if card, ok := signInCard(p.in, serverView(server)); ok {
@@ -323,7 +323,7 @@ func (p *pump) drawServers(c changed) {
 	begun := false // the start view depends on this change
 	for _, v := range p.serverViews() {
 		begun = begun || c.catalog(v.ID)
-		if c.server(v.ID) || c[changes.Change{Kind: changes.Findings, Server: v.ID}] {
+		if c.server(v.ID) || c[live.Change{Kind: live.FindingsChanged, Server: v.ID}] {
 			p.put(v.RowID(), views.ServerRow(v), "append", "server-list")
 		}
 		if c.server(v.ID) && v.HoldsBack() {

@@ -12,7 +12,7 @@ import (
 	"elicitation-inspector/bridge"
 	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/elicit"
-	"elicitation-inspector/bridge/inbox"
+	"elicitation-inspector/bridge/live"
 	"elicitation-inspector/bridge/rawjson"
 	"elicitation-inspector/views"
 	"elicitation-inspector/views/forms"
@@ -80,8 +80,8 @@ func (a answerable) wrap(content json.RawMessage) json.RawMessage {
 	return a.accept(content).JSON()
 }
 
-func (a answerable) accept(content json.RawMessage) inbox.Answer {
-	answer := inbox.Answer{Action: "accept", Actor: conversation.ByPerson}
+func (a answerable) accept(content json.RawMessage) live.Answer {
+	answer := live.Answer{Action: "accept", Actor: conversation.ByPerson}
 	switch {
 	case a.Request == nil:
 		answer.Result = content
@@ -175,7 +175,7 @@ func (s *Server) resetField(c echo.Context, q typed) error {
 // answer settles a question. If an accepted form has problems, it answers with the form
 // and its problems, unless the person insists.
 func (s *Server) answer(c echo.Context, q answerable) error {
-	answer := inbox.Answer{Action: c.FormValue("action"), Actor: conversation.ByPerson}
+	answer := live.Answer{Action: c.FormValue("action"), Actor: conversation.ByPerson}
 	switch answer.Action {
 	case "accept":
 		if q.isURL() || q.State != conversation.Pending {

@@ -9,14 +9,13 @@ import (
 	"testing"
 
 	"elicitation-inspector/bridge"
-	"elicitation-inspector/bridge/calls"
 
 	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/demo"
-	"elicitation-inspector/bridge/inbox"
+	"elicitation-inspector/bridge/live"
 	answers "elicitation-inspector/bridge/script"
-	"elicitation-inspector/bridge/servers"
-	"elicitation-inspector/bridge/target"
+
+	"elicitation-inspector/bridge/transport"
 	"elicitation-inspector/bridge/wire"
 )
 
@@ -30,7 +29,7 @@ func TestScriptOnThePage(t *testing.T) {
 	defer log.Close()
 	server := demo.New(demo.Options{})
 	defer server.Close()
-	in := bridge.New(bridge.Config{Targets: []target.Spec{{Name: "demo", Builtin: server.MCP}}, Log: log})
+	in := bridge.New(bridge.Config{Targets: []transport.Spec{{Name: "demo", Builtin: server.MCP}}, Log: log})
 	defer in.Close(t.Context())
 	s := New(Config{Inspection: in, Token: "t"})
 	ask := func(method, path string, form url.Values) *httptest.ResponseRecorder {
@@ -54,7 +53,7 @@ func TestScriptOnThePage(t *testing.T) {
 		}
 	}
 	in.Start()
-	until("the server is ready", func() bool { return in.Servers()[0].State == servers.Ready })
+	until("the server is ready", func() bool { return in.Servers()[0].State == live.Ready })
 
 	if w := ask("POST", "/script/load", url.Values{"text": {"answers:\n  - answer: maybe\n"}}); w.Code != http.StatusUnprocessableEntity || !strings.Contains(w.Body.String(), "Line 2:13: answer cannot be") {
 		t.Errorf("a mistake: %d %s", w.Code, w.Body)
@@ -66,7 +65,7 @@ func TestScriptOnThePage(t *testing.T) {
 	if w := ask("GET", "/", nil); !strings.Contains(w.Body.String(), "Answered by") || !strings.Contains(w.Body.String(), "1 rule answers") {
 		t.Error("the page does not say that a script answers")
 	}
-	if _, err := in.Begin(calls.Request{Server: "s1", Kind: conversation.Tool, Name: "deploy", Key: "deploy"}); err != nil {
+	if _, err := in.Begin(live.Request{Server: "s1", Kind: conversation.Tool, Name: "deploy", Key: "deploy"}); err != nil {
 		t.Fatal(err)
 	}
 	until("the second question waits", func() bool {
@@ -79,7 +78,7 @@ func TestScriptOnThePage(t *testing.T) {
 	if second, _ := in.Question(2); second.Left == "" {
 		t.Error("nothing says why the second question is the person's")
 	}
-	if _, err := in.Answer(2, inbox.Answer{Action: "decline", Actor: conversation.ByPerson}); err != nil {
+	if _, err := in.Answer(2, live.Answer{Action: "decline", Actor: conversation.ByPerson}); err != nil {
 		t.Fatal(err)
 	}
 	until("the call is over", func() bool { c, err := in.Call(1); return err == nil && c.State.Over() })

@@ -11,9 +11,8 @@ import (
 
 	"elicitation-inspector/bridge"
 	"elicitation-inspector/bridge/conversation"
-	"elicitation-inspector/bridge/elicit/lint"
-	"elicitation-inspector/bridge/findings"
-	"elicitation-inspector/bridge/inbox"
+
+	"elicitation-inspector/bridge/lint"
 	"elicitation-inspector/views"
 	"elicitation-inspector/web/push"
 )
@@ -71,7 +70,7 @@ func (s *Server) remembered(c echo.Context) error {
 
 // policy sets the policy for a server's questions.
 func (s *Server) policy(c echo.Context) error {
-	policy, err := inbox.ParsePolicy(c.FormValue("policy"))
+	policy, err := conversation.ParsePolicy(c.FormValue("policy"))
 	if err != nil {
 		return bad("%s", sentence(err))
 	}
@@ -119,7 +118,7 @@ func (s *Server) findings(c echo.Context, server bridge.Server) error {
 }
 
 func (s *Server) findingsPanel(server string) templ.Component {
-	var list []findings.Found
+	var list []lint.Found
 	for _, f := range s.in.Findings(server) {
 		list = append(list, f.Found)
 	}
@@ -147,7 +146,7 @@ func (s *Server) findingsJSON(c echo.Context) error {
 	}
 	out := []exported{}
 	for _, f := range s.in.Findings(c.QueryParam("server")) {
-		shown, err := findings.Shared(f.Finding, f.Seq, log, redaction)
+		shown, err := lint.Shared(f.Finding, f.Seq, log, redaction)
 		if err != nil {
 			return err
 		}

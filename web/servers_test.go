@@ -14,8 +14,8 @@ import (
 
 	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/demo"
-	"elicitation-inspector/bridge/servers"
-	"elicitation-inspector/bridge/target"
+	"elicitation-inspector/bridge/live"
+	"elicitation-inspector/bridge/transport"
 )
 
 func TestSettings(t *testing.T) {
@@ -23,7 +23,7 @@ func TestSettings(t *testing.T) {
 	d.done("/servers/s1/settings", url.Values{"protocol": {"2025-11-25"}, "elicitation": {"url"}, "roots": {"1"}})
 	d.until("it has connected anew", func() bool {
 		s := d.server()
-		return s.State == servers.Ready && s.Info.Protocol == "2025-11-25"
+		return s.State == live.Ready && s.Info.Protocol == "2025-11-25"
 	})
 	view := serverView(d.server())
 	if view.Settings.Declared() != `{"url":{}}` || !view.Settings.Roots || view.Settings.Sampling || view.Settings.Protocol != "2025-11-25" {
@@ -81,10 +81,10 @@ func TestCallBeforeTheToolsAreListed(t *testing.T) {
 		})
 		return s
 	}
-	d := inspect(t, conversation.ClientSettings{}, target.Spec{Name: "slow", Builtin: slow}, "deploy")
+	d := inspect(t, conversation.ClientSettings{}, transport.Spec{Name: "slow", Builtin: slow}, "deploy")
 	before := d.server().Session
 	d.done("/servers/s1/reconnect", nil)
-	d.until("it has connected anew", func() bool { return d.server().State == servers.Ready && d.server().Session != before })
+	d.until("it has connected anew", func() bool { return d.server().State == live.Ready && d.server().Session != before })
 	call := url.Values{"server": {"s1"}, "kind": {"tool"}, "key": {"deploy"}}
 	if status, text := d.post("/calls", call); status != http.StatusConflict || !strings.Contains(text, "lists are still being read") {
 		t.Errorf("before its tools are listed: %d %s", status, text)
@@ -114,7 +114,7 @@ func TestAddServer(t *testing.T) {
 		if address == "" {
 			return errors.New("there is no address")
 		}
-		return d.in.Add(target.Spec{Name: "demo", Builtin: demo.New(demo.Options{}).MCP})
+		return d.in.Add(transport.Spec{Name: "demo", Builtin: demo.New(demo.Options{}).MCP})
 	}
 	if status, _ := d.post("/servers", nil); status != http.StatusBadRequest {
 		t.Errorf("no address: %d, want 400", status)
@@ -122,7 +122,7 @@ func TestAddServer(t *testing.T) {
 	d.done("/servers", url.Values{"address": {"anything"}})
 	d.until("the new server is ready", func() bool {
 		all := d.in.Servers()
-		return len(all) == 2 && all[1].State == servers.Ready && all[1].Label == "demo 2"
+		return len(all) == 2 && all[1].State == live.Ready && all[1].Label == "demo 2"
 	})
 }
 

@@ -13,14 +13,14 @@ import (
 
 	"elicitation-inspector/bridge"
 
-	"elicitation-inspector/bridge/changes"
+	"elicitation-inspector/bridge/live"
 
 	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/demo"
 	"elicitation-inspector/bridge/elicit"
 	"elicitation-inspector/bridge/mcp"
-	"elicitation-inspector/bridge/servers"
-	"elicitation-inspector/bridge/target"
+
+	"elicitation-inspector/bridge/transport"
 	"elicitation-inspector/bridge/wire"
 	"elicitation-inspector/views"
 )
@@ -34,17 +34,17 @@ type onDemo struct {
 
 func inspectDemo(t *testing.T, settings conversation.ClientSettings) onDemo {
 	t.Helper()
-	return inspect(t, settings, target.Spec{Name: "demo", Builtin: demo.New(demo.Options{}).MCP}, "deploy")
+	return inspect(t, settings, transport.Spec{Name: "demo", Builtin: demo.New(demo.Options{}).MCP}, "deploy")
 }
 
 // inspect starts an inspection of a server, and waits until it offers the tool.
-func inspect(t *testing.T, settings conversation.ClientSettings, spec target.Spec, tool string) onDemo {
+func inspect(t *testing.T, settings conversation.ClientSettings, spec transport.Spec, tool string) onDemo {
 	t.Helper()
 	log, err := wire.NewLog(wire.Options{Dir: t.TempDir()})
 	if err != nil {
 		t.Fatal(err)
 	}
-	in := bridge.New(bridge.Config{Log: log, Settings: settings, Targets: []target.Spec{spec}})
+	in := bridge.New(bridge.Config{Log: log, Settings: settings, Targets: []transport.Spec{spec}})
 	t.Cleanup(func() {
 		if err := in.Close(context.Background()); err != nil {
 			t.Error(err)
@@ -57,7 +57,7 @@ func inspect(t *testing.T, settings conversation.ClientSettings, spec target.Spe
 	in.Start()
 	d.until("the server's tools are known", func() bool {
 		_, err := d.in.Item("s1", conversation.Tool, tool)
-		return err == nil && d.server().State == servers.Ready
+		return err == nil && d.server().State == live.Ready
 	})
 	return d
 }
@@ -258,14 +258,14 @@ func TestAwaitedCardsFollowTheirCall(t *testing.T) {
 	d.question(1, conversation.Answered)
 	p := d.s.newPump(t.Context())
 	defer p.sub.Close()
-	calm := func(c changes.Change) string {
+	calm := func(c live.Change) string {
 		return d.pushed(p, func() { p.drawCalm(changed{c: true}) })
 	}
-	called := changes.Change{Kind: changes.Call, Number: 1}
+	called := live.Change{Kind: live.CallChanged, Number: 1}
 	if got := calm(called); !strings.Contains(got, `"id":"q1"`) || !strings.Contains(got, "Retry now") {
 		t.Errorf("while it waits, its page gets %s", got)
 	}
-	if got := calm(changes.Change{Kind: changes.Catalog, Server: "s1"}); strings.Contains(got, `"id":"q1"`) {
+	if got := calm(live.Change{Kind: live.CatalogChanged, Server: "s1"}); strings.Contains(got, `"id":"q1"`) {
 		t.Error("it is drawn again for nothing")
 	}
 	d.post("/calls/1/stop", nil)
@@ -287,7 +287,7 @@ func TestEvictedCardsStayAway(t *testing.T) {
 	defer p.sub.Close()
 	p.settled = 1
 	settled := func(number int) string {
-		return d.pushed(p, func() { p.drawQuestions(changed{{Kind: changes.Question, Number: number}: true}) })
+		return d.pushed(p, func() { p.drawQuestions(changed{{Kind: live.QuestionChanged, Number: number}: true}) })
 	}
 	if got := settled(2); !strings.Contains(got, `{"id":"q1"}`) || !strings.Contains(got, `"op":"append","at":"questions"`) {
 		t.Fatalf("the first question is not taken off, or the second is not drawn: %s", got)

@@ -12,8 +12,8 @@ import (
 
 	"github.com/labstack/echo/v4"
 
-	"elicitation-inspector/bridge/elicit/lint"
 	"elicitation-inspector/bridge/export"
+	"elicitation-inspector/bridge/lint"
 	"elicitation-inspector/bridge/rawjson"
 
 	"elicitation-inspector/bridge/wire"

@@ -12,7 +12,7 @@ import (
 	"testing"
 
 	"elicitation-inspector/bridge"
-	"elicitation-inspector/bridge/target"
+	"elicitation-inspector/bridge/transport"
 	"elicitation-inspector/bridge/wire"
 	"elicitation-inspector/bridge/wire/redact"
 )
@@ -128,7 +128,7 @@ func TestCurl(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	in := bridge.New(bridge.Config{Log: log, Targets: []target.Spec{{Name: "web", URL: web.URL, Transport: target.TransportHTTP}}})
+	in := bridge.New(bridge.Config{Log: log, Targets: []transport.Spec{{Name: "web", URL: web.URL, Transport: transport.TransportHTTP}}})
 	redaction, err := redact.New("password")
 	if err != nil {
 		t.Fatal(err)

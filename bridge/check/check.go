@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"elicitation-inspector/bridge/conversation"
-	"elicitation-inspector/bridge/findings"
+	"elicitation-inspector/bridge/lint"
 	"elicitation-inspector/bridge/wire"
 )
 
@@ -108,7 +108,7 @@ type Observation struct {
 	// sentence, and Twice what one consent changed twice; "" for nothing.
 	Early, Twice string
 	// Found holds the linter's findings in the log of the trial.
-	Found []findings.Found
+	Found []lint.Found
 	// Ended is the end of the server's process or connection after the behaviour ended the
 	// connection; nil if it did not.
 	Ended *Exit

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"time"
 
-	"elicitation-inspector/bridge/elicit/lint"
+	"elicitation-inspector/bridge/lint"
 )
 
 // finish completes the report.

@@ -15,7 +15,7 @@ import (
 	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/headless"
 	"elicitation-inspector/bridge/mcp"
-	"elicitation-inspector/bridge/target"
+	"elicitation-inspector/bridge/transport"
 )
 
 // TestToldOnce expects one linter finding for each defect of a call and revision, and one
@@ -68,7 +68,7 @@ func TestNotSpoken(t *testing.T) {
 			return next(ctx, method, r)
 		}
 	})
-	report, err := Run(t.Context(), Options{Server: headless.Config{Target: target.Spec{Name: "announcing", Builtin: func() *sdk.Server { return server }}}, Jobs: 4})
+	report, err := Run(t.Context(), Options{Server: headless.Config{Target: transport.Spec{Name: "announcing", Builtin: func() *sdk.Server { return server }}}, Jobs: 4})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -88,7 +88,7 @@ func TestSilentCallsAreLinted(t *testing.T) {
 		return &sdk.CallToolResult{Content: []sdk.Content{}}, nil, nil
 	})
 	report, err := Run(t.Context(), Options{
-		Server: headless.Config{Target: target.Spec{Name: "silent", Builtin: func() *sdk.Server { return server }}}, Jobs: 4, Behaviours: []string{behaviourDecline},
+		Server: headless.Config{Target: transport.Spec{Name: "silent", Builtin: func() *sdk.Server { return server }}}, Jobs: 4, Behaviours: []string{behaviourDecline},
 		Revisions: []string{mcp.Revision20251125},
 	})
 	if err != nil {

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"elicitation-inspector/bridge/conversation"
-	"elicitation-inspector/bridge/findings"
+	"elicitation-inspector/bridge/lint"
 	"elicitation-inspector/bridge/mcp"
 )
 
@@ -214,7 +214,7 @@ func (r *runner) try(ctx context.Context, c *chosen, t *trial, limit time.Durati
 	defer m.close()
 	m.Honest, m.HonestAfter = ref.made, ref.after
 	// Linter findings that honest runs have too are reported there.
-	m.Found = slices.DeleteFunc(m.Found, func(f findings.Found) bool { return ref.rules[f.Rule] })
+	m.Found = slices.DeleteFunc(m.Found, func(f lint.Found) bool { return ref.rules[f.Rule] })
 	one := r.judge(c, m)
 	r.ended(r.result(one))
 	return one

@@ -15,12 +15,12 @@ import (
 	"time"
 
 	"elicitation-inspector/bridge/conversation"
-	"elicitation-inspector/bridge/findings"
 	"elicitation-inspector/bridge/headless"
+	"elicitation-inspector/bridge/lint"
 	"elicitation-inspector/bridge/mcp"
 	"elicitation-inspector/bridge/rawjson"
 	"elicitation-inspector/bridge/script"
-	"elicitation-inspector/bridge/target"
+	"elicitation-inspector/bridge/transport"
 	"elicitation-inspector/bridge/wire"
 	"elicitation-inspector/bridge/wire/redact"
 )
@@ -139,7 +139,7 @@ func observe(t *testing.T, name, revision, behaviour, answers string) *Observati
 	o := &Observation{Trial: Trial{Behaviour: behaviour, Revision: revision}}
 	o.Settings = conversation.ClientSettings{Protocol: revision, Choice: conversation.ChoiceExplicit, Elicitation: declared}
 	s, err := headless.Open(ctx, headless.Config{
-		Target:   target.Spec{Name: "t", Command: []string{os.Args[0]}, Env: []string{"CHECK_TEST_SERVER=" + name, "CHECK_TEST_CHANCE=" + answers}},
+		Target:   transport.Spec{Name: "t", Command: []string{os.Args[0]}, Env: []string{"CHECK_TEST_SERVER=" + name, "CHECK_TEST_CHANCE=" + answers}},
 		Settings: o.Settings, Version: "test", Timeout: 20 * time.Second, Record: file, Redaction: redact.Nothing(),
 	})
 	if err != nil {
@@ -209,7 +209,7 @@ func observe(t *testing.T, name, revision, behaviour, answers string) *Observati
 			o.After = nil
 		}
 	}
-	if o.Found, _, err = findings.Of(ctx, log); err != nil {
+	if o.Found, _, err = lint.FindingsOf(ctx, log); err != nil {
 		t.Fatal(err)
 	}
 	return o

@@ -3,8 +3,7 @@ package check
 import (
 	"slices"
 
-	"elicitation-inspector/bridge/elicit/lint"
-	"elicitation-inspector/bridge/findings"
+	"elicitation-inspector/bridge/lint"
 )
 
 // framesMost is the number of frames that one finding names if the linter finds the same
@@ -14,7 +13,7 @@ const framesMost = 5
 // linted adds the linter's findings, each defect once.
 func (j *judgement) linted() {
 	type key struct{ rule, pointer string }
-	of := func(f findings.Found) key { return key{f.Rule, f.Pointer} }
+	of := func(f lint.Found) key { return key{f.Rule, f.Pointer} }
 	at := map[key]int{} // index into j.findings
 	for _, f := range j.Found {
 		i, known := at[of(f)]

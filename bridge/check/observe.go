@@ -14,13 +14,13 @@ import (
 	"time"
 
 	"elicitation-inspector/bridge/conversation"
-	"elicitation-inspector/bridge/findings"
 	"elicitation-inspector/bridge/headless"
+	"elicitation-inspector/bridge/lint"
+	"elicitation-inspector/bridge/live"
 	"elicitation-inspector/bridge/mcp"
 	"elicitation-inspector/bridge/playback"
 	"elicitation-inspector/bridge/rawjson"
 	"elicitation-inspector/bridge/script"
-	"elicitation-inspector/bridge/servers"
 	"elicitation-inspector/bridge/wire"
 	"elicitation-inspector/bridge/wire/redact"
 	"elicitation-inspector/bridge/wording"
@@ -171,7 +171,7 @@ func (m *made) converse(ctx context.Context, place *slot, c *chosen, t *trial, l
 			goesOn = m.goOn(ctx, &out)
 		}
 	}
-	if server, err := m.session.Server(); err != nil || server.State != servers.Ready || t.ends || t.alone {
+	if server, err := m.session.Server(); err != nil || server.State != live.Ready || t.ends || t.alone {
 		return out
 	}
 	if t.Behaviour == behaviourAccept && out.calls[0].TimedOut { // the next call would take as long
@@ -266,7 +266,7 @@ func (m *made) read(c *chosen, out outcomes) error {
 		}
 	}
 	var err error
-	m.Found, _, err = findings.Of(ctx, m.Log)
+	m.Found, _, err = lint.FindingsOf(ctx, m.Log)
 	return err
 }
 

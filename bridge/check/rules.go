@@ -4,7 +4,7 @@ import (
 	"maps"
 	"slices"
 
-	"elicitation-inspector/bridge/elicit/lint"
+	"elicitation-inspector/bridge/lint"
 	"elicitation-inspector/bridge/mcp"
 )
 

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"elicitation-inspector/bridge/elicit/lint"
+	"elicitation-inspector/bridge/lint"
 	"elicitation-inspector/bridge/mcp"
 )
 

@@ -22,7 +22,7 @@ import (
 	"elicitation-inspector/bridge/headless"
 	"elicitation-inspector/bridge/mcp"
 	"elicitation-inspector/bridge/script"
-	"elicitation-inspector/bridge/target"
+	"elicitation-inspector/bridge/transport"
 )
 
 // builtin configures a check of the demo server in this process, with a clock that stands
@@ -35,7 +35,7 @@ func builtin(t *testing.T) Options {
 			t.Error(err)
 		}
 	})
-	return Options{Server: headless.Config{Target: target.Spec{Name: demo.Name, Builtin: server.MCP}}, Jobs: 4}
+	return Options{Server: headless.Config{Target: transport.Spec{Name: demo.Name, Builtin: server.MCP}}, Jobs: 4}
 }
 
 // TestEveryBehaviourIsTried expects each behaviour to be tried that fits a call of the
@@ -274,7 +274,7 @@ func TestHangingIsSeenTwice(t *testing.T) {
 			return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: tool}}}, nil, err
 		})
 		report, err := Run(t.Context(), Options{
-			Server: headless.Config{Target: target.Spec{Name: "hanging", Builtin: func() *sdk.Server { return server }}}, Jobs: 4,
+			Server: headless.Config{Target: transport.Spec{Name: "hanging", Builtin: func() *sdk.Server { return server }}}, Jobs: 4,
 			Behaviours: []string{"decline"}, Revisions: []string{mcp.Revision20251125}, Timeout: 2 * time.Second,
 		})
 		if err != nil || len(report.Results) != 1 {
@@ -349,7 +349,7 @@ func TestOneDialogueAtATime(t *testing.T) {
 	listening := httptest.NewServer(sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server { return server }, nil))
 	t.Cleanup(listening.Close)
 	report, err := Run(t.Context(), Options{
-		Server: headless.Config{Target: target.Spec{Name: "shared", URL: listening.URL}}, Jobs: 4, Timeout: time.Second,
+		Server: headless.Config{Target: transport.Spec{Name: "shared", URL: listening.URL}}, Jobs: 4, Timeout: time.Second,
 		Revisions: []string{mcp.Revision20251125}, Behaviours: []string{behaviourAccept, behaviourDecline, behaviourCancel, "any-error", "no-content", "never", "wrong-id", "retyped-id"},
 	})
 	if err != nil || report.Stopped != "" {

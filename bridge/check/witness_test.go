@@ -17,12 +17,12 @@ import (
 	"elicitation-inspector/bridge/headless"
 	"elicitation-inspector/bridge/mcp"
 	"elicitation-inspector/bridge/script"
-	"elicitation-inspector/bridge/target"
+	"elicitation-inspector/bridge/transport"
 )
 
 // shop is a server with the tool order, which writes an order into a file when it is agreed
 // to, and the tool list, which reads them.
-func shop(file string, order func(write func(), ask func() string) string) target.Spec {
+func shop(file string, order func(write func(), ask func() string) string) transport.Spec {
 	server := sdk.NewServer(&sdk.Implementation{Name: "shop"}, nil)
 	text := func(text string) *sdk.CallToolResult {
 		return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: text}}}
@@ -53,7 +53,7 @@ func shop(file string, order func(write func(), ask func() string) string) targe
 		}
 		return text(fmt.Sprintf("as of %s\n%s", time.Now(), orders)), nil, err
 	})
-	return target.Spec{Name: "shop", Builtin: func() *sdk.Server { return server }}
+	return transport.Spec{Name: "shop", Builtin: func() *sdk.Server { return server }}
 }
 
 // TestWitness expects a witness to see what a server does, whatever it says: an effect of a

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"elicitation-inspector/bridge/elicit"
-	"elicitation-inspector/bridge/elicit/lint"
+	"elicitation-inspector/bridge/lint"
 	"elicitation-inspector/bridge/mcp"
 )
 

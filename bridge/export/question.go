@@ -7,7 +7,7 @@ import (
 
 	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/elicit"
-	"elicitation-inspector/bridge/findings"
+	"elicitation-inspector/bridge/lint"
 	"elicitation-inspector/bridge/mcp"
 	"elicitation-inspector/bridge/rawjson"
 
@@ -19,7 +19,7 @@ type question struct {
 	*conversation.Question
 	Position   int   // position within its call, from 1
 	To         int64 // frame that settled it, or that ended its call
-	Findings   []findings.Found
+	Findings   []lint.Found
 	Request    *elicit.Request // nil if the question is not chosen, or cannot be parsed as an elicitation
 	Unreadable error           // why an elicitation cannot be parsed
 	Fields     []field

@@ -5,30 +5,30 @@ import (
 	"strings"
 
 	"elicitation-inspector/bridge/conversation"
-	"elicitation-inspector/bridge/findings"
+	"elicitation-inspector/bridge/lint"
 	"elicitation-inspector/bridge/wording"
 )
 
 // remarks holds the linter's findings in the chosen frames. The linter judges the whole
 // log.
 type remarks struct {
-	Findings []findings.Found // findings in the chosen frames, in order
-	found    map[int64][]findings.Found
+	Findings []lint.Found // findings in the chosen frames, in order
+	found    map[int64][]lint.Found
 	whole    bool // no findings were dropped; see findings.Most
 }
 
 // remarks lints the log.
 func (x *export) remarks() (*remarks, error) {
-	all, whole, err := findings.Of(x.ctx, x.Log)
+	all, whole, err := lint.FindingsOf(x.ctx, x.Log)
 	if err != nil {
 		return nil, err
 	}
-	r := &remarks{found: make(map[int64][]findings.Found), whole: whole}
+	r := &remarks{found: make(map[int64][]lint.Found), whole: whole}
 	for _, f := range all {
 		if !x.has(f.Seq) {
 			continue
 		}
-		if f.Finding, err = findings.Shared(f.Finding, f.Seq, x.Log, x.Redact); err != nil {
+		if f.Finding, err = lint.Shared(f.Finding, f.Seq, x.Log, x.Redact); err != nil {
 			return nil, err
 		}
 		r.Findings = append(r.Findings, f)
@@ -37,8 +37,8 @@ func (x *export) remarks() (*remarks, error) {
 	return r, nil
 }
 
-func (r *remarks) of(q *conversation.Question) []findings.Found {
-	var out []findings.Found
+func (r *remarks) of(q *conversation.Question) []lint.Found {
+	var out []lint.Found
 	for _, f := range r.found[q.AskedSeq] {
 		if f.Place == q.Place {
 			out = append(out, f)
@@ -67,7 +67,7 @@ func (r *remarks) Found() string {
 	}
 	out := wording.Plural(len(r.Findings), "finding") + ": " + strings.Join(words, ", ") + "."
 	if !r.whole {
-		out += fmt.Sprintf(" Only the first %d findings of the log are known.", findings.Most)
+		out += fmt.Sprintf(" Only the first %d findings of the log are known.", lint.FindingsMost)
 	}
 	return out
 }

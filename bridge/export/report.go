@@ -8,7 +8,7 @@ import (
 
 	"elicitation-inspector/bridge/conversation"
 
-	"elicitation-inspector/bridge/findings"
+	"elicitation-inspector/bridge/lint"
 	"elicitation-inspector/bridge/mcp"
 	"elicitation-inspector/bridge/rawjson"
 	"elicitation-inspector/bridge/wire"
@@ -152,7 +152,7 @@ func (c *reportCall) Seen() string {
 // reportFrame is a frame in a report.
 type reportFrame struct {
 	wire.Frame
-	Findings  []findings.Found
+	Findings  []lint.Found
 	Mark      mark
 	Moment    int64  // when the playback shows it, in milliseconds since it began
 	Exchange  string // id of its call or sign-in, "" for none

@@ -11,13 +11,12 @@ import (
 	"time"
 
 	"elicitation-inspector/bridge"
-	"elicitation-inspector/bridge/calls"
 
 	"elicitation-inspector/bridge/conversation"
-	"elicitation-inspector/bridge/elicit/lint"
-	"elicitation-inspector/bridge/inbox"
+	"elicitation-inspector/bridge/lint"
+	"elicitation-inspector/bridge/live"
 	"elicitation-inspector/bridge/script"
-	"elicitation-inspector/bridge/scripted"
+
 	"elicitation-inspector/bridge/wording"
 )
 
@@ -55,7 +54,7 @@ type Outcome struct {
 
 // Unanswered is a question that neither a rule nor a person answered.
 type Unanswered struct {
-	Question inbox.Question
+	Question live.Question
 	Why      string
 }
 
@@ -65,7 +64,7 @@ type collector struct {
 	list []Unanswered
 }
 
-func (c *collector) add(q inbox.Question, why string) (cancel bool) {
+func (c *collector) add(q live.Question, why string) (cancel bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.list = append(c.list, Unanswered{q, why})
@@ -92,7 +91,7 @@ func (s *Session) Call(ctx context.Context, c Call) (Outcome, error) {
 func (s *Session) CallTogether(ctx context.Context, c Call, times int) ([]Outcome, error) {
 	var unanswered collector
 	run := script.NewRun(c.Scripts...)
-	source := &scripted.Source{Run: run, Before: c.Asked}
+	source := &live.ScriptSource{Run: run, Before: c.Asked}
 	if s.config.Ask == nil {
 		source.Left = unanswered.add
 	}
@@ -106,7 +105,7 @@ func (s *Session) CallTogether(ctx context.Context, c Call, times int) ([]Outcom
 	out, problems := make([]Outcome, times), make([]error, times)
 	var making sync.WaitGroup
 	for i := range out {
-		began, err := s.in.Begin(calls.Request{
+		began, err := s.in.Begin(live.Request{
 			Server: s.server, Kind: c.Kind, Name: c.Key, Key: c.Key, Arguments: c.Arguments, Timeout: c.Timeout,
 		})
 		if err != nil {

@@ -11,21 +11,20 @@ import (
 	"time"
 
 	"elicitation-inspector/bridge"
-	"elicitation-inspector/bridge/changes"
 
 	"elicitation-inspector/bridge/conversation"
-	"elicitation-inspector/bridge/inbox"
+	"elicitation-inspector/bridge/live"
 	"elicitation-inspector/bridge/playback"
-	"elicitation-inspector/bridge/servers"
+
 	"elicitation-inspector/bridge/signin"
-	"elicitation-inspector/bridge/target"
+	"elicitation-inspector/bridge/transport"
 	"elicitation-inspector/bridge/wire"
 	"elicitation-inspector/bridge/wire/redact"
 )
 
 // Config configures a session: the server, the client's settings and the limits.
 type Config struct {
-	Target   target.Spec
+	Target   transport.Spec
 	Settings conversation.ClientSettings
 	MaxFrame int64
 	Version  string
@@ -42,7 +41,7 @@ type Config struct {
 	// SignIns has the sign-ins to servers behind OAuth; nil means that nobody can sign in.
 	SignIns *signin.Desk
 	// Ask asks a person a question, until ctx ends. nil means that there is no person.
-	Ask func(ctx context.Context, q bridge.Question) (inbox.Answer, error)
+	Ask func(ctx context.Context, q bridge.Question) (live.Answer, error)
 }
 
 // ErrConnect is the error if a server could not be reached.
@@ -56,7 +55,7 @@ type Session struct {
 	log       *wire.Log
 	in        *bridge.Inspection
 	recording *playback.Recording
-	changes   *changes.Subscription
+	changes   *live.Subscription
 	server    string // id
 	judged    int    // number of findings that earlier calls returned
 
@@ -86,7 +85,7 @@ func Start(c Config) (s *Session, err error) {
 		return nil, fmt.Errorf("making the wire log: %w", err)
 	}
 	in := bridge.New(bridge.Config{
-		Targets: []target.Spec{c.Target}, Log: log, Logger: c.Logger, Settings: c.Settings, MaxFrame: c.MaxFrame, Version: c.Version,
+		Targets: []transport.Spec{c.Target}, Log: log, Logger: c.Logger, Settings: c.Settings, MaxFrame: c.MaxFrame, Version: c.Version,
 		JudgeLater: true, SignIns: c.SignIns,
 	})
 	s = &Session{
@@ -125,9 +124,9 @@ func (s *Session) Connected(ctx context.Context) error {
 		switch {
 		case err != nil:
 			return err
-		case server.State == servers.Ready:
+		case server.State == live.Ready:
 			return nil
-		case server.State == servers.Failed, server.State == servers.Ended:
+		case server.State == live.Failed, server.State == live.Ended:
 			return fmt.Errorf("%w to %s: %s", ErrConnect, server.Label, server.Reason)
 		}
 		select {

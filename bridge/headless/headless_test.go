@@ -10,7 +10,7 @@ import (
 	"elicitation-inspector/bridge/demo"
 	"elicitation-inspector/bridge/mcp"
 	"elicitation-inspector/bridge/script"
-	"elicitation-inspector/bridge/target"
+	"elicitation-inspector/bridge/transport"
 )
 
 // TestPausesAfterManyRounds has a call of twenty rounds pause once before its end.
@@ -23,7 +23,7 @@ func TestPausesAfterManyRounds(t *testing.T) {
 		}
 	})
 	s, err := Open(t.Context(), Config{
-		Target:   target.Spec{Name: demo.Name, Builtin: server.MCP},
+		Target:   transport.Spec{Name: demo.Name, Builtin: server.MCP},
 		Settings: conversation.ClientSettings{Protocol: mcp.Revision20260728, Choice: conversation.ChoiceExplicit, Elicitation: conversation.DeclareBoth},
 	})
 	if err != nil {

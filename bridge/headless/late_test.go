@@ -9,7 +9,7 @@ import (
 	"elicitation-inspector/bridge/demo/faulty"
 	"elicitation-inspector/bridge/mcp"
 	"elicitation-inspector/bridge/script"
-	"elicitation-inspector/bridge/target"
+	"elicitation-inspector/bridge/transport"
 	"elicitation-inspector/bridge/wire"
 )
 
@@ -30,7 +30,7 @@ func TestLateAnswersGoOut(t *testing.T) {
 	t.Parallel()
 	for range 10 { // the call's end and the answer are a race
 		s, err := Open(t.Context(), Config{
-			Target:   target.Spec{Name: faulty.Name, Command: []string{os.Args[0]}, Env: []string{serving + "=1"}},
+			Target:   transport.Spec{Name: faulty.Name, Command: []string{os.Args[0]}, Env: []string{serving + "=1"}},
 			Settings: conversation.ClientSettings{Protocol: mcp.Revision20251125, Choice: conversation.ChoiceExplicit, Elicitation: conversation.DeclareBoth},
 		})
 		if err != nil {

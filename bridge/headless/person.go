@@ -5,7 +5,7 @@ import (
 
 	"elicitation-inspector/bridge"
 	"elicitation-inspector/bridge/conversation"
-	"elicitation-inspector/bridge/inbox"
+	"elicitation-inspector/bridge/live"
 )
 
 // waiting returns the oldest question that waits for the person.
@@ -50,7 +50,7 @@ func (s *Session) ask(ctx context.Context, q bridge.Question) {
 	cancel()
 	<-over
 	if err != nil { // there is no person any more, or the question is settled
-		answer = inbox.Answer{Action: "cancel", Actor: conversation.ByPolicy}
+		answer = live.Answer{Action: "cancel", Actor: conversation.ByPolicy}
 	}
 	_, _ = s.in.Answer(q.Number, answer) // fails if the question is settled
 }

@@ -8,7 +8,7 @@ import (
 	"log/slog"
 	"time"
 
-	"elicitation-inspector/bridge/findings"
+	"elicitation-inspector/bridge/lint"
 	"elicitation-inspector/bridge/wire"
 )
 
@@ -18,7 +18,7 @@ import (
 // A log only grows, so going back shows another log; see [Player.Shown].
 type Player struct {
 	source *wire.Log
-	linter *findings.Linter // judges the source
+	linter *lint.Linter // judges the source
 	logger *slog.Logger
 
 	turn    chan struct{} // a lock for the fields below
@@ -79,7 +79,7 @@ func NewPlayer(source *wire.Log, o Options) (*Player, error) {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
 	p := &Player{
-		source: source, linter: findings.New(source), logger: o.Logger, shown: source, playing: o.Play, speed: o.Speed, gap: o.Gap,
+		source: source, linter: lint.NewLinter(source), logger: o.Logger, shown: source, playing: o.Play, speed: o.Speed, gap: o.Gap,
 		changed: make(chan struct{}), done: make(chan struct{}), turn: make(chan struct{}, 1),
 	}
 	if o.Play {
@@ -102,7 +102,7 @@ func (p *Player) give() { <-p.turn }
 func (p *Player) Source() *wire.Log { return p.source }
 
 // Linter returns the linter of the whole transcript.
-func (p *Player) Linter() *findings.Linter { return p.linter }
+func (p *Player) Linter() *lint.Linter { return p.linter }
 
 // Shown returns the log of the shown frames. Going back replaces it by another one:
 // Play or Step at the end, and GoTo.

@@ -12,7 +12,7 @@ import (
 	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/mcp"
 
-	"elicitation-inspector/bridge/target"
+	"elicitation-inspector/bridge/transport"
 )
 
 // EndTime bounds the orderly end of a connection, including the time to kill the
@@ -70,7 +70,7 @@ func (s *Session) grace() time.Duration {
 // it did, else err. The request's error comes first, so lost waits for the connection to
 // end, unless err is a transport failure or a JSON-RPC error.
 func (s *Session) lost(ctx context.Context, err error) error {
-	var failure *target.Failure
+	var failure *transport.Failure
 	var rpc *jsonrpc.Error
 	if ctx.Err() == nil && !errors.As(err, &failure) && !errors.As(err, &rpc) {
 		patience := time.After(2 * s.grace())
@@ -215,7 +215,7 @@ func (s *Session) Kill() {
 	}
 }
 
-func (s *Session) cut(link *target.Link) error {
+func (s *Session) cut(link *transport.Link) error {
 	over, cancel := context.WithCancel(context.Background())
 	cancel()
 	return link.Close(over)

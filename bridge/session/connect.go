@@ -16,7 +16,7 @@ import (
 	"elicitation-inspector/bridge/mcp"
 
 	"elicitation-inspector/bridge/signin"
-	"elicitation-inspector/bridge/target"
+	"elicitation-inspector/bridge/transport"
 	"elicitation-inspector/bridge/wire"
 )
 
@@ -43,14 +43,14 @@ func (s *Session) Connect() (Info, error) {
 			return Info{}, context.Cause(s.ctx)
 		}
 		failed = append(failed, err.Error())
-		if !target.TryNext(err) {
+		if !transport.TryNext(err) {
 			break
 		}
 	}
 	return Info{}, errors.New(strings.Join(failed, "; "))
 }
 
-func (s *Session) connectBy(spec target.Spec, settings conversation.ClientSettings) error {
+func (s *Session) connectBy(spec transport.Spec, settings conversation.ClientSettings) error {
 	link, err := s.open(spec)
 	if err != nil {
 		return err
@@ -94,12 +94,12 @@ func (s *Session) connectBy(spec target.Spec, settings conversation.ClientSettin
 }
 
 // open opens a link and resets the handshake, except for its fallback and discovered.
-func (s *Session) open(spec target.Spec) (*target.Link, error) {
+func (s *Session) open(spec transport.Spec) (*transport.Link, error) {
 	if err := s.ctx.Err(); err != nil {
 		return nil, err
 	}
 	// The link must outlive s.ctx, because Close still sends responses over it.
-	link, err := target.Open(context.WithoutCancel(s.ctx), spec, s, target.Options{MaxFrame: s.MaxFrame, Outgoing: s.outgoingFor})
+	link, err := transport.Open(context.WithoutCancel(s.ctx), spec, s, transport.Options{MaxFrame: s.MaxFrame, Outgoing: s.outgoingFor})
 	if err != nil {
 		return nil, err
 	}
@@ -177,7 +177,7 @@ type unreached struct {
 
 // Error describes the failure. If the transport failed, it leaves out the SDK's text.
 func (u unreached) Error() string {
-	failure, ok := target.FailureOf(u.err)
+	failure, ok := transport.FailureOf(u.err)
 	switch {
 	case !ok:
 		return fmt.Sprintf("%s: %s", u.how, conversation.PlainError(u.err.Error()))
@@ -190,7 +190,7 @@ func (u unreached) Error() string {
 
 // access returns advice on how to pass a token if the server answered 401 or 403, and
 // the server's challenge; "" for other failures.
-func (u unreached) access(failure *target.Failure) string {
+func (u unreached) access(failure *transport.Failure) string {
 	var said string
 	switch {
 	case failure.Status == http.StatusUnauthorized && u.token:

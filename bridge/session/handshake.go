@@ -12,7 +12,7 @@ import (
 
 	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/mcp"
-	"elicitation-inspector/bridge/target"
+	"elicitation-inspector/bridge/transport"
 	"elicitation-inspector/bridge/wire"
 )
 
@@ -113,7 +113,7 @@ func (s *Session) refused(m wire.Message, err error) {
 // as servers do that only expect initialize. If the client is not pinned to a revision,
 // such a server is started again. The SDK may have sent initialize already, while the
 // process was still ending.
-func (s *Session) diedOfProbe(spec target.Spec) bool {
+func (s *Session) diedOfProbe(spec transport.Spec) bool {
 	if s.Settings.Protocol != "" || spec.URL != "" || s.ctx.Err() != nil || s.exit() == "" {
 		return false
 	}

@@ -10,13 +10,13 @@ import (
 	"elicitation-inspector/bridge/mcp"
 	"elicitation-inspector/bridge/rawjson"
 
-	"elicitation-inspector/bridge/target"
+	"elicitation-inspector/bridge/transport"
 	"elicitation-inspector/bridge/wire"
 )
 
-// Received implements [target.Observer]: it logs what the server sent, acts on it, and
+// Received implements [transport.Observer]: it logs what the server sent, acts on it, and
 // returns the bytes for the SDK, nil for none.
-func (s *Session) Received(u target.Unit) []byte {
+func (s *Session) Received(u transport.Unit) []byte {
 	f := s.labelled(u.Frame, wire.ServerToClient)
 	if u.Kind == wire.Noise || u.Truncated {
 		if u.Message.Kind.IsResponse() {
@@ -90,7 +90,7 @@ func (s *Session) better(a, b *outgoing) bool {
 	return a.call > b.call
 }
 
-func (s *Session) receivedRequest(u target.Unit, f wire.Frame) []byte {
+func (s *Session) receivedRequest(u transport.Unit, f wire.Frame) []byte {
 	m, modern := u.Message, s.modern()
 	asks := s.Settings.AsksPerson(m.Method) || modern && mcp.IsInput(m.Method)
 	if !asks && !modern {
@@ -117,7 +117,7 @@ func (s *Session) receivedRequest(u target.Unit, f wire.Frame) []byte {
 // ask logs a request from the server that asks the person, and passes it to the owner.
 // The SDK never sees the request: it could reject the params, and one of its goroutines
 // would have to wait for the answer.
-func (s *Session) ask(u target.Unit, f wire.Frame, b belongs) {
+func (s *Session) ask(u transport.Unit, f wire.Frame, b belongs) {
 	m := u.Message
 	r := conversation.InputRequest{
 		Server: s.Server, Session: s.Name, Call: b.call, ID: slices.Clone(m.ID),
@@ -156,7 +156,7 @@ func (s *Session) ask(u target.Unit, f wire.Frame, b belongs) {
 	}
 }
 
-func (s *Session) receivedResponse(u target.Unit, f wire.Frame) []byte {
+func (s *Session) receivedResponse(u transport.Unit, f wire.Frame) []byte {
 	m := u.Message
 	out := s.answered(m, &f)
 	if out != nil && m.Kind == wire.Error {
@@ -228,7 +228,7 @@ func (s *Session) answered(m wire.Message, f *wire.Frame) *outgoing {
 
 // forSDK returns a response that the SDK accepts. The inspector reads a call's result
 // from the wire, so the SDK only needs to learn that the request is over.
-func forSDK(method string, u target.Unit) []byte {
+func forSDK(method string, u transport.Unit) []byte {
 	m := u.Message
 	if m.Kind == wire.Error {
 		if method == mcp.MethodDiscover {
@@ -265,7 +265,7 @@ func forSDK(method string, u target.Unit) []byte {
 	return fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%s,"result":%s}`, m.ID, result)
 }
 
-func (s *Session) receivedNotification(u target.Unit, f wire.Frame) []byte {
+func (s *Session) receivedNotification(u transport.Unit, f wire.Frame) []byte {
 	m := u.Message
 	switch m.Method {
 	case mcp.NotificationMessage:
@@ -297,7 +297,7 @@ func (s *Session) receivedNotification(u target.Unit, f wire.Frame) []byte {
 // receivedCancelled handles a notifications/cancelled from the server. It tells the
 // owner if the cancelled request was a question, and the SDK if the SDK has seen the
 // request.
-func (s *Session) receivedCancelled(u target.Unit, f wire.Frame) []byte {
+func (s *Session) receivedCancelled(u transport.Unit, f wire.Frame) []byte {
 	var p struct {
 		RequestID json.RawMessage `json:"requestId"`
 		Reason    string          `json:"reason"`

@@ -16,7 +16,7 @@ import (
 	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/mcp"
 	"elicitation-inspector/bridge/rawjson"
-	"elicitation-inspector/bridge/target"
+	"elicitation-inspector/bridge/transport"
 	"elicitation-inspector/bridge/wire"
 )
 
@@ -93,7 +93,7 @@ func (s *Session) RoundTrip(ctx context.Context, r Request) (Reply, error) {
 	if reply != nil {
 		return *reply, nil
 	}
-	if failure, ok := target.FailureOf(err); ok {
+	if failure, ok := transport.FailureOf(err); ok {
 		err = failure
 	}
 	return Reply{}, s.explainLoss(ctx, err)

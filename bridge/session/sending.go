@@ -10,15 +10,15 @@ import (
 	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/mcp"
 	"elicitation-inspector/bridge/signin"
-	"elicitation-inspector/bridge/target"
+	"elicitation-inspector/bridge/transport"
 	"elicitation-inspector/bridge/wire"
 )
 
-// Sending implements [target.Observer]: it logs what the client sends, and records
+// Sending implements [transport.Observer]: it logs what the client sends, and records
 // requests that wait for a response. It returns false for a message that must not be
 // sent, such as the response to a cancelled request (specification 2025-11-25,
 // Cancellation, Behavior Requirements).
-func (s *Session) Sending(u target.Unit) bool {
+func (s *Session) Sending(u transport.Unit) bool {
 	if u.Fault != "" && (u.Message.Kind != wire.Request || u.Actor != "") {
 		return s.sentDeliberately(u)
 	}
@@ -112,8 +112,8 @@ func (s *Session) sentResponse(m wire.Message, f wire.Frame) bool {
 	return true
 }
 
-// Undelivered implements [target.Observer].
-func (s *Session) Undelivered(u target.Unit, err error) {
+// Undelivered implements [transport.Observer].
+func (s *Session) Undelivered(u transport.Unit, err error) {
 	m := u.Message
 	if errors.As(err, new(*signin.Error)) {
 		s.refused(m, err)
@@ -190,7 +190,7 @@ const responsesMost = 64
 
 // sendResponses sends the responses in the outbox until the session ends or failed is
 // closed, then those that are left, and returns once a goroutine sends each of them.
-func (s *Session) sendResponses(link *target.Link, failed <-chan struct{}) {
+func (s *Session) sendResponses(link *transport.Link, failed <-chan struct{}) {
 	slots := make(chan struct{}, responsesMost)
 	for ended := false; ; {
 		s.mu.Lock()
@@ -218,7 +218,7 @@ func (s *Session) sendResponses(link *target.Link, failed <-chan struct{}) {
 }
 
 // sendResponse sends one response. If that fails, the tap records why.
-func (s *Session) sendResponse(link *target.Link, r *Response) {
+func (s *Session) sendResponse(link *transport.Link, r *Response) {
 	var failure *jsonrpc.Error
 	if r.Error != nil {
 		failure = &jsonrpc.Error{Code: r.Error.Code, Message: r.Error.Message}

@@ -16,7 +16,7 @@ import (
 
 	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/mcp"
-	"elicitation-inspector/bridge/target"
+	"elicitation-inspector/bridge/transport"
 	"elicitation-inspector/bridge/wire"
 )
 
@@ -55,7 +55,7 @@ type Owner interface {
 type Config struct {
 	Server   string // id
 	Name     string // session_id in transcripts
-	Spec     target.Spec
+	Spec     transport.Spec
 	Settings conversation.ClientSettings
 	Log      *wire.Log
 	Logger   *slog.Logger
@@ -81,7 +81,7 @@ type Session struct {
 	taken   map[string]conversation.Room // room that each list takes, by method; listing guards it
 
 	mu        sync.Mutex
-	link      *target.Link
+	link      *transport.Link
 	sdk       *sdk.ClientSession
 	revision  string // negotiated revision; "" before the handshake
 	handshake handshake
@@ -99,9 +99,9 @@ type Session struct {
 	stderr    []string
 	stale     map[string]bool // lists to read again, by method
 	tokens    int
-	prepared  map[string]target.Outgoing // bytes of faults to send, by the placeholder id that the SDK sends
-	spoilt    map[string]*outgoing       // requests for a fault to change, by ticket
-	ending    string                     // the fault that ended the connection; "" for none
+	prepared  map[string]transport.Outgoing // bytes of faults to send, by the placeholder id that the SDK sends
+	spoilt    map[string]*outgoing          // requests for a fault to change, by ticket
+	ending    string                        // the fault that ended the connection; "" for none
 	closing   bool
 	released  struct{ by, reason string } // who ended the session, and why; nothing can be asked or answered any more
 	killed    bool
@@ -114,7 +114,7 @@ func New(life context.Context, c Config, owner Owner) *Session {
 		Config: c, owner: owner, life: life, ctx: ctx, cancel: cancel, ready: make(chan struct{}, 1), changed: make(chan struct{}, 1),
 		listing: make(chan struct{}, 1), taken: map[string]conversation.Room{},
 		tickets: map[string]*outgoing{}, outgoing: map[string]*outgoing{}, incoming: map[string]*incoming{}, asking: map[int]int{},
-		early: map[string]bool{}, stale: map[string]bool{}, prepared: map[string]target.Outgoing{}, spoilt: map[string]*outgoing{},
+		early: map[string]bool{}, stale: map[string]bool{}, prepared: map[string]transport.Outgoing{}, spoilt: map[string]*outgoing{},
 	}
 }
 
@@ -144,7 +144,7 @@ type Info struct {
 	Negotiated           string // how the revision was negotiated, in words
 	Instructions         string
 	Capabilities         []string
-	How                  string // how the server was reached; see [target.Link.How]
+	How                  string // how the server was reached; see [transport.Link.How]
 }
 
 // info collects Info from the handshake's result.
@@ -235,7 +235,7 @@ const (
 	stderrLineMost = 1000
 )
 
-// Stderr implements [target.Observer].
+// Stderr implements [transport.Observer].
 func (s *Session) Stderr(line []byte, truncated bool, size int64) {
 	s.mu.Lock()
 	if len(s.stderr) == stderrKept {
@@ -253,7 +253,7 @@ func (s *Session) LastWords() []string {
 	return slices.Clone(s.stderr)
 }
 
-// Noted implements [target.Observer]. It logs a note of the inspector.
+// Noted implements [transport.Observer]. It logs a note of the inspector.
 func (s *Session) Noted(f wire.Frame) {
 	f = s.labelled(f, wire.Meta)
 	s.mu.Lock()

@@ -8,7 +8,7 @@ import (
 	"slices"
 
 	"elicitation-inspector/bridge/fault"
-	"elicitation-inspector/bridge/target"
+	"elicitation-inspector/bridge/transport"
 	"elicitation-inspector/bridge/wire"
 )
 
@@ -18,8 +18,8 @@ import (
 const tokenFault = "elicitation-inspector-fault-"
 
 // paced makes the Outgoing of a frame, split into pieces if the pace asks for it.
-func paced(f wire.Frame, pace fault.Pace) target.Outgoing {
-	out := target.Outgoing{Frame: f}
+func paced(f wire.Frame, pace fault.Pace) transport.Outgoing {
+	out := transport.Outgoing{Frame: f}
 	if pieces, pause := pace.Split(f.Raw); len(pieces) > 1 {
 		out.Pieces, out.Pause = pieces, pause
 	}
@@ -27,7 +27,7 @@ func paced(f wire.Frame, pace fault.Pace) target.Outgoing {
 }
 
 // sendPrepared sends deliberately wrong bytes. If that fails, the tap records why.
-func (s *Session) sendPrepared(ctx context.Context, out target.Outgoing) {
+func (s *Session) sendPrepared(ctx context.Context, out transport.Outgoing) {
 	out.Unasked = true
 	s.mu.Lock()
 	s.tokens++
@@ -44,7 +44,7 @@ func (s *Session) sendPrepared(ctx context.Context, out target.Outgoing) {
 
 // outgoingFor returns what is sent in place of a message from the SDK: prepared bytes
 // of a fault, a spoilt request, a reworded cancellation, or the message itself.
-func (s *Session) outgoingFor(raw []byte) target.Outgoing {
+func (s *Session) outgoingFor(raw []byte) transport.Outgoing {
 	if start := []byte(`{"jsonrpc":"2.0","id":"` + tokenFault); bytes.HasPrefix(raw, start) {
 		token, _, _ := bytes.Cut(raw[len(start):], []byte{'"'})
 		s.mu.Lock()
@@ -54,7 +54,7 @@ func (s *Session) outgoingFor(raw []byte) target.Outgoing {
 	if out, spoilt := s.spoil(raw); spoilt {
 		return out
 	}
-	return target.Outgoing{Frame: wire.Frame{Raw: s.reworded(raw)}}
+	return transport.Outgoing{Frame: wire.Frame{Raw: s.reworded(raw)}}
 }
 
 // Spoilt describes how a request of a call is deliberately wrong.
@@ -68,19 +68,19 @@ type Spoilt struct {
 
 // spoil changes a request that a fault is planned for. It returns false for every other
 // message.
-func (s *Session) spoil(raw []byte) (target.Outgoing, bool) {
+func (s *Session) spoil(raw []byte) (transport.Outgoing, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if len(s.spoilt) == 0 {
-		return target.Outgoing{}, false
+		return transport.Outgoing{}, false
 	}
 	m, err := wire.ParseMessage(raw)
 	if err != nil || m.Kind != wire.Request {
-		return target.Outgoing{}, false
+		return transport.Outgoing{}, false
 	}
 	out := s.spoilt[ticketOf(m)]
 	if out == nil || out.id != "" {
-		return target.Outgoing{}, false
+		return transport.Outgoing{}, false
 	}
 	how := out.spoilt
 	id := m.ID
@@ -99,14 +99,14 @@ func (s *Session) spoil(raw []byte) (target.Outgoing, bool) {
 	if how.Twice {
 		again := f
 		again.Call, again.Round, again.Actor = out.call, out.round, "fault"
-		s.Go(func() { s.sendPrepared(s.ctx, target.Outgoing{Frame: again}) })
+		s.Go(func() { s.sendPrepared(s.ctx, transport.Outgoing{Frame: again}) })
 	}
 	return paced(f, how.Pace), true
 }
 
 // sentDeliberately logs deliberately wrong bytes, unless they are a spoilt request,
 // which sentRequest logs.
-func (s *Session) sentDeliberately(u target.Unit) bool {
+func (s *Session) sentDeliberately(u transport.Unit) bool {
 	f := s.labelled(u.Frame, wire.ClientToServer)
 	s.mu.Lock()
 	if in := s.incoming[wire.IDKey(u.Message.ID)]; u.Message.Kind.IsResponse() && in != nil && in.question == f.Question {

@@ -4,7 +4,7 @@ import (
 	"encoding/json"
 
 	"elicitation-inspector/bridge/conversation"
-	"elicitation-inspector/bridge/target"
+	"elicitation-inspector/bridge/transport"
 	"elicitation-inspector/bridge/wire"
 )
 
@@ -15,7 +15,7 @@ const straysMost = 100
 // exactly one runs, else in the log only. Without the note, nothing would say why a
 // call still runs although its server believes that it has answered. f is the frame as
 // logged.
-func (s *Session) unasked(u target.Unit, f wire.Frame) {
+func (s *Session) unasked(u transport.Unit, f wire.Frame) {
 	id, is := strayID(f)
 	if !is || id == nil && u.Status >= 400 {
 		return // an HTTP refusal has such a body (specification 2025-11-25, Transports, Sending Messages to the Server)

@@ -9,7 +9,7 @@ import (
 
 	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/mcp"
-	"elicitation-inspector/bridge/target"
+	"elicitation-inspector/bridge/transport"
 	"elicitation-inspector/bridge/wire"
 )
 
@@ -70,19 +70,19 @@ func tapped(t *testing.T, revision string) (*Session, *listener) {
 	}
 	t.Cleanup(func() { _ = log.Close() })
 	l := &listener{t: t}
-	s := New(t.Context(), Config{Name: "x", Spec: target.Spec{Name: "raw", Command: []string{"none"}}, Log: log, Logger: slog.New(slog.DiscardHandler)}, l)
+	s := New(t.Context(), Config{Name: "x", Spec: transport.Spec{Name: "raw", Command: []string{"none"}}, Log: log, Logger: slog.New(slog.DiscardHandler)}, l)
 	s.revision = revision
 	return s, l
 }
 
 // unit returns a message as the tap sees it.
-func unit(t *testing.T, raw string) target.Unit {
+func unit(t *testing.T, raw string) transport.Unit {
 	t.Helper()
 	m, err := wire.ParseMessage([]byte(raw))
 	if err != nil {
 		t.Fatal(err)
 	}
-	return target.Unit{Frame: wire.Frame{Raw: []byte(raw), Size: int64(len(raw)), Message: m, Kind: m.Kind}}
+	return transport.Unit{Frame: wire.Frame{Raw: []byte(raw), Size: int64(len(raw)), Message: m, Kind: m.Kind}}
 }
 
 const asks = `{"jsonrpc":"2.0","id":1,"method":"elicitation/create","params":{"message":"?","requestedSchema":{"type":"object","properties":{}}}}`
@@ -181,7 +181,7 @@ func FuzzTap(f *testing.F) {
 		for raw := range bytes.SplitSeq(lines, []byte("\n")) {
 			line, ours := bytes.CutPrefix(raw, []byte(">"))
 			m, err := wire.ParseMessage(line)
-			u := target.Unit{Frame: wire.Frame{Raw: line, Size: int64(len(line)), Message: m, Kind: m.Kind}}
+			u := transport.Unit{Frame: wire.Frame{Raw: line, Size: int64(len(line)), Message: m, Kind: m.Kind}}
 			if err != nil {
 				u.Kind = wire.Noise
 			}

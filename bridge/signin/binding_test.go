@@ -12,14 +12,12 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"elicitation-inspector/bridge/calls"
-
 	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/headless"
-	"elicitation-inspector/bridge/inbox"
-	"elicitation-inspector/bridge/servers"
+	"elicitation-inspector/bridge/live"
+
 	"elicitation-inspector/bridge/signin"
-	"elicitation-inspector/bridge/target"
+	"elicitation-inspector/bridge/transport"
 	"elicitation-inspector/bridge/wire"
 )
 
@@ -202,8 +200,8 @@ func TestTokensInQuestionsAreMasked(t *testing.T) {
 	in := inspect(t, w, conversation.ClientSettings{Protocol: "2025-11-25"})
 	id := in.Servers()[0].ID
 	visit(t, <-in.asked)
-	in.until(func() bool { s, err := in.Server(id); return err != nil || s.State == servers.Ready })
-	if _, err := in.Begin(calls.Request{Server: id, Kind: conversation.Tool, Name: "ask", Key: "ask"}); err != nil {
+	in.until(func() bool { s, err := in.Server(id); return err != nil || s.State == live.Ready })
+	if _, err := in.Begin(live.Request{Server: id, Kind: conversation.Tool, Name: "ask", Key: "ask"}); err != nil {
 		t.Fatal(err)
 	}
 	in.until(func() bool { return len(in.Questions()) > 0 })
@@ -212,7 +210,7 @@ func TestTokensInQuestionsAreMasked(t *testing.T) {
 	if q.Request == nil || q.Request.Message != "Is it [REDACTED]?" || q.Request.Fields[0].Label != "not [REDACTED]" || strings.Contains(string(q.Params), token) {
 		t.Fatalf("the question shows %s", q.Params)
 	}
-	if _, err := in.Answer(q.Number, inbox.Answer{Action: "accept", Content: []byte(`{"which":"[REDACTED]"}`), Actor: conversation.ByPerson}); err != nil {
+	if _, err := in.Answer(q.Number, live.Answer{Action: "accept", Content: []byte(`{"which":"[REDACTED]"}`), Actor: conversation.ByPerson}); err != nil {
 		t.Fatal(err)
 	}
 	if got := <-answered; got != token {
@@ -230,7 +228,7 @@ func TestTokensInUnansweredQuestionsAreMasked(t *testing.T) {
 	w.Inner = mcp.NewStreamableHTTPHandler(func(r *http.Request) *mcp.Server { return echoing(r, make(chan any, 1)) }, nil)
 	desk := signin.NewDesk(signin.DeskConfig{Headless: true, Tell: func(_, address string) { go visit(t, address) }})
 	s, err := headless.Open(t.Context(), headless.Config{
-		Target: target.Spec{Name: "guarded", URL: w.Resource.URL + "/mcp"}, SignIns: desk, Settings: conversation.ClientSettings{Protocol: "2025-11-25"},
+		Target: transport.Spec{Name: "guarded", URL: w.Resource.URL + "/mcp"}, SignIns: desk, Settings: conversation.ClientSettings{Protocol: "2025-11-25"},
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -13,10 +13,10 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"elicitation-inspector/bridge"
-	"elicitation-inspector/bridge/calls"
+	"elicitation-inspector/bridge/live"
 
 	"elicitation-inspector/bridge/conversation"
-	"elicitation-inspector/bridge/servers"
+
 	"elicitation-inspector/bridge/signin"
 	"elicitation-inspector/bridge/wire"
 )
@@ -165,7 +165,7 @@ func TestEndWhileHeld(t *testing.T) {
 		n := inspect(t, w, conversation.ClientSettings{})
 		visit(t, <-n.asked)
 		id := n.Servers()[0].ID
-		n.until(func() bool { s, err := n.Server(id); return err != nil || s.State == servers.Ready })
+		n.until(func() bool { s, err := n.Server(id); return err != nil || s.State == live.Ready })
 		flow, err := n.SignIn(id)
 		if err != nil {
 			t.Fatal(err)
@@ -175,7 +175,7 @@ func TestEndWhileHeld(t *testing.T) {
 			t.Fatal(err)
 		}
 		if held {
-			if _, err := n.Begin(calls.Request{Server: id, Kind: conversation.Tool, Name: "ping", Key: "ping", Timeout: time.Millisecond}); err != nil {
+			if _, err := n.Begin(live.Request{Server: id, Kind: conversation.Tool, Name: "ping", Key: "ping", Timeout: time.Millisecond}); err != nil {
 				t.Fatal(err)
 			}
 			n.until(func() bool { a, _ := flow.Attempt(); return a.State == signin.Held })

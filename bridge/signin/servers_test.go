@@ -11,14 +11,14 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"elicitation-inspector/bridge"
-	"elicitation-inspector/bridge/calls"
-	"elicitation-inspector/bridge/changes"
+
+	"elicitation-inspector/bridge/live"
 
 	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/headless"
-	"elicitation-inspector/bridge/servers"
+
 	"elicitation-inspector/bridge/signin"
-	"elicitation-inspector/bridge/target"
+	"elicitation-inspector/bridge/transport"
 	"elicitation-inspector/bridge/wire"
 )
 
@@ -26,7 +26,7 @@ import (
 type inspection struct {
 	*bridge.Inspection
 	asked   chan string // the addresses that a person is to open
-	changed *changes.Subscription
+	changed *live.Subscription
 }
 
 func inspect(t *testing.T, w *world, settings conversation.ClientSettings) *inspection {
@@ -38,7 +38,7 @@ func inspect(t *testing.T, w *world, settings conversation.ClientSettings) *insp
 		t.Fatal(err)
 	}
 	n.Inspection = bridge.New(bridge.Config{
-		Targets: []target.Spec{{Name: "guarded", URL: w.Resource.URL + "/mcp"}}, Log: log, SignIns: desk, Settings: settings, Logger: slog.New(slog.DiscardHandler),
+		Targets: []transport.Spec{{Name: "guarded", URL: w.Resource.URL + "/mcp"}}, Log: log, SignIns: desk, Settings: settings, Logger: slog.New(slog.DiscardHandler),
 	})
 	n.changed = n.Subscribe()
 	t.Cleanup(func() {
@@ -72,9 +72,9 @@ func TestClockOfCallsStops(t *testing.T) {
 	in := inspect(t, w, conversation.ClientSettings{})
 	visit(t, <-in.asked)
 	id := in.Servers()[0].ID
-	in.until(func() bool { s, err := in.Server(id); return err != nil || s.State == servers.Ready })
+	in.until(func() bool { s, err := in.Server(id); return err != nil || s.State == live.Ready })
 	w.Revoke()
-	call, err := in.Begin(calls.Request{Server: id, Kind: conversation.Tool, Name: "ping", Key: "ping"})
+	call, err := in.Begin(live.Request{Server: id, Kind: conversation.Tool, Name: "ping", Key: "ping"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -105,7 +105,7 @@ func TestSignInOverSSE(t *testing.T) {
 	w.Inner = mcp.NewSSEHandler(func(*http.Request) *mcp.Server { return pinging() }, nil)
 	desk := signin.NewDesk(signin.DeskConfig{Headless: true, Tell: func(_, address string) { go visit(t, address) }})
 	session, err := headless.Open(t.Context(), headless.Config{
-		Target:  target.Spec{Name: "guarded", URL: w.Resource.URL + "/mcp", Transport: target.TransportSSE},
+		Target:  transport.Spec{Name: "guarded", URL: w.Resource.URL + "/mcp", Transport: transport.TransportSSE},
 		SignIns: desk,
 	})
 	if err != nil {

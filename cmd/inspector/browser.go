@@ -13,7 +13,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"elicitation-inspector/bridge/target"
+	"elicitation-inspector/bridge/transport"
 )
 
 // browser opens the page in the system's browser. The address contains the token of the
@@ -46,7 +46,7 @@ func (b *browser) open(address string) {
 		return
 	}
 	b.file.Store(&file)
-	target.GuardFile(file)
+	transport.GuardFile(file)
 	opener := openers[runtime.GOOS]
 	if opener == nil {
 		opener = []string{"xdg-open"}
@@ -71,7 +71,7 @@ func (b *browser) close() {
 		if err := os.Remove(*file); err != nil {
 			b.logger.Warn("the file that leads a browser to the page is not removed", "error", err)
 		}
-		target.GuardFile("")
+		transport.GuardFile("")
 	}
 }
 

@@ -13,7 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"elicitation-inspector/bridge/export"
-	"elicitation-inspector/bridge/findings"
+	"elicitation-inspector/bridge/lint"
 	"elicitation-inspector/bridge/wire"
 	"elicitation-inspector/bridge/wire/query"
 )
@@ -114,14 +114,14 @@ func (o *exportOptions) export(cmd *cobra.Command, files []string) (err error) {
 func picked(cmd *cobra.Command, log *wire.Log, filter *query.Filter) (iter.Seq[int64], error) {
 	var rules func(seq int64) []string
 	if filter.UsesFindings() {
-		found, all, err := findings.Of(cmd.Context(), log)
+		found, all, err := lint.FindingsOf(cmd.Context(), log)
 		if err != nil {
 			return nil, fmt.Errorf("looking for findings: %w", err)
 		}
 		if !all {
 			warn(cmd, "only the first %d findings are known to \"finding:\"", len(found))
 		}
-		rules = findings.Rules(found)
+		rules = lint.RulesAt(found)
 	}
 	view := query.NewView(log, filter, rules)
 	if err := view.Update(cmd.Context()); err != nil {

@@ -9,8 +9,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"elicitation-inspector/bridge"
+	"elicitation-inspector/bridge/live"
 	"elicitation-inspector/bridge/playback"
-	"elicitation-inspector/bridge/scripted"
 	"elicitation-inspector/bridge/signin"
 	"elicitation-inspector/bridge/wire"
 	"elicitation-inspector/web"
@@ -87,7 +87,7 @@ func addTyped(in *bridge.Inspection, line string) error {
 }
 
 // source returns the answers file as a source of answers; nil if there is none.
-func (o *options) source(cmd *cobra.Command) (*scripted.Source, error) {
+func (o *options) source(cmd *cobra.Command) (*live.ScriptSource, error) {
 	if o.answers == "" {
 		return nil, nil
 	}
@@ -95,7 +95,7 @@ func (o *options) source(cmd *cobra.Command) (*scripted.Source, error) {
 	if err != nil {
 		return nil, err
 	}
-	return scripted.New(filepath.Base(o.answers), answers), nil
+	return live.NewScriptSource(filepath.Base(o.answers), answers), nil
 }
 
 // serve connects to the servers and serves the page, until the command's context

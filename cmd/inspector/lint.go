@@ -10,8 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"elicitation-inspector/bridge/elicit/lint"
-	"elicitation-inspector/bridge/findings"
+	"elicitation-inspector/bridge/lint"
 
 	"elicitation-inspector/bridge/wording"
 )
@@ -116,7 +115,7 @@ func lintFile(cmd *cobra.Command, name string, redact redactOptions) (list []lin
 	}
 	defer func() { err = errors.Join(err, opened.Close()) }()
 	log := opened.Log
-	found, whole, err := findings.Of(ctx, log)
+	found, whole, err := lint.FindingsOf(ctx, log)
 	if err != nil {
 		return nil, err
 	}
@@ -137,7 +136,7 @@ func lintFile(cmd *cobra.Command, name string, redact redactOptions) (list []lin
 		return nil, err
 	}
 	for _, f := range found {
-		if f.Finding, err = findings.Shared(f.Finding, f.Seq, log, redaction); err != nil {
+		if f.Finding, err = lint.Shared(f.Finding, f.Seq, log, redaction); err != nil {
 			return nil, err
 		}
 		head := log.Head(f.Seq)

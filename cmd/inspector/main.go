@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"elicitation-inspector/bridge"
-	"elicitation-inspector/bridge/target"
+	"elicitation-inspector/bridge/transport"
 )
 
 // How far the heap may grow between two collections, in percent.
@@ -50,7 +50,7 @@ func main() {
 		time.AfterFunc(endMost, giveUp)
 		<-signals
 		// After a second Ctrl-C the end is not orderly, but it leaves no server behind.
-		target.KillAll()
+		transport.KillAll()
 		os.Exit(exitError)
 	}()
 	os.Exit(run(ctx, os.Args[1:]))

@@ -11,11 +11,11 @@ import (
 	"strings"
 	"testing"
 
-	"elicitation-inspector/bridge/target"
+	"elicitation-inspector/bridge/transport"
 )
 
 func TestTypedSpec(t *testing.T) {
-	for line, want := range map[string]target.Spec{
+	for line, want := range map[string]transport.Spec{
 		" https://example.com/mcp ":     {Name: "example.com", URL: "https://example.com/mcp"},
 		`node 'my server.js' --depth=2`: {Name: "my server.js", Command: []string{"node", "my server.js", "--depth=2"}},
 	} {
@@ -143,7 +143,7 @@ func TestDisabledServers(t *testing.T) {
 		}
 	}
 	o := options{config: "mcp.json"}
-	_, err := o.enabled([]target.Spec{{Name: "off", Disabled: true}}, slog.New(slog.DiscardHandler))
+	_, err := o.enabled([]transport.Spec{{Name: "off", Disabled: true}}, slog.New(slog.DiscardHandler))
 	var mistake usageError
 	if !errors.As(err, &mistake) || !strings.Contains(err.Error(), "--server: off") {
 		t.Errorf("all disabled: %v", err)

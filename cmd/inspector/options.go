@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"elicitation-inspector/bridge/conversation"
-	"elicitation-inspector/bridge/inbox"
+	"elicitation-inspector/bridge/live"
 	"elicitation-inspector/bridge/mcp"
 	"elicitation-inspector/bridge/script"
 	"elicitation-inspector/bridge/wire"
@@ -49,7 +49,7 @@ func (o *options) register(f *pflag.FlagSet) {
 	o.registerSession(f)
 	f.StringVar(&o.answers, "answers", "", "answer questions by the rules in `FILE`, YAML or JSON, and leave the others to the page")
 	f.BoolVar(&o.allowAdd, "allow-add", false, "let the page connect to further servers; whoever can open it can then start programs")
-	f.IntVar(&o.elicitRate, "elicit-rate", inbox.DefaultRate, "how many questions a minute (`N`) one server may put on show; further ones are held back; 0 for no limit")
+	f.IntVar(&o.elicitRate, "elicit-rate", live.DefaultRate, "how many questions a minute (`N`) one server may put on show; further ones are held back; 0 for no limit")
 }
 
 // registerSession adds the flags of the commands whose sessions a person decides on.

@@ -15,8 +15,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"elicitation-inspector/bridge/conversation"
-	"elicitation-inspector/bridge/elicit/lint"
 	"elicitation-inspector/bridge/headless"
+	"elicitation-inspector/bridge/lint"
 	"elicitation-inspector/bridge/script"
 	"elicitation-inspector/bridge/signin"
 	"elicitation-inspector/bridge/wording"

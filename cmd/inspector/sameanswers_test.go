@@ -26,7 +26,7 @@ import (
 	"elicitation-inspector/bridge/playback"
 	"elicitation-inspector/bridge/rawjson"
 	"elicitation-inspector/bridge/script"
-	"elicitation-inspector/bridge/target"
+	"elicitation-inspector/bridge/transport"
 	"elicitation-inspector/bridge/wire"
 )
 
@@ -119,7 +119,7 @@ func connectDemo(t *testing.T, revision, record string) *headless.Session {
 	settings.Sampling, settings.Roots = true, true
 	var visited []string
 	s, err := headless.Open(t.Context(), headless.Config{
-		Target: target.Spec{Name: "demo", Builtin: server.MCP}, Settings: settings, Timeout: 30 * time.Second, Record: record,
+		Target: transport.Spec{Name: "demo", Builtin: server.MCP}, Settings: settings, Timeout: 30 * time.Second, Record: record,
 		Watch: func(f wire.Frame) {
 			if f.Dir != wire.ServerToClient {
 				return

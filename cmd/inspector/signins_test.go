@@ -16,7 +16,7 @@ import (
 
 	faulted "elicitation-inspector/bridge/demo/protected"
 	"elicitation-inspector/bridge/demo/protected/protectedtest"
-	"elicitation-inspector/bridge/findings"
+	"elicitation-inspector/bridge/lint"
 	"elicitation-inspector/bridge/wire"
 )
 
@@ -189,7 +189,7 @@ func rulesIn(t *testing.T, path string) string {
 	if err := log.Wait(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	found, _, err := findings.Of(t.Context(), log)
+	found, _, err := lint.FindingsOf(t.Context(), log)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,7 +11,7 @@ import (
 	"strings"
 
 	"elicitation-inspector/bridge/demo"
-	"elicitation-inspector/bridge/target"
+	"elicitation-inspector/bridge/transport"
 	"elicitation-inspector/bridge/wire/redact"
 	"elicitation-inspector/bridge/wording"
 )
@@ -19,10 +19,10 @@ import (
 // targets returns the servers to connect to: the built-in server if the command line names
 // none. redaction leaves out their credentials. The caller must call closing, which ends
 // the built-in server.
-func (o *options) targets(redaction *redact.Redaction, logger *slog.Logger) (specs []target.Spec, closing func() error, err error) {
+func (o *options) targets(redaction *redact.Redaction, logger *slog.Logger) (specs []transport.Spec, closing func() error, err error) {
 	if !o.hasTarget() {
 		spec, closing := builtin()
-		return []target.Spec{spec}, closing, nil
+		return []transport.Spec{spec}, closing, nil
 	}
 	specs, err = o.specs()
 	if err == nil {
@@ -35,15 +35,15 @@ func (o *options) targets(redaction *redact.Redaction, logger *slog.Logger) (spe
 }
 
 // builtin returns the built-in demo server as a target, and the function that ends it.
-func builtin() (spec target.Spec, closing func() error) {
+func builtin() (spec transport.Spec, closing func() error) {
 	server := demo.New(demo.Options{})
-	return target.Spec{Name: demo.Name, Builtin: server.MCP}, server.Close
+	return transport.Spec{Name: demo.Name, Builtin: server.MCP}, server.Close
 }
 
 // specs returns the servers that the command line names, by an mcp.json or directly.
-func (o *options) specs() ([]target.Spec, error) {
+func (o *options) specs() ([]transport.Spec, error) {
 	if o.config != "" {
-		specs, err := target.LoadConfig(o.config, os.LookupEnv, o.servers...)
+		specs, err := transport.LoadConfig(o.config, os.LookupEnv, o.servers...)
 		if err != nil {
 			return nil, usage("--config: %w", err)
 		}
@@ -63,13 +63,13 @@ func (o *options) specs() ([]target.Spec, error) {
 		if err != nil {
 			dir = o.dir
 		}
-		return []target.Spec{{Name: cmp.Or(o.name, serverName(o.command, dir)), Command: o.command, Env: o.env, Dir: o.dir}}, nil
+		return []transport.Spec{{Name: cmp.Or(o.name, serverName(o.command, dir)), Command: o.command, Env: o.env, Dir: o.dir}}, nil
 	}
 	u, err := url.Parse(o.url)
 	if err != nil {
 		return nil, usageError{err}
 	}
-	transport, err := target.ParseTransport(o.transport)
+	kind, err := transport.ParseTransport(o.transport)
 	if err != nil {
 		return nil, usageError{err}
 	}
@@ -85,30 +85,30 @@ func (o *options) specs() ([]target.Spec, error) {
 	if err != nil {
 		return nil, err
 	}
-	return []target.Spec{{Name: cmp.Or(o.name, u.Host, o.url), URL: o.url, Transport: transport, Header: header, SignIn: signIn}}, nil
+	return []transport.Spec{{Name: cmp.Or(o.name, u.Host, o.url), URL: o.url, Transport: kind, Header: header, SignIn: signIn}}, nil
 }
 
 // typedSpec returns the server that a person has typed on the page: a URL, or a command
 // with its arguments.
-func typedSpec(line string) (target.Spec, error) {
+func typedSpec(line string) (transport.Spec, error) {
 	line = strings.TrimSpace(line)
 	if u, err := url.Parse(line); err == nil && isURL(line) {
-		return target.Spec{Name: u.Host, URL: line}, nil
+		return transport.Spec{Name: u.Host, URL: line}, nil
 	}
 	words, err := wording.ShellWords(line)
 	switch {
 	case err != nil:
-		return target.Spec{}, err
+		return transport.Spec{}, err
 	case len(words) == 0:
-		return target.Spec{}, errors.New("type a URL, or a command")
+		return transport.Spec{}, errors.New("type a URL, or a command")
 	}
-	return target.Spec{Name: serverName(words, ""), Command: words}, nil
+	return transport.Spec{Name: serverName(words, ""), Command: words}, nil
 }
 
 // enabled removes servers that the file disables, and logs them. Servers named on the
 // command line are never disabled.
-func (o *options) enabled(specs []target.Spec, logger *slog.Logger) ([]target.Spec, error) {
-	var out []target.Spec
+func (o *options) enabled(specs []transport.Spec, logger *slog.Logger) ([]transport.Spec, error) {
+	var out []transport.Spec
 	var skipped []string
 	for _, s := range specs {
 		if s.Disabled {

@@ -15,7 +15,7 @@ import (
 	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/elicit"
 	"elicitation-inspector/bridge/elicit/link"
-	"elicitation-inspector/bridge/inbox"
+	"elicitation-inspector/bridge/live"
 	"elicitation-inspector/bridge/rawjson"
 	"elicitation-inspector/bridge/wording"
 )
@@ -52,7 +52,7 @@ const (
 )
 
 // ask asks the person a question. After Ctrl-C the person can decline, cancel or go back.
-func (t *terminal) ask(ctx context.Context, q bridge.Question) (inbox.Answer, error) {
+func (t *terminal) ask(ctx context.Context, q bridge.Question) (live.Answer, error) {
 	t.narrator.hold()
 	defer t.narrator.release()
 	t.introduce(&q)
@@ -70,7 +70,7 @@ func (t *terminal) ask(ctx context.Context, q bridge.Question) (inbox.Answer, er
 			return answer, err
 		}
 		if choice != choiceBack {
-			answer = inbox.Answer{Action: choice, Actor: conversation.ByPerson}
+			answer = live.Answer{Action: choice, Actor: conversation.ByPerson}
 			t.tell(answer, nil)
 			return answer, nil
 		}
@@ -78,7 +78,7 @@ func (t *terminal) ask(ctx context.Context, q bridge.Question) (inbox.Answer, er
 }
 
 // tell prints the answer of the question, or why there is none.
-func (t *terminal) tell(a inbox.Answer, err error) {
+func (t *terminal) tell(a live.Answer, err error) {
 	switch {
 	case err != nil:
 		fmt.Fprintf(t.out, "Not answered: %v\n", err)
@@ -110,8 +110,8 @@ func (t *terminal) introduce(q *bridge.Question) {
 }
 
 // fill lets the person answer a question.
-func (t *terminal) fill(ctx context.Context, q *bridge.Question) (inbox.Answer, error) {
-	answer := inbox.Answer{Action: "accept", Actor: conversation.ByPerson}
+func (t *terminal) fill(ctx context.Context, q *bridge.Question) (live.Answer, error) {
+	answer := live.Answer{Action: "accept", Actor: conversation.ByPerson}
 	switch {
 	case q.Request == nil:
 		return t.fillResult(ctx, q)
@@ -132,7 +132,7 @@ func (t *terminal) fill(ctx context.Context, q *bridge.Question) (inbox.Answer, 
 		return answer, err
 	}
 	if choice != choiceSend {
-		return inbox.Answer{Action: choice, Actor: conversation.ByPerson}, nil
+		return live.Answer{Action: choice, Actor: conversation.ByPerson}, nil
 	}
 	answer.Content, _ = elicit.Content(request.Fields, in)
 	return answer, nil
@@ -152,13 +152,13 @@ func review(request *elicit.Request, in elicit.Inputs) string {
 }
 
 // fillResult lets the person write the result of a request other than an elicitation.
-func (t *terminal) fillResult(ctx context.Context, q *bridge.Question) (inbox.Answer, error) {
+func (t *terminal) fillResult(ctx context.Context, q *bridge.Question) (live.Answer, error) {
 	text := string(q.Suggestion)
 	fmt.Fprintf(t.out, "%s\n", wording.Escape(rawjson.Pretty(q.Params)))
 	err := t.show(ctx, huh.NewGroup(huh.NewInput().Title("The result, as JSON").Value(&text).Validate(func(text string) error {
 		return rawjson.Check([]byte(text))
 	})))
-	return inbox.Answer{Result: []byte(text), Actor: conversation.ByPerson}, err
+	return live.Answer{Result: []byte(text), Actor: conversation.ByPerson}, err
 }
 
 // choose lets the person choose one of the words.

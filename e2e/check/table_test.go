@@ -18,7 +18,7 @@ import (
 	"elicitation-inspector/bridge/headless"
 	"elicitation-inspector/bridge/mcp"
 	"elicitation-inspector/bridge/script"
-	"elicitation-inspector/bridge/target"
+	"elicitation-inspector/bridge/transport"
 	"elicitation-inspector/e2e/internal/servers"
 )
 
@@ -28,7 +28,7 @@ var whole = flag.Bool("whole", false, "try every behaviour on every tool in ever
 // and nothing else.
 func TestFaultyServer(t *testing.T) {
 	t.Parallel()
-	table(t, target.Spec{Name: faulty.Name, Command: []string{os.Args[0]}, Env: []string{serving + "=1"}}, faulty.Planted())
+	table(t, transport.Spec{Name: faulty.Name, Command: []string{os.Args[0]}, Env: []string{serving + "=1"}}, faulty.Planted())
 }
 
 // TestDemo checks that a check finds every planted fault of the demo server, and
@@ -41,7 +41,7 @@ func TestDemo(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	table(t, target.Spec{Name: demo.Name, Builtin: server.MCP}, faulty.PlantedInDemo())
+	table(t, transport.Spec{Name: demo.Name, Builtin: server.MCP}, faulty.PlantedInDemo())
 }
 
 // TestRightServersAreClean checks that a check finds nothing in servers without faults.
@@ -50,7 +50,7 @@ func TestRightServersAreClean(t *testing.T) {
 	for name, command := range servers.Right(t) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			table(t, target.Spec{Name: name, Command: command}, nil)
+			table(t, transport.Spec{Name: name, Command: command}, nil)
 		})
 	}
 }
@@ -62,7 +62,7 @@ type offered struct {
 }
 
 // catalogOf returns all items of a server, in every revision that it supports.
-func catalogOf(t *testing.T, spec target.Spec) (list []*offered) {
+func catalogOf(t *testing.T, spec transport.Spec) (list []*offered) {
 	t.Helper()
 	for _, revision := range mcp.Revisions {
 		s, err := headless.Open(t.Context(), headless.Config{Target: spec, Settings: conversation.ClientSettings{Protocol: revision, Choice: conversation.ChoiceExplicit}})
@@ -100,7 +100,7 @@ const together = 8
 // table checks all items of a server, and compares the findings with the planted
 // faults. Without -whole, it checks each tool in one revision, with the behaviours that
 // show its planted faults and some others; see [reduced].
-func table(t *testing.T, spec target.Spec, plants []faulty.Plant) {
+func table(t *testing.T, spec transport.Spec, plants []faulty.Plant) {
 	var running sync.WaitGroup
 	places := make(chan struct{}, together)
 	trials, offers := make(chan int, 1), catalogOf(t, spec)

@@ -9,22 +9,21 @@ import (
 	"strings"
 
 	"elicitation-inspector/bridge"
-	"elicitation-inspector/bridge/calls"
 
 	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/elicit"
-	"elicitation-inspector/bridge/inbox"
+	"elicitation-inspector/bridge/live"
 )
 
 // callsFor returns the calls to make: those that the scenario prescribes, or else one
 // for each item, with arguments that its schema suggests.
-func callsFor(scenario string, items []conversation.Item, given []calls.Request) ([]calls.Request, error) {
+func callsFor(scenario string, items []conversation.Item, given []live.Request) ([]live.Request, error) {
 	if given != nil {
 		return given, nil
 	}
-	var out []calls.Request
+	var out []live.Request
 	for _, item := range items {
-		r := calls.Request{Kind: item.Kind, Name: item.Name, Key: item.Key}
+		r := live.Request{Kind: item.Kind, Name: item.Name, Key: item.Key}
 		// Invalid arguments are sent anyway: the server must judge them.
 		arguments, wrong := suggested(item.Schema)
 		if wrong != nil {
@@ -50,7 +49,7 @@ func callsFor(scenario string, items []conversation.Item, given []calls.Request)
 
 // echoSchema changes the call of json_schema_echo: its argument becomes the inputSchema
 // of json_schema_2020_12_tool, as the scenario requires.
-func echoSchema(items []conversation.Item, calls []calls.Request) error {
+func echoSchema(items []conversation.Item, calls []live.Request) error {
 	tool := func(name string) int {
 		return slices.IndexFunc(items, func(i conversation.Item) bool { return i.Kind == conversation.Tool && i.Key == name })
 	}
@@ -64,16 +63,16 @@ func echoSchema(items []conversation.Item, calls []calls.Request) error {
 
 // answerTo accepts a form with values that its schema suggests, declines an elicitation
 // that needs a person, and answers any other request with a valid minimal result.
-func answerTo(q bridge.Question) inbox.Answer {
+func answerTo(q bridge.Question) live.Answer {
 	switch {
 	case q.Request == nil:
-		return inbox.Answer{Result: q.Suggestion, Actor: conversation.ByScript}
+		return live.Answer{Result: q.Suggestion, Actor: conversation.ByScript}
 	case q.Request.Mode == elicit.ModeForm:
 		if content, wrong := suggested(q.Request.Schema); wrong == nil {
-			return inbox.Answer{Action: "accept", Content: content, Actor: conversation.ByScript}
+			return live.Answer{Action: "accept", Content: content, Actor: conversation.ByScript}
 		}
 	}
-	return inbox.Answer{Action: "decline", Actor: conversation.ByScript}
+	return live.Answer{Action: "decline", Actor: conversation.ByScript}
 }
 
 // suggested returns the defaults of a schema, with a made-up value for each required

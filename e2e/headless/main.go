@@ -19,13 +19,12 @@ import (
 	"time"
 
 	"elicitation-inspector/bridge"
-	"elicitation-inspector/bridge/calls"
 
-	"elicitation-inspector/bridge/changes"
+	"elicitation-inspector/bridge/live"
 
 	"elicitation-inspector/bridge/conversation"
-	"elicitation-inspector/bridge/servers"
-	"elicitation-inspector/bridge/target"
+
+	"elicitation-inspector/bridge/transport"
 	"elicitation-inspector/bridge/wire"
 )
 
@@ -70,7 +69,7 @@ func run(ctx context.Context, args []string) (err error) {
 	desk := newDesk()
 	defer func() { err = errors.Join(err, desk.Close()) }()
 	in := bridge.New(bridge.Config{
-		Targets:  []target.Spec{{Name: "suite", URL: args[len(args)-1], Transport: target.TransportHTTP, SignIn: access}},
+		Targets:  []transport.Spec{{Name: "suite", URL: args[len(args)-1], Transport: transport.TransportHTTP, SignIn: access}},
 		SignIns:  desk,
 		Log:      log,
 		Logger:   slog.New(slog.NewTextHandler(os.Stderr, nil)),
@@ -86,7 +85,7 @@ func run(ctx context.Context, args []string) (err error) {
 }
 
 // makeCalls makes the calls of the scenario, and answers their questions.
-func makeCalls(ctx context.Context, in *bridge.Inspection, given []calls.Request) error {
+func makeCalls(ctx context.Context, in *bridge.Inspection, given []live.Request) error {
 	changes := in.Subscribe()
 	defer changes.Close()
 	in.Start()
@@ -113,7 +112,7 @@ func makeCalls(ctx context.Context, in *bridge.Inspection, given []calls.Request
 }
 
 // connected waits until the server's catalog is read.
-func connected(ctx context.Context, in *bridge.Inspection, changed *changes.Subscription, id string) (conversation.Catalog, error) {
+func connected(ctx context.Context, in *bridge.Inspection, changed *live.Subscription, id string) (conversation.Catalog, error) {
 	for {
 		server, err := in.Server(id)
 		if err != nil {
@@ -124,13 +123,13 @@ func connected(ctx context.Context, in *bridge.Inspection, changed *changes.Subs
 			return conversation.Catalog{}, err
 		}
 		switch server.State {
-		case servers.Ready:
+		case live.Ready:
 			if !offers.Loading {
 				return offers, nil
 			}
-		case servers.Failed, servers.Ended:
+		case live.Failed, live.Ended:
 			return offers, fmt.Errorf("the server is %s: %s", server.State, server.Reason)
-		case servers.Disconnected, servers.Connecting:
+		case live.Disconnected, live.Connecting:
 		}
 		if err := next(ctx, changed); err != nil {
 			return offers, fmt.Errorf("connecting: the server is %s: %w", server.State, err)
@@ -140,7 +139,7 @@ func connected(ctx context.Context, in *bridge.Inspection, changed *changes.Subs
 
 // converse answers questions until every call has ended. It answers the first one only
 // after every call has been sent.
-func converse(ctx context.Context, in *bridge.Inspection, changed *changes.Subscription) error {
+func converse(ctx context.Context, in *bridge.Inspection, changed *live.Subscription) error {
 	for {
 		running, sent := 0, true
 		for _, c := range in.Calls() {
@@ -167,7 +166,7 @@ func converse(ctx context.Context, in *bridge.Inspection, changed *changes.Subsc
 }
 
 // next waits for a change.
-func next(ctx context.Context, changed *changes.Subscription) error {
+func next(ctx context.Context, changed *live.Subscription) error {
 	select {
 	case <-changed.Ready():
 		changed.Take()
@@ -191,7 +190,7 @@ func outcome(calls []bridge.Call) error {
 
 // givenCalls reads the tool calls that the scenario prescribes with exact arguments;
 // nil if it prescribes none.
-func givenCalls(context string) ([]calls.Request, error) {
+func givenCalls(context string) ([]live.Request, error) {
 	if context == "" {
 		return nil, nil
 	}
@@ -204,9 +203,9 @@ func givenCalls(context string) ([]calls.Request, error) {
 	if err := json.Unmarshal([]byte(context), &c); err != nil {
 		return nil, fmt.Errorf("MCP_CONFORMANCE_CONTEXT: %w", err)
 	}
-	var out []calls.Request
+	var out []live.Request
 	for _, t := range c.ToolCalls {
-		out = append(out, calls.Request{Kind: conversation.Tool, Name: t.Name, Key: t.Name, Arguments: t.Arguments})
+		out = append(out, live.Request{Kind: conversation.Tool, Name: t.Name, Key: t.Name, Arguments: t.Arguments})
 	}
 	return out, nil
 }

@@ -6,7 +6,7 @@ import (
 	"github.com/a-h/templ"
 
 	"elicitation-inspector/bridge/elicit"
-	"elicitation-inspector/bridge/elicit/lint"
+	"elicitation-inspector/bridge/lint"
 	"elicitation-inspector/views/markup"
 )
 

@@ -8,7 +8,7 @@ import (
 
 	"github.com/a-h/templ"
 
-	"elicitation-inspector/bridge/elicit/lint"
+	"elicitation-inspector/bridge/lint"
 	"elicitation-inspector/bridge/rawjson"
 	"elicitation-inspector/bridge/wording"
 )

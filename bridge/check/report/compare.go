@@ -8,7 +8,7 @@ import (
 
 	"elicitation-inspector/bridge/check"
 	"elicitation-inspector/bridge/conversation"
-	"elicitation-inspector/bridge/elicit/lint"
+	"elicitation-inspector/bridge/lint"
 )
 
 // trialKey identifies a trial across reports. For a linter finding it is only the call and

@@ -13,8 +13,8 @@ import (
 	"time"
 
 	"elicitation-inspector/bridge/elicit"
-	"elicitation-inspector/bridge/elicit/lint"
 	"elicitation-inspector/bridge/fault"
+	"elicitation-inspector/bridge/lint"
 	"elicitation-inspector/bridge/mcp"
 	"elicitation-inspector/bridge/rawjson"
 )

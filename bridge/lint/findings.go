@@ -1,0 +1,199 @@
+package lint
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"elicitation-inspector/bridge/rawjson"
+	"elicitation-inspector/bridge/wire"
+	"elicitation-inspector/bridge/wire/query"
+	"elicitation-inspector/bridge/wire/redact"
+)
+
+// Found is a finding and its place in the log.
+type Found struct {
+	Finding        // Pointer leads into the frame's bytes
+	Seq     int64  // number of the frame
+	Label   string // of the frame's server
+	// Place is the position, from 1, of the request for input among those in the frame;
+	// 0 if the finding is about the whole frame.
+	Place int
+}
+
+// FindingsMost is how many findings are kept: otherwise a server that breaks a rule with every
+// request could fill the memory.
+const FindingsMost = 5000
+
+// Linter finds and keeps the findings of a log. All methods are safe for concurrent
+// use.
+type Linter struct {
+	log  *wire.Log
+	view *query.View   // the frames to lint
+	busy chan struct{} // a lock, held during Update
+
+	// The holder of busy has the fields below to itself.
+	read     int64 // number of linted frames of the view
+	sessions map[connection]*session
+	done     bool // no more findings are kept
+
+	mu      sync.Mutex
+	found   []Found // sorted by frame
+	judged  int64   // all frames up to this one are linted
+	counts  Counts  // of the first counted findings; replaced, never changed
+	counted int
+	changed chan struct{}
+}
+
+// connection identifies the session of a frame.
+type connection struct{ server, session string }
+
+// judgedFrames selects the frames that can have findings or that later findings depend
+// on.
+var judgedFrames = query.MustParse("kind:request,result,rpc-error,note,notification or (kind:noise dir:s2c) or fault:*")
+
+// NewLinter returns a linter that has linted nothing yet; see Update and Follow.
+func NewLinter(l *wire.Log) *Linter {
+	return &Linter{
+		log: l, view: query.NewView(l, judgedFrames, nil), busy: make(chan struct{}, 1),
+		sessions: make(map[connection]*session), changed: make(chan struct{}),
+	}
+}
+
+const window = 256
+
+// Update lints the frames added to the log since the last Update. If ctx ends, the
+// current frame may lack some of its findings; the next Update continues after it.
+func (l *Linter) Update(ctx context.Context) error {
+	select {
+	case l.busy <- struct{}{}:
+		defer func() { <-l.busy }()
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	if err := l.view.Update(ctx); err != nil {
+		return fmt.Errorf("looking for findings: %w", err)
+	}
+	for !l.done {
+		seqs := l.view.Seqs(l.read, window)
+		if len(seqs) == 0 {
+			break
+		}
+		for _, seq := range seqs {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			f, err := l.log.Frame(seq)
+			if err != nil {
+				return fmt.Errorf("looking for findings: %w", err)
+			}
+			fresh := l.judge(ctx, &f)
+			l.read++
+			if len(fresh) > 0 {
+				l.publish(fresh, seq)
+			}
+		}
+	}
+	l.publish(nil, l.view.Judged())
+	return nil
+}
+
+// publish appends findings, and records that all frames up to judged are linted.
+func (l *Linter) publish(fresh []Found, judged int64) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if room := FindingsMost - len(l.found); len(fresh) >= room {
+		fresh, l.done = fresh[:room], true
+	}
+	if len(fresh) == 0 && judged <= l.judged {
+		return
+	}
+	l.found = append(l.found, fresh...)
+	l.judged = max(l.judged, judged)
+	close(l.changed)
+	l.changed = make(chan struct{})
+}
+
+// followEvery is how long new frames are collected before they are linted.
+const followEvery = 20 * time.Millisecond
+
+// Follow lints the log and the frames added to it until ctx ends. The error says why it
+// stopped.
+func (l *Linter) Follow(ctx context.Context) error {
+	for {
+		grown := l.log.Grown()
+		if err := l.Update(ctx); err != nil {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-grown:
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(followEvery):
+		}
+	}
+}
+
+// Changed returns a channel that is closed when more frames have been linted. A caller
+// that gets the channel before it calls From misses nothing.
+func (l *Linter) Changed() <-chan struct{} {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.changed
+}
+
+// Judged returns the frame up to which all frames are linted.
+func (l *Linter) Judged() int64 {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.judged
+}
+
+// FindingsOf lints a whole log. It keeps at most Most findings; whole is false if that limit
+// was reached.
+func FindingsOf(ctx context.Context, log *wire.Log) (found []Found, whole bool, err error) {
+	l := NewLinter(log)
+	if err := l.Update(ctx); err != nil {
+		return nil, false, err
+	}
+	found = l.From(0, log.Len())
+	return found, len(found) < FindingsMost, nil
+}
+
+// RulesAt returns a function for filters that lists the rules with findings in a frame.
+func RulesAt(found []Found) func(seq int64) []string {
+	rules := make(map[int64][]string)
+	for _, f := range found {
+		rules[f.Seq] = append(rules[f.Seq], f.Rule)
+	}
+	return func(seq int64) []string { return rules[seq] }
+}
+
+func (l *Linter) judge(ctx context.Context, f *wire.Frame) []Found {
+	if f.Lost {
+		return nil
+	}
+	key := connection{f.Server, f.Session}
+	s := l.sessions[key]
+	if s == nil {
+		if len(l.sessions) >= most {
+			clear(l.sessions) // most sessions are over, and the others only lose findings
+		}
+		s = newSession()
+		l.sessions[key] = s
+	}
+	return slices.DeleteFunc(s.judge(ctx, f), func(one Found) bool { return f.Redacted && isRedacted(f.Raw, one.Pointer) })
+}
+
+// isRedacted reports whether the value that a finding points to was redacted, so that
+// the finding may be wrong.
+func isRedacted(raw []byte, pointer string) bool {
+	return strings.Contains(rawjson.Text(rawjson.At(raw, pointer)), redact.Placeholder)
+}

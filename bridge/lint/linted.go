@@ -1,0 +1,321 @@
+package lint
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"math"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"elicitation-inspector/bridge/mcp"
+	"elicitation-inspector/bridge/rawjson"
+	"elicitation-inspector/bridge/wire"
+	"elicitation-inspector/bridge/wire/redact"
+)
+
+// Keys in the _meta of requests since 2026-07-28.
+const (
+	metaProtocol     = "io.modelcontextprotocol/protocolVersion"
+	metaCapabilities = "io.modelcontextprotocol/clientCapabilities"
+	metaLogs         = "io.modelcontextprotocol/logLevel"
+)
+
+// session is the state of a connection after the frames so far.
+type session struct {
+	// greeted is true if the log has the beginning of the session, so that anything
+	// missing in the log was not sent.
+	greeted  bool
+	early    bool // the client has sent initialize, and not yet notifications/initialized
+	named    bool // over HTTP, the server has given the session an id
+	revision string
+	declared json.RawMessage // the client's capabilities
+	offered  json.RawMessage // the server's capabilities; nil if they are unknown
+
+	requests map[string]*request // the client's requests without a response, by exact id
+	calls    map[int]*call       // calls by the number that the inspector has given them
+	asked    map[string]*asked   // the server's requests without a response, by wire.IDKey
+	left     []*asked            // those whose call has its response
+	pings    map[string]*request // the client's pings without a response, by exact id
+	used     map[string]bool     // wire.IDKey of the server's requests so far
+	stopped  map[string][]*asked // the questions that waited when a call was cancelled, by its exact id
+	tokens   map[string]*token   // progress tokens of the client's requests
+	secrets  []string            // answers to questions that ask for a secret
+	listens  map[string]bool     // ids of the client's subscriptions/listen requests
+	offers   map[string]*offer   // by elicitationId
+	noise    int
+	server   *url.URL // of the first request over Streamable HTTP, nil before
+	metadata string   // URL of the server's metadata in the latest challenge
+	signIn   signIn
+	blamed   map[string]bool // ids of messages that a fault has sent; "" for messages without an id
+
+	frame *wire.Frame // the frame that is linted
+	found []Found     // findings in frame
+}
+
+// request is a request from the client.
+type request struct {
+	revision string
+	declared json.RawMessage
+	call     *call // nil if the request is no call
+	seq      int64
+	token    *token // nil if the request has none
+	logs     bool   // the request asks for log messages
+	sent     time.Time
+	ping     bool
+	waited   bool // the client answered a question long after this ping
+}
+
+// token is a progress token.
+type token struct {
+	over bool    // its request has a response
+	last float64 // the latest progress
+}
+
+// pingTime is how long a server may take to answer a ping.
+const pingTime = 2 * time.Second
+
+// call is a call with all its rounds.
+type call struct {
+	asked map[string]*asked // questions of its latest round, by key
+	given []string          // lint.QuestionKey of its accepted questions
+	open  []*asked          // requests of the server's during the call, up to its response
+}
+
+// asked is a request for input.
+type asked struct {
+	key      string   // lint.QuestionKey
+	secrets  []string // fields that ask for a secret
+	call     *call    // nil if unknown
+	offer    *offer   // nil without an elicitationId
+	settled  bool     // it was answered or taken back
+	answered bool
+	left     int64 // the frame of the response that the call got before that
+}
+
+func askedBy(params json.RawMessage, c *call) *asked {
+	return &asked{key: QuestionKey(params), secrets: Secrets(params), call: c}
+}
+
+// offer is an elicitation with an elicitationId.
+type offer struct {
+	url   string
+	state offerState
+}
+
+type offerState int
+
+const (
+	open       offerState = iota // in URL mode, not complete
+	ofForm                       // in another mode
+	completed                    // a completion was received
+	turnedDown                   // in URL mode, declined or cancelled
+)
+
+// most bounds the number of sessions, and the size of each map of a session.
+const most = 10_000
+
+func newSession() *session {
+	return &session{
+		requests: make(map[string]*request), calls: make(map[int]*call), asked: make(map[string]*asked),
+		listens: make(map[string]bool), blamed: make(map[string]bool), offers: make(map[string]*offer),
+		used: make(map[string]bool), stopped: make(map[string][]*asked), tokens: make(map[string]*token), pings: make(map[string]*request),
+	}
+}
+
+func (s *session) judge(ctx context.Context, f *wire.Frame) []Found {
+	s.frame, s.found = f, nil
+	switch {
+	case f.Kind == wire.NoteFrame:
+		s.noted(f)
+	case f.Dir == wire.ClientToServer:
+		s.sent(f)
+	case f.Kind == wire.Request:
+		s.receivedRequest(f)
+	case f.Kind == wire.Result || f.Kind == wire.Error:
+		s.receivedResponse(ctx, f)
+	case f.Kind == wire.Notification:
+		s.receivedNotification(f)
+	case f.Kind == wire.Noise:
+		s.receivedNoise(f)
+	}
+	return s.found
+}
+
+// find adds findings. base is prepended to their pointers. place is the position of the
+// request for input that they are about, 0 for none.
+func (s *session) find(place int, base string, list []Finding) {
+	for _, one := range list {
+		one.Pointer = base + one.Pointer
+		s.found = append(s.found, Found{one, s.frame.Seq, s.frame.Server, place})
+	}
+}
+
+// broken adds a finding that the frame breaks a rule, if the session's revision has the
+// rule.
+func (s *session) broken(place int, rule, pointer, format string, args ...any) {
+	s.find(place, "", Broken(s.revision, rule, pointer, format, args...))
+}
+
+func (s *session) sent(f *wire.Frame) {
+	if s.server == nil && f.URL != "" && f.Transport == "http" {
+		s.server, _ = url.Parse(f.URL)
+	}
+	s.named = s.named || f.Header.Get("Mcp-Session-Id") != ""
+	if f.Fault != "" && len(s.blamed) < most {
+		s.blamed[string(f.Message.ID)] = true // the server's reaction to a fault is not its own mistake
+	}
+	switch f.Kind {
+	case wire.Request:
+		s.sentRequest(f)
+	case wire.Result, wire.Error:
+		one := s.settle(wire.IDKey(f.Message.ID))
+		if one != nil {
+			one.answered = true
+		}
+		if one != nil && f.Fault == "" {
+			s.answered(one, f.Message.Result)
+		}
+		for _, ping := range s.pings {
+			ping.waited = ping.waited || f.Time.Sub(ping.sent) > pingTime
+		}
+	case wire.Notification:
+		switch f.Method {
+		case mcp.NotificationInitialized:
+			s.early = false
+		case mcp.NotificationCancelled:
+			s.cancelled(string(rawjson.Member(f.Message.Params, "requestId")), f.Time)
+		}
+	}
+}
+
+// settle forgets a request of the server's that was answered or taken back, and returns it;
+// nil if there is none.
+func (s *session) settle(id string) *asked {
+	one := s.asked[id]
+	if one != nil {
+		one.settled = true
+	}
+	delete(s.asked, id)
+	return one
+}
+
+// cancelled forgets a request that the client has cancelled, but no ping that it waited long
+// for.
+func (s *session) cancelled(id string, at time.Time) {
+	r := s.requests[id]
+	if r == nil {
+		return
+	}
+	delete(s.requests, id)
+	if at.Sub(r.sent) <= pingTime {
+		delete(s.pings, id)
+	}
+	if r.call != nil && len(s.stopped) < most {
+		s.stopped[id] = slices.DeleteFunc(slices.Clone(r.call.open), func(one *asked) bool { return one.settled })
+	}
+}
+
+func (s *session) sentRequest(f *wire.Frame) {
+	params, id := f.Message.Params, string(f.Message.ID)
+	if f.Method == mcp.MethodInitialize {
+		s.greeted, s.early = true, true
+		s.revision = rawjson.Text(rawjson.Member(params, "protocolVersion"))
+		s.declared = rawjson.Member(params, "capabilities")
+	}
+	// Look for the part of the keys before the slash, because encoders may escape the
+	// slash.
+	if bytes.Contains(params, []byte("io.modelcontextprotocol")) {
+		if revision := rawjson.Text(rawjson.Member(params, "_meta", metaProtocol)); revision != "" {
+			s.greeted, s.revision = true, revision
+		}
+		if object := rawjson.Member(params, "_meta", metaCapabilities); object != nil {
+			s.declared = object
+		}
+	}
+	if f.Method == mcp.MethodListen && len(s.listens) < most {
+		s.listens[id] = true
+	}
+	if len(s.requests) >= most {
+		return
+	}
+	r := s.request()
+	r.seq, r.sent = f.Seq, f.Time
+	if r.ping = f.Method == mcp.MethodPing; r.ping {
+		s.pings[id] = r
+	}
+	r.logs = rawjson.Member(params, "_meta", metaLogs) != nil
+	if t := rawjson.Member(params, "_meta", "progressToken"); t != nil && len(s.tokens) < most && rawjson.Member(params, "task") == nil {
+		r.token = &token{last: math.Inf(-1)}
+		s.tokens[wire.IDKey(t)] = r.token
+	}
+	if mcp.AsksForInput(f.Method) {
+		r.call = s.callOf(f)
+		if f.Fault == "" {
+			s.accepted(r.call, rawjson.Member(params, "inputResponses"))
+		}
+	}
+	s.requests[id] = r
+}
+
+// request returns a request with the session's current revision and capabilities.
+func (s *session) request() *request {
+	return &request{revision: s.revision, declared: s.declared}
+}
+
+// callOf returns the call that a request starts or continues.
+func (s *session) callOf(f *wire.Frame) *call {
+	if f.Call == 0 {
+		return &call{}
+	}
+	c := s.calls[f.Call]
+	if c == nil || f.Round < 2 {
+		if len(s.calls) >= most {
+			clear(s.calls) // most calls are over
+		}
+		c = &call{}
+		s.calls[f.Call] = c
+	}
+	return c
+}
+
+// accepted records the questions that inputResponses accept.
+func (s *session) accepted(c *call, responses json.RawMessage) {
+	for key, response := range rawjson.Members(responses) {
+		if one := c.asked[key]; one != nil {
+			s.answered(one, response)
+		}
+	}
+}
+
+// givenMost bounds how many accepted questions of one call are kept.
+const givenMost = 200
+
+func (c *call) gave(key string) {
+	if key != "" && len(c.given) < givenMost && !slices.Contains(c.given, key) {
+		c.given = append(c.given, key)
+	}
+}
+
+// answered records the client's answer to an elicitation. For other requests, key and
+// offer are empty.
+func (s *session) answered(a *asked, result json.RawMessage) {
+	action := rawjson.Text(rawjson.Member(result, "action"))
+	if action == "accept" && a.call != nil {
+		a.call.gave(a.key)
+	}
+	if (action == "decline" || action == "cancel") && a.offer != nil && a.offer.state == open {
+		a.offer.state = turnedDown
+	}
+	for _, name := range a.secrets {
+		value := rawjson.Text(rawjson.Member(result, "content", name))
+		if len(value) >= secretLeast && len(s.secrets) < givenMost && !strings.Contains(value, redact.Placeholder) {
+			s.secrets = append(s.secrets, value)
+		}
+	}
+}
+
+// secretLeast is the length in bytes from which a secret is not in a text by chance.
+const secretLeast = 6

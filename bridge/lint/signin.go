@@ -1,0 +1,186 @@
+package lint
+
+import (
+	"encoding/json"
+	"net/http"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+
+	"elicitation-inspector/bridge/elicit/link"
+	"elicitation-inspector/bridge/rawjson"
+	"elicitation-inspector/bridge/wire"
+)
+
+// signIn holds the facts that the frames of a connection's latest sign-in have shown so
+// far.
+type signIn struct {
+	number   int
+	named    string // resource_metadata of the challenge, "" if it names none
+	found    bool   // metadata of the server was found
+	missing  bool   // a finding already says that the metadata of the server is missing
+	issuer   string // of the authorization server, "" until metadata names it
+	promises bool   // the metadata of the authorization server promises iss in redirects
+}
+
+var (
+	bearer       = regexp.MustCompile(`(?i)(?:^|,\s*)bearer(?:\s|$)`)
+	namesScope   = regexp.MustCompile(`(?i)[\s,]scope\s*=\s*"?[^",\s]`)
+	wantsScope   = regexp.MustCompile(`(?i)[\s,]error\s*=\s*"?insufficient_scope\b`)
+	metadataAt   = regexp.MustCompile(`(?i)[\s,]resource_metadata\s*=\s*"?([^",\s]+)`)
+	tokensInURLs = []string{"access_token", "refresh_token", "id_token"}
+)
+
+// noted judges a note of the inspector: an error response of the server, or one exchange of
+// a sign-in.
+func (s *session) noted(f *wire.Frame) {
+	switch {
+	case f.Note == nil:
+	case f.Note.Kind == wire.NoteHTTPStatus:
+		s.challenged(strings.Join(f.Header.Values("WWW-Authenticate"), ", "), f.Status)
+	case f.Note.Kind == wire.NoteSignIn && f.Note.SignIn != nil:
+		if s.signIn.number != f.Note.SignIn.Number {
+			s.signIn = signIn{number: f.Note.SignIn.Number, named: s.metadata}
+		}
+		s.step(f, f.Note.SignIn)
+	}
+}
+
+// challenged judges the WWW-Authenticate header of an error response of the server.
+func (s *session) challenged(challenge string, status int) {
+	switch wants := wantsScope.MatchString(challenge); {
+	case status == http.StatusUnauthorized && !bearer.MatchString(challenge):
+		s.broken(0, "challenge-missing", "", "The answer is HTTP 401, and has no WWW-Authenticate header with a challenge for a Bearer token.")
+	case status == http.StatusUnauthorized && !namesScope.MatchString(challenge):
+		s.broken(0, "challenge-scope-missing", "", "The challenge does not say which scope a token needs.")
+	case status == http.StatusForbidden && wants && !namesScope.MatchString(challenge):
+		s.broken(0, "scope-unnamed", "", "The challenge does not say which scope is missing.")
+	}
+	if status == http.StatusUnauthorized || status == http.StatusForbidden {
+		s.metadata = ""
+		if m := metadataAt.FindStringSubmatch(challenge); m != nil {
+			s.metadata = m[1]
+		}
+	}
+}
+
+// step judges one exchange of a sign-in.
+func (s *session) step(f *wire.Frame, in *wire.SignIn) {
+	at, err := url.Parse(f.URL)
+	if err != nil {
+		return
+	}
+	s.addresses(f, at)
+	body := json.RawMessage(in.Received)
+	document := f.Status == http.StatusOK && rawjson.Valid(body) && rawjson.KindOf(body) == rawjson.Object
+	absent := f.Status >= 400 && f.Status < 500
+	switch step := in.Step; {
+	case step == wire.StepResource && absent:
+		s.noResource(at)
+	case step == wire.StepResource && f.Status == http.StatusOK && !document:
+		s.signIn.missing = true
+		s.broken(0, "resource-metadata-invalid", "", "The metadata of the server is not a JSON object.")
+	case step == wire.StepResource && document:
+		s.resource(at, body)
+	case step == wire.StepServer && absent:
+		// Clients look at this place last.
+		if s.signIn.found && strings.HasSuffix(at.Path, "/.well-known/openid-configuration") {
+			s.broken(0, "server-metadata-missing", "", "The authorization server %s has no metadata at any of its well-known addresses.", s.signIn.issuer)
+		}
+	case step == wire.StepServer && f.Status == http.StatusOK && !document:
+		s.broken(0, "server-metadata-invalid", "", "The metadata of the authorization server is not a JSON object.")
+	case step == wire.StepServer && document:
+		s.authorizationServer(body)
+	case step == wire.StepRedirect:
+		s.cameBack(at.Query())
+	}
+}
+
+// addresses judges the URL of an exchange, and the URL to which its response redirects.
+func (s *session) addresses(f *wire.Frame, at *url.URL) {
+	to, err := at.Parse(f.Header.Get("Location"))
+	if err != nil {
+		return
+	}
+	if f.Status >= 300 && f.Status < 400 && (to.Scheme != at.Scheme || to.Host != at.Host) {
+		s.broken(0, "redirect-elsewhere", "", "The request is redirected to another origin, %s://%s. A client that follows sends what the request has there.", to.Scheme, to.Host)
+	}
+	for _, name := range tokensInURLs {
+		if at.Query().Has(name) || to.Query().Has(name) {
+			s.broken(0, "token-in-url", "", "The URL has the parameter %s. URLs get into logs and histories.", name)
+		}
+	}
+}
+
+// noResource judges a response 4xx from a place that may have the metadata of the server.
+func (s *session) noResource(at *url.URL) {
+	now := &s.signIn
+	last := at.Path == "/.well-known/oauth-protected-resource" // clients look there last
+	if now.found || now.missing || at.String() != now.named && !last {
+		return
+	}
+	now.missing = true
+	if at.String() == now.named {
+		s.broken(0, "resource-metadata-missing", "", "The challenge says that the server's metadata is here, and it is not.")
+		return
+	}
+	s.broken(0, "resource-metadata-missing", "", "The server has no metadata at either of its well-known addresses, and its challenge names none.")
+}
+
+// resource judges the metadata of the server.
+func (s *session) resource(at *url.URL, body json.RawMessage) {
+	s.signIn.found = true
+	if got := rawjson.Text(rawjson.Member(body, "resource")); s.server != nil && !s.isResource(got, at) {
+		s.broken(0, "resource-mismatch", "", "The metadata is that of %q, and not of the server, %s.", got, s.server)
+	}
+	servers := rawjson.Strings(rawjson.Member(body, "authorization_servers"))
+	if len(servers) == 0 {
+		s.broken(0, "authorization-server-missing", "", "The metadata has no authorization_servers, or an empty list.")
+		return
+	}
+	s.signIn.issuer = servers[0]
+	s.secure("authorization server", s.signIn.issuer)
+}
+
+// isResource reports whether metadata at a place may name the resource: the server, or at
+// the root path also the origin of the server.
+func (s *session) isResource(resource string, at *url.URL) bool {
+	root := url.URL{Scheme: s.server.Scheme, Host: s.server.Host}
+	same := func(u *url.URL) bool { return strings.TrimSuffix(resource, "/") == strings.TrimSuffix(u.String(), "/") }
+	return same(s.server) || at.Path == "/.well-known/oauth-protected-resource" && same(&root)
+}
+
+// authorizationServer judges the metadata of the authorization server.
+func (s *session) authorizationServer(body json.RawMessage) {
+	issuer := rawjson.Text(rawjson.Member(body, "issuer"))
+	if want := s.signIn.issuer; want != "" && strings.TrimSuffix(issuer, "/") != strings.TrimSuffix(want, "/") {
+		s.broken(0, "issuer-mismatch", "", "The issuer is %q, and not %q, as the server's metadata says.", issuer, want)
+	}
+	s.signIn.issuer = issuer
+	s.signIn.promises = string(rawjson.Member(body, "authorization_response_iss_parameter_supported")) == "true"
+	if !slices.Contains(rawjson.Strings(rawjson.Member(body, "code_challenge_methods_supported")), "S256") {
+		s.broken(0, "s256-missing", "", "The metadata does not have S256 in code_challenge_methods_supported.")
+	}
+	for _, name := range []string{"authorization_endpoint", "token_endpoint", "registration_endpoint"} {
+		s.secure(name, rawjson.Text(rawjson.Member(body, name)))
+	}
+}
+
+// secure judges the URL of an authorization server or of one of its endpoints; "" passes.
+func (s *session) secure(what, address string) {
+	if v := link.Judge(address); v.Scheme == "http" && !v.Loopback {
+		s.broken(0, "endpoint-insecure", "", "The %s %s does not use HTTPS.", what, address)
+	}
+}
+
+// cameBack judges the query of the redirect from the authorization server.
+func (s *session) cameBack(q url.Values) {
+	switch iss := q.Get("iss"); {
+	case s.signIn.issuer == "", iss == s.signIn.issuer:
+	case iss != "":
+		s.broken(0, "iss-mismatch", "", "The redirect has the issuer %q, and not %q.", iss, s.signIn.issuer)
+	case s.signIn.promises:
+		s.broken(0, "iss-mismatch", "", "The redirect has no iss, which the metadata of the authorization server promises.")
+	}
+}

@@ -1,0 +1,313 @@
+package live
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"elicitation-inspector/bridge/conversation"
+	"elicitation-inspector/bridge/elicit"
+
+	"elicitation-inspector/bridge/mcp"
+
+	"elicitation-inspector/bridge/session"
+	"elicitation-inspector/bridge/wire"
+	"elicitation-inspector/bridge/wording"
+)
+
+// call is a call with the state that only its loop (run) and the methods of Calls need.
+// Calls.mu guards the fields below ctx, except those that only the loop uses.
+type call struct {
+	Call
+	calls   *Calls
+	conn    Connection
+	session string // the id of the session
+	ctx     context.Context
+	stop    context.CancelCauseFunc
+	woken   chan struct{} // receives when the loop should check again whether it can go on
+
+	over     conversation.State // the state in which the call ends, once known; State follows when its questions are settled
+	clock    clock
+	round    round              // the latest round
+	repeat   *next              // the next request if the person may go on after a refusal; nil for none
+	waits    bool               // the call is between two rounds, so Retry applies
+	retry    bool               // the person requested the next round
+	consents map[consent]string // who accepted the URL
+	clocked  map[int]bool       // questions that stop the clock
+	idle     int                // consecutive rounds without questions; used by the loop only
+	states   []json.RawMessage  // requestState of the first round and of the latest two
+	restarts bool               // the call goes on in a new session; used by the loop only
+}
+
+// next holds the parts of a follow-up request that the first request does not have:
+// inputResponses, requestState and deliberate faults.
+type next struct {
+	responses []session.Member // in the order of inputRequests; nil leaves them out
+	state     json.RawMessage  // requestState, exact; nil leaves it out
+	actor     string           // who made the responses; "" for several
+	tool      string           // tool to call instead of the call's own; "" for the call's own
+	spoilt    *session.Spoilt  // deliberate faults of the request; nil for none
+}
+
+// ending describes how a call ends.
+type ending struct {
+	state   conversation.State
+	why     string            // the reason of the failure; "" if there is a result
+	despite bool              // the reason also counts if an error response came, because the error does not say it
+	told    session.TakenBack // the reason of the cancellation sent to the server; "" for no cancellation
+	reply   session.Reply     // the response that ended the call; its Seq is 0 if there is none
+}
+
+func failed(format string, args ...any) *ending {
+	return &ending{state: conversation.Failed, why: fmt.Sprintf(format, args...)}
+}
+
+// wake makes the loop check again whether the call can go on. It never blocks.
+func (c *call) wake() {
+	select {
+	case c.woken <- struct{}{}:
+	default:
+	}
+}
+
+// set runs change with the mutex held.
+func (c *call) set(change func()) {
+	c.calls.mu.Lock()
+	defer c.calls.mu.Unlock()
+	change()
+}
+
+// run sends the request, and sends it again as long as the server asks for more input.
+func (c *call) run(first next) {
+	defer c.stop(nil)
+	c.finish(*c.converse(first))
+	c.noteEnd()
+	if c.restarts {
+		c.calls.owner.StartSession(c.Number)
+	}
+}
+
+func (c *call) converse(with next) *ending {
+	for round := 1; ; round++ {
+		reply, err := c.conn.RoundTrip(c.ctx, session.Request{
+			Call: c.Number, Round: round, Kind: c.Request.Kind, Key: cmp.Or(with.tool, c.Request.Key), Arguments: c.Request.Arguments,
+			Responses: with.responses, State: with.state, Actor: with.actor, Spoilt: with.spoilt,
+		})
+		if err != nil {
+			return failed("%v", err)
+		}
+		c.waiting(true)
+		more, end := c.wanted(reply, round)
+		if end == nil {
+			err = c.await()
+			if err == nil {
+				err = c.mayGoOn(round)
+			}
+			c.waiting(false)
+			c.noteAnswers()
+			if err != nil {
+				if cause := context.Cause(c.conn.Context()); cause != nil {
+					err = cause // the cause says more
+				}
+				return failed("%v", err)
+			}
+			end = c.goOn(more, reply)
+		}
+		if end != nil {
+			end.reply = reply
+			return end
+		}
+		with = *more
+	}
+}
+
+// wanted puts the input requests of a response into the inbox. It returns the next
+// request without the answers, or how the call ends.
+func (c *call) wanted(r session.Reply, round int) (*next, *ending) {
+	if r.Message.Kind == wire.Error {
+		return c.wantedByError(r, round)
+	}
+	result := r.Message.Result
+	if c.conn.Revision() < mcp.Revision20260728 { // these revisions have no further rounds; response.ReadResult reports such a result
+		return nil, ofResult(result)
+	}
+	complete, err := conversation.ResultComplete(result)
+	switch {
+	case err != nil:
+		return nil, failed("%v", err)
+	case complete:
+		return nil, ofResult(result)
+	}
+	required, err := conversation.ReadInputRequired(result)
+	switch {
+	case err != nil:
+		return nil, failed("%v", err)
+	case required.Empty():
+		return nil, failed("an input-required result that asks for nothing and has no state to come back with")
+	}
+	c.remember(required.State)
+	c.put(requestsOf(required.Asked, round, r), round)
+	more := &next{state: required.State}
+	if required.Asks {
+		more.responses = []session.Member{} // an empty object, if there are no responses
+	}
+	return more, c.cannotAnswer(more)
+}
+
+// wantedByError is wanted for error responses. Only error -32042 asks for input.
+func (c *call) wantedByError(r session.Reply, round int) (*next, *ending) {
+	e, err := conversation.ErrorOf(r.Message.Error)
+	if err != nil {
+		return nil, failed("%v", err)
+	}
+	if e.Code != mcp.CodeURLElicitationRequired || c.conn.Revision() < mcp.Revision20251125 { // earlier revisions do not define this error
+		return nil, failed("%d %s", e.Code, e.Message)
+	}
+	if err := e.URLProblem(); err != nil {
+		end := failed("%d: %v", e.Code, err)
+		end.despite = true
+		return nil, end
+	}
+	urls := elicit.AskedInError(e.Raw)
+	c.put(requestsOf(urls, round, r), round)
+	if refused := c.refused(); len(refused) == len(urls) {
+		end := failed("%d: the call was not made again: %s", e.Code, refused[0].Reason)
+		end.despite = true
+		return nil, end
+	}
+	return &next{}, nil
+}
+
+// ofResult returns the ending of a call with a result.
+func ofResult(result json.RawMessage) *ending {
+	if len(result) > 0 && result[0] != '{' {
+		return failed("the result cannot be read: it is %s, not an object", conversation.ContentKind(result))
+	}
+	return &ending{state: conversation.Done}
+}
+
+// errStopped is the error of await when the call ends.
+var errStopped = errors.New("the call has ended")
+
+// waiting records whether the call waits between two rounds. It drops a request for the
+// next round, which belonged to an earlier round.
+func (c *call) waiting(is bool) { c.set(func() { c.waits, c.retry = is, false }) }
+
+// finish ends the call; further calls of it do nothing. It withdraws open questions, and
+// sends a cancellation if end has one.
+func (c *call) finish(end ending) {
+	c.calls.mu.Lock()
+	if c.over != conversation.Running {
+		c.calls.mu.Unlock()
+		return
+	}
+	c.over, c.Ended = end.state, time.Now()
+	c.clock.stop(c.Ended)
+	c.Reply = end.reply.Seq
+	if end.despite || end.reply.Message.Kind != wire.Error { // otherwise the error response says why
+		c.Failure = end.why
+	}
+	c.calls.mu.Unlock()
+
+	if end.told != "" {
+		c.stop(end.told)
+	}
+	c.stop(nil)
+	c.withdraw()
+	c.calls.mu.Lock()
+	c.State = c.over
+	forgotten := c.calls.forget(c)
+	c.calls.mu.Unlock()
+	c.calls.owner.CallChanged(c.Number)
+	if forgotten != 0 {
+		c.calls.owner.CallChanged(forgotten)
+	}
+}
+
+// withdraw withdraws the open questions of an ended call. Questions with a guessed call
+// are withdrawn if no call runs on the connection any more.
+func (c *call) withdraw() {
+	alone := false
+	c.set(func() { alone = !c.calls.runs(c.session) })
+	by, reason, connected := c.withdrawal()
+	c.calls.inbox.Withdraw(by, reason, connected, func(q *Question) bool {
+		if q.Guessed {
+			return alone && q.Call != 0 && q.Session == c.session
+		}
+		return q.Call == c.Number
+	})
+	c.calls.inbox.Hopeless(func(q *Question) bool { // a notification with an elicitationId can arrive long after the call
+		return q.Call == c.Number && (q.Request == nil || q.Request.ElicitationID == "")
+	})
+}
+
+// withdrawal returns who withdraws the questions of the ended call, and why, and whether
+// the connection still stands. The end of the connection also ends the call.
+func (c *call) withdrawal() (by, reason string, connected bool) {
+	stopped := false
+	c.set(func() { stopped = c.over == conversation.Stopped })
+	by, reason = c.conn.Released()
+	connected = by == ""
+	if stopped {
+		by, reason = conversation.ByPerson, fmt.Sprintf("you stopped call %d", c.Number)
+	} else if connected {
+		by, reason = conversation.ByPolicy, fmt.Sprintf("call %d ended", c.Number)
+	}
+	return by, reason, connected
+}
+
+// runs reports whether any call runs on a connection.
+func (cs *Calls) runs(session string) bool {
+	return slices.ContainsFunc(cs.calls, func(c *call) bool {
+		return c.over == conversation.Running && c.session == session
+	})
+}
+
+// forget records that a call has ended, and removes the call that ended first if there
+// are more than Kept. It returns the number of the removed call, 0 for none.
+func (cs *Calls) forget(ended *call) int {
+	cs.ended = append(cs.ended, ended)
+	if len(cs.ended) <= Kept {
+		return 0
+	}
+	c := cs.ended[0]
+	cs.ended = slices.Delete(cs.ended, 0, 1)
+	if i, kept := cs.place(c.Number); kept {
+		cs.calls = slices.Delete(cs.calls, i, i+1)
+	}
+	return c.Number
+}
+
+// noteEnd notes in the log how the call ended, if no response says so.
+func (c *call) noteEnd() {
+	var note *wire.Note
+	c.set(func() {
+		if c.Reply == 0 || c.Failure != "" { // otherwise a response that asks for input does not end the call by itself
+			note = &wire.Note{Kind: wire.NoteEnded, State: "failed", Why: c.Failure, At: c.Ended}
+			if c.over == conversation.Stopped {
+				note.State = "stopped"
+			}
+		}
+	})
+	if note != nil {
+		c.conn.Noted(wire.Frame{Note: note, Call: c.Number})
+	}
+}
+
+// timedOut ends the call because of its time limit, and cancels the request.
+func (c *call) timedOut() {
+	c.calls.mu.Lock()
+	limit, waits, waited := c.clock.limit, c.clock.waits(), c.clock.waited(time.Now())
+	c.calls.mu.Unlock()
+	if waits {
+		return
+	}
+	words := "timed out after " + wording.Duration(limit)
+	end := failed("%s of the server's own time, by the inspector's clock (%s waiting for you not counted)", words, wording.Duration(waited))
+	end.told = session.TakenBack(words)
+	c.finish(*end)
+}

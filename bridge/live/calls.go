@@ -1,0 +1,248 @@
+package live
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"elicitation-inspector/bridge/conversation"
+	"elicitation-inspector/bridge/elicit"
+
+	"elicitation-inspector/bridge/session"
+	"elicitation-inspector/bridge/wire"
+)
+
+// Connection is the session that a call is made on.
+type Connection interface {
+	// RoundTrip sends one request and returns its response.
+	RoundTrip(context.Context, session.Request) (session.Reply, error)
+	// Judge parses an input request, and refuses it if the person cannot be asked.
+	Judge(*conversation.InputRequest)
+	// Overtaken reports whether the server has already reported that a URL is done.
+	Overtaken(*elicit.Request) bool
+	Revision() string
+	ID() string // id of the session
+	// Context returns a context that ends with the connection.
+	Context() context.Context
+	// Released returns who ended the connection, and why; "", "" before its end.
+	Released() (by, reason string)
+	// Noted logs a note of the inspector.
+	Noted(wire.Frame)
+	// Misbehave carries out the steps of a fault before the next request.
+	Misbehave(context.Context, session.Misbehaviour) error
+}
+
+// CallsOwner is notified of changes to calls. The mutex is not held.
+type CallsOwner interface {
+	// CallChanged is called when a call has changed.
+	CallChanged(number int)
+	// StartSession is called when a call has ended and is to go on in a new session.
+	StartSession(number int)
+}
+
+// Errors that the methods of Calls return.
+var (
+	ErrUnknownCall = errors.New("no such call")
+	ErrForgotten   = errors.New("only the frames are left of call")
+)
+
+// Kept is the number of ended calls that are kept. The log still has the frames of
+// earlier ones.
+const Kept = 100
+
+// Calls is safe for concurrent use.
+type Calls struct {
+	owner CallsOwner
+	inbox *Inbox
+	spawn func(func()) bool // runs a call in a goroutine; false if the inspection has ended
+
+	mu    sync.Mutex
+	last  int     // number of the latest call
+	calls []*call // the calls that are kept, by ascending number
+	ended []*call // those of them that have ended, in the order of their end
+}
+
+// NewCalls returns Calls without any call.
+func NewCalls(owner CallsOwner, in *Inbox, spawn func(func()) bool) *Calls {
+	return &Calls{owner: owner, inbox: in, spawn: spawn}
+}
+
+// Request is the request that the person makes.
+type Request struct {
+	Server    string // id
+	Kind      conversation.Kind
+	Name      string // display name
+	Key       string // tool or prompt name, resource URI
+	Arguments json.RawMessage
+	// Timeout limits the call, without the time in which its questions wait for a person.
+	// 0 means the default, a negative value no limit.
+	Timeout time.Duration
+	// AnsweredAs is the number of an earlier call whose answers the questions of this one
+	// get; 0 for none.
+	AnsweredAs int
+}
+
+// Call is the state of a call that its loop knows before the log has it. The rest is in
+// the log; see [conversation.Call].
+type Call struct {
+	Number  int
+	Request Request
+	State   conversation.State // Running, Done, Failed or Stopped
+	Started time.Time
+	Ended   time.Time // zero while the call runs
+	Reply   int64     // frame of the final response, 0 if there is none
+	Failure string    // why there is no response, or why its result is invalid
+	conversation.Wait
+}
+
+// view returns a copy of the call's state.
+func (c *call) view(now time.Time) Call {
+	out := c.Call
+	out.Repeats = c.repeat != nil
+	if c.round.via == elicit.InRound && c.round.open > 0 {
+		out.Asks, out.Open = len(c.round.asked), c.round.open
+	}
+	c.clock.tell(&out.Wait, now)
+	return out
+}
+
+// All returns the calls that are kept, oldest first: all running calls, and the latest
+// [Kept] of the ended ones.
+func (cs *Calls) All() []Call {
+	cs.mu.Lock()
+	defer cs.mu.Unlock()
+	out := make([]Call, len(cs.calls))
+	for i, c := range cs.calls {
+		out[i] = c.view(time.Now())
+	}
+	return out
+}
+
+// Call returns one call by its number.
+func (cs *Calls) Call(number int) (Call, error) {
+	cs.mu.Lock()
+	defer cs.mu.Unlock()
+	c, err := cs.find(number)
+	if err != nil {
+		return Call{}, err
+	}
+	return c.view(time.Now()), nil
+}
+
+// Known reports whether a call is kept.
+func (cs *Calls) Known(number int) bool {
+	cs.mu.Lock()
+	defer cs.mu.Unlock()
+	_, err := cs.find(number)
+	return err == nil
+}
+
+func (cs *Calls) find(number int) (*call, error) {
+	if number < 1 || number > cs.last {
+		return nil, fmt.Errorf("%w: %d", ErrUnknownCall, number)
+	}
+	i, kept := cs.place(number)
+	if !kept {
+		return nil, fmt.Errorf("%w %d", ErrForgotten, number)
+	}
+	return cs.calls[i], nil
+}
+
+// place returns the index of a call in calls, and whether it is kept.
+func (cs *Calls) place(number int) (int, bool) {
+	return slices.BinarySearchFunc(cs.calls, number, func(c *call, number int) int { return c.Number - number })
+}
+
+// update calls change for a call that is kept, with the mutex held, and notifies the
+// owner if change returns true.
+func (cs *Calls) update(number int, change func(*call) bool) error {
+	cs.mu.Lock()
+	c, err := cs.find(number)
+	changed := err == nil && change(c)
+	cs.mu.Unlock()
+	if changed {
+		cs.owner.CallChanged(number)
+	}
+	return err
+}
+
+// Begin starts a call and returns at once. Unless the call has a time limit, it runs
+// until the server answers, the connection is lost, or the call is stopped.
+func (cs *Calls) Begin(conn Connection, r Request) Call {
+	return cs.begin(conn, r, next{})
+}
+
+// Repeat continues a call that ended because an input request of its last round was
+// refused: it starts a new call with the requestState of that round and without an answer
+// to the refused request. Clients do not do so by themselves, but servers have to cope
+// with it.
+func (cs *Calls) Repeat(conn Connection, number int) (Call, error) {
+	cs.mu.Lock()
+	c, err := cs.find(number)
+	if err != nil || c.repeat == nil {
+		cs.mu.Unlock()
+		return Call{}, cmp.Or(err, fmt.Errorf("call %d has nothing to go on with", number))
+	}
+	r, with := c.Request, *c.repeat
+	cs.mu.Unlock()
+	return cs.begin(conn, r, with), nil
+}
+
+func (cs *Calls) begin(conn Connection, r Request, first next) Call {
+	ctx, stop := context.WithCancelCause(conn.Context())
+	c := &call{
+		Call: Call{Request: r, Started: time.Now()}, calls: cs, conn: conn, session: conn.ID(),
+		ctx: ctx, stop: stop, woken: make(chan struct{}, 1), consents: map[consent]string{}, clocked: map[int]bool{},
+	}
+	cs.mu.Lock()
+	cs.last++
+	c.Number = cs.last
+	cs.calls = append(cs.calls, c)
+	c.clock.start(r.Timeout, c.timedOut)
+	out := c.view(c.Started)
+	cs.mu.Unlock()
+	cs.owner.CallChanged(out.Number)
+	if !cs.spawn(func() { c.run(first) }) {
+		c.finish(*failed("the inspection has ended"))
+	}
+	return out
+}
+
+// Stop cancels a running call: the server gets a cancellation, and the call's questions
+// are withdrawn.
+func (cs *Calls) Stop(number int) error {
+	cs.mu.Lock()
+	c, err := cs.find(number)
+	cs.mu.Unlock()
+	if err == nil {
+		c.finish(ending{state: conversation.Stopped, told: "stopped by the user"})
+	}
+	return err
+}
+
+// RetryEvery makes a call that waits for the outcome of a URL send its next request at
+// this interval. 0 ends the retries.
+func (cs *Calls) RetryEvery(number int, every time.Duration) error {
+	return cs.update(number, func(c *call) bool {
+		c.Every = max(every, 0)
+		c.wake()
+		return true
+	})
+}
+
+// Retry makes a call that waits for questions or the outcome of a URL send its next
+// request now, with the answers given so far.
+func (cs *Calls) Retry(number int) error {
+	return cs.update(number, func(c *call) bool {
+		if c.waits { // otherwise the next request is already on its way
+			c.retry = true
+			c.wake()
+		}
+		return false
+	})
+}

@@ -1,0 +1,120 @@
+package live
+
+import (
+	"time"
+
+	"elicitation-inspector/bridge/conversation"
+)
+
+// clock measures the time of a call without the time in which it waits for a person, and
+// ends the call when a limit is reached.
+type clock struct {
+	limit   time.Duration // 0 for none
+	fire    func()
+	timer   *time.Timer
+	began   time.Time
+	open    int           // number of waiting questions
+	held    bool          // the call waits for a person without a question: for the visit of a URL, or after many rounds
+	signing bool          // the server asks for a sign-in, which takes a person's time
+	oldest  time.Time     // start of the present wait
+	paused  time.Duration // total time of earlier waits
+	stopped bool
+}
+
+func (w *clock) start(limit time.Duration, fire func()) {
+	w.limit, w.fire, w.began = max(limit, 0), fire, time.Now()
+	w.arm(w.began)
+}
+
+// arm sets the timer to the rest of the limit.
+func (w *clock) arm(at time.Time) {
+	if w.limit > 0 && !w.stopped {
+		w.timer = time.AfterFunc(w.limit-(at.Sub(w.began)-w.waited(at)), w.fire)
+	}
+}
+
+// waited returns the total time in which the call waited for a person.
+func (w *clock) waited(at time.Time) time.Duration {
+	if w.waits() {
+		return w.paused + at.Sub(w.oldest)
+	}
+	return w.paused
+}
+
+// waits reports whether the call waits for a person.
+func (w *clock) waits() bool { return w.open > 0 || w.held || w.signing }
+
+// set changes the number of waiting questions, and whether the call waits for a person
+// without a question.
+func (w *clock) set(at time.Time, open int, held bool) {
+	w.change(at, func() { w.open, w.held = open, held })
+}
+
+func (w *clock) change(at time.Time, change func()) {
+	before, waited := w.waits(), w.waited(at)
+	change()
+	switch after := w.waits(); {
+	case w.stopped || before == after:
+	case after:
+		w.oldest = at
+		if w.timer != nil {
+			w.timer.Stop()
+		}
+	default:
+		w.paused = waited
+		w.arm(at)
+	}
+}
+
+func (w *clock) stop(at time.Time) {
+	w.paused, w.open, w.held, w.signing = w.waited(at), 0, false, false
+	w.stopped = true
+	if w.timer != nil {
+		w.timer.Stop()
+	}
+}
+
+// tell writes the state of the clock to c.
+func (w *clock) tell(c *conversation.Wait, now time.Time) {
+	c.Waiting, c.Yours, c.Waited, c.Timeout = w.open, w.waits(), w.waited(now), w.limit
+	if w.waits() {
+		c.WaitedSince = w.oldest.Add(-w.paused)
+	}
+	if w.open > 0 {
+		c.Asked = w.oldest
+	}
+}
+
+// SigningIn stops the clocks of a server's calls while somebody signs in there, or starts
+// them again.
+func (cs *Calls) SigningIn(server string, is bool) {
+	var changed []int
+	cs.mu.Lock()
+	for _, c := range cs.calls {
+		if c.Request.Server == server && c.over == conversation.Running && c.clock.signing != is {
+			c.clock.change(time.Now(), func() { c.clock.signing = is })
+			changed = append(changed, c.Number)
+		}
+	}
+	cs.mu.Unlock()
+	for _, number := range changed {
+		cs.owner.CallChanged(number)
+	}
+}
+
+// hold stops the clock while a person is busy with the call without a question, or starts
+// it again.
+func (c *call) hold(is bool) { c.holding(is, c.Paused) }
+
+// pause records whether the call waits for the person's decision to go on.
+func (c *call) pause(is bool) { c.holding(is, is) }
+
+func (c *call) holding(is, paused bool) {
+	c.set(func() {
+		c.Paused = paused
+		if c.over == conversation.Running {
+			c.clock.set(time.Now(), c.clock.open, is)
+		}
+	})
+	c.calls.owner.CallChanged(c.Number)
+}

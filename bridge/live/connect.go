@@ -1,0 +1,243 @@
+package live
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"elicitation-inspector/bridge/conversation"
+	"elicitation-inspector/bridge/session"
+)
+
+// update changes a server's state, and marks the server as changed.
+func (s *liveServer) update(change func()) {
+	s.all.mu.Lock()
+	change()
+	s.all.mu.Unlock()
+	s.all.config.Changes.Mark(Change{Kind: ServerChanged, Server: s.ID})
+}
+
+// enter sets the state of the connection. The caller is within update.
+func (s *liveServer) enter(state State, reason string) {
+	s.State, s.Reason, s.Since = state, reason, time.Now()
+}
+
+// leave enters a state, provided that the session is the server's present one. It reports
+// whether it is.
+func (s *liveServer) leave(of *session.Session, state State, reason string) (current bool) {
+	s.update(func() {
+		if current = s.session == of; current {
+			s.session = nil
+			s.enter(state, reason)
+		}
+	})
+	return current
+}
+
+// Reconnect closes a server's connection, if it has one, and opens a new one. It returns
+// before the new connection is ready; the server's state shows the progress.
+func (all *Servers) Reconnect(id string) error {
+	s, err := all.find(id)
+	if err != nil {
+		return err
+	}
+	all.mu.Lock()
+	queued := s.queued
+	s.queued = true
+	all.mu.Unlock()
+	if !queued && !all.config.Spawn(s.connect) {
+		return ErrClosed
+	}
+	return nil
+}
+
+// ReconnectWith is Reconnect with other settings.
+func (all *Servers) ReconnectWith(id string, settings conversation.ClientSettings) error {
+	s, err := all.find(id)
+	if err != nil {
+		return err
+	}
+	s.update(func() { s.Settings = settings })
+	return all.Reconnect(id)
+}
+
+// Connect is like Reconnect, but returns when the server is ready or has failed.
+func (all *Servers) Connect(id string) error {
+	s, err := all.find(id)
+	if err == nil {
+		s.connect()
+	}
+	return err
+}
+
+// Disconnect closes a server's connection in an orderly way.
+func (all *Servers) Disconnect(ctx context.Context, id string) error {
+	s, err := all.find(id)
+	if err != nil {
+		return err
+	}
+	return s.disconnect(ctx, "disconnected by you")
+}
+
+// disconnect closes the connection. It returns an error if ctx ends while it waits for
+// the turn.
+func (s *liveServer) disconnect(ctx context.Context, reason string) error {
+	s.interrupt(ctx, reason)
+	select {
+	case s.turn <- struct{}{}:
+		defer func() { <-s.turn }()
+	case <-ctx.Done():
+		return fmt.Errorf("ending the connection to %s: %w", s.spec.Name, ctx.Err())
+	}
+	s.hangUp(ctx, reason)
+	return nil
+}
+
+// interrupt closes the present session, even while connect holds the turn.
+func (s *liveServer) interrupt(ctx context.Context, reason string) {
+	s.all.mu.Lock()
+	current := s.session
+	s.all.mu.Unlock()
+	if current != nil {
+		s.all.closeSession(ctx, current, reason)
+	}
+}
+
+// hangUp closes the present session and leaves the server without one. The caller holds
+// the turn.
+func (s *liveServer) hangUp(ctx context.Context, reason string) {
+	s.interrupt(ctx, reason)
+	s.update(func() {
+		s.session = nil
+		if s.State != Disconnected {
+			s.enter(Disconnected, reason)
+		}
+	})
+}
+
+// connect opens a new connection and, once the server is ready, starts to read its
+// catalog. It returns when the server is ready or has failed.
+func (s *liveServer) connect() {
+	ctx, cancel := context.WithTimeout(context.Background(), session.EndTime)
+	s.interrupt(ctx, "reconnecting")
+	cancel()
+	select {
+	case s.turn <- struct{}{}:
+		defer func() { <-s.turn }()
+	case <-s.all.config.Life.Done():
+		return
+	}
+	s.all.mu.Lock()
+	s.queued = false
+	s.all.mu.Unlock()
+	ctx, cancel = context.WithTimeout(context.Background(), session.EndTime)
+	s.hangUp(ctx, "reconnecting")
+	cancel()
+
+	if s.spec.Problem != nil { // its entry in mcp.json is invalid
+		s.update(func() { s.enter(Failed, s.spec.Problem.Error()) })
+		s.warn("the server cannot be used", s.spec.Problem.Error())
+		return
+	}
+	fresh := s.begin()
+	if fresh == nil {
+		return
+	}
+	info, err := fresh.Connect()
+	if err != nil {
+		s.failed(fresh, err)
+		return
+	}
+	current := false
+	s.update(func() {
+		if current = s.session == fresh; current {
+			s.Info = info
+			s.enter(Ready, "")
+		}
+	})
+	if current {
+		s.all.config.Session.Go(func() { s.watch(fresh) })
+		s.all.config.Session.Go(fresh.FollowCatalog)
+	}
+}
+
+func (s *liveServer) warn(what, reason string) {
+	s.all.config.Session.Logger.Warn(what, "server", s.spec.Name, "reason", reason)
+}
+
+// begin gives the server a new session, or returns nil if the inspection is closed. The
+// caller holds the turn.
+func (s *liveServer) begin() *session.Session {
+	fresh := s.all.newSession(s, s.Settings, "")
+	if fresh == nil {
+		return nil
+	}
+	s.all.config.Owner.Connecting(s.ID)
+	s.update(func() {
+		s.session, s.latest, s.Info = fresh, fresh, session.Info{}
+		s.catalog = conversation.Catalog{Server: s.ID, Loading: true}
+		s.enter(Connecting, "")
+	})
+	s.all.config.Changes.Mark(Change{Kind: CatalogChanged, Server: s.ID})
+	return fresh
+}
+
+// newSession prepares a session with a server, or returns nil if the inspection is
+// closed. Each session must be closed with closeSession.
+func (all *Servers) newSession(s *liveServer, settings conversation.ClientSettings, suffix string) *session.Session {
+	config := all.config.Session
+	config.Server, config.Spec, config.Settings = s.ID, s.spec, settings
+	all.mu.Lock()
+	s.attempt++
+	config.Name = fmt.Sprintf("%s-%d-%d%s", s.ID, time.Now().UnixMilli(), s.attempt, suffix)
+	all.mu.Unlock()
+	fresh := session.New(all.config.Life, config, all.config.Owner)
+	all.mu.Lock()
+	defer all.mu.Unlock()
+	if all.closed {
+		return nil
+	}
+	all.sessions[config.Name] = fresh
+	return fresh
+}
+
+// closeSession closes a session, and removes it from the open sessions.
+func (all *Servers) closeSession(ctx context.Context, s *session.Session, reason string) {
+	s.Close(ctx, reason)
+	all.mu.Lock()
+	defer all.mu.Unlock()
+	delete(all.sessions, s.Name)
+}
+
+// failed ends a session that could not be connected.
+func (s *liveServer) failed(of *session.Session, err error) {
+	reason := err.Error()
+	if errors.Is(err, context.Canceled) {
+		reason = "the connection was given up"
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), session.EndTime)
+	s.all.closeSession(ctx, of, reason)
+	cancel()
+	reason = of.Explain(reason)
+	s.update(func() { s.catalog.Loading = false })
+	s.all.config.Changes.Mark(Change{Kind: CatalogChanged, Server: s.ID})
+	if s.leave(of, Failed, reason) {
+		s.warn("the server cannot be used", reason)
+	}
+}
+
+// watch waits until a ready connection ends, and cleans up if it ended by itself.
+func (s *liveServer) watch(of *session.Session) {
+	reason, byItself := of.Wait()
+	if !byItself {
+		return
+	}
+	of.Release(true, reason)
+	if s.leave(of, Ended, reason) {
+		s.warn("the server has ended", reason)
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), session.EndTime)
+	defer cancel()
+	s.all.closeSession(ctx, of, reason)
+}

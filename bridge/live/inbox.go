@@ -1,0 +1,311 @@
+// Package live holds what is under way: the servers, connected or not; the calls, made
+// round after round; and the questions that wait for a person. It decides and sends, and
+// tells in a [Feed] what is no longer as it was.
+package live
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"elicitation-inspector/bridge/conversation"
+	"elicitation-inspector/bridge/elicit"
+)
+
+// InboxOwner is notified of changes to questions, in the goroutine that made the change and
+// after it. It may call the inbox.
+type InboxOwner interface {
+	// Settled is called once for each question.
+	Settled(Question)
+	// Changed is called when a question has changed without being settled.
+	Changed(Question)
+	// Counted is called when the Counts of a server have changed.
+	Counted(server string)
+	// ParamsAt reads the params of everything that a frame asks, by JSON pointer.
+	ParamsAt(seq int64) (map[string][]byte, error)
+}
+
+// Errors that the methods of an Inbox return.
+var (
+	ErrUnknownQuestion = errors.New("no such question")
+	ErrSettled         = errors.New("the question is already settled")
+)
+
+// Inbox is safe for concurrent use.
+type Inbox struct {
+	owner InboxOwner
+	rate  int // how many questions of one server may be shown within a minute; 0 for no limit
+
+	mu        sync.Mutex
+	last      int               // the highest reserved number
+	questions map[int]*question // by number
+	pending   []*question       // waiting questions, in the order in which they were put in
+	settled   []*question       // settled questions, in the order of their end
+	servers   map[string]*serverQueue
+	source    Source // answers questions before a policy does; nil for none
+}
+
+// question is a question and its state inside the inbox.
+type question struct {
+	Question
+	onShow   bool
+	hopeless bool // nobody can report any more that its URL is done
+}
+
+// NewInbox returns an empty inbox.
+func NewInbox(owner InboxOwner, rate int) *Inbox {
+	return &Inbox{owner: owner, rate: rate, questions: map[int]*question{}, servers: map[string]*serverQueue{}}
+}
+
+// news collects the notifications for the owner, which are sent after the mutex is
+// unlocked.
+type news struct {
+	settled, changed []Question
+	counted          []string
+}
+
+func (n *news) tell(owner InboxOwner) {
+	for _, q := range n.settled {
+		owner.Settled(q)
+	}
+	for _, q := range n.changed {
+		owner.Changed(q)
+	}
+	for _, server := range n.counted {
+		owner.Counted(server)
+	}
+}
+
+func (n *news) count(server string) {
+	if !slices.Contains(n.counted, server) {
+		n.counted = append(n.counted, server)
+	}
+}
+
+// update runs change with the mutex held, and then sends the collected news to the
+// owner.
+func (in *Inbox) update(change func(*news)) {
+	var n news
+	in.mu.Lock()
+	change(&n)
+	in.mu.Unlock()
+	n.tell(in.owner)
+}
+
+// Numbers reserves count consecutive numbers for questions that are about to be put in,
+// and returns the first.
+func (in *Inbox) Numbers(count int) int {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	in.last += count
+	return in.last - count + 1
+}
+
+// Put adds a question under a reserved number. The question is settled at once if it
+// has a State other than Pending or a Refusal, or if the source or its server's policy
+// decides it. It is held back if too many questions of its server wait or the rate is
+// exceeded. Otherwise it is shown.
+func (in *Inbox) Put(q Question) {
+	d := in.consult(&q)
+	q.Left, q.Delay = d.Left, d.Delay
+	if d.Delay > 0 {
+		later := *d.Answer
+		defer time.AfterFunc(d.Delay, func() { _, _ = in.Answer(q.Number, later) }) // has no effect if the question is settled before
+	}
+	for done := false; !done; {
+		policy := in.policyOf(q.Server)
+		v := decide(policy, &q)
+		in.update(func(n *news) {
+			s := in.server(q.Server)
+			if done = s.policy == policy; !done {
+				return // the policy has changed in between: decide again
+			}
+			one := &question{Question: q}
+			in.questions[q.Number] = one
+			in.pending = append(in.pending, one)
+			switch {
+			case d.Delay > 0:
+				in.place(n, s, one, verdict{})
+			case d.Answer != nil:
+				in.answer(n, one, *d.Answer)
+			default:
+				in.place(n, s, one, v)
+			}
+		})
+	}
+}
+
+// place settles, holds back or shows a new question.
+func (in *Inbox) place(n *news, s *serverQueue, q *question, v verdict) {
+	switch {
+	case q.State != conversation.Pending:
+		state := q.State
+		q.State = conversation.Pending
+		in.settle(n, q, state, q.By, q.Reason)
+	case v.state != conversation.Pending:
+		in.follow(n, q, v)
+	default:
+		q.Handed = v.handed
+		if !in.holdBack(n, s, q) {
+			in.show(s, q, true)
+			n.changed = append(n.changed, q.Question)
+		}
+	}
+}
+
+// settle settles a waiting question. It returns false if the question was settled
+// before.
+func (in *Inbox) settle(n *news, q *question, state conversation.QuestionState, by, reason string) bool {
+	if q.State != conversation.Pending {
+		return false
+	}
+	q.State, q.By, q.Reason, q.Ended = state, by, reason, time.Now()
+	if state == conversation.Answered && q.IsURL() && q.Action == "accept" && q.Completion == conversation.CompletionNone { // a completion can arrive before the consent
+		q.Completion = conversation.CompletionAwaited
+	}
+	s := in.server(q.Server)
+	if s.held > 0 { // a held question is gone, or there is room to show one
+		n.count(q.Server)
+	}
+	in.show(s, q, false)
+	in.hold(s, q, false)
+	if by != conversation.ByServer {
+		s.keptUp(q.Asked)
+	}
+	for i, known := range slices.Backward(in.pending) { // a question that is turned away is the last
+		if known == q {
+			in.pending = slices.Delete(in.pending, i, i+1)
+			break
+		}
+	}
+	n.settled = append(n.settled, q.Question)
+	if q.TurnedAway { // nobody is shown it
+		delete(in.questions, q.Number)
+		return true
+	}
+	if in.settled = append(in.settled, q); len(in.settled) > settledMost {
+		delete(in.questions, in.settled[0].Number)
+		in.settled = slices.Delete(in.settled, 0, 1)
+	}
+	return true
+}
+
+// settledMost bounds how many settled questions are kept until their end is in the log,
+// or until their URL is done.
+const settledMost = 5000
+
+// Settled returns the numbers of the settled questions that are kept.
+func (in *Inbox) Settled() []int {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	numbers := make([]int, len(in.settled))
+	for i, q := range in.settled {
+		numbers[i] = q.Number
+	}
+	return numbers
+}
+
+// Forget drops settled questions whose end is in the log. said maps their numbers to
+// the completion of their URLs in the log. A question whose URL may still be reported
+// as done stays.
+func (in *Inbox) Forget(said map[int]conversation.Completion) {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	in.settled = slices.DeleteFunc(in.settled, func(q *question) bool {
+		completion, is := said[q.Number]
+		is = is && completion >= q.Completion && !q.awaited()
+		if is {
+			delete(in.questions, q.Number)
+		}
+		return is
+	})
+}
+
+// find returns a question by its number.
+func (in *Inbox) find(number int) (*question, error) {
+	q := in.questions[number]
+	if q == nil {
+		return nil, fmt.Errorf("%w: %d", ErrUnknownQuestion, number)
+	}
+	return q, nil
+}
+
+// Answer settles a question with a. The first answer wins: a later one gets
+// [ErrSettled], and the returned question tells who won.
+func (in *Inbox) Answer(number int, a Answer) (out Question, err error) {
+	in.update(func(n *news) {
+		var q *question
+		if q, err = in.find(number); err != nil {
+			return
+		}
+		if q.State != conversation.Pending {
+			out, err = q.Question, ErrSettled
+			return
+		}
+		in.answer(n, q, a)
+		out = q.Question
+	})
+	return out, err
+}
+
+// answer settles a waiting question with a.
+func (in *Inbox) answer(n *news, q *question, a Answer) {
+	q.Answered(a)
+	reason := ""
+	if a.Fault != nil {
+		reason = "deliberate: " + a.Fault.Title
+	}
+	if q.Via == elicit.InRound && q.TurnedDown {
+		reason = "nothing is sent for it, since no result of " + q.Method + " can say so"
+	}
+	in.settle(n, q, conversation.Answered, a.Actor, reason)
+}
+
+// Withdraw withdraws every waiting question that matches. With cancel, the response to
+// the server is cancel, because nothing else tells it that there will be no answer.
+func (in *Inbox) Withdraw(by, reason string, cancel bool, matches func(*Question) bool) {
+	in.update(func(n *news) {
+		for _, q := range slices.Clone(in.pending) {
+			if !matches(&q.Question) {
+				continue
+			}
+			if cancel {
+				q.Answered(Answer{Action: "cancel"})
+			}
+			in.settle(n, q, conversation.Withdrawn, by, reason)
+		}
+	})
+}
+
+// Dismiss answers the waiting elicitation requests of a session with cancel.
+func (in *Inbox) Dismiss(session, reason string) {
+	in.update(func(n *news) {
+		for _, q := range slices.Clone(in.pending) {
+			if q.Session == session && q.Via == elicit.ByRequest {
+				q.Answered(Answer{Action: "cancel"})
+				in.settle(n, q, conversation.Answered, conversation.ByPolicy, reason)
+			}
+		}
+	})
+}
+
+// Cancelled withdraws a question because its server has cancelled it.
+func (in *Inbox) Cancelled(number int, reason string) {
+	in.update(func(n *news) {
+		if q, err := in.find(number); err == nil {
+			in.settle(n, q, conversation.Withdrawn, conversation.ByServer, reason)
+		}
+	})
+}
+
+// amend calls change for a question, if its number is known, and notifies the owner if
+// change returns true.
+func (in *Inbox) amend(number int, change func(*news, *question) bool) {
+	in.update(func(n *news) {
+		if q, err := in.find(number); err == nil && change(n, q) {
+			n.changed = append(n.changed, q.Question)
+		}
+	})
+}

@@ -1,0 +1,169 @@
+package live
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"sync/atomic"
+
+	"elicitation-inspector/bridge/conversation"
+	"elicitation-inspector/bridge/session"
+	"elicitation-inspector/bridge/transport"
+	"elicitation-inspector/bridge/wire"
+)
+
+// Transcript holds the servers of a transcript. All methods are safe for concurrent use.
+type Transcript struct {
+	log  *wire.Log
+	list atomic.Pointer[[]*recorded]
+}
+
+// recorded is a server of a transcript with its catalog. It is immutable.
+type recorded struct {
+	Server
+	catalog *conversation.Catalog
+	lists   map[string][]int64 // the frames that the catalog was read from
+}
+
+// InTranscript returns the servers of a transcript. The list is empty before Update.
+func InTranscript(log *wire.Log) *Transcript {
+	t := &Transcript{log: log}
+	t.list.Store(new([]*recorded))
+	return t
+}
+
+// Update replaces the servers with those that are known from the log, and returns the
+// changes.
+func (t *Transcript) Update(known []conversation.Server) (changed []Change) {
+	before := *t.list.Load()
+	after := make([]*recorded, len(known))
+	for i, s := range known {
+		one := &recorded{Server: serverOf(i, s), lists: s.Lists}
+		if i < len(before) && maps.EqualFunc(before[i].lists, s.Lists, slices.Equal) {
+			one.catalog = before[i].catalog
+		} else {
+			one.catalog = t.read(one.ID, s.Lists)
+		}
+		after[i] = one
+		if i >= len(before) || !reflect.DeepEqual(before[i].Server, one.Server) {
+			changed = append(changed, Change{Kind: ServerChanged, Server: one.ID})
+		}
+		if i >= len(before) || before[i].catalog != one.catalog {
+			changed = append(changed, Change{Kind: CatalogChanged, Server: one.ID})
+		}
+	}
+	t.list.Store(&after)
+	return changed
+}
+
+// ways holds the words for the transports of frames.
+var ways = map[string]string{"stdio": "stdio", "http": "HTTP", "sse": "SSE", "memory": "in process"}
+
+func serverOf(index int, s conversation.Server) Server {
+	spec := transport.Spec{Name: s.Label, URL: s.URL}
+	if s.Started != nil {
+		spec.Command, spec.Dir = s.Started.Command, s.Started.Dir
+	}
+	out := Server{
+		ID: fmt.Sprintf("s%d", index+1), Index: index, Label: s.Label, Address: spec.Address(), How: ways[s.Transport],
+		State: Recorded, Since: s.Since,
+		Info: session.Info{
+			Name: s.Name, Title: s.Title, Version: s.Version, Protocol: s.Protocol, Instructions: s.Instructions,
+			Capabilities: s.Capabilities, How: ways[s.Transport], Negotiated: session.Negotiated(s.Methods, ""),
+		},
+	}
+	if s.Declared != nil {
+		out.Settings = conversation.ClientSettingsOf(s.Declared)
+	}
+	return out
+}
+
+// All returns the servers, in the order of their first frames.
+func (t *Transcript) All() []Server {
+	list := *t.list.Load()
+	out := make([]Server, len(list))
+	for i, s := range list {
+		out[i] = s.Server
+	}
+	return out
+}
+
+func (t *Transcript) find(id string) (*recorded, error) {
+	for _, s := range *t.list.Load() {
+		if s.ID == id {
+			return s, nil
+		}
+	}
+	return nil, ErrUnknownServer // the id is internal: nobody wants to read it
+}
+
+// Server returns one server by its id.
+func (t *Transcript) Server(id string) (Server, error) {
+	s, err := t.find(id)
+	if err != nil {
+		return Server{}, err
+	}
+	return s.Server, nil
+}
+
+// Catalog returns the parts of a server's catalog that are in the transcript.
+func (t *Transcript) Catalog(id string) (conversation.Catalog, error) {
+	s, err := t.find(id)
+	if err != nil {
+		return conversation.Catalog{}, err
+	}
+	return *s.catalog, nil
+}
+
+// IDOf returns the id of the server with this name in frames, or else the id of the last
+// server, which stands for all servers beyond the limit; "" if there are no servers.
+func (t *Transcript) IDOf(label string) (id string) {
+	for _, s := range *t.list.Load() {
+		if id = s.ID; s.Label == cmp.Or(label, conversation.Unnamed) {
+			break
+		}
+	}
+	return id
+}
+
+// itemsMost is the maximum number of items in a list of a recorded server.
+const itemsMost = 10_000
+
+// read reads a server's catalog from the frames of its lists.
+func (t *Transcript) read(id string, from map[string][]int64) *conversation.Catalog {
+	parts := map[string]conversation.Part{}
+	for _, l := range conversation.Lists {
+		read := conversation.Reader{List: l}
+		var problem error
+		for _, seq := range from[l.Method] {
+			f, err := t.log.Frame(seq)
+			if err != nil {
+				problem = err
+				continue
+			}
+			if !t.continues(&f) {
+				read, problem = conversation.Reader{List: l, Room: conversation.Room{Bytes: conversation.CatalogMost / len(conversation.Lists), Items: itemsMost}}, nil
+			}
+			if _, err := read.Page(f.Message.Result); err != nil {
+				problem = err
+			}
+		}
+		parts[l.Method] = read.Part(problem)
+	}
+	return new(conversation.Join(id, parts))
+}
+
+// continues reports whether a page was requested with a cursor.
+func (t *Transcript) continues(page *wire.Frame) bool {
+	request, err := t.log.Frame(page.Pair)
+	if page.Pair == 0 || err != nil {
+		return false
+	}
+	var p struct {
+		Cursor string `json:"cursor"`
+	}
+	return json.Unmarshal(request.Message.Params, &p) == nil && p.Cursor != ""
+}

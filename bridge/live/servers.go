@@ -1,0 +1,319 @@
+package live
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"elicitation-inspector/bridge/conversation"
+	"elicitation-inspector/bridge/session"
+	"elicitation-inspector/bridge/transport"
+)
+
+// State is the state of a server's connection.
+type State int
+
+// The states of a server.
+const (
+	Disconnected State = iota
+	Connecting
+	Ready
+	Failed   // the server could not be reached or started
+	Ended    // the server was ready, and its connection ended
+	Recorded // the server is part of a transcript
+)
+
+var states = [...]string{"disconnected", "connecting", "ready", "failed", "ended", "recorded"}
+
+func (s State) String() string {
+	if s >= 0 && int(s) < len(states) {
+		return states[s]
+	}
+	return fmt.Sprintf("State(%d)", int(s))
+}
+
+// Errors that the methods of Servers return.
+var (
+	ErrUnknownServer = errors.New("no such server")
+	ErrNotReady      = errors.New("the server is not connected")
+	ErrClosed        = errors.New("the inspection has ended")
+)
+
+// Server is a copy of a server's state.
+type Server struct {
+	ID       string
+	Index    int
+	Label    string // the server's name in frames
+	Address  string
+	Target   string // see [transport.Spec.Key]
+	How      string
+	State    State
+	Since    time.Time
+	Reason   string
+	Session  string // the name of the latest connection; "" before the first
+	Stderr   []string
+	Settings conversation.ClientSettings
+	Info     session.Info
+}
+
+// ServersOwner is notified of events on the connections.
+type ServersOwner interface {
+	session.Owner
+	// Connecting is called when a server is about to be connected.
+	Connecting(server string)
+}
+
+// ServersConfig configures the live servers of an inspection.
+type ServersConfig struct {
+	Targets  []transport.Spec
+	Settings conversation.ClientSettings // settings of every server, until the person changes them for one
+	Session  session.Config              // settings that all sessions share
+	Owner    ServersOwner
+	Changes  *Feed
+	Life     context.Context   // ends all connections
+	Spawn    func(func()) bool // runs a goroutine, unless the inspection has ended
+}
+
+// Servers are the live servers of an inspection. All methods are safe for concurrent use.
+type Servers struct {
+	config ServersConfig
+	added  atomic.Pointer[[]*liveServer] // replaced by Add
+
+	mu       sync.Mutex
+	sessions map[string]*session.Session // open sessions by name
+	closed   bool
+}
+
+// liveServer is one target with its present connection. The fields below turn are
+// guarded by Servers.mu.
+type liveServer struct {
+	all        *Servers
+	spec       transport.Spec
+	configured conversation.ClientSettings // settings of the server at the start of the run
+
+	// turn is held while the server is connected or disconnected.
+	turn chan struct{}
+
+	Server
+	session *session.Session // nil unless connecting or ready
+	latest  *session.Session // the last session, which may have ended; nil before the first
+	catalog conversation.Catalog
+	attempt int
+	queued  bool // a reconnect waits for the turn, so that further ones are not needed
+}
+
+// NewServers prepares the servers. Nothing is connected before Reconnect.
+func NewServers(c ServersConfig) *Servers {
+	all := &Servers{config: c, sessions: map[string]*session.Session{}}
+	var list []*liveServer
+	for i, spec := range c.Targets {
+		list = append(list, all.newServer(i, spec))
+	}
+	all.added.Store(&list)
+	return all
+}
+
+// list returns all servers. The caller must not change it.
+func (all *Servers) list() []*liveServer { return *all.added.Load() }
+
+// Add adds a server after the others, under a name of its own, and returns its id. It
+// is not connected before Reconnect.
+func (all *Servers) Add(spec transport.Spec) (id string, err error) {
+	all.mu.Lock()
+	defer all.mu.Unlock()
+	if all.closed {
+		return "", ErrClosed
+	}
+	list, name := all.list(), spec.Name
+	for n := 2; all.IDOf(spec.Name) != ""; n++ {
+		spec.Name = fmt.Sprintf("%s %d", name, n)
+	}
+	s := all.newServer(len(list), spec)
+	list = append(slices.Clone(list), s)
+	all.added.Store(&list)
+	return s.ID, nil
+}
+
+func (all *Servers) newServer(index int, spec transport.Spec) *liveServer {
+	settings := all.config.Settings
+	own, err := conversation.ParseClientSettings(spec.Protocol, spec.Elicitation)
+	if err != nil && spec.Problem == nil {
+		spec.Problem = fmt.Errorf("%s: server %q: %w", spec.From, spec.Name, err)
+	}
+	// Settings of the command line come first.
+	if settings.Choice == conversation.ChoiceNone && own.Choice != conversation.ChoiceNone {
+		settings.Protocol, settings.Choice = own.Protocol, own.Choice
+	}
+	settings.Elicitation = cmp.Or(settings.Elicitation, own.Elicitation)
+	return &liveServer{all: all, spec: spec, configured: settings, turn: make(chan struct{}, 1), Server: Server{
+		ID: fmt.Sprintf("s%d", index+1), Index: index, Label: spec.Name, Address: spec.Address(), Target: spec.Key(), How: spec.How(),
+		Since: time.Now(), Settings: settings,
+	}}
+}
+
+func (all *Servers) find(id string) (*liveServer, error) {
+	for _, s := range all.list() {
+		if s.ID == id {
+			return s, nil
+		}
+	}
+	return nil, ErrUnknownServer // the id is internal: nobody wants to read it
+}
+
+// Target returns how a server is reached, for further connections to it.
+func (all *Servers) Target(id string) (transport.Spec, error) {
+	s, err := all.find(id)
+	if err != nil {
+		return transport.Spec{}, err
+	}
+	return s.spec, nil
+}
+
+// view returns a copy of the server's state.
+func (s *liveServer) view() Server {
+	s.all.mu.Lock()
+	out, latest := s.Server, s.latest
+	s.all.mu.Unlock()
+	out.How = cmp.Or(out.Info.How, out.How)
+	if latest != nil {
+		out.Session, out.Stderr = latest.Name, latest.LastWords()
+	}
+	return out
+}
+
+// All returns every server, in the order of the configuration.
+func (all *Servers) All() []Server {
+	list := all.list()
+	out := make([]Server, len(list))
+	for i, s := range list {
+		out[i] = s.view()
+	}
+	return out
+}
+
+// Server returns one server by its id.
+func (all *Servers) Server(id string) (Server, error) {
+	s, err := all.find(id)
+	if err != nil {
+		return Server{}, err
+	}
+	return s.view(), nil
+}
+
+// IDOf returns the id of the server with this name in frames, "" if there is no such
+// server.
+func (all *Servers) IDOf(label string) string {
+	for _, s := range all.list() {
+		if s.spec.Name == label {
+			return s.ID
+		}
+	}
+	return ""
+}
+
+// Catalog returns the tools, prompts and resources of a server. The lists are shared and
+// must not be changed, because they may be very long.
+func (all *Servers) Catalog(id string) (conversation.Catalog, error) {
+	s, err := all.find(id)
+	if err != nil {
+		return conversation.Catalog{}, err
+	}
+	all.mu.Lock()
+	defer all.mu.Unlock()
+	return s.catalog, nil
+}
+
+// Listed stores a server's catalog, as read on its present session.
+func (all *Servers) Listed(of *session.Session, c conversation.Catalog) {
+	all.mu.Lock()
+	list := all.list()
+	i := slices.IndexFunc(list, func(s *liveServer) bool { return s.session == of })
+	if i >= 0 {
+		list[i].catalog = c
+	}
+	all.mu.Unlock()
+	if i >= 0 {
+		all.config.Changes.Mark(Change{Kind: CatalogChanged, Server: of.Server})
+	}
+}
+
+// Session returns the open connection with this name, nil if it is closed.
+func (all *Servers) Session(name string) *session.Session {
+	all.mu.Lock()
+	defer all.mu.Unlock()
+	return all.sessions[name]
+}
+
+// Present returns the connection with this name if it is the present connection of a
+// server, else nil.
+func (all *Servers) Present(name string) *session.Session {
+	all.mu.Lock()
+	defer all.mu.Unlock()
+	for _, s := range all.list() {
+		if s.session != nil && s.session.Name == name {
+			return s.session
+		}
+	}
+	return nil
+}
+
+// Connection returns the session of a server that is ready, else an error.
+func (all *Servers) Connection(id string) (*session.Session, error) {
+	s, err := all.find(id)
+	if err != nil {
+		return nil, err
+	}
+	all.mu.Lock()
+	defer all.mu.Unlock()
+	switch {
+	case all.closed:
+		return nil, ErrClosed
+	case s.State != Ready || s.session == nil:
+		return nil, fmt.Errorf("%w: %s is %s", ErrNotReady, s.Label, s.State)
+	}
+	return s.session, nil
+}
+
+// Close disconnects all servers, and prevents new connections. The error names the
+// servers that could not be disconnected before ctx ended.
+func (all *Servers) Close(ctx context.Context) error {
+	all.mu.Lock()
+	all.closed = true
+	all.mu.Unlock()
+	list := all.list()
+	errs := make([]error, len(list))
+	var ending sync.WaitGroup
+	for i, s := range list {
+		ending.Go(func() { errs[i] = s.disconnect(ctx, "the inspector was closed") })
+	}
+	ending.Wait()
+	return errors.Join(errs...)
+}
+
+// Kill kills the open connections, waits until they have ended or patience is over, and
+// returns how many were open.
+func (all *Servers) Kill(patience time.Duration) int {
+	all.mu.Lock()
+	open := slices.Collect(maps.Values(all.sessions))
+	all.mu.Unlock()
+	var ending sync.WaitGroup
+	for _, s := range open {
+		ending.Go(s.Kill)
+	}
+	ended := make(chan struct{})
+	go func() {
+		ending.Wait()
+		close(ended)
+	}()
+	select {
+	case <-ended:
+	case <-time.After(patience):
+	}
+	return len(open)
+}

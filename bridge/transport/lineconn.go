@@ -1,0 +1,153 @@
+package transport
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"slices"
+	"sync"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// lineConn is the SDK's connection over a pair of streams with one JSON-RPC message per
+// line (specification 2025-11-25, Transports, stdio). Unlike the SDK's own, it survives
+// a line that is no message: the tap does not pass such a line on.
+type lineConn struct {
+	tap *tap
+	w   io.WriteCloser
+
+	incoming chan jsonrpc.Message // closed when the server's stream has ended
+	writes   chan lineWrite
+	stopped  chan struct{} // closed when writeAll has returned
+	closed   chan struct{}
+	close    func() error // once
+}
+
+// lineWrite is one message to write. The writer sends the outcome on result.
+type lineWrite struct {
+	raw    []byte // with spare capacity for the line feed
+	result chan error
+}
+
+func newLineConn(t *tap, w io.WriteCloser) *lineConn {
+	c := &lineConn{
+		tap: t, w: w,
+		incoming: make(chan jsonrpc.Message, 16),
+		writes:   make(chan lineWrite),
+		stopped:  make(chan struct{}),
+		closed:   make(chan struct{}),
+	}
+	c.close = sync.OnceValue(func() error {
+		close(c.closed)
+		return c.w.Close()
+	})
+	return c
+}
+
+// readAll passes every line of r to the tap until r ends. After the connection is
+// closed, lines are still observed, but not delivered.
+func (c *lineConn) readAll(r io.Reader) error {
+	defer close(c.incoming)
+	lines := newLineReader(r, 64<<10)
+	for {
+		line, err := lines.next(c.tap.max)
+		if err != nil {
+			return err
+		}
+		if _, msg := c.tap.receive(Unit{}, line); msg != nil {
+			select {
+			case c.incoming <- msg:
+			case <-c.closed:
+			}
+		}
+	}
+}
+
+// writeAll writes the messages from Write until the connection is closed. It is the
+// only writer, so that a caller that gives up leaves no partial line behind.
+func (c *lineConn) writeAll() {
+	defer close(c.stopped)
+	for {
+		select {
+		case job := <-c.writes:
+			job.result <- c.write(job.raw)
+		case <-c.closed:
+			return
+		}
+	}
+}
+
+func (c *lineConn) write(raw []byte) error {
+	out := c.tap.leaving(raw)
+	u, ok, err := c.tap.sending(Unit{Frame: out.frame()}, false)
+	if !ok {
+		return err
+	}
+	if out.Pieces == nil {
+		_, err = c.w.Write(append(out.Frame.Raw, '\n'))
+	} else {
+		last := len(out.Pieces) - 1
+		out.Pieces[last] = append(slices.Clip(out.Pieces[last]), '\n')
+		err = out.slowly(c.w, c.closed)
+	}
+	if err != nil {
+		c.tap.observer.Undelivered(u, err)
+		return fmt.Errorf("writing to the server: %w", err)
+	}
+	return nil
+}
+
+// Connect implements [mcp.Transport].
+func (c *lineConn) Connect(context.Context) (mcp.Connection, error) { return c, nil }
+
+// Read implements [mcp.Connection].
+func (c *lineConn) Read(ctx context.Context) (jsonrpc.Message, error) {
+	select {
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	case <-c.closed:
+		return nil, io.EOF
+	case msg, ok := <-c.incoming:
+		if !ok {
+			return nil, io.EOF
+		}
+		return msg, nil
+	}
+}
+
+// Write implements [mcp.Connection]. It blocks until ctx ends if the server does not
+// read its input.
+func (c *lineConn) Write(ctx context.Context, msg jsonrpc.Message) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	raw, err := jsonrpc.EncodeMessage(msg)
+	if err != nil {
+		return fmt.Errorf("encoding the message: %w", err)
+	}
+	job := lineWrite{raw: raw, result: make(chan error, 1)}
+	select {
+	case c.writes <- job:
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-c.closed:
+		return errLinkClosed
+	}
+	select {
+	case err := <-job.result:
+		return err
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-c.closed:
+		return <-job.result
+	}
+}
+
+// Close implements [mcp.Connection]. It closes the server's input, which asks the
+// server to end. Output of the server is still observed.
+func (c *lineConn) Close() error { return c.close() }
+
+// SessionID implements [mcp.Connection].
+func (c *lineConn) SessionID() string { return "" }

@@ -1,0 +1,238 @@
+package transport
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"elicitation-inspector/bridge/wire"
+)
+
+// DefaultMaxFrame is the size in bytes of the largest message that is passed on if
+// Options.MaxFrame is 0.
+const DefaultMaxFrame = 64 << 20
+
+// defaultGrace is the time for each step of an orderly end if Options.Grace is 0.
+const defaultGrace = 2 * time.Second
+
+// Options are the limits of a link, and a hook for its outgoing messages.
+type Options struct {
+	// MaxFrame is the size in bytes of the largest message that is passed on. Of a
+	// larger message the observer sees the first MaxFrame bytes, and the SDK gets
+	// nothing, except that a call with such a response fails with a [Failure]. 0 means
+	// DefaultMaxFrame.
+	MaxFrame int64
+	// Grace is how long a process may take to exit after its standard input was closed,
+	// and again after SIGTERM; and how long an HTTP server may take to answer the
+	// DELETE of the session. 0 means defaultGrace.
+	Grace time.Duration
+	// Outgoing, if set, replaces a message that the SDK is about to send: its result is
+	// observed and written.
+	Outgoing func(raw []byte) Outgoing
+
+	pauses lookPauses // for tests
+}
+
+// Link is one connection to a server.
+type Link struct {
+	spec   Spec
+	way    way
+	unhook func() bool // undoes the hook on the context given to Open
+
+	begin     func()        // starts way.end, once
+	closed    chan struct{} // closed when way.end has returned
+	closeErr  error         // set before closed is closed
+	connected chan struct{} // closed when conn is set
+	conn      mcp.Connection
+	hurry     context.CancelFunc // ends the context given to way.end
+}
+
+// way is one kind of connection to a server: a process, HTTP, or a built-in server.
+type way interface {
+	mcp.Transport
+	// Done and Exit implement the methods of [Link].
+	Done() <-chan struct{}
+	Exit() (Exit, bool)
+	// end closes the connection in an orderly manner and returns when nothing is left,
+	// or nothing more can be ended. When patience ends, it skips the waiting.
+	end(patience context.Context) error
+	// abandon implements [Link.Abandon].
+	abandon()
+}
+
+// ending holds the end of a server. A way embeds it.
+type ending struct {
+	gone chan struct{} // closed when the server has ended, by itself or not
+	exit *Exit         // set before gone is closed; nil if the link was closed without an exit to report
+}
+
+func (e *ending) Done() <-chan struct{} { return e.gone }
+
+func (e *ending) Exit() (Exit, bool) {
+	select {
+	case <-e.gone:
+		if e.exit != nil {
+			return *e.exit, true
+		}
+	default:
+	}
+	return Exit{}, false
+}
+
+// Open starts the server's process, or prepares requests to its URL; an unreachable URL
+// only shows when a session connects. When ctx ends, the link is closed as by Close.
+//
+// Open tries only one transport: for [TransportAuto] this is Streamable HTTP, and
+// [Spec.Candidates] lists the alternatives.
+func Open(ctx context.Context, s Spec, o Observer, opts Options) (*Link, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	if opts.MaxFrame <= 0 {
+		opts.MaxFrame = DefaultMaxFrame
+	}
+	if opts.Grace <= 0 {
+		opts.Grace = defaultGrace
+	}
+	w, err := open(s, &tap{observer: o, max: opts.MaxFrame, outgoing: opts.Outgoing}, opts)
+	if err != nil {
+		return nil, err
+	}
+	l := &Link{spec: s, way: w, closed: make(chan struct{}), connected: make(chan struct{})}
+	patience, hurry := context.WithCancel(context.Background())
+	l.hurry = hurry
+	l.begin = sync.OnceFunc(func() {
+		go func() {
+			defer close(l.closed)
+			defer hurry()
+			l.closeErr = l.way.end(patience)
+		}()
+	})
+	l.unhook = context.AfterFunc(ctx, l.begin)
+	return l, nil
+}
+
+func open(s Spec, t *tap, opts Options) (way, error) {
+	switch command, remote, builtin := len(s.Command) > 0, s.URL != "", s.Builtin != nil; {
+	case command && !remote && !builtin:
+		return openProcess(s, t, opts)
+	case remote && !command && !builtin:
+		return openHTTP(s, t, opts)
+	case builtin && !command && !remote:
+		return openBuiltin(s, t, opts)
+	default:
+		return nil, fmt.Errorf("server %q: want exactly one of a command, a URL and a built-in server", s.Name)
+	}
+}
+
+// Transport returns the transport that the SDK's client connects to, once. A session on
+// it ends when the link is closed.
+func (l *Link) Transport() mcp.Transport { return dialer{l} }
+
+// dialer records the connection that the SDK gets, so that Respond can write to it as
+// well.
+type dialer struct{ link *Link }
+
+func (d dialer) Connect(ctx context.Context) (mcp.Connection, error) {
+	conn, err := d.link.way.Connect(ctx)
+	if err == nil {
+		d.link.conn = conn
+		close(d.link.connected)
+	}
+	return conn, err
+}
+
+// Respond answers a request that the observer has kept from the SDK. The response
+// passes the observer like every outgoing message. Respond waits until the SDK is
+// connected, and returns when the response is written. id holds the exact bytes of the
+// request's id; failure is nil for a result.
+func (l *Link) Respond(ctx context.Context, id, result json.RawMessage, failure *jsonrpc.Error) error {
+	select {
+	case <-l.connected:
+	case <-l.closed:
+		return errLinkClosed
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	sdkID, err := idOf(wire.Message{Kind: wire.Request, ID: id})
+	if err != nil {
+		return err
+	}
+	response := &jsonrpc.Response{ID: sdkID, Result: result}
+	if failure != nil {
+		response = &jsonrpc.Response{ID: sdkID, Error: failure}
+	}
+	return l.conn.Write(ctx, response)
+}
+
+// How names the transport by which the server is reached; see [Spec.How].
+func (l *Link) How() string { return l.spec.How() }
+
+// Done returns a channel that is closed when the server has ended: its process is gone
+// and all its output was observed, the built-in server's session is over, or a URL that
+// was reached before has become unreachable. The last is only noticed when a request or
+// a stream fails.
+func (l *Link) Done() <-chan struct{} { return l.way.Done() }
+
+// Exit returns how the server ended; false while it runs.
+func (l *Link) Exit() (Exit, bool) { return l.way.Exit() }
+
+// Close ends the connection in an orderly manner and returns when nothing of it is
+// left. For a process, it closes the standard input, then sends SIGTERM and SIGKILL,
+// with time in between, to the whole process group. For HTTP, it deletes the session
+// and ends its streams. When ctx ends, Close stops waiting and kills or cuts off what
+// is left.
+//
+// It is safe to call more than once and with a session still open. Handlers that wait
+// for a person must be released first.
+func (l *Link) Close(ctx context.Context) error {
+	l.unhook()
+	l.begin()
+	select {
+	case <-l.closed:
+		return l.closeErr
+	case <-ctx.Done():
+	}
+	l.hurry()
+	<-l.closed
+	return l.closeErr
+}
+
+// Exit describes how a server's process ended.
+type Exit struct {
+	Code   int    // exit code; -1 if a signal ended it
+	Signal string // the signal that ended it, in words; "" if none did
+	Err    error  // any other problem: the process could not be killed, its pipes stayed open
+}
+
+// String describes the exit: "exited with code 1", "ended by signal: killed".
+func (e Exit) String() string {
+	n := e.note()
+	return n.Exit()
+}
+
+func (e Exit) note() wire.Note {
+	n := wire.Note{Kind: wire.NoteProcessExited, Signal: e.Signal}
+	if e.Signal == "" && e.Code >= 0 {
+		n.Code = &e.Code
+	}
+	if e.Err != nil {
+		n.Why = e.Err.Error()
+	}
+	return n
+}
+
+// failed reports whether the exit is a failure. Ending by a signal is no failure if the
+// process was asked to end.
+func (e Exit) failed(asked bool) bool {
+	return e.Code > 0 || e.Err != nil || e.Signal != "" && !asked
+}
+
+// errLinkClosed is the error of using a closed link.
+var errLinkClosed = errors.New("the connection was closed")

@@ -1,0 +1,208 @@
+package transport
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+
+	"elicitation-inspector/bridge/mcp"
+	"elicitation-inspector/bridge/wire"
+	"elicitation-inspector/bridge/wire/redact"
+	"elicitation-inspector/bridge/wording"
+)
+
+// post sends a message of the SDK, and returns the response for the SDK.
+func (r *remote) post(req *http.Request) (*http.Response, error) {
+	body, err := io.ReadAll(req.Body)
+	if err = errors.Join(err, req.Body.Close()); err != nil {
+		return nil, fmt.Errorf("reading the message to be sent: %w", err)
+	}
+	f, err := r.prepare(req)
+	if err != nil {
+		return nil, err
+	}
+	out := r.tap.leaving(body)
+	u, ok, err := r.tap.sending(f.carry(out), req.Response != nil)
+	if !ok {
+		f.over()
+		if err != nil {
+			return nil, err
+		}
+		return standIn(req, http.StatusAccepted, nil, http.NoBody), nil
+	}
+	if r.legacy() && !r.own(req.URL) {
+		f.over()
+		err := errors.New("the message endpoint that the server names is of another origin, and is not used")
+		r.tap.observer.Undelivered(u, err)
+		return nil, &Failure{Method: u.Message.Method, Text: err.Error()}
+	}
+	f.of = ofUnit(u)
+	resp, err := f.do()
+	if err != nil {
+		if givenUp := req.Context().Err() != nil || r.life.Err() != nil; !givenUp || !f.wrote.Load() {
+			r.tap.observer.Undelivered(u, err)
+		}
+		return nil, failedRequest(u.Message.Method, err)
+	}
+	switch {
+	case followed(resp):
+		return resp, nil
+	case resp.StatusCode >= 300:
+		resp, err = r.refused(req, u, resp)
+	case u.Fault != "" && (out.Unasked || u.Kind == wire.Noise):
+		return r.overhear(req, u, resp, out.Unasked)
+	default:
+		resp, err = r.accepted(req, u, resp)
+	}
+	if resp != nil && u.Message.Method == mcp.MethodDiscover {
+		// A session begins with the response to initialize. The SDK would otherwise use
+		// the session id of this response.
+		resp.Header = resp.Header.Clone()
+		resp.Header.Del(sessionHeader)
+	}
+	return resp, err
+}
+
+// carry makes a message the body of the request, and returns its unit.
+func (f *flight) carry(out Outgoing) Unit {
+	body := out.Frame.Raw
+	f.named(body)
+	f.req.ContentLength = int64(len(body))
+	f.req.GetBody = func() (io.ReadCloser, error) {
+		if out.Pieces != nil {
+			return out.body(), nil
+		}
+		return io.NopCloser(bytes.NewReader(body)), nil
+	}
+	f.req.Body, _ = f.req.GetBody()
+	u := Unit{Frame: out.frame()}
+	u.Stream, u.Header, u.HTTPMethod, u.URL = wire.StreamPost, f.sent(), f.req.Method, address(f.req)
+	return u
+}
+
+// failedRequest returns the failure of a request that got no response, or only one that
+// asks for a token.
+func failedRequest(method string, err error) *Failure {
+	if refused := new(Failure); errors.As(err, &refused) {
+		refused.Method = method
+		return refused
+	}
+	return &Failure{Method: method, Text: inWords(err), cause: err}
+}
+
+// refused handles a response with a status of 300 or above. If its body is a JSON-RPC
+// error for the request, that error is passed on as the server's answer.
+func (r *remote) refused(req *http.Request, u Unit, resp *http.Response) (*http.Response, error) {
+	said := r.explanation(resp)
+	reason := "HTTP " + statusText(resp)
+	to := redact.WithoutQuery(resp.Header.Get("Location"))
+	if to != "" {
+		reason += " to " + to
+	}
+	reason += wording.After(": ", errorText(resp, said.head))
+	failure := &Failure{Method: u.Message.Method, Status: resp.StatusCode, Text: reason, Challenge: challenge(resp)}
+	if m, err := wire.ParseMessage(said.head); err == nil && said.whole() {
+		_, deliver := r.tap.bytes(answerUnit(u.Message, resp), said)
+		if m.Kind == wire.Error && u.Message.Kind == wire.Request && (m.ID == nil || bytes.Equal(m.ID, u.Message.ID)) {
+			return refusedWith(req, resp, deliver, failure)
+		}
+	} else {
+		r.tap.failure(u.Message, noteOf(resp, wire.Note{Kind: wire.NoteHTTPStatus, Of: ofUnit(u), To: to, Said: quoted(said.head)}))
+	}
+	u.Status = resp.StatusCode
+	r.tap.observer.Undelivered(u, errors.New(reason))
+	if sessionGone(resp) {
+		return standIn(req, resp.StatusCode, resp.Header, http.NoBody), nil // the SDK handles the end of a session itself
+	}
+	return nil, failure
+}
+
+// answerUnit returns the fields of a unit for the body of the response to a POST.
+func answerUnit(posted wire.Message, resp *http.Response) Unit {
+	return Unit{
+		Frame:   wire.Frame{Stream: wire.StreamPost, Header: resp.Header, Status: resp.StatusCode},
+		Related: posted.ID,
+	}
+}
+
+// refusedWith passes on a JSON-RPC error that came with an HTTP refusal.
+func refusedWith(req *http.Request, resp *http.Response, deliver []byte, failure *Failure) (*http.Response, error) {
+	status := resp.StatusCode
+	switch {
+	case deliver == nil:
+		return nil, &Failure{Method: failure.Method, Status: status, Text: droppedText}
+	case status == http.StatusUnauthorized, status == http.StatusForbidden:
+		return nil, failure // the SDK would keep only the message of the error
+	case tryAgain(resp):
+		status = http.StatusBadRequest // for these statuses the SDK ignores the body
+	}
+	return standIn(req, status, resp.Header, io.NopCloser(bytes.NewReader(deliver))), nil
+}
+
+func challenge(resp *http.Response) string {
+	return strings.Join(resp.Header.Values("WWW-Authenticate"), ", ")
+}
+
+// explanation reads the body of a refusal, at most maxErrorBody bytes of it and for at
+// most explainTime.
+func (r *remote) explanation(resp *http.Response) kept {
+	defer resp.Body.Close()
+	defer time.AfterFunc(explainTime, func() { resp.Body.Close() }).Stop()
+	k, _ := keep(io.LimitReader(resp.Body, maxErrorBody+1), min(r.tap.max, maxErrorBody)) // a partial body is better than none
+	return k
+}
+
+// accepted prepares a response with a status below 300 for the SDK.
+func (r *remote) accepted(req *http.Request, u Unit, resp *http.Response) (*http.Response, error) {
+	if u.Message.Kind != wire.Request || r.legacy() {
+		// No JSON-RPC response is due here, and the SDK ignores the body.
+		if resp.StatusCode != http.StatusAccepted && resp.StatusCode != http.StatusNoContent && !r.legacy() {
+			r.tap.observer.Noted(noteOf(resp, wire.Note{Kind: wire.NoteHTTPStatus, Of: ofMessage(u.Message), Want: "202 Accepted"}))
+		}
+		return resp, nil
+	}
+	switch media := mediaType(resp); media {
+	case "application/json":
+		answer := sync.OnceValues(func() (io.Reader, error) { return bytes.NewReader(r.jsonAnswer(resp, u.Message)), nil })
+		return standIn(req, resp.StatusCode, resp.Header, body{lazyReader(answer), resp.Body.Close}), nil
+	case eventStreamMedia:
+		resp.Body = r.events(resp, u.Message)
+		return resp, nil
+	default:
+		_ = resp.Body.Close() // the body was not read
+		note := noteOf(resp, wire.Note{Kind: wire.NoteHTTPStatus, Of: ofMessage(u.Message), Got: contentType(resp)})
+		r.tap.failure(u.Message, note)
+		return nil, &Failure{Method: u.Message.Method, Status: resp.StatusCode, Text: note.Note.Words(&note)}
+	}
+}
+
+// jsonAnswer reads a JSON response to its end and returns the bytes for the SDK. It is
+// never empty, because the SDK would end the session over an empty response.
+func (r *remote) jsonAnswer(resp *http.Response, posted wire.Message) []byte {
+	failure := &Failure{Method: posted.Method, Status: resp.StatusCode}
+	u := answerUnit(posted, resp)
+	said, err := keep(resp.Body, r.tap.max)
+	if err != nil {
+		if said.size > 0 {
+			r.tap.show(u, said, noRequest)
+		}
+		r.tap.failure(posted, wire.Frame{Status: resp.StatusCode, Note: &wire.Note{Kind: wire.NoteAnswerBroken, Of: ofMessage(posted), Bytes: said.size, Why: err.Error()}})
+		failure.Text = fmt.Sprintf("the answer broke off after %d bytes: %v", said.size, err)
+		return encoded(failure.response(posted.ID))
+	}
+	if _, deliver := r.tap.bytes(u, said); deliver != nil {
+		return deliver
+	}
+	failure.Text = droppedText
+	if _, err := wire.ParseMessage(said.head); !said.whole() {
+		failure.Text = fmt.Sprintf("the answer of %d bytes is over the limit of %d bytes for one message", said.size, r.tap.max)
+	} else if err != nil {
+		failure.Text = fmt.Sprintf("the answer is no JSON-RPC message: %v", err)
+	}
+	return encoded(failure.response(posted.ID))
+}

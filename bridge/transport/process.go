@@ -1,0 +1,311 @@
+package transport
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"elicitation-inspector/bridge/wire"
+)
+
+// process is a server that runs as a child and speaks over its standard input and
+// output. It leads a process group of its own, so that its children can be ended with
+// it. A child that leaves the group, as by setsid, is meant to outlive the server and
+// is left alone: it may be a browser that shows a sign-in page.
+type process struct {
+	ending
+	tap   *tap
+	conn  *lineConn
+	cmd   *exec.Cmd
+	group group
+	grace time.Duration
+
+	stdout, stderr *output
+
+	asked   chan context.Context // receives the request to end; the context bounds the waiting
+	exited  chan struct{}        // closed when the leader has exited and has been reaped
+	state   *os.ProcessState     // set before exited is closed
+	waitErr error                // set before exited is closed
+	drained chan struct{}        // closed when both outputs have ended
+}
+
+// Time limits for the end of a process, besides Options.Grace.
+const (
+	lastWords  = 200 * time.Millisecond // for output that is still in the pipes
+	drainTime  = 2 * time.Second        // for output that keeps coming
+	orphanTime = 300 * time.Millisecond // for children of a process that exited by itself; short, because questions wait to be withdrawn
+	killTime   = 5 * time.Second        // for the kernel to carry out SIGKILL
+)
+
+// maxStderrLine is how many bytes of one line of standard error are kept.
+const maxStderrLine = 1 << 20
+
+func openProcess(s Spec, t *tap, opts Options) (way, error) {
+	cmd, err := command(s)
+	if err != nil {
+		return nil, fmt.Errorf("starting %q: %w", s.Command[0], err)
+	}
+	p := &process{
+		ending: ending{gone: make(chan struct{})}, tap: t, cmd: cmd, grace: opts.Grace,
+		asked: make(chan context.Context, 1), exited: make(chan struct{}), drained: make(chan struct{}),
+	}
+	started := wire.Note{Kind: wire.NoteProcessStarted, Program: filepath.Base(cmd.Path), Command: s.Command, Dir: s.Dir}
+	for _, pair := range s.Env {
+		name, _, _ := strings.Cut(pair, "=")
+		started.Env = append(started.Env, name)
+	}
+	if err := p.start(started); err != nil {
+		return nil, fmt.Errorf("starting %q: %w", s.Command[0], explainStart(cmd, err))
+	}
+	return p, nil
+}
+
+func (p *process) start(note wire.Note) error {
+	stdin, inErr := p.cmd.StdinPipe()
+	stdout, outErr := p.cmd.StdoutPipe()
+	stderr, errErr := p.cmd.StderrPipe()
+	if err := errors.Join(inErr, outErr, errErr); err != nil {
+		return err
+	}
+	p.cmd.SysProcAttr = groupAttr()
+	started := make(chan error)
+	go p.runLeader(started)
+	if err := <-started; err != nil {
+		return err
+	}
+	p.conn, p.stdout, p.stderr = newLineConn(p.tap, stdin), &output{ReadCloser: stdout}, &output{ReadCloser: stderr}
+	// The process can be ended from here on, even while the observer blocks.
+	told := make(chan struct{})
+	go func() {
+		defer close(told)
+		note.PID = p.cmd.Process.Pid
+		p.tap.note(note)
+	}()
+	go func() {
+		<-told
+		p.conn.writeAll()
+	}()
+	var readers sync.WaitGroup
+	readers.Go(func() {
+		<-told
+		p.report("standard output", p.conn.readAll(p.stdout))
+	})
+	readers.Go(func() {
+		<-told
+		p.report("standard error", p.readStderr())
+	})
+	go func() {
+		readers.Wait()
+		close(p.drained)
+	}()
+	go p.supervise()
+	return nil
+}
+
+// runLeader starts the program and waits for its end, on one thread: Linux sends the
+// parent-death signal when the thread that started the child ends, so this thread must
+// live as long as the child.
+func (p *process) runLeader(started chan<- error) {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	if err := p.cmd.Start(); err != nil {
+		started <- err
+		return
+	}
+	p.group = newGroup(p.cmd.Process)
+	register(p.group)
+	started <- nil
+	// Cmd.Wait would close the pipes before they are read to the end.
+	p.state, p.waitErr = p.cmd.Process.Wait()
+	close(p.exited)
+}
+
+func (p *process) readStderr() error {
+	lines := newLineReader(p.stderr, 8<<10)
+	for {
+		line, err := lines.next(min(p.tap.max, maxStderrLine))
+		if err != nil {
+			return err
+		}
+		p.tap.observer.Stderr(line.head, !line.whole(), line.size)
+	}
+}
+
+// report notes why reading an output ended, unless the output was closed.
+func (p *process) report(what string, err error) {
+	switch {
+	case errors.Is(err, io.EOF), errors.Is(err, os.ErrClosed):
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		p.tap.note(wire.Note{Kind: wire.NotePipeHeld, Of: what})
+	default:
+		p.tap.failure(noRequest, wire.Frame{Note: &wire.Note{Kind: wire.NoteReadFailed, Of: "the server's " + what, Why: err.Error()}})
+	}
+}
+
+// output is the reading end of a pipe that the process writes to.
+type output struct {
+	io.ReadCloser
+	ending atomic.Bool
+}
+
+// Read implements [io.Reader].
+func (o *output) Read(b []byte) (int, error) {
+	if o.ending.Load() {
+		o.bound()
+	}
+	return o.ReadCloser.Read(b)
+}
+
+// last makes reads end once the pipe stays empty for lastWords.
+func (o *output) last() {
+	o.ending.Store(true)
+	o.bound()
+}
+
+// bound sets the deadline of reads on an empty pipe. Where the system has no such
+// deadlines, reads end when the pipe is closed.
+func (o *output) bound() {
+	if pipe, ok := o.ReadCloser.(interface{ SetReadDeadline(time.Time) error }); ok {
+		_ = pipe.SetReadDeadline(time.Now().Add(lastWords))
+	}
+}
+
+// supervise waits until the process exits or is asked to end, ends what is left of it,
+// and notes its exit.
+func (p *process) supervise() {
+	defer p.group.release()
+	patience, grace, asked := context.Background(), p.grace, false
+	select {
+	case <-p.exited:
+		// The process exited by itself. Read what it has written, but do not wait for
+		// children that keep the pipes open.
+		await(patience, p.drained, lastWords)
+		grace = min(grace, orphanTime)
+	case patience = <-p.asked:
+		asked = true
+		_ = p.conn.Close() // an error means that the pipe is broken, which is as good as closed
+		await(patience, p.exited, grace)
+	}
+	// End the group right after the leader was reaped, because the system may reuse the
+	// id of an empty group.
+	problem := p.endGroup(patience, grace)
+	unregister(p.group)
+	problem = errors.Join(problem, p.endOutput())
+
+	exit := Exit{Code: -1}
+	select {
+	case <-p.exited:
+		exit = exitOf(p.state)
+		problem = errors.Join(problem, p.waitErr)
+	default:
+	}
+	exit.Err = problem
+	note := exit.note()
+	note.PID = p.cmd.Process.Pid
+	if asked {
+		note.By = wire.ByInspector
+	}
+	if exit.failed(asked) {
+		p.tap.failure(noRequest, wire.Frame{Note: &note})
+	} else {
+		p.tap.note(note)
+	}
+	p.exit = &exit
+	close(p.gone)
+}
+
+// endGroup ends the processes left in the group: with SIGTERM, and with SIGKILL after
+// the grace.
+func (p *process) endGroup(patience context.Context, grace time.Duration) error {
+	if !p.running() {
+		return nil
+	}
+	p.group.terminate()
+	if p.awaitStopped(patience, grace) {
+		return nil
+	}
+	p.group.kill()
+	if p.awaitStopped(context.Background(), killTime) {
+		return nil
+	}
+	return fmt.Errorf("process group %d could not be killed", p.cmd.Process.Pid)
+}
+
+// endOutput reads the rest of the output. Only a process outside of the group can still
+// hold the pipes; when it is silent, the output counts as ended.
+func (p *process) endOutput() error {
+	p.stdout.last()
+	p.stderr.last()
+	var err error
+	if !await(context.Background(), p.drained, drainTime) {
+		err = errors.New("its output did not end")
+	}
+	_ = p.conn.Close()
+	_ = p.stdout.Close()
+	_ = p.stderr.Close()
+	await(context.Background(), p.drained, lastWords)
+	await(context.Background(), p.conn.stopped, lastWords)
+	return err
+}
+
+func (p *process) running() bool {
+	select {
+	case <-p.exited:
+		return p.group.alive()
+	default:
+		return true
+	}
+}
+
+// awaitStopped waits until no process of the group is left, and reports whether it
+// succeeded. It polls, because the system only reports the end of direct children.
+func (p *process) awaitStopped(patience context.Context, limit time.Duration) bool {
+	patience, cancel := context.WithTimeout(patience, limit)
+	defer cancel()
+	for pause := time.Millisecond; p.running(); pause = min(2*pause, 50*time.Millisecond) {
+		select {
+		case <-time.After(pause):
+		case <-patience.Done():
+			return false
+		}
+	}
+	return true
+}
+
+// await waits for done, at most for limit and until patience ends. It reports whether
+// done was closed.
+func await(patience context.Context, done <-chan struct{}, limit time.Duration) bool {
+	patience, cancel := context.WithTimeout(patience, limit)
+	defer cancel()
+	select {
+	case <-done:
+		return true
+	case <-patience.Done():
+	}
+	select {
+	case <-done:
+		return true
+	default:
+		return false
+	}
+}
+
+// Connect implements [mcp.Transport].
+func (p *process) Connect(ctx context.Context) (mcp.Connection, error) { return p.conn.Connect(ctx) }
+
+func (p *process) end(patience context.Context) error {
+	p.asked <- patience
+	<-p.gone
+	return p.exit.Err
+}

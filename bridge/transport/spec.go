@@ -1,0 +1,156 @@
+// Package transport connects to MCP servers: a process over stdio, Streamable HTTP, legacy
+// HTTP+SSE, or a server in this process. Each connection is tapped below the SDK: an
+// [Observer] sees the exact bytes of every message before the SDK does, and decides
+// which bytes the SDK gets.
+package transport
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"net/http"
+	"net/url"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	protocol "elicitation-inspector/bridge/mcp"
+	"elicitation-inspector/bridge/signin"
+	"elicitation-inspector/bridge/wording"
+)
+
+// Spec describes how one server is reached: by exactly one of Command, URL and Builtin.
+type Spec struct {
+	Name string // display name
+	// Disabled is set for a server that its file disables. Its other members were not
+	// read.
+	Disabled bool
+	// From is the place of the server in its configuration file, as "mcp.json:12"; ""
+	// without a file.
+	From string
+	// Problem is why the server cannot be reached as its file describes it; nil if
+	// there is no problem.
+	Problem error
+	// Protocol and Elicitation are the members of the file that say how the client
+	// presents itself, unchecked; "" if absent.
+	Protocol, Elicitation string
+
+	Command []string // program and arguments
+	Env     []string // K=V, added to the inspector's own environment
+	Dir     string   // working directory of the process; the inspector's own if empty
+
+	URL       string
+	Transport Transport
+	// Header is added to each request to the URL's own origin (scheme, host and port),
+	// and to no other origin. It replaces headers of the same name.
+	Header http.Header
+	// SignIn says how to sign in to the server if it requires that.
+	SignIn signin.Config
+	// Access provides the tokens for requests to the URL's own origin; nil if requests
+	// need none.
+	Access Access
+
+	Builtin func() *mcp.Server // makes a server to run in this process
+}
+
+// Transport is the protocol spoken with a URL.
+type Transport string
+
+// The transports.
+const (
+	TransportAuto Transport = ""     // Streamable HTTP, then HTTP+SSE; see [Spec.Candidates]
+	TransportHTTP Transport = "http" // Streamable HTTP, revision 2025-03-26 and later
+	TransportSSE  Transport = "sse"  // HTTP+SSE of revision 2024-11-05
+)
+
+// ParseTransport returns the transport with this name on the command line. An empty
+// string means auto.
+func ParseTransport(s string) (Transport, error) {
+	switch t := Transport(s); t {
+	case TransportAuto, TransportHTTP, TransportSSE:
+		return t, nil
+	case "auto":
+		return TransportAuto, nil
+	default:
+		return "", fmt.Errorf("unknown transport %q: want auto, http or sse", s)
+	}
+}
+
+// How names the transport: "stdio", "HTTP", "SSE" or "in process"; "" if the server's
+// file does not tell. For [TransportAuto] it names the first one tried.
+func (s Spec) How() string {
+	switch {
+	case s.Builtin != nil:
+		return "in process"
+	case s.URL == "" && s.Problem != nil && len(s.Command) == 0:
+		return "" // unknown
+	case s.URL == "":
+		return "stdio"
+	case s.Transport == TransportSSE:
+		return "SSE"
+	default:
+		return "HTTP"
+	}
+}
+
+// Address returns the command line, or the URL without its password, for display.
+func (s Spec) Address() string {
+	switch {
+	case s.Builtin != nil:
+		return "built in"
+	case s.URL == "":
+		words := make([]string, len(s.Command))
+		for i, word := range s.Command {
+			words[i] = wording.ShellWord(word)
+		}
+		return strings.Join(words, " ")
+	}
+	u, err := url.Parse(s.URL)
+	if err != nil {
+		return s.URL
+	}
+	return u.Redacted()
+}
+
+// Key returns a hash that identifies the server across runs: by its URL, or by its
+// command and folder. It reveals neither. It is "" if there is no server to reach.
+func (s Spec) Key() string {
+	words := []string{s.URL}
+	switch {
+	case s.Builtin != nil:
+		words = []string{s.How()}
+	case len(s.Command) > 0:
+		dir, err := filepath.Abs(s.Dir)
+		if err != nil {
+			dir = s.Dir
+		}
+		words = append([]string{dir}, s.Command...)
+	case s.URL == "":
+		return ""
+	}
+	sum := sha256.Sum256([]byte(strings.Join(words, "\x00")))
+	return hex.EncodeToString(sum[:12])
+}
+
+// Candidates lists the specs to try, in order, each with one transport: for
+// [TransportAuto] Streamable HTTP and then HTTP+SSE, otherwise only the spec itself.
+// The next candidate is worth trying only if [TryNext] says so.
+func (s Spec) Candidates() []Spec {
+	if s.URL == "" || s.Transport != TransportAuto {
+		return []Spec{s}
+	}
+	modern, legacy := s, s
+	modern.Transport, legacy.Transport = TransportHTTP, TransportSSE
+	return []Spec{modern, legacy}
+}
+
+// TryNext reports whether err, from connecting over Streamable HTTP, is typical of a
+// server that only supports HTTP+SSE: status 400, 404 or 405 for the POST of
+// initialize, without a JSON-RPC error (specification 2025-11-25, Transports, Backwards
+// Compatibility).
+func TryNext(err error) bool {
+	failure, ok := FailureOf(err)
+	return ok && failure.Method == protocol.MethodInitialize && slices.Contains([]int{http.StatusBadRequest, http.StatusNotFound, http.StatusMethodNotAllowed}, failure.Status)
+}

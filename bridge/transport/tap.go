@@ -1,0 +1,215 @@
+package transport
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+
+	"elicitation-inspector/bridge/wire"
+)
+
+// tap passes every unit between the server and the SDK through the observer.
+type tap struct {
+	observer Observer
+	max      int64
+	outgoing func([]byte) Outgoing // nil: messages are sent as the SDK encoded them
+}
+
+// leaving returns the message to write for a message that the SDK has encoded.
+func (t *tap) leaving(raw []byte) Outgoing {
+	raw = restoreID(raw)
+	if t.outgoing != nil {
+		return t.outgoing(raw)
+	}
+	return Outgoing{Frame: wire.Frame{Raw: raw}}
+}
+
+// sending shows the observer a unit before it is written, unless again is set because
+// the observer has seen it, and reports whether it is to be written. If the observer
+// keeps back a request, the error is a [Failure]. The returned unit is for Undelivered.
+func (t *tap) sending(u Unit, again bool) (Unit, bool, error) {
+	u.Dir, u.Size = wire.ClientToServer, int64(len(u.Raw))
+	m, _ := wire.ParseMessage(u.Raw)
+	u.Message, u.Kind = m, cmp.Or(m.Kind, wire.Noise)
+	switch {
+	case again || t.observer.Sending(u):
+		return u, true, nil
+	case m.Kind == wire.Request:
+		return u, false, &Failure{Method: m.Method, Text: "the request was kept back"}
+	default:
+		return u, false, nil
+	}
+}
+
+func (t *tap) note(n wire.Note) { t.observer.Noted(wire.Frame{Note: &n}) }
+
+// failure passes a note about a failure to the observer. If request is a request, it
+// gets no response because of the failure.
+func (t *tap) failure(request wire.Message, f wire.Frame) {
+	f.Failed = true
+	if request.Kind == wire.Request {
+		f.Answers = request.ID
+	}
+	t.observer.Noted(f)
+}
+
+// noRequest is the zero message, for a failure that leaves no request without a
+// response.
+var noRequest wire.Message
+
+// noteOf returns the frame of a note about an HTTP response.
+func noteOf(resp *http.Response, n wire.Note) wire.Frame {
+	return wire.Frame{Note: &n, Header: resp.Header, Status: resp.StatusCode, HTTPMethod: resp.Request.Method}
+}
+
+// show passes received bytes to the observer as they are, with the message parsed from
+// them, zero for noise. It returns the unit, and the bytes that the observer gives for
+// the SDK.
+func (t *tap) show(u Unit, k kept, m wire.Message) (Unit, []byte) {
+	u.Dir, u.Raw, u.Size, u.Truncated = wire.ServerToClient, k.head, k.size, !k.whole()
+	u.Message, u.Kind = m, cmp.Or(m.Kind, wire.Noise)
+	// Unless it is the JSON-RPC response, the body of the HTTP response to a POST ends
+	// the request as well: if it is no message, has no id, or is a refusal with another
+	// id.
+	refused := u.Status >= 300 && !bytes.Equal(m.ID, u.Related)
+	if u.Stream == wire.StreamPost && (u.Kind == wire.Noise || refused || m.Kind.IsResponse() && m.ID == nil) {
+		u.Answers = u.Related
+	}
+	return u, t.observer.Received(u)
+}
+
+// receive passes received bytes to the observer. It returns the message parsed from
+// them, and the message for the SDK, nil for none.
+func (t *tap) receive(u Unit, k kept) (wire.Message, jsonrpc.Message) {
+	parse := wire.ParseMessage
+	if !k.whole() {
+		parse = func(head []byte) (wire.Message, error) { return wire.ParseEnds(head, k.end()) }
+	}
+	came, err := parse(k.head)
+	u, given := t.show(u, k, came)
+	m := came
+	switch {
+	case err != nil:
+		return noRequest, nil
+	case u.Truncated:
+		return came, t.instead(u, fmt.Sprintf("the message of %d bytes is over the limit of %d bytes for one message", u.Size, t.max))
+	case len(given) == 0:
+		return came, nil
+	case len(given) != len(u.Raw) || &given[0] != &u.Raw[0]:
+		if m, err = wire.ParseMessage(given); err != nil {
+			return came, t.instead(u, "what is given for it is no message: "+err.Error())
+		}
+	}
+	if m.Kind.IsResponse() && m.ID == nil {
+		m.ID = u.Related // the response to a POST may omit its id
+	}
+	msg, err := messageOf(m)
+	if err != nil {
+		msg = t.instead(u, fmt.Sprintf("the message cannot be read: %v", err))
+	}
+	return came, msg
+}
+
+// instead notes why a message is not passed on. For a response, it returns a failure in
+// its place, so that the call ends; for requests and notifications it returns nil.
+func (t *tap) instead(u Unit, why string) jsonrpc.Message {
+	t.failure(noRequest, wire.Frame{Note: &wire.Note{Kind: wire.NoteNotPassedOn, Why: why}})
+	if !u.Message.Kind.IsResponse() {
+		return nil
+	}
+	id := u.Message.ID
+	if id == nil {
+		id = u.Related
+	}
+	return (&Failure{Text: why}).response(id)
+}
+
+// bytes is like receive, for those connections of the SDK that parse messages
+// themselves.
+func (t *tap) bytes(u Unit, k kept) (wire.Message, []byte) {
+	m, msg := t.receive(u, k)
+	return m, encoded(msg)
+}
+
+// encoded returns the JSON of a message; nil for nil.
+func encoded(msg jsonrpc.Message) []byte {
+	if msg == nil {
+		return nil
+	}
+	raw, err := jsonrpc.EncodeMessage(msg)
+	if err != nil {
+		panic(fmt.Sprintf("encoding a message: %v", err)) // all parts are valid JSON
+	}
+	return raw
+}
+
+// messageOf converts a parsed message to the SDK's type, without parsing it again.
+func messageOf(m wire.Message) (jsonrpc.Message, error) {
+	id, err := idOf(m)
+	if err != nil {
+		return nil, err
+	}
+	switch m.Kind {
+	case wire.Request, wire.Notification:
+		return &jsonrpc.Request{ID: id, Method: m.Method, Params: m.Params}, nil
+	case wire.Result:
+		return &jsonrpc.Response{ID: id, Result: m.Result}, nil
+	case wire.Error:
+		if !id.IsValid() {
+			return nil, errors.New("it answers no request")
+		}
+		var e jsonrpc.Error
+		if err := json.Unmarshal(m.Error, &e); err != nil {
+			return nil, fmt.Errorf("its error: %w", err)
+		}
+		return &jsonrpc.Response{ID: id, Error: &e}, nil
+	default:
+		return nil, fmt.Errorf("it is a %v", m.Kind)
+	}
+}
+
+// The SDK reads a number as a float64 and keeps it as an int64, so that large ids, as
+// of servers that count in nanoseconds, would change in its responses; it also escapes
+// strings differently. So the SDK gets a string in place of the id of a server's
+// request, and restoreID puts the exact bytes back into the response.
+const idPrefix = "elicitation-inspector-id:"
+
+// idOf returns the SDK's id for the id of a message.
+func idOf(m wire.Message) (jsonrpc.ID, error) {
+	switch {
+	case m.ID == nil:
+		return jsonrpc.ID{}, nil
+	case m.Kind == wire.Request:
+		return jsonrpc.MakeID(idPrefix + string(m.ID))
+	}
+	var id any
+	if err := json.Unmarshal(m.ID, &id); err != nil {
+		return jsonrpc.ID{}, fmt.Errorf("its id: %w", err)
+	}
+	return jsonrpc.MakeID(id)
+}
+
+// restoreID replaces the id in a response that the SDK has encoded by the exact id of
+// the server's request.
+func restoreID(raw []byte) []byte {
+	const start = `{"jsonrpc":"2.0","id":`
+	if !bytes.HasPrefix(raw, []byte(start+`"`+idPrefix)) {
+		return raw
+	}
+	dec := json.NewDecoder(bytes.NewReader(raw[len(start):]))
+	var text string
+	if dec.Decode(&text) != nil {
+		return raw
+	}
+	id := text[len(idPrefix):]
+	if !json.Valid([]byte(id)) {
+		return raw
+	}
+	return slices.Concat([]byte(start), []byte(id), raw[len(start)+int(dec.InputOffset()):])
+}
