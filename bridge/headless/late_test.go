@@ -1,36 +1,30 @@
 package headless
 
 import (
-	"context"
 	"os"
 	"testing"
 
 	"elicitation-inspector/bridge/conversation"
-	"elicitation-inspector/bridge/demo/faulty"
+	"elicitation-inspector/bridge/demo"
 	"elicitation-inspector/bridge/mcp"
 	"elicitation-inspector/bridge/script"
 	"elicitation-inspector/bridge/transport"
 	"elicitation-inspector/bridge/wire"
 )
 
-// serving is the environment variable that makes the test binary the faulty server.
-const serving = "HEADLESS_TEST_FAULTY"
-
-func TestMain(m *testing.M) {
-	if os.Getenv(serving) != "" {
-		faulty.Serve(context.Background(), faulty.Options{In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Exit: os.Exit})
-		return
-	}
-	os.Exit(m.Run())
-}
-
 // TestLateAnswersGoOut has a call return only when the answer that a fault sends after the
 // call's end is in the log, behind the cancellation of the call.
 func TestLateAnswersGoOut(t *testing.T) {
 	t.Parallel()
+	server := demo.New(demo.Options{})
+	t.Cleanup(func() {
+		if err := server.Close(); err != nil {
+			t.Error(err)
+		}
+	})
 	for range 10 { // the call's end and the answer are a race
 		s, err := Open(t.Context(), Config{
-			Target:   transport.Spec{Name: faulty.Name, Command: []string{os.Args[0]}, Env: []string{serving + "=1"}},
+			Target:   transport.Spec{Name: demo.Name, Builtin: server.MCP},
 			Settings: conversation.ClientSettings{Protocol: mcp.Revision20251125, Choice: conversation.ChoiceExplicit, Elicitation: conversation.DeclareBoth},
 		})
 		if err != nil {
@@ -40,7 +34,7 @@ func TestLateAnswersGoOut(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, err = s.Call(t.Context(), Call{Kind: conversation.Tool, Key: "hold_parcel", Scripts: []*script.Script{rules}})
+		_, err = s.Call(t.Context(), Call{Kind: conversation.Tool, Key: "book_table", Scripts: []*script.Script{rules}})
 		cancelled, answered := int64(0), int64(0)
 		for seq := int64(1); seq <= s.Log().Len(); seq++ {
 			switch e := s.Log().Entry(seq); {

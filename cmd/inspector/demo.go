@@ -14,41 +14,27 @@ import (
 	"github.com/spf13/cobra"
 
 	"elicitation-inspector/bridge/demo"
-	"elicitation-inspector/bridge/demo/faulty"
 	"elicitation-inspector/bridge/demo/protected"
 )
 
 func newDemo() *cobra.Command {
 	var address string
-	var behindOAuth, broken, conforming, verbose bool
+	var behindOAuth, conforming, verbose bool
 	cmd := &cobra.Command{
-		Use:   "demo [--http ADDR [--protected] [--conformance] | --faulty]",
+		Use:   "demo [--http ADDR [--protected]] [--conformance]",
 		Short: "Run the demo server by itself, for other clients",
 		Long: `Demo runs the built-in demo server by itself, over stdio, or over Streamable HTTP
 at http://ADDR/mcp. With --protected it is behind OAuth there, with an authorization
 server of its own; docs/protected.md lists the paths at which a step of the sign-in is
 wrong.
 
-With --faulty it is another server, over stdio, whose tools each do one thing wrong:
-something to find for whoever looks for defects.
-
 With --conformance it offers the tools and the prompt by the names that the official
 conformance suite calls in its scenarios about questions, and passes these.`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			logger := newLogger(cmd, verbose)
-			if broken && address != "" {
-				return usage("--faulty is served over stdio only: leave out --http")
-			}
 			if behindOAuth && address == "" {
 				return usage("--protected is served over HTTP only: add --http ADDR")
-			}
-			if broken && !conforming {
-				faulty.Serve(cmd.Context(), faulty.Options{In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Exit: os.Exit})
-				return nil
-			}
-			if broken && conforming {
-				return usage("--faulty and --conformance are different servers: leave out one of them")
 			}
 			options := demo.Options{Logger: logger, Exit: os.Exit, Conformance: conforming}
 			if address != "" {
@@ -64,7 +50,6 @@ conformance suite calls in its scenarios about questions, and passes these.`,
 	}
 	cmd.Flags().StringVar(&address, "http", "", "serve Streamable HTTP at `ADDR` instead of stdio")
 	cmd.Flags().BoolVar(&behindOAuth, "protected", false, "ask for a sign-in with OAuth (with --http)")
-	cmd.Flags().BoolVar(&broken, "faulty", false, "serve tools that each have one fault, over stdio")
 	cmd.Flags().BoolVar(&conforming, "conformance", false, "offer what the official conformance suite calls")
 	cmd.Flags().BoolVarP(&verbose, "verbose", "v", false, "log more to standard error")
 	return cmd

@@ -9,7 +9,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"elicitation-inspector/bridge/demo/faulty"
+	"elicitation-inspector/e2e/check/faulty"
 	"elicitation-inspector/e2e/internal/inspector"
 )
 

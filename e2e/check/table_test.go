@@ -14,11 +14,11 @@ import (
 
 	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/demo"
-	"elicitation-inspector/bridge/demo/faulty"
 	"elicitation-inspector/bridge/headless"
 	"elicitation-inspector/bridge/mcp"
 	"elicitation-inspector/bridge/script"
 	"elicitation-inspector/bridge/transport"
+	"elicitation-inspector/e2e/check/faulty"
 	"elicitation-inspector/e2e/internal/servers"
 )
 

@@ -82,6 +82,15 @@ type session struct {
 	args []string
 }
 
+// faultyServer builds the faulty server and returns its path.
+func faultyServer(t *testing.T) string {
+	path := filepath.Join(t.TempDir(), "faulty")
+	if err := inspector.Build("..", path, "-trimpath", "./servers/faulty"); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
 // record fills the folder with sessions of the demo and the faulty server in each
 // revision, sign-ins, and damaged copies of them.
 func record(t *testing.T, dir string) {
@@ -92,11 +101,7 @@ func record(t *testing.T, dir string) {
 		}
 	}
 	var sessions []session
-	for _, server := range []string{"demo", "faulty"} {
-		command := []string{"--", *base, "demo"}
-		if server == "faulty" {
-			command = append(command, "--faulty")
-		}
+	for server, command := range map[string][]string{"demo": {"--", *base, "demo"}, "faulty": {"--", faultyServer(t)}} {
 		for _, revision := range []string{"2025-06-18", "2025-11-25", "2026-07-28"} {
 			var items []struct{ Kind, Name string }
 			listed, err := exec.Command(*base, append([]string{"list", "--format", "json", "--protocol", revision}, command...)...).Output()
@@ -345,9 +350,10 @@ func TestSameVerdicts(t *testing.T) {
 	if err := inspector.Build("../..", now, "-trimpath", "./cmd/inspector"); err != nil {
 		t.Fatal(err)
 	}
+	server := faultyServer(t)
 	verdicts := func(binary string, tools []string) map[string]string { // the tool, by the finding
 		arguments := append([]string{"check", "--format", "json", "--jobs", "4", "--timeout", "3s"}, tools...)
-		out, err := exec.Command(binary, append(arguments, "--", *base, "demo", "--faulty")...).Output()
+		out, err := exec.Command(binary, append(arguments, "--", server)...).Output()
 		var report struct {
 			Calls   []struct{ Key string }
 			Results []struct {

@@ -12,13 +12,13 @@ var update = flag.Bool("update", false, "write docs/faulty.md anew")
 
 const introduction = `# The faulty server
 
-` + "`inspector demo --faulty`" + ` is an MCP server over stdio whose tools are right in everything but one
-thing each. Whoever looks for defects in servers can see here what is found. It speaks
-2025-06-18, 2025-11-25 and 2026-07-28; the table says which tools there are only in some
+` + "`go run ./servers/faulty`" + ` in the folder e2e of a checkout runs an MCP server over stdio whose
+tools are right in everything but one thing each. Whoever looks for defects in servers can
+see here what is found. It speaks 2025-06-18, 2025-11-25 and 2026-07-28; the table says which tools there are only in some
 of them. *Found* is what ` + "`inspector check`" + ` says under these behaviours
 ([misbehave.md](misbehave.md) tells what the client does then), and it says nothing else.
 
-This page is written by ` + "`go test ./bridge/demo/faulty -update`" + `.
+This page is written by ` + "`go test ./check/faulty -update`" + ` in that folder.
 
 | tool | what it does wrong | revisions | found | under |
 |---|---|---|---|---|
@@ -49,6 +49,6 @@ func TestDocumentation(t *testing.T) {
 		}
 	}
 	if got, err := os.ReadFile(path); err != nil || string(got) != b.String() {
-		t.Errorf("docs/faulty.md is out of date (%v): run go test ./bridge/demo/faulty -update", err)
+		t.Errorf("docs/faulty.md is out of date (%v): run go test ./check/faulty -update", err)
 	}
 }
