@@ -1,8 +1,10 @@
 package check
 
 import (
+	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 
 	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/fault"
@@ -24,6 +26,9 @@ func judgeTogether(list []*judgement) {
 		return
 	}
 	for _, j := range list {
+		if j.Behaviour == behaviourOther {
+			j.kept(list)
+		}
 		deed := j.deed()
 		if j.standing != same || deed == nil || j.says(ruleConsent, Fail) {
 			continue
@@ -143,6 +148,35 @@ func (j *judgement) crossed() {
 		case !guessed && !own:
 			j.find(ruleCrossed, Fail, fmt.Sprintf("A call came back with the answer that was given to another one at the same time: %s", quoteResult(r.call)),
 				r.call.began(), r.call.lastAnswer(), r.call.ResultSeq, j.Calls[whose].lastAnswer())
+		}
+	}
+}
+
+// kept judges whether an accepted call shows the answer that honest calls gave, in other
+// sessions, in place of its own.
+func (j *judgement) kept(list []*judgement) {
+	if len(j.Calls) != 1 || !j.Calls[0].succeeded() || against(j.Honest, j.Calls[0].Result, nil, unchanged) != same {
+		return
+	}
+	m := j.Calls[0]
+	shows := func(raw, value json.RawMessage) bool {
+		return slices.ContainsFunc(textsIn(raw), func(text string) bool { return len(occurrences(text, rawjson.Text(value))) > 0 })
+	}
+	for _, h := range j.Honest {
+		for i, q := range m.Questions[:min(len(m.Questions), len(h.Questions))] {
+			for name, value := range rawjson.Members(contentOf(h.Questions[i])) {
+				own := rawjson.Member(contentOf(q), name)
+				switch {
+				case own == nil || equal(own, value) || !isDistinct(value) || !strings.ContainsAny(rawjson.Text(value), "@0123456789"):
+				case !shows(m.Result, value) || shows(m.Result, own) || shows(m.Arguments, value):
+				case slices.ContainsFunc(m.Questions, func(q *conversation.Question) bool { return shows(q.Params, value) }):
+				case slices.ContainsFunc(list, func(other *judgement) bool { return other.lacks != nil && shows(other.Calls[0].Result, value) }):
+				default:
+					j.find(ruleCrossed, Fail, fmt.Sprintf("The client answered with %s, and the result has %s, which was answered in another session: %s",
+						wording.Quoted(rawjson.Text(own)), wording.Quoted(rawjson.Text(value)), quoteResult(m)), q.AskedSeq, q.AnswerSeq, m.ResultSeq)
+					return
+				}
+			}
 		}
 	}
 }

@@ -151,16 +151,20 @@ func (m *made) converse(ctx context.Context, place *slot, c *chosen, t *trial, l
 		return list, err
 	}
 	var err error
+	var used json.RawMessage
 	if t.before != nil {
 		_, err = call(t.before.arguments, t.before.answers, 1, limit)
-		if state := m.lastState(); state != nil {
-			t.answers = t.before.then(state)
+		if used = m.lastState(); used != nil {
+			t.answers = t.before.then(used)
 		} else if err == nil {
 			err = errors.New("the call before it got no requestState")
 		}
 	}
 	if err == nil {
 		out.calls, err = call(c.Arguments, t.answers, max(t.times, 1), t.limit)
+	}
+	if t.looks != nil {
+		t.looks.sameState = string(used) == string(m.lastState())
 	}
 	if err != nil {
 		m.Unconnected = err.Error()

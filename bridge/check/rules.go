@@ -180,7 +180,7 @@ var rules = []Rule{
 	{
 		ID:       ruleCrossed,
 		Breaks:   "calls at the same time that get each other's answers",
-		Evidence: "a call's result is that of an honest call with the content of another call in it; or, where the wire does not tell whose question it was, two results have the same content and one content is lost",
+		Evidence: "a call's result is that of an honest call with the content of another call in it; or it is that of honest calls word for word, with a made-up value that they sent (with a digit or @ in it), where this call sent another one, and nothing else in the call has that value; or, where the wire does not tell whose question it was, two results have the same content and one content is lost",
 		Unclear:  "the answers could not differ, or the results do not show them",
 		Sources: always(must(pageBasic, "Result Responses")).but(mcp.Revision20250618, must(pageBasic, "Responses")).
 			but(mcp.Revision20260728, must(pageBasic, "Statelessness")),
@@ -195,7 +195,7 @@ var rules = []Rule{
 	{
 		ID:       ruleActsTwice,
 		Breaks:   "what was agreed to once, done twice",
-		Evidence: "an answer that is sent twice changes what a witness says by twice as much as two accepted calls did before it, each by the same",
+		Evidence: "an answer that is sent twice changes what a witness says by twice as much as two accepted calls did before it, each by the same; or so do two calls, the second of which sends the requestState of the first (a warn)",
 		Unclear:  "never; without a witness it is not looked at",
 		Sources:  always(must(pageElicitation, "Response Actions")),
 	},

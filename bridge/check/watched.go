@@ -16,6 +16,7 @@ type looks struct {
 	of                   *watcher
 	before, asked, after []string // asked: while the question under trial waited; nil if it was not asked
 	err                  error
+	sameState            bool // the call got the requestState that it used again, so that it used its own
 }
 
 func (l *looks) take(ctx context.Context, into *[]string) {
@@ -43,13 +44,13 @@ func (l *looks) conclude(ctx context.Context, out outcomes) {
 }
 
 // doesTwice lists the behaviours that give one consent twice.
-var doesTwice = []string{"response-twice", "same-id"}
+var doesTwice = []string{"response-twice", "same-id", behaviourUsed}
 
 // refuses reports whether the behaviour of a trial gives no consent, so that the trial must
 // change nothing.
 func (t *trial) refuses() bool {
 	switch t.Behaviour {
-	case behaviourDecline, behaviourCancel, behaviourDeclineAlways, behaviourDenied, "never", "cancel-then-accept", "response-after-cancel", "missing-key":
+	case behaviourDecline, behaviourCancel, behaviourDeclineAlways, behaviourDenied, "never", "cancel-then-accept", "response-after-cancel", "answer-withdrawn", "missing-key":
 		return true
 	}
 	f, err := fault.Find(t.Behaviour)
@@ -119,7 +120,7 @@ func (r *runner) agrees(ctx context.Context, g *group) bool {
 		if !steady || !slices.Contains(doesTwice, t.Behaviour) {
 			continue
 		}
-		if l := r.looked(ctx, g, t, nil); l != nil && l.err == nil && isTwice(once, amount(l.before, l.after)) {
+		if l := r.looked(ctx, g, t, nil); l != nil && l.err == nil && !l.sameState && isTwice(once, amount(l.before, l.after)) {
 			t.twice = l.of.saw(l.before, l.after, "the call") + ", which is twice the change of a call that is accepted once"
 		}
 	}
@@ -249,6 +250,10 @@ func (j *judgement) effects() {
 		j.find(ruleActsEarly, Fail, "The server did it before the question was answered: while the question waited, "+j.Early+".", frames...)
 	}
 	if j.Twice != "" {
-		j.find(ruleActsTwice, Fail, "The server did it twice for one consent: "+j.Twice+".", frames...)
+		gravest, what := Fail, "The server did it twice for one consent: "
+		if j.Behaviour == behaviourUsed {
+			gravest, what = Warn, "The server took the requestState of a call that was over, and did it once more: "
+		}
+		j.find(ruleActsTwice, gravest, what+j.Twice+".", frames...)
 	}
 }

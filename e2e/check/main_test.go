@@ -18,7 +18,7 @@ const serving = "E2E_CHECK_FAULTY"
 
 func TestMain(m *testing.M) {
 	if os.Getenv(serving) != "" {
-		faulty.Serve(context.Background(), faulty.Options{In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Exit: os.Exit})
+		faulty.Serve(context.Background(), faulty.Options{In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Exit: os.Exit, Ledger: os.Getenv(faulty.LedgerVariable)})
 		return
 	}
 	code, err := prepared(m.Run)

@@ -5,6 +5,7 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -28,7 +29,8 @@ var whole = flag.Bool("whole", false, "try every behaviour on every tool in ever
 // and nothing else.
 func TestFaultyServer(t *testing.T) {
 	t.Parallel()
-	table(t, transport.Spec{Name: faulty.Name, Command: []string{os.Args[0]}, Env: []string{serving + "=1"}}, faulty.Planted())
+	spec := transport.Spec{Name: faulty.Name, Command: []string{os.Args[0]}, Env: []string{serving + "=1", faulty.LedgerVariable + "=" + filepath.Join(t.TempDir(), "ledger")}}
+	table(t, spec, faulty.Planted())
 }
 
 // TestDemo checks that a check finds every planted fault of the demo server, and
@@ -110,35 +112,57 @@ func table(t *testing.T, spec transport.Spec, plants []faulty.Plant) {
 			continue
 		}
 		own := slices.DeleteFunc(slices.Clone(plants), func(p faulty.Plant) bool { return p.Tool != item.Key })
+		plain := slices.DeleteFunc(slices.Clone(own), func(p faulty.Plant) bool { return p.Witness })
 		running.Go(func() {
 			places <- struct{}{}
 			defer func() { <-places }()
-			allowed, err := script.ParseText(script.Literal(item.Key))
-			if err != nil {
-				t.Error(err)
+			trials <- tried(t, spec, item, i, plain, "") + <-trials
+			if len(plain) == len(own) {
 				return
 			}
-			o := check.Options{
-				Server: headless.Config{Target: spec}, Jobs: 4, AllowDestructive: []*script.Text{allowed},
-				Wanted: []check.Wanted{{Kind: item.Kind, Key: item.Key}}, Revisions: item.revisions,
-			}
+			witnesses := faulty.WitnessOf(item.Key)
 			if !*whole {
-				reduced(&o, i, own)
+				witnesses = witnesses[i%len(witnesses):][:1]
 			}
-			report, err := check.Run(context.WithoutCancel(t.Context()), o)
-			if err != nil {
-				t.Errorf("%s: %v", item.Key, err)
-				return
+			for _, w := range witnesses {
+				trials <- tried(t, spec, item, i, own, w) + <-trials
 			}
-			if report.Stopped != "" {
-				t.Errorf("%s: stopped: %s", item.Key, report.Stopped)
-			}
-			compare(t, report, own)
-			trials <- len(report.Results) + <-trials
 		})
 	}
 	running.Wait()
 	t.Logf("%d trials of %d offers", <-trials, len(offers))
+}
+
+// tried checks an item and returns the number of its trials.
+func tried(t *testing.T, spec transport.Spec, item *offered, place int, plants []faulty.Plant, witness string) int {
+	allowed, err := script.ParseText(script.Literal(item.Key))
+	if err != nil {
+		t.Error(err)
+		return 0
+	}
+	o := check.Options{
+		Server: headless.Config{Target: spec}, Jobs: 4, AllowDestructive: []*script.Text{allowed},
+		Wanted: []check.Wanted{{Kind: item.Kind, Key: item.Key}}, Revisions: item.revisions,
+	}
+	if witness != "" {
+		if o.Witness, err = script.ParseWitness(witness); err != nil {
+			t.Error(err)
+			return 0
+		}
+	}
+	if !*whole {
+		reduced(&o, place, plants)
+	}
+	report, err := check.Run(context.WithoutCancel(t.Context()), o)
+	if err != nil {
+		t.Errorf("%s: %v", item.Key, err)
+		return 0
+	}
+	if report.Stopped != "" || slices.ContainsFunc(report.Problems, func(p check.Problem) bool { return p.Kind == check.WitnessBlind }) {
+		t.Errorf("%s: stopped: %q, %+v", item.Key, report.Stopped, report.Problems)
+	}
+	compare(t, report, plants)
+	return len(report.Results)
 }
 
 // reduced limits a check by the tool's place in the list: the newest revision for every

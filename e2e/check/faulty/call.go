@@ -28,6 +28,8 @@ type call struct {
 	asks         func() // lets the reader of the input continue; called when the first question is pending, or the call is over
 
 	argument string            // value of the tool's argument
+	echoed   string            // requestState of the round
+	given    json.RawMessage   // content of the last answer
 	asked    int               // number of questions so far, in this round
 	answers  []json.RawMessage // answers to the first questions, since 2026-07-28
 }
@@ -70,6 +72,11 @@ func (s *server) call(m message, revision string) {
 	c := &call{server: s, id: m.ID, revision: revision, capabilities: meta(m, "clientCapabilities")}
 	c.ctx, c.end = context.WithCancel(s.ctx)
 	name := rawjson.Text(rawjson.Member(m.Params, "name"))
+	if name == "ledger" {
+		tool := rawjson.Text(rawjson.Member(m.Params, "arguments", "tool"))
+		s.send(`{"jsonrpc":"2.0","id":%s,%s}`, m.ID, c.said(fmt.Sprintf("%s: %d", tool, len(s.entries(tool)))).member)
+		return
+	}
 	if c.tool = find(name, revision); c.tool == nil {
 		s.refuse(m.ID, mcp.CodeInvalidParams, "Unknown tool: "+name)
 		return

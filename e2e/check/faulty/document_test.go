@@ -20,6 +20,14 @@ of them. *Found* is what ` + "`inspector check`" + ` says under these behaviours
 
 This page is written by ` + "`go test ./check/faulty -update`" + ` in that folder.
 
+Tools with effects write them into the file ` + "`$FAULTY_LEDGER`" + `, or without it into the memory of the
+process. The tool ` + "`ledger`" + ` and the resource ` + "`ledger:TOOL`" + ` say how often a tool did what it does:
+
+` + "```" + `
+go build -o faulty ./servers/faulty
+FAULTY_LEDGER=/tmp/ledger inspector check draw_cash --witness resource:ledger:draw_cash -- ./faulty
+` + "```" + `
+
 | tool | what it does wrong | revisions | found | under |
 |---|---|---|---|---|
 `
@@ -40,7 +48,7 @@ func TestDocumentation(t *testing.T) {
 			revisions = "before " + tool.before
 		}
 		for _, p := range tool.plants {
-			fmt.Fprintf(&b, "| `%s` | %s | %s | %s: `%s` | %s |\n", tool.name, tool.does, revisions, p.Verdict, strings.Join(p.Rules, "` or `"), strings.Join(p.Behaviours, ", "))
+			fmt.Fprintf(&b, "| `%s` | %s | %s | %s: `%s` | %s |\n", tool.name, tool.does, revisions, p.Verdict, strings.Join(p.Rules, "` or `"), strings.Join(p.Behaviours, ", ")+map[bool]string{true: " (with a witness)"}[p.Witness])
 		}
 	}
 	if *update {

@@ -27,6 +27,9 @@ type Options struct {
 	In  io.Reader
 	Out io.Writer
 	Err io.Writer // gets the error messages of tools that crash
+	// Ledger is the file in which tools with effects write what they do; "" keeps it in
+	// memory.
+	Ledger string
 	// Exit ends the process, as os.Exit does. If it returns, Serve does too.
 	Exit func(code int)
 }
@@ -37,9 +40,10 @@ func Serve(ctx context.Context, o Options) {
 	ctx, end := context.WithCancel(ctx)
 	s := &server{
 		Options: o, ctx: ctx, end: end, out: make(chan []byte), key: make([]byte, 32),
-		pending: map[string]*pending{}, over: map[string]fate{}, calls: map[string]*call{},
-		kept: map[string]json.RawMessage{}, spoilt: map[string]bool{},
+		pending: map[string]*pending{}, over: map[string]fate{}, askers: map[string]*call{}, calls: map[string]*call{},
+		kept: map[string]json.RawMessage{}, spoilt: map[string]bool{}, done: map[string]bool{},
 	}
+	s.inherit()
 	rand.Read(s.key)
 	written := make(chan struct{})
 	go func() {
@@ -98,10 +102,13 @@ type server struct {
 	questions    int             // number of questions so far
 	pending      map[string]*pending
 	over         map[string]fate  // settled questions, by id
+	askers       map[string]*call // the calls of questions, by id
 	calls        map[string]*call // running calls, by the id of their request
 	last         *tool            // the tool that asked last
 	kept         map[string]json.RawMessage
 	spoilt       map[string]bool // names of tools that are unusable
+	done         map[string]bool // requestStates for which a tool has done what it does
+	inMemory     []string        // lines of the ledger without a file
 }
 
 // message is any JSON-RPC message. Its members keep their exact bytes.
@@ -139,17 +146,23 @@ func (s *server) serve(m message) {
 	case m.Method == mcp.MethodInitialize:
 		s.initialize(m)
 	case m.Method == mcp.MethodDiscover:
-		s.answer(m.ID, r, `"supportedVersions":%s,"capabilities":{"tools":{}},"serverInfo":%s,"ttlMs":0,"cacheScope":"private"`, encode(mcp.Revisions), serverInfo)
-	case m.Method == mcp.MethodListTools && r < mcp.Revision20260728:
-		s.answer(m.ID, r, `"tools":%s`, listed(r))
+		s.answer(m.ID, r, `"supportedVersions":%s,"capabilities":%s,"serverInfo":%s%s`, encode(mcp.Revisions), capabilities, serverInfo, uncached(r))
 	case m.Method == mcp.MethodListTools:
-		s.answer(m.ID, r, `"tools":%s,"ttlMs":0,"cacheScope":"private"`, listed(r))
+		s.answer(m.ID, r, `"tools":%s%s`, listed(r), uncached(r))
+	case m.Method == mcp.MethodListResources:
+		s.answer(m.ID, r, `"resources":[]%s`, uncached(r))
+	case m.Method == mcp.MethodListTemplates:
+		s.answer(m.ID, r, `"resourceTemplates":[%s]%s`, ledgerTemplate, uncached(r))
+	case m.Method == mcp.MethodReadResource:
+		s.readLedger(m, r)
 	case m.Method == mcp.MethodPing && r < mcp.Revision20260728:
 		s.answer(m.ID, r, "")
 	default:
 		s.refuse(m.ID, mcp.CodeMethodNotFound, "Method not found: "+m.Method)
 	}
 }
+
+const capabilities = `{"tools":{},"resources":{}}`
 
 const serverInfo = `{"name":"` + Name + `","title":"Faulty server","version":"1.0.0"}`
 
@@ -161,7 +174,7 @@ func (s *server) initialize(m message) {
 	s.mu.Lock()
 	s.revision, s.capabilities = revision, rawjson.Member(m.Params, "capabilities")
 	s.mu.Unlock()
-	s.answer(m.ID, revision, `"protocolVersion":%q,"capabilities":{"tools":{}},"serverInfo":%s`, revision, serverInfo)
+	s.answer(m.ID, revision, `"protocolVersion":%q,"capabilities":%s,"serverInfo":%s`, revision, capabilities, serverInfo)
 }
 
 // meta returns a member of the request's _meta, which since 2026-07-28 replaces the
@@ -230,7 +243,7 @@ func (s *server) expect(c *call) (id string, p *pending) {
 	s.questions++
 	s.last = c.tool
 	id, p = strconv.Itoa(s.questions), &pending{call: c, number: s.questions, answer: make(chan answer, 1)}
-	s.pending[id] = p
+	s.pending[id], s.askers[id] = p, c
 	c.asks()
 	return id, p
 }
@@ -250,9 +263,9 @@ func (s *server) withdraw(id string) {
 // of the input is read, and that line may hold the answer to one of them.
 func (s *server) cancel(request string) {
 	s.mu.Lock()
-	defer s.mu.Unlock()
 	c := s.calls[request]
 	if c == nil {
+		s.mu.Unlock()
 		return
 	}
 	if c.tool.spoiltByCancel {
@@ -264,14 +277,18 @@ func (s *server) cancel(request string) {
 			s.over[id] = withdrawn
 		}
 	}
+	s.mu.Unlock()
 	c.end()
+	if c.tool.stubborn {
+		c.do(nil)
+	}
 }
 
 // settle handles a response of the client.
 func (s *server) settle(m message) {
 	s.mu.Lock()
 	id := string(m.ID)
-	p, was := s.pending[id], cmp.Or(s.over[id], unknown)
+	p, was, asker := s.pending[id], cmp.Or(s.over[id], unknown), s.askers[id]
 	if p != nil {
 		if p.call.tool.inOrder {
 			id, p = s.oldest(p.call.tool)
@@ -283,6 +300,10 @@ func (s *server) settle(m message) {
 	switch {
 	case p != nil:
 		p.answer <- answerOf(m.Result, m.Error)
+	case asker != nil && (was == answered && asker.tool.repeats || was == withdrawn && asker.tool.belated):
+		if a := answerOf(m.Result, m.Error); a.action == "accept" {
+			asker.do(a.content)
+		}
 	case s.lastAsked().breaksOn == was:
 		s.crash("KeyError: no request has the id "+id, 1)
 	}

@@ -19,7 +19,18 @@ type Plant struct {
 	// Rules lists the IDs of rules, any of which may report it.
 	Rules   []string
 	Verdict string // a verdict of package check
+	Witness bool   // a check needs a witness for it, which WitnessOf returns
 }
+
+// WitnessOf returns what shows the effects of a tool, in three ways that inspector check
+// takes.
+func WitnessOf(tool string) []string {
+	return []string{`tool:ledger {"tool":"` + tool + `"}`, "resource:ledger:" + tool, "command:grep -sc '^" + tool + "' \"$" + LedgerVariable + `" || true`}
+}
+
+// LedgerVariable is the environment variable from which a process that serves takes
+// [Options.Ledger].
+const LedgerVariable = "FAULTY_LEDGER"
 
 // Planted lists the findings for the tools, in the order of tools/list. A check must
 // report no others.
@@ -66,6 +77,14 @@ func found(verdict, rules string, behaviours ...string) []Plant {
 func also(plants []Plant, behaviours ...string) []Plant {
 	for i := range plants {
 		plants[i].May = behaviours
+	}
+	return plants
+}
+
+// seen makes the plants those of a check with a witness.
+func seen(plants []Plant) []Plant {
+	for i := range plants {
+		plants[i].Witness = true
 	}
 	return plants
 }
@@ -121,8 +140,9 @@ func listed(revision string) string {
 				t.name, t.title, encode("Has a fault on purpose. "+t.does), t.input()))
 		}
 	}
+	list = append(list, ledgerTool)
 	return "[" + strings.Join(list, ",") + "]"
 }
 
 // tools lists all tools.
-var tools = slices.Concat(hanging, crashing, spoiling, acting, careless, leaking, undeclared, endless, crossing, trusting, unruly)
+var tools = slices.Concat(hanging, crashing, spoiling, acting, careless, leaking, undeclared, endless, crossing, trusting, unruly, effective)

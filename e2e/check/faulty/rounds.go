@@ -2,6 +2,7 @@ package faulty
 
 import (
 	"crypto/hmac"
+	"crypto/rand"
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/json"
@@ -23,7 +24,8 @@ var (
 // progress is the content of a requestState.
 type progress struct {
 	Tool    string            `json:"tool"`
-	Answers []json.RawMessage `json:"answers"` // answers to the first questions of the call
+	Answers []json.RawMessage `json:"answers"`        // answers to the first questions of the call
+	Once    string            `json:"once,omitempty"` // makes the requestStates of tools with effects differ
 }
 
 func (s *server) sum(text string) []byte {
@@ -67,7 +69,7 @@ func (c *call) written(text string) progress {
 	}
 	for name := range rawjson.Members([]byte("{" + c.tool.asks[0].fields + "}")) {
 		answer := fmt.Appendf(nil, `{"action":"accept","content":{%q:%s}}`, name, encode(text))
-		return progress{c.tool.name, []json.RawMessage{answer}}
+		return progress{Tool: c.tool.name, Answers: []json.RawMessage{answer}}
 	}
 	return progress{Tool: c.tool.name}
 }
@@ -75,7 +77,11 @@ func (c *call) written(text string) progress {
 // state returns the requestState after the answers so far.
 func (c *call) state() string {
 	if !c.tool.plain {
-		return c.seal(progress{c.tool.name, c.answers})
+		p := progress{Tool: c.tool.name, Answers: c.answers}
+		if c.tool.effect {
+			p.Once = rand.Text()
+		}
+		return c.seal(p)
 	}
 	for _, answer := range c.answers {
 		for _, value := range rawjson.Members(rawjson.Member(answer, "content")) {
@@ -92,6 +98,7 @@ func (c *call) resume(params json.RawMessage) *reply {
 	if c.revision < mcp.Revision20260728 || responses == nil && state == nil {
 		return nil
 	}
+	c.echoed = rawjson.Text(state)
 	p, err := c.unseal(state)
 	sender := find(p.Tool, c.revision)
 	switch {

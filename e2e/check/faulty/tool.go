@@ -26,7 +26,7 @@ type tool struct {
 	argument string // name of a required text in its arguments; "" for none
 	says     string // text of the result, with names of fields in braces for their values
 
-	// The defect: exactly one of these is set, apart from lost and patience.
+	// The defect: exactly one of these is set, apart from lost, patience and effect.
 	slips          []slip
 	kind           string           // resultType of its result
 	may            func(*call) bool // reports whether the tool asks the client; nil asks if the client has declared the mode
@@ -52,6 +52,14 @@ type tool struct {
 	shouts         bool             // it says what it says in capitals
 	terse          bool             // it refuses a client that cannot be asked with another error
 	needsNoOther   bool             // it crashes if inputResponses has another member
+	early          bool             // it does what it does before its question
+	repeats        bool             // it does what it does for every answer to its question
+	rerunsState    bool             // it does what it does again for a requestState of a call that is over
+	belated        bool             // it does what it does for an answer after its patience has ended
+	stubborn       bool             // it does what it does when its call is cancelled
+	inherits       bool             // it uses the answer of the session before
+
+	effect bool // it writes what it does into the ledger
 
 	plants []Plant
 }
@@ -121,6 +129,9 @@ func (c *call) run() *reply {
 	if t.begins != nil {
 		t.begins(c)
 	}
+	if t.early && len(c.answers) == 0 && c.mayAsk(t.asks[0]) {
+		c.do(nil)
+	}
 	values := map[string]string{"{" + t.argument + "}": c.argument}
 	for _, q := range t.asks {
 		content, err := c.settled(q)
@@ -134,6 +145,9 @@ func (c *call) run() *reply {
 		for name, value := range rawjson.Members(content) {
 			values["{"+name+"}"] = plain(value)
 		}
+	}
+	if t.effect && !t.early && (len(c.given) > 0 || len(c.answers) > 0) {
+		c.do(c.given)
 	}
 	text := t.says
 	for _, name := range slices.Sorted(maps.Keys(values)) {
@@ -197,6 +211,7 @@ func (c *call) settled(q question) (json.RawMessage, error) {
 			return nil, err
 		}
 		if content, err := c.taken(q, a); err != errAgain {
+			c.given = content
 			return c.remembered(content), err
 		}
 	}
@@ -256,15 +271,18 @@ func (c *call) taken(q question, a answer) (json.RawMessage, error) {
 	return a.content, nil
 }
 
-// remembered returns the content that the tool uses: that of the answer, or for a tool
-// that remembers, that of the session's first answer.
+// remembered returns the content that the tool uses: that of the answer, for a tool that
+// remembers that of the session's first answer, and for one that inherits that of the
+// session before.
 func (c *call) remembered(content json.RawMessage) json.RawMessage {
-	if !c.tool.remembers || content == nil {
+	if !c.tool.remembers && !c.tool.inherits || content == nil {
 		return content
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if _, ok := c.kept[c.tool.name]; !ok {
+	if _, ok := c.kept[c.tool.name]; !ok && c.tool.inherits {
+		return content
+	} else if !ok {
 		c.kept[c.tool.name] = content
 	}
 	return c.kept[c.tool.name]

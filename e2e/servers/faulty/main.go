@@ -9,5 +9,5 @@ import (
 )
 
 func main() {
-	faulty.Serve(context.Background(), faulty.Options{In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Exit: os.Exit})
+	faulty.Serve(context.Background(), faulty.Options{In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Exit: os.Exit, Ledger: os.Getenv(faulty.LedgerVariable)})
 }
