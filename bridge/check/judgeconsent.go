@@ -119,7 +119,7 @@ type lack struct {
 // unconsented returns what the trial has in place of an agreement; nil if it has one.
 func (j *judgement) unconsented() *lack {
 	deed := j.deed()
-	if j.needsDeed() && deed == nil {
+	if len(j.Calls) == 0 || j.needsDeed() && deed == nil {
 		return nil
 	}
 	out := &lack{rule: ruleConsent, about: deed}

@@ -3,6 +3,7 @@ package check
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -364,5 +365,37 @@ func TestOneDialogueAtATime(t *testing.T) {
 	}
 	if len(report.Results) < 8*len(tools) {
 		t.Errorf("%d results", len(report.Results))
+	}
+}
+
+// TestSessionsThatAreRefused expects a server that takes only clients that can be asked to
+// be judged by the sessions that it takes.
+func TestSessionsThatAreRefused(t *testing.T) {
+	t.Parallel()
+	server := sdk.NewServer(&sdk.Implementation{Name: "choosy", Version: "1"}, nil)
+	server.AddReceivingMiddleware(func(next sdk.MethodHandler) sdk.MethodHandler {
+		return func(ctx context.Context, method string, r sdk.Request) (sdk.Result, error) {
+			if p, ok := r.GetParams().(*sdk.InitializeParams); ok && p.Capabilities.Elicitation == nil {
+				return nil, errors.New("this server asks its client")
+			}
+			return next(ctx, method, r)
+		}
+	})
+	server.AddTool(&sdk.Tool{Name: "greet", InputSchema: json.RawMessage(`{"type":"object"}`)}, func(ctx context.Context, r *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
+		answer, err := r.Session.Elicit(ctx, &sdk.ElicitParams{Message: "Shall it?", RequestedSchema: json.RawMessage(`{"type":"object","properties":{}}`)})
+		if err != nil {
+			return nil, err
+		}
+		return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: answer.Action}}}, nil
+	})
+	report, err := Run(t.Context(), Options{
+		Server: headless.Config{Target: target.Spec{Name: "choosy", Builtin: func() *sdk.Server { return server }}}, Jobs: 4,
+		Revisions: []string{mcp.Revision20251125}, Behaviours: []string{behaviourAccept, behaviourDecline, behaviourNone},
+	})
+	if err != nil || report.Stopped != "" {
+		t.Fatalf("%v, stopped: %s", err, report.Stopped)
+	}
+	if !slices.ContainsFunc(report.Results, func(r Result) bool { return r.Behaviour == behaviourNone && r.Verdict == Inconclusive }) {
+		t.Errorf("%+v", report.Results)
 	}
 }
