@@ -34,6 +34,8 @@ type group struct {
 	trials []*trial
 	limit  time.Duration
 	tried  []*assessed // of trials; nil where ctx ended
+	// patient reports that the server waits for an answer for longer than the limit.
+	patient bool
 }
 
 // prepare makes a call with honest answers, and plans its trials. It returns nil if there

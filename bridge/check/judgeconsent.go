@@ -149,7 +149,7 @@ func (j *judgement) unconsented() *lack {
 		out.did = "left the answer out"
 	case f.Name == "response-after-cancel":
 		out.did = "cancelled the call, and answered after that"
-	case f.Name == "answer-withdrawn":
+	case f.Name == "answer-withdrawn" && !j.Calls[0].TimedOut:
 		out.did = "answered only when the question was over"
 	case f.Group == fault.Time && (deed.AnswerSeq == 0 || deed.AnswerSeq > j.Calls[0].ResultSeq):
 		out.did = "had not answered"

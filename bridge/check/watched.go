@@ -1,6 +1,7 @@
 package check
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -16,6 +17,7 @@ type looks struct {
 	of                   *watcher
 	before, asked, after []string // asked: while the question under trial waited; nil if it was not asked
 	err                  error
+	timedOut             bool
 	sameState            bool // the call got the requestState that it used again, so that it used its own
 }
 
@@ -34,6 +36,7 @@ const late = 500 * time.Millisecond
 // conclude takes the last look, when the session is over. Where the call has no response,
 // the server may still be busy with its end.
 func (l *looks) conclude(ctx context.Context, out outcomes) {
+	l.timedOut = len(out.calls) > 0 && out.calls[0].TimedOut
 	if len(out.calls) > 0 && out.calls[0].Result == nil && out.calls[0].Error == nil {
 		select {
 		case <-time.After(late):
@@ -59,8 +62,7 @@ func (t *trial) refuses() bool {
 
 // watch makes trials with looks at the witnesses, before all others are made: it fills what
 // the judge is told of the effects of these. Accepted calls are made alone; what refuses is
-// made at the same time, since it must change nothing, and once more alone where something
-// has changed.
+// made at the same time, since it must change nothing.
 func (r *runner) watch(ctx context.Context, groups []*group) {
 	groups = slices.DeleteFunc(slices.Clone(groups), func(g *group) bool { return g == nil || g.c.watcher == nil })
 	var learning sync.WaitGroup
@@ -79,20 +81,24 @@ func (r *runner) watch(ctx context.Context, groups []*group) {
 		}
 	}
 	r.notSeen(ctx, groups, seeing)
-	suspects := r.refusing(ctx, seeing)
-	for _, s := range suspects {
-		if err := s.g.c.watcher.learn(ctx); err != nil {
-			continue
-		}
-		if l := r.looked(ctx, s.g, s.t, nil); l != nil {
-			s.t.sees(l)
+	var plain, withdrawn []seen
+	for _, g := range seeing {
+		for _, t := range g.trials {
+			switch {
+			case t.Behaviour == "answer-withdrawn":
+				withdrawn = append(withdrawn, seen{g, t})
+			case t.refuses():
+				plain = append(plain, seen{g, t})
+			}
 		}
 	}
+	r.refusing(ctx, plain)
+	// Where the server does not give up by itself, its question is over when the client cancels.
+	r.refusing(ctx, slices.DeleteFunc(withdrawn, func(s seen) bool { return s.g.patient }))
 }
 
-// suspect is a trial during which a witness changed, though another trial may have been the
-// cause.
-type suspect struct {
+// seen is a trial that a witness is looked at for.
+type seen struct {
 	g *group
 	t *trial
 }
@@ -144,52 +150,64 @@ func (r *runner) notSeen(ctx context.Context, groups, seeing []*group) {
 	}
 }
 
-// refusing makes the trials that refuse, at the same time, and returns those during which
-// something changed.
-func (r *runner) refusing(ctx context.Context, groups []*group) (suspects []suspect) {
+// refusing makes trials that refuse, at the same time. Where something changes during some
+// of them, each half of these is made again, down to a trial by itself: trials that wait
+// apart from the others.
+func (r *runner) refusing(ctx context.Context, list []seen) {
 	var mu sync.Mutex
 	var making sync.WaitGroup
 	opening := map[*watcher][]string{}
-	for _, g := range groups {
-		if _, has := opening[g.c.watcher]; has {
+	for _, s := range list {
+		if _, has := opening[s.g.c.watcher]; has {
 			continue
 		}
-		lines, err := g.c.watcher.look(ctx)
+		lines, err := s.g.c.watcher.look(ctx)
 		if err != nil {
 			lines = nil
 		}
-		opening[g.c.watcher] = lines
+		opening[s.g.c.watcher] = lines
 	}
-	quiet := map[*watcher][]suspect{} // trials during which nothing changed
-	for _, g := range groups {
-		before := opening[g.c.watcher]
-		for _, t := range g.trials {
-			if !t.refuses() || before == nil {
-				continue
-			}
-			making.Go(func() {
-				l := r.looked(ctx, g, t, before)
-				if l == nil || l.err != nil {
-					return
-				}
-				mu.Lock()
-				defer mu.Unlock()
-				if l.changed() {
-					suspects = append(suspects, suspect{g, t})
-				} else {
-					t.sees(l)
-					quiet[l.of] = append(quiet[l.of], suspect{g, t})
-				}
-			})
+	var suspects []seen
+	quiet := map[*watcher][]seen{} // trials during which nothing changed
+	for _, s := range list {
+		before := opening[s.g.c.watcher]
+		if before == nil {
+			continue
 		}
+		making.Go(func() {
+			l := r.looked(ctx, s.g, s.t, before)
+			if l == nil || l.err != nil {
+				return
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			s.g.patient = s.g.patient || s.t.Behaviour == "never" && l.timedOut
+			if s.t.sees(l); l.changed() {
+				suspects = append(suspects, s)
+			} else {
+				quiet[l.of] = append(quiet[l.of], s)
+			}
+		})
 	}
 	making.Wait()
-	for w, list := range quiet { // what is done only after the response
-		if closing, err := w.look(ctx); err == nil && !slices.Equal(closing, opening[w]) && !slices.ContainsFunc(suspects, func(s suspect) bool { return s.g.c.watcher == w }) {
-			suspects = append(suspects, list...)
+	for w, silent := range quiet { // what is done only after the response
+		if closing, err := w.look(ctx); err == nil && !slices.Equal(closing, opening[w]) && !slices.ContainsFunc(suspects, func(s seen) bool { return s.g.c.watcher == w }) {
+			suspects = append(suspects, silent...)
 		}
 	}
-	return suspects
+	if len(suspects) == 0 || len(list) == 1 || ctx.Err() != nil {
+		return
+	}
+	slices.SortFunc(suspects, func(a, b seen) int { return cmp.Or(a.t.turn()-b.t.turn(), cmp.Compare(a.t.Behaviour, b.t.Behaviour)) })
+	half := slices.IndexFunc(suspects, func(s seen) bool { return !s.t.waits })
+	if half <= 0 {
+		half = (len(suspects) + 1) / 2
+	}
+	for _, part := range [][]seen{suspects[half:], suspects[:half]} {
+		if len(part) > 0 {
+			r.refusing(ctx, part)
+		}
+	}
 }
 
 func (l *looks) changed() bool {

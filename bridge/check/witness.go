@@ -31,7 +31,7 @@ type watcher struct {
 
 	mu       sync.Mutex
 	next     *sight           // the look that begins after the one under way; nil for none
-	volatile []*regexp.Regexp // of lines that differ though nothing happens; the rest of each stands for all
+	volatile []*regexp.Regexp // of lines that differ though nothing happens; they capture what differs
 }
 
 // sight is one look.
@@ -73,8 +73,9 @@ func (w *watcher) look(ctx context.Context) ([]string, error) {
 	lines := slices.Clone(s.lines)
 	for i, line := range lines {
 		for _, pattern := range w.volatile {
-			if pattern.MatchString(line) {
-				lines[i] = pattern.String()
+			lines[i] = without(line, pattern)
+			if lines[i] != line {
+				break
 			}
 		}
 	}
@@ -179,34 +180,40 @@ func (w *watcher) learn(ctx context.Context) error {
 // words finds the parts of a line that can differ from look to look.
 var words = regexp.MustCompile(`[\pL\pN_.:+-]+`)
 
-// varying returns a pattern that matches both lines, and others that differ at the same
-// words.
+// varying returns a pattern that matches both lines, and captures the words that differ.
+// Other words with a digit may change later: they can be what the call does.
 func varying(a, b string) *regexp.Regexp {
 	at, bt := words.FindAllStringIndex(a, -1), words.FindAllString(b, -1)
-	if len(at) != len(bt) || words.ReplaceAllLiteralString(a, "") != words.ReplaceAllLiteralString(b, "") {
-		return regexp.MustCompile(`\A` + regexp.QuoteMeta(a[:common(a, b)]) + `.*\z`)
-	}
+	aligned := len(at) == len(bt) && words.ReplaceAllLiteralString(a, "") == words.ReplaceAllLiteralString(b, "")
 	expression, end := `\A`, 0
 	for i, span := range at {
-		expression += regexp.QuoteMeta(a[end:span[0]])
-		if word := a[span[0]:span[1]]; word == bt[i] {
-			expression += regexp.QuoteMeta(word)
-		} else {
-			expression += words.String()
+		word := a[span[0]:span[1]]
+		if !aligned && (i >= len(bt) || word != bt[i]) {
+			break
 		}
-		end = span[1]
+		expression += regexp.QuoteMeta(a[end:span[0]])
+		switch end = span[1]; {
+		case word != bt[i]:
+			expression += "(" + words.String() + ")"
+		case digit().MatchString(word):
+			expression += words.String()
+		default:
+			expression += regexp.QuoteMeta(word)
+		}
+	}
+	if !aligned {
+		return regexp.MustCompile(expression + `(.*)\z`)
 	}
 	return regexp.MustCompile(expression + regexp.QuoteMeta(a[end:]) + `\z`)
 }
 
-// common returns the length of the longest common beginning, in bytes of whole characters.
-func common(a, b string) int {
-	for i, c := range a {
-		if !strings.HasPrefix(b[min(i, len(b)):], string(c)) {
-			return i
-		}
+// without returns a line without what a pattern captures in it.
+func without(line string, pattern *regexp.Regexp) string {
+	spans := pattern.FindStringSubmatchIndex(line)
+	for i := len(spans) - 2; i > 0; i -= 2 {
+		line = line[:spans[i]] + "…" + line[spans[i+1]:]
 	}
-	return len(a)
+	return line
 }
 
 // saw describes in a sentence's part how two looks differ; "" if they do not.
