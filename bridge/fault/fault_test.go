@@ -151,7 +151,7 @@ func TestBytes(t *testing.T) {
 		{"retyped-id", Params{Answer: answer}, sends(`{"jsonrpc":"2.0","id":"7","result":{"action":"decline"}}`)},
 		{"response-twice", Params{Answer: answer}, sends(`{"jsonrpc":"2.0","id":7,"result":{"action":"decline"}}`, `{"jsonrpc":"2.0","id":7,"result":{"action":"decline"}}`)},
 		{"cancel-then-accept", Params{Answer: answer}, sends(`{"jsonrpc":"2.0","id":7,"result":{"action":"cancel"}}`, `{"jsonrpc":"2.0","id":7,"result":{"action":"decline"}}`)},
-		{"response-after-cancel", Params{Answer: answer}, append([]Step{{Do: CancelCall}}, sends(`{"jsonrpc":"2.0","id":7,"result":{"action":"decline"}}`)...)},
+		{"response-after-cancel", Params{Answer: answer}, append([]Step{{Do: CancelCall}, {Do: Wait, Time: untilCancelled}}, sends(`{"jsonrpc":"2.0","id":7,"result":{"action":"decline"}}`)...)},
 		{"answer-withdrawn", Params{Answer: answer}, append([]Step{{Do: AwaitWithdrawal}}, sends(`{"jsonrpc":"2.0","id":7,"result":{"action":"decline"}}`)...)},
 		{"late", Params{Answer: answer, Seconds: &two}, append([]Step{{Do: Wait, Time: 2 * time.Second}}, sends(`{"jsonrpc":"2.0","id":7,"result":{"action":"decline"}}`)...)},
 		{"never", Params{}, nil},

@@ -3,6 +3,7 @@ package fault
 import (
 	"encoding/json"
 	"errors"
+	"time"
 )
 
 var errData = errors.New("the data of the error is not JSON")
@@ -44,8 +45,13 @@ func changeOfMind(b *builder) error {
 	return nil
 }
 
+// untilCancelled is how long a server has to stop a cancelled call: an answer that comes
+// at the same time may rightly be taken first.
+const untilCancelled = 250 * time.Millisecond
+
 func afterCancel(b *builder) error {
 	b.step(Step{Do: CancelCall})
+	b.step(Step{Do: Wait, Time: untilCancelled})
 	b.honest()
 	return nil
 }
