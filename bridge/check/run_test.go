@@ -389,7 +389,7 @@ func TestSessionsThatAreRefused(t *testing.T) {
 		return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: answer.Action}}}, nil
 	})
 	report, err := Run(t.Context(), Options{
-		Server: headless.Config{Target: target.Spec{Name: "choosy", Builtin: func() *sdk.Server { return server }}}, Jobs: 4,
+		Server: headless.Config{Target: transport.Spec{Name: "choosy", Builtin: func() *sdk.Server { return server }}}, Jobs: 4,
 		Revisions: []string{mcp.Revision20251125}, Behaviours: []string{behaviourAccept, behaviourDecline, behaviourNone},
 	})
 	if err != nil || report.Stopped != "" {
