@@ -18,7 +18,7 @@ var update = flag.Bool("update", false, "write the table of rules to docs/check-
 // TestCitationsExist expects every section that a rule cites to exist; see the test of the
 // linter's rules.
 func TestCitationsExist(t *testing.T) {
-	raw, err := os.ReadFile("../elicit/lint/testdata/sections.json")
+	raw, err := os.ReadFile("../lint/testdata/sections.json")
 	if err != nil {
 		t.Fatal(err)
 	}
