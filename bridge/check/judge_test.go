@@ -382,6 +382,7 @@ func TestActsWithoutConsent(t *testing.T) {
 		"shows what was refused":         {"unknown-action": blamed},
 		"ignores what is confirmed":      {behaviourDenied: blamed},
 		"confirms by itself":             confirmed,
+		"asks until it is confirmed":     {},
 		"asks only whom it can ask":      {"no-elicitation": unasked},
 		"right: orders the plain one":    {},
 		"right: thanks whatever is said": {},

@@ -196,7 +196,7 @@ func (j *judgement) agreedElsewhere() bool {
 func (c *consent) standing(j *judgement) standing {
 	m := j.Calls[0]
 	switch {
-	case m.responded() && !m.succeeded(), j.lacks.about != nil && j.askedAgain():
+	case m.responded() && !m.succeeded(), (j.lacks.about != nil || j.Behaviour == behaviourDenied) && j.askedAgain():
 		return refused
 	case !m.succeeded():
 		return unknown

@@ -258,6 +258,17 @@ var tastes = map[string]taste{
 		}
 		return text("All files are gone."), ""
 	},
+	"asks until it is confirmed": func(s *tasted) (string, string) {
+		for {
+			answer, failure := s.ask("Delete all files?", confirms)
+			switch {
+			case failure != nil || s.action(answer) == "decline":
+				return text("Nothing was deleted."), ""
+			case string(rawjson.Member(answer, "content", "confirm")) == "true":
+				return text("All files are gone."), ""
+			}
+		}
+	},
 	"confirms by itself": func(s *tasted) (string, string) {
 		answer, _ := s.ask("Delete all files?", confirms)
 		if string(rawjson.Member(answer, "content", "confirm")) == "false" || s.action(answer) == "perhaps" || s.action(answer) == "" && answer != nil {
