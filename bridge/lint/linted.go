@@ -64,7 +64,6 @@ type request struct {
 	token    *token // nil if the request has none
 	logs     bool   // the request asks for log messages
 	sent     time.Time
-	ping     bool
 	waited   bool // the client answered a question long after this ping
 }
 
@@ -243,7 +242,7 @@ func (s *session) sentRequest(f *wire.Frame) {
 	}
 	r := s.request()
 	r.seq, r.sent = f.Seq, f.Time
-	if r.ping = f.Method == mcp.MethodPing; r.ping {
+	if f.Method == mcp.MethodPing {
 		s.pings[id] = r
 	}
 	r.logs = rawjson.Member(params, "_meta", metaLogs) != nil

@@ -129,6 +129,10 @@ func (s *session) receivedResponse(ctx context.Context, f *wire.Frame) {
 	}
 	r := s.requests[id]
 	delete(s.requests, id)
+	if ping := s.pings[id]; ping != nil && ping.waited {
+		s.broken(0, "ping-unanswered", "/id", "The response to the ping in frame %d came only after the answer to a question; it has to come promptly.", ping.seq)
+	}
+	delete(s.pings, id)
 	switch {
 	case r != nil:
 		s.responded(f, r)
@@ -164,23 +168,22 @@ func (s *session) responded(f *wire.Frame, r *request) {
 	if r.token != nil {
 		r.token.over = true
 	}
-	delete(s.pings, string(f.Message.ID))
-	if r.ping && r.waited {
-		s.broken(0, "ping-unanswered", "/id", "The response to a ping came only after the answer to a question; it has to come promptly.")
-	}
 	for id, ping := range s.pings {
 		if ping.seq < r.seq && f.Time.Sub(ping.sent) > pingTime {
 			delete(s.pings, id)
 			s.broken(0, "ping-unanswered", "/id", "The ping in frame %d got no response, and a later request did.", ping.seq)
 		}
 	}
+	if r.call == nil {
+		return
+	}
 	s.left = slices.DeleteFunc(s.left, func(one *asked) bool {
 		if !one.settled && r.seq > one.left {
-			s.broken(0, "question-left-open", "/id", "The call of an earlier question got its response in frame %d, and the question was neither answered nor cancelled. A server that stops waiting should send notifications/cancelled.", one.left)
+			s.broken(0, "question-left-open", "/id", "The call of an earlier question got its response in frame %d, and the question was neither answered nor cancelled before a later call was over. A server that stops waiting should send notifications/cancelled.", one.left)
 		}
 		return one.settled || r.seq > one.left
 	})
-	if r.call == nil || len(s.blamed) > 0 {
+	if len(s.blamed) > 0 {
 		return
 	}
 	for _, one := range r.call.open {
@@ -195,6 +198,9 @@ func (s *session) responded(f *wire.Frame, r *request) {
 func (s *session) judgeResponse(f *wire.Frame, r *request) []elicit.Asked {
 	if f.Kind == wire.Error {
 		s.find(0, "/error", Error(f.Message.Error, r.revision))
+		if r.revision == mcp.Revision20250618 { // whose errors ask nothing
+			return nil
+		}
 		return elicit.AskedInError(f.Message.Error)
 	}
 	if f.Method == mcp.MethodInitialize || f.Method == mcp.MethodDiscover {

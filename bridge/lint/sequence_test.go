@@ -106,6 +106,7 @@ var sequences = map[string]struct {
 	"an id again for another URL":      {[]string{hello, welcome, call, visit(7, "e1", auth), accepted, visit(8, "e1", other)}, "6 id-reused"},
 	"an id in another session":         {[]string{hello, welcome, call, visit(7, "e1", auth), accepted, complete, "---", hello, welcome, call, visit(8, "e1", other)}, ""},
 	"the same offer while it is open":  {[]string{hello, welcome, call, required(1, "e1", auth), again, required(2, "e1", auth)}, ""},
+	"a URL in an error of 2025-06-18":  {[]string{helloJune, june, call, required(1, "e1", auth)}, "4 error-removed"},
 	"the same offer after a decline":   {[]string{hello, welcome, call, visit(7, "e1", auth), declined, visit(8, "e1", auth)}, ""},
 
 	"ping in 2025-11-25":                        {[]string{hello, welcome, `< {"jsonrpc":"2.0","id":1,"method":"ping"}`}, ""},
@@ -139,6 +140,7 @@ var sequences = map[string]struct {
 	"a result that is null":                  {[]string{hello, welcome, call, `< {"jsonrpc":"2.0","id":1,"result":null}`}, "4 result-not-object"},
 	"content that is a text":                 {[]string{hello, welcome, call, `< {"jsonrpc":"2.0","id":1,"result":{"content":"done"}}`}, "4 content-not-list"},
 	"a question that is left open":           {[]string{hello, welcome, call, plain, done, again, done2}, "7 question-left-open"},
+	"a question that is still answered":      {[]string{hello, welcome, call, plain, done, `> {"jsonrpc":"2.0","id":4,"method":"tools/list"}`, `< {"jsonrpc":"2.0","id":4,"result":{"tools":[]}}`, accepted, again, done2}, ""},
 	"a question that is taken back":          {[]string{hello, welcome, call, plain, `< {"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":7}}`, done, again, done2}, ""},
 	"a question that is taken back late":     {[]string{hello, welcome, call, plain, done, `< {"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":7}}`, again, done2}, ""},
 	"a question that is answered late":       {[]string{hello, welcome, call, plain, done, again, accepted, done2}, ""},
@@ -151,6 +153,7 @@ var sequences = map[string]struct {
 	"a ping that waits for an answer":        {[]string{hello, welcome, call, plain, ping, "~ 5s", accepted, `< {"jsonrpc":"2.0","id":3,"result":{}}`, done}, "7 ping-unanswered"},
 	"a ping that is lost":                    {[]string{hello, welcome, call, plain, ping, "~ 5s", accepted, done, again, done2}, "9 ping-unanswered"},
 	"a ping that is given up":                {[]string{hello, welcome, call, plain, ping, "~ 5s", strings.Replace(cancel, `1}`, `3}`, 1), accepted, done, again, done2}, "10 ping-unanswered"},
+	"a ping that is answered too late":       {[]string{hello, welcome, call, plain, ping, "~ 5s", strings.Replace(cancel, `1}`, `3}`, 1), accepted, done, again, `< {"jsonrpc":"2.0","id":3,"result":{}}`, done2}, "10 ping-unanswered"},
 	"a ping that is taken back":              {[]string{hello, welcome, call, plain, ping, strings.Replace(cancel, `1}`, `3}`, 1), "~ 5s", accepted, done, again, done2}, ""},
 	"a ping that is answered":                {[]string{hello, welcome, call, plain, ping, `< {"jsonrpc":"2.0","id":3,"result":{}}`, "~ 5s", accepted, done, again, done2}, ""},
 	"a ping on a slow connection":            {[]string{hello, welcome, call, plain, ping, "~ 5s", `< {"jsonrpc":"2.0","id":3,"result":{}}`, accepted, done, again, done2}, ""},
