@@ -377,15 +377,16 @@ func TestActsWithoutConsent(t *testing.T) {
 	confirmed := all("unknown-action", "no-action", "null-result", "string-result")
 	confirmed["no-content"], confirmed["missing-field confirm"] = blamed, blamed
 	for server, want := range map[string]map[string]string{
-		"takes a decline for an accept":  all(behaviourCancel, "cancel-with-content"),
-		"queries after any error":        all(behaviourDecline, behaviourCancel, "decline-with-content", "cancel-with-content", "unknown-action", "no-action"),
-		"shows what was refused":         {"unknown-action": blamed},
-		"ignores what is confirmed":      {behaviourDenied: blamed},
-		"confirms by itself":             confirmed,
-		"asks until it is confirmed":     {},
-		"asks only whom it can ask":      {"no-elicitation": unasked},
-		"right: orders the plain one":    {},
-		"right: thanks whatever is said": {},
+		"takes a decline for an accept":                               all(behaviourCancel, "cancel-with-content"),
+		"queries after any error":                                     all(behaviourDecline, behaviourCancel, "decline-with-content", "cancel-with-content", "unknown-action", "no-action"),
+		"shows what was refused":                                      {"unknown-action": blamed},
+		"ignores what is confirmed":                                   {behaviourDenied: blamed},
+		"confirms by itself":                                          confirmed,
+		"asks until it is confirmed":                                  {},
+		"takes an acceptance that leaves out what is to be confirmed": {},
+		"asks only whom it can ask":                                   {"no-elicitation": unasked},
+		"right: orders the plain one":                                 {},
+		"right: thanks whatever is said":                              {},
 	} {
 		t.Run(server, func(t *testing.T) {
 			t.Parallel()
@@ -400,6 +401,17 @@ func TestActsWithoutConsent(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestStuckIsSteady expects trials to be compared although the next call after another
+// one got no response.
+func TestStuckIsSteady(t *testing.T) {
+	t.Parallel()
+	const refused = "decline-with-content"
+	found := judged(t, "uses refused content, and is stuck after an error", mcp.Revision20251125, "any-error", refused)
+	if got := strings.Join(verdictsOf(found[refused], Warn), ", "); got != "acts-without-consent fail" {
+		t.Errorf("%q: %+v", got, found[refused])
 	}
 }
 

@@ -170,15 +170,15 @@ func isCancel(behaviour string) bool {
 }
 
 // withoutYes reports whether a field that asks for consent has no valid value in the
-// answer.
+// answer. Without a field that may be left out, the action alone is the consent.
 func (j *judgement) withoutYes(q *conversation.Question) bool {
 	request, err := elicit.Parse(q.Params)
 	return err == nil && slices.ContainsFunc(request.Fields, func(f elicit.Field) bool {
 		value := rawjson.Member(contentOf(q), f.Name)
-		if consentIn(f, true) == nil || value == nil {
-			return consentIn(f, true) != nil
+		if value == nil {
+			return f.Required && consentIn(f, true) != nil
 		}
-		return f.Refuses(value)
+		return consentIn(f, true) != nil && f.Refuses(value)
 	})
 }
 

@@ -269,6 +269,13 @@ var tastes = map[string]taste{
 			}
 		}
 	},
+	"takes an acceptance that leaves out what is to be confirmed": func(s *tasted) (string, string) {
+		answer, _ := s.ask("Delete all files?", `"properties":{"confirm":{"type":"boolean"}}`)
+		if s.action(answer) != "accept" || string(rawjson.Member(answer, "content", "confirm")) == "false" {
+			return text("Nothing was deleted."), ""
+		}
+		return text("All files are gone."), ""
+	},
 	"confirms by itself": func(s *tasted) (string, string) {
 		answer, _ := s.ask("Delete all files?", confirms)
 		if string(rawjson.Member(answer, "content", "confirm")) == "false" || s.action(answer) == "perhaps" || s.action(answer) == "" && answer != nil {
@@ -338,6 +345,19 @@ var tastes = map[string]taste{
 		}
 		return text("Hello."), ""
 	},
+	"uses refused content, and is stuck after an error": func() taste {
+		stuck := false
+		return func(s *tasted) (string, string) {
+			if stuck {
+				return "", ""
+			}
+			answer, failure := s.ask("Who is it?", schema)
+			if stuck = failure != nil; stuck {
+				return text("No room."), ""
+			}
+			return text("A room was booked for %s.", rawjson.Text(rawjson.Member(answer, "content", "name"))), ""
+		}
+	}(),
 	"is stuck after an error": func() taste {
 		stuck := false
 		return func(s *tasted) (string, string) {
