@@ -88,7 +88,7 @@ func failsAfterwards(list []*judgement) {
 // numbers, so that a different result proves nothing.
 func (j *judgement) unsteady() bool {
 	calls := slices.Concat(j.Honest, j.HonestAfter)
-	if j.After != nil && !j.declaresLess() && !(j.After.failed() && j.says(ruleRefusesAfter, Warn)) {
+	if j.After != nil && j.After.responded() && !j.declaresLess() && !(j.After.failed() && j.says(ruleRefusesAfter, Warn)) {
 		calls = append(calls, *j.After)
 	}
 	for _, m := range calls {
