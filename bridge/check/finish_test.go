@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -96,5 +97,25 @@ func TestSilentCallsAreLinted(t *testing.T) {
 	}
 	if len(report.Results) == 0 || len(report.Results[0].Findings) != 1 || report.Results[0].Findings[0].Rule != "roots-undeclared" || len(report.Calls) != 1 || len(report.Silent) != 1 || len(report.Problems) != 1 || report.Problems[0].Kind != NothingTried {
 		t.Errorf("%+v", report)
+	}
+}
+
+// TestAsksNoPerson expects a call that asks for nothing but roots, round after round, to be
+// told as that.
+func TestAsksNoPerson(t *testing.T) {
+	t.Parallel()
+	server := sdk.NewServer(&sdk.Implementation{Name: "roots"}, nil)
+	sdk.AddTool(server, &sdk.Tool{Name: "list"}, func(context.Context, *sdk.CallToolRequest, struct{}) (*sdk.CallToolResult, any, error) {
+		return &sdk.CallToolResult{InputRequests: sdk.InputRequestMap{"roots": &sdk.ListRootsParams{}}}, nil, nil
+	})
+	report, err := Run(t.Context(), Options{
+		Server: headless.Config{Target: transport.Spec{Name: "roots", Builtin: func() *sdk.Server { return server }}}, Jobs: 4,
+		Revisions: []string{mcp.Revision20260728}, Timeout: 2 * time.Second,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(report.Problems) == 0 || !strings.HasPrefix(report.Problems[0].Text, "It asked the client, but no person, and did not succeed: after 2s it was still asking, in round ") || !strings.Contains(report.Problems[0].Do, "--roots") {
+		t.Errorf("%+v", report.Problems)
 	}
 }

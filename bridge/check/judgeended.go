@@ -39,7 +39,7 @@ func (j *judgement) ended() {
 	case j.sharedByHonest(j.Honest, func(m Made) bool { return m.unanswered() && !m.TimedOut && m.State == conversation.Failed }):
 		text += " It does so after honest answers, too."
 	case garbage && !crashed:
-		text += " What it got was no message, and the text does not say what a server does then."
+		text += " What it got was no message, and the specification does not say what a server does then."
 	case !unanswered && !crashed && code == 0:
 		text += " It may end the connection in order once it has answered."
 	default:

@@ -55,15 +55,22 @@ func (r *runner) honestly(call int, m *made, asks bool) {
 		return
 	}
 	how := strings.TrimSuffix(r.Server.Redaction.Text(m.outcome()), ".")
+	if !strings.HasSuffix(how, "…") {
+		how += "."
+	}
 	p := Problem{
-		Kind: CallBroken, Revisions: []string{m.Revision}, Text: "It asked nothing, and did not succeed: " + how + ".",
+		Kind: CallBroken, Revisions: []string{m.Revision}, Text: "It asked nothing, and did not succeed: " + how,
 		Do: "Give it arguments that it takes, with --args or in a plan, or leave it out with skip in a plan.",
 	}
-	if len(m.Calls) > 0 && m.Calls[0].TimedOut {
+	switch {
+	case len(m.questions()) > 0:
+		p.Text = "It asked the client, but no person, and did not succeed: " + how
+		p.Do = "Declare what it asks for, with --sampling or --roots, or leave it out with skip in a plan."
+	case len(m.Calls) > 0 && m.Calls[0].TimedOut:
 		p.Do = "Give it more time with --timeout, or arguments with which it ends; or leave it out with skip in a plan."
 	}
 	if asks {
-		p.Kind, p.Text = HonestFailed, "It failed though its questions were answered honestly, so that nothing shows what a right answer does: "+how+"."
+		p.Kind, p.Text = HonestFailed, "It failed though its questions were answered honestly, so that nothing shows what a right answer does: "+how
 		p.Do = "Give answers that it takes, with --answers or in a plan."
 	}
 	r.note(call, p)

@@ -109,7 +109,7 @@ func (m *made) outcome() string {
 	}
 	var words []string
 	for i := range m.Calls {
-		words = append(words, endOf(&m.Calls[i]))
+		words = append(words, m.endOf(&m.Calls[i]))
 	}
 	if m.Exit != nil {
 		words = append(words, m.Exit.Text)
@@ -117,9 +117,11 @@ func (m *made) outcome() string {
 	return strings.Join(slices.Compact(words), "; ")
 }
 
-func endOf(c *Made) string {
+func (m *made) endOf(c *Made) string {
 	const most = 160
 	switch {
+	case c.TimedOut && (&judgement{Observation: m.Observation}).askedOn(*c):
+		return fmt.Sprintf("after %v it was still asking, in round %d", c.Limit, len(c.Rounds))
 	case c.TimedOut:
 		return fmt.Sprintf("no response within %v", c.Limit)
 	case c.Error != nil:
