@@ -35,10 +35,21 @@ var concerns = map[string]concern{
 	ruleCapability:     {3, "The client does not learn which capability is missing, and cannot say so."},
 	ruleLeaks:          {4, "Strangers read about the inside of the server."},
 	ruleAsksForEver:    {4, "The person cannot get out: the same question comes back after every refusal."},
+
+	// Rules of the linter
+	"secret-in-form":      {4, "The secret passes through the client, where others can read it: its screen, its logs, its language model."},
+	"mode-undeclared":     {4, "A client that has said that it cannot ask so can only refuse, and its user learns nothing."},
+	"sampling-undeclared": {4, undeclared},
+	"roots-undeclared":    {4, undeclared},
+	"newer-than-revision": {4, "A client of that revision may not be able to draw the form, so that its user cannot answer."},
+	"ping-unanswered":     {4, "A client that watches the connection takes the server for dead, and ends it while its user still reads."},
 }
 
-// wayward is who is harmed by messages that break the protocol.
-const wayward = "A client that keeps to the specification may refuse or misread the message, so that its user is not asked rightly."
+const (
+	undeclared = "A client that has said that it does not offer this can only refuse, and the call fails."
+	// wayward is who is harmed by other messages that break the protocol.
+	wayward = "A client that keeps to the specification may refuse or misread the message."
+)
 
 // Concern returns what the finding is about.
 func (f Finding) Concern() Concern {

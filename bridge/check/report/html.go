@@ -138,6 +138,10 @@ func arrow(direction string) string {
 		return "client → server"
 	case "s2c":
 		return "server → client"
+	case "meta":
+		return "note"
+	case "stderr":
+		return "standard error"
 	}
 	return direction
 }

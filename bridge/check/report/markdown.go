@@ -3,6 +3,7 @@ package report
 import (
 	_ "embed"
 	"io"
+	"slices"
 	"sync"
 	"text/template"
 
@@ -16,6 +17,7 @@ var markdownText string
 
 var markdownTemplate = sync.OnceValue(func() *template.Template {
 	return template.Must(template.New("").Funcs(template.FuncMap{
+		"arrow":    arrow,
 		"cell":     export.Cell,
 		"code":     export.Fenced,
 		"compared": Compared,
@@ -34,4 +36,15 @@ var markdownTemplate = sync.OnceValue(func() *template.Template {
 // in code, so that they cannot act as markup, links or mentions.
 func writeMarkdown(w io.Writer, r *check.Report) error {
 	return markdownTemplate().Execute(w, NewView(r))
+}
+
+// Telling returns the rows that say more than that all trials passed, or that no frame can
+// show whether the server did right.
+func (c *Call) Telling() []Row {
+	return slices.DeleteFunc(c.Others(), func(r Row) bool { return r.Undecidable() })
+}
+
+// Undecidable returns the rows whose trials no frame can judge.
+func (c *Call) Undecidable() []Row {
+	return slices.DeleteFunc(c.Others(), func(r Row) bool { return !r.Undecidable() })
 }

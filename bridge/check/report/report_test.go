@@ -376,3 +376,43 @@ func TestManyCalls(t *testing.T) {
 		t.Errorf("it took %v", took)
 	}
 }
+
+// TestRefusals expects a finding once, however the client refused.
+func TestRefusals(t *testing.T) {
+	r := sample()
+	refused := func(behaviour, did string) {
+		r.Results = append(r.Results, check.Result{Trial: check.Trial{Behaviour: behaviour, Revision: "2025-11-25"}, Verdict: check.Fail, Findings: []check.Finding{{
+			Rule: "acts-without-consent", Verdict: check.Fail, Text: "The server went on: the client " + did + ", and the result is that of an accepted call: \"" + behaviour + "\".",
+		}}})
+	}
+	refused("decline", "declined")
+	refused("no-action", "answered with a result without an action")
+	refused("response-after-cancel", "cancelled the call, and answered after that")
+	if out := written(t, "markdown", r); strings.Count(out, "fail: acts-without-consent") != 1 || !strings.Contains(out, "In 3 trials: `decline, 2025-11-25`; `no-action, 2025-11-25`; `response-after-cancel, 2025-11-25`") {
+		t.Error(out)
+	}
+}
+
+// TestUndecidable expects no row for a behaviour that no frame can judge.
+func TestUndecidable(t *testing.T) {
+	r := sample()
+	r.Behaviours = append(r.Behaviours, check.Behaviour{Name: "never"})
+	r.Results = append(r.Results, check.Result{Trial: check.Trial{Behaviour: "never", Revision: "2025-11-25"}, Verdict: check.Inconclusive, Findings: []check.Finding{
+		{Rule: "no-response", Verdict: check.Inconclusive, Text: "No answer went out."},
+	}})
+	const want = "For 1 behaviour no frame can show whether the server did right, at least in one revision: never.\n"
+	if out := written(t, "markdown", r); strings.Contains(out, "| never |") || !strings.Contains(out, want) {
+		t.Error(out)
+	}
+}
+
+// TestManyProblems expects many problems to be folded, so that the findings come first.
+func TestManyProblems(t *testing.T) {
+	r := sample()
+	for range 3 {
+		r.Problems = append(r.Problems, r.Problems[0])
+	}
+	if out := written(t, "markdown", r); !strings.Contains(out, "<details><summary>Not judged: 4</summary>") || strings.Contains(out, "- Not judged:") {
+		t.Error(out)
+	}
+}

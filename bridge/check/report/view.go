@@ -180,9 +180,10 @@ func (c *Call) add(one *check.Result, cells map[string]*Cell) {
 }
 
 // incidental matches the parts of a finding's text that differ between trials: what the
-// client sent, in parentheses, and what the server sent, in quotes after a colon.
+// client sent, in parentheses, how it refused, and what the server sent, in quotes after a
+// colon.
 var incidental = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`frames? \d+|\b[\d.]+ (ms|s|min|h)\b| \([^()]*\)|: "(?:[^"\\]|\\.)*"`)
+	return regexp.MustCompile(`frames? \d+|\b[\d.]+ (ms|s|min|h)\b| \([^()]*\)|[Tt]he client .+?, and (the result|a witness)|: "(?:[^"\\]|\\.)*"`)
 })
 
 // Counts returns the counts of all calls together.
@@ -226,6 +227,14 @@ func (c Counts) All() (sum int) {
 // Passed reports whether all trials in the row passed.
 func (r *Row) Passed() bool {
 	return !slices.ContainsFunc(r.Cells, func(c Cell) bool { return c.All > 0 && c.Verdict != check.Pass })
+}
+
+// Undecidable reports whether the row has trials that did not pass, and no frame of which
+// can show whether the server did right.
+func (r *Row) Undecidable() bool {
+	return !r.Passed() && !slices.ContainsFunc(r.Cells, func(c Cell) bool {
+		return c.All > 0 && c.Verdict != check.Pass && (c.Verdict != check.Inconclusive || c.Unmade)
+	})
 }
 
 // Mark is the text of a cell: the verdict, a dash if the trial is inconclusive by its
