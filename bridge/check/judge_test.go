@@ -404,6 +404,17 @@ func TestActsWithoutConsent(t *testing.T) {
 	}
 }
 
+// TestBrokenYes expects a broken yes to be told from a value that the result shows, although
+// the accepted calls differ in another field.
+func TestBrokenYes(t *testing.T) {
+	t.Parallel()
+	const broken = "wrong-type confirm"
+	found := judged(t, "takes any value for the yes", mcp.Revision20251125, behaviourOther, behaviourDenied, broken)
+	if got := strings.Join(verdictsOf(found[broken], Warn), ", "); got != "acts-without-consent fail" {
+		t.Errorf("%q: %+v", got, found[broken])
+	}
+}
+
 // TestStuckIsSteady expects trials to be compared although the next call after another
 // one got no response.
 func TestStuckIsSteady(t *testing.T) {

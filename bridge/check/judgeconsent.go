@@ -203,7 +203,9 @@ func (c *consent) standing(j *judgement) standing {
 	case j.Behaviour == behaviourDenied:
 		return against(c.agreed, m.Result, nil, unchanged)
 	}
-	return against(c.agreed, m.Result, undefined, j.changes(j.lacks.about, func(string, json.RawMessage) bool { return true }))
+	return against(c.agreed, m.Result, undefined, j.changes(j.lacks.about, func(field string, value json.RawMessage) bool {
+		return !isContentFault(j.Behaviour) || value == nil || field == j.Field // the other fields are as in accepted calls
+	}))
 }
 
 // refuses reports whether the server refused in a trial about the same question. A failure

@@ -276,6 +276,13 @@ var tastes = map[string]taste{
 		}
 		return text("All files are gone."), ""
 	},
+	"takes any value for the yes": func(s *tasted) (string, string) {
+		answer, _ := s.ask("Delete whose files?", `"properties":{"name":{"type":"string","default":"adam"},"size":{"type":"integer"},"confirm":{"type":"boolean"}}`)
+		if s.action(answer) != "accept" || string(rawjson.Member(answer, "content", "confirm")) == "false" {
+			return text("Nothing was deleted."), ""
+		}
+		return text("The files of %s are gone.", rawjson.Text(rawjson.Member(answer, "content", "name"))), ""
+	},
 	"confirms by itself": func(s *tasted) (string, string) {
 		answer, _ := s.ask("Delete all files?", confirms)
 		if string(rawjson.Member(answer, "content", "confirm")) == "false" || s.action(answer) == "perhaps" || s.action(answer) == "" && answer != nil {
