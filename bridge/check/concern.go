@@ -38,7 +38,7 @@ var concerns = map[string]concern{
 
 	// Rules of the linter
 	"secret-in-form":      {4, "The secret passes through the client, where others can read it: its screen, its logs, its language model."},
-	"mode-undeclared":     {4, "A client that has said that it cannot ask so can only refuse, and its user learns nothing."},
+	"mode-undeclared":     {4, "A client that cannot ask in this way can only refuse, and its user does not learn what was asked."},
 	"sampling-undeclared": {4, undeclared},
 	"roots-undeclared":    {4, undeclared},
 	"newer-than-revision": {4, "A client of that revision may not be able to draw the form, so that its user cannot answer."},

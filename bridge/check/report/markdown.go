@@ -38,13 +38,23 @@ func writeMarkdown(w io.Writer, r *check.Report) error {
 	return markdownTemplate().Execute(w, NewView(r))
 }
 
-// Telling returns the rows that say more than that all trials passed, or that no frame can
-// show whether the server did right.
-func (c *Call) Telling() []Row {
-	return slices.DeleteFunc(c.Others(), func(r Row) bool { return r.Undecidable() })
+// Blamed returns the rows with a fail or a warning.
+func (c *Call) Blamed() []Row {
+	return c.rows(func(v check.Verdict, _ bool) bool { return isDefect(v) })
 }
 
-// Undecidable returns the rows whose trials no frame can judge.
+// Undecidable returns the rows without a fail or a warning in which no frame can show
+// whether the server did right.
 func (c *Call) Undecidable() []Row {
-	return slices.DeleteFunc(c.Others(), func(r Row) bool { return !r.Undecidable() })
+	return c.rows(func(v check.Verdict, unmade bool) bool { return v == check.Inconclusive && !unmade })
+}
+
+// Unmade returns the rows without a fail or a warning in which a trial could not be made as
+// it was meant.
+func (c *Call) Unmade() []Row {
+	return c.rows(func(v check.Verdict, unmade bool) bool { return v == check.Inconclusive && unmade })
+}
+
+func (c *Call) rows(of func(v check.Verdict, unmade bool) bool) []Row {
+	return slices.DeleteFunc(slices.Clone(c.Rows), func(r Row) bool { return !of(r.Verdict()) })
 }

@@ -226,15 +226,21 @@ func (c Counts) All() (sum int) {
 
 // Passed reports whether all trials in the row passed.
 func (r *Row) Passed() bool {
-	return !slices.ContainsFunc(r.Cells, func(c Cell) bool { return c.All > 0 && c.Verdict != check.Pass })
+	worst, _ := r.Verdict()
+	return worst == check.Pass
 }
 
-// Undecidable reports whether the row has trials that did not pass, and no frame of which
-// can show whether the server did right.
-func (r *Row) Undecidable() bool {
-	return !r.Passed() && !slices.ContainsFunc(r.Cells, func(c Cell) bool {
-		return c.All > 0 && c.Verdict != check.Pass && (c.Verdict != check.Inconclusive || c.Unmade)
-	})
+// Verdict returns the most severe verdict of the row's cells, and reports whether a trial
+// could not be made as it was meant.
+func (r *Row) Verdict() (worst check.Verdict, unmade bool) {
+	worst = check.Pass
+	for _, c := range r.Cells {
+		if c.All > 0 && c.Verdict.Rank() < worst.Rank() {
+			worst = c.Verdict
+		}
+		unmade = unmade || c.Unmade
+	}
+	return worst, unmade
 }
 
 // Mark is the text of a cell: the verdict, a dash if the trial is inconclusive by its
