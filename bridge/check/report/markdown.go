@@ -24,7 +24,7 @@ var markdownTemplate = sync.OnceValue(func() *template.Template {
 		"legend":   func() string { return Legend },
 		"plural":   wording.Plural,
 		"sentence": Sentence,
-		"short":    func(s string) string { return wording.Shorten(s, 400) },
+		"short":    func(s string) string { return wording.Shorten(s, 1000) },
 		"since":    since,
 		"span":     export.Span,
 		"took":     wording.Duration,
@@ -36,6 +36,26 @@ var markdownTemplate = sync.OnceValue(func() *template.Template {
 // in code, so that they cannot act as markup, links or mentions.
 func writeMarkdown(w io.Writer, r *check.Report) error {
 	return markdownTemplate().Execute(w, NewView(r))
+}
+
+// Quoted is a frame that a finding names, with the later ones that say the same.
+type Quoted struct {
+	check.Frame
+	Again []int64 // their sequence numbers
+}
+
+// Quoted returns the frames of the trial that the finding names, each that says the same
+// once.
+func (in *Instance) Quoted() (list []*Quoted) {
+	for _, f := range in.Named() {
+		same := func(q *Quoted) bool { return q.Direction == f.Direction && q.Summary == f.Summary }
+		if i := slices.IndexFunc(list, same); i >= 0 {
+			list[i].Again = append(list[i].Again, f.Seq)
+			continue
+		}
+		list = append(list, &Quoted{Frame: f})
+	}
+	return list
 }
 
 // Blamed returns the rows with a fail or a warning.
