@@ -19,7 +19,7 @@ type concern struct {
 
 var concerns = map[string]concern{
 	ruleConsent:        {0, "Whoever says no, or nothing at all, gets it done all the same."},
-	ruleUnasked:        {0, "Whoever uses a client that cannot ask is never asked, and it is done."},
+	ruleUnasked:        {0, "There are clients whose users are never asked, and it is done all the same."},
 	ruleActsEarly:      {0, "By the time that the person reads the question it is done: a no comes too late."},
 	ruleActsTwice:      {0, "One consent is used twice: it is paid, ordered or deleted two times."},
 	ruleCrossed:        {0, "What one person answers is taken for the answer of another."},

@@ -119,3 +119,33 @@ func TestAsksNoPerson(t *testing.T) {
 		t.Errorf("%+v", report.Problems)
 	}
 }
+
+// TestUnaskedInOneRevision expects a call that asks in one revision alone to be told in the
+// other, if its result there is that of an accepted call.
+func TestUnaskedInOneRevision(t *testing.T) {
+	t.Parallel()
+	for _, refuses := range []bool{true, false} {
+		server := sdk.NewServer(&sdk.Implementation{Name: "unasked"}, nil)
+		sdk.AddTool(server, &sdk.Tool{Name: "delete"}, func(ctx context.Context, r *sdk.CallToolRequest, _ struct{}) (*sdk.CallToolResult, any, error) {
+			answer, err := r.Session.Elicit(ctx, &sdk.ElicitParams{Message: "Delete it?", RequestedSchema: json.RawMessage(`{"type":"object","properties":{}}`)})
+			text := "It is deleted." // also where the revision has no such request
+			if refuses && err == nil && answer.Action != "accept" {
+				text = "It is kept."
+			}
+			return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: text}}}, nil, nil
+		})
+		report, err := Run(t.Context(), Options{
+			Server: headless.Config{Target: transport.Spec{Name: "unasked", Builtin: func() *sdk.Server { return server }}}, Jobs: 4,
+			Revisions: []string{mcp.Revision20260728, mcp.Revision20251125}, Behaviours: []string{behaviourAccept, behaviourDecline, behaviourCancel},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		told := slices.ContainsFunc(report.Results, func(one Result) bool {
+			return one.Revision == mcp.Revision20260728 && one.Verdict == Warn && len(one.Evidence) == 2 && strings.Contains(one.Findings[0].Text, "the client was not asked, as it is in 2025-11-25, and the result is that of an accepted call")
+		})
+		if told != refuses {
+			t.Errorf("it refuses: %v: %+v", refuses, report.Results)
+		}
+	}
+}

@@ -225,23 +225,45 @@ func (r *runner) try(ctx context.Context, c *chosen, t *trial, limit time.Durati
 // together judges the trials of a call in a revision by comparing them with each other,
 // and adds their results to the report.
 func (r *runner) together(list []*assessed) {
-	var all []*judgement
 	list = slices.DeleteFunc(list, func(one *assessed) bool { return one == nil })
-	for _, one := range list {
-		all = append(all, one.judgement)
-	}
-	judgeTogether(all)
+	judgeTogether(judgementsOf(list))
 	for _, one := range list {
 		r.over(r.result(one))
 	}
 }
 
-// quiet adds what the linter found in a call that asked nothing.
+// quiet keeps a call that asked nothing until the other revisions are judged.
 func (r *runner) quiet(c *chosen, m *made) {
 	m.quiet = true
-	if one := r.judge(c, m); len(one.findings) > 0 {
-		r.over(r.result(one))
+	one := r.judge(c, m)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.silent = append(r.silent, one)
+}
+
+// compareSilent judges the calls that asked nothing by the trials of revisions in which
+// they ask, and adds those with findings to the report.
+func (r *runner) compareSilent(groups []*group) {
+	for _, one := range r.silent {
+		for _, g := range groups {
+			if g != nil && g.base.Call == one.Call {
+				judgeUnasked(one.judgement, judgementsOf(g.tried))
+			}
+		}
+		if len(one.findings) > 0 {
+			r.over(r.result(one))
+		}
 	}
+}
+
+// judgementsOf leaves out trials that did not run because ctx ended.
+func judgementsOf(list []*assessed) (all []*judgement) {
+	for _, one := range list {
+		if one != nil {
+			all = append(all, one.judgement)
+		}
+	}
+	return all
 }
 
 // over adds the final result of a trial to the report.

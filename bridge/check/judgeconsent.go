@@ -48,6 +48,22 @@ func judgeConsent(list []*judgement, steady bool) {
 	}
 }
 
+// judgeUnasked judges a call that asked nothing by the trials of another revision, in which
+// it asks.
+func judgeUnasked(j *judgement, list []*judgement) {
+	if len(list) == 0 || len(j.Calls) != 1 || !j.Calls[0].succeeded() || len(j.Calls[0].Questions) > 0 ||
+		j.says(ruleUnasked, Warn) || slices.ContainsFunc(list, (*judgement).unsteady) {
+		return
+	}
+	c := &consent{list: list}
+	if c.learn(); len(c.agreed) == 0 {
+		return
+	}
+	j.lacks = &lack{rule: ruleUnasked, did: "was not asked, as it is in " + list[0].Revision}
+	j.standing = c.standing(j)
+	c.compare(j)
+}
+
 // learn finds out from the honest calls what the result depends on.
 func (c *consent) learn() {
 	runs := slices.Clone(c.list[0].Honest)

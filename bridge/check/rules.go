@@ -95,7 +95,7 @@ var rules = []Rule{
 	},
 	{
 		ID:       ruleUnasked,
-		Breaks:   "a server that does for a client that cannot be asked what it asks others about first",
+		Breaks:   "a server that does for a client that cannot be asked what it asks others about first, or does unasked in one revision what it asks about in another",
 		Evidence: "a witness saw an effect; or nothing was asked, and the result is that of an accepted call word for word, whatever its content is, and after a decline or a cancel it is another one",
 		Unclear:  "the result depends on the content, so that it may be what the server does by default",
 		Sources:  always(should(pageElicitation, "Response Actions")).but(mcp.Revision20260728, should(pageElicitation, "Error Handling")),

@@ -68,7 +68,8 @@ type runner struct {
 	runs      atomic.Int64  // number of trials made with looks
 	calls     []chosen
 	items     []conversation.Item
-	revisions []string // revisions that the server speaks, newest first
+	revisions []string    // revisions that the server speaks, newest first
+	silent    []*assessed // calls that asked nothing
 }
 
 // Run checks a server. If ctx ends, it returns a report of the results so far. The error
@@ -144,13 +145,14 @@ func (r *runner) all(ctx context.Context) {
 	}
 	if !r.shared && len(watchers) == 0 {
 		each(stages...)
-		return
+	} else {
+		each(stages[0])
+		groups = slices.DeleteFunc(groups, func(g *group) bool { return g == nil })
+		r.watch(ctx, groups)
+		each(stages[1])
+		each(stages[2])
 	}
-	each(stages[0])
-	groups = slices.DeleteFunc(groups, func(g *group) bool { return g == nil })
-	r.watch(ctx, groups)
-	each(stages[1])
-	each(stages[2])
+	r.compareSilent(groups)
 }
 
 // nextRun returns a number that no other run of a trial has.
