@@ -34,8 +34,8 @@ func (s *Session) awaitLateAnswers(ctx context.Context, call int) {
 func (s *Session) owesAnswer(call int) bool {
 	frames := map[int]int{} // of such a fault, by the question's number
 	for seq := int64(1); seq <= s.log.Len(); seq++ {
-		if e := s.log.Entry(seq); e.Call() == call && e.Fault() != "" && fault.AnswersLate(e.Fault()) {
-			frames[e.Question()]++
+		if f := s.log.Head(seq); f.Call == call && f.Fault != "" && fault.AnswersLate(f.Fault) {
+			frames[f.Question]++
 		}
 	}
 	for _, n := range frames {

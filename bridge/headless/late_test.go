@@ -38,10 +38,10 @@ func TestLateAnswersGoOut(t *testing.T) {
 		cancelled, answered := int64(0), int64(0)
 		for seq := int64(1); seq <= s.Log().Len(); seq++ {
 			switch e := s.Log().Entry(seq); {
-			case e.Dir() != wire.ClientToServer:
-			case e.Method() == mcp.NotificationCancelled:
+			case e.Dir != wire.ClientToServer:
+			case e.Names().Method == mcp.NotificationCancelled:
 				cancelled = seq
-			case e.Fault() != "":
+			case e.Names().Fault != "":
 				answered = seq
 			}
 		}

@@ -59,8 +59,8 @@ func TestBeginning(t *testing.T) {
 		if _, err := b.Frame(n + 1); err == nil {
 			t.Errorf("of %d, the next can be read", n)
 		}
-		if got, want := b.Connections(), was.Connections(); !reflect.DeepEqual(got, want) {
-			t.Errorf("of %d: connections %v, want %v", n, got, want)
+		if got, want := b.AllNames(), was.AllNames(); !reflect.DeepEqual(got, want) {
+			t.Errorf("of %d: names %v, want %v", n, got, want)
 		}
 		if f := b.Append(frames[0]); f.Seq != 0 || b.Len() != n {
 			t.Error("something can be added")

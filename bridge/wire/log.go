@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"os"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -31,8 +32,8 @@ type Stats struct {
 }
 
 // Log is an append-only list of frames, numbered from 1. The frames' bytes are
-// on disk, in a temporary file that Close removes; memory holds an index of 48
-// bytes a frame, and the frames that are not written yet.
+// on disk, in a temporary file that Close removes; memory holds an index of
+// some 70 bytes a frame, and the frames that are not written yet.
 //
 // All methods are safe for concurrent use. Reading takes no lock that an Append
 // waits for during I/O.
@@ -41,26 +42,19 @@ type Log struct {
 	start time.Time // entries measure their times from here, by the monotonic clock
 	base  int64     // start in Unix nanoseconds
 
-	index   index
-	methods table[string]
-	details table[detail]
-	tools   table[string]
-	conns   table[Connection]
-	store   store
-	spool   *spool // the store of a log that can be appended to, else nil
-	files   *files // the store of a log made by Open, else nil
-	of      *Log   // the log whose first frames a log made by Beginning shows, else nil
+	n     atomic.Int64 // number of frames
+	index *index
+	names *names
+	store store
+	spool *spool // the store of a log that can be appended to, else nil
+	files *files // the store of a log made by Open, else nil
+	of    *Log   // the log whose first frames a log made by Beginning shows, else nil
 
 	// mu puts appends in order. The spool and the large rows share it, so that no
 	// lock is taken under it. It is not held during I/O, nor while secrets are
 	// removed.
-	mu       sync.Mutex
-	sessions map[string]*session
-	latest   struct { // connection of the latest frame
-		Connection
-		id      uint16
-		session *session
-	}
+	mu        sync.Mutex
+	sessions  map[string]*session
 	requests  map[uint64]uint32
 	earlier   map[uint32]uint32 // maps a request to the previous one with the same id, if that had no response yet
 	line      []byte            // buffer for one line
@@ -117,8 +111,7 @@ func newLog() *Log {
 	l := &Log{
 		start: time.Now(), sessions: make(map[string]*session), requests: make(map[uint64]uint32),
 		earlier: make(map[uint32]uint32), huge: make(chan struct{}, 1),
-		methods: newTable[string](8 << 10), tools: newTable[string](8 << 10),
-		details: newTable[detail](full), conns: newTable[Connection](full),
+		index: new(index), names: &names{known: make(map[Names]*named)},
 	}
 	l.large = &largeRows{mu: &l.mu, of: make(map[int64]largeRow)}
 	l.marks = &marks{of: make(map[int64]kept), about: make(map[int64]int64)}
@@ -160,7 +153,7 @@ func (l *Log) Append(f Frame) Frame {
 	}
 	e := l.enter(&f)
 	// The wall clock may jump, the log's does not.
-	f.Time = e.at()
+	f.Time = e.Time()
 	line, body := appendLine(l.line[:0], &f)
 	e.off, e.length = l.spool.add(line), uint32(len(line))
 	if l.line = line; len(line) >= largeLine {
@@ -176,20 +169,17 @@ func (l *Log) Append(f Frame) Frame {
 	return f
 }
 
-// seal publishes the entry of a frame whose line is in the store. body is the
+// seal publishes the record of a frame whose line is in the store. body is the
 // offset of the frame's bytes in the line, 0 if they do not stand there
 // unescaped.
-func (l *Log) seal(e *entry, f *Frame, body int) {
+func (l *Log) seal(e *record, f *Frame, body int) {
 	if body <= math.MaxUint16 && f.Size == int64(len(f.Raw)) {
 		e.body = uint16(body)
 	}
-	if e.length > largeRead {
-		e.flags |= flagLarge
-		if len(l.large.of) < maxLargeRows {
-			l.large.of[f.Seq] = largeRow{string(f.Message.ID), f.Summary()}
-		}
+	if e.length > largeRead && len(l.large.of) < maxLargeRows {
+		l.large.of[f.Seq] = largeRow{string(f.Message.ID), f.Summary()}
 	}
-	l.index.n.Add(1)
+	l.n.Add(1)
 }
 
 // complete fills in the fields that depend only on the frame itself, and cuts
@@ -227,39 +217,38 @@ func wholeRunes(b []byte) int {
 	return len(b)
 }
 
-// enter makes the entry of a frame, and fills in the fields that depend on
+// enter makes the record of a frame, and fills in the fields that depend on
 // earlier frames.
-func (l *Log) enter(f *Frame) *entry {
-	e := l.index.next()
-	f.Seq = l.index.n.Load() + 1
-	if e.time = noTime; !f.Time.IsZero() {
+func (l *Log) enter(f *Frame) *record {
+	n := l.n.Load()
+	f.Seq = n + 1
+	e := l.index.next(n)
+	*e = record{
+		time: noTime, Size: within(f.Size), Status: within(f.Status), Call: within(f.Call), Round: within(f.Round),
+		Question: within(f.Question), Kind: f.Kind, Dir: f.Dir, Stream: f.Stream,
+		Truncated: f.Truncated, Redacted: f.Redacted, Guessed: f.Guessed,
+		HasMore: len(f.Header) > 0 || f.HTTPMethod != "" || f.URL != "" || len(f.Answers) > 0 || f.Note != nil,
+	}
+	if !f.Time.IsZero() {
 		e.time = l.base + int64(f.Time.Sub(l.start))
 	}
-	e.size = uint32(min(f.Size, math.MaxUint32))
-	e.kind = f.Kind
-	e.way(f.Dir, f.Stream)
-	e.call = uint32(within(f.Call, math.MaxUint32))
-	l.index.number(e, f.Question)
-	e.method = l.methods.id(f.Method, len(f.Method))
-	e.set(flagTruncated, f.Truncated)
-	e.set(flagRedacted, f.Redacted)
-	e.set(flagGuessed, f.Guessed)
-	e.set(flagMore, len(f.Header) > 0 || f.HTTPMethod != "" || f.URL != "" || len(f.Answers) > 0 || f.Note != nil)
-	var s *session
-	e.conn, s = l.connection(f)
+	s := l.session(f.Session)
 	s.lines++
 	if f.line == 0 || l.spool != nil {
 		f.line = s.lines
 	}
 	l.pair(e, s, f)
-	l.conclude(e, s, f)
+	f.conclude()
+	e.Duplicate, e.Orphan, e.Failed, e.AsksInput = f.Duplicate, f.Orphan, f.Failed, f.AsksInput
+	e.action = uint8(max(slices.Index(actions[:], f.Action()), 0))
+	e.names = l.names.of(Names{Connection{f.Server, f.Session, f.Transport}, f.Method, l.toolOf(s, f, e.Call), f.Actor, f.Fault}, f.Seq)
 	return e
 }
 
-func within(n int, limit int64) int64 { return min(max(int64(n), 0), limit) }
+func within[N int | int64](n N) uint32 { return uint32(min(max(int64(n), 0), math.MaxUint32)) }
 
 // Len returns the number of frames in the log.
-func (l *Log) Len() int64 { return l.index.n.Load() }
+func (l *Log) Len() int64 { return l.n.Load() }
 
 // Grown returns a channel that is closed by the next Append, or when storage
 // fails. A caller that gets the channel before it looks at Len misses no frame.
@@ -291,7 +280,7 @@ func (l *Log) Err() error { return l.store.failure() }
 
 // Stats says how much the log holds and where.
 func (l *Log) Stats() Stats {
-	st := Stats{Frames: l.Len(), Memory: l.index.memory()}
+	st := Stats{Frames: l.Len(), Memory: (l.Len() + chunkLen) / chunkLen * chunkLen * recordSize}
 	l.mu.Lock()
 	// A slot of a Go map takes 17 bytes here, and two thirds of them are used.
 	st.Memory += int64(len(l.requests)) * 26

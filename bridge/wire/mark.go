@@ -193,7 +193,7 @@ func (l *Log) WriteMarks(w io.Writer, picked func(seq int64) bool) error {
 				return err
 			}
 			f.Size = int64(len(f.Raw))
-			f.Time = l.index.at(l.Len()).at()
+			f.Time = l.index.at(l.Len()).Time()
 			line, _ := appendLine(nil, &f)
 			if _, err := w.Write(line); err != nil {
 				return err
@@ -252,7 +252,7 @@ func (list fileMarks) resolve(l *Log) {
 	}
 	if len(list) > 0 {
 		for seq := int64(1); seq <= l.Len(); seq++ {
-			session := l.Entry(seq).Session()
+			session := l.Entry(seq).Names().Session
 			if seqs, marked := sessions[session]; marked {
 				sessions[session] = append(seqs, seq)
 			}
@@ -280,7 +280,7 @@ func (list fileMarks) resolve(l *Log) {
 const headSize = 2 << 10
 
 // numberOf returns the "seq" of a frame's line: its number in its session.
-func (l *Log) numberOf(e *entry) (int64, error) {
+func (l *Log) numberOf(e *record) (int64, error) {
 	for size := min(e.length, headSize); ; size = e.length {
 		line, err := l.store.read(nil, e.off, int(size))
 		if err != nil {

@@ -201,7 +201,7 @@ func (l *Log) enterLine(p *parser, off, size int64, marks *fileMarks) {
 	l.mu.Lock()
 	e := l.enter(f)
 	e.off, e.length = off, uint32(size)
-	e.set(flagMore, p.headers != nil || p.snooped != nil)
+	e.HasMore = e.HasMore || p.headers != nil || p.snooped != nil
 	l.seal(e, f, p.body)
 	l.mu.Unlock()
 	marks.add(f)

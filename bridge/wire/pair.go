@@ -2,7 +2,11 @@ package wire
 
 import (
 	"cmp"
+	"net/http"
+	"slices"
 	"sync/atomic"
+
+	"elicitation-inspector/bridge/mcp"
 )
 
 // maxEarlier bounds how many requests Log.earlier holds.
@@ -16,13 +20,14 @@ const maxAlike = 100
 // several requests with the same id, the response goes to that of the same
 // question, else to the latest without a response, else to the latest. A frame
 // with Answers is paired with that request only if it has no response yet.
-func (l *Log) pair(e *entry, s *session, f *Frame) {
+func (l *Log) pair(e *record, s *session, f *Frame) {
+	f.Duplicate, f.Orphan, f.Pair, f.Latency = false, false, 0, 0
 	id := hashID(f.Message.ID)
 	e.id = half(id)
 	switch {
 	case f.Kind == Request:
 		if id != 0 {
-			l.expect(e, s, f, id)
+			l.expect(s, f, id)
 		}
 		return
 	case f.Kind.IsResponse() && id != 0:
@@ -31,12 +36,10 @@ func (l *Log) pair(e *entry, s *session, f *Frame) {
 				seq = l.among(seq, f.Question)
 			}
 			f.Duplicate = l.answered(seq)
-			e.set(flagDuplicate, f.Duplicate)
 			l.answer(e, f, seq)
 			return
 		}
 		f.Orphan = true
-		e.flags |= flagOrphan
 	case id == 0:
 		e.id = half(hashID(f.Answers))
 	}
@@ -49,14 +52,13 @@ func (l *Log) pair(e *entry, s *session, f *Frame) {
 }
 
 // expect records a request, so that its response can be paired with it.
-func (l *Log) expect(e *entry, s *session, f *Frame, id uint64) {
+func (l *Log) expect(s *session, f *Frame, id uint64) {
 	key := exchange(s, f.Dir, id)
 	before, used := l.requests[key]
 	l.requests[key] = uint32(f.Seq)
 	if f.Duplicate = used; !used {
 		return
 	}
-	e.flags |= flagDuplicate
 	if !l.answered(before) && len(l.earlier) < maxEarlier {
 		l.earlier[uint32(f.Seq)] = before
 	}
@@ -67,12 +69,14 @@ func (l *Log) answered(seq uint32) bool {
 }
 
 // answer pairs a frame with the request that it answers.
-func (l *Log) answer(e *entry, f *Frame, seq uint32) {
+func (l *Log) answer(e *record, f *Frame, seq uint32) {
 	request := l.index.at(int64(seq))
 	atomic.CompareAndSwapUint32(&request.pair, 0, uint32(f.Seq))
 	f.Pair, f.Latency = int64(seq), e.since(request)
-	e.pair, e.method = seq, request.method
-	f.Method, _ = l.methods.at(e.method)
+	e.pair = seq
+	if f.Method = ""; request.names != nil {
+		f.Method = request.names.Method
+	}
 }
 
 // among returns the request that a response answers. It chooses from latest and
@@ -82,7 +86,7 @@ func (l *Log) among(latest uint32, question int) uint32 {
 	open := uint32(0)
 	for seq, steps := latest, 0; seq != 0 && steps < maxAlike; seq, steps = l.earlier[seq], steps+1 {
 		request := l.index.at(int64(seq))
-		if question != 0 && l.index.question(int64(seq), request) == question {
+		if question != 0 && int(request.Question) == question {
 			return seq
 		}
 		if open == 0 && !l.answered(seq) {
@@ -90,4 +94,105 @@ func (l *Log) among(latest uint32, question int) uint32 {
 		}
 	}
 	return cmp.Or(open, latest)
+}
+
+// claim reads isError and resultType of a result into Failed and AsksInput.
+// conclude later drops them where the method does not allow them.
+func (f *Frame) claim() {
+	if f.Kind != Result {
+		return
+	}
+	f.Failed, f.AsksInput = false, false
+	for name, value := range f.part("result", f.Message.Result).Members() {
+		switch name {
+		case "isError":
+			f.Failed = string(value.Whole()) == "true"
+		case "resultType":
+			f.AsksInput = value.Text() == "input_required"
+		}
+	}
+}
+
+// conclude sets Failed and AsksInput of a paired frame.
+func (f *Frame) conclude() {
+	f.AsksInput = f.AsksInput && f.Kind == Result && f.Dir == ServerToClient && mcp.AsksForInput(f.Method)
+	wrong := f.Status >= 400
+	switch f.Kind {
+	case NoteFrame:
+		// With 405 a server says that it offers no event stream for GET, or no
+		// DELETE of sessions (MCP 2025-11-25, Transports).
+		f.Failed = f.Failed || wrong && f.Status != http.StatusMethodNotAllowed
+	case Result:
+		f.Failed = wrong || f.Failed && (f.Method == mcp.MethodCallTool || f.Method == "tasks/result")
+	default:
+		f.Failed = wrong || f.Kind == Error || f.Kind == Noise && len(f.Answers) > 0
+	}
+}
+
+// openCall is a tools/call request without a response.
+type openCall struct {
+	seq  int64
+	id   uint64 // hashID
+	tool string
+}
+
+// openCallsMost bounds how many open calls a session remembers.
+const openCallsMost = 1000
+
+// toolOf returns the tool whose call a frame belongs to. It is found by the
+// frame's call number, by the request that the frame answers or cancels, or
+// because all open calls call the same tool. It is "" if none of these applies.
+func (l *Log) toolOf(s *session, f *Frame, call uint32) (tool string) {
+	if call != 0 {
+		tool = s.tools[call]
+	}
+	switch out := f.Dir == ClientToServer; {
+	case f.Kind == Request && out && f.Method == mcp.MethodInitialize:
+		s.open = nil // open calls ended with the previous connection
+	case f.Kind == Request && out && f.Method == mcp.MethodCallTool:
+		tool = f.toolCalled()
+		s.open = append(s.open, openCall{f.Seq, hashID(f.Message.ID), tool})
+		s.open = s.open[max(0, len(s.open)-openCallsMost):]
+		if call != 0 {
+			if s.tools == nil {
+				s.tools = make(map[uint32]string)
+			}
+			s.tools[call] = tool
+		}
+	case f.Pair != 0:
+		if f.Method == mcp.MethodCallTool {
+			s.open = slices.DeleteFunc(s.open, func(c openCall) bool { return c.seq == f.Pair })
+		}
+		if request := l.index.at(f.Pair).names; request != nil {
+			tool = request.Tool
+		}
+	case out && f.Method == mcp.NotificationCancelled:
+		id := hashID(f.glance("params", f.Message.Params).Get("requestId").Whole())
+		if i := slices.IndexFunc(s.open, func(c openCall) bool { return c.id == id }); i >= 0 {
+			tool = s.open[i].tool
+			s.open = slices.Delete(s.open, i, i+1)
+		}
+	case call == 0 && !out && len(s.open) > 0:
+		switch f.Method { // does a running call send it?
+		case mcp.NotificationProgress, mcp.NotificationMessage, mcp.NotificationElicitComplete:
+		default:
+			if !mcp.IsInput(f.Method) {
+				return ""
+			}
+		}
+		tool = s.open[0].tool
+		if slices.ContainsFunc(s.open, func(c openCall) bool { return c.tool != tool }) {
+			tool = ""
+		}
+	}
+	return tool
+}
+
+// toolCalled returns the tool name of a tools/call request; "" for other
+// frames.
+func (f *Frame) toolCalled() string {
+	if f.Kind != Request || f.Method != mcp.MethodCallTool {
+		return ""
+	}
+	return f.part("params", f.Message.Params).Get("name").Text()
 }

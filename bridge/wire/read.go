@@ -39,7 +39,7 @@ func (l *Log) Frame(seq int64) (Frame, error) {
 // Each calls f with each of the frames in the given order, until f returns an
 // error. A frame that cannot be read is skipped.
 func (l *Log) Each(seqs []int64, f func(Frame) error) error {
-	return l.lines(seqs, math.MaxUint32, nil, func(seq int64, e *entry, line []byte, err error) error {
+	return l.lines(seqs, math.MaxUint32, nil, func(seq int64, e *record, line []byte, err error) error {
 		if frame, err := l.frame(seq, e, line, err); err == nil {
 			return f(frame)
 		}
@@ -71,7 +71,7 @@ func (l *Log) Rows(seqs []int64) ([]Row, error) {
 	out := make([]Row, 0, len(seqs))
 	last := l.Len()
 	seqs = slices.DeleteFunc(slices.Clone(seqs), func(seq int64) bool { return seq < 1 || seq > last })
-	err := l.lines(seqs, largeRead, nil, func(seq int64, e *entry, line []byte, err error) error {
+	err := l.lines(seqs, largeRead, nil, func(seq int64, e *record, line []byte, err error) error {
 		if line == nil && err == nil {
 			out = append(out, l.largeRow(seq, e))
 			return nil
@@ -83,11 +83,11 @@ func (l *Log) Rows(seqs []int64) ([]Row, error) {
 	return out, err
 }
 
-func (l *Log) largeRow(seq int64, e *entry) Row {
+func (l *Log) largeRow(seq int64, e *record) Row {
 	l.large.mu.Lock()
 	large := l.large.of[seq]
 	l.large.mu.Unlock()
-	row := Row{Frame: lost(l.facts(seq, e)), Summary: large.summary, Action: e.action()}
+	row := Row{Frame: lost(l.facts(seq, e)), Summary: large.summary, Action: e.Action()}
 	row.Lost, row.Message.ID = false, []byte(large.id)
 	row.Elicits = strings.HasPrefix(large.summary, "? ") && (row.Kind == Request || row.AsksInput)
 	return row
@@ -101,7 +101,7 @@ const together = 1 << 20
 // Neighbouring lines are read together. For a line longer than limit, f gets
 // nil and no error. If buf is not nil, lines are read into it and are valid
 // until f returns. lines ends at the first error that f returns.
-func (l *Log) lines(seqs []int64, limit uint32, buf []byte, f func(seq int64, e *entry, line []byte, err error) error) error {
+func (l *Log) lines(seqs []int64, limit uint32, buf []byte, f func(seq int64, e *record, line []byte, err error) error) error {
 	for i := 0; i < len(seqs); {
 		e := l.index.at(seqs[i])
 		if e.length > limit {
@@ -140,25 +140,20 @@ func (l *Log) lines(seqs []int64, limit uint32, buf []byte, f func(seq int64, e 
 }
 
 // facts returns the fields of a frame that the index holds.
-func (l *Log) facts(seq int64, e *entry) Frame {
+func (l *Log) facts(seq int64, e *record) Frame {
 	f := Frame{
-		Seq: seq, Time: e.at(), Dir: e.dir(), Kind: e.kind, Stream: e.stream(),
-		Size: int64(e.size), Call: int(e.call), Question: l.index.question(seq, e),
-		Truncated: e.flags&flagTruncated != 0, Duplicate: e.flags&flagDuplicate != 0,
-		Orphan: e.flags&flagOrphan != 0, Redacted: e.flags&flagRedacted != 0,
-		Failed: e.flags&flagFailed != 0, AsksInput: e.flags&flagAsks != 0,
-		Guessed: e.flags&flagGuessed != 0,
-		Pair:    int64(atomic.LoadUint32(&e.pair)),
+		Seq: seq, Time: e.Time(), Dir: e.Dir, Kind: e.Kind, Stream: e.Stream,
+		Size: int64(e.Size), Status: int(e.Status), Call: int(e.Call), Round: int(e.Round), Question: int(e.Question),
+		Truncated: e.Truncated, Duplicate: e.Duplicate, Orphan: e.Orphan, Redacted: e.Redacted, Failed: e.Failed,
+		AsksInput: e.AsksInput, Guessed: e.Guessed, Pair: int64(atomic.LoadUint32(&e.pair)),
 	}
 	if f.Pair > l.Len() {
 		f.Pair = 0 // a response that the log does not show yet
 	}
-	if k, known := l.conns.at(e.conn); known {
-		f.Server, f.Session, f.Transport = k.Server, k.Session, k.Transport
+	if n := e.names; n != nil {
+		f.Server, f.Session, f.Transport = n.Server, n.Session, n.Transport
+		f.Method, f.Actor, f.Fault = n.Method, n.Actor, n.Fault
 	}
-	f.Method, _ = l.methods.at(e.method)
-	about, _ := l.details.at(e.detail)
-	f.Actor, f.Fault, f.Round, f.Status = about.Actor, about.Fault, about.round, about.status
 	if f.Pair != 0 && f.Kind != Request {
 		f.Latency = e.since(l.index.at(f.Pair))
 	}
@@ -167,26 +162,25 @@ func (l *Log) facts(seq int64, e *entry) Frame {
 
 // plain reports whether the index holds all fields of the frame, and the offset
 // of its bytes in the line, so that the line need not be parsed.
-func (e *entry) plain() bool {
-	return e.body != 0 && e.flags&(flagMore|flagTruncated) == 0 && e.size != math.MaxUint32 &&
-		e.method != full && e.conn != full && e.detail != full
+func (e *record) plain() bool {
+	return e.body != 0 && !e.HasMore && !e.Truncated && e.Size != math.MaxUint32 && e.names != nil
 }
 
 // raw returns the frame's bytes in its line; e.body must not be 0.
-func (e *entry) raw(line []byte) []byte {
-	end := uint32(e.body) + e.size
+func (e *record) raw(line []byte) []byte {
+	end := uint32(e.body) + e.Size
 	return line[e.body:end:end]
 }
 
 // frame makes a frame from its line and its entry. err is the error of reading
 // the line; lost bytes are no error.
-func (l *Log) frame(seq int64, e *entry, line []byte, err error) (f Frame, _ error) {
+func (l *Log) frame(seq int64, e *record, line []byte, err error) (f Frame, _ error) {
 	switch {
 	case errors.Is(err, errLost):
 		return lost(l.facts(seq, e)), nil
 	case err != nil:
 		return l.facts(seq, e), fmt.Errorf("frame %d: %w", seq, err)
-	case e.plain() && e.kind != NoteFrame:
+	case e.plain() && e.Kind != NoteFrame:
 		f = l.facts(seq, e)
 		f.Raw = e.raw(line)
 		if f.Kind.IsMessage() {
@@ -203,7 +197,7 @@ func (l *Log) frame(seq int64, e *entry, line []byte, err error) (f Frame, _ err
 
 // parsed makes a frame by parsing its line; the fields that depend on other
 // frames come from the index.
-func (l *Log) parsed(seq int64, e *entry, line []byte) (Frame, error) {
+func (l *Log) parsed(seq int64, e *record, line []byte) (Frame, error) {
 	f := l.facts(seq, e)
 	read, err := readLine(line)
 	if err != nil {

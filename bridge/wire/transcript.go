@@ -54,8 +54,8 @@ func EachLine(l *Log, seqs iter.Seq[int64], redact Redactor, f func(seq int64, l
 
 // eachLine is EachLine with what redact has learned already.
 func eachLine(l *Log, seqs iter.Seq[int64], redact Redactor, f func(seq int64, line []byte) error) error {
-	each := func(seq int64, e *entry, line []byte, err error) error {
-		if err != nil || redact != nil && !redact.Passes(Entry{seq, l, e}) {
+	each := func(seq int64, e *record, line []byte, err error) error {
+		if err != nil || redact != nil && !redact.Passes(Entry{seq, e, l}) {
 			if line, err = l.written(seq, e, line, err, redact); err != nil {
 				return err
 			}
@@ -86,7 +86,7 @@ func eachLine(l *Log, seqs iter.Seq[int64], redact Redactor, f func(seq int64, l
 
 // written returns the line that WriteFrames writes for a frame: line itself if
 // nothing is redacted.
-func (l *Log) written(seq int64, e *entry, line []byte, err error, redact Redactor) ([]byte, error) {
+func (l *Log) written(seq int64, e *record, line []byte, err error, redact Redactor) ([]byte, error) {
 	var f Frame
 	if err != nil {
 		f, err = l.frame(seq, e, nil, err)

@@ -419,7 +419,7 @@ func TestFilterLooksIntoHugeAndLostFrames(t *testing.T) {
 
 func TestFilterWhereTheTablesAreFull(t *testing.T) {
 	l := newLog(t)
-	const methods, actors = 9000, 300 // more names than the index has room for
+	const methods, actors = 70_000, 300 // more names than the index has room for
 	for i := range methods {
 		f := message(wire.ClientToServer, `{"jsonrpc":"2.0","id":%d,"method":"m%d"}`, i, i)
 		f.Actor = fmt.Sprint("a", i%actors)
@@ -428,13 +428,13 @@ func TestFilterWhereTheTablesAreFull(t *testing.T) {
 		}
 	}
 	for line, want := range map[string][]int64{
-		"method:m1": {2}, "method:m8999": {9000}, "actor:a299 seq<400": {300}, "method:m8999 !actor:a299": nil, "id:8999": {9000},
+		"method:m1": {2}, "method:m69999": {70_000}, "actor:a299 seq<400": {300}, "method:m69999 !actor:a99": nil, "id:69999": {70_000},
 	} {
 		if got := pick(t, l, line, nil); !reflect.DeepEqual(got, want) {
 			t.Errorf("%s: %v, want %v", line, got, want)
 		}
 	}
-	if f, err := l.Frame(methods); err != nil || f.Method != "m8999" || f.Actor != "a299" {
+	if f, err := l.Frame(methods); err != nil || f.Method != "m69999" || f.Actor != "a99" {
 		t.Errorf("%+v, %v", f, err)
 	}
 }

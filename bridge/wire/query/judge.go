@@ -156,12 +156,12 @@ func compare[N int64 | time.Duration](op string, a, b N) bool {
 const knownNames = 10_000
 
 // nameIs selects frames whose name matches; a frame without the name never does.
-func nameIs(pattern *regexp.Regexp, name func(*candidate) string) node {
+func nameIs(pattern *regexp.Regexp, name func(*wire.Names) string) node {
 	return node{test: func(*scope) test {
 		known := map[string]verdict{"": no}
 		last, was := "", no // consecutive frames often have the same name
 		return func(c *candidate) verdict {
-			name := name(c)
+			name := name(c.Names())
 			if name == last {
 				return was
 			}

@@ -23,40 +23,44 @@ type rule struct {
 
 // named returns the rule of a term that selects frames by a name, in which * stands for
 // any text.
-func named(name func(*candidate) string, in func(*wire.Log) []string) rule {
+func named(name func(*wire.Names) string) rule {
 	return rule{
 		parse: func(_, _, v string) (node, error) { return nameIs(globPattern(v), name), nil },
 		values: func(l *wire.Log, _ []string) []Candidate {
-			names := in(l)
+			var names []string
+			for _, all := range l.AllNames() {
+				if n := name(&all); n != "" {
+					names = append(names, n)
+				}
+			}
 			slices.Sort(names)
 			return listed(slices.Compact(names)...)
 		},
 	}
 }
 
-// methodsIn lists the methods in a log, and a pattern for each group of several, such
-// as tools/*.
-func methodsIn(l *wire.Log) []string {
-	methods := l.Methods()
-	sizes := map[string]int{}
-	for _, m := range methods {
-		if group, _, ok := strings.Cut(m, "/"); ok {
-			if sizes[group]++; sizes[group] == 2 {
-				methods = append(methods, group+"/*")
+// methods is the rule of the term for methods. Besides the methods in a log, it lists a
+// pattern for each group of several, such as tools/*.
+func methods() rule {
+	r := named(methodOf)
+	all := r.values
+	r.values = func(l *wire.Log, findings []string) []Candidate {
+		list := all(l, findings)
+		sizes := map[string]int{}
+		for _, m := range list {
+			if group, _, ok := strings.Cut(m.Text, "/"); ok {
+				if sizes[group]++; sizes[group] == 2 {
+					list = append(list, Candidate{Text: group + "/*"})
+				}
 			}
 		}
+		slices.SortFunc(list, func(a, b Candidate) int { return strings.Compare(a.Text, b.Text) })
+		return list
 	}
-	return methods
+	return r
 }
 
-func connected(part func(wire.Connection) string) func(*wire.Log) []string {
-	return func(l *wire.Log) (out []string) {
-		for _, c := range l.Connections() {
-			out = append(out, part(c))
-		}
-		return out
-	}
-}
+func methodOf(n *wire.Names) string { return n.Method }
 
 // choice is one of the fixed values of a term.
 type choice struct {
@@ -87,15 +91,15 @@ func oneOf(choices ...choice) rule {
 }
 
 func ofKind(kinds ...wire.Kind) node {
-	return where(func(c *candidate) bool { return slices.Contains(kinds, c.Kind()) })
+	return where(func(c *candidate) bool { return slices.Contains(kinds, c.Kind) })
 }
 
 func going(d wire.Direction) node {
-	return where(func(c *candidate) bool { return c.Dir() == d })
+	return where(func(c *candidate) bool { return c.Dir == d })
 }
 
 func carriedBy(s wire.Stream) node {
-	return where(func(c *candidate) bool { return c.Stream() == s })
+	return where(func(c *candidate) bool { return c.Stream == s })
 }
 
 func answering(action string) node {
@@ -104,7 +108,7 @@ func answering(action string) node {
 
 // calling selects frames by their method, or by that of the request that they answer.
 func calling(method func(string) bool) node {
-	return where(func(c *candidate) bool { return method(c.Method()) })
+	return where(func(c *candidate) bool { return method(c.Names().Method) })
 }
 
 var (
@@ -147,7 +151,7 @@ func compared[N int64 | time.Duration](parse func(string) (N, error), of func(*c
 
 // number returns the rule of a term that compares a number from 1 on; 0 means that a
 // frame has none.
-func number(of func(*candidate) int) rule {
+func number(of func(*candidate) uint32) rule {
 	return compared(wholeNumber, func(c *candidate) (int64, bool) { return int64(of(c)), of(c) > 0 })
 }
 

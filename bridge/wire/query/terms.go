@@ -3,6 +3,7 @@ package query
 import (
 	"slices"
 	"strings"
+	"time"
 
 	"elicitation-inspector/bridge/wire"
 )
@@ -28,13 +29,13 @@ func termNamed(name string) *Term {
 
 var terms = []Term{
 	{"method", "method:elicitation/*", "the method, of a response that of its request",
-		named((*candidate).Method, methodsIn)},
+		methods()},
 	{"kind", "kind:error,noise", "error (what failed), request, notification, result, noise, stderr, note; response, message, rpc-error",
 		oneOf(
 			choice{"request", "", ofKind(wire.Request)},
 			choice{"notification", "", ofKind(wire.Notification)},
 			choice{"result", "", ofKind(wire.Result)},
-			choice{"error", "what failed: errors, isError, HTTP 400 and above, exits with a code", where((*candidate).Failed)},
+			choice{"error", "what failed: errors, isError, HTTP 400 and above, exits with a code", where(func(c *candidate) bool { return c.Failed })},
 			choice{"noise", "", ofKind(wire.Noise)},
 			choice{"stderr", "", ofKind(wire.StderrLine)},
 			choice{"note", "", ofKind(wire.NoteFrame)},
@@ -53,12 +54,12 @@ var terms = []Term{
 		)},
 	{"id", "id:7", "the JSON-RPC id", text(idIs)},
 	{"server", "server:files", "the server's label",
-		named((*candidate).Server, connected(func(c wire.Connection) string { return c.Server }))},
+		named(func(n *wire.Names) string { return n.Server })},
 	{"tool", "tool:deploy", "the tool whose call it belongs to",
-		named((*candidate).Tool, (*wire.Log).Tools)},
-	{"call", "call:3", "number of the call", number((*candidate).Call)},
-	{"question", "question:1", "number of the question", number((*candidate).Question)},
-	{"round", "round>1", "round of the call", number((*candidate).Round)},
+		named(func(n *wire.Names) string { return n.Tool })},
+	{"call", "call:3", "number of the call", number(func(c *candidate) uint32 { return c.Call })},
+	{"question", "question:1", "number of the question", number(func(c *candidate) uint32 { return c.Question })},
+	{"round", "round>1", "round of the call", number(func(c *candidate) uint32 { return c.Round })},
 	{"action", "action:accept", "what an answer says: accept, decline, cancel",
 		oneOf(
 			choice{"accept", "", answering("accept")},
@@ -66,13 +67,13 @@ var terms = []Term{
 			choice{"cancel", "", answering("cancel")},
 		)},
 	{"actor", "actor:person", "who answered: person, script, policy, fault, server",
-		named((*candidate).Actor, (*wire.Log).Actors)},
+		named(func(n *wire.Names) string { return n.Actor })},
 	{"fault", "fault:*", "what is wrong on purpose, by the name of its fault",
-		named((*candidate).Fault, (*wire.Log).Faults)},
+		named(func(n *wire.Names) string { return n.Fault })},
 	{"ms", "ms>500", "milliseconds since the request; with a unit also ms>2s",
-		compared(parseLatency, (*candidate).Latency, "100", "500", "1000")},
+		compared(parseLatency, func(c *candidate) (time.Duration, bool) { return c.Latency() }, "100", "500", "1000")},
 	{"size", "size>10k", "bytes on the wire; k, M, G, Ki, Mi, Gi",
-		compared(ParseSize, func(c *candidate) (int64, bool) { return c.Size(), true }, "1k", "10k", "1M")},
+		compared(ParseSize, func(c *candidate) (int64, bool) { return int64(c.Size), true }, "1k", "10k", "1M")},
 	{"after", "after:10:02:03", "from that time on; also a date, a date with a time, +5s", when(true)},
 	{"before", "before:+5s", "before that time", when(false)},
 	{"has", "has:requestedSchema", "a JSON member of that name",
@@ -82,15 +83,15 @@ var terms = []Term{
 		oneOf(
 			choice{"question", "what a server asks of people", isQuestion},
 			choice{"answer", "what went back", isAnswer},
-			choice{"duplicate", "an id used before, or a second response", where((*candidate).Duplicate)},
-			choice{"orphan", "a response to nothing", where((*candidate).Orphan)},
-			choice{"truncated", "only the head was kept", where((*candidate).Truncated)},
-			choice{"redacted", "secrets were left out", where((*candidate).Redacted)},
+			choice{"duplicate", "an id used before, or a second response", where(func(c *candidate) bool { return c.Duplicate })},
+			choice{"orphan", "a response to nothing", where(func(c *candidate) bool { return c.Orphan })},
+			choice{"truncated", "only the head was kept", where(func(c *candidate) bool { return c.Truncated })},
+			choice{"redacted", "secrets were left out", where(func(c *candidate) bool { return c.Redacted })},
 			choice{"pinned", "", marked(func(m wire.Mark) bool { return m.Pinned })},
 			choice{"noted", "somebody wrote a note", marked(func(m wire.Mark) bool { return m.Note != "" })},
 		)},
 	{"colour", "colour:amber", "the colour it was marked with", oneOf(colours()...)},
-	{"status", "status>=400", "the HTTP status", number((*candidate).Status)},
+	{"status", "status>=400", "the HTTP status", number(func(c *candidate) uint32 { return c.Status })},
 	{"stream", "stream:get-sse", "which HTTP stream carried it: post, post-sse, get-sse",
 		oneOf(
 			choice{"post", "the body of a POST, or its JSON answer", carriedBy(wire.StreamPost)},
@@ -98,9 +99,9 @@ var terms = []Term{
 			choice{"get-sse", "the event stream opened by GET", carriedBy(wire.StreamGetSSE)},
 		)},
 	{"transport", "transport:http", "stdio, http, sse, memory",
-		named((*candidate).Transport, connected(func(c wire.Connection) string { return c.Transport }))},
+		named(func(n *wire.Names) string { return n.Transport })},
 	{"session", "session:s1-*", "the id of the session",
-		named((*candidate).Session, connected(func(c wire.Connection) string { return c.Session }))},
+		named(func(n *wire.Names) string { return n.Session })},
 	{"seq", "seq>=100", "the number of the frame",
 		compared(wholeNumber, func(c *candidate) (int64, bool) { return c.Seq, true })},
 }

@@ -211,7 +211,7 @@ func (r *Redaction) hasRules() bool { return len(r.fields)+len(r.paths) > 0 }
 
 // names reports whether a rule may name a secret in a frame.
 func (r *Redaction) names(e wire.Entry) bool {
-	return r.values != nil && (e.HasMore() || e.Kind() == wire.NoteFrame || r.hasRules())
+	return r.values != nil && (e.HasMore || e.Kind == wire.NoteFrame || r.hasRules())
 }
 
 // Passes implements [wire.Redactor].
