@@ -8,7 +8,6 @@ import (
 	"io"
 	"maps"
 	"slices"
-	"sort"
 	"strings"
 	"sync"
 	"unicode/utf8"
@@ -24,9 +23,9 @@ import (
 // session; see docs/transcript.md. So marks are kept wherever frames are. Of
 // several marks of one frame the latest is valid.
 type Mark struct {
-	Pinned bool
-	Colour string // one of Colours, or ""
-	Note   string // at most MaxNote bytes
+	Pinned bool   `json:"pinned,omitempty"`
+	Colour string `json:"colour,omitempty"` // one of Colours, or ""
+	Note   string `json:"note,omitempty"`   // at most MaxNote bytes
 }
 
 // Colours lists the colours that a mark can have.
@@ -49,10 +48,8 @@ var (
 // markLine is the JSON of a mark.
 type markLine struct {
 	Mark struct {
-		Seq    int64  `json:"seq"` // number of the marked frame in its session
-		Pinned bool   `json:"pinned,omitempty"`
-		Colour string `json:"colour,omitempty"`
-		Note   string `json:"note,omitempty"`
+		Seq int64 `json:"seq"` // number of the marked frame in its session
+		Mark
 	} `json:"mark"`
 }
 
@@ -97,34 +94,20 @@ func (l *Log) Mark(seq int64, m Mark) error {
 	}
 	by := int64(0)
 	if l.spool != nil {
-		f, err := l.markFrame(seq, m)
-		if err != nil {
-			return err
-		}
-		by = l.Append(f).Seq
+		by = l.Append(l.markFrame(seq, m)).Seq
 	}
 	l.marks.set(seq, kept{m, by})
 	return nil
 }
 
 // markFrame makes the frame that holds a mark of frame seq.
-func (l *Log) markFrame(seq int64, m Mark) (Frame, error) {
-	e := l.index.at(seq)
-	number, err := l.numberOf(e)
-	if err != nil {
-		return Frame{}, fmt.Errorf("marking frame %d: %w", seq, err)
-	}
+func (l *Log) markFrame(seq int64, m Mark) Frame {
+	e := l.Entry(seq)
 	var line markLine
-	line.Mark.Seq, line.Mark.Pinned, line.Mark.Colour, line.Mark.Note = number, m.Pinned, m.Colour, m.Note
-	raw, err := rawjson.Encode(line)
-	if err != nil {
-		return Frame{}, fmt.Errorf("marking frame %d: %w", seq, err)
-	}
-	of := l.facts(seq, e)
-	return Frame{
-		Server: of.Server, Session: of.Session, Transport: of.Transport, Dir: Meta, Kind: NoteFrame,
-		Raw: raw,
-	}, nil
+	line.Mark.Seq, line.Mark.Mark = int64(e.line), m
+	raw, _ := rawjson.Encode(line) // of valid UTF-8, there is no error
+	of := e.Names()
+	return Frame{Server: of.Server, Session: of.Session, Transport: of.Transport, Dir: Meta, Kind: NoteFrame, Raw: raw}
 }
 
 // MarkOf returns the mark of a frame, the zero Mark if there is none.
@@ -188,10 +171,7 @@ func (l *Log) WriteMarks(w io.Writer, picked func(seq int64) bool) error {
 	all := l.marks.all()
 	for _, seq := range slices.Sorted(maps.Keys(all)) {
 		if m := all[seq]; m.by == 0 && picked(seq) {
-			f, err := l.markFrame(seq, m.Mark)
-			if err != nil {
-				return err
-			}
+			f := l.markFrame(seq, m.Mark)
 			f.Size = int64(len(f.Raw))
 			f.Time = l.index.at(l.Len()).Time()
 			line, _ := appendLine(nil, &f)
@@ -211,7 +191,7 @@ func parseMark(raw []byte) (m Mark, number int64, ok bool) {
 	if json.Unmarshal(raw, &line) != nil || line.Mark.Seq < 1 {
 		return Mark{}, 0, false
 	}
-	m = Mark{line.Mark.Pinned, line.Mark.Colour, line.Mark.Note}
+	m = line.Mark.Mark
 	if !slices.Contains(Colours(), m.Colour) {
 		m.Colour = ""
 	}
@@ -230,9 +210,14 @@ type fileMarks []fileMark
 
 type fileMark struct {
 	Mark
+	of place
+	by int64 // the frame that marks
+}
+
+// place is the number of a frame in its session.
+type place struct {
 	session string
-	by      int64 // the frame that marks
-	number  int64 // of the marked frame in its session
+	number  int64
 }
 
 // add appends the mark that f holds, if it is a mark.
@@ -241,62 +226,27 @@ func (list *fileMarks) add(f *Frame) {
 		return
 	}
 	if m, number, ok := parseMark(f.Raw); ok {
-		*list = append(*list, fileMark{m, f.Session, f.Seq, number})
+		*list = append(*list, fileMark{m, place{f.Session, number}, f.Seq})
 	}
 }
 
+// resolve sets the marks. A mark follows the frame that it marks.
 func (list fileMarks) resolve(l *Log) {
-	sessions := make(map[string][]int64)
+	latest := make(map[place]int64) // frames that are marked, by their places
 	for _, m := range list {
-		sessions[m.session] = nil
+		latest[m.of] = 0
 	}
-	if len(list) > 0 {
-		for seq := int64(1); seq <= l.Len(); seq++ {
-			session := l.Entry(seq).Names().Session
-			if seqs, marked := sessions[session]; marked {
-				sessions[session] = append(seqs, seq)
+	for seq := int64(1); len(list) > 0; seq++ {
+		if m := list[0]; m.by == seq {
+			if of := latest[m.of]; of != 0 {
+				l.marks.set(of, kept{m.Mark, seq})
 			}
+			list = list[1:]
 		}
-	}
-	for _, m := range list {
-		// Numbers rise within a session, and a mark follows the frame that it
-		// marks.
-		seqs := sessions[m.session]
-		before, _ := slices.BinarySearch(seqs, m.by)
-		i := sort.Search(before, func(i int) bool {
-			n, err := l.numberOf(l.index.at(seqs[i]))
-			return err != nil || n >= m.number
-		})
-		if i == before {
-			continue
-		}
-		if n, err := l.numberOf(l.index.at(seqs[i])); err == nil && n == m.number {
-			l.marks.set(seqs[i], kept{m.Mark, m.by})
-		}
-	}
-}
-
-// headSize is how many bytes of a line are read first to find its "seq".
-const headSize = 2 << 10
-
-// numberOf returns the "seq" of a frame's line: its number in its session.
-func (l *Log) numberOf(e *record) (int64, error) {
-	for size := min(e.length, headSize); ; size = e.length {
-		line, err := l.store.read(nil, e.off, int(size))
-		if err != nil {
-			return 0, err
-		}
-		var number int64
-		found := false
-		c := rawjson.NewCursor(line)
-		for name := range c.Members() {
-			if string(name) == "seq" {
-				found = setInt(&number, c.Value())
-				break
-			}
-		}
-		if found || size == e.length {
-			return number, nil
+		e := l.Entry(seq)
+		at := place{e.Names().Session, int64(e.line)}
+		if _, marked := latest[at]; marked {
+			latest[at] = seq
 		}
 	}
 }
