@@ -1,12 +1,11 @@
 package query
 
 import (
+	"cmp"
 	"context"
 	"iter"
-	"math/bits"
 	"runtime"
 	"slices"
-	"sort"
 	"sync"
 	"sync/atomic"
 
@@ -14,8 +13,8 @@ import (
 )
 
 // View lists the frames of a log that a filter selects, in order. It grows with the log
-// when Update is called; each frame is judged once. It takes one bit of memory for each
-// frame.
+// when Update is called; each frame is judged once. It takes four bytes of memory for each
+// frame that it lists.
 //
 // All methods are safe for concurrent use.
 type View struct {
@@ -26,7 +25,7 @@ type View struct {
 
 	mu      sync.RWMutex
 	judged  int64           // number of judged frames
-	picked  bitset          // selected frames, as Seq-1
+	picked  []uint32        // selected frames
 	waiting map[int64]piece // results for later frames, by piece.first
 }
 
@@ -134,7 +133,7 @@ func (v *View) add(p piece) {
 	for p, ok := v.waiting[v.judged]; ok; p, ok = v.waiting[v.judged] {
 		delete(v.waiting, p.first)
 		for _, seq := range p.picks {
-			v.picked.add(seq - 1)
+			v.picked = append(v.picked, uint32(seq))
 		}
 		v.judged = p.last
 	}
@@ -151,18 +150,16 @@ func (v *View) Judged() int64 {
 func (v *View) Len() int64 {
 	v.mu.RLock()
 	defer v.mu.RUnlock()
-	return v.picked.len
+	return int64(len(v.picked))
 }
 
 // Seqs returns at most n frames of the view, from index from on, counted from 0.
 func (v *View) Seqs(from int64, n int) (out []int64) {
 	v.mu.RLock()
 	defer v.mu.RUnlock()
-	for i := range v.picked.from(max(from, 0)) {
-		if len(out) >= n {
-			break
-		}
-		out = append(out, i+1)
+	from = min(max(from, 0), int64(len(v.picked)))
+	for _, seq := range v.picked[from:min(from+int64(max(n, 0)), int64(len(v.picked)))] {
+		out = append(out, int64(seq))
 	}
 	return out
 }
@@ -190,7 +187,13 @@ func (v *View) All() iter.Seq[int64] {
 func (v *View) Index(seq int64) (index int64, ok bool) {
 	v.mu.RLock()
 	defer v.mu.RUnlock()
-	return v.picked.below(seq - 1)
+	return v.index(seq)
+}
+
+// index is Index with v.mu held.
+func (v *View) index(seq int64) (index int64, ok bool) {
+	i, ok := slices.BinarySearchFunc(v.picked, seq, func(picked uint32, seq int64) int { return cmp.Compare(int64(picked), seq) })
+	return int64(i), ok
 }
 
 // Extent returns the number of judged frames, the number of selected frames up to
@@ -198,71 +201,6 @@ func (v *View) Index(seq int64) (index int64, ok bool) {
 func (v *View) Extent(since int64) (judged, upTo, after int64) {
 	v.mu.RLock()
 	defer v.mu.RUnlock()
-	upTo, _ = v.picked.below(since)
-	return v.judged, upTo, v.picked.len - upTo
-}
-
-// bitset is a growing set of numbers from 0, which can count its numbers below a given
-// one. It takes one bit for each number up to its greatest.
-type bitset struct {
-	words []uint64
-	ranks []int64 // count of numbers before each group of rankWords words
-	len   int64
-}
-
-// rankWords is the number of words in a group.
-const rankWords = 8
-
-// add adds a number, which must be greater than those in the set.
-func (s *bitset) add(n int64) {
-	for int64(len(s.words))*64 <= n {
-		if len(s.words)%rankWords == 0 {
-			s.ranks = append(s.ranks, s.len)
-		}
-		s.words = append(s.words, 0)
-	}
-	s.words[n/64] |= 1 << (n % 64)
-	s.len++
-}
-
-// below counts the numbers less than n, and reports whether n is in the set.
-func (s *bitset) below(n int64) (count int64, in bool) {
-	word := n / 64
-	switch {
-	case n < 0:
-		return 0, false
-	case word >= int64(len(s.words)):
-		return s.len, false
-	}
-	first := word / rankWords
-	count = s.ranks[first]
-	for _, w := range s.words[first*rankWords : word] {
-		count += int64(bits.OnesCount64(w))
-	}
-	count += int64(bits.OnesCount64(s.words[word] & (1<<(n%64) - 1)))
-	return count, s.words[word]>>(n%64)&1 != 0
-}
-
-// from yields the numbers in the set from index i on, counted from 0.
-func (s *bitset) from(i int64) iter.Seq[int64] {
-	return func(yield func(int64) bool) {
-		if i >= s.len {
-			return
-		}
-		first := sort.Search(len(s.ranks), func(r int) bool { return s.ranks[r] > i }) - 1
-		skip := i - s.ranks[first]
-		for at := first * rankWords; at < len(s.words); at++ {
-			word := s.words[at]
-			if ones := int64(bits.OnesCount64(word)); skip >= ones {
-				skip -= ones
-				continue
-			}
-			for ; word != 0; word &= word - 1 {
-				if skip--; skip < 0 && !yield(int64(at)*64+int64(bits.TrailingZeros64(word))) {
-					return
-				}
-			}
-			skip = 0
-		}
-	}
+	upTo, _ = v.index(since + 1)
+	return v.judged, upTo, int64(len(v.picked)) - upTo
 }
