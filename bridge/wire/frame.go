@@ -26,16 +26,6 @@ var directionNames = [...]string{ClientToServer: "c2s", ServerToClient: "s2c", S
 
 func (d Direction) String() string { return nameOf(directionNames[:], d) }
 
-func (d Direction) opposite() Direction {
-	switch d {
-	case ClientToServer:
-		return ServerToClient
-	case ServerToClient:
-		return ClientToServer
-	}
-	return d
-}
-
 // Stream says which HTTP exchange carried a frame. It stays StreamNone for
 // other transports.
 type Stream uint8

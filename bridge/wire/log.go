@@ -5,6 +5,7 @@
 package wire
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"os"
@@ -95,18 +96,9 @@ func NewLog(o Options) (*Log, error) {
 	case o.Memory < 0:
 		return nil, fmt.Errorf("%d bytes of memory cannot hold frames", o.Memory)
 	}
-	if o.Dir == "" {
-		o.Dir = os.TempDir()
-	}
-	if o.MaxFrame == 0 {
-		o.MaxFrame = DefaultMaxFrame
-	}
-	if o.Memory == 0 {
-		o.Memory = 32 << 20
-	}
 	l := newLog()
-	l.max = o.MaxFrame
-	l.spool = newSpool(o.Dir, o.Memory, &l.mu, l.wake)
+	l.max = cmp.Or(o.MaxFrame, DefaultMaxFrame)
+	l.spool = newSpool(cmp.Or(o.Dir, os.TempDir()), cmp.Or(o.Memory, 32<<20), &l.mu, l.wake)
 	l.store = l.spool
 	return l, nil
 }

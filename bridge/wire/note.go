@@ -298,15 +298,6 @@ func (n *Note) JSON() []byte {
 	return raw
 }
 
-// parseNote is the inverse of JSON; it returns nil if raw is no note.
-func parseNote(raw []byte) *Note {
-	var n Note
-	if raw[0] != '{' || json.Unmarshal(raw, &n) != nil {
-		return nil
-	}
-	return &n
-}
-
 // SignIn is one HTTP exchange of a sign-in, without its secrets. The frame has the
 // request's HTTPMethod and URL, and the response's Status and Header. Its time is that of
 // the response; Note.At is that of the request.

@@ -168,7 +168,7 @@ func (l *Log) readFiles(ctx context.Context) {
 
 func (l *Log) readFile(ctx context.Context, file *openFile, marks *fileMarks) error {
 	in := newLineReader(io.NewSectionReader(file.file, 0, file.size), maxLine)
-	var p parser
+	p := parser{texts: make(map[string]string)}
 	since := 0
 	for {
 		line, err := in.next()
@@ -182,7 +182,15 @@ func (l *Log) readFile(ctx context.Context, file *openFile, marks *fileMarks) er
 		if err := p.parseText(line); err != nil {
 			l.files.report(file.path, err)
 		} else if !p.blank {
-			l.enterLine(&p, file.base+line.off, line.size, marks)
+			f := &p.frame
+			f.claim()
+			l.mu.Lock()
+			e := l.enter(f)
+			e.off, e.length = file.base+line.off, uint32(line.size)
+			e.HasMore = e.HasMore || p.headers != nil || p.snooped != nil
+			l.seal(e, f, p.body)
+			l.mu.Unlock()
+			marks.add(f)
 		}
 		// Waking pages once per chunk is often enough.
 		if since++; since == chunkLen || in.in.Buffered() == 0 {
@@ -196,29 +204,12 @@ func (l *Log) readFile(ctx context.Context, file *openFile, marks *fileMarks) er
 	}
 }
 
-// enterLine adds a line's frame to the index.
-func (l *Log) enterLine(p *parser, off, size int64, marks *fileMarks) {
-	f := &p.frame
-	f.claim()
-	l.mu.Lock()
-	e := l.enter(f)
-	e.off, e.length = off, uint32(size)
-	e.HasMore = e.HasMore || p.headers != nil || p.snooped != nil
-	l.seal(e, f, p.body)
-	l.mu.Unlock()
-	marks.add(f)
-}
-
-func (fs *files) report(path string, err error) {
-	var line *LineError
-	if !errors.As(err, &line) {
-		return
-	}
+func (fs *files) report(path string, err *LineError) {
 	fs.mu.Lock()
 	defer fs.mu.Unlock()
 	fs.damaged++
 	if len(fs.damage) < maxDamage {
-		fs.damage = append(fs.damage, Damage{path, *line})
+		fs.damage = append(fs.damage, Damage{path, *err})
 	}
 }
 

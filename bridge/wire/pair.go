@@ -31,7 +31,11 @@ func (l *Log) pair(e *record, s *session, f *Frame) {
 		}
 		return
 	case f.Kind.IsResponse() && id != 0:
-		if seq, ok := l.requests[exchange(s, f.Dir.opposite(), id)]; ok {
+		asked := ClientToServer
+		if f.Dir == ClientToServer {
+			asked = ServerToClient
+		}
+		if seq, ok := l.requests[exchange(s, asked, id)]; ok {
 			if len(l.earlier) > 0 {
 				seq = l.among(seq, f.Question)
 			}

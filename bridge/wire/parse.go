@@ -18,7 +18,7 @@ import (
 // parser parses lines of a transcript, in one pass each. Its results may share
 // memory with the line.
 type parser struct {
-	names [6]name
+	texts map[string]string // caches texts that most lines share, by their JSON; nil: nothing is cached
 
 	frame Frame // without Header
 	body  int   // offset in the line at which the frame's bytes stand unescaped; 0 where they are escaped or encoded
@@ -37,25 +37,9 @@ type parser struct {
 	messageErr error   // why raw is no message
 }
 
-// name caches a text that is mostly the same in the next line.
-type name struct {
-	raw  []byte
-	text string
-}
-
-// Indexes into parser.names.
-const (
-	nameSession = iota
-	nameServer
-	nameTransport
-	nameActor
-	nameFault
-	nameConn
-)
-
 // parse parses one line. Unknown fields are ignored.
 func (p *parser) parse(line []byte) error {
-	*p = parser{names: p.names}
+	*p = parser{texts: p.texts}
 	c := rawjson.NewCursor(line)
 	if p.blank = c.Offset() == len(line); p.blank {
 		return nil
@@ -96,17 +80,17 @@ func (p *parser) field(name, value []byte, at int) (ok bool) {
 	f := &p.frame
 	switch string(name) {
 	case "session_id":
-		return p.name(nameSession, &f.Session, value)
+		return p.setShared(&f.Session, value)
 	case "server_label":
-		return p.name(nameServer, &f.Server, value)
+		return p.setShared(&f.Server, value)
 	case "transport":
-		return p.name(nameTransport, &f.Transport, value)
+		return p.setShared(&f.Transport, value)
 	case "actor":
-		return p.name(nameActor, &f.Actor, value)
+		return p.setShared(&f.Actor, value)
 	case "fault":
-		return p.name(nameFault, &f.Fault, value)
+		return p.setShared(&f.Fault, value)
 	case "conn_id":
-		return p.name(nameConn, &p.conn, value)
+		return p.setShared(&p.conn, value)
 	case "http_method":
 		return setText(&f.HTTPMethod, value)
 	case "url":
@@ -149,8 +133,7 @@ func (p *parser) field(name, value []byte, at int) (ok bool) {
 		f.Answers = value
 		return checkID(value) == ""
 	case "note":
-		f.Note = parseNote(value)
-		return f.Note != nil
+		return value[0] == '{' && json.Unmarshal(value, &f.Note) == nil
 	case "headers":
 		p.headers = value
 		return eachHeader(value, nil)
@@ -272,13 +255,20 @@ func readLine(line []byte) (Frame, error) {
 	return p.frame, nil
 }
 
-// name sets a text from a cache, because neighbouring lines mostly share it.
-func (p *parser) name(which int, to *string, value []byte) bool {
+// textsMost bounds parser.texts, and the length of each in bytes.
+const textsMost = 1000
+
+// setShared is setText for a text that most lines share.
+func (p *parser) setShared(to *string, value []byte) bool {
 	raw, ok := quoted(value)
-	if known := &p.names[which]; !bytes.Equal(known.raw, raw) {
-		*known = name{append(known.raw[:0], raw...), rawjson.Unescape(raw)}
+	text, known := p.texts[string(raw)]
+	if !known {
+		text = rawjson.Unescape(raw)
+		if p.texts != nil && len(p.texts) < textsMost && len(raw) < textsMost {
+			p.texts[string(raw)] = text
+		}
 	}
-	*to = p.names[which].text
+	*to = text
 	return ok
 }
 

@@ -49,25 +49,25 @@ type Recorder struct {
 	patience time.Duration
 	overdue  *time.Timer
 	work     chan struct{} // signals frames to write; closed by Close
-	ended    chan struct{} // closed when the writer has ended and closed the file
-	stuck    chan struct{} // closed when a write took too long
 
-	checked  time.Time // used by the writer: time of the last call of present
-	size     int64     // used by the writer: bytes that the file must at least hold
-	closeErr error     // set by the writer before it closes ended
+	checked time.Time // used by the writer: time of the last call of present
+	size    int64     // used by the writer: bytes that the file must at least hold
 
 	begun sync.Once    // the writer
 	log   *Log         // set by Record, with from
 	from  int64        // number of the first frame to write
 	last  atomic.Int64 // number of the last frame to write
 
-	mu     sync.Mutex
-	closed bool
-	err    error
-	failed chan struct{} // closed when err is set
-	done   int64         // number of the last frame that was written
-	moved  chan struct{} // closed, and replaced, when done changes
-	lines  int64
+	mu       sync.Mutex
+	changed  *sync.Cond // the fields below have changed
+	closed   bool
+	ended    bool // the writer has ended and closed the file
+	stuck    bool // a write took too long
+	closeErr error
+	err      error
+	failed   chan struct{} // closed when err is set
+	done     int64         // number of the last frame that was written
+	lines    int64
 }
 
 // NewRecorder makes a recorder that writes to w; each Write holds whole lines.
@@ -78,11 +78,16 @@ func NewRecorder(w io.Writer, o RecordOptions) *Recorder {
 func newRecorder(w io.Writer, file *os.File, name string, o RecordOptions) *Recorder {
 	r := &Recorder{
 		redact: o.Redact, name: name, w: w, file: file, patience: cmp.Or(o.Patience, defaultPatience),
-		work: make(chan struct{}, 1), ended: make(chan struct{}), stuck: make(chan struct{}), failed: make(chan struct{}),
-		moved: make(chan struct{}),
+		work: make(chan struct{}, 1), failed: make(chan struct{}),
 	}
+	r.changed = sync.NewCond(&r.mu)
 	r.last.Store(math.MaxInt64)
-	r.overdue = time.AfterFunc(r.patience, r.giveUp)
+	r.overdue = time.AfterFunc(r.patience, func() { // a write hangs
+		err := fmt.Errorf("the disk has not taken a write for %s", r.patience)
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		r.stuck = r.fail(err)
+	})
 	r.overdue.Stop()
 	return r
 }
@@ -194,23 +199,15 @@ func (r *Recorder) Err() error {
 func (r *Recorder) Failed() <-chan struct{} { return r.failed }
 
 // fail ends the recording with err, and reports whether this was the first
-// failure. A nil error changes nothing.
+// failure. A nil error changes nothing. The caller holds r.mu.
 func (r *Recorder) fail(err error) bool {
-	r.mu.Lock()
-	defer r.mu.Unlock()
 	if err == nil || r.err != nil {
 		return false
 	}
 	r.err = fmt.Errorf("recording to %s: %w", r.name, err)
 	close(r.failed)
+	r.changed.Broadcast()
 	return true
-}
-
-// giveUp ends the recording while a write hangs.
-func (r *Recorder) giveUp() {
-	if r.fail(fmt.Errorf("the disk has not taken a write for %s", r.patience)) {
-		close(r.stuck)
-	}
 }
 
 // Lines returns the number of frames written so far.
@@ -242,6 +239,7 @@ func (r *Recorder) Name() string { return r.name }
 func (r *Recorder) Close() error {
 	r.begun.Do(func() { go r.run() })
 	r.mu.Lock()
+	defer r.mu.Unlock()
 	if !r.closed {
 		r.closed = true
 		if r.log != nil {
@@ -249,38 +247,25 @@ func (r *Recorder) Close() error {
 		}
 		close(r.work)
 	}
-	r.mu.Unlock()
-	select {
-	case <-r.ended:
-		return cmp.Or(r.Err(), r.closeErr)
-	case <-r.stuck:
-		return r.Err()
+	for !r.ended && !r.stuck {
+		r.changed.Wait()
 	}
+	return cmp.Or(r.err, r.closeErr)
 }
 
 // wait returns when the frame is written, or when the recording has failed or
 // ended.
 func (r *Recorder) wait(seq int64) {
-	for {
-		r.mu.Lock()
-		done, moved := r.done, r.moved
-		if done < seq && !r.closed {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for r.done < seq && r.err == nil && !r.ended {
+		if !r.closed {
 			select {
 			case r.work <- struct{}{}:
 			default:
 			}
 		}
-		r.mu.Unlock()
-		if done >= seq {
-			return
-		}
-		select {
-		case <-moved:
-		case <-r.failed:
-			return
-		case <-r.ended:
-			return
-		}
+		r.changed.Wait()
 	}
 }
 
@@ -290,25 +275,46 @@ const presence = time.Second
 // run is the writer: the only goroutine that uses the file, so that no other
 // goroutine blocks on a disk that hangs.
 func (r *Recorder) run() {
-	defer close(r.ended)
 	tick := time.NewTicker(presence)
 	defer tick.Stop()
 	for working := true; working; {
 		select {
 		case _, working = <-r.work:
-			r.follow()
+			for next := r.next(); next > 0; next = r.next() {
+				r.failIf(r.write(next, r.due()))
+			}
 		case <-tick.C:
 			if r.Err() == nil {
 				r.timed(r.present)
 			}
 		}
 	}
-	if r.file == nil {
-		return
+	var err error
+	if r.file != nil {
+		err = r.file.Close()
 	}
-	if err := r.file.Close(); err != nil {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.ended = true; err != nil {
 		r.closeErr = fmt.Errorf("closing the transcript %s: %w", r.name, err)
 	}
+	r.changed.Broadcast()
+}
+
+// next returns the number of the next frame to write, 0 if there is none by now.
+func (r *Recorder) next() int64 {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.log == nil || r.err != nil || r.done >= r.due() {
+		return 0
+	}
+	return r.done + 1
+}
+
+func (r *Recorder) failIf(err error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.fail(err)
 }
 
 // timed runs a disk operation under the recorder's patience, and records its
@@ -317,23 +323,7 @@ func (r *Recorder) timed(do func() error) {
 	r.overdue.Reset(r.patience)
 	err := do()
 	r.overdue.Stop()
-	r.fail(err)
-}
-
-// follow writes the frames that the log has by now.
-func (r *Recorder) follow() {
-	if r.log == nil {
-		return
-	}
-	for seq := r.reached() + 1; r.Err() == nil && seq <= r.due(); seq = r.reached() + 1 {
-		r.fail(r.write(seq, r.due()))
-	}
-}
-
-func (r *Recorder) reached() int64 {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.done
+	r.failIf(err)
 }
 
 // write writes the frames between two numbers.
@@ -353,8 +343,7 @@ func (r *Recorder) write(from, to int64) error {
 		if r.err == nil {
 			r.lines += lines
 			r.done, lines = done, 0
-			close(r.moved)
-			r.moved = make(chan struct{})
+			r.changed.Broadcast()
 		}
 		return r.err
 	}

@@ -241,8 +241,8 @@ func (r *lineReader) next() (textLine, error) {
 	return line, nil
 }
 
-// parseText parses a line of a file; the error is a *LineError.
-func (p *parser) parseText(line textLine) error {
+// parseText parses a line of a file.
+func (p *parser) parseText(line textLine) *LineError {
 	if line.data == nil {
 		return &LineError{Line: line.number, Err: errLineTooLong}
 	}
