@@ -88,7 +88,6 @@ type member struct {
 	n    int
 }
 
-// members returns the members of an object in order.
 func members(raw []byte) (order []member, values map[member][]byte) {
 	seen := make(map[string]int)
 	values = make(map[member][]byte)
@@ -202,7 +201,6 @@ func common(x, y []uint64) (list [][2]int) {
 	return list
 }
 
-// hash returns equal hashes for equal values.
 func (d *differ) hash(value []byte) uint64 {
 	d.left -= len(value)
 	kind := KindOf(value)
@@ -224,7 +222,6 @@ func (d *differ) hash(value []byte) uint64 {
 	return sum
 }
 
-// says returns a normal form of a scalar.
 func says(scalar []byte) string {
 	switch KindOf(scalar) {
 	case String:

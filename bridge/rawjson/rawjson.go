@@ -247,7 +247,6 @@ var (
 // PointerTo returns the JSON pointer to a member of the object at pointer.
 func PointerTo(pointer, name string) string { return pointer + "/" + pointerEscaper.Replace(name) }
 
-// splitPointer returns the decoded names and indices in a JSON pointer.
 func splitPointer(pointer string) []string {
 	tokens := strings.Split(pointer, "/")[1:]
 	for i, token := range tokens {

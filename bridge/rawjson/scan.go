@@ -83,7 +83,6 @@ func (c *Cursor) value(i int) int {
 
 var tooDeep = "nested more than " + strconv.Itoa(MaxDepth) + " deep"
 
-// comma passes the comma before the next member or element.
 func (c *Cursor) comma(i int, end byte) int {
 	if i < len(c.text) && c.text[i] == ',' {
 		return c.space(i + 1)

@@ -70,10 +70,8 @@ func (m masks) hide(name, value string, secret bool) string {
 	return redact.Placeholder
 }
 
-// text masks the values of learned secrets in a text.
 func (m masks) text(text string) string { return m.secrets.TextOf(m.server, text) }
 
-// values returns parameters with their secrets masked and learned.
 func (m masks) values(in url.Values) url.Values {
 	out := url.Values{}
 	for name, values := range in {
@@ -84,7 +82,6 @@ func (m masks) values(in url.Values) url.Values {
 	return out
 }
 
-// param returns the value of one parameter, masked and learned if it is a secret.
 func (m masks) param(name, value string) string {
 	switch {
 	case value == "":
@@ -100,7 +97,6 @@ func encode(v url.Values) string {
 	return strings.ReplaceAll(v.Encode(), url.QueryEscape(redact.Placeholder), redact.Placeholder)
 }
 
-// address returns a URL with the secrets in its query masked.
 func (m masks) address(u *url.URL) string {
 	plain := *u
 	plain.User, plain.Fragment, plain.RawFragment = nil, "", ""
@@ -110,7 +106,6 @@ func (m masks) address(u *url.URL) string {
 	return plain.String()
 }
 
-// header returns headers with their secrets masked and learned.
 func (m masks) header(h http.Header) http.Header {
 	out := h.Clone()
 	for name, values := range out {

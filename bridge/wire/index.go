@@ -41,7 +41,6 @@ type record struct {
 	HasMore bool
 }
 
-// recordSize is the size of a record in bytes.
 const recordSize = int64(unsafe.Sizeof(record{}))
 
 // noTime is the time of a frame from a transcript line without "ts".
@@ -95,7 +94,6 @@ func (x *index) next(n int64) *record {
 	return &chunks[n>>chunkBits][n&(chunkLen-1)]
 }
 
-// at returns the record of a frame; seq must be in the index.
 func (x *index) at(seq int64) *record {
 	return &(*x.chunks.Load())[(seq-1)>>chunkBits][(seq-1)&(chunkLen-1)]
 }
@@ -307,8 +305,6 @@ func (e Entry) frame() Frame {
 	return lost(e.log.facts(e.Seq, e.record))
 }
 
-// hugeLine is the size in bytes above which Bodies reads only one line at a
-// time, across all its callers.
 const hugeLine = 4 << 20
 
 // rooms holds the buffers of Bodies, of up to together bytes.
@@ -352,7 +348,6 @@ func (l *Log) Bodies(ctx context.Context, seqs []int64, f func(seq int64, raw []
 	})
 }
 
-// body returns the frame's bytes from its line, nil if they cannot be read.
 func (l *Log) body(seq int64, e *record, line []byte, err error) []byte {
 	switch {
 	case err != nil:

@@ -60,8 +60,6 @@ func holdsJSON(f *Frame) bool {
 	return rawjson.Valid(f.Raw) && (f.Kind != NoteFrame || f.Raw[0] == '{')
 }
 
-// onOneLine reports whether raw has no line break and no surrounding white
-// space.
 func onOneLine(raw []byte) bool {
 	return len(rawjson.Trim(raw)) == len(raw) && bytes.IndexByte(raw, '\n') < 0 && bytes.IndexByte(raw, '\r') < 0
 }

@@ -45,7 +45,6 @@ var (
 	errTooManyMarks = fmt.Errorf("%d frames are marked, and more cannot be", maxMarks)
 )
 
-// markLine is the JSON of a mark.
 type markLine struct {
 	Mark struct {
 		Seq int64 `json:"seq"` // number of the marked frame in its session
@@ -60,7 +59,6 @@ var markStart = []byte(`{"mark":`)
 // IsMark reports whether the frame is a mark of another frame.
 func (f *Frame) IsMark() bool { return f.Dir == Meta && bytes.HasPrefix(f.Raw, markStart) }
 
-// marks are the marks of a log.
 type marks struct {
 	mu      sync.Mutex
 	version int64
@@ -100,7 +98,6 @@ func (l *Log) Mark(seq int64, m Mark) error {
 	return nil
 }
 
-// markFrame makes the frame that holds a mark of frame seq.
 func (l *Log) markFrame(seq int64, m Mark) Frame {
 	e := l.Entry(seq)
 	var line markLine
@@ -214,7 +211,6 @@ type fileMark struct {
 	by int64 // the frame that marks
 }
 
-// place is the number of a frame in its session.
 type place struct {
 	session string
 	number  int64

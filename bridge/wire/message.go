@@ -99,7 +99,6 @@ func parseEnvelope(c *rawjson.Cursor) (m Message, err error) {
 	return m, nil
 }
 
-// maxEnds is how many bytes of a large message's head ParseEnds parses.
 const maxEnds = 64 << 10
 
 // lastMembers matches "id" and "jsonrpc" at the very end of a message, where
@@ -155,7 +154,6 @@ func (m *Message) read(c *rawjson.Cursor) (seen int, wrong string) {
 	return seen, wrong
 }
 
-// set sets one member, and says what is wrong with its value; "" if nothing is.
 func (m *Message) set(member int, value json.RawMessage) (wrong string) {
 	switch member {
 	case hasJSONRPC:

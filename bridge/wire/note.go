@@ -230,7 +230,6 @@ func (n *Note) stream() string {
 	return "the event stream that answers " + n.posted(&Frame{})
 }
 
-// answer describes an HTTP response that came in place of a message.
 func (n *Note) answer(f *Frame) string {
 	text := strconv.Itoa(f.Status) + wording.After(" ", http.StatusText(f.Status)) + wording.After(" to ", n.To)
 	if n.Got != "" {
@@ -256,7 +255,6 @@ func (n *Note) strayWords() string {
 	return "a response came with id " + string(n.ID) + ", which nothing asked for"
 }
 
-// outcomeWords says how a question or a call ended.
 func (n *Note) outcomeWords(f *Frame) string {
 	question, call, by := "a question", "a call", ""
 	if f.Question > 0 {
@@ -347,7 +345,6 @@ func (s Step) String() string {
 	return string(s)
 }
 
-// signInWords describes an exchange of a sign-in.
 func (n *Note) signInWords(f *Frame) string {
 	step := "a step"
 	if n.SignIn != nil {

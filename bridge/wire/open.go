@@ -43,7 +43,6 @@ type Damage struct {
 
 func (d *Damage) Error() string { return fmt.Sprintf("%s, %s", d.File, d.LineError.Error()) }
 
-// maxDamage bounds the list of damaged lines.
 const maxDamage = 1000
 
 // Open makes a read-only log of one or several transcripts: of the inspector's
@@ -228,7 +227,6 @@ func (fs *files) read(buf []byte, off int64, n int) ([]byte, error) {
 	return b, nil
 }
 
-// at returns the file that holds the byte at off.
 func (fs *files) at(off int64) *openFile {
 	for i := len(fs.list) - 1; i > 0; i-- {
 		if off >= fs.list[i].base {

@@ -9,11 +9,8 @@ import (
 	"elicitation-inspector/bridge/mcp"
 )
 
-// maxEarlier bounds how many requests Log.earlier holds.
 const maxEarlier = 10_000
 
-// maxAlike bounds how many requests with the same id among examines for one
-// response.
 const maxAlike = 100
 
 // pair finds the request of a response, and marks duplicates and orphans. Of
@@ -72,7 +69,6 @@ func (l *Log) answered(seq uint32) bool {
 	return atomic.LoadUint32(&l.index.at(int64(seq)).pair) != 0
 }
 
-// answer pairs a frame with the request that it answers.
 func (l *Log) answer(e *record, f *Frame, seq uint32) {
 	request := l.index.at(int64(seq))
 	atomic.CompareAndSwapUint32(&request.pair, 0, uint32(f.Seq))
@@ -117,7 +113,6 @@ func (f *Frame) claim() {
 	}
 }
 
-// conclude sets Failed and AsksInput of a paired frame.
 func (f *Frame) conclude() {
 	f.AsksInput = f.AsksInput && f.Kind == Result && f.Dir == ServerToClient && mcp.AsksForInput(f.Method)
 	wrong := f.Status >= 400
@@ -140,7 +135,6 @@ type openCall struct {
 	tool string
 }
 
-// openCallsMost bounds how many open calls a session remembers.
 const openCallsMost = 1000
 
 // toolOf returns the tool whose call a frame belongs to. It is found by the

@@ -37,7 +37,6 @@ type parser struct {
 	messageErr error   // why raw is no message
 }
 
-// parse parses one line. Unknown fields are ignored.
 func (p *parser) parse(line []byte) error {
 	*p = parser{texts: p.texts}
 	c := rawjson.NewCursor(line)
@@ -178,7 +177,6 @@ func (p *parser) snoop(field string, value []byte) bool {
 	return true
 }
 
-// finish completes the frame from the members of its line.
 func (p *parser) finish() (err error) {
 	f := &p.frame
 	switch {
@@ -212,7 +210,6 @@ func (p *parser) finish() (err error) {
 	return nil
 }
 
-// header returns the HTTP headers from "headers", else from mcpsnoop's fields.
 func (p *parser) header() http.Header {
 	if p.headers == nil {
 		return p.snooped
@@ -245,7 +242,6 @@ func eachHeader(value []byte, f func(name string, values []string)) bool {
 	return value[0] == '{'
 }
 
-// readLine parses a line into a frame, including its headers.
 func readLine(line []byte) (Frame, error) {
 	var p parser
 	if err := p.parse(line); err != nil {
@@ -287,7 +283,6 @@ func setText(to *string, value []byte) bool {
 	return ok
 }
 
-// setNamed is the inverse of nameOf.
 func setNamed[T ~uint8](to *T, names []string, value []byte) bool {
 	text, ok := quoted(value)
 	i := slices.Index(names, string(text))

@@ -17,13 +17,11 @@ const largeRead = 64 << 10
 // largeRow holds the fields of a row that otherwise come from the frame's line.
 type largeRow struct{ id, summary string }
 
-// largeRows holds the rows of large frames by Seq.
 type largeRows struct {
 	mu *sync.Mutex // Log.mu of the log that is appended to
 	of map[int64]largeRow
 }
 
-// maxLargeRows bounds how many rows of large frames are kept.
 const maxLargeRows = 100_000
 
 // Frame returns the frame with that Seq.
@@ -139,7 +137,6 @@ func (l *Log) lines(seqs []int64, limit uint32, buf []byte, f func(seq int64, e 
 	return nil
 }
 
-// facts returns the fields of a frame that the index holds.
 func (l *Log) facts(seq int64, e *record) Frame {
 	f := Frame{
 		Seq: seq, Time: e.Time(), Dir: e.Dir, Kind: e.Kind, Stream: e.Stream,
@@ -166,7 +163,6 @@ func (e *record) plain() bool {
 	return e.body != 0 && !e.HasMore && !e.Truncated && e.Size != math.MaxUint32 && e.names != nil
 }
 
-// raw returns the frame's bytes in its line; e.body must not be 0.
 func (e *record) raw(line []byte) []byte {
 	end := uint32(e.body) + e.Size
 	return line[e.body:end:end]

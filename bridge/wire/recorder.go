@@ -24,7 +24,6 @@ type RecordOptions struct {
 	Patience time.Duration
 }
 
-// defaultPatience is the Patience of a recorder unless set.
 const defaultPatience = 10 * time.Second
 
 // Recorder writes the frames of one log to a transcript as they are appended;
@@ -269,7 +268,6 @@ func (r *Recorder) wait(seq int64) {
 	}
 }
 
-// presence is the interval at which the writer calls present.
 const presence = time.Second
 
 // run is the writer: the only goroutine that uses the file, so that no other
@@ -326,7 +324,6 @@ func (r *Recorder) timed(do func() error) {
 	r.failIf(err)
 }
 
-// write writes the frames between two numbers.
 func (r *Recorder) write(from, to int64) error {
 	if from == r.from && r.redact != nil { // what earlier frames say is secret
 		if err := r.redact.Learn(context.Background(), r.log); err != nil {

@@ -278,12 +278,10 @@ func asking(first string, n int, more bool) string {
 	return "? " + first + rest
 }
 
-// questionWords describes the params of elicitation/create.
 func questionWords(params rawjson.Partial) string {
 	return wording.Join(" — ", params.Get("message").Text(), params.Get("url").Text())
 }
 
-// requestedWords describes one request of an input-required result.
 func requestedWords(p rawjson.Partial) string {
 	method, params := p.Get("method").Text(), p.Get("params")
 	if method == mcp.MethodElicit {
@@ -322,7 +320,6 @@ func answersWords(answers rawjson.Partial) string {
 	return strings.Join(out, "; ")
 }
 
-// counted returns the number of members or elements in words; one is the singular noun.
 func counted(p rawjson.Partial, one string) string {
 	n, more := p.Count()
 	if more {
@@ -331,7 +328,6 @@ func counted(p rawjson.Partial, one string) string {
 	return wording.Plural(n, one)
 }
 
-// last returns the last visible element.
 func last(p rawjson.Partial) (found rawjson.Partial) {
 	for found = range p.Elements() {
 	}
@@ -371,7 +367,6 @@ func implementation(info rawjson.Partial) string {
 
 func protocol(version rawjson.Partial) string { return wording.After("protocol ", version.Text()) }
 
-// tidyMost is how many bytes of a text tidy reads.
 const tidyMost = 1 << 10
 
 // ansi is a terminal control sequence (ECMA-48, CSI).

@@ -109,7 +109,6 @@ func (l *Log) written(seq int64, e *record, line []byte, err error, redact Redac
 	return out, nil
 }
 
-// between yields the numbers from first to last.
 func between(first, last int64) iter.Seq[int64] {
 	return func(yield func(int64) bool) {
 		for seq := first; seq <= last && yield(seq); seq++ {
@@ -139,10 +138,8 @@ func (e *LineError) Error() string {
 
 func (e *LineError) Unwrap() error { return e.Err }
 
-// errLineTooLong is the Err of a LineError for a line longer than maxLine.
 var errLineTooLong = errors.New("the line is too long")
 
-// maxFirstLine is how many bytes BeginsTranscript reads at most.
 const maxFirstLine = 1 << 20
 
 // BeginsTranscript reports whether r is empty or begins with a frame. For a
@@ -186,7 +183,6 @@ type lineReader struct {
 // next line.
 const longKept = 1 << 20
 
-// textLine is one line of a file.
 type textLine struct {
 	number int64
 	off    int64  // offset in the file
@@ -195,7 +191,6 @@ type textLine struct {
 	ended  bool   // it has a newline
 }
 
-// newLineReader reads lines of max bytes at most.
 func newLineReader(file *io.SectionReader, max int64) *lineReader {
 	return &lineReader{file: file, in: bufio.NewReaderSize(file, 256<<10), max: max}
 }
@@ -241,7 +236,6 @@ func (r *lineReader) next() (textLine, error) {
 	return line, nil
 }
 
-// parseText parses a line of a file.
 func (p *parser) parseText(line textLine) *LineError {
 	if line.data == nil {
 		return &LineError{Line: line.number, Err: errLineTooLong}

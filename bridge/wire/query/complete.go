@@ -19,7 +19,6 @@ type Candidate struct {
 	Means string `json:"means,omitempty"` // meaning in words; "" if the text is clear
 }
 
-// maxCandidates bounds the candidates of a completion.
 const maxCandidates = 50
 
 // Complete returns the candidates at the byte offset at: names of terms, or, after the
@@ -65,7 +64,6 @@ func (c *Completion) names(l *wire.Log, typed string, findings []string) {
 	}
 }
 
-// values adds values that replace the term's value at the cursor.
 func (c *Completion) values(l *wire.Log, line string, at int, t token, findings []string) {
 	for _, v := range t.values {
 		if v.pos <= at {
@@ -90,7 +88,6 @@ func (c *Completion) add(typed, prefix string, values []Candidate) {
 	}
 }
 
-// listed returns candidates without a meaning.
 func listed(texts ...string) (out []Candidate) {
 	for _, text := range texts {
 		out = append(out, Candidate{Text: text})

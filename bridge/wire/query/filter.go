@@ -87,7 +87,6 @@ func MustParse(line string) *Filter {
 	return f
 }
 
-// maxDepth is the greatest depth of nested parentheses and negations.
 const maxDepth = 100
 
 // parser converts tokens to nodes. It panics with an *Error.
@@ -230,7 +229,6 @@ const (
 	tokenTerm
 )
 
-// token is a part of a filter line, from byte pos to byte end.
 type token struct {
 	kind     tokenKind
 	pos, end int
@@ -240,7 +238,6 @@ type token struct {
 	values   []value // values of a term, at least one
 }
 
-// value is one of the values of a term.
 type value struct {
 	text     string
 	pos, end int
@@ -291,7 +288,6 @@ func lex(line string) (x lexer, err error) {
 
 func (x *lexer) rest() string { return x.line[x.at:] }
 
-// next reads one token.
 func (x *lexer) next() {
 	x.tokens = append(x.tokens, token{pos: x.at})
 	t := &x.tokens[len(x.tokens)-1]
@@ -358,7 +354,6 @@ func (x *lexer) term(t *token) bool {
 	}
 }
 
-// until reads the text that matches, up to "&&" or "||".
 func (x *lexer) until(text *regexp.Regexp) string {
 	found := text.FindString(x.rest())
 	for _, sign := range []string{"&&", "||"} {

@@ -11,7 +11,6 @@ import (
 	"elicitation-inspector/bridge/wire"
 )
 
-// verdict is the result of a test of a frame.
 type verdict uint8
 
 // The verdicts are ordered so that "and" is the minimum and "or" the maximum.
@@ -96,7 +95,6 @@ func or(nodes ...node) node {
 	})
 }
 
-// join combines several nodes into one.
 func join(nodes []node, of func([]test) test) node {
 	if len(nodes) == 1 {
 		return nodes[0]
@@ -121,14 +119,12 @@ func not(a node) node {
 	}, a.uses}
 }
 
-// where returns a node that only needs the frame's entry.
 func where(holds func(*candidate) bool) node {
 	return node{test: func(*scope) test {
 		return func(c *candidate) verdict { return of(holds(c)) }
 	}}
 }
 
-// inBytes returns a node that needs the frame's bytes.
 func inBytes(holds finder) node {
 	return inBytesOfEach(func() finder { return holds })
 }
@@ -152,7 +148,6 @@ func compare[N int64 | time.Duration](op string, a, b N) bool {
 	return strings.IndexByte(op, sign) >= 0
 }
 
-// knownNames bounds how many names a test caches.
 const knownNames = 10_000
 
 // nameIs selects frames whose name matches; a frame without the name never does.
@@ -178,7 +173,6 @@ func nameIs(pattern *regexp.Regexp, name func(*wire.Names) string) node {
 	}}
 }
 
-// idIs selects frames by their JSON-RPC id, a number or a string.
 func idIs(v string) node {
 	ids := []wire.IDHash{wire.HashID(rawjson.Quoted(v))}
 	if (v[0] == '-' || v[0] >= '0' && v[0] <= '9') && rawjson.Valid([]byte(v)) {

@@ -62,7 +62,6 @@ func methods() rule {
 
 func methodOf(n *wire.Names) string { return n.Method }
 
-// choice is one of the fixed values of a term.
 type choice struct {
 	name, means string
 	node        node
@@ -106,7 +105,6 @@ func answering(action string) node {
 	return where(func(c *candidate) bool { return c.Action() == action })
 }
 
-// calling selects frames by their method, or by that of the request that they answer.
 func calling(method func(string) bool) node {
 	return where(func(c *candidate) bool { return method(c.Names().Method) })
 }
@@ -178,7 +176,6 @@ func when(after bool) rule {
 	}
 }
 
-// text returns the rule of a term that accepts every value.
 func text(of func(v string) node, useful ...string) rule {
 	return rule{
 		parse:  func(_, _, v string) (node, error) { return of(v), nil },
@@ -207,7 +204,6 @@ func ParseSize(v string) (int64, error) {
 	return 0, fmt.Errorf("%q is no size; sizes look like 500, 10k or 1.5M", v)
 }
 
-// decimal parses digits with at most one point.
 func decimal(s string) (n float64, ok bool) {
 	if strings.Trim(s, "0123456789.") != "" {
 		return 0, false
@@ -216,7 +212,6 @@ func decimal(s string) (n float64, ok bool) {
 	return n, err == nil
 }
 
-// parseLatency parses a number of milliseconds, or a time span with a unit.
 func parseLatency(v string) (time.Duration, error) {
 	if n, ok := decimal(v); ok && n < 1e12 {
 		return time.Duration(n * float64(time.Millisecond)), nil

@@ -13,7 +13,6 @@ import (
 	"elicitation-inspector/bridge/rawjson"
 )
 
-// finder reports whether a frame's bytes contain something.
 type finder func(raw []byte) bool
 
 // textFinder finds a text, ignoring case, in each of the forms that JSON encoders
@@ -32,7 +31,6 @@ func textFinder(text string) finder {
 	}
 }
 
-// memberFinder finds a JSON member by name, ignoring case.
 func memberFinder(name string) finder {
 	return formFinder(string(rawjson.Quoted(name)), ":")
 }
@@ -164,7 +162,6 @@ func (n *needle) in(b, behind []byte) bool {
 	return false
 }
 
-// fits reports whether b begins with the text, ignoring case.
 func (n *needle) fits(b []byte) bool {
 	for i, c := range n.text {
 		if b[i] != c && (!isLetter(c) || b[i]|0x20 != c) {
@@ -198,7 +195,6 @@ type automaton struct {
 	size   int     // approximate size of the states in bytes
 }
 
-// automatonState is a state of the automaton.
 type automatonState struct {
 	insts []uint32       // instructions that wait for the next character
 	wide  map[rune]int32 // like ascii, for other characters
@@ -260,7 +256,6 @@ func (m *automaton) Match(b []byte) bool {
 	return m.prog == nil && m.re.Match(b)
 }
 
-// after returns the state that follows a state at a character.
 func (m *automaton) after(now int32, c rune) int32 {
 	at := int(now)*asciis + int(c) // in ascii
 	if c < asciis && m.ascii[at] != unmet {

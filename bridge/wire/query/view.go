@@ -36,7 +36,6 @@ func NewView(l *wire.Log, f *Filter, rules func(seq int64) []string) *View {
 	return &View{log: l, filter: f, rules: rules, busy: make(chan struct{}, 1)}
 }
 
-// pieceLen is how many frames a goroutine judges at a time.
 const pieceLen = 8192
 
 // piece holds the selected frames among those after first up to last.
@@ -85,7 +84,6 @@ func (v *View) Update(ctx context.Context) error {
 	return context.Cause(ctx)
 }
 
-// worker judges frames for one goroutine.
 type worker struct {
 	log  *wire.Log
 	test test

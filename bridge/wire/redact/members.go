@@ -13,7 +13,6 @@ import (
 	"elicitation-inspector/bridge/rawjson"
 )
 
-// path is a rule that selects values in JSON by their place.
 type path struct {
 	rule  string
 	steps []step
@@ -120,7 +119,6 @@ type progress struct {
 	step int
 }
 
-// redactor copies JSON and redacts the values that rules name.
 type redactor struct {
 	r    *Redaction
 	raw  []byte
@@ -240,7 +238,6 @@ func places(p place, names string) map[string]place {
 	return m
 }
 
-// member returns the role of a member with that name.
 func (p place) member(name string) place {
 	schema, schemas, other := schemaKeywords[name], schemasKeywords[name], otherKeywords[name]
 	switch {

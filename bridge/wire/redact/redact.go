@@ -22,7 +22,6 @@ import (
 // Placeholder replaces a redacted value. mcpsnoop writes the same text.
 const Placeholder = "[REDACTED]"
 
-// redactedHeaders are the headers that every Redaction redacts.
 var redactedHeaders = []string{"Authorization", "Proxy-Authorization", "Cookie", "Set-Cookie", "Mcp-Session-Id"}
 
 // Redaction redacts transcripts: values of HTTP headers, of JSON members and of queries
@@ -276,7 +275,6 @@ type Remains struct {
 	last   int64   // the latest frame
 }
 
-// remainsMost is how many frames Remains lists.
 const remainsMost = 10
 
 func (r Remains) String() string {

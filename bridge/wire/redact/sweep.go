@@ -117,7 +117,6 @@ func (r *Redaction) keepsQueries(f *wire.Frame) bool {
 	return r.given || f.Note != nil && f.Note.Kind == wire.NoteSignIn
 }
 
-// learnHTTP remembers the values in the headers and addresses of f.
 func (r *Redaction) learnHTTP(f *wire.Frame) {
 	for name, values := range f.Header {
 		name = textproto.CanonicalMIMEHeaderKey(name)
@@ -154,7 +153,6 @@ func (r *Redaction) remember(text, rule string, seq int64, asked bool) {
 	r.values.add(secret{text: text, rule: rule, reach: reach, first: seq})
 }
 
-// rememberQuery remembers the values in the query of an address.
 func (r *Redaction) rememberQuery(address string, seq int64) {
 	_, query, _ := strings.Cut(address, "?")
 	query, _, _ = strings.Cut(query, "#")
@@ -189,7 +187,6 @@ func WithoutQuery(u string) string {
 	return address + "?" + strings.Join(parts, "&")
 }
 
-// addressHeaders are the headers that contain a URL.
 var addressHeaders = map[string]bool{"Location": true, "Content-Location": true, "Referer": true, "Refresh": true, "Link": true}
 
 // addressIn finds addresses with a query in text, and addressEnd holds punctuation that
@@ -272,7 +269,6 @@ func (s *sweep) note(f, out *wire.Frame) {
 	}
 }
 
-// span is a part of a text to redact.
 type span struct{ from, to int }
 
 func (s *sweep) spans(text []byte, least reach) []span {
@@ -298,7 +294,6 @@ func (s *sweep) spans(text []byte, least reach) []span {
 	return out
 }
 
-// cutOut replaces each span by the placeholder.
 func cutOut(b []byte, spans []span) []byte {
 	if len(spans) == 0 {
 		return b
@@ -312,7 +307,6 @@ func cutOut(b []byte, spans []span) []byte {
 	return append(out, b[at:]...)
 }
 
-// bytes returns text that is no JSON, redacted.
 func (s *sweep) bytes(text []byte) []byte {
 	if s.urls {
 		text = []byte(withoutQueries(string(text)))
@@ -385,7 +379,6 @@ func (s *sweep) number(digits []byte, protocol bool) bool {
 	return false
 }
 
-// quoted returns the contents of a JSON string redacted.
 func (s *sweep) quoted(in []byte, least reach) []byte {
 	decoded, offsets := unescape(in)
 	if s.urls {

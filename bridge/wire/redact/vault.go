@@ -34,7 +34,6 @@ const (
 	anywhereLength = 8
 )
 
-// reachOf returns the reach of a value by its length.
 func reachOf(text string) reach {
 	switch n := utf8.RuneCountInString(text); {
 	case n >= anywhereLength:
@@ -70,7 +69,6 @@ func (s *secret) concerns(server string) bool {
 	return s.server == "" || s.server == server || utf8.RuneCountInString(s.text) >= LeastElsewhere
 }
 
-// pattern is a notation of a secret to search for.
 type pattern struct {
 	text   string
 	secret *secret
@@ -105,13 +103,10 @@ type vault struct {
 	missed atomic.Int64 // values not kept because they were too long or too many
 }
 
-// name identifies a secret.
 type name struct{ server, text string }
 
-// table counts the secrets of one server.
 type table struct{ count, bytes atomic.Int64 }
 
-// full reports whether the table has no room for another secret.
 func (t *table) full(server string) bool {
 	count, bytes := int64(maxSecrets), int64(maxSecretBytes)
 	if server != "" {
@@ -182,7 +177,6 @@ func (v *vault) add(s secret) {
 	v.count.Add(1)
 }
 
-// percentEscape matches an escaped byte in a URL.
 var percentEscape = regexp.MustCompile(`%[0-9A-F]{2}`)
 
 // forms returns the notations of a value: unchanged, in a JSON string inside another
