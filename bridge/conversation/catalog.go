@@ -1,12 +1,19 @@
 package conversation
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
+	"strings"
+
+	"github.com/yosida95/uritemplate/v3"
 
 	"elicitation-inspector/bridge/mcp"
+	"elicitation-inspector/bridge/rawjson"
+	"elicitation-inspector/bridge/wording"
 )
 
 // Kind is the kind of an item.
@@ -136,4 +143,244 @@ func (r *Room) take(size int) bool {
 	r.Items--
 	r.Bytes -= size
 	return true
+}
+
+type entry struct {
+	Name        string `json:"name"`
+	Title       string `json:"title"`
+	Description string `json:"description"`
+}
+
+var speaksOfAsking = regexp.MustCompile(`(?i)\b(ask(s|ed|ing)?|question(s)?|confirm(s|ed|ation)?|elicit(s|ation|ations)?|approv(e|es|al)|sign(s)? in)\b`)
+
+// item parses an entry of the list.
+func (l List) item(raw json.RawMessage) (Item, error) {
+	var e struct {
+		entry
+		MIME        string          `json:"mimeType"`
+		URI         string          `json:"uri"`
+		Template    string          `json:"uriTemplate"`
+		Schema      json.RawMessage `json:"inputSchema"`
+		Annotations json.RawMessage `json:"annotations"`
+		Execution   json.RawMessage `json:"execution"`
+	}
+	if err := DecodeResult(raw, &e); err != nil {
+		return Item{}, err
+	}
+	i := Item{Kind: l.kind, Key: e.Name, Title: e.Title, Description: e.Description, MIME: e.MIME}
+	var err error
+	switch l.kind {
+	case Tool:
+		i.Schema = e.Schema
+		i.Title = cmp.Or(e.Title, rawjson.Text(rawjson.Member(e.Annotations, "title")))
+		i.OnlyAsTask = rawjson.Text(rawjson.Member(e.Execution, "taskSupport")) == "required"
+		i.ReadOnly = string(rawjson.Member(e.Annotations, "readOnlyHint")) == "true"
+		i.Destructive = string(rawjson.Member(e.Annotations, "destructiveHint")) == "true"
+	case Prompt:
+		i.Schema, err = argumentsOf(raw)
+	case Resource:
+		i.Key = e.URI
+	case Template:
+		i.Key = e.Template
+		i.Schema, err = variablesOf(e.Template)
+	}
+	i.MayAsk = speaksOfAsking.MatchString(wording.Head(i.Title, wording.TextMost) + "\n" + wording.Head(i.Description, wording.TextMost))
+	i.Name = cmp.Or(e.Name, i.Key)
+	if i.Key == "" {
+		err = errors.New("it has no name to call it by")
+	}
+	return i, err
+}
+
+func argumentsOf(prompt json.RawMessage) (json.RawMessage, error) {
+	var p struct {
+		Arguments []struct {
+			entry
+			Required bool `json:"required"`
+		} `json:"arguments"`
+	}
+	err := DecodeResult(prompt, &p)
+	var s schema
+	for _, a := range p.Arguments {
+		s.add(a.entry, a.Required)
+	}
+	return s.json(), err
+}
+
+func variablesOf(template string) (json.RawMessage, error) {
+	t, err := uritemplate.New(template)
+	if err != nil {
+		return nil, fmt.Errorf("%q is no URI template: %w", template, err)
+	}
+	var s schema
+	for _, name := range t.Varnames() {
+		s.add(entry{Name: name}, true)
+	}
+	return s.json(), nil
+}
+
+// ExpandTemplate expands a resource template (RFC 6570). arguments is a JSON object of strings.
+func ExpandTemplate(template string, arguments json.RawMessage) (string, error) {
+	t, err := uritemplate.New(template)
+	if err != nil {
+		return "", fmt.Errorf("%q is no URI template: %w", template, err)
+	}
+	values := map[string]string{}
+	if len(arguments) > 0 {
+		if err := DecodeResult(arguments, &values); err != nil {
+			return "", fmt.Errorf("the variables of %q must be strings: %w", template, err)
+		}
+	}
+	filled := uritemplate.Values{}
+	for name, value := range values {
+		filled.Set(name, uritemplate.String(value))
+	}
+	uri, err := t.Expand(filled)
+	if err != nil {
+		return "", fmt.Errorf("expanding %q: %w", template, err)
+	}
+	return uri, nil
+}
+
+// schema builds a JSON Schema of string properties in a given order.
+type schema struct {
+	properties []string
+	required   []string
+}
+
+func (s *schema) add(e entry, required bool) {
+	quote := func(text string) string { return string(rawjson.AppendQuoted(nil, text)) }
+	property := `{"type":"string"`
+	if e.Title != "" {
+		property += `,"title":` + quote(e.Title)
+	}
+	if e.Description != "" {
+		property += `,"description":` + quote(e.Description)
+	}
+	s.properties = append(s.properties, quote(e.Name)+":"+property+"}")
+	if required {
+		s.required = append(s.required, quote(e.Name))
+	}
+}
+
+// json returns the schema; nil if it has no properties.
+func (s *schema) json() json.RawMessage {
+	if len(s.properties) == 0 {
+		return nil
+	}
+	out := `{"type":"object","properties":{` + strings.Join(s.properties, ",") + "}"
+	if len(s.required) > 0 {
+		out += `,"required":[` + strings.Join(s.required, ",") + "]"
+	}
+	return json.RawMessage(out + "}")
+}
+
+// Reader reads the pages of one list, within Room. Entries that cannot be read or are
+// forbidden are skipped, and named in Part.
+type Reader struct {
+	List      List
+	Room      Room
+	Forbidden func(Item) error // returns why an item must not be used; a nil function allows all
+	Items     []Item
+
+	leftOut []error
+	more    int
+}
+
+// leftOutShown is how many skipped entries are named.
+const leftOutShown = 20
+
+var errFull = errors.New("the rest of the list is left out, because it is more than is kept of one server")
+
+// Page reads one page and returns the cursor of the next, "" for none. The error says
+// why the list ends here.
+func (r *Reader) Page(result json.RawMessage) (next string, err error) {
+	var page map[string]json.RawMessage
+	if err := DecodeResult(result, &page); err != nil {
+		return "", fmt.Errorf("the result cannot be read: %w", err)
+	}
+	var entries []json.RawMessage
+	member := r.List.member
+	if page[member] == nil {
+		return "", fmt.Errorf("the result has no %q", member)
+	}
+	if err := DecodeResult(page[member], &entries); err != nil {
+		return "", fmt.Errorf("the result's %q cannot be read: %w", member, err)
+	}
+	for i, raw := range entries {
+		if !r.Room.take(len(raw)) {
+			return "", errFull
+		}
+		item, err := r.List.item(raw)
+		if err == nil && r.Forbidden != nil {
+			err = r.Forbidden(item)
+		}
+		if err != nil {
+			r.leaveOut(fmt.Errorf("%s[%d]: %w", member, i, err))
+			continue
+		}
+		r.Items = append(r.Items, item)
+	}
+	cursor := page["nextCursor"]
+	if cursor == nil {
+		return "", nil
+	}
+	if json.Unmarshal(cursor, &next) != nil {
+		return "", fmt.Errorf("nextCursor is %s, not a string", ContentKind(cursor))
+	}
+	if r.Room.Bytes -= len(cursor); r.Room.Bytes < 0 { // the caller keeps all cursors, to notice a repeated one
+		return "", errFull
+	}
+	return next, nil
+}
+
+func (r *Reader) leaveOut(err error) {
+	if len(r.leftOut) == leftOutShown {
+		r.more++
+		return
+	}
+	r.leftOut = append(r.leftOut, err)
+}
+
+// Part returns the items and problems of the list. err is why the list ended early, nil
+// if it did not.
+func (r *Reader) Part(err error) Part {
+	problems := r.leftOut
+	if r.more > 0 {
+		problems = append(problems, fmt.Errorf("and %d more entries", r.more))
+	}
+	if err != nil {
+		problems = append(problems, err)
+	}
+	if len(problems) == 0 {
+		return Part{Items: r.Items}
+	}
+	for i, problem := range problems {
+		problems[i] = errors.New(ShortError(problem.Error()))
+	}
+	return Part{Items: r.Items, Errors: []string{fmt.Sprintf("%s: %v", r.List.Method, errors.Join(problems...))}}
+}
+
+// insteadMost is the number of names that Instead lists.
+const insteadMost = 30
+
+// Instead returns which of the names of a server's items is most like one that it does not
+// have, and lists them, to follow a sentence that says so.
+func Instead(name string, names []string) string {
+	if len(names) == 0 {
+		return "; it offers none"
+	}
+	text := "; it offers "
+	if hint := wording.DidYouMean(name, names); hint != "" {
+		text = hint + " It offers "
+	}
+	var list []string
+	for _, n := range names[:min(len(names), insteadMost)] {
+		list = append(list, wording.Quoted(n))
+	}
+	text += strings.Join(list, ", ")
+	if more := len(names) - insteadMost; more > 0 {
+		text += " and " + wording.Plural(more, "other")
+	}
+	return text
 }

@@ -4,9 +4,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 
 	"elicitation-inspector/bridge/elicit"
 	"elicitation-inspector/bridge/mcp"
+	"elicitation-inspector/bridge/rawjson"
+	"elicitation-inspector/bridge/wire"
 )
 
 // InputRequest is a request of a server for input from its client: an elicitation, or a
@@ -93,4 +96,126 @@ func Suggestion(method string) json.RawMessage {
 		return json.RawMessage(`{"roots":[{"uri":"file:///tmp","name":"tmp"}]}`)
 	}
 	return nil
+}
+
+// InputRequired is an InputRequiredResult (specification 2026-07-28, Multi
+// Round-Trip Requests).
+type InputRequired struct {
+	Asked []elicit.Asked  // inputRequests, in the order of the bytes
+	Asks  bool            // inputRequests is present, though it may be empty
+	State json.RawMessage // requestState, exact; nil if absent
+}
+
+// Empty reports whether the result has neither inputRequests nor requestState. A valid
+// result has at least one.
+func (r *InputRequired) Empty() bool { return !r.Asks && r.State == nil }
+
+// The resultTypes that the protocol defines (specification 2026-07-28, Overview,
+// ResultType).
+const (
+	completeType      = "complete"
+	inputRequiredType = "input_required"
+)
+
+// ResultComplete reports whether a result of 2026-07-28 ends its request. An absent resultType
+// means that it does. The error says why a client must treat the result as invalid.
+func ResultComplete(result json.RawMessage) (bool, error) {
+	if t := rawjson.KindOf(result); t != rawjson.Object && t != rawjson.Null {
+		return false, fmt.Errorf("the result cannot be read: it is %s, not an object", ContentKind(result))
+	}
+	kind := rawjson.Member(result, "resultType")
+	switch name := rawjson.Text(kind); {
+	case kind == nil || name == completeType:
+		return true, nil
+	case name == inputRequiredType:
+		return false, nil
+	case rawjson.KindOf(kind) != rawjson.String:
+		return false, fmt.Errorf("the result is invalid: its resultType is %s, not a string", ContentKind(kind))
+	default:
+		return false, fmt.Errorf("the result is invalid: there is no resultType %q, and a client must take one that it does not know as invalid", ShortError(name))
+	}
+}
+
+// MustComplete returns an error if a result of 2026-07-28 is invalid for a request that
+// cannot require input.
+func MustComplete(method string, result json.RawMessage) error {
+	complete, err := ResultComplete(result)
+	if err == nil && !complete {
+		return fmt.Errorf("the result of %s cannot require input", method)
+	}
+	return err
+}
+
+// ReadInputRequired reads an InputRequiredResult.
+func ReadInputRequired(result json.RawMessage) (*InputRequired, error) {
+	requests := rawjson.Member(result, "inputRequests")
+	if requests != nil && rawjson.KindOf(requests) != rawjson.Object {
+		return nil, fmt.Errorf("inputRequests is %s, not an object", ContentKind(requests))
+	}
+	return &InputRequired{Asked: elicit.AskedInResult(result), Asks: requests != nil, State: rawjson.Member(result, "requestState")}, nil
+}
+
+// URLProblem returns an error if the data of error -32042 contains no elicitations.
+func (e RPCError) URLProblem() error {
+	var d struct {
+		Elicitations []json.RawMessage `json:"elicitations"`
+	}
+	if len(e.Data) == 0 {
+		return errors.New("the error has no data, so there is nothing to visit")
+	}
+	if e.Data[0] != '{' {
+		return fmt.Errorf("data.elicitations cannot be read: the data is %s, not an object", ContentKind(e.Data))
+	}
+	if err := DecodeResult(e.Data, &d); err != nil {
+		return fmt.Errorf("data.elicitations cannot be read: %w", err)
+	}
+	if len(d.Elicitations) == 0 {
+		return errors.New("data.elicitations is empty or missing, so there is nothing to visit")
+	}
+	return nil
+}
+
+// ParamsAt returns the params of everything that a frame asks of the client, by JSON
+// pointer into its message.
+func ParamsAt(log *wire.Log, seq int64) (map[string][]byte, error) {
+	f, err := log.Frame(seq)
+	switch {
+	case err != nil:
+		return nil, err
+	case f.Lost:
+		return nil, errors.New("its frame is lost, since storage failed")
+	case f.Kind == wire.Request:
+		return map[string][]byte{"/params": f.Message.Params}, nil
+	}
+	params := map[string][]byte{}
+	for _, asked := range append(elicit.AskedInResult(f.Message.Result), elicit.AskedInError(f.Message.Error)...) {
+		params[asked.Pointer] = asked.Params // of those that share a key the last counts
+	}
+	return params, nil
+}
+
+// Policy is how a server's questions are handled before a person sees them. It is set
+// for each server and lasts until the program ends.
+type Policy string
+
+// The policies.
+const (
+	PolicyAsk      Policy = "ask"      // show questions to the person
+	PolicyDefaults Policy = "defaults" // accept a form with its defaults if they are valid, otherwise ask
+	PolicyDecline  Policy = "decline"
+	PolicyCancel   Policy = "cancel"
+	PolicyBlock    Policy = "block" // refuse questions with an error
+)
+
+// Policies lists the policies, the default first.
+func Policies() []Policy {
+	return []Policy{PolicyAsk, PolicyDefaults, PolicyDecline, PolicyCancel, PolicyBlock}
+}
+
+// ParsePolicy returns the policy with this name.
+func ParsePolicy(name string) (Policy, error) {
+	if !slices.Contains(Policies(), Policy(name)) {
+		return "", fmt.Errorf("unknown policy %q: want ask, defaults, decline, cancel or block", name)
+	}
+	return Policy(name), nil
 }

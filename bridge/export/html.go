@@ -17,7 +17,6 @@ import (
 
 	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/elicit/link"
-
 	"elicitation-inspector/bridge/playback"
 	"elicitation-inspector/bridge/rawjson"
 	"elicitation-inspector/bridge/wire"

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"elicitation-inspector/bridge/conversation"
-
 	"elicitation-inspector/bridge/wording"
 )
 

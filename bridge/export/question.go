@@ -10,7 +10,6 @@ import (
 	"elicitation-inspector/bridge/lint"
 	"elicitation-inspector/bridge/mcp"
 	"elicitation-inspector/bridge/rawjson"
-
 	"elicitation-inspector/bridge/wording"
 )
 

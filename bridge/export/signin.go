@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"elicitation-inspector/bridge/conversation"
-
 	"elicitation-inspector/bridge/wire"
 	"elicitation-inspector/bridge/wording"
 )

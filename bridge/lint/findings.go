@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"sort"
 	"strings"
 	"sync"
 	"time"
@@ -196,4 +197,77 @@ func (l *Linter) judge(ctx context.Context, f *wire.Frame) []Found {
 // the finding may be wrong.
 func isRedacted(raw []byte, pointer string) bool {
 	return strings.Contains(rawjson.Text(rawjson.At(raw, pointer)), redact.Placeholder)
+}
+
+// upTo returns the findings of frames up to last, with the mutex held.
+func (l *Linter) upTo(last int64) []Found {
+	return l.found[:sort.Search(len(l.found), func(k int) bool { return l.found[k].Seq > last })]
+}
+
+// From lists the findings from index i on, for frames up to last, sorted by frame.
+func (l *Linter) From(i int, last int64) []Found {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	known := l.upTo(last)
+	return slices.Clone(known[min(i, len(known)):])
+}
+
+// At lists the findings of one frame.
+func (l *Linter) At(seq int64) []Found {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return slices.Clone(l.upTo(seq)[len(l.upTo(seq-1)):])
+}
+
+// Count returns how many findings there are of frames up to last.
+func (l *Linter) Count(last int64) int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return len(l.upTo(last))
+}
+
+// Counts says how many findings of each severity there are, by the label of their server.
+type Counts map[string]map[Severity]int
+
+// ByServer counts the findings of frames up to last. Readers share what it returns, and
+// must not change it.
+func (l *Linter) ByServer(last int64) Counts {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	known := l.upTo(last)
+	if l.counts == nil || l.counted != len(known) {
+		l.counts, l.counted = Counts{}, len(known)
+		for _, f := range known {
+			if l.counts[f.Label] == nil {
+				l.counts[f.Label] = map[Severity]int{}
+			}
+			l.counts[f.Label][f.Severity]++
+		}
+	}
+	return l.counts
+}
+
+// Shared returns a finding redacted by r, for others to see. Findings quote servers, so
+// redacted values are removed from them. If a redaction rule applies to the frame
+// itself, the text is replaced by a description of the broken lint rule. r must have
+// seen the log.
+func Shared(f Finding, seq int64, log *wire.Log, r *redact.Redaction) (Finding, error) {
+	frame, err := log.Frame(seq)
+	if err != nil {
+		return f, fmt.Errorf("reading what a finding is about: %w", err)
+	}
+	if r.NamesIn(frame.Raw) {
+		f.Text = ruleWords(f.Rule)
+	}
+	f.Text, f.Pointer = r.Text(f.Text), r.Text(f.Pointer)
+	return f, nil
+}
+
+func ruleWords(id string) string {
+	for _, rule := range Rules() {
+		if rule.ID == id && rule.Breaks != "" {
+			return "The rule forbids: " + rule.Breaks + "."
+		}
+	}
+	return id
 }

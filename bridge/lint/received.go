@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"elicitation-inspector/bridge/elicit"
-
 	"elicitation-inspector/bridge/mcp"
 	"elicitation-inspector/bridge/rawjson"
 	"elicitation-inspector/bridge/wire"
