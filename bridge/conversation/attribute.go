@@ -36,9 +36,7 @@ func (c *Conversation) apply(f *clue) {
 	case f.Kind == wire.Request && out && mcp.AsksForInput(f.Method):
 		c.called(c.sessionOf(f), f)
 	case f.Kind == wire.Request && !out && mcp.IsInput(f.Method):
-		if s := c.sessionOf(f); s.asks(f.Method) {
-			c.question(s, f)
-		}
+		c.question(c.sessionOf(f), f)
 	case f.Call != 0 && !out && (f.Kind == wire.Request || changesList(f.Method)):
 		if i, ok := c.sessionOf(f).calls[f.Call]; ok {
 			c.join(i, f.Seq)
@@ -48,13 +46,22 @@ func (c *Conversation) apply(f *clue) {
 	case f.Kind.IsResponse() && out && mcp.IsInput(f.Method):
 		c.answer(c.sessionOf(f), f)
 	case f.Kind == wire.Result && !out && mcp.IsList(f.Method):
-		c.listed(c.sessionOf(f), f)
+		s := c.sessionOf(f)
+		pages := append(s.server.Lists[f.Method], f.Seq)
+		s.server.Lists[f.Method] = pages[max(0, len(pages)-pagesMost):]
 	case required(&f.Frame):
 		c.require(c.sessionOf(f), f)
 	case f.Method == mcp.NotificationCancelled:
 		c.tookBack(c.sessionOf(f), f, out)
 	case f.Method == mcp.NotificationElicitComplete && !out:
-		c.completed(c.sessionOf(f), f)
+		s := c.sessionOf(f)
+		i, ok := c.visits[visit{f.Server, f.visit}]
+		if !ok {
+			i, ok = s.calls[f.Call]
+		}
+		if ok {
+			c.join(i, f.Seq)
+		}
 	case tells(&f.Frame):
 		c.tell(c.sessionOf(f), f)
 	}
@@ -84,7 +91,7 @@ func (c *Conversation) sessionOf(f *clue) *session {
 	key := connection{f.Server, f.Session}
 	s := c.sessions[key]
 	if s == nil {
-		s = &session{connection: key, server: c.serverOf(f)}
+		s = &session{connection: key, server: c.serverOf(f), calls: make(map[int]int), alone: make(map[int]int)}
 		c.sessions[key] = s
 	}
 	return s
@@ -100,9 +107,6 @@ func (c *Conversation) begin(s *session, f *clue) int {
 	i := len(c.outlines) - 1
 	c.touch(i)
 	if f.Call != 0 {
-		if s.calls == nil {
-			s.calls = make(map[int]int)
-		}
 		s.calls[f.Call] = i
 	}
 	return i
@@ -121,7 +125,7 @@ func (c *Conversation) of(seq int64) (int, bool) {
 	if k, ok := slices.BinarySearchFunc(c.members, uint32(seq), func(m membership, seq uint32) int { return cmp.Compare(m.seq, seq) }); ok {
 		return int(c.members[k].call), true
 	}
-	return slices.BinarySearchFunc(c.outlines, uint32(seq), byFirst)
+	return slices.BinarySearchFunc(c.outlines, uint32(seq), func(o outline, seq uint32) int { return cmp.Compare(o.first, seq) })
 }
 
 // toldBy returns the index of the call that a progress notification or a log message
@@ -140,8 +144,6 @@ func (c *Conversation) toldFrom(seq int64) int {
 	return k
 }
 
-func byFirst(o outline, seq uint32) int { return cmp.Compare(o.first, seq) }
-
 func (c *Conversation) called(s *session, f *clue) {
 	i, found := c.retryOf(s, f)
 	if found {
@@ -149,9 +151,6 @@ func (c *Conversation) called(s *session, f *clue) {
 	} else {
 		i = c.begin(s, f)
 	}
-	o := &c.outlines[i]
-	o.rounds++
-	o.state = Running
 	s.open = append(s.open, pending{call: i, seq: f.Seq})
 }
 
@@ -209,16 +208,6 @@ func (c *Conversation) response(s *session, f *clue) {
 		return
 	}
 	o.final = uint32(f.Seq)
-	switch {
-	case f.input.wanted:
-		o.state = Waiting
-	case f.Kind != wire.Result:
-		o.state = Failed
-	case f.Failed && f.Status < 400:
-		o.state = ToolFailed
-	default:
-		o.state = Done
-	}
 	if !f.input.wanted {
 		return
 	}
@@ -252,7 +241,6 @@ func (c *Conversation) tookBack(s *session, f *clue, out bool) {
 		return
 	}
 	c.join(i, f.Seq)
-	c.outlines[i].stopped = c.outlines[i].stopped || out
 }
 
 // tell assigns a progress notification or a log message to its recorded call, or to
@@ -280,16 +268,6 @@ func (c *Conversation) tell(s *session, f *clue) {
 		return
 	}
 	c.told = append(c.told, telling{seq, seq, call})
-}
-
-func (c *Conversation) completed(s *session, f *clue) {
-	i, ok := c.visits[visit{f.Server, f.visit}]
-	if !ok {
-		i, ok = s.calls[f.Call]
-	}
-	if ok {
-		c.join(i, f.Seq)
-	}
 }
 
 // noted applies a note that is not paired with a request. A note with a call or

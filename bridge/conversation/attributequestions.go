@@ -8,23 +8,13 @@ import (
 	"elicitation-inspector/bridge/wire"
 )
 
-// asks reports whether a request of the server is put to the person. Before
-// 2026-07-28, sampling and roots are only if the client declared them; an unknown
-// declaration counts as declared.
-func (s *session) asks(method string) bool {
-	d := s.handshake.Declared
-	switch {
-	case d == nil || s.handshake.Protocol >= mcp.Revision20260728:
-		return true
-	case method == mcp.MethodSample:
-		return d.Sampling != nil
-	case method == mcp.MethodListRoots:
-		return d.Roots != nil
-	}
-	return true
-}
-
+// question assigns a request of the server that is put to the person. Before 2026-07-28,
+// sampling and roots are only if the client declared them; an unknown declaration counts
+// as declared.
 func (c *Conversation) question(s *session, f *clue) {
+	if d := s.handshake.Declared; d != nil && s.handshake.Protocol < mcp.Revision20260728 && ClientSettingsOf(d).Undeclared(f.Method) != "" {
+		return
+	}
 	i, ok := s.calls[f.Call]
 	if f.Call == 0 || !ok {
 		i, ok = c.guess(s, f.Seq)
@@ -35,22 +25,13 @@ func (c *Conversation) question(s *session, f *clue) {
 		c.join(i, f.Seq)
 	} else {
 		i = c.begin(s, f)
-		s.aloneAt(f.Question, i)
+		s.alone[f.Question] = i
 	}
-	c.outlines[i].questions++
 	c.fresh = append(c.fresh, asking{int(f.Seq), 1, f.Question})
 	s.asked = append(s.asked, pending{call: i, seq: f.Seq, id: wire.IDKey(f.Message.ID)})
 	if f.visit != "" {
 		c.visits[visit{f.Server, f.visit}] = i
 	}
-}
-
-// aloneAt records the index of a question outside of any call, by its recorded number.
-func (s *session) aloneAt(recorded, i int) {
-	if s.alone == nil {
-		s.alone = make(map[int]int)
-	}
-	s.alone[recorded] = i
 }
 
 // guess returns the call for a question whose frame names none: the latest open call
@@ -103,7 +84,7 @@ func (c *Conversation) answer(s *session, f *clue) {
 	o := &c.outlines[i]
 	c.touch(i)
 	if f.Pair == int64(o.first) && !f.Duplicate {
-		o.final, o.state = uint32(f.Seq), Done
+		o.final = uint32(f.Seq)
 		return
 	}
 	c.join(i, f.Seq)
@@ -142,16 +123,14 @@ func (c *Conversation) require(s *session, f *clue) {
 	}
 	i := c.begin(s, f)
 	for k := range n {
-		s.aloneAt(f.Question+k, i)
+		s.alone[f.Question+k] = i
 	}
 	c.ask(i, f)
 }
 
 // ask records the questions in a response for the call at index i.
 func (c *Conversation) ask(i int, f *clue) {
-	n := len(f.input.asked)
-	c.outlines[i].questions += uint32(n)
-	if n > 0 {
+	if n := len(f.input.asked); n > 0 {
 		c.fresh = append(c.fresh, asking{int(f.Seq), n, f.Question})
 	}
 	for _, id := range f.visits {
@@ -163,10 +142,10 @@ func (c *Conversation) ask(i int, f *clue) {
 // possible, so that it matches the log, else a free one. A continued transcript
 // counts from 1 again; its numbers then follow the highest number so far.
 type numbers struct {
-	used  []uint64 // bit n-1 is set if n is assigned
-	base  int      // added to recorded numbers
-	max   int      // highest number assigned
-	last  int      // given out last
+	used  []bool // whether n+1 is assigned
+	base  int    // added to recorded numbers
+	max   int    // highest number assigned
+	last  int    // given out last
 	count int
 }
 
@@ -196,24 +175,14 @@ func (n *numbers) next(wanted int) int {
 			first, k = first+k+1, -1
 		}
 	}
+	n.last = first + wanted - 1
+	n.max = max(n.max, n.last)
+	n.count += wanted
+	n.used = append(n.used, make([]bool, n.max-len(n.used))...)
 	for k := range wanted {
-		n.give(first + k)
+		n.used[first+k-1] = true
 	}
 	return first
 }
 
-func (n *numbers) has(number int) bool {
-	i := number - 1
-	return i/64 < len(n.used) && n.used[i/64]>>(i%64)&1 != 0
-}
-
-func (n *numbers) give(number int) {
-	i := number - 1
-	for i/64 >= len(n.used) {
-		n.used = append(n.used, 0)
-	}
-	n.used[i/64] |= 1 << (i % 64)
-	n.max = max(n.max, number)
-	n.last = number
-	n.count++
-}
+func (n *numbers) has(number int) bool { return number <= len(n.used) && n.used[number-1] }

@@ -78,17 +78,13 @@ type asking struct{ seq, questions, recorded int }
 
 // outline is the part of a call that the Conversation keeps in memory.
 type outline struct {
-	first     uint32 // first frame of the call
-	final     uint32 // latest response to one of its requests, 0 if there is none
-	number    uint32 // 0 for a server request outside of any call
-	recorded  uint32
-	rounds    uint32
-	questions uint32
-	told      uint32 // latest of its progress notifications and log messages, 0 if it has none
-	state     State  // Running, unless final says otherwise
-	stopped   bool
-	session   *session
-	more      []uint32 // its other frames, without the response to the first and the notifications in told
+	first    uint32 // first frame of the call
+	final    uint32 // latest response to one of its requests, 0 if there is none
+	number   uint32 // 0 for a server request outside of any call
+	recorded uint32
+	told     uint32 // latest of its progress notifications and log messages, 0 if it has none
+	session  *session
+	more     []uint32 // its other frames, without the response to the first and the notifications in told
 }
 
 // session is the state of one connection.
@@ -102,7 +98,7 @@ type session struct {
 	signIns   []Span      // immutable; the time of the last one's end is zero while the person is at it
 	exchanged time.Time   // of the latest exchange of a sign-in
 	calls     map[int]int // index in outlines by the recorded number
-	alone     map[int]int // index in outlines of a question outside of any call, by its recorded number; see aloneAt
+	alone     map[int]int // index in outlines of a question outside of any call, by its recorded number
 	open      []pending   // calls without a response
 	asked     []pending   // the server's requests without an answer, in order, with gaps: see settled
 	gaps      int         // in asked
@@ -222,6 +218,7 @@ func lastOfEach(places []int) []int {
 	return out
 }
 
+// take waits for the turn, which give passes on.
 func (c *Conversation) take(ctx context.Context) error {
 	select {
 	case c.turn <- struct{}{}:
@@ -257,7 +254,11 @@ func (c *Conversation) look(cl *clue) (err error) {
 	params := cl.Message.Params
 	switch {
 	case cl.Kind.IsResponse() && mcp.AsksForInput(cl.Method), required(&cl.Frame):
-		cl.input = inputOf(&cl.Frame, c.revision(cl))
+		revision := ""
+		if s := c.sessions[connection{cl.Server, cl.Session}]; s != nil {
+			revision = s.handshake.Protocol
+		}
+		cl.input = inputOf(&cl.Frame, revision)
 		for _, a := range cl.input.asked {
 			if id := rawjson.Text(rawjson.Member(a.Params, "elicitationId")); id != "" && cl.Kind == wire.Error {
 				cl.visits = append(cl.visits, id)
@@ -285,14 +286,6 @@ func (c *Conversation) look(cl *clue) (err error) {
 		}
 	}
 	return err
-}
-
-// revision returns the protocol revision of a frame's session, "" if it is unknown.
-func (c *Conversation) revision(cl *clue) string {
-	if s := c.sessions[connection{cl.Server, cl.Session}]; s != nil {
-		return s.handshake.Protocol
-	}
-	return ""
 }
 
 // tellsMore reports whether the bytes of a frame are needed to find its call.

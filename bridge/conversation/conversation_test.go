@@ -130,8 +130,7 @@ func TestOfAndOutlines(t *testing.T) {
 			in := make(map[int64]int)
 			for i, o := range x.outlines {
 				e := read(t, x, i+1, Reading{})
-				if o.stopped != (e.State == Stopped) || !o.stopped && o.state.Over() && o.state != e.State || int(o.rounds) != len(e.Rounds) || int(o.questions) != len(e.Questions) ||
-					int64(o.first) != e.Frames[0].Seq || int(o.recorded) != e.Recorded || int(o.number) != e.Number {
+				if int64(o.first) != e.Frames[0].Seq || int(o.recorded) != e.Recorded || int(o.number) != e.Number {
 					t.Errorf("outline %+v\nof %s", o, outlineOf(e))
 				}
 				for _, f := range e.Frames {

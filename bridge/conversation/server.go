@@ -191,9 +191,3 @@ func (s *session) presented(f *clue) {
 		v.Capabilities = append(v.Capabilities, name)
 	}
 }
-
-// listed records the frame of a page of a list.
-func (c *Conversation) listed(s *session, f *clue) {
-	pages := append(s.server.Lists[f.Method], f.Seq)
-	s.server.Lists[f.Method] = pages[max(0, len(pages)-pagesMost):]
-}
