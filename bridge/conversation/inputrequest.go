@@ -152,7 +152,7 @@ func ReadInputRequired(result json.RawMessage) (*InputRequired, error) {
 	if requests != nil && rawjson.KindOf(requests) != rawjson.Object {
 		return nil, fmt.Errorf("inputRequests is %s, not an object", ContentKind(requests))
 	}
-	return &InputRequired{Asked: elicit.AskedInResult(result), Asks: requests != nil, State: rawjson.Member(result, "requestState")}, nil
+	return &InputRequired{Asked: elicit.AskedIn(wire.Message{Kind: wire.Result, Result: result}), Asks: requests != nil, State: rawjson.Member(result, "requestState")}, nil
 }
 
 // URLProblem returns an error if the data of error -32042 contains no elicitations.
@@ -184,11 +184,9 @@ func ParamsAt(log *wire.Log, seq int64) (map[string][]byte, error) {
 		return nil, err
 	case f.Lost:
 		return nil, errors.New("its frame is lost, since storage failed")
-	case f.Kind == wire.Request:
-		return map[string][]byte{"/params": f.Message.Params}, nil
 	}
 	params := map[string][]byte{}
-	for _, asked := range append(elicit.AskedInResult(f.Message.Result), elicit.AskedInError(f.Message.Error)...) {
+	for _, asked := range elicit.AskedIn(f.Message) {
 		params[asked.Pointer] = asked.Params // of those that share a key the last counts
 	}
 	return params, nil

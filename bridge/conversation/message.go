@@ -59,7 +59,7 @@ type input struct {
 func inputOf(f *wire.Frame, revision string) (in input) {
 	if f.Kind == wire.Error {
 		if revision == "" || revision >= mcp.Revision20251125 {
-			in.asked = elicit.AskedInError(f.Message.Error)
+			in.asked = elicit.AskedIn(f.Message)
 		}
 		in.wanted = len(in.asked) > 0
 		return in
@@ -67,9 +67,7 @@ func inputOf(f *wire.Frame, revision string) (in input) {
 	if revision != "" && revision < mcp.Revision20260728 || rawjson.Text(rawjson.Member(f.Message.Result, "resultType")) != "input_required" {
 		return in
 	}
-	in.wanted, in.state = true, rawjson.Member(f.Message.Result, "requestState")
-	in.asked = elicit.AskedInResult(f.Message.Result)
-	return in
+	return input{wanted: true, state: rawjson.Member(f.Message.Result, "requestState"), asked: elicit.AskedIn(f.Message)}
 }
 
 // Asks counts the questions in the response to a call under a revision.

@@ -6,6 +6,7 @@ import (
 
 	"elicitation-inspector/bridge/mcp"
 	"elicitation-inspector/bridge/rawjson"
+	"elicitation-inspector/bridge/wire"
 )
 
 // Via is the kind of message that carried an elicitation from the server.
@@ -29,35 +30,33 @@ type Asked struct {
 	Via           Via
 }
 
-// AskedInResult lists the entries of inputRequests of an input-required result, in
-// order. It returns nil for any other result.
-func AskedInResult(result json.RawMessage) []Asked {
-	if rawjson.Text(rawjson.Member(result, "resultType")) != "input_required" {
-		return nil
-	}
-	var list []Asked
-	for key, request := range rawjson.Members(rawjson.Member(result, "inputRequests")) {
-		at := rawjson.PointerTo("/result/inputRequests", key)
-		a := Asked{
-			Key: key, Method: rawjson.Text(rawjson.Member(request, "method")), Params: rawjson.Member(request, "params"),
-			Pointer: at + "/params", MethodPointer: at + "/method", Via: InRound,
+// AskedIn lists what a message asks of the client, in order: a request asks one thing, an
+// input-required result its inputRequests, and error -32042 its elicitations. Any other
+// response asks nothing.
+func AskedIn(m wire.Message) (list []Asked) {
+	switch m.Kind {
+	case wire.Request:
+		return []Asked{{Method: m.Method, Params: m.Params, Pointer: "/params", MethodPointer: "/method", Via: ByRequest}}
+	case wire.Result:
+		if rawjson.Text(rawjson.Member(m.Result, "resultType")) != "input_required" {
+			return nil
 		}
-		list = append(list, a)
-	}
-	return list
-}
-
-// AskedInError lists the elicitations of error -32042, in order. It returns nil for any
-// other error.
-func AskedInError(object json.RawMessage) []Asked {
-	var code float64
-	if json.Unmarshal(rawjson.Member(object, "code"), &code) != nil || code != mcp.CodeURLElicitationRequired {
-		return nil
-	}
-	var list []Asked
-	for i, params := range rawjson.Elements(rawjson.Member(object, "data", "elicitations")) {
-		at := fmt.Sprintf("/error/data/elicitations/%d", i)
-		list = append(list, Asked{Method: mcp.MethodElicit, Params: params, Pointer: at, MethodPointer: at, Via: InError})
+		for key, request := range rawjson.Members(rawjson.Member(m.Result, "inputRequests")) {
+			at := rawjson.PointerTo("/result/inputRequests", key)
+			list = append(list, Asked{
+				Key: key, Method: rawjson.Text(rawjson.Member(request, "method")), Params: rawjson.Member(request, "params"),
+				Pointer: at + "/params", MethodPointer: at + "/method", Via: InRound,
+			})
+		}
+	case wire.Error:
+		var code float64
+		if json.Unmarshal(rawjson.Member(m.Error, "code"), &code) != nil || code != mcp.CodeURLElicitationRequired {
+			return nil
+		}
+		for i, params := range rawjson.Elements(rawjson.Member(m.Error, "data", "elicitations")) {
+			at := fmt.Sprintf("/error/data/elicitations/%d", i)
+			list = append(list, Asked{Method: mcp.MethodElicit, Params: params, Pointer: at, MethodPointer: at, Via: InError})
+		}
 	}
 	return list
 }

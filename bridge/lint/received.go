@@ -87,9 +87,7 @@ func (s *session) receivedRequest(f *wire.Frame) {
 		r := s.request()
 		r.call = s.callBehind(f)
 		one = askedBy(f.Message.Params, r.call)
-		one.offer = s.judgeInput(elicit.Asked{
-			Method: f.Method, Params: f.Message.Params, Pointer: "/params", MethodPointer: "/method", Via: elicit.ByRequest,
-		}, place, r)
+		one.offer = s.judgeInput(elicit.AskedIn(f.Message)[0], place, r)
 	}
 	if s.asked[id] == nil && len(s.asked) < most {
 		s.asked[id] = one
@@ -200,7 +198,7 @@ func (s *session) judgeResponse(f *wire.Frame, r *request) []elicit.Asked {
 		if r.revision == mcp.Revision20250618 { // whose errors ask nothing
 			return nil
 		}
-		return elicit.AskedInError(f.Message.Error)
+		return elicit.AskedIn(f.Message)
 	}
 	if f.Method == mcp.MethodInitialize || f.Method == mcp.MethodDiscover {
 		s.offered = rawjson.Member(f.Message.Result, "capabilities")
@@ -220,7 +218,7 @@ func (s *session) judgeResponse(f *wire.Frame, r *request) []elicit.Asked {
 	if r.revision < mcp.Revision20260728 {
 		return nil
 	}
-	return elicit.AskedInResult(f.Message.Result)
+	return elicit.AskedIn(f.Message)
 }
 
 func (s *session) receivedUnasked(f *wire.Frame) {

@@ -172,7 +172,7 @@ func (c *call) wantedByError(r session.Reply, round int) (*next, *ending) {
 		end.despite = true
 		return nil, end
 	}
-	urls := elicit.AskedInError(e.Raw)
+	urls := elicit.AskedIn(r.Message)
 	c.put(requestsOf(urls, round, r), round)
 	if refused := c.refused(); len(refused) == len(urls) {
 		end := failed("%d: the call was not made again: %s", e.Code, refused[0].Reason)

@@ -139,7 +139,7 @@ func (s *Session) readPages(r *conversation.Reader) error {
 				return err
 			}
 			if reply.Question != 0 {
-				s.askForList(r.List.Method, e, reply)
+				s.askForList(r.List.Method, reply)
 			}
 			return fmt.Errorf("error %d: %s", e.Code, e.Message)
 		}
@@ -204,8 +204,8 @@ func (s *Session) forbidden(item conversation.Item) error {
 // askForList asks the person to visit the URLs that error -32042 on a list request
 // requires. No call waits for these questions: the list is read again once the URLs are
 // visited.
-func (s *Session) askForList(method string, e conversation.RPCError, reply *Reply) {
-	asked := elicit.AskedInError(e.Raw)
+func (s *Session) askForList(method string, reply *Reply) {
+	asked := elicit.AskedIn(reply.Message)
 	for i, a := range asked {
 		r := conversation.InputRequest{Question: conversation.Question{
 			Number: reply.Question + i, List: method, Via: a.Via, Method: a.Method, Params: a.Params, Asked: s.Log.Head(reply.Seq).Time,

@@ -159,7 +159,7 @@ func (s *Session) receivedResponse(u transport.Unit, f wire.Frame) []byte {
 	m := u.Message
 	out := s.answered(m, &f)
 	if out != nil && m.Kind == wire.Error {
-		s.expectURLs(m.Error)
+		s.expectURLs(m)
 	}
 	if n := s.asks(out, &f); n > 0 {
 		f.Question = s.owner.Numbers(n)
@@ -189,8 +189,8 @@ func (s *Session) asks(out *outgoing, f *wire.Frame) int {
 		return 0
 	case out.call != 0:
 		return conversation.Asks(f, s.Revision())
-	case s.Revision() == mcp.Revision20251125 && mcp.IsList(out.method):
-		asked := elicit.AskedInError(f.Message.Error)
+	case f.Kind == wire.Error && s.Revision() == mcp.Revision20251125 && mcp.IsList(out.method):
+		asked := elicit.AskedIn(f.Message)
 		isNew := func(a elicit.Asked) bool {
 			return !s.owner.IsAsked(s, idOf(a), rawjson.Text(rawjson.Member(a.Params, "url")))
 		}
@@ -369,10 +369,10 @@ const earlyKept = 1000
 // expectURLs records the elicitationIds in error -32042. A completion can arrive before
 // the questions of the error, which become known only after the error has been
 // processed.
-func (s *Session) expectURLs(object json.RawMessage) {
+func (s *Session) expectURLs(m wire.Message) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for _, asked := range elicit.AskedInError(object) {
+	for _, asked := range elicit.AskedIn(m) {
 		id := idOf(asked)
 		if id != "" && len(s.early) < earlyKept {
 			s.early[id] = false

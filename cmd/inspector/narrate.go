@@ -140,16 +140,10 @@ func (n *narrator) notified(f *wire.Frame, e event) {
 // asked prints the questions in a frame.
 func (n *narrator) asked(f *wire.Frame, e event) {
 	e.Event = "question"
-	var list []elicit.Asked
-	switch {
-	case f.Kind == wire.Request && mcp.IsInput(f.Method):
-		list = []elicit.Asked{{Method: f.Method, Params: f.Message.Params}}
-	case f.AsksInput:
-		list = elicit.AskedInResult(f.Message.Result)
-	case f.Kind == wire.Error:
-		list = elicit.AskedInError(f.Message.Error)
+	if f.Kind == wire.Request && !mcp.IsInput(f.Method) {
+		return
 	}
-	for i, asked := range list {
+	for i, asked := range elicit.AskedIn(f.Message) {
 		one := e
 		one.Key, one.Method, one.Params = asked.Key, asked.Method, asked.Params
 		if i > 0 && one.Question != 0 {
