@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"elicitation-inspector/bridge/demo/protected"
-	"elicitation-inspector/bridge/demo/protected/protectedtest"
+	"elicitation-inspector/bridge/demo/protected/testdata/protectedtest"
 	"elicitation-inspector/e2e/internal/page"
 )
 

@@ -5,7 +5,13 @@ package demo
 import (
 	"bytes"
 	"context"
+	"crypto/aes"
+	"crypto/cipher"
+	"crypto/rand"
+	"encoding/base64"
 	"encoding/json"
+	"errors"
+	"fmt"
 	"slices"
 	"time"
 
@@ -13,6 +19,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	protocol "elicitation-inspector/bridge/mcp"
+	"elicitation-inspector/bridge/rawjson"
 )
 
 // visit is one request for which a story is told.
@@ -179,4 +186,96 @@ func (v *visit) pause(ctx context.Context, d time.Duration) error {
 		return nil
 	}
 	return v.server.options.Pause(ctx, d)
+}
+
+var errState = errors.New("requestState is not one that this server gave out for this request")
+
+// newSeal returns a cipher for requestState with a new key.
+func newSeal() cipher.AEAD {
+	key := make([]byte, 32)
+	rand.Read(key)
+	block, err := aes.NewCipher(key)
+	if err != nil {
+		panic(err) // only for a key of the wrong length
+	}
+	seal, err := cipher.NewGCMWithRandomNonce(block)
+	if err != nil {
+		panic(err) // only for a block of the wrong size
+	}
+	return seal
+}
+
+// sealed encrypts v for the client to keep. The client can neither read nor change it, nor use it for another request.
+func (s *Server) sealed(v any, identity []byte) string {
+	return base64.RawURLEncoding.EncodeToString(s.seal.Seal(nil, nil, mustJSON(v), identity))
+}
+
+// open decrypts the result of sealed for the same identity.
+func (s *Server) open(state string, identity []byte, v any) error {
+	box, err := base64.RawURLEncoding.DecodeString(state)
+	if err != nil {
+		return errState
+	}
+	plain, err := s.seal.Open(nil, nil, box, identity)
+	if err != nil {
+		return errState
+	}
+	if err := json.Unmarshal(plain, v); err != nil {
+		return fmt.Errorf("%w: %w", errState, err)
+	}
+	return nil
+}
+
+// rawParams holds params as exact JSON bytes, without any check by the SDK.
+type rawParams struct {
+	mcp.ParamsBase
+	json json.RawMessage
+}
+
+func (p *rawParams) MarshalJSON() ([]byte, error) { return p.json, nil }
+
+// sendRaw sends a request or a notification with these params, or without params if they are null. The result is nil
+// for a notification.
+func (s *Server) sendRaw(ctx context.Context, ss *mcp.ServerSession, method string, params json.RawMessage) (mcp.Result, error) {
+	if string(params) == "null" {
+		return s.send(ctx, method, &mcp.ServerRequest[mcp.Params]{Session: ss})
+	}
+	return s.send(ctx, method, &mcp.ServerRequest[*rawParams]{Session: ss, Params: &rawParams{json: params}})
+}
+
+// rawResult is a result as exact JSON bytes, to which the SDK adds the server's name in _meta. A story returns it as
+// its error, and receive makes it the result.
+type rawResult struct {
+	mcp.ResultBase
+	json json.RawMessage // an object without _meta; nil for a request that is never answered
+}
+
+func rawf(format string, a ...any) error {
+	return &rawResult{json: fmt.Appendf(nil, format, a...)}
+}
+
+func (r *rawResult) Error() string { return "the answer is a raw result" }
+
+func (r *rawResult) MarshalJSON() ([]byte, error) {
+	switch {
+	case r.json == nil:
+		return nil, errors.New("the server has crashed")
+	case len(r.GetMeta()) == 0:
+		return r.json, nil
+	}
+	meta, err := json.Marshal(r.GetMeta())
+	if err != nil {
+		return nil, err
+	}
+	return fmt.Appendf(nil, `%s,"_meta":%s}`, bytes.TrimSuffix(r.json, []byte("}")), meta), nil
+}
+
+// mustJSON encodes values that always encode: strings, numbers, and structs of them. Unlike json.Marshal, it does not
+// escape <, > and &.
+func mustJSON(v any) json.RawMessage {
+	raw, err := rawjson.Encode(v)
+	if err != nil {
+		panic(fmt.Sprintf("encoding %T: %v", v, err))
+	}
+	return raw
 }

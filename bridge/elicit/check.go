@@ -1,11 +1,13 @@
 package elicit
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/dlclark/regexp2/v2"
@@ -218,4 +220,159 @@ func (m matcher) MatchString(text string) bool {
 			wording.Quoted(text), wording.Shorten(m.String(), 120), matchTime)))
 	}
 	return ok
+}
+
+// Bounds on the compiled schemas that are kept.
+const (
+	checkersMost = 64
+	schemaMost   = 32 << 10 // bytes of a schema's text
+)
+
+// checkers keeps schemas compiled, since most are checked against again and again.
+var checkers keptCheckers
+
+type keptCheckers struct {
+	mu   sync.Mutex
+	free map[string]*checker // by the schema's text; those in use are not among them
+}
+
+// take returns a checker for a schema, which nothing else uses until give. It has yet to
+// be compiled if there is none.
+func (k *keptCheckers) take(schema json.RawMessage) *checker {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	c := k.free[string(schema)]
+	if c == nil {
+		return new(checker)
+	}
+	delete(k.free, string(schema))
+	return c
+}
+
+// give returns a checker that is of use again.
+func (k *keptCheckers) give(schema json.RawMessage, c *checker) {
+	if len(schema) > schemaMost {
+		return
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.free == nil || len(k.free) == checkersMost {
+		k.free = map[string]*checker{}
+	}
+	k.free[string(schema)] = c
+}
+
+// Bounds on a schema for [Check].
+const (
+	maxSchemas  = 5_000 // JSON objects in the schema, not counting long lists of choices
+	largeChoice = 32    // a list with this many choices is long
+)
+
+// decode decodes JSON for the validator and keeps the digits of numbers. It fails on
+// numbers that exact arithmetic cannot handle.
+func decode(raw json.RawMessage) (any, error) {
+	v, err := jsonschema.UnmarshalJSON(bytes.NewReader(raw))
+	if err != nil {
+		return nil, err
+	}
+	if number := uncomputable(v); number != "" {
+		return nil, fmt.Errorf("the number %s has too many digits to be compared", wording.Shorten(number, 40))
+	}
+	return v, nil
+}
+
+// uncomputable returns the first number in a decoded value that is not computable; "" if
+// there is none.
+func uncomputable(v any) (number string) {
+	switch v := v.(type) {
+	case json.Number:
+		if !computable(string(v)) {
+			return string(v)
+		}
+	case []any:
+		for i := 0; i < len(v) && number == ""; i++ {
+			number = uncomputable(v[i])
+		}
+	case map[string]any:
+		for _, e := range v {
+			if number == "" {
+				number = uncomputable(e)
+			}
+		}
+	}
+	return number
+}
+
+// prepare changes a decoded schema for the validator: it caps length limits, which would
+// overflow, and turns long lists of constants into enum, because the validator compiles
+// each entry of oneOf separately. It returns the number of objects in the schema.
+func prepare(v any) (objects int) {
+	switch v := v.(type) {
+	case []any:
+		for _, e := range v {
+			objects += prepare(e)
+		}
+	case map[string]any:
+		objects = 1
+		for _, name := range []string{"minLength", "maxLength", "minItems", "maxItems", "minProperties", "maxProperties", "minContains", "maxContains"} {
+			if n, ok := v[name].(json.Number); ok {
+				if i := count(string(n)); i != nil {
+					v[name] = json.Number(fmt.Sprint(*i))
+				}
+			}
+		}
+		for _, name := range []string{"oneOf", "anyOf"} {
+			if list := constantsOf(v[name], name == "oneOf"); list != nil && v["enum"] == nil {
+				delete(v, name)
+				v["enum"] = list
+			}
+		}
+		for name, e := range v {
+			if name != "enum" && name != "const" && name != "default" && name != "examples" {
+				objects += prepare(e)
+			}
+		}
+	}
+	return objects
+}
+
+// constantsOf returns the values of a long list of titled constants, for use as enum;
+// nil for any other list. With exactlyOne (oneOf), values that occur twice are left out,
+// because they never match exactly one entry.
+func constantsOf(v any, exactlyOne bool) []any {
+	entries, _ := v.([]any)
+	if len(entries) < largeChoice {
+		return nil
+	}
+	times := make(map[string]int, len(entries))
+	for _, e := range entries {
+		entry, _ := e.(map[string]any)
+		text, ok := entry["const"].(string)
+		if !ok || !isTitledConstant(entry) {
+			return nil
+		}
+		times[text]++
+	}
+	list := make([]any, 0, len(times))
+	for text, n := range times {
+		if n == 1 || !exactlyOne {
+			list = append(list, text)
+		}
+	}
+	return list
+}
+
+func isTitledConstant(entry map[string]any) bool {
+	for name, v := range entry {
+		switch name {
+		case "const", "title", "description", "$comment", "deprecated":
+		case "type":
+			if v != "string" {
+				return false
+			}
+		default:
+			return false
+		}
+	}
+	return true
 }

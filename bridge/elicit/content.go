@@ -4,8 +4,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net/url"
 	"slices"
+	"strconv"
 	"strings"
+	"time"
 	"unicode"
 
 	"elicitation-inspector/bridge/rawjson"
@@ -204,4 +207,179 @@ func (f Field) picksOf(array json.RawMessage) (picks []int, odd json.RawMessage,
 		picks = append(picks, i)
 	}
 	return picks, nil, false
+}
+
+// Defaults returns a form filled in with the schema's defaults. A field whose control
+// cannot show its default stays empty; see [Field.DefaultProblem].
+func Defaults(fields []Field) Inputs {
+	in := Inputs{Fields: make([]Input, len(fields))}
+	for i, f := range fields {
+		if f.Default != nil && f.DefaultProblem() == "" {
+			in.Fields[i] = f.input(f.Default)
+		}
+	}
+	return in
+}
+
+// DefaultProblem says in a sentence why the field is empty although its schema has a
+// default: the default has another type, or is none of the choices. It returns "" if the
+// control can show the default, even an invalid one.
+func (f Field) DefaultProblem() string {
+	t := rawjson.KindOf(f.Default)
+	fits, what, left := true, "", "the field is left empty"
+	switch f.Kind {
+	case Text:
+		fits, what = t == rawjson.String, "text"
+	case Number:
+		fits, what = t == rawjson.Number, "a number"
+	case Integer:
+		fits, what = t == rawjson.Number, "a whole number"
+	case Boolean:
+		fits, what, left = t == rawjson.Boolean, "true or false", "nothing is chosen"
+	case SingleChoice:
+		fits, what, left = f.Default == nil || f.input(f.Default).JSON == "", "one of the choices", "nothing is chosen"
+	case MultiChoice:
+		fits, what, left = t == rawjson.Array, "a list of choices", "nothing is chosen"
+		switch _, odd, twice := f.picksOf(f.Default); {
+		case twice:
+			return "The schema’s default names " + briefly(odd) + " twice, so nothing is chosen."
+		case odd != nil:
+			return "The schema’s default names " + briefly(odd) + ", which is not one of the choices, so nothing is chosen."
+		}
+	case JSON:
+	}
+	if fits || f.Default == nil {
+		return ""
+	}
+	return "The schema’s default, " + briefly(f.Default) + ", is not " + what + ", so " + left + "."
+}
+
+// briefly shows a JSON value inside a sentence.
+func briefly(value json.RawMessage) string {
+	if text, exact := rawjson.Unquote(value); exact {
+		return wording.Quoted(text)
+	}
+	return wording.Shorten(string(rawjson.AppendCompact(nil, value)), 80)
+}
+
+// typable tells whether the control for a string of this format returns the text
+// unchanged. A text area drops a leading line feed and every carriage return; a date
+// control has no year 0.
+func typable(text, format string) bool {
+	switch format {
+	case "":
+		return plain(text) && text[0] != '\n'
+	case "date": // a text that is no date gets a one-line control
+		if _, err := time.Parse(time.DateOnly, text); err == nil {
+			return text > "0001"
+		}
+	}
+	return oneLine(text)
+}
+
+// oneLine tells whether a one-line control, which drops white space around the text and
+// line breaks in it, returns the text unchanged.
+func oneLine(text string) bool {
+	return plain(text) && !strings.ContainsAny(text, "\n\t") && strings.TrimFunc(text, unicode.IsSpace) == text
+}
+
+// plain tells whether tab and line feed are the only control characters in a text.
+func plain(text string) bool {
+	return !strings.ContainsFunc(text, func(r rune) bool { return r < ' ' && r != '\n' && r != '\t' })
+}
+
+// Input is the state of one field's control. The zero Input is an untouched control: the
+// property is left out of the content.
+type Input struct {
+	Text  string // for Text, Number and Integer; for Boolean "true", "false" or ""
+	Picks []int  // indexes into Field.Choices, in the order in which they are sent
+	Empty bool   // send the empty value ("" or []) rather than leaving the property out
+	JSON  string // for Kind JSON, or a value that the control cannot express; if not "", it overrides the other members
+}
+
+// Order returns the value of the hidden control [InputName]+".order". It keeps the order
+// in which choices were picked, since a browser submits checkboxes from top to bottom.
+// It is "" if the picks are in the schema's order.
+func (in Input) Order() string {
+	if slices.IsSorted(in.Picks) {
+		return ""
+	}
+	var list []string
+	for _, p := range in.Picks {
+		list = append(list, strconv.Itoa(p))
+	}
+	return strings.Join(list, ",")
+}
+
+// Equal tells whether two inputs hold the same values. A nil and an empty list of picks
+// are equal.
+func (in Input) Equal(other Input) bool {
+	return in.Text == other.Text && in.Empty == other.Empty && in.JSON == other.JSON && slices.Equal(in.Picks, other.Picks)
+}
+
+// Inputs is the state of all controls of a form.
+type Inputs struct {
+	Fields []Input         // by field index
+	Extra  json.RawMessage // JSON object of the members without a field; nil if there are none
+}
+
+// InputName returns the name of field i's control in an HTML form. Its companions have a
+// suffix: ".empty" (any value), ".json" and ".order".
+func InputName(i int) string { return "f" + strconv.Itoa(i) }
+
+// extraName is the name of the control that holds Inputs.Extra.
+const extraName = "extra"
+
+// InputsFrom reads the inputs from a posted HTML form. Field 0 comes from f0 (for
+// choices, their indexes), f0.empty, f0.json and f0.order; Inputs.Extra comes from
+// extra.
+func InputsFrom(fields []Field, form url.Values) Inputs {
+	in := Inputs{Fields: make([]Input, len(fields))}
+	for i, f := range fields {
+		name := InputName(i)
+		input := &in.Fields[i]
+		input.Empty = form.Get(name+".empty") != ""
+		input.JSON = form.Get(name + ".json")
+		switch f.Kind {
+		case SingleChoice, MultiChoice:
+			input.Picks = picks(form[name], form.Get(name+".order"), f)
+		case JSON:
+			if input.JSON == "" {
+				input.JSON = form.Get(name)
+			}
+		default:
+			// Form encoding turns line breaks into CRLF, and no control can contain a
+			// carriage return of its own.
+			input.Text = strings.ReplaceAll(form.Get(name), "\r\n", "\n")
+		}
+	}
+	if extra := form.Get(extraName); extra != "" {
+		in.Extra = json.RawMessage(extra)
+	}
+	return in
+}
+
+// picks reads the indexes of the picked choices. Those listed in order come first, in
+// that order. Values that are no index of a choice are ignored.
+func picks(values []string, order string, f Field) []int {
+	var picked []int
+	for _, v := range values {
+		if n, err := strconv.Atoi(v); err == nil && n >= 0 && n < len(f.Choices) {
+			picked = append(picked, n)
+		}
+	}
+	if f.Kind == SingleChoice && len(picked) > 1 {
+		return picked[:1]
+	}
+	if order == "" || len(picked) < 2 {
+		return picked
+	}
+	rank := make(map[int]int)
+	for i, v := range strings.Split(order, ",") {
+		if n, err := strconv.Atoi(v); err == nil {
+			rank[n] = i - len(order) // negative, so they come before choices without a rank (0)
+		}
+	}
+	slices.SortStableFunc(picked, func(a, b int) int { return rank[a] - rank[b] })
+	return picked
 }

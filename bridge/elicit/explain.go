@@ -1,9 +1,12 @@
 package elicit
 
 import (
+	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math/big"
+	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -262,4 +265,125 @@ func (x *explainer) limit(e *jsonschema.ValidationError, keyword string, want *b
 		return want.FloatString(precision)
 	}
 	return want.RatString()
+}
+
+// SchemaError reports that a schema is invalid by the JSON Schema dialect it uses.
+type SchemaError struct {
+	Faults []Problem // sorted by pointer, at least one; pointers lead into the schema
+}
+
+func (e *SchemaError) Error() string { return e.Faults[0].Text }
+
+func schemaError(err error, schema json.RawMessage) error {
+	var load *jsonschema.LoadURLError
+	var notFound *jsonschema.JSONPointerNotFoundError
+	var noAnchor *jsonschema.AnchorNotFoundError
+	var regex *jsonschema.InvalidRegexError
+	var invalid *jsonschema.SchemaValidationError
+	var failed *jsonschema.ValidationError
+	switch {
+	case errors.As(err, &load):
+		return fmt.Errorf("the schema refers to %s, and other documents are never loaded", wording.Quoted(strings.TrimPrefix(load.URL, "inspector:///")))
+	case errors.As(err, &notFound):
+		return dangling(notFound.URL)
+	case errors.As(err, &noAnchor):
+		return dangling(noAnchor.Reference)
+	case errors.As(err, &regex):
+		return &SchemaError{[]Problem{fault(fragment(regex.URL), regex.Err.Error())}}
+	case errors.As(err, &invalid) && errors.As(invalid.Err, &failed):
+		at := fragment(invalid.URL)
+		x := &explainer{content: rawjson.At(schema, at)}
+		x.explain(failed)
+		var faults []Problem
+		for _, p := range x.problems {
+			faults = append(faults, fault(at+p.Pointer, strings.ReplaceAll(strings.TrimSuffix(p.Text, "."), "You entered", "It is")))
+		}
+		// The validator reports errors in no fixed order.
+		slices.SortFunc(faults, func(a, b Problem) int {
+			return cmp.Or(strings.Compare(a.Pointer, b.Pointer), strings.Compare(a.Text, b.Text))
+		})
+		if len(faults) > 0 {
+			return &SchemaError{faults}
+		}
+	}
+	return fmt.Errorf("the schema cannot be checked against: %w", err)
+}
+
+func dangling(reference string) error {
+	return &SchemaError{[]Problem{{Field: -1, Text: fmt.Sprintf("the schema refers to %s, which is not there", wording.Quoted(fragment(reference)))}}}
+}
+
+func fault(pointer, what string) Problem {
+	where := cmp.Or(pointer, "its root")
+	return Problem{Field: -1, Pointer: pointer, Text: "the schema is wrong at " + where + ": " + what}
+}
+
+// fragment returns the decoded part of a URL after the #.
+func fragment(u string) string {
+	_, f, _ := strings.Cut(u, "#")
+	if decoded, err := url.PathUnescape(f); err == nil {
+		return decoded
+	}
+	return f
+}
+
+func (f Field) missing() string {
+	switch f.Kind {
+	case SingleChoice:
+		return "Choose one."
+	case MultiChoice:
+		if n := f.MinItems; n != nil && *n > 1 {
+			return "Choose at least " + strconv.Itoa(*n) + "."
+		}
+		return "Choose at least 1, or send the empty list."
+	case Boolean:
+		return "Choose yes or no."
+	}
+	return "Required."
+}
+
+func notNumber(kind FieldKind, text string) string {
+	what := "Not a number"
+	if kind == Integer {
+		what = "Not a whole number"
+	}
+	switch {
+	case isNumber(strings.ReplaceAll(text, ",", ".")):
+		what = "Write the decimal separator as a point"
+	case isNumber(strings.NewReplacer(",", "", "_", "", " ", "", "'", "", "\u00a0", "", "\u202f", "").Replace(text)):
+		what = "Write the number without grouping its digits"
+	case isNumber(strings.TrimPrefix(text, "+")):
+		what = "Write the number without a plus sign"
+	case strings.HasSuffix(text, ".") && isNumber(text+"0"), isNumber(strings.Replace(text, ".", "0.", 1)):
+		what = "Write a digit before and after the decimal point"
+	case isNumber(strings.TrimLeft(text, "0")):
+		what = "Write the number without leading zeros"
+	}
+	return what + ". You entered " + wording.Quoted(text) + "."
+}
+
+// Limits describes what the schema demands of the field's value, a few words each.
+func (f Field) Limits() (out []string) {
+	add := func(words, value string) {
+		if value != "" {
+			out = append(out, words+value)
+		}
+	}
+	count := func(words string, n *int, noun string) {
+		if n != nil {
+			out = append(out, words+wording.Plural(*n, noun))
+		}
+	}
+	add("format ", f.Format)
+	add("pattern ", f.Pattern)
+	add("at least ", f.Minimum)
+	add("at most ", f.Maximum)
+	add("more than ", f.ExclusiveMinimum)
+	add("less than ", f.ExclusiveMaximum)
+	add("a multiple of ", f.MultipleOf)
+	count("at least ", f.MinLength, "character")
+	count("at most ", f.MaxLength, "character")
+	count("at least ", f.MinItems, "choice")
+	count("at most ", f.MaxItems, "choice")
+	return out
 }

@@ -5,12 +5,18 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"net/http"
+	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/tailscale/hujson"
+	"golang.org/x/net/http/httpguts"
 
+	"elicitation-inspector/bridge/signin"
 	"elicitation-inspector/bridge/wording"
 	"elicitation-inspector/bridge/written"
 )
@@ -156,4 +162,386 @@ func kind(v hujson.Value) string {
 		'{': "an object", '[': "an array", '"': "a string", '0': "a number", 'n': "null", 't': "a boolean", 'f': "a boolean",
 	}
 	return kinds[v.Value.Kind()]
+}
+
+// configServer is one server of a configuration file while it is read.
+type configServer struct {
+	configFile
+	members map[string]hujson.Value
+	spec    Spec
+	wrong   []error
+}
+
+func (s *configServer) fail(v hujson.Value, member, format string, args ...any) {
+	where := fmt.Sprintf("server %q", s.spec.Name)
+	if member != "" {
+		where += ", " + member
+	}
+	s.wrong = append(s.wrong, fmt.Errorf("%s: %s: %w", s.place(v), where, fmt.Errorf(format, args...)))
+}
+
+// read fills in s.spec from the server's entry. It stops early for a disabled server,
+// unless the caller of LoadConfig has named it.
+func (s *configServer) read(entry hujson.Value, named bool) {
+	object, ok := entry.Value.(*hujson.Object)
+	if !ok {
+		s.fail(entry, "", "want an object, got %s", kind(entry))
+		return
+	}
+	s.members = map[string]hujson.Value{}
+	for _, m := range object.Members {
+		s.members[name(m)] = m.Value
+	}
+	if s.spec.Disabled = !named && s.disabled(); s.spec.Disabled {
+		return
+	}
+	s.misspelt("", object, serverMembers)
+	s.spec.Protocol, s.spec.Elicitation = s.text("protocol"), s.text("elicitation")
+	stdio := s.has("command")
+	switch text := s.text("type"); {
+	case !s.has("type"):
+	case text == "stdio":
+		stdio = true
+	case text == "http":
+		stdio = false
+	case text == "streamable-http", text == "streamableHttp":
+		stdio, s.spec.Transport = false, TransportHTTP
+	case text == "sse":
+		stdio, s.spec.Transport = false, TransportSSE
+	default:
+		s.fail(s.members["type"], "type", "%q is none of stdio, http, sse and streamable-http", text)
+		return
+	}
+	switch {
+	case s.has("command") && s.has("url"):
+		s.fail(s.members["url"], "url", "there is a command too, and a server is reached by one of them")
+	case stdio && !s.has("command"):
+		s.fail(entry, "", `a stdio server needs a "command"`)
+	case !stdio && !s.has("url"):
+		s.fail(entry, "", `it needs a "command" or a "url"`)
+	case stdio:
+		s.readProcess()
+	default:
+		s.spec.URL = s.text("url")
+		s.readHeaders()
+		s.readSignIn()
+	}
+}
+
+// The members of a server, and of its "oauth".
+var (
+	serverMembers = []string{
+		"type", "command", "args", "env", "envFile", "cwd", "url", "headers", "oauth", "disabled", "protocol", "elicitation",
+	}
+	signInMembers = []string{
+		"clientId", "clientSecretFile", "clientKeyFile", "clientMetadataUrl", "scope", "redirectPort", "callbackPort", "keep",
+	}
+)
+
+// misspelt finds members that no program knows, but that are like one that is not there.
+func (s *configServer) misspelt(within string, object *hujson.Object, known []string) {
+	var left []string
+	for _, k := range known {
+		if !slices.ContainsFunc(object.Members, func(m hujson.ObjectMember) bool { return name(m) == k }) {
+			left = append(left, k)
+		}
+	}
+	for _, m := range object.Members {
+		hint := wording.DidYouMean(name(m), left)
+		if name(m) == "cmd" { // which is more like cwd
+			hint = wording.DidYouMean("command", left)
+		}
+		if hint != "" && !slices.Contains(known, name(m)) {
+			s.fail(m.Name, within+name(m), "there is no such member%s", hint)
+		}
+	}
+}
+
+// disabled reports whether the entry has "disabled": true.
+func (s *configServer) disabled() bool {
+	v := s.members["disabled"]
+	if s.has("disabled") && !strings.ContainsRune("tfn", rune(v.Value.Kind())) {
+		s.fail(v, "disabled", "want true or false, got %s", kind(v))
+	}
+	return s.has("disabled") && v.Value.Kind() == 't'
+}
+
+func (s *configServer) readProcess() {
+	s.spec.Command = []string{s.text("command")}
+	if s.spec.Command[0] == "" && len(s.wrong) == 0 {
+		s.fail(s.members["command"], "command", "it is empty")
+	}
+	s.readArgs()
+	s.readEnvFile()
+	s.readEnv()
+	s.spec.Dir = s.folder
+	if s.has("cwd") {
+		s.spec.Dir = s.inFolder(s.text("cwd"))
+	}
+}
+
+func (s *configServer) has(member string) bool {
+	_, ok := s.members[member]
+	return ok
+}
+
+func (s *configServer) text(member string) string {
+	if !s.has(member) {
+		return ""
+	}
+	return s.value(s.members[member], member)
+}
+
+// value returns a string with its variables expanded. Numbers and booleans are taken as
+// written, because editors accept them.
+func (s *configServer) value(v hujson.Value, member string) string {
+	literal, ok := v.Value.(hujson.Literal)
+	if !ok || literal.Kind() == 'n' {
+		s.fail(v, member, "want a string, got %s", kind(v))
+		return ""
+	}
+	text, err := s.expand(literal.String())
+	if err != nil {
+		s.fail(v, member, "%w", err)
+	}
+	return text
+}
+
+func (s *configServer) inFolder(path string) string {
+	if filepath.IsAbs(path) {
+		return path
+	}
+	return filepath.Join(s.folder, path)
+}
+
+func (s *configServer) readArgs() {
+	switch list := s.members["args"].Value.(type) {
+	case nil: // no args
+	case *hujson.Array:
+		for i, arg := range list.Elements {
+			s.spec.Command = append(s.spec.Command, s.value(arg, fmt.Sprintf("args[%d]", i)))
+		}
+	default:
+		s.fail(s.members["args"], "args", "want an array of strings, got %s", kind(s.members["args"]))
+	}
+}
+
+// readEnv adds the variables of "env". As in VS Code, a null value leaves the variable
+// unchanged.
+func (s *configServer) readEnv() {
+	for _, m := range s.object("env") {
+		member := "env." + name(m)
+		if m.Value.Value.Kind() == 'n' {
+			continue
+		}
+		if key := name(m); key == "" || strings.ContainsAny(key, "=\x00") {
+			s.fail(m.Name, member, "this cannot be the name of a variable")
+			continue
+		}
+		s.spec.Env = append(s.spec.Env, name(m)+"="+s.value(m.Value, member))
+	}
+}
+
+func (s *configServer) readHeaders() {
+	if !s.has("headers") {
+		return
+	}
+	s.spec.Header = http.Header{}
+	for _, m := range s.object("headers") {
+		member := "headers." + name(m)
+		value := s.value(m.Value, member)
+		switch {
+		case !httpguts.ValidHeaderFieldName(name(m)):
+			s.fail(m.Name, member, "this cannot be the name of a header")
+		case !httpguts.ValidHeaderFieldValue(value):
+			s.fail(m.Value, member, "the value has characters that a header cannot have")
+		default:
+			s.spec.Header.Add(name(m), value)
+		}
+	}
+}
+
+// object returns the members of an object member; nil if it is absent.
+func (s *configServer) object(member string) []hujson.ObjectMember {
+	switch object := s.members[member].Value.(type) {
+	case nil:
+	case *hujson.Object:
+		return object.Members
+	default:
+		s.fail(s.members[member], member, "want an object of strings, got %s", kind(s.members[member]))
+	}
+	return nil
+}
+
+func (s *configServer) readEnvFile() {
+	if !s.has("envFile") {
+		return
+	}
+	path := s.inFolder(s.text("envFile"))
+	text, err := written.ReadFile(path)
+	if err != nil {
+		s.fail(s.members["envFile"], "envFile", "%w", err)
+		return
+	}
+	env, err := parseEnvFile(string(bytes.TrimPrefix(text, byteOrderMark)))
+	if err != nil {
+		s.fail(s.members["envFile"], "envFile", "%s: %w", path, err)
+	}
+	s.spec.Env = append(s.spec.Env, env...)
+}
+
+// readSignIn reads "oauth": false, or an object that says how to sign in to the server.
+func (s *configServer) readSignIn() {
+	v := s.members["oauth"]
+	if !s.has("oauth") {
+		return
+	}
+	object, ok := v.Value.(*hujson.Object)
+	switch {
+	case !ok && v.Value.Kind() == 'f':
+		s.spec.SignIn.Off = true
+		return
+	case !ok:
+		s.fail(v, "oauth", "want an object or false, got %s", kind(v))
+		return
+	}
+	s.misspelt("oauth.", object, signInMembers)
+	c := &s.spec.SignIn
+	for _, m := range object.Members {
+		member := "oauth." + name(m)
+		switch name(m) {
+		case "clientId":
+			c.ClientID = s.value(m.Value, member)
+		case "issuer":
+			c.Issuer = s.value(m.Value, member)
+		case "clientSecretFile":
+			secret, err := signin.ReadSecret(s.inFolder(s.value(m.Value, member)))
+			if c.ClientSecret = secret; err != nil {
+				s.fail(m.Value, member, "%w", err)
+			}
+		case "clientKeyFile":
+			key, err := signin.ReadKey(s.inFolder(s.value(m.Value, member)))
+			if c.ClientKey = key; err != nil {
+				s.fail(m.Value, member, "%w", err)
+			}
+		case "clientMetadataUrl":
+			c.MetadataURL = s.value(m.Value, member)
+		case "scope":
+			c.Scopes = strings.Fields(s.value(m.Value, member))
+		case "redirectPort", "callbackPort": // the latter in Claude Code
+			port, err := strconv.Atoi(s.value(m.Value, member))
+			if c.RedirectPort = port; err != nil {
+				s.fail(m.Value, member, "want a number")
+			}
+		case "keep":
+			c.Keep = m.Value.Value.Kind() == 't'
+		}
+	}
+	if err := c.Check(); err != nil {
+		s.fail(v, "oauth", "%w", err)
+	}
+}
+
+var (
+	variablePattern = regexp.MustCompile(`\$\{([^}]*)\}`)
+	variableName    = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+)
+
+// expand replaces the variables in a text by their values. An unknown ${…} stays
+// unchanged.
+func (f configFile) expand(text string) (string, error) {
+	var wrong error
+	text = variablePattern.ReplaceAllStringFunc(text, func(found string) string {
+		value, known, err := f.variable(found[len("${") : len(found)-len("}")])
+		wrong = cmp.Or(wrong, err)
+		if !known {
+			return found
+		}
+		return value
+	})
+	return text, wrong
+}
+
+// variable returns the value of the variable with the text v between ${ and }. known is
+// false if v is no variable; err says why a variable has no value.
+func (f configFile) variable(v string) (value string, known bool, err error) {
+	switch v {
+	case "workspaceFolder":
+		return f.folder, true, nil
+	case "workspaceFolderBasename":
+		return filepath.Base(f.folder), true, nil
+	case "pathSeparator", "/":
+		return string(filepath.Separator), true, nil
+	case "userHome":
+		value, err = os.UserHomeDir()
+		return value, true, err
+	}
+	variable, fallback, hasFallback := strings.Cut(v, ":-")
+	if scope, rest, scoped := strings.Cut(variable, ":"); scoped {
+		switch scope {
+		case "env":
+			variable = rest
+		case "input":
+			return "", false, fmt.Errorf("${%s} has an editor ask for the value, which is not supported here: write ${env:NAME} and set NAME in the environment", v)
+		case "command", "config", "workspaceFolder":
+			return "", false, fmt.Errorf("${%s} is known to editors only", v)
+		default:
+			return "", false, nil
+		}
+	} else if !variableName.MatchString(variable) {
+		return "", false, nil
+	}
+	value, ok := f.env(variable)
+	switch {
+	case ok && (value != "" || !hasFallback):
+		return value, true, nil
+	case hasFallback:
+		return fallback, true, nil
+	default:
+		return "", false, fmt.Errorf("${%s}: the environment has no %s; set it, or give it a default as ${%s:-default}", v, variable, v)
+	}
+}
+
+// parseEnvFile reads lines of NAME=value. The value may be in quotes; double quotes
+// allow the escapes \n, \r, \t, \" and \\. "export" before the name and comments are
+// allowed.
+func parseEnvFile(text string) ([]string, error) {
+	var env []string
+	for i, line := range strings.Split(text, "\n") {
+		line = strings.TrimSpace(line)
+		if line == "" || line[0] == '#' {
+			continue
+		}
+		if rest, ok := strings.CutPrefix(line, "export "); ok {
+			line = strings.TrimSpace(rest)
+		}
+		key, value, ok := strings.Cut(line, "=")
+		key = strings.TrimSpace(key)
+		if !ok || key == "" || strings.ContainsAny(key, " \t\x00") {
+			return nil, fmt.Errorf("line %d is not NAME=value", i+1)
+		}
+		value, err := envValue(strings.TrimSpace(value))
+		if err != nil {
+			return nil, fmt.Errorf("line %d: %w", i+1, err)
+		}
+		env = append(env, key+"="+value)
+	}
+	return env, nil
+}
+
+var (
+	quotedValue = regexp.MustCompile(`^(?:"((?:[^"\\]|\\.)*)"|'([^']*)')\s*(?:#.*)?$`)
+	unescapeEnv = strings.NewReplacer(`\n`, "\n", `\r`, "\r", `\t`, "\t", `\"`, `"`, `\\`, `\`)
+)
+
+func envValue(value string) (string, error) {
+	if !strings.HasPrefix(value, `"`) && !strings.HasPrefix(value, "'") {
+		value, _, _ = strings.Cut(value, " #")
+		return strings.TrimSpace(value), nil
+	}
+	quoted := quotedValue.FindStringSubmatch(value)
+	if quoted == nil {
+		return "", errors.New("the quote is not closed, or there is more behind the closing quote")
+	}
+	return unescapeEnv.Replace(quoted[1]) + quoted[2], nil
 }

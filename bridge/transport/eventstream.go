@@ -7,10 +7,14 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"strings"
+	"sync"
 	"sync/atomic"
+	"time"
 
 	"elicitation-inspector/bridge/wire"
 	"elicitation-inspector/bridge/wire/redact"
+	"elicitation-inspector/bridge/wording"
 )
 
 const eventStreamMedia = "text/event-stream"
@@ -134,4 +138,269 @@ func (s *eventStream) ended(err error) {
 		}
 		r.suspect()
 	}
+}
+
+// A GET opens the standalone stream (specification 2025-11-25, Transports, Listening
+// for Messages from the Server), or resumes an interrupted stream that answered a POST
+// (Resumability and Redelivery).
+
+// streamCounts counts how often the SDK has asked for the standalone stream, how often
+// it was opened, how often the server ended it, and how often in a row reopening it
+// failed.
+type streamCounts struct{ asked, opened, ended, failed atomic.Int32 }
+
+// worthNoting reports whether the n-th occurrence of an event is logged: the first
+// three, and then powers of two.
+func worthNoting(n int32) bool { return n <= 3 || n&(n-1) == 0 }
+
+// The SDK ends a session if the server ends the standalone stream a few times without
+// an event id in between, as many servers and proxies do every minute. So each stream
+// begins with an event id of ours, which the SDK counts as progress. It never reaches
+// the server.
+const ownEventID = "elicitation-inspector-"
+
+const lastEventHeader = "Last-Event-ID"
+
+// maxSuspended bounds how many interrupted streams are remembered.
+const maxSuspended = 64
+
+// sawEvent records the latest event id of the standalone stream.
+func (r *remote) sawEvent(id string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.lastID = id
+}
+
+// suspended records a stream that broke off before the response to its posted request
+// arrived. id is the stream's last event id.
+func (r *remote) suspended(id string, posted wire.Message) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if len(r.posts) < maxSuspended {
+		r.posts[id] = posted
+	}
+}
+
+// settled forgets an interrupted stream that was resumed or cannot be resumed.
+func (r *remote) settled(id string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	delete(r.posts, id)
+}
+
+// resumes returns the posted request whose stream a GET resumes, found by its
+// Last-Event-ID; zero for the standalone stream. It replaces an id of ours in that
+// header by the server's last event id.
+func (r *remote) resumes(h http.Header) wire.Message {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	id := h.Get(lastEventHeader)
+	if strings.HasPrefix(id, ownEventID) {
+		h.Del(lastEventHeader)
+		if r.lastID != "" {
+			h.Set(lastEventHeader, r.lastID)
+		}
+	}
+	return r.posts[id]
+}
+
+// getPatience is how long the SDK, which blocks meanwhile, waits for the headers of the
+// standalone stream. Some servers send none before their first message.
+const getPatience = 500 * time.Millisecond
+
+var eventStreamType = http.Header{"Content-Type": {eventStreamMedia}}
+
+func (r *remote) get(req *http.Request) (*http.Response, error) {
+	f, err := r.prepare(req)
+	if err != nil {
+		return nil, err
+	}
+	if posted := r.resumes(f.req.Header); posted.ID != nil {
+		r.noteRequested(f, posted)
+		return r.resume(f, posted)
+	}
+	if worthNoting(r.streams.asked.Add(1)) {
+		r.noteRequested(f, noRequest)
+	}
+	first := r.streams.opened.Load() == 0
+	answer := sync.OnceValues(f.do)
+	answered := make(chan struct{})
+	go func() {
+		defer close(answered)
+		_, _ = answer() // its results are used below
+	}()
+	ctx := f.req.Context()
+	if await(ctx, answered, getPatience) {
+		resp, err := answer()
+		if err == nil && followed(resp) {
+			return resp, nil
+		}
+		return r.listen(resp, err, first)
+	}
+	if ctx.Err() != nil {
+		if resp, err := answer(); err == nil {
+			_ = resp.Body.Close() // the SDK has given the request up
+		}
+		return nil, ctx.Err()
+	}
+	r.tap.note(wire.Note{Kind: wire.NoteStreamAwaited})
+	r.streams.opened.Add(1)
+	return standIn(req, http.StatusOK, eventStreamType, r.late(f, answer)), nil
+}
+
+// late returns the body of a standalone stream whose headers have not arrived yet.
+func (r *remote) late(f *flight, answer func() (*http.Response, error)) io.ReadCloser {
+	settle := sync.OnceValues(func() (io.ReadCloser, error) {
+		resp, err := answer()
+		resp, err = r.listen(resp, err, false)
+		switch {
+		case err != nil:
+			return http.NoBody, err
+		case resp.StatusCode != http.StatusOK:
+			return http.NoBody, fmt.Errorf("HTTP %s", statusText(resp))
+		}
+		return resp.Body, nil
+	})
+	return body{lazyReader(func() (io.Reader, error) { return settle() }), func() error {
+		f.cancel(context.Canceled)
+		inner, _ := settle()
+		return inner.Close()
+	}}
+}
+
+// noteRequested notes a GET for an event stream. posted is the request whose stream is
+// resumed, zero if none.
+func (r *remote) noteRequested(f *flight, posted wire.Message) {
+	note := wire.Note{Kind: wire.NoteStreamRequested, Of: ofMessage(posted), After: f.req.Header.Get(lastEventHeader)}
+	r.tap.observer.Noted(wire.Frame{Note: &note, Header: f.sent(), HTTPMethod: f.req.Method, URL: address(f.req)})
+}
+
+func (r *remote) resume(f *flight, posted wire.Message) (*http.Response, error) {
+	resp, err := f.do()
+	if err != nil || followed(resp) {
+		return resp, err
+	}
+	id := resp.Request.Header.Get(lastEventHeader)
+	if isEventStream(resp) {
+		r.settled(id)
+		r.tap.observer.Noted(noteOf(resp, wire.Note{Kind: wire.NoteStreamResumed, Of: ofMessage(posted)}))
+		resp.Body = r.events(resp, posted)
+		return resp, nil
+	}
+	raw := r.explanation(resp).head
+	note := noteOf(resp, wire.Note{Kind: wire.NoteResumeRefused, Of: ofMessage(posted), Said: errorText(resp, raw)})
+	failure := &Failure{Method: posted.Method, Status: resp.StatusCode, Text: note.Note.Words(&note)}
+	switch {
+	case sessionGone(resp):
+		r.tap.failure(noRequest, note)
+		return standIn(resp.Request, resp.StatusCode, resp.Header, http.NoBody), nil
+	case tryAgain(resp): // the response may still arrive after another attempt
+		r.tap.failure(noRequest, note)
+		return nil, failure
+	default: // only this call fails
+		r.tap.failure(posted, note)
+		r.settled(id)
+		event := fmt.Sprintf("data: %s\n\n", encoded(failure.response(posted.ID)))
+		return standIn(resp.Request, http.StatusOK, eventStreamType, io.NopCloser(strings.NewReader(event))), nil
+	}
+}
+
+// sessionGone reports whether a response means that the server has ended the session
+// (specification 2025-11-25, Transports, Session Management).
+func sessionGone(resp *http.Response) bool {
+	return resp.StatusCode == http.StatusNotFound && resp.Request.Header.Get(sessionHeader) != ""
+}
+
+// tryAgain reports whether a refusal may be temporary. The SDK then repeats the request
+// if it is told that the request failed.
+func tryAgain(resp *http.Response) bool {
+	return resp.StatusCode >= 500 || resp.StatusCode == http.StatusTooManyRequests
+}
+
+// listen returns the standalone stream, or the response for the SDK if the server has
+// none. The SDK accepts any refusal of the first GET, but would end the session over a
+// later one. So after a lasting refusal it gets a silent stream instead.
+func (r *remote) listen(resp *http.Response, err error, first bool) (*http.Response, error) {
+	switch {
+	case errors.Is(err, errLinkClosed), errors.Is(err, context.Canceled):
+		return nil, err
+	case err != nil:
+		r.tap.failure(noRequest, wire.Frame{Note: &wire.Note{Kind: wire.NoteRequestFailed, Why: err.Error()}, HTTPMethod: http.MethodGet})
+		if !first {
+			r.streamFailed(err.Error())
+		}
+		return nil, err
+	case isEventStream(resp):
+		id := r.streams.opened.Add(1)
+		r.streams.failed.Store(0)
+		if first {
+			r.tap.observer.Noted(noteOf(resp, wire.Note{Kind: wire.NoteStreamOpened}))
+		}
+		events := r.events(resp, noRequest)
+		events.out = append(events.out, fmt.Appendf(nil, "id: %s%d\n\n", ownEventID, id))
+		resp.Body = events
+		return resp, nil
+	}
+	note, failure := r.noStream(resp)
+	if resp.StatusCode == http.StatusMethodNotAllowed {
+		note.Note.Kind = wire.NoteNoStream
+		r.tap.observer.Noted(note)
+	} else {
+		r.tap.failure(noRequest, note)
+	}
+	switch {
+	case first, sessionGone(resp):
+		return standIn(resp.Request, resp.StatusCode, resp.Header, http.NoBody), nil
+	case tryAgain(resp):
+		if resp.StatusCode != http.StatusTooManyRequests {
+			r.streamFailed("HTTP " + statusText(resp))
+		}
+		return nil, failure
+	default:
+		return standIn(resp.Request, http.StatusOK, eventStreamType, r.silence()), nil
+	}
+}
+
+// noStream returns the note and the failure for a response that is no event stream.
+func (r *remote) noStream(resp *http.Response) (wire.Frame, *Failure) {
+	raw := r.explanation(resp).head
+	note := noteOf(resp, wire.Note{Kind: wire.NoteHTTPStatus, Said: quoted(raw)})
+	failure := &Failure{Status: resp.StatusCode, Text: "HTTP " + statusText(resp) + wording.After(": ", errorText(resp, raw)), Challenge: challenge(resp)}
+	if resp.StatusCode < 300 {
+		note.Note.Got = contentType(resp)
+		failure.Text = note.Note.Words(&note)
+	}
+	return note, failure
+}
+
+// silence returns a stream without data that ends with the link.
+func (r *remote) silence() io.ReadCloser {
+	ctx, cancel := context.WithCancel(r.life)
+	wait := lazyReader(func() (io.Reader, error) {
+		<-ctx.Done()
+		return nil, ctx.Err()
+	})
+	return body{wait, func() error {
+		cancel()
+		return nil
+	}}
+}
+
+func (r *remote) getLegacy(req *http.Request) (*http.Response, error) {
+	f, err := r.prepare(req)
+	if err != nil {
+		return nil, err
+	}
+	r.noteRequested(f, noRequest)
+	resp, err := f.do()
+	if err != nil || followed(resp) {
+		return resp, err
+	}
+	if isEventStream(resp) {
+		resp.Body = r.events(resp, noRequest)
+		return resp, nil
+	}
+	note, failure := r.noStream(resp)
+	r.tap.failure(noRequest, note)
+	return nil, failure
 }

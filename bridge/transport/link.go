@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"sync"
 	"time"
 
@@ -236,3 +237,127 @@ func (e Exit) failed(asked bool) bool {
 
 // errLinkClosed is the error of using a closed link.
 var errLinkClosed = errors.New("the connection was closed")
+
+// Unit is one message that the tap saw, or bytes that are no message. The observer may
+// keep the bytes; nobody may change them.
+type Unit struct {
+	// Frame describes the message: Dir, Raw with Size and Truncated (Raw is only the
+	// head of a message over Options.MaxFrame), Kind and Message (for a truncated
+	// message only what its two ends tell), Stream, Status, and Answers.
+	//
+	// Header is that of the HTTP request that carried the message, or of the HTTP
+	// response if this is its first message; else nil. HTTPMethod and URL describe the
+	// HTTP request; they are set if Header is a request's, or that of the response to a
+	// GET. The URL has no user information.
+	wire.Frame
+
+	// Related is the JSON-RPC id of the request whose POST was answered with this
+	// message; nil for other streams.
+	Related json.RawMessage
+}
+
+// Observer sees every unit before the SDK does. Its methods are called concurrently,
+// and the connection waits until they return.
+type Observer interface {
+	// Sending is called before the bytes are written. If it returns false they are not
+	// written: a response or notification is dropped silently, a request fails.
+	Sending(Unit) bool
+	// Received returns the bytes that the SDK gets in place of u.Raw: the same bytes,
+	// another message, or nil for nothing. The result is ignored for noise and
+	// truncated units. A POST needs an answer: if its JSON answer is dropped, the SDK
+	// gets an error instead.
+	Received(u Unit) (deliver []byte)
+	// Undelivered follows Sending if the bytes did not reach the server, or the server
+	// refused them (HTTP status 400 and above). A request that the server answers with
+	// a JSON-RPC error counts as delivered.
+	Undelivered(u Unit, err error)
+	// Stderr receives one line of the process's standard error without its end, and its
+	// full size in bytes. If truncated, line is only its head.
+	Stderr(line []byte, truncated bool, size int64)
+	// Noted receives a note about the transport: a frame with Note and, if known,
+	// Header, Status and HTTPMethod of the HTTP exchange; Failed for a failure; and
+	// Answers, the id of the request that gets no response because of it.
+	Noted(wire.Frame)
+}
+
+// Outgoing is a message to send, and how to send it.
+type Outgoing struct {
+	// Frame holds the bytes, and further fields for the observer.
+	Frame wire.Frame
+	// Pieces are the bytes again, split up to be written one piece after the other,
+	// with Pause in between; nil if they are written at once.
+	Pieces [][]byte
+	Pause  time.Duration
+	// Unasked means that the SDK waits for no response: an HTTP response is observed
+	// and then discarded.
+	Unasked bool
+}
+
+// frame returns the frame with the capacity of Raw clipped, so that an append to Raw
+// elsewhere copies it.
+func (o Outgoing) frame() wire.Frame {
+	o.Frame.Raw = o.Frame.Raw[:len(o.Frame.Raw):len(o.Frame.Raw)]
+	return o.Frame
+}
+
+// slowly writes the pieces one after the other, and does not pause while it is late, so
+// that a busy machine hardly takes longer. It stops when stop is closed.
+func (o Outgoing) slowly(w io.Writer, stop <-chan struct{}) error {
+	began := time.Now()
+	for i, piece := range o.Pieces {
+		due := began.Add(time.Duration(i) * o.Pause)
+		if i > 0 && !pause(time.Until(due), stop) {
+			return errLinkClosed
+		}
+		if _, err := w.Write(piece); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// pause waits for d. It returns false if stop is closed before.
+func pause(d time.Duration, stop <-chan struct{}) bool {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-stop:
+		return false
+	}
+}
+
+// slowBody is the body of a request that is written in pieces.
+type slowBody struct {
+	io.Reader
+	stop func()
+}
+
+// Close implements [io.Closer].
+func (b slowBody) Close() error {
+	b.stop()
+	return nil
+}
+
+// body returns a new request body with the pieces. It can be called again for a
+// redirect.
+func (o Outgoing) body() io.ReadCloser {
+	r, w := io.Pipe()
+	stop := make(chan struct{})
+	go func() { w.CloseWithError(o.slowly(w, stop)) }()
+	return slowBody{r, sync.OnceFunc(func() {
+		close(stop)
+		_ = r.Close() // closing a pipe cannot fail
+	})}
+}
+
+// Send sends the bytes that Options.Outgoing returns for a response with token as its
+// id. They pass the observer like every outgoing message.
+func (l *Link) Send(ctx context.Context, token string) error {
+	id, err := json.Marshal(token)
+	if err != nil {
+		return err
+	}
+	return l.Respond(ctx, id, json.RawMessage("{}"), (*jsonrpc.Error)(nil))
+}

@@ -1,12 +1,14 @@
 package transport
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"net"
 	"net/http"
 	"net/url"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -14,6 +16,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"elicitation-inspector/bridge/wire"
+	"elicitation-inspector/bridge/wire/redact"
 )
 
 // remote is a server behind a URL. The SDK speaks the protocol; remote is the HTTP
@@ -183,4 +186,157 @@ func (r *remote) delete(req *http.Request) (*http.Response, error) {
 	}
 	r.tap.observer.Noted(noteOf(resp, wire.Note{Kind: wire.NoteHTTPStatus}))
 	return resp, nil
+}
+
+// maxRedirects is how often one request may be redirected.
+const maxRedirects = 10
+
+// checkRedirect implements [http.Client.CheckRedirect]. It follows a redirect if
+// followed says so, and removes secrets from a request to another origin.
+func (r *remote) checkRedirect(req *http.Request, _ []*http.Request) error {
+	if !followed(req.Response) {
+		return http.ErrUseLastResponse
+	}
+	// It would reveal the redirecting URL, including its query.
+	req.Header.Del("Referer")
+	note := wire.Note{Kind: wire.NoteRedirected, To: redact.WithoutQuery(req.URL.Redacted())}
+	if !r.own(req.URL) {
+		// net/http keeps some of these headers for another port or a subdomain.
+		for _, name := range []string{sessionHeader, "Authorization", "Proxy-Authorization", "Cookie"} {
+			req.Header.Del(name)
+		}
+		note.Withheld = r.origin.Host
+	}
+	r.tap.observer.Noted(noteOf(req.Response, note))
+	return nil
+}
+
+// followed reports whether the HTTP client follows a redirect, so that only the client
+// sees the response. A POST is not redirected by 301, 302 and 303, because it would
+// become a GET and lose its message.
+func followed(resp *http.Response) bool {
+	redirects := 0
+	for before := resp.Request.Response; before != nil; before = before.Request.Response {
+		redirects++
+	}
+	if redirects >= maxRedirects || resp.Header.Get("Location") == "" {
+		return false
+	}
+	switch resp.StatusCode {
+	case http.StatusTemporaryRedirect, http.StatusPermanentRedirect:
+		return true
+	case http.StatusMovedPermanently, http.StatusFound, http.StatusSeeOther:
+		return resp.Request.Method == http.MethodGet
+	default:
+		return false
+	}
+}
+
+// own reports whether u has the origin of the spec's URL, or differs from it only by
+// https on the default port.
+func (r *remote) own(u *url.URL) bool {
+	if u.Scheme == r.origin.Scheme && strings.EqualFold(hostPort(u), hostPort(r.origin)) {
+		return true
+	}
+	return r.origin.Scheme == "http" && u.Scheme == "https" && r.origin.Port() == "" && u.Port() == "" &&
+		strings.EqualFold(u.Hostname(), r.origin.Hostname())
+}
+
+func hostPort(u *url.URL) string {
+	port := u.Port()
+	if port == "" {
+		port = map[string]string{"http": "80", "https": "443"}[u.Scheme]
+	}
+	return net.JoinHostPort(u.Hostname(), port)
+}
+
+// HTTP does not tell whether the server behind a URL can still be reached: between
+// requests there may be no connection at all. So remote checks only after something has
+// failed, and never reports a silent server.
+
+// A server counts as lost after lostAfter failed connections in a row, because a server
+// that restarts is not lost. It counts as alive after aliveAfter successful ones,
+// because a server that shuts down may close its streams before it stops listening.
+const (
+	lostAfter  = 3
+	aliveAfter = 2
+	lookTime   = 2 * time.Second // for one attempt
+)
+
+// lookPauses are the times before the first attempt to connect and between later
+// attempts; 0 means the default.
+type lookPauses struct{ first, later time.Duration }
+
+// suspect checks in the background, after something failed, whether the server can
+// still be reached, and calls lose if it cannot.
+func (r *remote) suspect() {
+	if !r.answered.Load() || r.closing.Load() || !r.looking.CompareAndSwap(false, true) {
+		return
+	}
+	if !r.track() {
+		return
+	}
+	go func() {
+		defer r.inFlight.Done()
+		err := r.look()
+		r.looking.Store(false)
+		if err != nil {
+			r.lose(fmt.Errorf("the server cannot be reached any more: %s", inWords(err)))
+		}
+	}()
+}
+
+// look tries to connect until the server counts as alive or lost. It returns nil, or
+// the error of the last attempt if the server is lost.
+func (r *remote) look() error {
+	address := hostPort(r.origin)
+	if proxy, err := r.base.Proxy(&http.Request{URL: r.origin}); err == nil && proxy != nil {
+		address = hostPort(proxy)
+	}
+	failed, well := 0, 0
+	pause := cmp.Or(r.pauses.first, 100*time.Millisecond)
+	for ; ; pause = cmp.Or(r.pauses.later, 700*time.Millisecond) {
+		select {
+		case <-time.After(pause):
+		case <-r.life.Done():
+			return nil
+		}
+		ctx, cancel := context.WithTimeout(r.life, lookTime)
+		conn, err := r.base.DialContext(ctx, "tcp", address)
+		cancel()
+		if err == nil {
+			_ = conn.Close() // no byte was sent on it
+			failed, well = 0, well+1
+		} else {
+			failed, well = failed+1, 0
+		}
+		switch {
+		case r.life.Err() != nil, well == aliveAfter:
+			return nil
+		case failed == lostAfter:
+			return err
+		}
+	}
+}
+
+// streamFailed counts a failure to reopen the standalone stream, and gives the server
+// up at the second in a row.
+func (r *remote) streamFailed(why string) {
+	if r.streams.failed.Add(1) > 1 {
+		r.lose(errors.New("the event stream broke off and could not be opened again: " + why))
+	}
+}
+
+// lose marks the server as lost and notes why, once.
+func (r *remote) lose(why error) {
+	r.mu.Lock()
+	known := r.exit != nil || r.closing.Load()
+	if !known {
+		r.exit = &Exit{Code: -1, Err: why}
+	}
+	r.mu.Unlock()
+	if !known {
+		r.tap.failure(noRequest, wire.Frame{Note: &wire.Note{Kind: wire.NoteServerLost, Why: why.Error()}})
+		r.closeGone()
+	}
 }

@@ -15,7 +15,7 @@ import (
 	"testing"
 
 	faulted "elicitation-inspector/bridge/demo/protected"
-	"elicitation-inspector/bridge/demo/protected/protectedtest"
+	"elicitation-inspector/bridge/demo/protected/testdata/protectedtest"
 	"elicitation-inspector/bridge/lint"
 	"elicitation-inspector/bridge/wire"
 )
