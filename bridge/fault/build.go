@@ -20,7 +20,6 @@ import (
 type builder struct {
 	*Facts
 	Params
-	name string
 	plan Plan
 }
 
@@ -46,22 +45,20 @@ func (b *builder) retry() *Retry {
 	return b.plan.Retry
 }
 
-// honest plans the answer of result without changes.
-func (b *builder) honest() { b.answers(b.result()) }
-
-// result returns the answer to spoil: the given one, or else an honest one.
-func (b *builder) result() json.RawMessage {
+// honest plans the answer that other functions spoil: the given one, or else an honest one.
+func (b *builder) honest() {
 	switch {
 	case b.Answer != nil:
-		return b.Answer
+		b.answers(b.Answer)
 	case b.form():
-		return accept(elicit.Valid(b.Request.Fields))
+		b.answers(accept(elicit.Valid(b.Request.Fields)))
 	case b.Request != nil:
-		return json.RawMessage(`{"action":"accept"}`)
+		b.answers(json.RawMessage(`{"action":"accept"}`))
 	case b.Facts.Honest != nil:
-		return b.Facts.Honest
+		b.answers(b.Facts.Honest)
+	default:
+		b.answers(json.RawMessage(`{}`))
 	}
-	return json.RawMessage(`{}`)
 }
 
 // accept returns a result that accepts with content.
@@ -121,17 +118,6 @@ func retypedID(id json.RawMessage) json.RawMessage {
 	return json.RawMessage("0")
 }
 
-// other returns another tool to send the answer to.
-func (b *builder) other() (string, error) {
-	switch {
-	case b.Params.Tool != "" && b.Params.Tool != b.Facts.Tool:
-		return b.Params.Tool, nil
-	case b.Params.Tool == "" && len(b.Others) > 0:
-		return b.Others[0], nil
-	}
-	return "", fmt.Errorf("it needs the name of another tool (there are: %s)", strings.Join(slices.Sorted(slices.Values(b.Others)), ", "))
-}
-
 var errData = errors.New("the data of the error is not JSON")
 
 // cut sends the answer without its last byte.
@@ -175,17 +161,13 @@ func changeOfMind(b *builder) error {
 // at the same time may rightly be taken first.
 const untilCancelled = 250 * time.Millisecond
 
-func afterCancel(b *builder) error {
-	b.step(Step{Do: CancelCall})
-	b.step(Step{Do: Wait, Time: untilCancelled})
-	b.honest()
-	return nil
-}
-
-func whenWithdrawn(b *builder) error {
-	b.step(Step{Do: AwaitWithdrawal})
-	b.honest()
-	return nil
+// after plans steps, and then an honest answer.
+func after(steps ...Step) func(*builder) error {
+	return func(b *builder) error {
+		b.plan.Steps = append(b.plan.Steps, steps...)
+		b.honest()
+		return nil
+	}
 }
 
 // slowly sends the answer in pieces, with pauses.
@@ -202,7 +184,7 @@ func slowly(pieces int) func(*builder) error {
 	}
 }
 
-func after(b *builder) error {
+func delayed(b *builder) error {
 	wait, err := b.seconds(30)
 	b.step(Step{Do: Wait, Time: wait})
 	b.honest()
@@ -220,12 +202,6 @@ func does(do Do) func(*builder) error {
 	}
 }
 
-func dropped(b *builder) error {
-	b.step(Step{Do: DropStream})
-	b.honest()
-	return nil
-}
-
 func newSession(b *builder) error {
 	b.step(Step{Do: StartSession})
 	if !b.responds() {
@@ -234,32 +210,27 @@ func newSession(b *builder) error {
 	return nil
 }
 
-func missingKey(b *builder) error {
-	b.retry()
-	return nil
+// retrying changes the request that carries an honest answer.
+func retrying(change func(*Retry)) func(*builder) error {
+	return func(b *builder) error {
+		b.honest()
+		change(b.retry())
+		return nil
+	}
 }
 
-func extraKey(b *builder) error {
+// otherTool sends the answer to the given tool, or to one of the others.
+func otherTool(b *builder) error {
 	b.honest()
-	b.retry().Extra = []Member{{"unexpected", json.RawMessage(`{"action":"accept","content":{}}`)}}
-	return nil
-}
-
-func otherTool(b *builder) (err error) {
-	b.honest()
-	b.retry().Tool, err = b.other()
-	return err
-}
-
-func sameID(b *builder) error {
-	b.honest()
-	b.retry().SameID = true
-	return nil
-}
-
-func atOnce(b *builder) error {
-	b.honest()
-	b.retry().AtOnce = true
+	r := b.retry()
+	switch {
+	case b.Params.Tool != "" && b.Params.Tool != b.Facts.Tool:
+		r.Tool = b.Params.Tool
+	case b.Params.Tool == "" && len(b.Others) > 0:
+		r.Tool = b.Others[0]
+	default:
+		return fmt.Errorf("it needs the name of another tool (there are: %s)", strings.Join(slices.Sorted(slices.Values(b.Others)), ", "))
+	}
 	return nil
 }
 
@@ -304,11 +275,6 @@ func forgedState(b *builder) (json.RawMessage, error) {
 		}
 	}
 	return nil, errSealed
-}
-
-// readable reports whether a value inside the requestState can be read.
-func (f *Facts) readable() bool {
-	return f.stateful() && len(StateValues(f.State)) > 0
 }
 
 // StateValues lists the values inside a requestState that is JSON, or has JSON in base64

@@ -42,6 +42,7 @@ func (f *Facts) process() bool   { return f.Transport == "stdio" }
 func (f *Facts) cancels() bool   { return f.responds() && f.InCall }
 func (f *Facts) streams() bool   { return f.responds() && f.Transport == "http" && f.Streamed }
 func (f *Facts) stateful() bool  { return f.inRound() && f.State != nil }
+func (f *Facts) readable() bool  { return f.stateful() && len(StateValues(f.State)) > 0 }
 func (f *Facts) repeats() bool   { return f.stateful() && f.Earlier != nil }
 func (f *Facts) elsewhere() bool { return f.inRound() && len(f.Others) > 0 }
 func (f *Facts) visits() bool    { return f.url() && f.answers() }
@@ -54,8 +55,8 @@ var catalogue = []entry{
 		Good: "It checks the content against its schema, and says what is missing or asks again.", Section: formSecurity, Params: []string{"field", "answer"},
 	}},
 	breaks("wrong-type", "Give a field another type", "Accepts with a value of a type that the schema does not allow for the field.", ofAnotherType),
-	breaks("below-minimum", "Go below the minimum of a field", "Accepts with a number just below the field's minimum.", belowMinimum),
-	breaks("above-maximum", "Go above the maximum of a field", "Accepts with a number just above the field's maximum.", aboveMaximum),
+	breaks("below-minimum", "Go below the minimum of a field", "Accepts with a number just below the field's minimum.", beyond("minimum", "exclusiveMinimum", -1)),
+	breaks("above-maximum", "Go above the maximum of a field", "Accepts with a number just above the field's maximum.", beyond("maximum", "exclusiveMaximum", 1)),
 	breaks("fraction", "Give a field a fraction", "Accepts with 1.5 where the schema asks for a whole number.", fraction),
 	breaks("not-multiple", "Give a field no multiple of its step", "Accepts with half of what the number has to be a multiple of.", noMultiple),
 	breaks("too-short", "Make a field too short", "Accepts with a text that is one character shorter than minLength.", tooShort),
@@ -81,16 +82,16 @@ var catalogue = []entry{
 		Name: "array-content", Group: Content, Title: "Send an array as content", Does: "Accepts a form with content that is a list and no object.",
 		Good: "It refuses content that is no object, and says so.", Section: actions,
 	}},
-	{fits: (*Facts).elicits, build: givenContent, Fault: Fault{
+	{fits: (*Facts).elicits, build: given(accept), Fault: Fault{
 		Name: "given-content", Group: Content, Title: "Send the content that stands in the JSON tab", Does: "Accepts with exactly the content that you have written, unchecked.",
 		Good: "It checks the content against its schema, and uses none of it where it does not fit.", Section: formSecurity, Params: []string{"json"},
 	}},
 
-	{fits: (*Facts).elicits, build: acting(`"action":"perhaps"`), Fault: Fault{
+	{fits: (*Facts).elicits, build: acting(`"action":"perhaps"`, nil), Fault: Fault{
 		Name: "unknown-action", Group: Result, Title: "Send an unknown action", Does: "Answers with the action “perhaps”, and with valid content.",
 		Good: "It treats everything but accept as a refusal, and does nothing that needs consent.", Section: actions, Params: []string{"answer"},
 	}},
-	{fits: (*Facts).elicits, build: acting(""), Fault: Fault{
+	{fits: (*Facts).elicits, build: acting("", nil), Fault: Fault{
 		Name: "no-action", Group: Result, Title: "Send no action", Does: "Answers with valid content, and no action.",
 		Good: "It treats everything but accept as a refusal, and does nothing that needs consent.", Section: actions, Params: []string{"answer"},
 	}},
@@ -110,7 +111,7 @@ var catalogue = []entry{
 		Name: "string-result", Group: Result, Title: "Send a string as the result", Does: "Answers with a result that is the string “accept”.",
 		Good: "It treats the answer as an error, and stays alive.", Section: resultAnswers,
 	}},
-	{fits: (*Facts).answers, build: givenResult, Fault: Fault{
+	{fits: (*Facts).answers, build: given(func(result json.RawMessage) json.RawMessage { return result }), Fault: Fault{
 		Name: "given-result", Group: Result, Title: "Send the JSON tab as the whole result", Does: "Answers with exactly the result that you have written, unchecked.",
 		Good: "It checks the result before it uses any of it.", Section: actions, Params: []string{"json"},
 	}},
@@ -141,7 +142,7 @@ var catalogue = []entry{
 		Name: "cancel-then-accept", Group: Bytes, Title: "Cancel, then accept", Does: "Answers with cancel, and then accepts under the same id.",
 		Good: "It takes the first answer and ignores the second.", Section: resultAnswers, Params: []string{"answer"},
 	}},
-	{fits: (*Facts).cancels, build: afterCancel, late: true, Fault: Fault{
+	{fits: (*Facts).cancels, build: after(Step{Do: CancelCall}, Step{Do: Wait, Time: untilCancelled}), late: true, Fault: Fault{
 		Name: "response-after-cancel", Group: Bytes, Title: "Cancel the call, then answer", Does: "Cancels the call that asks, and answers its question after that.",
 		Good: "It stops the call when it is cancelled, and ignores the answer.", Section: map[string]string{june: "Cancellation, Behavior Requirements", november: "Cancellation, Behavior Requirements"}, Params: []string{"answer"},
 	}},
@@ -149,12 +150,12 @@ var catalogue = []entry{
 		Name: "half-then-rest", Group: Bytes, Title: "Send half a message, then the rest", Does: "Writes the first half of the answer, waits 2 seconds (or as many as you say), and writes the rest.",
 		Good: "It waits for the whole message, and serves others meanwhile.", Section: map[string]string{june: "Transports, stdio", november: "Transports, stdio", july: "stdio, Sending Messages"}, Params: []string{"seconds", "answer"},
 	}},
-	{fits: (*Facts).responds, build: whenWithdrawn, late: true, Fault: Fault{
+	{fits: (*Facts).responds, build: after(Step{Do: AwaitWithdrawal}), late: true, Fault: Fault{
 		Name: "answer-withdrawn", Group: Bytes, Title: "Answer once the question is withdrawn", Does: "Waits until the server takes the question back or its call is over, and answers then.",
 		Good: "It ignores an answer that it has given up waiting for.", Section: late, Params: []string{"answer"},
 	}},
 
-	{fits: (*Facts).answers, build: after, Fault: Fault{
+	{fits: (*Facts).answers, build: delayed, Fault: Fault{
 		Name: "late", Group: Time, Title: "Answer late", Does: "Answers after 30 seconds, or as many as you say.",
 		Good: "It waits as long as a person may take, or gives up after a limit of its own, cancels the request and says so.", Section: timeouts, Params: []string{"seconds", "answer"},
 	}},
@@ -175,7 +176,7 @@ var catalogue = []entry{
 		Name: "kill-process", Group: Connection, Title: "Kill the process", Does: "Kills the server's process while the question waits.",
 		Good: "It leaves nothing behind that is half done, and starts again without repair.", Section: map[string]string{july: "stdio, Unexpected Termination"},
 	}},
-	{fits: (*Facts).streams, build: dropped, Fault: Fault{
+	{fits: (*Facts).streams, build: after(Step{Do: DropStream}), Fault: Fault{
 		Name: "drop-stream", Group: Connection, Title: "Drop the stream, then answer", Does: "Closes the HTTP stream that carried the question, and posts the answer after that.",
 		Good: "It does not take that for a cancellation: it uses the answer, and keeps the result for a client that comes back for it.", Section: disconnection, Params: []string{"answer"},
 	}},
@@ -184,11 +185,11 @@ var catalogue = []entry{
 		Good: "It lets go of the question. It takes the answer of a round in any session, or refuses its state and says so.", Section: sessions, Params: []string{"answer"},
 	}},
 
-	{fits: (*Facts).inRound, build: missingKey, Fault: Fault{
+	{fits: (*Facts).inRound, build: func(b *builder) error { b.retry(); return nil }, Fault: Fault{
 		Name: "missing-key", Group: Round, Title: "Leave the key out", Does: "Makes the call again without this answer in inputResponses.",
 		Good: "It asks again for what is missing, in a new input-required result.", Section: roundErrors,
 	}},
-	{fits: (*Facts).inRound, build: extraKey, Fault: Fault{
+	{fits: (*Facts).inRound, build: retrying(func(r *Retry) { r.Extra = extraMember }), Fault: Fault{
 		Name: "extra-key", Group: Round, Title: "Add a key", Does: "Makes the call again with an answer that nothing asked for in inputResponses.",
 		Good: "It ignores what it did not ask for.", Section: roundErrors, Params: []string{"answer"},
 	}},
@@ -215,7 +216,7 @@ var catalogue = []entry{
 		Name: "other-tool", Group: Round, Title: "Send the answer to another tool", Does: "Calls another tool with this answer and this requestState.",
 		Good: "It refuses a state that belongs to another request.", Section: roundServer, Params: []string{"tool", "answer"},
 	}},
-	{fits: (*Facts).inRound, build: sameID, Fault: Fault{
+	{fits: (*Facts).inRound, build: retrying(func(r *Retry) { r.SameID = true }), Fault: Fault{
 		Name: "same-id", Group: Round, Title: "Use the same id again", Does: "Makes the call again under the JSON-RPC id of the request before.",
 		Good: "It refuses the request, or serves it like any other: the one before is over.", Section: roundClient, Params: []string{"answer"},
 	}},
@@ -228,7 +229,7 @@ var catalogue = []entry{
 		Name: "accept-with-content", Group: URL, Title: "Accept with content", Does: "Accepts a URL with content, which only a form has.",
 		Good: "It ignores the content.", Section: actions,
 	}},
-	{fits: (*Facts).retries, build: atOnce, Fault: Fault{
+	{fits: (*Facts).retries, build: retrying(func(r *Retry) { r.AtOnce = true }), Fault: Fault{
 		Name: "retry-before-completion", Group: URL, Title: "Retry before completion", Does: "Accepts, and makes the call again at once, before anything can have happened at the URL.",
 		Good: "It asks for the same URL again, and does not go on.", Section: urlRequired,
 	}},
@@ -237,6 +238,8 @@ var catalogue = []entry{
 		Good: "It keeps nothing that only a retry would free.", Section: map[string]string{november: "Elicitation, URL Elicitation Required Error", july: "Multi Round-Trip Requests, Server Requirements (Basic Workflow)"},
 	}},
 }
+
+var extraMember = []Member{{"unexpected", json.RawMessage(`{"action":"accept","content":{}}`)}}
 
 // codeRequestCancelled is the code for cancelled requests in the Language Server
 // Protocol.

@@ -22,7 +22,8 @@ func breaks(name, title, does string, wrong func(elicit.Field) json.RawMessage) 
 		fits:   (*Facts).hasFields,
 		fields: func(f elicit.Field) bool { return wrong(f) != nil },
 		build: func(b *builder) error {
-			f := b.field()
+			i := slices.IndexFunc(b.Request.Fields, func(f elicit.Field) bool { return f.Name == b.Params.Field })
+			f := b.Request.Fields[i]
 			b.answers(accept(withMember(b.content(), f.Name, wrong(f))))
 			return nil
 		},
@@ -30,12 +31,6 @@ func breaks(name, title, does string, wrong func(elicit.Field) json.RawMessage) 
 }
 
 func (f *Facts) hasFields() bool { return f.form() && len(f.Request.Fields) > 0 }
-
-// field returns the field that the fault is about.
-func (b *builder) field() elicit.Field {
-	i := slices.IndexFunc(b.Request.Fields, func(f elicit.Field) bool { return f.Name == b.Params.Field })
-	return b.Request.Fields[i]
-}
 
 // content returns the content to spoil, which is always an object: that of the given
 // answer, or else valid content.
@@ -70,28 +65,22 @@ func instead(result string) func(*builder) error {
 	}
 }
 
-// givenContent accepts with the given JSON as content.
-func givenContent(b *builder) error {
-	content, err := b.given()
-	if err == nil {
-		b.answers(accept(content))
-	}
-	return err
-}
-
-// givenResult sends the given JSON as result.
-func givenResult(b *builder) error {
-	result, err := b.given()
-	if err == nil {
-		b.answers(result)
-	}
-	return err
-}
-
-// acting sends a result with this action, if any, and for a form with valid content.
-func acting(action string) func(*builder) error {
+// given sends the result that as makes of the given JSON.
+func given(as func(json.RawMessage) json.RawMessage) func(*builder) error {
 	return func(b *builder) error {
-		content := json.RawMessage(nil)
+		raw, err := b.given()
+		if err == nil {
+			b.answers(as(raw))
+		}
+		return err
+	}
+}
+
+// acting sends a result with the member action, if any, and with valid content for a form
+// or else this content.
+func acting(action string, content json.RawMessage) func(*builder) error {
+	return func(b *builder) error {
+		content := content
 		if b.form() {
 			content = b.content()
 		}
@@ -102,14 +91,7 @@ func acting(action string) func(*builder) error {
 
 // withContent sends a result with an action and content.
 func withContent(action string) func(*builder) error {
-	return func(b *builder) error {
-		content := json.RawMessage(`{"unexpected":"` + action + ` has no content"}`)
-		if b.form() {
-			content = b.content()
-		}
-		b.answers(slices.Concat([]byte(`{"action":"`+action+`","content":`), content, []byte("}")))
-		return nil
-	}
+	return acting(`"action":"`+action+`"`, json.RawMessage(`{"unexpected":"`+action+` has no content"}`))
 }
 
 // The values that break one field.
@@ -129,26 +111,20 @@ func ofAnotherType(f elicit.Field) json.RawMessage {
 
 func isNumber(f elicit.Field) bool { return f.Kind == elicit.Number || f.Kind == elicit.Integer }
 
-// beyond returns the first number outside of a limit: limit plus by, or the exclusive
-// limit itself.
-func beyond(f elicit.Field, limit, excluded string, by int64) json.RawMessage {
-	k := elicit.KeywordsOf(f.Schema)
-	if !isNumber(f) {
+// beyond gives the first number outside of a limit: limit plus by, or the exclusive limit
+// itself.
+func beyond(limit, excluded string, by int64) func(elicit.Field) json.RawMessage {
+	return func(f elicit.Field) json.RawMessage {
+		k := elicit.KeywordsOf(f.Schema)
+		if n := k.Exact(limit); n != nil && isNumber(f) {
+			return elicit.Decimal(new(big.Rat).Add(n, big.NewRat(by, 1)))
+		}
+		if n := k.Exact(excluded); n != nil && isNumber(f) {
+			return elicit.Decimal(n)
+		}
 		return nil
 	}
-	if n := k.Exact(limit); n != nil {
-		return elicit.Decimal(new(big.Rat).Add(n, big.NewRat(by, 1)))
-	}
-	if n := k.Exact(excluded); n != nil {
-		return elicit.Decimal(n)
-	}
-	return nil
 }
-
-func belowMinimum(f elicit.Field) json.RawMessage {
-	return beyond(f, "minimum", "exclusiveMinimum", -1)
-}
-func aboveMaximum(f elicit.Field) json.RawMessage { return beyond(f, "maximum", "exclusiveMaximum", 1) }
 
 func fraction(f elicit.Field) json.RawMessage {
 	if f.Kind != elicit.Integer {

@@ -203,8 +203,12 @@ func Build(facts Facts, name string, params Params) (Plan, error) {
 	case e.fields != nil && !slices.Contains(fields, params.Field):
 		return Plan{}, fmt.Errorf("%q does not fit the field %q: it fits %s", name, params.Field, strings.Join(fields, ", "))
 	}
-	b := &builder{Facts: &facts, Params: params, name: name}
-	b.plan = Plan{Fault: name, Title: lowered(e.Title), Params: params}
+	b := &builder{Facts: &facts, Params: params}
+	title := e.Title
+	if title[1] < 'A' || title[1] > 'Z' { // else an abbreviation such as JSON or URL begins it
+		title = strings.ToLower(title[:1]) + title[1:]
+	}
+	b.plan = Plan{Fault: name, Title: title, Params: params}
 	if e.fields != nil {
 		b.plan.Field = params.Field
 		b.plan.Title = strings.Replace(b.plan.Title, "a field", fmt.Sprintf("“%s”", params.Field), 1)
@@ -237,14 +241,6 @@ func (e entry) needs(facts *Facts) string {
 		return "it needs a question on an HTTP stream"
 	}
 	return "it is meant for another mode"
-}
-
-// lowered converts a title for use inside a sentence.
-func lowered(title string) string {
-	if len(title) > 1 && title[1] >= 'A' && title[1] <= 'Z' { // an abbreviation such as JSON or URL
-		return title
-	}
-	return strings.ToLower(title[:1]) + title[1:]
 }
 
 // Plan describes what the client does instead of an honest answer.

@@ -47,9 +47,13 @@ func LoadConfig(path string, env func(string) (string, bool), names ...string) (
 	if err != nil {
 		return nil, err
 	}
-	f := configFile{path: path, env: env, source: bytes.TrimPrefix(text, byteOrderMark)}
-	if f.folder, err = workspace(path); err != nil {
+	absolute, err := filepath.Abs(path)
+	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	f := configFile{path: path, env: env, source: bytes.TrimPrefix(text, byteOrderMark), folder: filepath.Dir(absolute)}
+	if base := filepath.Base(f.folder); base == ".vscode" || base == ".cursor" {
+		f.folder = filepath.Dir(f.folder)
 	}
 	root, err := written.ParseJSON(f.source)
 	if err != nil {
@@ -60,8 +64,10 @@ func LoadConfig(path string, env func(string) (string, bool), names ...string) (
 		return nil, err
 	}
 	var (
-		specs []Spec
-		known []string
+		specs  []Spec
+		known  []string
+		wrong  []error
+		usable bool
 	)
 	for _, m := range entries {
 		key := name(m)
@@ -77,46 +83,24 @@ func LoadConfig(path string, env func(string) (string, bool), names ...string) (
 			s.read(m.Value, len(names) > 0)
 		}
 		s.spec.Problem = errors.Join(s.wrong...)
-		specs = append(specs, s.spec)
+		specs, wrong = append(specs, s.spec), append(wrong, s.wrong...)
+		usable = usable || s.spec.Problem == nil && !s.spec.Disabled
 	}
 	for _, n := range names {
 		if !slices.Contains(known, n) {
 			return nil, fmt.Errorf("%s has no server %q; it has %s%s", path, n, strings.Join(known, ", "), wording.DidYouMean(n, known))
 		}
 	}
-	if err := unusable(specs); err != nil {
-		return nil, err
+	if len(wrong) > 0 && !usable {
+		return nil, errors.Join(wrong...)
 	}
 	return specs, nil
-}
-
-// workspace returns the folder that a configuration file belongs to.
-func workspace(path string) (string, error) {
-	path, err := filepath.Abs(path)
-	folder := filepath.Dir(path)
-	if base := filepath.Base(folder); base == ".vscode" || base == ".cursor" {
-		folder = filepath.Dir(folder)
-	}
-	return folder, err
-}
-
-// unusable returns the problems of all servers; nil if at least one server can be
-// reached.
-func unusable(specs []Spec) error {
-	var wrong []error
-	for _, s := range specs {
-		if s.Problem == nil && !s.Disabled {
-			return nil
-		}
-		wrong = append(wrong, s.Problem)
-	}
-	return errors.Join(wrong...)
 }
 
 // configFile is a configuration file while it is read.
 type configFile struct {
 	path   string
-	folder string
+	folder string // to which the file belongs
 	source []byte
 	env    func(string) (string, bool)
 }
@@ -167,7 +151,7 @@ func kind(v hujson.Value) string {
 // configServer is one server of a configuration file while it is read.
 type configServer struct {
 	configFile
-	members map[string]hujson.Value
+	members map[string]hujson.Value // no Value in those that are absent
 	spec    Spec
 	wrong   []error
 }
@@ -192,8 +176,13 @@ func (s *configServer) read(entry hujson.Value, named bool) {
 	for _, m := range object.Members {
 		s.members[name(m)] = m.Value
 	}
-	if s.spec.Disabled = !named && s.disabled(); s.spec.Disabled {
-		return
+	if v := s.members["disabled"]; v.Value != nil && !named {
+		if !strings.ContainsRune("tfn", rune(v.Value.Kind())) {
+			s.fail(v, "disabled", "want true or false, got %s", kind(v))
+		}
+		if s.spec.Disabled = v.Value.Kind() == 't'; s.spec.Disabled {
+			return
+		}
 	}
 	s.misspelt("", object, serverMembers)
 	s.spec.Protocol, s.spec.Elicitation = s.text("protocol"), s.text("elicitation")
@@ -222,8 +211,7 @@ func (s *configServer) read(entry hujson.Value, named bool) {
 	case stdio:
 		s.readProcess()
 	default:
-		s.spec.URL = s.text("url")
-		s.readHeaders()
+		s.readURL()
 		s.readSignIn()
 	}
 }
@@ -257,44 +245,57 @@ func (s *configServer) misspelt(within string, object *hujson.Object, known []st
 	}
 }
 
-// disabled reports whether the entry has "disabled": true.
-func (s *configServer) disabled() bool {
-	v := s.members["disabled"]
-	if s.has("disabled") && !strings.ContainsRune("tfn", rune(v.Value.Kind())) {
-		s.fail(v, "disabled", "want true or false, got %s", kind(v))
-	}
-	return s.has("disabled") && v.Value.Kind() == 't'
-}
-
+// readProcess reads the members of a process. As in VS Code, a null value in "env" leaves
+// the variable unchanged.
 func (s *configServer) readProcess() {
 	s.spec.Command = []string{s.text("command")}
 	if s.spec.Command[0] == "" && len(s.wrong) == 0 {
 		s.fail(s.members["command"], "command", "it is empty")
 	}
-	s.readArgs()
-	s.readEnvFile()
-	s.readEnv()
+	switch list := s.members["args"].Value.(type) {
+	case nil: // no args
+	case *hujson.Array:
+		for i, arg := range list.Elements {
+			s.spec.Command = append(s.spec.Command, s.value(arg, fmt.Sprintf("args[%d]", i)))
+		}
+	default:
+		s.fail(s.members["args"], "args", "want an array of strings, got %s", kind(s.members["args"]))
+	}
+	if s.has("envFile") {
+		path := s.inFolder(s.text("envFile"))
+		text, err := written.ReadFile(path)
+		if err != nil {
+			s.fail(s.members["envFile"], "envFile", "%w", err)
+		} else if s.spec.Env, err = parseEnvFile(string(bytes.TrimPrefix(text, byteOrderMark))); err != nil {
+			s.fail(s.members["envFile"], "envFile", "%s: %w", path, err)
+		}
+	}
+	for _, m := range s.object("env") {
+		key, member := name(m), "env."+name(m)
+		switch {
+		case m.Value.Value.Kind() == 'n':
+		case key == "" || strings.ContainsAny(key, "=\x00"):
+			s.fail(m.Name, member, "this cannot be the name of a variable")
+		default:
+			s.spec.Env = append(s.spec.Env, key+"="+s.value(m.Value, member))
+		}
+	}
 	s.spec.Dir = s.folder
 	if s.has("cwd") {
 		s.spec.Dir = s.inFolder(s.text("cwd"))
 	}
 }
 
-func (s *configServer) has(member string) bool {
-	_, ok := s.members[member]
-	return ok
-}
+func (s *configServer) has(member string) bool { return s.members[member].Value != nil }
 
-func (s *configServer) text(member string) string {
-	if !s.has(member) {
+func (s *configServer) text(member string) string { return s.value(s.members[member], member) }
+
+// value returns a string with its variables expanded, "" if it is absent. Numbers and
+// booleans are taken as written, because editors accept them.
+func (s *configServer) value(v hujson.Value, member string) string {
+	if v.Value == nil {
 		return ""
 	}
-	return s.value(s.members[member], member)
-}
-
-// value returns a string with its variables expanded. Numbers and booleans are taken as
-// written, because editors accept them.
-func (s *configServer) value(v hujson.Value, member string) string {
 	literal, ok := v.Value.(hujson.Literal)
 	if !ok || literal.Kind() == 'n' {
 		s.fail(v, member, "want a string, got %s", kind(v))
@@ -314,35 +315,8 @@ func (s *configServer) inFolder(path string) string {
 	return filepath.Join(s.folder, path)
 }
 
-func (s *configServer) readArgs() {
-	switch list := s.members["args"].Value.(type) {
-	case nil: // no args
-	case *hujson.Array:
-		for i, arg := range list.Elements {
-			s.spec.Command = append(s.spec.Command, s.value(arg, fmt.Sprintf("args[%d]", i)))
-		}
-	default:
-		s.fail(s.members["args"], "args", "want an array of strings, got %s", kind(s.members["args"]))
-	}
-}
-
-// readEnv adds the variables of "env". As in VS Code, a null value leaves the variable
-// unchanged.
-func (s *configServer) readEnv() {
-	for _, m := range s.object("env") {
-		member := "env." + name(m)
-		if m.Value.Value.Kind() == 'n' {
-			continue
-		}
-		if key := name(m); key == "" || strings.ContainsAny(key, "=\x00") {
-			s.fail(m.Name, member, "this cannot be the name of a variable")
-			continue
-		}
-		s.spec.Env = append(s.spec.Env, name(m)+"="+s.value(m.Value, member))
-	}
-}
-
-func (s *configServer) readHeaders() {
+func (s *configServer) readURL() {
+	s.spec.URL = s.text("url")
 	if !s.has("headers") {
 		return
 	}
@@ -371,23 +345,6 @@ func (s *configServer) object(member string) []hujson.ObjectMember {
 		s.fail(s.members[member], member, "want an object of strings, got %s", kind(s.members[member]))
 	}
 	return nil
-}
-
-func (s *configServer) readEnvFile() {
-	if !s.has("envFile") {
-		return
-	}
-	path := s.inFolder(s.text("envFile"))
-	text, err := written.ReadFile(path)
-	if err != nil {
-		s.fail(s.members["envFile"], "envFile", "%w", err)
-		return
-	}
-	env, err := parseEnvFile(string(bytes.TrimPrefix(text, byteOrderMark)))
-	if err != nil {
-		s.fail(s.members["envFile"], "envFile", "%s: %w", path, err)
-	}
-	s.spec.Env = append(s.spec.Env, env...)
 }
 
 // readSignIn reads "oauth": false, or an object that says how to sign in to the server.

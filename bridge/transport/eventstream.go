@@ -50,11 +50,15 @@ func (r *remote) events(resp *http.Response, posted wire.Message) *eventBody {
 	if resp.Request.Method == http.MethodPost {
 		s.stream = wire.StreamPostSSE
 	}
-	r.opened(s)
+	r.mu.Lock()
+	r.open[s] = true
+	r.mu.Unlock()
 	inner := resp.Body
 	return &eventBody{
 		Closer: body{close: func() error {
-			r.forget(s)
+			r.mu.Lock()
+			delete(r.open, s)
+			r.mu.Unlock()
 			return inner.Close()
 		}},
 		events:  newEventReader(inner, r.tap.max),
@@ -80,7 +84,9 @@ func (s *eventStream) deliver(e event) (data []byte, drop bool) {
 	if e.hasID {
 		s.lastID = e.id
 		if s.standalone {
-			s.remote.sawEvent(e.id)
+			s.remote.mu.Lock()
+			s.remote.lastID = e.id
+			s.remote.mu.Unlock()
 		}
 	}
 	legacy := s.remote.legacy()
@@ -108,12 +114,19 @@ func (s *eventStream) ended(err error) {
 	switch {
 	case s.answered:
 	case s.lastID != "":
-		r.suspended(s.lastID, s.posted) // the server may still respond on a resumed stream
+		r.mu.Lock()
+		if len(r.posts) < maxSuspended {
+			r.posts[s.lastID] = s.posted // the server may still respond on a resumed stream
+		}
+		r.mu.Unlock()
 	default:
 		lost = s.posted
 	}
 	note := wire.Frame{Status: s.resp.StatusCode, Note: &wire.Note{Kind: wire.NoteStreamEnded, Of: ofMessage(s.posted)}}
-	err = s.deliberately(&note, err)
+	if s.dropped.Load() {
+		note.Actor, note.Fault = "fault", "drop-stream"
+		err = errors.New("it was closed on purpose")
+	}
 	switch {
 	case r.closing.Load(), errors.Is(err, context.Canceled):
 	case !errors.Is(err, io.EOF):
@@ -163,23 +176,6 @@ const lastEventHeader = "Last-Event-ID"
 
 // maxSuspended bounds how many interrupted streams are remembered.
 const maxSuspended = 64
-
-// sawEvent records the latest event id of the standalone stream.
-func (r *remote) sawEvent(id string) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.lastID = id
-}
-
-// suspended records a stream that broke off before the response to its posted request
-// arrived. id is the stream's last event id.
-func (r *remote) suspended(id string, posted wire.Message) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if len(r.posts) < maxSuspended {
-		r.posts[id] = posted
-	}
-}
 
 // settled forgets an interrupted stream that was resumed or cannot be resumed.
 func (r *remote) settled(id string) {
@@ -356,9 +352,16 @@ func (r *remote) listen(resp *http.Response, err error, first bool) (*http.Respo
 			r.streamFailed("HTTP " + statusText(resp))
 		}
 		return nil, failure
-	default:
-		return standIn(resp.Request, http.StatusOK, eventStreamType, r.silence()), nil
 	}
+	ctx, cancel := context.WithCancel(r.life)
+	silence := lazyReader(func() (io.Reader, error) {
+		<-ctx.Done()
+		return nil, ctx.Err()
+	})
+	return standIn(resp.Request, http.StatusOK, eventStreamType, body{silence, func() error {
+		cancel()
+		return nil
+	}}), nil
 }
 
 // noStream returns the note and the failure for a response that is no event stream.
@@ -371,19 +374,6 @@ func (r *remote) noStream(resp *http.Response) (wire.Frame, *Failure) {
 		failure.Text = note.Note.Words(&note)
 	}
 	return note, failure
-}
-
-// silence returns a stream without data that ends with the link.
-func (r *remote) silence() io.ReadCloser {
-	ctx, cancel := context.WithCancel(r.life)
-	wait := lazyReader(func() (io.Reader, error) {
-		<-ctx.Done()
-		return nil, ctx.Err()
-	})
-	return body{wait, func() error {
-		cancel()
-		return nil
-	}}
 }
 
 func (r *remote) getLegacy(req *http.Request) (*http.Response, error) {

@@ -101,7 +101,19 @@ func Open(ctx context.Context, s Spec, o Observer, opts Options) (*Link, error) 
 	if opts.Grace <= 0 {
 		opts.Grace = defaultGrace
 	}
-	w, err := open(s, &tap{observer: o, max: opts.MaxFrame, outgoing: opts.Outgoing}, opts)
+	var w way
+	var err error
+	t := &tap{observer: o, max: opts.MaxFrame, outgoing: opts.Outgoing}
+	switch command, remote, builtin := len(s.Command) > 0, s.URL != "", s.Builtin != nil; {
+	case command && !remote && !builtin:
+		w, err = openProcess(s, t, opts)
+	case remote && !command && !builtin:
+		w, err = openHTTP(s, t, opts)
+	case builtin && !command && !remote:
+		w, err = openBuiltin(s, t, opts)
+	default:
+		err = fmt.Errorf("server %q: want exactly one of a command, a URL and a built-in server", s.Name)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -117,19 +129,6 @@ func Open(ctx context.Context, s Spec, o Observer, opts Options) (*Link, error) 
 	})
 	l.unhook = context.AfterFunc(ctx, l.begin)
 	return l, nil
-}
-
-func open(s Spec, t *tap, opts Options) (way, error) {
-	switch command, remote, builtin := len(s.Command) > 0, s.URL != "", s.Builtin != nil; {
-	case command && !remote && !builtin:
-		return openProcess(s, t, opts)
-	case remote && !command && !builtin:
-		return openHTTP(s, t, opts)
-	case builtin && !command && !remote:
-		return openBuiltin(s, t, opts)
-	default:
-		return nil, fmt.Errorf("server %q: want exactly one of a command, a URL and a built-in server", s.Name)
-	}
 }
 
 // Transport returns the transport that the SDK's client connects to, once. A session on
@@ -229,12 +228,6 @@ func (e Exit) note() wire.Note {
 	return n
 }
 
-// failed reports whether the exit is a failure. Ending by a signal is no failure if the
-// process was asked to end.
-func (e Exit) failed(asked bool) bool {
-	return e.Code > 0 || e.Err != nil || e.Signal != "" && !asked
-}
-
 // errLinkClosed is the error of using a closed link.
 var errLinkClosed = errors.New("the connection was closed")
 
@@ -305,8 +298,7 @@ func (o Outgoing) frame() wire.Frame {
 func (o Outgoing) slowly(w io.Writer, stop <-chan struct{}) error {
 	began := time.Now()
 	for i, piece := range o.Pieces {
-		due := began.Add(time.Duration(i) * o.Pause)
-		if i > 0 && !pause(time.Until(due), stop) {
+		if i > 0 && await(context.Background(), stop, time.Until(began.Add(time.Duration(i)*o.Pause))) {
 			return errLinkClosed
 		}
 		if _, err := w.Write(piece); err != nil {
@@ -316,39 +308,15 @@ func (o Outgoing) slowly(w io.Writer, stop <-chan struct{}) error {
 	return nil
 }
 
-// pause waits for d. It returns false if stop is closed before.
-func pause(d time.Duration, stop <-chan struct{}) bool {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return true
-	case <-stop:
-		return false
-	}
-}
-
-// slowBody is the body of a request that is written in pieces.
-type slowBody struct {
-	io.Reader
-	stop func()
-}
-
-// Close implements [io.Closer].
-func (b slowBody) Close() error {
-	b.stop()
-	return nil
-}
-
 // body returns a new request body with the pieces. It can be called again for a
 // redirect.
 func (o Outgoing) body() io.ReadCloser {
 	r, w := io.Pipe()
 	stop := make(chan struct{})
 	go func() { w.CloseWithError(o.slowly(w, stop)) }()
-	return slowBody{r, sync.OnceFunc(func() {
+	return body{r, sync.OnceValue(func() error {
 		close(stop)
-		_ = r.Close() // closing a pipe cannot fail
+		return r.Close()
 	})}
 }
 

@@ -55,7 +55,12 @@ func (r *remote) post(req *http.Request) (*http.Response, error) {
 		if givenUp := req.Context().Err() != nil || r.life.Err() != nil; !givenUp || !f.wrote.Load() {
 			r.tap.observer.Undelivered(u, err)
 		}
-		return nil, failedRequest(u.Message.Method, err)
+		failure := new(Failure)
+		if !errors.As(err, &failure) { // else one for a response that only asks for a token
+			failure = &Failure{Text: inWords(err), cause: err}
+		}
+		failure.Method = u.Message.Method
+		return nil, failure
 	}
 	switch {
 	case followed(resp):
@@ -93,16 +98,6 @@ func (f *flight) carry(out Outgoing) Unit {
 	return u
 }
 
-// failedRequest returns the failure of a request that got no response, or only one that
-// asks for a token.
-func failedRequest(method string, err error) *Failure {
-	if refused := new(Failure); errors.As(err, &refused) {
-		refused.Method = method
-		return refused
-	}
-	return &Failure{Method: method, Text: inWords(err), cause: err}
-}
-
 // refused handles a response with a status of 300 or above. If its body is a JSON-RPC
 // error for the request, that error is passed on as the server's answer.
 func (r *remote) refused(req *http.Request, u Unit, resp *http.Response) (*http.Response, error) {
@@ -117,7 +112,16 @@ func (r *remote) refused(req *http.Request, u Unit, resp *http.Response) (*http.
 	if m, err := wire.ParseMessage(said.head); err == nil && said.whole() {
 		_, deliver := r.tap.bytes(answerUnit(u.Message, resp), said)
 		if m.Kind == wire.Error && u.Message.Kind == wire.Request && (m.ID == nil || bytes.Equal(m.ID, u.Message.ID)) {
-			return refusedWith(req, resp, deliver, failure)
+			status := resp.StatusCode
+			switch {
+			case deliver == nil:
+				return nil, &Failure{Method: failure.Method, Status: status, Text: droppedText}
+			case status == http.StatusUnauthorized, status == http.StatusForbidden:
+				return nil, failure // the SDK would keep only the message of the error
+			case tryAgain(resp):
+				status = http.StatusBadRequest // for these statuses the SDK ignores the body
+			}
+			return standIn(req, status, resp.Header, io.NopCloser(bytes.NewReader(deliver))), nil
 		}
 	} else {
 		r.tap.failure(u.Message, noteOf(resp, wire.Note{Kind: wire.NoteHTTPStatus, Of: ofUnit(u), To: to, Said: quoted(said.head)}))
@@ -136,20 +140,6 @@ func answerUnit(posted wire.Message, resp *http.Response) Unit {
 		Frame:   wire.Frame{Stream: wire.StreamPost, Header: resp.Header, Status: resp.StatusCode},
 		Related: posted.ID,
 	}
-}
-
-// refusedWith passes on a JSON-RPC error that came with an HTTP refusal.
-func refusedWith(req *http.Request, resp *http.Response, deliver []byte, failure *Failure) (*http.Response, error) {
-	status := resp.StatusCode
-	switch {
-	case deliver == nil:
-		return nil, &Failure{Method: failure.Method, Status: status, Text: droppedText}
-	case status == http.StatusUnauthorized, status == http.StatusForbidden:
-		return nil, failure // the SDK would keep only the message of the error
-	case tryAgain(resp):
-		status = http.StatusBadRequest // for these statuses the SDK ignores the body
-	}
-	return standIn(req, status, resp.Header, io.NopCloser(bytes.NewReader(deliver))), nil
 }
 
 func challenge(resp *http.Response) string {

@@ -6,18 +6,14 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime"
-	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
-
-	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"elicitation-inspector/bridge/wire"
 )
@@ -27,9 +23,9 @@ import (
 // it. A child that leaves the group, as by setsid, is meant to outlive the server and
 // is left alone: it may be a browser that shows a sign-in page.
 type process struct {
+	*lineConn // nil before the process has started
 	ending
 	tap   *tap
-	conn  *lineConn
 	cmd   *exec.Cmd
 	group group
 	grace time.Duration
@@ -82,12 +78,12 @@ func (p *process) start(note wire.Note) error {
 		return err
 	}
 	p.cmd.SysProcAttr = groupAttr()
-	started := make(chan error)
-	go p.runLeader(started)
-	if err := <-started; err != nil {
+	outcome := make(chan error)
+	go p.runLeader(outcome)
+	if err := <-outcome; err != nil {
 		return err
 	}
-	p.conn, p.stdout, p.stderr = newLineConn(p.tap, stdin), &output{ReadCloser: stdout}, &output{ReadCloser: stderr}
+	p.lineConn, p.stdout, p.stderr = newLineConn(p.tap, stdin), &output{ReadCloser: stdout}, &output{ReadCloser: stderr}
 	// The process can be ended from here on, even while the observer blocks.
 	told := make(chan struct{})
 	go func() {
@@ -97,16 +93,24 @@ func (p *process) start(note wire.Note) error {
 	}()
 	go func() {
 		<-told
-		p.conn.writeAll()
+		p.writeAll()
 	}()
 	var readers sync.WaitGroup
 	readers.Go(func() {
 		<-told
-		p.report("standard output", p.conn.readAll(p.stdout))
+		p.report("standard output", p.readAll(p.stdout))
 	})
 	readers.Go(func() {
 		<-told
-		p.report("standard error", p.readStderr())
+		lines := newLineReader(p.stderr, 8<<10)
+		for {
+			line, err := lines.next(min(p.tap.max, maxStderrLine))
+			if err != nil {
+				p.report("standard error", err)
+				return
+			}
+			p.tap.observer.Stderr(line.head, !line.whole(), line.size)
+		}
 	})
 	go func() {
 		readers.Wait()
@@ -119,30 +123,20 @@ func (p *process) start(note wire.Note) error {
 // runLeader starts the program and waits for its end, on one thread: Linux sends the
 // parent-death signal when the thread that started the child ends, so this thread must
 // live as long as the child.
-func (p *process) runLeader(started chan<- error) {
+func (p *process) runLeader(outcome chan<- error) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	if err := p.cmd.Start(); err != nil {
-		started <- err
+		outcome <- err
 		return
 	}
 	p.group = newGroup(p.cmd.Process)
-	register(p.group)
-	started <- nil
+	started.Store(p.group, nil)
+	p.group.guard()
+	outcome <- nil
 	// Cmd.Wait would close the pipes before they are read to the end.
 	p.state, p.waitErr = p.cmd.Process.Wait()
 	close(p.exited)
-}
-
-func (p *process) readStderr() error {
-	lines := newLineReader(p.stderr, 8<<10)
-	for {
-		line, err := lines.next(min(p.tap.max, maxStderrLine))
-		if err != nil {
-			return err
-		}
-		p.tap.observer.Stderr(line.head, !line.whole(), line.size)
-	}
 }
 
 // report notes why reading an output ended, unless the output was closed.
@@ -197,13 +191,14 @@ func (p *process) supervise() {
 		grace = min(grace, orphanTime)
 	case patience = <-p.asked:
 		asked = true
-		_ = p.conn.Close() // an error means that the pipe is broken, which is as good as closed
+		_ = p.Close() // an error means that the pipe is broken, which is as good as closed
 		await(patience, p.exited, grace)
 	}
 	// End the group right after the leader was reaped, because the system may reuse the
 	// id of an empty group.
 	problem := p.endGroup(patience, grace)
-	unregister(p.group)
+	started.Delete(p.group)
+	p.group.unguard()
 	problem = errors.Join(problem, p.endOutput())
 
 	exit := Exit{Code: -1}
@@ -219,7 +214,8 @@ func (p *process) supervise() {
 	if asked {
 		note.By = wire.ByInspector
 	}
-	if exit.failed(asked) {
+	// To end by a signal is no failure if the process was asked to end.
+	if exit.Code > 0 || exit.Err != nil || exit.Signal != "" && !asked {
 		p.tap.failure(noRequest, wire.Frame{Note: &note})
 	} else {
 		p.tap.note(note)
@@ -254,11 +250,11 @@ func (p *process) endOutput() error {
 	if !await(context.Background(), p.drained, drainTime) {
 		err = errors.New("its output did not end")
 	}
-	_ = p.conn.Close()
+	_ = p.Close()
 	_ = p.stdout.Close()
 	_ = p.stderr.Close()
 	await(context.Background(), p.drained, lastWords)
-	await(context.Background(), p.conn.stopped, lastWords)
+	await(context.Background(), p.stopped, lastWords)
 	return err
 }
 
@@ -304,9 +300,6 @@ func await(patience context.Context, done <-chan struct{}, limit time.Duration) 
 	}
 }
 
-// Connect implements [mcp.Transport].
-func (p *process) Connect(ctx context.Context) (mcp.Connection, error) { return p.conn.Connect(ctx) }
-
 func (p *process) end(patience context.Context) error {
 	p.asked <- patience
 	<-p.gone
@@ -330,10 +323,13 @@ func command(s Spec) (*exec.Cmd, error) {
 	cmd.Dir = s.Dir
 	cmd.Env = append(os.Environ(), s.Env...)
 	if path, ok := pathOf(s.Env); ok && filepath.Base(s.Command[0]) == s.Command[0] {
-		if found := lookIn(path, s.Command[0]); found != "" {
-			cmd.Path, cmd.Err = found, nil
-		} else {
-			cmd.Err = &exec.Error{Name: s.Command[0], Err: exec.ErrNotFound}
+		cmd.Err = &exec.Error{Name: s.Command[0], Err: exec.ErrNotFound}
+		for _, dir := range filepath.SplitList(path) {
+			// An empty entry would mean the current directory.
+			if found, err := exec.LookPath(filepath.Join(dir, s.Command[0])); dir != "" && err == nil {
+				cmd.Path, cmd.Err = found, nil
+				break
+			}
 		}
 	}
 	if cmd.Err != nil {
@@ -351,18 +347,6 @@ func pathOf(env []string) (path string, ok bool) {
 		}
 	}
 	return path, ok
-}
-
-func lookIn(path, name string) string {
-	for _, dir := range filepath.SplitList(path) {
-		if dir == "" {
-			continue // an empty entry would mean the current directory
-		}
-		if found, err := exec.LookPath(filepath.Join(dir, name)); err == nil {
-			return found
-		}
-	}
-	return ""
 }
 
 func explainStart(cmd *exec.Cmd, err error) error {
@@ -389,36 +373,12 @@ func explainStart(cmd *exec.Cmd, err error) error {
 
 // started holds the groups of all processes that this program has started and that have
 // not ended, so that KillAll can reach them.
-var started struct {
-	sync.Mutex
-	groups map[group]bool
-}
+var started sync.Map
 
 // KillAll kills every started process that has not ended, with its group, and does not
 // wait. It is for a program that must exit at once.
 func KillAll() {
-	started.Lock()
-	all := slices.Collect(maps.Keys(started.groups))
-	started.Unlock()
-	for _, g := range all {
-		g.kill()
+	for g := range started.Range {
+		g.(group).kill()
 	}
-}
-
-// register records a running group for KillAll and the guardian.
-func register(g group) {
-	started.Lock()
-	if started.groups == nil {
-		started.groups = map[group]bool{}
-	}
-	started.groups[g] = true
-	started.Unlock()
-	g.guard()
-}
-
-func unregister(g group) {
-	started.Lock()
-	delete(started.groups, g)
-	started.Unlock()
-	g.unguard()
 }

@@ -3,6 +3,8 @@ package transport
 import (
 	"context"
 	"errors"
+	"go/parser"
+	"go/token"
 	"io/fs"
 	"os"
 	"os/exec"
@@ -420,5 +422,19 @@ func wait(t testing.TB, done <-chan struct{}) {
 	case <-done:
 	case <-time.After(patience):
 		t.Fatal("it has not ended")
+	}
+}
+
+// TestEverySystem checks that the files for other systems belong to this package.
+func TestEverySystem(t *testing.T) {
+	files, err := filepath.Glob("*.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range files {
+		parsed, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.PackageClauseOnly)
+		if err != nil || parsed.Name.Name != "transport" {
+			t.Errorf("%s: package %v, %v", file, parsed.Name, err)
+		}
 	}
 }

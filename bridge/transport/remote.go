@@ -68,7 +68,7 @@ func openHTTP(s Spec, t *tap, opts Options) (way, error) {
 	r := &remote{
 		ending: ending{gone: make(chan struct{})},
 		tap:    t, spec: s, origin: u, grace: opts.Grace, pauses: opts.pauses,
-		posts: map[string]wire.Message{},
+		posts: map[string]wire.Message{}, open: map[*eventStream]bool{},
 		base: &http.Transport{
 			Proxy:                  http.ProxyFromEnvironment,
 			DialContext:            dialer.DialContext,

@@ -19,8 +19,6 @@ func (l *Link) Abandon() { l.way.abandon() }
 
 func (c *lineConn) abandon() { _ = c.w.Close() } // an error means that the pipe is broken, which is as good as closed
 
-func (p *process) abandon() { p.conn.abandon() }
-
 func (r *remote) abandon() {
 	r.lose(errors.New("all connections were closed on purpose"))
 	r.mu.Lock()
@@ -71,32 +69,6 @@ func (r *remote) openStream(related json.RawMessage) *eventStream {
 		}
 	}
 	return nil
-}
-
-// opened adds a stream to r.open.
-func (r *remote) opened(s *eventStream) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.open == nil {
-		r.open = map[*eventStream]bool{}
-	}
-	r.open[s] = true
-}
-
-func (r *remote) forget(s *eventStream) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	delete(r.open, s)
-}
-
-// deliberately marks the note on a stream that DropStream has closed, and replaces its
-// error.
-func (s *eventStream) deliberately(note *wire.Frame, err error) error {
-	if !s.dropped.Load() {
-		return err
-	}
-	note.Actor, note.Fault = "fault", "drop-stream"
-	return errors.New("it was closed on purpose")
 }
 
 // overhear observes the answer to a POST that is no message, or whose sender waits for
