@@ -1,15 +1,13 @@
 package signin
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
-	"io"
+	"maps"
 	"net/http"
 	"net/url"
 	"slices"
-	"strings"
 	"time"
 
 	"elicitation-inspector/bridge/wire"
@@ -111,13 +109,6 @@ func endedByPerson(err error) bool {
 	return errors.Is(err, errDeclined) || errors.Is(err, errCancelled) || errors.Is(err, errStopped)
 }
 
-// clone returns a copy that shares no list with a.
-func (a *Attempt) clone() Attempt {
-	out := *a
-	out.Scopes, out.Steps = slices.Clone(a.Scopes), slices.Clone(a.Steps)
-	return out
-}
-
 // Request is a request of an attempt that waits for the person's decision. Its secrets are
 // masked.
 type Request struct {
@@ -144,33 +135,6 @@ type Decision struct {
 // ErrNotHeld is the error of a decision when no request is held.
 var ErrNotHeld = errors.New("no request of a sign-in is held")
 
-// fieldsOf returns parameters as fields, sorted by name, with their secrets masked.
-func (m masks) fieldsOf(v url.Values) (out []Field) {
-	for name, values := range m.values(v) {
-		for _, value := range values {
-			out = append(out, Field{name, value})
-		}
-	}
-	slices.SortStableFunc(out, func(a, b Field) int { return strings.Compare(a.Name, b.Name) })
-	return out
-}
-
-// restored returns fields as parameters, and puts the original values back where a field
-// has the placeholder.
-func restored(fields []Field, original url.Values) url.Values {
-	out, used := url.Values{}, map[string]int{}
-	for _, f := range fields {
-		if f.Value == redact.Placeholder {
-			if i := used[f.Name]; i < len(original[f.Name]) {
-				f.Value = original[f.Name][i]
-			}
-			used[f.Name]++
-		}
-		out.Add(f.Name, f.Value)
-	}
-	return out
-}
-
 // held waits for the person's decision about a request if the flow is stepwise. It returns
 // the URL, the parameters and the body to send.
 func (f *Flow) held(ctx context.Context, step wire.Step, method string, u *url.URL, params url.Values, body []byte) (*url.URL, url.Values, []byte, error) {
@@ -182,7 +146,13 @@ func (f *Flow) held(ctx context.Context, step wire.Step, method string, u *url.U
 		shown.RawQuery = ""
 	}
 	m := f.masks()
-	req := &Request{Step: step, Method: method, URL: m.address(&shown), Fields: m.fieldsOf(params)}
+	req := &Request{Step: step, Method: method, URL: m.address(&shown)}
+	masked := m.values(params)
+	for _, name := range slices.Sorted(maps.Keys(masked)) {
+		for _, value := range masked[name] {
+			req.Fields = append(req.Fields, Field{name, value})
+		}
+	}
 	if step == wire.StepRegistration {
 		req.Body = m.body(http.Header{}, body, false)
 	}
@@ -217,11 +187,15 @@ func (f *Flow) held(ctx context.Context, step wire.Step, method string, u *url.U
 	if d.Changed.Body != req.Body {
 		body = []byte(d.Changed.Body)
 	}
-	return changed, restored(d.Changed.Fields, params), body, nil
-}
-
-// withBody replaces the body of a request.
-func withBody(req *http.Request, body []byte) {
-	req.Body, req.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
-	req.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(body)), nil }
+	fields, used := url.Values{}, map[string]int{}
+	for _, f := range d.Changed.Fields {
+		if f.Value == redact.Placeholder {
+			if i := used[f.Name]; i < len(params[f.Name]) {
+				f.Value = params[f.Name][i]
+			}
+			used[f.Name]++
+		}
+		fields.Add(f.Name, f.Value)
+	}
+	return changed, fields, body, nil
 }

@@ -65,9 +65,6 @@ func (c Config) Check() error {
 	return nil
 }
 
-// confidential reports whether the client can authenticate without a person.
-func (c Config) confidential() bool { return c.ClientSecret != "" || c.ClientKey != nil }
-
 // ReadSecret reads a client secret from a file, and trims white space around it.
 func ReadSecret(path string) (string, error) {
 	text, err := os.ReadFile(path)

@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"net"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"sync"
 	"sync/atomic"
@@ -68,7 +70,11 @@ type callbackServer struct {
 // NewDesk returns a desk without flows. The caller must Close it.
 func NewDesk(c DeskConfig) *Desk {
 	return &Desk{
-		transport: newTransport(), config: c, secrets: redact.Given(), flows: map[string]*Flow{}, redirects: map[string]chan<- url.Values{},
+		transport: &http.Transport{
+			Proxy: http.ProxyFromEnvironment, ForceAttemptHTTP2: true, TLSHandshakeTimeout: exchangeTime, IdleConnTimeout: exchangeTime,
+			MaxResponseHeaderBytes: answerMost,
+		},
+		config: c, secrets: redact.Given(), flows: map[string]*Flow{}, redirects: map[string]chan<- url.Values{},
 		callbacks: map[int]*callbackServer{}, watches: map[*func(*Flow)]struct{}{},
 	}
 }
@@ -84,9 +90,6 @@ func (d *Desk) MaskedJSON(server string, raw []byte) []byte { return d.secrets.J
 func (d *Desk) MaskedText(server, text string) string { return d.secrets.TextOf(server, text) }
 
 func (f *Flow) masks() masks { return masks{secrets: f.desk.secrets, server: f.name} }
-
-// number returns the number of the next attempt.
-func (d *Desk) number() int { return int(d.count.Add(1)) }
 
 // Flow returns the flow of a server, always the same for a key. It returns nil if sign-ins
 // are off for the server, or if its URL is invalid.
@@ -125,13 +128,10 @@ func (d *Desk) Watch(changed func(*Flow)) (stop func()) {
 // changed tells the watchers that a flow has changed.
 func (d *Desk) changed(f *Flow) {
 	d.mu.Lock()
-	list := make([]func(*Flow), 0, len(d.watches))
-	for watch := range d.watches {
-		list = append(list, *watch)
-	}
+	list := slices.Collect(maps.Keys(d.watches))
 	d.mu.Unlock()
 	for _, watch := range list {
-		watch(f)
+		(*watch)(f)
 	}
 }
 

@@ -43,9 +43,36 @@ func (f *Flow) fetchCode(ctx context.Context, args *auth.AuthorizationArgs) (*au
 	}
 	query, forget := f.desk.await(params.Get("state"))
 	defer forget()
-	f.showWaiting(u, params)
-	if err := f.tell(u); err != nil {
-		return nil, err
+	m := f.masks()
+	shown, plain := m.address(u), *u
+	plain.RawQuery = ""
+	f.mu.Lock()
+	f.address = u.String()
+	f.mu.Unlock()
+	f.update(func(a *Attempt) {
+		a.State, a.URL, a.Endpoint = Waiting, shown, plain.String()
+		a.Scopes, a.Resource = strings.Fields(params.Get("scope")), m.param("resource", params.Get("resource"))
+		a.RedirectURI, a.ClientID = params.Get("redirect_uri"), params.Get("client_id")
+		switch a.ClientID {
+		case "":
+			a.Registration = ""
+		case f.config.MetadataURL:
+			a.Registration = ByMetadataDocument
+		case f.config.ClientID:
+			a.Registration = Preregistered
+		default:
+			a.Registration = Dynamic
+		}
+	})
+	switch c := f.desk.config; {
+	case !c.Headless:
+	case f.desk.alone.Load():
+		return nil, fmt.Errorf("a person must sign in, and nobody did within %v (--oauth-wait)", c.Wait)
+	case c.Tell == nil:
+		return nil, errNobody
+	default:
+		f.log(wire.StepAuthorization, u, 0, "")
+		c.Tell(f.name, u.String())
 	}
 	var limit <-chan time.Time
 	if wait := f.desk.config.Wait; wait > 0 {
@@ -64,53 +91,9 @@ func (f *Flow) fetchCode(ctx context.Context, args *auth.AuthorizationArgs) (*au
 	}
 }
 
-// showWaiting puts the attempt into the state Waiting, with the parameters of the authorization URL.
-func (f *Flow) showWaiting(u *url.URL, params url.Values) {
-	m := f.masks()
-	shown, plain := m.address(u), *u
-	plain.RawQuery = ""
-	f.mu.Lock()
-	f.address = u.String()
-	f.mu.Unlock()
-	f.update(func(a *Attempt) {
-		a.State, a.URL, a.Endpoint = Waiting, shown, plain.String()
-		a.Scopes, a.Resource = strings.Fields(params.Get("scope")), m.param("resource", params.Get("resource"))
-		a.RedirectURI, a.ClientID = params.Get("redirect_uri"), params.Get("client_id")
-		a.Registration = f.registeredBy(a.ClientID)
-	})
-}
-
-// registeredBy returns how a client id was registered.
-func (f *Flow) registeredBy(id string) Registration {
-	switch id {
-	case "":
-		return ""
-	case f.config.MetadataURL:
-		return ByMetadataDocument
-	case f.config.ClientID:
-		return Preregistered
-	}
-	return Dynamic
-}
-
 // errNobody is the error of a sign-in that needs a person where there is none.
 var errNobody = errors.New("a person must sign in, and this command does not wait for one: --oauth-wait 5m prints the address to open and waits; " +
 	"a client with a secret or a key (--oauth-client-id), or a token that --oauth-keep has kept, needs no person")
-
-// tell tells the person of a headless desk to open the authorization URL.
-func (f *Flow) tell(u *url.URL) error {
-	switch {
-	case !f.desk.config.Headless:
-		return nil
-	case f.desk.alone.Load():
-		return fmt.Errorf("a person must sign in, and nobody did within %v (--oauth-wait)", f.desk.config.Wait)
-	case f.desk.config.Tell == nil:
-		return errNobody
-	}
-	f.log(wire.StepAuthorization, u, 0, "")
-	f.desk.config.Tell(f.name, u.String())
-	return nil
-}
 
 // Open returns the authorization URL for the person's browser, and logs the visit. The URL
 // is secret: whoever has it can finish the sign-in. Open returns false unless the attempt
@@ -134,7 +117,8 @@ func (f *Flow) redirected(ctx context.Context, q url.Values) (*auth.Authorizatio
 	f.mu.Lock()
 	f.address = ""
 	f.mu.Unlock()
-	u, err := url.Parse(r.redirectURL(q))
+	a, _ := f.Attempt()
+	u, err := url.Parse(a.RedirectURI + "?" + q.Encode())
 	if err != nil {
 		return nil, err
 	}

@@ -62,7 +62,9 @@ func (f *Flow) Attempt() (Attempt, bool) {
 	if f.latest == nil {
 		return Attempt{}, false
 	}
-	return f.latest.clone(), true
+	out := *f.latest
+	out.Scopes, out.Steps = slices.Clone(out.Scopes), slices.Clone(out.Steps)
+	return out, true
 }
 
 // Busy reports whether an attempt is under way; requests to the server wait for its end.
@@ -96,7 +98,9 @@ func (f *Flow) releaseTurn() { <-f.turn }
 // or an [Error]. The attempt is Withdrawn when ctx ends. again says that the request was
 // already sent again after an earlier SignIn. note logs the frames of the attempt.
 func (f *Flow) SignIn(ctx context.Context, refused *http.Response, again bool, note func(wire.Frame)) error {
-	before := f.lastEnded()
+	f.mu.Lock()
+	before := f.ended
+	f.mu.Unlock()
 	if err := f.takeTurn(ctx); err != nil {
 		return err
 	}
@@ -119,16 +123,10 @@ func (f *Flow) SignIn(ctx context.Context, refused *http.Response, again bool, n
 	return f.signIn(ctx, refused)
 }
 
-// lastEnded returns the number of the latest sign-in that has ended.
-func (f *Flow) lastEnded() int {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	return f.ended
-}
-
 // signIn makes one attempt to get a token from the beginning. The caller holds the turn.
 func (f *Flow) signIn(ctx context.Context, refused *http.Response) error {
-	ctx, number := f.begin(ctx, Attempt{Grant: GrantCode, Refused: refused.StatusCode, Challenge: challengeOf(refused)})
+	challenge := strings.Join(refused.Header.Values("WWW-Authenticate"), ", ")
+	ctx, number := f.begin(ctx, Attempt{Grant: GrantCode, Refused: refused.StatusCode, Challenge: challenge})
 	f.run = newRun(f, number, refused)
 	err := f.conclude(ctx, f.authorize(ctx, refused))
 	f.mu.Lock()
@@ -141,7 +139,7 @@ func (f *Flow) signIn(ctx context.Context, refused *http.Response) error {
 // begin returns ends with errDeclined or errCancelled as its cause.
 func (f *Flow) begin(ctx context.Context, a Attempt) (context.Context, int) {
 	ctx, finish := context.WithCancelCause(ctx)
-	a.Number, a.Server, a.Began, a.Resource = f.desk.number(), f.name, time.Now(), f.server.String()
+	a.Number, a.Server, a.Began, a.Resource = int(f.desk.count.Add(1)), f.name, time.Now(), f.server.String()
 	f.mu.Lock()
 	if last := f.latest; last != nil && last.Grant == GrantRefresh && last.State == Failed && a.Grant == GrantCode {
 		a.Steps = slices.Clone(last.Steps) // they say why the person is asked again
@@ -156,7 +154,10 @@ func (f *Flow) begin(ctx context.Context, a Attempt) (context.Context, int) {
 func (f *Flow) conclude(ctx context.Context, err error) error {
 	failure := f.run.failure(ctx, err)
 	f.run = nil
-	if f.forgotten(err) {
+	// The authorization server may have forgotten the client if it answers invalid_client,
+	// or if the attempt ends before the browser has come back.
+	var refused *oauth2.RetrieveError
+	if a, _ := f.Attempt(); a.State == Waiting || errors.As(err, &refused) && refused.ErrorCode == "invalid_client" {
 		clear(f.registered)
 	}
 	f.update(func(a *Attempt) {
@@ -173,21 +174,13 @@ func (f *Flow) conclude(ctx context.Context, err error) error {
 	return failure
 }
 
-// forgotten reports whether the authorization server may have forgotten the client: it
-// answers invalid_client, or the attempt ends before the browser has come back.
-func (f *Flow) forgotten(err error) bool {
-	var refused *oauth2.RetrieveError
-	a, _ := f.Attempt()
-	return a.State == Waiting || errors.As(err, &refused) && refused.ErrorCode == "invalid_client"
-}
-
 // errNotOffered is the error of a grant that the authorization server does not support.
 var errNotOffered = errors.New("the authorization server does not offer this grant")
 
 // authorize runs the SDK's flow of a grant. A client with a secret or a key can use both grants:
 // without a page the one that needs no person comes first, with a page the other one.
 func (f *Flow) authorize(ctx context.Context, refused *http.Response) error {
-	confidential := f.config.confidential()
+	confidential := f.config.ClientSecret != "" || f.config.ClientKey != nil
 	if confidential && f.desk.config.Headless {
 		if err := f.byCredentials(ctx, refused); !errors.Is(err, errNotOffered) {
 			return err
@@ -219,8 +212,12 @@ func withoutBody(refused *http.Response) *http.Response {
 // byCredentials gets a token with the client credentials grant.
 func (f *Flow) byCredentials(ctx context.Context, refused *http.Response) error {
 	if f.credentials == nil {
+		credentials := f.preregistered()
+		if f.config.ClientKey != nil { // the SDK requires a secret, which the tap replaces by an assertion
+			credentials.ClientSecretAuth = &oauthex.ClientSecretAuth{ClientSecret: "replaced"}
+		}
 		var err error
-		if f.credentials, err = f.newCredentials(); err != nil {
+		if f.credentials, err = extauth.NewClientCredentialsHandler(&extauth.ClientCredentialsHandlerConfig{Credentials: credentials, HTTPClient: f.client()}); err != nil {
 			return err
 		}
 	}
@@ -276,12 +273,6 @@ func (f *Flow) scopes(discovered []string) []string {
 	return out
 }
 
-// newTokenSource is the SDK's hook for the token of an authorization code.
-func (f *Flow) newTokenSource(_ context.Context, config *oauth2.Config, token *oauth2.Token) (oauth2.TokenSource, error) {
-	f.setTokens(&tokenSet{token: token, config: config, resource: f.run.resource, issuer: f.run.issuer})
-	return oauth2.StaticTokenSource(token), nil
-}
-
 // newCode returns the SDK's handler of the authorization code grant.
 func (f *Flow) newCode(redirectURI string) (*auth.AuthorizationCodeHandler, error) {
 	c := &auth.AuthorizationCodeHandlerConfig{
@@ -290,7 +281,10 @@ func (f *Flow) newCode(redirectURI string) (*auth.AuthorizationCodeHandler, erro
 		ScopeFilter:              f.scopes,
 		RequestRefreshToken:      true,
 		Client:                   f.client(),
-		NewTokenSource:           f.newTokenSource,
+		NewTokenSource: func(_ context.Context, config *oauth2.Config, token *oauth2.Token) (oauth2.TokenSource, error) {
+			f.setTokens(&tokenSet{token: token, config: config, resource: f.run.resource, issuer: f.run.issuer})
+			return oauth2.StaticTokenSource(token), nil
+		},
 		DynamicClientRegistrationConfig: &auth.DynamicClientRegistrationConfig{Metadata: &oauthex.ClientRegistrationMetadata{
 			ClientName:              "MCP Elicitation Inspector",
 			RedirectURIs:            []string{redirectURI},
@@ -306,15 +300,6 @@ func (f *Flow) newCode(redirectURI string) (*auth.AuthorizationCodeHandler, erro
 		c.PreregisteredClient = f.preregistered()
 	}
 	return auth.NewAuthorizationCodeHandler(c)
-}
-
-// newCredentials returns the SDK's handler of the client credentials grant.
-func (f *Flow) newCredentials() (*extauth.ClientCredentialsHandler, error) {
-	credentials := f.preregistered()
-	if f.config.ClientKey != nil { // the SDK requires a secret, which the tap replaces by an assertion
-		credentials.ClientSecretAuth = &oauthex.ClientSecretAuth{ClientSecret: "replaced"}
-	}
-	return extauth.NewClientCredentialsHandler(&extauth.ClientCredentialsHandlerConfig{Credentials: credentials, HTTPClient: f.client()})
 }
 
 // preregistered returns the credentials of the configured client.
@@ -336,9 +321,4 @@ func (f *Flow) client() *http.Client {
 		req.Header.Del("Referer")
 		return nil
 	}}
-}
-
-// challengeOf returns the WWW-Authenticate headers of a response.
-func challengeOf(resp *http.Response) string {
-	return strings.Join(resp.Header.Values("WWW-Authenticate"), ", ")
 }

@@ -183,20 +183,13 @@ func (r *run) wrong(req *http.Request, a *answer) string {
 		return r.wrongServer(a.body)
 	case r.step == wire.StepRegistration && rawjson.Text(rawjson.Member(a.body, "client_id")) == "":
 		return "the response has no client_id"
-	case r.step == wire.StepToken || r.step == wire.StepRefresh:
-		return wrongToken(a)
-	}
-	return ""
-}
-
-// wrongToken returns what is wrong with the syntax of a token response, or with its type. The SDK checks the other members
-// of the response.
-func wrongToken(a *answer) string {
-	if isJSON(a.header) && !rawjson.Valid(a.body) {
+	case r.step != wire.StepToken && r.step != wire.StepRefresh:
+	case isJSON(a.header) && !rawjson.Valid(a.body):
 		return "the document is no JSON"
-	}
-	if kind := rawjson.Text(rawjson.Member(a.body, "token_type")); kind != "" && !strings.EqualFold(kind, "Bearer") {
-		return fmt.Sprintf("the token_type is %q, and not Bearer", kind)
+	default: // the SDK checks the other members of a token response
+		if kind := rawjson.Text(rawjson.Member(a.body, "token_type")); kind != "" && !strings.EqualFold(kind, "Bearer") {
+			return fmt.Sprintf("the token_type is %q, and not Bearer", kind)
+		}
 	}
 	return ""
 }
@@ -261,8 +254,12 @@ func (r *run) wrongServer(body []byte) string {
 	case !slices.Contains(methods, "S256") && r.grant != GrantCredentials:
 		return "code_challenge_methods_supported does not have S256"
 	}
-	if why := r.foreign(body, issuer); why != "" {
-		return why
+	// The configured client must stay unknown to an authorization server to which it does
+	// not belong. It is not needed where the server takes the client-ID metadata document.
+	c, own := r.flow.config, r.flow.issuer
+	byDocument := c.MetadataURL != "" && r.grant != GrantCredentials && string(rawjson.Member(body, "client_id_metadata_document_supported")) == "true"
+	if c.ClientID != "" && own != "" && !byDocument && strings.TrimSuffix(own, "/") != strings.TrimSuffix(issuer, "/") {
+		return fmt.Sprintf("the client %q belongs to the authorization server %s, and this is %s; if it knows the client, too, name it as the issuer (--oauth-issuer)", c.ClientID, own, issuer)
 	}
 	for _, name := range []string{"authorization_endpoint", "token_endpoint", "registration_endpoint"} {
 		address := rawjson.Text(rawjson.Member(body, name))
@@ -273,24 +270,6 @@ func (r *run) wrongServer(body []byte) string {
 		}
 	}
 	return ""
-}
-
-// foreign returns why the configured client must stay unknown to an authorization server:
-// it belongs to another one. "" means that it may be used, or is not needed, because the
-// server takes the client-ID metadata document, which belongs to no server.
-func (r *run) foreign(body []byte, issuer string) string {
-	c, own := r.flow.config, r.flow.issuer
-	byDocument := c.MetadataURL != "" && r.grant != GrantCredentials && string(rawjson.Member(body, "client_id_metadata_document_supported")) == "true"
-	if c.ClientID == "" || own == "" || byDocument || strings.TrimSuffix(own, "/") == strings.TrimSuffix(issuer, "/") {
-		return ""
-	}
-	return fmt.Sprintf("the client %q belongs to the authorization server %s, and this is %s; if it knows the client, too, name it as the issuer (--oauth-issuer)", c.ClientID, own, issuer)
-}
-
-// redirectURL returns the URL of a redirect with the query q.
-func (r *run) redirectURL(q url.Values) string {
-	a, _ := r.flow.Attempt()
-	return a.RedirectURI + "?" + q.Encode()
 }
 
 // failure returns the error of an attempt whose outcome is err; nil if err is nil.

@@ -83,7 +83,9 @@ func (t tap) RoundTrip(req *http.Request) (*http.Response, error) {
 	}
 	asked = registrationKey(r.issuer, req.URL, body) // as the person has changed it
 	if body != nil {
-		withBody(req, body)
+		req.ContentLength = int64(len(body))
+		req.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(body)), nil }
+		req.Body, _ = req.GetBody()
 	}
 	out, err := t.exchange(req, body)
 	if err != nil {
@@ -134,14 +136,6 @@ func (t tap) exchange(req *http.Request, body []byte) (*answer, error) {
 	}
 	f.took(taken, frame)
 	return out, err
-}
-
-// newTransport returns the HTTP transport of a desk.
-func newTransport() *http.Transport {
-	return &http.Transport{
-		Proxy: http.ProxyFromEnvironment, ForceAttemptHTTP2: true, TLSHandshakeTimeout: exchangeTime, IdleConnTimeout: exchangeTime,
-		MaxResponseHeaderBytes: answerMost,
-	}
 }
 
 // send sends a request if its URL is safe, and reads the response within the limits.

@@ -26,8 +26,6 @@ type tokenSet struct {
 	disused  bool   // a person has expired the token; see [Flow.Expire]
 }
 
-func (t *tokenSet) header() string { return "Bearer " + t.token.AccessToken }
-
 // early is how long before its expiry a token is refreshed.
 const early = 10 * time.Second
 
@@ -39,7 +37,7 @@ func (t *tokenSet) expired() bool {
 // again with it. again says that the request was already sent again after a sign-in.
 func (t *tokenSet) replaces(refused *http.Request, again bool) bool {
 	used := refused.Header.Get("Authorization")
-	sentWithOlder := used != "" && used != t.header()
+	sentWithOlder := used != "" && used != "Bearer "+t.token.AccessToken
 	sentBefore := used == "" && !again && !t.expired()
 	return sentWithOlder || sentBefore
 }
@@ -93,12 +91,6 @@ func (f *Flow) Token(ctx context.Context, fresh bool, note func(wire.Frame)) (st
 	return tokens.token.AccessToken, nil
 }
 
-// isRefused reports whether err is an error response of a token endpoint.
-func isRefused(err error) bool {
-	var refused *oauth2.RetrieveError
-	return errors.As(err, &refused)
-}
-
 // errRefused is the error of a refresh that the authorization server refuses.
 var errRefused = errors.New("the authorization server refuses to refresh the token")
 
@@ -118,7 +110,7 @@ func (f *Flow) refresh(ctx context.Context, old *tokenSet) error {
 	token, err := old.config.TokenSource(context.WithValue(ctx, oauth2.HTTPClient, f.client()), stale).Token()
 	failure := f.conclude(ctx, err)
 	switch {
-	case isRefused(err):
+	case errors.As(err, new(*oauth2.RetrieveError)):
 		f.setTokens(nil)
 		return errRefused
 	case err == nil:
