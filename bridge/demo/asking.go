@@ -381,10 +381,14 @@ var levels = []mcp.LoggingLevel{"debug", "info", "notice", "warning", "error", "
 // wants reports whether the client wants log messages of this level. Since 2026-07-28 each request sets a level, and
 // without one the client gets no messages.
 func (v *visit) wants(level mcp.LoggingLevel) bool {
-	least := v.server.level(v.session)
+	v.server.mu.Lock()
+	least, set := v.server.levels[v.session]
+	v.server.mu.Unlock()
 	if v.rounds() {
 		text, _ := v.meta[mcp.MetaKeyLogLevel].(string)
 		least = mcp.LoggingLevel(text)
+	} else if !set {
+		least = "info" // the server may choose
 	}
 	i := slices.Index(levels, least)
 	return i >= 0 && slices.Index(levels, level) >= i

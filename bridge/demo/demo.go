@@ -77,7 +77,14 @@ func New(o Options) *Server {
 		o.Now = time.Now
 	}
 	if o.Pause == nil {
-		o.Pause = pause
+		o.Pause = func(ctx context.Context, d time.Duration) error {
+			select {
+			case <-time.After(d):
+				return nil
+			case <-ctx.Done():
+				return context.Cause(ctx)
+			}
+		}
 	}
 	s := &Server{
 		options: o,
@@ -90,7 +97,8 @@ func New(o Options) *Server {
 	s.mcp = mcp.NewServer(&mcp.Implementation{Name: Name, Title: "Demo server", Version: "1.0.0"}, &mcp.ServerOptions{
 		Instructions: instructions,
 		Logger:       o.Logger,
-		SetCacheable: cacheable,
+		// Lists depend on the client.
+		SetCacheable: func(_ context.Context, _ mcp.Request, c *mcp.Cacheable) { c.CacheScope = "private" },
 	})
 	s.mcp.AddSendingMiddleware(func(next mcp.MethodHandler) mcp.MethodHandler {
 		s.send = next
@@ -130,9 +138,6 @@ func (s *Server) Close() error {
 	return err
 }
 
-// cacheable marks lists as private, because they depend on the client.
-func cacheable(_ context.Context, _ mcp.Request, c *mcp.Cacheable) { c.CacheScope = "private" }
-
 // receive is middleware for what the SDK's types cannot express: raw results, the tools in their order, and the levels
 // of log messages.
 func (s *Server) receive(next mcp.MethodHandler) mcp.MethodHandler {
@@ -156,38 +161,13 @@ func (s *Server) receive(next mcp.MethodHandler) mcp.MethodHandler {
 			}
 			return &list, nil
 		case *mcp.ServerRequest[*mcp.SetLoggingLevelParams]:
-			s.setLevel(r.Session, r.Params.Level)
+			live := slices.Collect(s.mcp.Sessions())
+			s.mu.Lock()
+			maps.DeleteFunc(s.levels, func(old *mcp.ServerSession, _ mcp.LoggingLevel) bool { return !slices.Contains(live, old) })
+			s.levels[r.Session] = r.Params.Level
+			s.mu.Unlock()
 		}
 		return res, nil
-	}
-}
-
-// setLevel sets the lowest log level that a session wants, and forgets sessions that have ended.
-func (s *Server) setLevel(ss *mcp.ServerSession, level mcp.LoggingLevel) {
-	live := slices.Collect(s.mcp.Sessions())
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	maps.DeleteFunc(s.levels, func(old *mcp.ServerSession, _ mcp.LoggingLevel) bool { return !slices.Contains(live, old) })
-	s.levels[ss] = level
-}
-
-// level returns the lowest log level that a session of 2025-11-25 or before wants. If the client has not set one, the
-// server may choose.
-func (s *Server) level(ss *mcp.ServerSession) mcp.LoggingLevel {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if l, ok := s.levels[ss]; ok {
-		return l
-	}
-	return "info"
-}
-
-func pause(ctx context.Context, d time.Duration) error {
-	select {
-	case <-time.After(d):
-		return nil
-	case <-ctx.Done():
-		return context.Cause(ctx)
 	}
 }
 
@@ -210,22 +190,18 @@ func (s *Server) Handler() http.Handler {
 			requests.ServeHTTP(w, r)
 			return
 		}
-		if r.Method == http.MethodDelete {
-			s.leave(r.Header.Get("Mcp-Session-Id"))
+		if session := r.Header.Get("Mcp-Session-Id"); r.Method == http.MethodDelete && session != "" {
+			// The SDK only ends a session after its last call.
+			s.mu.Lock()
+			visits := slices.Collect(maps.Keys(s.visits))
+			s.mu.Unlock()
+			for _, v := range visits {
+				if v.session.ID() == session {
+					v.end()
+				}
+			}
 		}
 		sessions.ServeHTTP(w, r)
 	})
 	return http.NewCrossOriginProtection().Handler(mux)
-}
-
-// leave cancels the calls of a session, because the SDK only ends a session after its last call.
-func (s *Server) leave(session string) {
-	s.mu.Lock()
-	visits := slices.Collect(maps.Keys(s.visits))
-	s.mu.Unlock()
-	for _, v := range visits {
-		if session != "" && v.session.ID() == session {
-			v.end()
-		}
-	}
 }

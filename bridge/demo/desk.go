@@ -180,21 +180,17 @@ func (d *desk) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	d.pages.ServeHTTP(w, r)
 }
 
-// isAt reports whether the card's page belongs to this host. A loopback server has two names.
-func (c *card) isAt(host string) bool {
-	u, err := url.Parse(c.url)
-	return err == nil && (host == u.Host || host == strings.Replace(u.Host, "127.0.0.1:", "localhost:", 1))
-}
-
 func (d *desk) named(w http.ResponseWriter, r *http.Request) *card {
 	id := r.PathValue("card")
 	c := d.find(func(c *card) bool { return c.id == id })
-	switch {
-	case c != nil && !c.isAt(r.Host):
+	if c == nil {
+		page{Title: "This sign-in is over", Text: "The server no longer knows it. Call the tool again for a new one."}.write(w, http.StatusNotFound)
+		return nil
+	}
+	u, err := url.Parse(c.url)
+	if err != nil || r.Host != u.Host && r.Host != strings.Replace(u.Host, "127.0.0.1:", "localhost:", 1) {
 		http.Error(w, "These pages are not served under this name.", http.StatusMisdirectedRequest)
 		return nil
-	case c == nil:
-		page{Title: "This sign-in is over", Text: "The server no longer knows it. Call the tool again for a new one."}.write(w, http.StatusNotFound)
 	}
 	return c
 }

@@ -25,7 +25,9 @@ func (s *Server) addLibrary() {
 	s.mcp.AddPrompt(&mcp.Prompt{
 		Name: "stand_up", Title: "Prepare the stand-up",
 		Description: "A prompt that asks nothing, for comparison.",
-	}, telling[*mcp.GetPromptParams](s, standUp))
+	}, telling[*mcp.GetPromptParams](s, func(context.Context, *visit) (*mcp.GetPromptResult, error) {
+		return prompted("What the team did yesterday", "Sum up what changed in the repository since yesterday, in three sentences, without praise."), nil
+	}))
 	s.mcp.AddResource(&mcp.Resource{
 		URI: "contract://lease/old-mill", Name: "lease", Title: "Lease of the old mill", MIMEType: "text/markdown",
 		Description: "Asks why you want to read it. Shows a resource that asks.",
@@ -74,10 +76,6 @@ func prompted(description, text string) *mcp.GetPromptResult {
 
 func contents(c mcp.ResourceContents) *mcp.ReadResourceResult {
 	return &mcp.ReadResourceResult{Contents: []*mcp.ResourceContents{&c}}
-}
-
-func standUp(context.Context, *visit) (*mcp.GetPromptResult, error) {
-	return prompted("What the team did yesterday", "Sum up what changed in the repository since yesterday, in three sentences, without praise."), nil
 }
 
 func releaseNotes(ctx context.Context, v *visit) (*mcp.GetPromptResult, error) {
@@ -139,10 +137,6 @@ func (v *visit) whatArrives(ctx context.Context, q question) (*mcp.CallToolResul
 	return said("Arrived: %s", a.Content), nil
 }
 
-func everyField(ctx context.Context, v *visit) (*mcp.CallToolResult, error) {
-	return v.whatArrives(ctx, form("form", nil))
-}
-
 type kind struct {
 	Name, Message string
 	Field         json.RawMessage // the property's schema; nil for the list of lockers, which is generated
@@ -152,29 +146,25 @@ type kind struct {
 func (k kind) id() string { return k.Name }
 
 func (k kind) schema() string {
-	answer := `"answer":` + string(k.Field)
+	field := string(k.Field)
 	switch {
-	case k.Field == nil:
-		return object(`"answer":`+lockers(), "answer")
 	case k.Optional:
-		return object(answer)
+		return object(`"answer":` + field)
+	case k.Field == nil:
+		names := make([]string, 10000)
+		halls := []string{"North hall", "South hall", "Basement", "Roof"}
+		for i := range names {
+			names[i] = fmt.Sprintf(`"%s, %05d"`, halls[i/2500], i+1)
+		}
+		field = `{"type":"string","title":"Locker","enum":[` + strings.Join(names, ",") + `]}`
 	}
-	return object(answer, "answer")
+	return object(`"answer":`+field, "answer")
 }
 
 //go:embed kinds.json
 var kindsJSON string
 
 var kinds = read[[]kind](kindsJSON)
-
-func lockers() string {
-	names := make([]string, 10000)
-	halls := []string{"North hall", "South hall", "Basement", "Roof"}
-	for i := range names {
-		names[i] = fmt.Sprintf(`"%s, %05d"`, halls[i/2500], i+1)
-	}
-	return `{"type":"string","title":"Locker","enum":[` + strings.Join(names, ",") + `]}`
-}
 
 func ask(ctx context.Context, v *visit, args struct{ Kind string }) (*mcp.CallToolResult, error) {
 	k := chosen(args.Kind, kinds())

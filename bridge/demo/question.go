@@ -239,7 +239,14 @@ func (q question) written(revision string) question {
 	for name, p := range rawjson.Members(properties) {
 		if rawjson.Text(rawjson.Member(p, "type")) == "array" {
 			for _, c := range choicesOf(p) {
-				members = append(members, string(mustJSON(c.property(name)))+":"+c.yesOrNo(p))
+				title := mustJSON(rawjson.Text(rawjson.Member(p, "title")) + ": " + c.Title)
+				member := fmt.Sprintf(`%s:{"type":"boolean","title":%s}`, mustJSON(c.property(name)), title)
+				for _, value := range rawjson.Elements(rawjson.Member(p, "default")) {
+					if rawjson.Text(value) == c.Const {
+						member = strings.TrimSuffix(member, "}") + `,"default":true}`
+					}
+				}
+				members = append(members, member)
 			}
 			continue
 		}
@@ -292,17 +299,6 @@ func choicesOf(property json.RawMessage) (list []choice) {
 
 // property returns the name of the boolean that replaces the choice.
 func (c choice) property(of string) string { return of + "_" + strings.ReplaceAll(c.Const, " ", "_") }
-
-// yesOrNo returns the schema of the boolean that replaces the choice.
-func (c choice) yesOrNo(of json.RawMessage) string {
-	title := mustJSON(rawjson.Text(rawjson.Member(of, "title")) + ": " + c.Title)
-	for _, value := range rawjson.Elements(rawjson.Member(of, "default")) {
-		if rawjson.Text(value) == c.Const {
-			return `{"type":"boolean","title":` + string(title) + `,"default":true}`
-		}
-	}
-	return `{"type":"boolean","title":` + string(title) + `}`
-}
 
 // titled returns the schema of a property with the titles of its choices in enumNames.
 func titled(property json.RawMessage) string {

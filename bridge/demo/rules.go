@@ -35,15 +35,6 @@ var breachesJSON string
 
 var breaches = read[[]breach](breachesJSON)
 
-// wrongs holds the breaches that take more than one message, by name.
-var wrongs = map[string]func(context.Context, *visit, breach) (*mcp.CallToolResult, error){
-	"undeclared_mode":       undeclaredMode,
-	"asked_twice":           askedTwice,
-	"reused_elicitation_id": reusedID,
-	"left_over_request":     leftOverRequest,
-	"empty_state":           emptyState,
-}
-
 func ruleBreaker(ctx context.Context, v *visit, args struct{ Rule string }) (*mcp.CallToolResult, error) {
 	b := chosen(args.Rule, breaches())
 	wrong := wrongs[b.Name]
@@ -108,52 +99,51 @@ func (b breach) told(a answer, err error) (*mcp.CallToolResult, error) {
 // sizes is a valid question.
 var sizes = question{key: "size", message: "Which size?", schema: object(`"size":{"type":"string","title":"Size","enum":["S","M"]}`)}
 
-func undeclaredMode(ctx context.Context, v *visit, b breach) (*mcp.CallToolResult, error) {
-	link := question{key: "broken", message: "Sign in to Parcels.", url: "https://parcels.example/login", id: "rule-4"}
-	form := sizes
-	form.key = "broken"
-	switch {
-	case v.missing(link) != "" && v.revision >= protocol.Revision20251125:
-		return b.ask(ctx, v, link)
-	case v.missing(form) != "":
-		return b.ask(ctx, v, form)
-	}
-	return said("This client has declared every mode of %s, so there is none left to break the rule with. Declare fewer and call again.", v.revision), nil
-}
-
-func askedTwice(ctx context.Context, v *visit, b breach) (*mcp.CallToolResult, error) {
-	q := question{key: "first", message: "Which size?", schema: object(`"size":{"type":"string","title":"Size","enum":["S","M","L"]}`, "size")}
-	a, err := v.answer(ctx, q)
-	if err == nil && a.accepted() {
-		q.key = "second"
-		a, err = v.answer(ctx, q)
-	}
-	return b.told(a, err)
-}
-
-func reusedID(ctx context.Context, v *visit, b breach) (*mcp.CallToolResult, error) {
-	var a answer
-	var err error
-	for _, town := range []string{"Amber", "Birch"} {
-		if err == nil {
-			a, err = v.answer(ctx, question{key: town, message: "Sign in to the archive of " + town + ".", url: "https://archive.example/" + town, id: "rule-5"})
+// wrongs holds the breaches that take more than one message, by name.
+var wrongs = map[string]func(context.Context, *visit, breach) (*mcp.CallToolResult, error){
+	"undeclared_mode": func(ctx context.Context, v *visit, b breach) (*mcp.CallToolResult, error) {
+		link := question{key: "broken", message: "Sign in to Parcels.", url: "https://parcels.example/login", id: "rule-4"}
+		form := sizes
+		form.key = "broken"
+		switch {
+		case v.missing(link) != "" && v.revision >= protocol.Revision20251125:
+			return b.ask(ctx, v, link)
+		case v.missing(form) != "":
+			return b.ask(ctx, v, form)
 		}
-	}
-	return b.told(a, err)
-}
-
-func leftOverRequest(ctx context.Context, v *visit, b breach) (*mcp.CallToolResult, error) {
-	res, err := v.server.sendRaw(ctx, v.session, protocol.MethodElicit, sizes.encode(v.revision))
-	if err = refusal(err); err != nil && !errors.As(err, new(*ending)) {
-		err = problem("It did not get through: %v", err)
-	}
-	return b.told(answerOf(res), err)
-}
-
-func emptyState(ctx context.Context, v *visit, b breach) (*mcp.CallToolResult, error) {
-	if v.replies[sizes.key] == nil {
-		return nil, rawf(`{"resultType":"input_required","inputRequests":{"size":{"method":%q,"params":%s}},"requestState":""}`, protocol.MethodElicit, sizes.encode(v.revision))
-	}
-	a, err := v.answer(ctx, sizes)
-	return b.told(a, err)
+		return said("This client has declared every mode of %s, so there is none left to break the rule with. Declare fewer and call again.", v.revision), nil
+	},
+	"asked_twice": func(ctx context.Context, v *visit, b breach) (*mcp.CallToolResult, error) {
+		q := question{key: "first", message: "Which size?", schema: object(`"size":{"type":"string","title":"Size","enum":["S","M","L"]}`, "size")}
+		a, err := v.answer(ctx, q)
+		if err == nil && a.accepted() {
+			q.key = "second"
+			a, err = v.answer(ctx, q)
+		}
+		return b.told(a, err)
+	},
+	"reused_elicitation_id": func(ctx context.Context, v *visit, b breach) (*mcp.CallToolResult, error) {
+		var a answer
+		var err error
+		for _, town := range []string{"Amber", "Birch"} {
+			if err == nil {
+				a, err = v.answer(ctx, question{key: town, message: "Sign in to the archive of " + town + ".", url: "https://archive.example/" + town, id: "rule-5"})
+			}
+		}
+		return b.told(a, err)
+	},
+	"left_over_request": func(ctx context.Context, v *visit, b breach) (*mcp.CallToolResult, error) {
+		res, err := v.server.sendRaw(ctx, v.session, protocol.MethodElicit, sizes.encode(v.revision))
+		if err = refusal(err); err != nil && !errors.As(err, new(*ending)) {
+			err = problem("It did not get through: %v", err)
+		}
+		return b.told(answerOf(res), err)
+	},
+	"empty_state": func(ctx context.Context, v *visit, b breach) (*mcp.CallToolResult, error) {
+		if v.replies[sizes.key] == nil {
+			return nil, rawf(`{"resultType":"input_required","inputRequests":{"size":{"method":%q,"params":%s}},"requestState":""}`, protocol.MethodElicit, sizes.encode(v.revision))
+		}
+		a, err := v.answer(ctx, sizes)
+		return b.told(a, err)
+	},
 }

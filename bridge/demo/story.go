@@ -33,7 +33,10 @@ var stories = map[string]story{
 	// Everyday work: each asks in form mode, once or several times.
 	"deploy": taking(deploy), "transfer_money": taking(transfer), "book_table": taking(bookTable), "delete_files": taking(deleteFiles), "onboard": onboard,
 	// The fields of a form.
-	"every_field": everyField, "ask": taking(ask),
+	"every_field": func(ctx context.Context, v *visit) (*mcp.CallToolResult, error) {
+		return v.whatArrives(ctx, form("form", nil))
+	},
+	"ask": taking(ask),
 	// Sign-ins and other links.
 	"connect_calendar": connectCalendar, "connect_mailbox": connectMailbox, "protected_report": taking(protectedReport), "suspicious_link": taking(suspiciousLink),
 	// Best in 2026-07-28, where questions are part of results, and answers part of repeated requests.

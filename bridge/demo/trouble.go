@@ -59,8 +59,18 @@ func flood(ctx context.Context, v *visit, args floodArgs) (*mcp.CallToolResult, 
 	v.outcome = &o
 	var a answer
 	sent, err := v.askDuring(ctx, form("gate", &a), args.Wait, func() string {
+		most := args.Count
+		if !v.wants("info") {
+			most = 0
+		}
 		start := time.Now()
-		o.Sent = v.pour(ctx, args.Count)
+		for i := range most {
+			params := fmt.Appendf(nil, `{"level":"info","logger":"flood","data":"gauge %03d: %d.%02d m, message %d of %d"}`, i%100, 3+i%4, i%97, i+1, args.Count)
+			if _, err := v.server.sendRaw(ctx, v.session, protocol.NotificationMessage, params); err != nil {
+				break
+			}
+			o.Sent++
+		}
 		o.Milliseconds = time.Since(start).Milliseconds()
 		return string(mustJSON(o))
 	})
@@ -75,20 +85,6 @@ func flood(ctx context.Context, v *visit, args floodArgs) (*mcp.CallToolResult, 
 		return said("No messages: this client has asked for none of level info."), nil
 	}
 	return said("%d messages in %d ms.", o.Sent, o.Milliseconds), nil
-}
-
-// pour sends log messages as fast as the client reads them, and returns how many it has sent.
-func (v *visit) pour(ctx context.Context, count int) int {
-	if !v.wants("info") {
-		return 0
-	}
-	for i := range count {
-		params := fmt.Appendf(nil, `{"level":"info","logger":"flood","data":"gauge %03d: %d.%02d m, message %d of %d"}`, i%100, 3+i%4, i%97, i+1, count)
-		if _, err := v.server.sendRaw(ctx, v.session, protocol.NotificationMessage, params); err != nil {
-			return i
-		}
-	}
-	return count
 }
 
 func askMany(ctx context.Context, v *visit, args struct{ Count int }) (*mcp.CallToolResult, error) {

@@ -117,7 +117,9 @@ func transfer(ctx context.Context, v *visit, args transferArgs) (*mcp.CallToolRe
 		return nil, err
 	}
 	o.Confirmed, o.Invoice = c.Amount, c.Invoice
-	if !sameNumber(o.Amount, o.Confirmed) {
+	asked, ok := new(big.Rat).SetString(string(o.Amount))
+	confirmed, also := new(big.Rat).SetString(string(o.Confirmed))
+	if !ok || !also || asked.Cmp(confirmed) != 0 {
 		return failed("You were asked for %s %s and confirmed %s. No money was sent.", o.Amount, o.Currency, o.Confirmed), nil
 	}
 	o.Status = "sent"
@@ -126,12 +128,6 @@ func transfer(ctx context.Context, v *visit, args transferArgs) (*mcp.CallToolRe
 		text += " This server reads numbers as doubles, so it took the invoice for number 9007199254740992. What was sent is in the wire log."
 	}
 	return said("%s", text), nil
-}
-
-func sameNumber(a, b json.Number) bool {
-	x, ok := new(big.Rat).SetString(string(a))
-	y, also := new(big.Rat).SetString(string(b))
-	return ok && also && x.Cmp(y) == 0
 }
 
 var restaurants = map[string]string{"lantern": "The Paper Lantern", "harbour": "Harbour Kitchen", "nonna": "Da Nonna"}

@@ -2,6 +2,7 @@ package elicit
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -64,15 +65,7 @@ func CheckInputs(schema json.RawMessage, fields []Field, in Inputs) (json.RawMes
 // inOrder sorts problems by field; problems without a field come last.
 func inOrder(problems []Problem) {
 	slices.SortStableFunc(problems, func(a, b Problem) int {
-		switch {
-		case a.Field == b.Field:
-			return strings.Compare(a.Pointer, b.Pointer)
-		case a.Field < 0:
-			return 1
-		case b.Field < 0:
-			return -1
-		}
-		return a.Field - b.Field
+		return cmp.Or(cmp.Compare(uint(a.Field), uint(b.Field)), strings.Compare(a.Pointer, b.Pointer)) // uint(-1) is the greatest
 	})
 }
 
@@ -103,7 +96,13 @@ func check(fields []Field, schema, content json.RawMessage) (problems []Problem,
 			err = fmt.Errorf("the schema cannot be checked against: %v", r)
 		}
 	}()
-	c := checkers.take(schema)
+	checkers.mu.Lock()
+	c := checkers.free[string(schema)]
+	delete(checkers.free, string(schema))
+	checkers.mu.Unlock()
+	if c == nil {
+		c = new(checker)
+	}
 	c.deadline = time.Now().Add(checkBudget)
 	if c.schema == nil {
 		if c.schema, err = c.compile(schema); err != nil {
@@ -115,7 +114,14 @@ func check(fields []Field, schema, content json.RawMessage) (problems []Problem,
 		return []Problem{{Field: -1, Text: wording.Sentence(err.Error())}}, nil
 	}
 	invalid := c.schema.Validate(value)
-	checkers.give(schema, c)
+	if len(schema) <= schemaMost {
+		checkers.mu.Lock()
+		if checkers.free == nil || len(checkers.free) == checkersMost {
+			checkers.free = map[string]*checker{}
+		}
+		checkers.free[string(schema)] = c
+		checkers.mu.Unlock()
+	}
 	var failed *jsonschema.ValidationError
 	if invalid == nil || !errors.As(invalid, &failed) {
 		return nil, invalid
@@ -159,7 +165,10 @@ func (c *checker) compile(schema json.RawMessage) (*jsonschema.Schema, error) {
 	compiler.AssertFormat()
 	compiler.UseLoader(jsonschema.SchemeURLLoader{}) // which loads nothing
 	compiler.UseRegexpEngine(c.pattern)
-	compiler.RegisterVocabulary(&jsonschema.Vocabulary{URL: "inspector:///clock", Compile: c.clock})
+	compiler.RegisterVocabulary(&jsonschema.Vocabulary{URL: "inspector:///clock", Compile: func(*jsonschema.CompilerContext, map[string]any) (jsonschema.SchemaExt, error) {
+		c.inTime() // the validator calls this for every schema
+		return tick{c}, nil
+	}})
 	compiler.AssertVocabs()
 	for name, test := range FormatChecks {
 		compiler.RegisterFormat(&jsonschema.Format{Name: name, Validate: func(v any) error {
@@ -179,13 +188,7 @@ func (c *checker) compile(schema json.RawMessage) (*jsonschema.Schema, error) {
 	return compiled, nil
 }
 
-// clock is the validator's compile hook, called for every schema. It checks the
-// deadline, and returns an extension that checks the deadline during validation, too.
-func (c *checker) clock(*jsonschema.CompilerContext, map[string]any) (jsonschema.SchemaExt, error) {
-	c.inTime()
-	return tick{c}, nil
-}
-
+// tick checks the deadline during validation.
 type tick struct{ c *checker }
 
 func (t tick) Validate(*jsonschema.ValidatorContext, any) {
@@ -229,37 +232,9 @@ const (
 )
 
 // checkers keeps schemas compiled, since most are checked against again and again.
-var checkers keptCheckers
-
-type keptCheckers struct {
+var checkers struct {
 	mu   sync.Mutex
 	free map[string]*checker // by the schema's text; those in use are not among them
-}
-
-// take returns a checker for a schema, which nothing else uses until give. It has yet to
-// be compiled if there is none.
-func (k *keptCheckers) take(schema json.RawMessage) *checker {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	c := k.free[string(schema)]
-	if c == nil {
-		return new(checker)
-	}
-	delete(k.free, string(schema))
-	return c
-}
-
-// give returns a checker that is of use again.
-func (k *keptCheckers) give(schema json.RawMessage, c *checker) {
-	if len(schema) > schemaMost {
-		return
-	}
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	if k.free == nil || len(k.free) == checkersMost {
-		k.free = map[string]*checker{}
-	}
-	k.free[string(schema)] = c
 }
 
 // Bounds on a schema for [Check].

@@ -15,17 +15,20 @@ import (
 	"elicitation-inspector/bridge/wording"
 )
 
-// object is a compact JSON object under construction; nil is an empty one.
+// object is a JSON object under construction; nil is an empty one.
 type object []byte
 
+// add adds a member; nil adds nothing.
 func (o *object) add(name string, value json.RawMessage) {
-	if *o == nil {
+	switch {
+	case value == nil:
+		return
+	case *o == nil:
 		*o = append(*o, '{')
-	} else {
+	default:
 		*o = append(*o, ',')
 	}
-	*o = append(rawjson.AppendQuoted(*o, name), ':')
-	*o = rawjson.AppendCompact(*o, value)
+	*o = append(append(rawjson.AppendQuoted(*o, name), ':'), value...)
 }
 
 func (o object) end() json.RawMessage {
@@ -55,7 +58,7 @@ func Content(fields []Field, in Inputs) (json.RawMessage, []Problem) {
 			problems = append(problems, *problem)
 		}
 		if value != nil {
-			out.add(f.Name, value)
+			out.add(f.Name, rawjson.AppendCompact(nil, value))
 			sent[f.Name] = true
 		}
 	}
@@ -65,7 +68,7 @@ func Content(fields []Field, in Inputs) (json.RawMessage, []Problem) {
 	}
 	for name, value := range rawjson.Members(in.Extra) {
 		if !sent[name] {
-			out.add(name, value)
+			out.add(name, rawjson.AppendCompact(nil, value))
 		}
 	}
 	return out.end(), problems
@@ -143,7 +146,7 @@ func InputsOf(fields []Field, content json.RawMessage) (Inputs, error) {
 		if i, ok := index[name]; ok {
 			in.Fields[i] = fields[i].input(value)
 		} else {
-			extra.add(name, value)
+			extra.add(name, rawjson.AppendCompact(nil, value))
 		}
 	}
 	if extra != nil {

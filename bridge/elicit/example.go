@@ -15,16 +15,16 @@ import (
 // Valid returns content that a form's schema accepts, if it can find any: the fields'
 // defaults, else made-up values. It omits optional fields without an acceptable value.
 func Valid(fields []Field) json.RawMessage {
-	content := json.RawMessage("{")
+	var content object
 	for _, f := range fields {
 		candidates := examples(f)
 		value := f.firstOf(candidates)
 		if value == nil && f.Required {
 			value = candidates[0]
 		}
-		content = appendMember(content, f.Name, value)
+		content.add(f.Name, value)
 	}
-	return append(content, '}')
+	return content.end()
 }
 
 // Arguments makes up arguments that are valid by an input schema. It takes the default of
@@ -36,7 +36,7 @@ func Arguments(schema json.RawMessage) (json.RawMessage, error) {
 	if err != nil {
 		return nil, err
 	}
-	arguments := json.RawMessage("{")
+	var object object
 	for _, f := range fields {
 		if !f.Required && f.Default == nil {
 			continue
@@ -55,12 +55,12 @@ func Arguments(schema json.RawMessage) (json.RawMessage, error) {
 		if value == nil {
 			return nil, fmt.Errorf("no value could be made up for its argument %q", f.Name)
 		}
-		arguments = appendMember(arguments, f.Name, rawjson.AppendCompact(nil, value))
+		object.add(f.Name, rawjson.AppendCompact(nil, value))
 	}
-	if len(arguments) == 1 {
+	if object == nil {
 		return nil, nil
 	}
-	arguments = append(arguments, '}')
+	arguments := object.end()
 	problems, err := Check(schema, arguments)
 	switch {
 	case err != nil:
@@ -69,17 +69,6 @@ func Arguments(schema json.RawMessage) (json.RawMessage, error) {
 		return nil, errors.New("its input schema refuses what was made up: " + problems[0].Text)
 	}
 	return arguments, nil
-}
-
-// appendMember appends a member to an object that is not closed yet; nil appends nothing.
-func appendMember(object json.RawMessage, name string, value json.RawMessage) json.RawMessage {
-	if value == nil {
-		return object
-	}
-	if len(object) > 1 {
-		object = append(object, ',')
-	}
-	return append(append(rawjson.AppendQuoted(object, name), ':'), value...)
 }
 
 // firstOf returns the first of the candidates that the field's schema accepts; nil if it
@@ -113,9 +102,18 @@ func examples(f Field) []json.RawMessage {
 	if f.Default != nil {
 		list = append(list, f.Default)
 	}
+	least := min(Bound(f.MinLength, 0), Longest)
 	switch f.Kind {
 	case Text:
-		list = append(list, texts(f)...)
+		if re, err := syntax.Parse(f.Pattern, syntax.Perl); err == nil && f.Pattern != "" {
+			match := matching(re)
+			list = append(list, rawjson.Quoted(match), rawjson.Quoted(match+strings.Repeat("x", max(least-len([]rune(match)), 0))))
+		}
+		if text, ok := formatted[f.Format]; ok {
+			list = append(list, rawjson.Quoted(text))
+		}
+		plain := "text" + strings.Repeat("x", max(least-len("text"), 0))
+		list = append(list, rawjson.Quoted(plain[:min(len(plain), Bound(f.MaxLength, Longest))]))
 	case Number, Integer:
 		list = append(list, numbers(f)...)
 	case Boolean:
@@ -155,21 +153,6 @@ var formatted = map[string]string{
 
 // Longest is the maximum length of made-up texts, in code points.
 const Longest = 1 << 20
-
-func texts(f Field) []json.RawMessage {
-	least, most := min(Bound(f.MinLength, 0), Longest), Bound(f.MaxLength, Longest)
-	plain := []rune("text" + strings.Repeat("x", max(least-len("text"), 0)))
-	list := []json.RawMessage{rawjson.Quoted(string(plain[:min(len(plain), most)]))}
-	if text, ok := formatted[f.Format]; ok {
-		list = slices.Insert(list, 0, rawjson.Quoted(text))
-	}
-	if re, err := syntax.Parse(f.Pattern, syntax.Perl); err == nil && f.Pattern != "" {
-		match := []rune(matching(re))
-		short := rawjson.Quoted(string(match))
-		list = slices.Insert(list, 0, short, rawjson.Quoted(string(match)+strings.Repeat("x", max(least-len(match), 0))))
-	}
-	return list
-}
 
 // matching returns a short text that most likely matches an expression.
 func matching(re *syntax.Regexp) string {

@@ -141,13 +141,25 @@ func (x *explainer) noChoice(e *jsonschema.ValidationError) string {
 func (x *explainer) words(e *jsonschema.ValidationError, keyword string) string {
 	switch k := e.ErrorKind.(type) {
 	case *kind.Type:
-		return x.wrongType(e, k)
+		var want []string
+		for _, t := range k.Want {
+			want = append(want, typeWords[t])
+		}
+		text := "Must be " + strings.Join(want, " or ")
+		if k.Got == "object" || k.Got == "array" {
+			return text + ", not " + typeWords[k.Got] + "."
+		}
+		return text + ". You entered " + x.entered(e) + "."
 	case *kind.Enum:
 		return x.noChoice(e)
 	case *kind.Const:
 		return "Must be exactly " + briefly(x.wanted(e, keyword)) + ". You entered " + x.entered(e) + "."
 	case *kind.Format:
-		return wrongFormat(k)
+		if k.Want == "regex" {
+			return wording.Sentence(k.Err.Error())
+		}
+		what := cmp.Or(formatWords[k.Want], "of the format "+wording.Quoted(k.Want))
+		return "Not " + what + ": " + k.Err.Error() + "."
 	case *kind.Pattern:
 		return "Does not match the pattern " + wording.Shorten(k.Want, 120)
 	case *kind.UniqueItems:
@@ -163,8 +175,15 @@ func (x *explainer) words(e *jsonschema.ValidationError, keyword string) string 
 }
 
 func (x *explainer) limitWords(e *jsonschema.ValidationError) string {
+	// The limit has the schema's own digits where they are known.
 	exceeded := func(what, keyword string, want *big.Rat) string {
-		return what + " " + x.limit(e, keyword, want) + ". You entered " + x.entered(e) + "."
+		limit := string(x.wanted(e, keyword))
+		if precision, exact := want.FloatPrec(); !isNumber(limit) && exact {
+			limit = want.FloatString(precision)
+		} else if !isNumber(limit) {
+			limit = want.RatString()
+		}
+		return what + " " + limit + ". You entered " + x.entered(e) + "."
 	}
 	counted := func(what string, want int, noun string, got int) string {
 		return fmt.Sprintf("%s %s, not %d.", what, wording.Plural(want, noun), got)
@@ -215,31 +234,8 @@ var typeWords = map[string]string{
 	"array": "a list", "object": "an object", "null": "null",
 }
 
-func (x *explainer) wrongType(e *jsonschema.ValidationError, k *kind.Type) string {
-	var want []string
-	for _, t := range k.Want {
-		want = append(want, typeWords[t])
-	}
-	text := "Must be " + strings.Join(want, " or ")
-	if k.Got == "object" || k.Got == "array" {
-		return text + ", not " + typeWords[k.Got] + "."
-	}
-	return text + ". You entered " + x.entered(e) + "."
-}
-
 var formatWords = map[string]string{
 	"email": "an email address", "uri": "a URI", "date": "a date", "time": "a time", "date-time": "a date and time",
-}
-
-func wrongFormat(k *kind.Format) string {
-	if k.Want == "regex" {
-		return wording.Sentence(k.Err.Error())
-	}
-	what := formatWords[k.Want]
-	if what == "" {
-		what = "of the format " + wording.Quoted(k.Want)
-	}
-	return "Not " + what + ": " + k.Err.Error() + "."
 }
 
 func (x *explainer) entered(e *jsonschema.ValidationError) string {
@@ -253,18 +249,6 @@ func (x *explainer) wanted(e *jsonschema.ValidationError, keyword string) json.R
 		return nil
 	}
 	return rawjson.At(x.schema, rawjson.PointerTo(fragment(e.SchemaURL), keyword))
-}
-
-// limit returns the numeric limit that an error names, with the schema's own digits
-// where they are known.
-func (x *explainer) limit(e *jsonschema.ValidationError, keyword string, want *big.Rat) string {
-	if digits := string(x.wanted(e, keyword)); isNumber(digits) {
-		return digits
-	}
-	if precision, exact := want.FloatPrec(); exact {
-		return want.FloatString(precision)
-	}
-	return want.RatString()
 }
 
 // SchemaError reports that a schema is invalid by the JSON Schema dialect it uses.

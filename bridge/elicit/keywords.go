@@ -37,7 +37,14 @@ func (k Keywords) Number(name string) string {
 
 // Exact returns a keyword's number without rounding; nil if it is absent, not a number,
 // or has too many digits (see computable).
-func (k Keywords) Exact(name string) *big.Rat { return exact(k.Number(name)) }
+func (k Keywords) Exact(name string) *big.Rat {
+	number := k.Number(name)
+	if number == "" || !computable(number) {
+		return nil
+	}
+	r, _ := new(big.Rat).SetString(number)
+	return r
+}
 
 // Count returns a keyword's non-negative whole number, such as minLength; nil if it is
 // absent or anything else.
@@ -96,16 +103,6 @@ var hugeExponent = regexp.MustCompile(`[eE][+-]?0*[1-9][0-9]{3,}$`)
 // computable tells whether a JSON number is small enough for exact arithmetic.
 func computable(number string) bool {
 	return len(number) <= maxDigits && !hugeExponent.MatchString(number)
-}
-
-// exact returns the value of a JSON number without rounding; nil if it is no number or
-// not computable.
-func exact(number string) *big.Rat {
-	if !isNumber(number) || !computable(number) {
-		return nil
-	}
-	r, _ := new(big.Rat).SetString(number)
-	return r
 }
 
 // count reads a non-negative whole JSON number, such as minLength: 3, 3.0 and 3e0 are

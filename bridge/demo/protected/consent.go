@@ -2,7 +2,6 @@ package protected
 
 import (
 	"cmp"
-	"context"
 	"crypto/rand"
 	_ "embed"
 	"net/http"
@@ -30,13 +29,25 @@ var people = []string{"Robin", "Sam"}
 // showConsent answers an authorization request with a page on which a person allows or denies it.
 func (r *realm) showConsent(w http.ResponseWriter, req *http.Request) {
 	q := req.URL.Query()
-	c, doubt := r.redirectable(req.Context(), q.Get("client_id"), q.Get("redirect_uri"))
+	id, redirect := q.Get("client_id"), q.Get("redirect_uri")
+	c, doubt := r.known(id), "" // doubt is why the browser must not be redirected
+	if strings.HasPrefix(id, "https://") {
+		var err error
+		if c, err = r.fetchClient(req.Context(), id); err != nil {
+			doubt = "The client's metadata document is of no use: " + err.Error() + "."
+		}
+	} else if c == nil {
+		doubt = "The client is not registered here: " + id + "."
+	}
+	if doubt == "" && !c.mayRedirectTo(redirect) {
+		doubt = "The redirect URI is not one of the client's: " + redirect
+	}
 	if doubt != "" {
 		consentPage{Title: "This request cannot be granted", Text: doubt}.write(w, http.StatusBadRequest)
 		return
 	}
 	a := &request{
-		id: rand.Text(), client: c, redirect: q.Get("redirect_uri"), state: q.Get("state"),
+		id: rand.Text(), client: c, redirect: redirect, state: q.Get("state"),
 		scopes: strings.Fields(cmp.Or(q.Get("scope"), ScopeUse)), challenge: q.Get("code_challenge"), resource: q.Get("resource"),
 	}
 	if f := r.check(a, q); f != nil {
@@ -52,23 +63,6 @@ func (r *realm) showConsent(w http.ResponseWriter, req *http.Request) {
 		Text:    "Nothing here is real: there is no account, and no password is asked for.",
 		Request: &shownRequest{a.id, r.resource, strings.Join(a.scopes, " "), c.id, a.redirect},
 	}.write(w, http.StatusOK)
-}
-
-// redirectable returns the client of an authorization request; doubt says why the client or its redirect URI cannot be
-// trusted, so that the browser must not be redirected.
-func (r *realm) redirectable(ctx context.Context, id, redirect string) (c *client, doubt string) {
-	if strings.HasPrefix(id, "https://") {
-		var err error
-		if c, err = r.fetchClient(ctx, id); err != nil {
-			return nil, "The client's metadata document is of no use: " + err.Error() + "."
-		}
-	} else if c = r.known(id); c == nil {
-		return nil, "The client is not registered here: " + id + "."
-	}
-	if !c.mayRedirectTo(redirect) {
-		return nil, "The redirect URI is not one of the client's: " + redirect
-	}
-	return c, ""
 }
 
 // check returns the error that is sent to the redirect URI; nil if the person may be asked.
@@ -108,7 +102,14 @@ func (r *realm) takeConsent(w http.ResponseWriter, req *http.Request) {
 	case choice == "deny":
 		r.sendBack(w, req, a, url.Values{"error": {"access_denied"}, "error_description": {user + " said no."}})
 	default:
-		r.sendBack(w, req, a, url.Values{"code": {r.issueCode(a, user)}})
+		code := rand.Text()
+		r.mu.Lock()
+		r.codes.put(code, &grant{
+			client: a.client, user: user, scopes: a.scopes,
+			redirect: a.redirect, challenge: a.challenge, expires: r.Now().Add(codeLife),
+		})
+		r.mu.Unlock()
+		r.sendBack(w, req, a, url.Values{"code": {code}})
 	}
 }
 

@@ -64,21 +64,19 @@ func Handler(d *demo.Server, o Options) http.Handler {
 	tools := d.Handler()
 	mux.Handle("/sign-in/", tools) // the pages that the tools' questions open
 	for _, v := range append([]Variant{{}}, Variants()...) {
-		newRealm(v, o).register(mux, tools)
+		_, key, _ := ed25519.GenerateKey(rand.Reader) // never fails, like the reader
+		r := &realm{Options: o, variant: v, resource: o.BaseURL + v.Path(), key: key}
+		r.issuer = strings.TrimSuffix(r.resource, mcpPath) + authPath
+		r.register(mux, tools)
 	}
-	return http.NewCrossOriginProtection().Handler(onlyAt(o.BaseURL, mux))
-}
-
-// onlyAt refuses requests for another host, so that a site whose name was rebound to this address cannot use it.
-func onlyAt(base string, next http.Handler) http.Handler {
-	_, host, _ := strings.Cut(base, "://")
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.Host != host {
-			http.Error(w, "This server is only at "+base+"/.", http.StatusMisdirectedRequest)
+	_, host, _ := strings.Cut(o.BaseURL, "://")
+	return http.NewCrossOriginProtection().Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Host != host { // perhaps the name of a site that was rebound to this address
+			http.Error(w, "This server is only at "+o.BaseURL+"/.", http.StatusMisdirectedRequest)
 			return
 		}
-		next.ServeHTTP(w, r)
-	})
+		mux.ServeHTTP(w, r)
+	}))
 }
 
 // realm is one protected server and its authorization server.
@@ -94,13 +92,6 @@ type realm struct {
 	requests shelf[*request] // shown on a consent page, by id
 	codes    shelf[*grant]   // by authorization code
 	refresh  shelf[*grant]   // by refresh token
-}
-
-func newRealm(v Variant, o Options) *realm {
-	_, key, _ := ed25519.GenerateKey(rand.Reader) // never fails, like the reader
-	r := &realm{Options: o, variant: v, resource: o.BaseURL + v.Path(), key: key}
-	r.issuer = strings.TrimSuffix(r.resource, mcpPath) + authPath
-	return r
 }
 
 const (
@@ -160,26 +151,29 @@ const maxBody = 1 << 20
 // challenge is the content of a WWW-Authenticate header. The zero challenge sends no header.
 type challenge struct{ scheme, err, metadata, scope string }
 
-func (c challenge) String() string {
+func (c challenge) set(w http.ResponseWriter) {
+	w.Header().Del("WWW-Authenticate")
 	var params []string
 	for _, p := range [][2]string{{"error", c.err}, {"resource_metadata", c.metadata}, {"scope", c.scope}} {
 		if p[1] != "" {
 			params = append(params, fmt.Sprintf("%s=%q", p[0], p[1]))
 		}
 	}
-	return strings.TrimSpace(c.scheme + " " + strings.Join(params, ", "))
-}
-
-func (c challenge) set(w http.ResponseWriter) {
-	w.Header().Del("WWW-Authenticate")
-	if text := c.String(); text != "" {
+	if text := strings.TrimSpace(c.scheme + " " + strings.Join(params, ", ")); text != "" {
 		w.Header().Set("WWW-Authenticate", text)
 	}
 }
 
 // protect passes requests on to next if they have a valid token with the scopes that they need.
 func (r *realm) protect(next http.Handler) http.Handler {
-	checked := auth.RequireBearerToken(r.tokenInfo, nil)(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
+	tokenInfo := func(_ context.Context, token string, _ *http.Request) (*auth.TokenInfo, error) {
+		c, err := r.verify(token)
+		if err != nil {
+			return nil, err
+		}
+		return &auth.TokenInfo{Scopes: strings.Fields(c.Scope), Expiration: time.Unix(c.Expires, 0), UserID: c.Subject}, nil
+	}
+	checked := auth.RequireBearerToken(tokenInfo, nil)(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
 		w.Header().Del("WWW-Authenticate")
 		need, err := needed(w, req)
 		if err != nil {
@@ -208,14 +202,6 @@ func (r *realm) protect(next http.Handler) http.Handler {
 		c.set(w) // RequireBearerToken sends it with a refusal, but cannot name the error itself
 		checked.ServeHTTP(w, req)
 	})
-}
-
-func (r *realm) tokenInfo(_ context.Context, token string, _ *http.Request) (*auth.TokenInfo, error) {
-	c, err := r.verify(token)
-	if err != nil {
-		return nil, err
-	}
-	return &auth.TokenInfo{Scopes: strings.Fields(c.Scope), Expiration: time.Unix(c.Expires, 0), UserID: c.Subject}, nil
 }
 
 // needed returns the scopes that a request needs, and restores its body.

@@ -138,26 +138,22 @@ func checkClient(m *oauthex.ClientRegistrationMetadata) *failure {
 		return &failure{"invalid_redirect_uri", "redirect_uris is missing"}
 	}
 	for _, uri := range m.RedirectURIs {
-		if err := checkRedirect(uri); err != nil {
-			return &failure{"invalid_redirect_uri", fmt.Sprintf("%q: %v", uri, err)}
+		why := ""
+		switch u, err := url.Parse(uri); {
+		case err != nil || !u.IsAbs():
+			why = "it is not an absolute URI"
+		case u.Fragment != "":
+			why = "it has a fragment"
+		case u.Scheme == "https" && u.Host != "", u.Scheme == "http" && link.IsLoopback(u.Hostname()):
+		case strings.Contains(u.Scheme, "."): // a private-use scheme such as com.example.app (RFC 8252, section 7)
+		default:
+			why = "it is neither https, nor http on a loopback address, nor of a private-use scheme"
+		}
+		if why != "" {
+			return &failure{"invalid_redirect_uri", fmt.Sprintf("%q: %s", uri, why)}
 		}
 	}
 	return nil
-}
-
-// checkRedirect accepts https anywhere, http on loopback addresses, and private-use schemes such as com.example.app
-// (RFC 8252, section 7).
-func checkRedirect(uri string) error {
-	u, err := url.Parse(uri)
-	switch {
-	case err != nil || !u.IsAbs():
-		return errors.New("it is not an absolute URI")
-	case u.Fragment != "":
-		return errors.New("it has a fragment")
-	case u.Scheme == "https" && u.Host != "", u.Scheme == "http" && link.IsLoopback(u.Hostname()), strings.Contains(u.Scheme, "."):
-		return nil
-	}
-	return errors.New("it is neither https, nor http on a loopback address, nor of a private-use scheme")
 }
 
 // fetchClient reads the metadata document of a client whose id is its URL

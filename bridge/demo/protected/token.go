@@ -58,18 +58,6 @@ type grant struct {
 	revoked   bool
 }
 
-// issueCode returns a code for a request that the person allowed.
-func (r *realm) issueCode(a *request, user string) string {
-	code := rand.Text()
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.codes.put(code, &grant{
-		client: a.client, user: user, scopes: a.scopes,
-		redirect: a.redirect, challenge: a.challenge, expires: r.Now().Add(codeLife),
-	})
-	return code
-}
-
 // issue describes the tokens that the token endpoint is about to issue. Variants may change it.
 type issue struct {
 	by       string // the grant type

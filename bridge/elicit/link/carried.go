@@ -6,8 +6,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-
-	"elicitation-inspector/bridge/wording"
 )
 
 // Carried lists the sensitive data in an address: names of parameters in its query and
@@ -39,19 +37,11 @@ func carriedIn(path, query, fragment string) (c Carried) {
 			}
 		}
 	}
-	c.Presigned = isPresigned(given)
+	c.Presigned = slices.ContainsFunc(signatures, func(signature []string) bool {
+		return !slices.ContainsFunc(signature, func(name string) bool { return !given[name] })
+	})
 	c.EmailInPath = slices.ContainsFunc(strings.Split(path, "/"), isEmail)
 	return c
-}
-
-func (v *Verdict) judgeCarried() {
-	c := v.Carried
-	if list := slices.Concat(c.Credentials, c.Sessions, c.PossibleSessions); len(list) > 0 {
-		v.warn(Caution, "secret-in-query", "It carries what looks like a secret, in %s. Whoever sees the address can use it, and a server must not send an address that is signed in already.", wording.QuotedSeries(list))
-	}
-	if list := slices.Concat(c.Personal, c.PossiblyPersonal); len(list) > 0 {
-		v.warn(Caution, "personal-data-in-query", "It carries what looks like personal data, in %s, which a server must not put into an address.", wording.QuotedSeries(list))
-	}
 }
 
 func unescape(s string) string {
@@ -136,12 +126,6 @@ func endsIn(name string, ends ...string) bool {
 var signatures = [][]string{
 	{"xamzsignature", "xamzcredential"}, {"xgoogsignature", "xgoogcredential"}, {"sig", "se", "sv"},
 	{"signature", "keypairid"}, {"signature", "awsaccesskeyid"}, {"signature", "googleaccessid"},
-}
-
-func isPresigned(given map[string]bool) bool {
-	return slices.ContainsFunc(signatures, func(signature []string) bool {
-		return !slices.ContainsFunc(signature, func(name string) bool { return !given[name] })
-	})
 }
 
 // shapes holds patterns that recognize secrets and personal data by value, whatever the

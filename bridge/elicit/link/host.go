@@ -181,7 +181,16 @@ func parseIPv4Number(s string) (uint64, bool) {
 
 func (v *Verdict) judgeHost(host string) {
 	if addr, err := netip.ParseAddr(strings.Trim(v.ASCII, "[]")); err == nil {
-		v.judgeAddress(host, addr.Unmap())
+		if !strings.HasPrefix(host, "[") && v.ASCII != strings.TrimRightFunc(host, isDot) {
+			v.warn(Danger, "odd-ip-address", "Its host %s is the IP address %s, in a notation that hides it.", wording.Quoted(host), v.ASCII)
+		}
+		switch addr = addr.Unmap(); {
+		case v.Loopback:
+		case addr.IsPrivate(), addr.IsLinkLocalUnicast(), addr.IsUnspecified(), shared.Contains(addr):
+			v.warn(Caution, "private-address", "%s is an address inside your own network, or of this computer.", v.ASCII)
+		default:
+			v.warn(Caution, "ip-address", "Its host is the bare IP address %s, which does not tell whose site it is.", v.ASCII)
+		}
 		return
 	}
 	switch written := strings.ToLower(strings.TrimRightFunc(host, isDot)); {
@@ -197,16 +206,3 @@ func (v *Verdict) judgeHost(host string) {
 
 // shared is the carrier-grade NAT address space (RFC 6598).
 var shared = netip.MustParsePrefix("100.64.0.0/10")
-
-func (v *Verdict) judgeAddress(written string, addr netip.Addr) {
-	if !strings.HasPrefix(written, "[") && v.ASCII != strings.TrimRightFunc(written, isDot) {
-		v.warn(Danger, "odd-ip-address", "Its host %s is the IP address %s, in a notation that hides it.", wording.Quoted(written), v.ASCII)
-	}
-	switch {
-	case v.Loopback:
-	case addr.IsPrivate(), addr.IsLinkLocalUnicast(), addr.IsUnspecified(), shared.Contains(addr):
-		v.warn(Caution, "private-address", "%s is an address inside your own network, or of this computer.", v.ASCII)
-	default:
-		v.warn(Caution, "ip-address", "Its host is the bare IP address %s, which does not tell whose site it is.", v.ASCII)
-	}
-}

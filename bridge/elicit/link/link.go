@@ -140,13 +140,6 @@ func (v *Verdict) judge() (why string) {
 	for _, text := range []string{port, path, query, fragment} {
 		v.part(text, false)
 	}
-	v.judgeSite(host)
-	v.Carried = carriedIn(path, query, fragment)
-	v.judgeCarried()
-	return ""
-}
-
-func (v *Verdict) judgeSite(host string) {
 	if v.User != "" {
 		v.warn(Danger, "user-info", "What stands before the @ is not part of the site's name, though it may look like it. The site is %s.", wording.Quoted(v.Unicode))
 	}
@@ -157,4 +150,13 @@ func (v *Verdict) judgeSite(host string) {
 		v.warn(Caution, "not-encrypted", "It is not encrypted: others on the way can read and change what you see and enter.")
 	}
 	v.judgeHost(host)
+	c := carriedIn(path, query, fragment)
+	v.Carried = c
+	if list := slices.Concat(c.Credentials, c.Sessions, c.PossibleSessions); len(list) > 0 {
+		v.warn(Caution, "secret-in-query", "It carries what looks like a secret, in %s. Whoever sees the address can use it, and a server must not send an address that is signed in already.", wording.QuotedSeries(list))
+	}
+	if list := slices.Concat(c.Personal, c.PossiblyPersonal); len(list) > 0 {
+		v.warn(Caution, "personal-data-in-query", "It carries what looks like personal data, in %s, which a server must not put into an address.", wording.QuotedSeries(list))
+	}
+	return ""
 }

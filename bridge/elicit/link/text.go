@@ -96,7 +96,10 @@ func (v *Verdict) judgeScripts() {
 	for _, label := range labels {
 		scripts := scriptsOf(label)
 		latin, like := looksLatin(label)
-		if !belongTogether(scripts) {
+		together := func(set []string) bool {
+			return !slices.ContainsFunc(scripts, func(s string) bool { return !slices.Contains(set, s) })
+		}
+		if len(scripts) > 1 && !slices.ContainsFunc(writtenTogether, together) {
 			text := fmt.Sprintf("%s mixes letters of %s.", wording.Quoted(label), scriptNames(scripts))
 			if like != 0 {
 				text += fmt.Sprintf(" Its %s is U+%04X, and looks like a Latin %q.", wording.Quoted(string(like)), like, lookAlikes[like])
@@ -140,15 +143,6 @@ var writtenTogether = [][]string{
 	{"Han", "Hiragana", "Katakana", "Latin"},
 	{"Bopomofo", "Han", "Latin"},
 	{"Han", "Hangul", "Latin"},
-}
-
-func belongTogether(scripts []string) bool {
-	if len(scripts) < 2 {
-		return true
-	}
-	return slices.ContainsFunc(writtenTogether, func(set []string) bool {
-		return !slices.ContainsFunc(scripts, func(s string) bool { return !slices.Contains(set, s) })
-	})
 }
 
 // lookAlikes maps lower-case letters of other scripts, and of phonetics, to the Latin
