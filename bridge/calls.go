@@ -196,24 +196,3 @@ func (in *Inspection) CallAgain(ctx context.Context, number int) (Call, error) {
 	}
 	return in.Begin(c.Request)
 }
-
-// Stop cancels a running call: the server gets a cancellation, and the call's questions
-// are withdrawn.
-func (in *Inspection) Stop(number int) error { return in.calls.Stop(number) }
-
-// RetryEvery makes a call that waits for the outcome of a URL send its next request at
-// this interval. 0 ends the retries.
-func (in *Inspection) RetryEvery(number int, every time.Duration) error {
-	return in.calls.RetryEvery(number, every)
-}
-
-// Retry makes a call that waits for questions or the outcome of a URL send its next
-// request now, with the answers given so far.
-func (in *Inspection) Retry(number int) error { return in.calls.Retry(number) }
-
-// Request returns the request of a call made by this inspection; the zero Request if the
-// call is not kept.
-func (in *Inspection) Request(call int) live.Request {
-	c, _ := in.calls.Call(call)
-	return c.Request
-}

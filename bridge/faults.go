@@ -88,9 +88,8 @@ func (in *Inspection) misbehave(s *session.Session, q live.Question) {
 	})
 }
 
-// StartSession implements [live.CallsOwner].
-func (w wiring) StartSession(number int) {
-	in := w.in
+// startSession makes a call go on in a new session.
+func (in *Inspection) startSession(number int) {
 	c, err := in.calls.Call(number)
 	if err != nil {
 		return

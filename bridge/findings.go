@@ -8,39 +8,103 @@ import (
 )
 
 // Found is a finding of the linter with its server, question and call.
-type Found = live.Finding
+type Found struct {
+	lint.Found
+	Server   string // id
+	Question int    // 0 if the finding is about a whole message, or the question is not kept
+	Call     int    // 0 if the call is not known or not kept
+}
 
-// Findings is [live.Findings.Of].
-func (in *Inspection) Findings(id string) []Found { return in.findings.Of(id) }
+// Findings returns the findings about a server so far, in the order of the log; for the
+// id "", those about all servers.
+func (in *Inspection) Findings(id string) []Found {
+	return in.placed(id, in.linter.From(0, in.log.Len()))
+}
 
-// Found is [live.Findings.At].
-func (in *Inspection) Found(seq int64) []Found { return in.findings.At(seq) }
+// Found returns the findings about one frame.
+func (in *Inspection) Found(seq int64) []Found { return in.placed("", in.linter.At(seq)) }
+
+// placed adds to findings their servers, questions and calls, and leaves out findings
+// about servers other than id, unless id is "".
+func (in *Inspection) placed(id string, list []lint.Found) []Found {
+	if len(list) == 0 {
+		return nil
+	}
+	now := in.read()
+	calls := now.ByNumber()
+	var out []Found
+	for _, one := range list {
+		f := Found{Found: one, Server: in.known.IDOf(one.Label), Question: in.conversation.QuestionAt(one.Seq, one.Place)}
+		if id != "" && f.Server != id {
+			continue
+		}
+		if place := in.conversation.Of(one.Seq); place != 0 {
+			f.Call = in.conversation.NumberAt(place)
+		}
+		if calls[f.Call] == nil || in.replay == nil && !in.calls.Known(f.Call) {
+			f.Call = 0
+		}
+		if _, q := now.Question(f.Question); q == nil {
+			f.Question = 0
+		}
+		out = append(out, f)
+	}
+	return out
+}
+
+// bySeverity counts the findings so far by server id and severity.
+func (in *Inspection) bySeverity() map[string]map[lint.Severity]int {
+	counts := map[string]map[lint.Severity]int{}
+	for label, count := range in.linter.ByServer(in.log.Len()) {
+		id := in.known.IDOf(label)
+		if counts[id] == nil {
+			counts[id] = map[lint.Severity]int{}
+		}
+		for severity, n := range count {
+			counts[id][severity] += n
+		}
+	}
+	return counts
+}
 
 // FindingsKnown returns the number of findings so far.
-func (in *Inspection) FindingsKnown() int { return in.findings.Linter.Count(in.log.Len()) }
+func (in *Inspection) FindingsKnown() int { return in.linter.Count(in.log.Len()) }
 
 // Rules returns a function for filters that returns the rules that a frame breaks, by the
 // findings so far.
 func (in *Inspection) Rules() func(seq int64) []string {
-	return lint.RulesAt(in.findings.Linter.From(0, in.log.Len()))
+	return lint.RulesAt(in.linter.From(0, in.log.Len()))
 }
 
 // Judge waits until the linter has checked all frames that the log has now. It is for
 // live inspections; a [Replay] runs the linter in each Refresh.
-func (in *Inspection) Judge(ctx context.Context) error { return in.findings.Update(ctx) }
-
-// judgeLog runs the linter on the log of a live inspection until the inspection ends.
-func (in *Inspection) judgeLog() {
-	if err := in.findings.Linter.Follow(in.life); err != nil && in.life.Err() == nil {
-		in.logger.Error("judging the log", "error", err)
+func (in *Inspection) Judge(ctx context.Context) error {
+	if err := in.linter.Update(ctx); err != nil {
+		return err
 	}
+	return in.tellFindings(ctx)
 }
 
-// View implements [live.FindingsOwner].
-func (w wiring) View() *live.View { return w.in.read() }
-
-// IDOf implements [live.FindingsOwner].
-func (w wiring) IDOf(label string) string { return w.in.known.IDOf(label) }
-
-// Keeps implements [live.FindingsOwner].
-func (w wiring) Keeps(call int) bool { return w.in.replay != nil || w.in.calls.Known(call) }
+// tellFindings marks the servers and questions of new findings as changed.
+func (in *Inspection) tellFindings(ctx context.Context) error {
+	select {
+	case in.telling <- struct{}{}:
+		defer func() { <-in.telling }()
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	in.read() // so that questions have their numbers
+	fresh := in.linter.From(in.told, in.log.Len())
+	in.told += len(fresh)
+	var news []live.Change
+	for _, f := range fresh {
+		if id := in.known.IDOf(f.Label); id != "" {
+			news = append(news, live.Change{Kind: live.FindingsChanged, Server: id})
+		}
+		if number := in.conversation.QuestionAt(f.Seq, f.Place); number != 0 {
+			news = append(news, live.Change{Kind: live.QuestionChanged, Number: number})
+		}
+	}
+	in.changes.Mark(news...)
+	return nil
+}

@@ -13,6 +13,7 @@ import (
 
 	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/elicit"
+	"elicitation-inspector/bridge/lint"
 	"elicitation-inspector/bridge/live"
 	"elicitation-inspector/bridge/mcp"
 
@@ -54,6 +55,8 @@ type Config struct {
 // Inspection is one run of the inspector. It connects sessions, calls and questions. Its
 // methods are safe for concurrent use.
 type Inspection struct {
+	connections
+	calling
 	config Config
 	log    *wire.Log
 	logger *slog.Logger
@@ -75,14 +78,35 @@ type Inspection struct {
 	calls        *live.Calls
 	conversation *conversation.Conversation
 	recent       *live.Reader
-	findings     *live.Findings
-	script       atomic.Pointer[live.ScriptSource]
+	linter       *lint.Linter
+	script       atomic.Pointer[ScriptSource]
 	signIns      *signin.Desk
 	unwatch      func() // stops watching signIns
 	parsed       elicit.Parsed
 
+	telling chan struct{} // held by the goroutine that uses told
+	told    int           // the number of findings that subscribers know of
+
 	mu     sync.Mutex
 	closed bool
+}
+
+// connections are the methods of [live.Servers] that an Inspection has as they are.
+type connections interface {
+	Reconnect(id string) error
+	ReconnectWith(id string, settings conversation.ClientSettings) error
+	Disconnect(ctx context.Context, id string) error
+	Target(id string) (transport.Spec, error)
+	Recall(id, revision string) error
+	Forget(id string) error
+	Compare(ctx context.Context, id string, with, without conversation.ClientSettings) (live.Comparison, error)
+}
+
+// calling are the methods of [live.Calls] that an Inspection has as they are.
+type calling interface {
+	Stop(number int) error
+	Retry(number int) error
+	RetryEvery(number int, every time.Duration) error
 }
 
 // knownServers provides the servers that an inspection shows.
@@ -101,18 +125,19 @@ func New(c Config) *Inspection {
 	life, end := context.WithCancel(context.Background())
 	in := &Inspection{
 		config: c, log: c.Log, logger: c.Logger, life: life, end: end, changes: live.NewFeed(),
-		conversation: conversation.New(c.Log),
+		conversation: conversation.New(c.Log), linter: lint.NewLinter(c.Log), telling: make(chan struct{}, 1),
 	}
-	in.findings = live.NewFindings(wiring{in}, c.Log, in.conversation, in.changes)
 	in.useDesk()
 	in.recent = live.NewReader(c.Log, in.conversation, in.haveRead)
-	in.inbox = live.NewInbox(wiring{in}, c.Rate)
-	in.calls = live.NewCalls(wiring{in}, in.inbox, in.spawn)
+	owner := &wiring{in: in}
+	in.inbox = live.NewInbox(owner, in.changes, c.Rate)
+	owner.Inbox = in.inbox
+	in.calls = live.NewCalls(in.changes, in.inbox, in.spawn, in.startSession)
 	in.servers = live.NewServers(live.ServersConfig{
-		Targets: in.config.Targets, Settings: c.Settings, Owner: wiring{in}, Changes: in.changes, Life: life, Spawn: in.spawn,
+		Targets: in.config.Targets, Settings: c.Settings, Owner: owner, Inbox: in.inbox, Changes: in.changes, Life: life, Spawn: in.spawn,
 		Session: session.Config{Log: c.Log, Logger: c.Logger, Version: c.Version, Probe: c.Probe, MaxFrame: c.MaxFrame, Go: in.running.Go},
 	})
-	in.known = in.servers
+	in.known, in.connections, in.calling = in.servers, in.servers, in.calls
 	in.unwatch = in.signIns.Watch(in.signInChanged)
 	return in
 }
@@ -120,9 +145,13 @@ func New(c Config) *Inspection {
 // Start connects to every server, each in its own goroutine, and returns at once.
 func (in *Inspection) Start() {
 	if !in.config.JudgeLater {
-		in.spawn(in.judgeLog)
+		in.spawn(func() {
+			if err := in.linter.Follow(in.life); err != nil && in.life.Err() == nil {
+				in.logger.Error("judging the log", "error", err)
+			}
+		})
 	}
-	in.spawn(func() { in.follow(in.life, in.log, tellEvery, func() { _ = in.findings.Tell(in.life) }) }) // fails only when life ends
+	in.spawn(func() { in.follow(in.life, in.log, tellEvery, func() { _ = in.tellFindings(in.life) }) }) // fails only when life ends
 	for _, s := range in.servers.All() {
 		if err := in.Reconnect(s.ID); err != nil {
 			in.logger.Error("connecting", "server", s.Label, "error", err)
@@ -280,7 +309,7 @@ const tellEvery = 10 * time.Millisecond
 // every.
 func (in *Inspection) follow(ctx context.Context, source *wire.Log, every time.Duration, look func()) {
 	for ctx.Err() == nil {
-		grown, judged, read := in.log.Grown(), in.findings.Linter.Changed(), source.Grown()
+		grown, judged, read := in.log.Grown(), in.linter.Changed(), source.Grown()
 		look()
 		select {
 		case <-ctx.Done():

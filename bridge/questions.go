@@ -102,7 +102,7 @@ func (in *Inspection) ofQuestion(c candidate) Question {
 	if in.replay != nil {
 		in.replay.give(&q)
 	}
-	for _, f := range in.findings.Linter.At(q.AskedSeq) {
+	for _, f := range in.linter.At(q.AskedSeq) {
 		if f.Place == q.Place {
 			q.Findings = append(q.Findings, f.Finding)
 		}
@@ -345,18 +345,4 @@ func (in *Inspection) Next(q Question) conversation.Next {
 		settled.CallState, settled.CallFailure = c.State, c.Failure
 	}
 	return conversation.Of(in.log, settled)
-}
-
-// Scripted returns the script that answers questions; nil for none.
-func (in *Inspection) Scripted() *live.ScriptSource { return in.script.Load() }
-
-// AnswerBy makes a script answer further questions; nil ends that.
-func (in *Inspection) AnswerBy(s *live.ScriptSource) {
-	if in.script.Store(s); s == nil {
-		in.inbox.SetSource(nil)
-	} else {
-		s.Inspection = in
-		in.inbox.SetSource(s)
-	}
-	in.changes.Mark(live.Change{Kind: live.ScriptChanged})
 }

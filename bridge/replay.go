@@ -36,7 +36,7 @@ func NewReplay(l *wire.Log, p *playback.Player, logger *slog.Logger) *Replay {
 	r := &Replay{in: New(Config{Log: l, Logger: logger}), servers: live.InTranscript(l), player: p, turn: make(chan struct{}, 1)}
 	r.in.known = r.servers
 	if p != nil {
-		r.in.findings.Linter = p.Linter()
+		r.in.linter = p.Linter()
 	}
 	r.fresh.Store(new(make(chan struct{})))
 	r.in.replay = r
@@ -158,7 +158,7 @@ func (r *Replay) Refresh(ctx context.Context) (err error) {
 		return err
 	}
 	if r.player == nil {
-		return r.in.findings.Update(ctx)
+		return r.in.Judge(ctx)
 	}
-	return r.in.findings.Tell(ctx)
+	return r.in.tellFindings(ctx)
 }

@@ -20,7 +20,7 @@ type Server struct {
 
 // Servers returns every server, in the order of the configuration.
 func (in *Inspection) Servers() []Server {
-	found := in.findings.BySeverity()
+	found := in.bySeverity()
 	all := in.known.All()
 	out := make([]Server, len(all))
 	for i, s := range all {
@@ -35,7 +35,7 @@ func (in *Inspection) Server(id string) (Server, error) {
 	if err != nil {
 		return Server{}, err
 	}
-	return Server{s, in.inbox.Counts(id), in.findings.BySeverity()[id]}, nil
+	return Server{s, in.inbox.Counts(id), in.bySeverity()[id]}, nil
 }
 
 // Add connects to another server, under a name that no other has.
@@ -58,39 +58,6 @@ func (in *Inspection) Item(id string, kind conversation.Kind, key string) (conve
 		return conversation.Item{}, err
 	}
 	return all.Find(kind, key)
-}
-
-// Reconnect is [live.Servers.Reconnect].
-func (in *Inspection) Reconnect(id string) error { return in.servers.Reconnect(id) }
-
-// ReconnectWith is [live.Servers.ReconnectWith].
-func (in *Inspection) ReconnectWith(id string, settings conversation.ClientSettings) error {
-	return in.servers.ReconnectWith(id, settings)
-}
-
-// Disconnect is [live.Servers.Disconnect].
-func (in *Inspection) Disconnect(ctx context.Context, id string) error {
-	return in.servers.Disconnect(ctx, id)
-}
-
-// Target is [live.Servers.Target].
-func (in *Inspection) Target(id string) (transport.Spec, error) { return in.servers.Target(id) }
-
-// Recall is [live.Servers.Recall].
-func (in *Inspection) Recall(id, revision string) error { return in.servers.Recall(id, revision) }
-
-// Forget is [live.Servers.Forget].
-func (in *Inspection) Forget(id string) error { return in.servers.Forget(id) }
-
-// Compare is [live.Servers.Compare].
-func (in *Inspection) Compare(ctx context.Context, id string, with, without conversation.ClientSettings) (live.Comparison, error) {
-	return in.servers.Compare(ctx, id, with, without)
-}
-
-// Label returns the name of a server in frames, "" if the server is unknown.
-func (in *Inspection) Label(id string) string {
-	s, _ := in.known.Server(id)
-	return s.Label
 }
 
 // Ping sends a ping to a connected server and waits for its response.

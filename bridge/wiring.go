@@ -7,29 +7,21 @@ import (
 	"elicitation-inspector/bridge/session"
 )
 
-// wiring connects the parts of an inspection: it is the owner of sessions, of the inbox
-// and of the calls, and passes their events to each other.
-type wiring struct{ in *Inspection }
-
-// Numbers implements [session.Owner].
-func (w wiring) Numbers(count int) int { return w.in.inbox.Numbers(count) }
-
-// IsAsked implements [session.Owner].
-func (w wiring) IsAsked(s *session.Session, elicitationID, url string) bool {
-	return w.in.inbox.IsOpen(func(q *live.Question) bool {
-		same := q.IsURL() && q.Request.ElicitationID == elicitationID && (elicitationID != "" || q.Request.URL == url)
-		return q.List != "" && q.Server == s.Server && same
-	})
+// wiring connects the parts of an inspection: it is the owner of sessions and of the
+// inbox, and passes their events on.
+type wiring struct {
+	*live.Inbox
+	in *Inspection
 }
 
 // Asked implements [session.Owner].
-func (w wiring) Asked(s *session.Session, r conversation.InputRequest) {
+func (w *wiring) Asked(s *session.Session, r conversation.InputRequest) {
 	in := w.in
 	q := live.Question{InputRequest: r}
 	q.CallName = in.calls.Asked(q)
 	in.inbox.Put(q)
 	if s.Overtaken(r.Request) {
-		in.inbox.Complete(q.Number)
+		in.inbox.Completed(q.Number)
 	}
 	if by, reason := s.Released(); by != "" {
 		w.Released(s, by, reason)
@@ -37,35 +29,11 @@ func (w wiring) Asked(s *session.Session, r conversation.InputRequest) {
 	in.calls.WithdrawLate(q)
 }
 
-// Cancelled implements [session.Owner].
-func (w wiring) Cancelled(question int, reason string) { w.in.inbox.Cancelled(question, reason) }
-
-// FindURL implements [session.Owner].
-func (w wiring) FindURL(s *session.Session, elicitationID string) (question, call int) {
-	return w.in.inbox.URL(s.Server, elicitationID)
-}
-
-// Completed implements [session.Owner].
-func (w wiring) Completed(question int) { w.in.inbox.Complete(question) }
-
-// Closing implements [session.Owner].
-func (w wiring) Closing(s *session.Session, reason string) { w.in.inbox.Dismiss(s.Name, reason) }
-
-// Released implements [session.Owner].
-func (w wiring) Released(s *session.Session, by, reason string) {
-	its := func(q *live.Question) bool { return q.Session == s.Name }
-	w.in.inbox.Withdraw(by, reason, false, its)
-	w.in.inbox.Hopeless(its)
-}
-
 // Listed implements [session.Owner].
-func (w wiring) Listed(s *session.Session, c conversation.Catalog) { w.in.servers.Listed(s, c) }
-
-// Connecting implements [live.ServersOwner].
-func (w wiring) Connecting(server string) { w.in.inbox.Connected(server) }
+func (w *wiring) Listed(s *session.Session, c conversation.Catalog) { w.in.servers.Listed(s, c) }
 
 // Settled implements [live.InboxOwner].
-func (w wiring) Settled(q live.Question) {
+func (w *wiring) Settled(q live.Question) {
 	in := w.in
 	s := in.servers.Session(q.Session)
 	responds := q.Via == elicit.ByRequest && !q.Mute
@@ -109,7 +77,7 @@ func note(s *session.Session, q live.Question) {
 }
 
 // Changed implements [live.InboxOwner].
-func (w wiring) Changed(q live.Question) {
+func (w *wiring) Changed(q live.Question) {
 	in := w.in
 	in.calls.Changed(q)
 	if q.Via == elicit.ByRequest && q.Completion == conversation.CompletionMarked {
@@ -128,17 +96,7 @@ func (w wiring) Changed(q live.Question) {
 	in.repeat(&q)
 }
 
-// Counted implements [live.InboxOwner].
-func (w wiring) Counted(server string) {
-	w.in.changes.Mark(live.Change{Kind: live.ServerChanged, Server: server})
-}
-
 // ParamsAt implements [live.InboxOwner].
-func (w wiring) ParamsAt(seq int64) (map[string][]byte, error) {
+func (w *wiring) ParamsAt(seq int64) (map[string][]byte, error) {
 	return conversation.ParamsAt(w.in.log, seq)
-}
-
-// CallChanged implements [live.CallsOwner].
-func (w wiring) CallChanged(number int) {
-	w.in.changes.Mark(live.Change{Kind: live.CallChanged, Number: number})
 }

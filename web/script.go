@@ -7,8 +7,8 @@ import (
 
 	"github.com/labstack/echo/v4"
 
+	"elicitation-inspector/bridge"
 	"elicitation-inspector/bridge/conversation"
-	"elicitation-inspector/bridge/live"
 	answers "elicitation-inspector/bridge/script"
 	"elicitation-inspector/views"
 )
@@ -29,7 +29,7 @@ func (s *Server) loadScript(c echo.Context) error {
 	var wrong *answers.Mistakes
 	switch {
 	case err == nil:
-		s.in.AnswerBy(live.NewScriptSource("a script", rules))
+		s.in.AnswerBy(bridge.NewScriptSource("a script", rules))
 		return done(c, nil)
 	case errors.As(err, &wrong):
 		err = wrong.List[0]

@@ -91,7 +91,7 @@ func (s *Session) Call(ctx context.Context, c Call) (Outcome, error) {
 func (s *Session) CallTogether(ctx context.Context, c Call, times int) ([]Outcome, error) {
 	var unanswered collector
 	run := script.NewRun(c.Scripts...)
-	source := &live.ScriptSource{Run: run, Before: c.Asked}
+	source := &bridge.ScriptSource{Run: run, Before: c.Asked}
 	if s.config.Ask == nil {
 		source.Left = unanswered.add
 	}

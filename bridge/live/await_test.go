@@ -46,18 +46,14 @@ func (c *connection) Misbehave(context.Context, session.Misbehaviour) error { re
 // owner passes what the inbox tells to the calls.
 type owner struct{ calls *Calls }
 
-func (o *owner) CallChanged(int)    {}
-func (o *owner) StartSession(int)   {}
-func (o *owner) Settled(q Question) { o.calls.Settled(q) }
-func (o *owner) Changed(q Question) { o.calls.Changed(q) }
-func (o *owner) Counted(string)     {}
-
+func (o *owner) Settled(q Question)                        { o.calls.Settled(q) }
+func (o *owner) Changed(q Question)                        { o.calls.Changed(q) }
 func (o *owner) ParamsAt(int64) (map[string][]byte, error) { return nil, nil }
 
 func begin(t *testing.T, result string) (*Calls, *Inbox, *connection) {
 	o := &owner{}
-	in := NewInbox(o, 0)
-	o.calls = NewCalls(o, in, func(run func()) bool { go run(); return true })
+	in := NewInbox(o, NewFeed(), 0)
+	o.calls = NewCalls(NewFeed(), in, func(run func()) bool { go run(); return true }, func(int) {})
 	ctx, end := context.WithCancel(t.Context())
 	t.Cleanup(end)
 	return o.calls, in, &connection{ctx: ctx, in: in, result: result}

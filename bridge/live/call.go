@@ -87,7 +87,7 @@ func (c *call) run(first next) {
 	c.finish(*c.converse(first))
 	c.noteEnd()
 	if c.restarts {
-		c.calls.owner.StartSession(c.Number)
+		c.calls.restart(c.Number)
 	}
 }
 
@@ -222,9 +222,9 @@ func (c *call) finish(end ending) {
 	c.State = c.over
 	forgotten := c.calls.forget(c)
 	c.calls.mu.Unlock()
-	c.calls.owner.CallChanged(c.Number)
+	c.calls.changed(c.Number)
 	if forgotten != 0 {
-		c.calls.owner.CallChanged(forgotten)
+		c.calls.changed(forgotten)
 	}
 }
 

@@ -7,11 +7,13 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
 	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/elicit"
+	"elicitation-inspector/bridge/wording"
 
 	"elicitation-inspector/bridge/session"
 	"elicitation-inspector/bridge/wire"
@@ -37,14 +39,6 @@ type Connection interface {
 	Misbehave(context.Context, session.Misbehaviour) error
 }
 
-// CallsOwner is notified of changes to calls. The mutex is not held.
-type CallsOwner interface {
-	// CallChanged is called when a call has changed.
-	CallChanged(number int)
-	// StartSession is called when a call has ended and is to go on in a new session.
-	StartSession(number int)
-}
-
 // Errors that the methods of Calls return.
 var (
 	ErrUnknownCall = errors.New("no such call")
@@ -57,9 +51,10 @@ const Kept = 100
 
 // Calls is safe for concurrent use.
 type Calls struct {
-	owner CallsOwner
-	inbox *Inbox
-	spawn func(func()) bool // runs a call in a goroutine; false if the inspection has ended
+	changes *Feed
+	inbox   *Inbox
+	spawn   func(func()) bool // runs a call in a goroutine; false if the inspection has ended
+	restart func(number int)  // is called when a call has ended and is to go on in a new session
 
 	mu    sync.Mutex
 	last  int     // number of the latest call
@@ -68,9 +63,11 @@ type Calls struct {
 }
 
 // NewCalls returns Calls without any call.
-func NewCalls(owner CallsOwner, in *Inbox, spawn func(func()) bool) *Calls {
-	return &Calls{owner: owner, inbox: in, spawn: spawn}
+func NewCalls(feed *Feed, in *Inbox, spawn func(func()) bool, restart func(number int)) *Calls {
+	return &Calls{changes: feed, inbox: in, spawn: spawn, restart: restart}
 }
+
+func (cs *Calls) changed(number int) { cs.changes.Mark(Change{Kind: CallChanged, Number: number}) }
 
 // Request is the request that the person makes.
 type Request struct {
@@ -158,15 +155,15 @@ func (cs *Calls) place(number int) (int, bool) {
 	return slices.BinarySearchFunc(cs.calls, number, func(c *call, number int) int { return c.Number - number })
 }
 
-// update calls change for a call that is kept, with the mutex held, and notifies the
-// owner if change returns true.
+// update calls change for a call that is kept, with the mutex held, and marks the call as
+// changed if change returns true.
 func (cs *Calls) update(number int, change func(*call) bool) error {
 	cs.mu.Lock()
 	c, err := cs.find(number)
 	changed := err == nil && change(c)
 	cs.mu.Unlock()
 	if changed {
-		cs.owner.CallChanged(number)
+		cs.changed(number)
 	}
 	return err
 }
@@ -206,7 +203,7 @@ func (cs *Calls) begin(conn Connection, r Request, first next) Call {
 	c.clock.start(r.Timeout, c.timedOut)
 	out := c.view(c.Started)
 	cs.mu.Unlock()
-	cs.owner.CallChanged(out.Number)
+	cs.changed(out.Number)
 	if !cs.spawn(func() { c.run(first) }) {
 		c.finish(*failed("the inspection has ended"))
 	}
@@ -245,4 +242,25 @@ func (cs *Calls) Retry(number int) error {
 		}
 		return false
 	})
+}
+
+// CommandLine returns the command line of the inspector that makes the call. server names
+// the server in it; see [transport.Spec.CommandLine].
+func (r Request) CommandLine(server string) string {
+	words := []string{"inspector", "call"}
+	switch r.Kind {
+	case conversation.Tool:
+	case conversation.Prompt:
+		words = append(words, "--prompt")
+	default:
+		words = append(words, "--resource")
+	}
+	words = append(words, wording.ShellWord(r.Key))
+	if args := string(r.Arguments); args != "" && args != "{}" {
+		words = append(words, "--args", wording.ShellWord(args))
+	}
+	if server != "" {
+		words = append(words, server)
+	}
+	return strings.Join(words, " ")
 }

@@ -98,7 +98,7 @@ func (cs *Calls) SigningIn(server string, is bool) {
 	}
 	cs.mu.Unlock()
 	for _, number := range changed {
-		cs.owner.CallChanged(number)
+		cs.changed(number)
 	}
 }
 
@@ -116,5 +116,5 @@ func (c *call) holding(is, paused bool) {
 			c.clock.set(time.Now(), c.clock.open, is)
 		}
 	})
-	c.calls.owner.CallChanged(c.Number)
+	c.calls.changed(c.Number)
 }

@@ -12,6 +12,7 @@ import (
 
 	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/elicit"
+	"elicitation-inspector/bridge/session"
 )
 
 // InboxOwner is notified of changes to questions, in the goroutine that made the change and
@@ -21,8 +22,6 @@ type InboxOwner interface {
 	Settled(Question)
 	// Changed is called when a question has changed without being settled.
 	Changed(Question)
-	// Counted is called when the Counts of a server have changed.
-	Counted(server string)
 	// ParamsAt reads the params of everything that a frame asks, by JSON pointer.
 	ParamsAt(seq int64) (map[string][]byte, error)
 }
@@ -35,8 +34,9 @@ var (
 
 // Inbox is safe for concurrent use.
 type Inbox struct {
-	owner InboxOwner
-	rate  int // how many questions of one server may be shown within a minute; 0 for no limit
+	owner   InboxOwner
+	changes *Feed
+	rate    int // how many questions of one server may be shown within a minute; 0 for no limit
 
 	mu        sync.Mutex
 	last      int               // the highest reserved number
@@ -54,34 +54,20 @@ type question struct {
 	hopeless bool // nobody can report any more that its URL is done
 }
 
-// NewInbox returns an empty inbox.
-func NewInbox(owner InboxOwner, rate int) *Inbox {
-	return &Inbox{owner: owner, rate: rate, questions: map[int]*question{}, servers: map[string]*serverQueue{}}
+// NewInbox returns an empty inbox. It marks a server whose Counts have changed in feed.
+func NewInbox(owner InboxOwner, feed *Feed, rate int) *Inbox {
+	return &Inbox{owner: owner, changes: feed, rate: rate, questions: map[int]*question{}, servers: map[string]*serverQueue{}}
 }
 
 // news collects the notifications for the owner, which are sent after the mutex is
 // unlocked.
 type news struct {
 	settled, changed []Question
-	counted          []string
-}
-
-func (n *news) tell(owner InboxOwner) {
-	for _, q := range n.settled {
-		owner.Settled(q)
-	}
-	for _, q := range n.changed {
-		owner.Changed(q)
-	}
-	for _, server := range n.counted {
-		owner.Counted(server)
-	}
+	counted          []Change
 }
 
 func (n *news) count(server string) {
-	if !slices.Contains(n.counted, server) {
-		n.counted = append(n.counted, server)
-	}
+	n.counted = append(n.counted, Change{Kind: ServerChanged, Server: server})
 }
 
 // update runs change with the mutex held, and then sends the collected news to the
@@ -91,7 +77,13 @@ func (in *Inbox) update(change func(*news)) {
 	in.mu.Lock()
 	change(&n)
 	in.mu.Unlock()
-	n.tell(in.owner)
+	for _, q := range n.settled {
+		in.owner.Settled(q)
+	}
+	for _, q := range n.changed {
+		in.owner.Changed(q)
+	}
+	in.changes.Mark(n.counted...)
 }
 
 // Numbers reserves count consecutive numbers for questions that are about to be put in,
@@ -279,16 +271,24 @@ func (in *Inbox) Withdraw(by, reason string, cancel bool, matches func(*Question
 	})
 }
 
-// Dismiss answers the waiting elicitation requests of a session with cancel.
-func (in *Inbox) Dismiss(session, reason string) {
+// Closing implements [session.Owner]: it answers the session's waiting elicitation
+// requests with cancel.
+func (in *Inbox) Closing(s *session.Session, reason string) {
 	in.update(func(n *news) {
 		for _, q := range slices.Clone(in.pending) {
-			if q.Session == session && q.Via == elicit.ByRequest {
+			if q.Session == s.Name && q.Via == elicit.ByRequest {
 				q.Answered(Answer{Action: "cancel"})
 				in.settle(n, q, conversation.Answered, conversation.ByPolicy, reason)
 			}
 		}
 	})
+}
+
+// Released implements [session.Owner].
+func (in *Inbox) Released(s *session.Session, by, reason string) {
+	its := func(q *Question) bool { return q.Session == s.Name }
+	in.Withdraw(by, reason, false, its)
+	in.Hopeless(its)
 }
 
 // Cancelled withdraws a question because its server has cancelled it.
@@ -308,4 +308,44 @@ func (in *Inbox) amend(number int, change func(*news, *question) bool) {
 			n.changed = append(n.changed, q.Question)
 		}
 	})
+}
+
+// Question returns one question by its number.
+func (in *Inbox) Question(number int) (Question, error) {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	q, err := in.find(number)
+	if err != nil {
+		return Question{}, err
+	}
+	return q.Question, nil
+}
+
+// Questions returns all questions that are kept, settled ones first.
+func (in *Inbox) Questions() []Question {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	out := make([]Question, 0, len(in.questions))
+	for _, q := range slices.Concat(in.settled, in.pending) {
+		out = append(out, q.Question)
+	}
+	return out
+}
+
+// OnShow returns the waiting questions that are not held back, and of the settled ones
+// that are kept the given number of latest ones, and those whose URL is awaited.
+func (in *Inbox) OnShow(settled int) (out []Question) {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	for i, q := range slices.Backward(in.settled) {
+		if i >= len(in.settled)-settled || q.Completion == conversation.CompletionAwaited {
+			out = append(out, q.Question)
+		}
+	}
+	for _, q := range in.pending {
+		if !q.Held {
+			out = append(out, q.Question)
+		}
+	}
+	return out
 }

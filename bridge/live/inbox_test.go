@@ -12,6 +12,7 @@ import (
 	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/elicit"
 	"elicitation-inspector/bridge/mcp"
+	"elicitation-inspector/bridge/session"
 )
 
 // desk is an owner that records the calls of its methods.
@@ -22,7 +23,6 @@ type desk struct {
 	mu      sync.Mutex
 	settled map[int]Question
 	changed map[int]int
-	counted int
 }
 
 func (d *desk) Settled(q Question) {
@@ -40,12 +40,6 @@ func (d *desk) Changed(q Question) {
 	d.changed[q.Number]++
 }
 
-func (d *desk) Counted(string) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	d.counted++
-}
-
 func (d *desk) ParamsAt(int64) (map[string][]byte, error) {
 	if d.params == nil {
 		return nil, errors.New("it is gone")
@@ -58,9 +52,13 @@ const (
 	url  = `{"mode":"url","message":"Sign in, please.","url":"https://example.com/in","elicitationId":"e1"}`
 )
 
+func of(server string) *session.Session {
+	return &session.Session{Config: session.Config{Server: server, Name: server + "-1"}}
+}
+
 func open(t *testing.T, rate int) (*Inbox, *desk) {
 	d := &desk{t: t, params: json.RawMessage(form), settled: map[int]Question{}, changed: map[int]int{}}
-	return NewInbox(d, rate), d
+	return NewInbox(d, NewFeed(), rate), d
 }
 
 // ask puts an elicitation into an inbox.
@@ -130,7 +128,7 @@ func TestHowQuestionsAreSettled(t *testing.T) {
 			_, _ = in.Answer(n, Answer{Action: "decline", Actor: conversation.ByPerson})
 			in.Cancelled(n, "lunch")
 		}, conversation.Answered, conversation.ByPerson, "", `{"action":"decline"}`},
-		{"dismissed", func(in *Inbox, n int) { in.Dismiss("s-1", "the end") }, conversation.Answered, conversation.ByPolicy, "the end", `{"action":"cancel"}`},
+		{"dismissed", func(in *Inbox, n int) { in.Closing(of("s"), "the end") }, conversation.Answered, conversation.ByPolicy, "the end", `{"action":"cancel"}`},
 		{"left to the policy", func(in *Inbox, n int) { in.SetPolicy("s", conversation.PolicyDecline) }, conversation.Pending, "", "", ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -209,17 +207,17 @@ func TestCompletions(t *testing.T) {
 	first := ask(t, in, "s", url, elicit.InError)
 	accept(first)
 	says(first, conversation.CompletionAwaited, true)
-	if number, call := in.URL("s", "e1"); number != first || call != 1 {
+	if number, call := in.FindURL(of("s"), "e1"); number != first || call != 1 {
 		t.Errorf("e1 is question %d of call %d", number, call)
 	}
-	if number, _ := in.URL("other", "e1"); number != 0 {
+	if number, _ := in.FindURL(of("other"), "e1"); number != 0 {
 		t.Errorf("another server's e1 is question %d", number)
 	}
-	in.Complete(first)
+	in.Completed(first)
 	says(first, conversation.CompletionDone, false)
 
 	early := ask(t, in, "s", url, elicit.InError)
-	in.Complete(early) // before the person has accepted
+	in.Completed(early) // before the person has accepted
 	accept(early)
 	says(early, conversation.CompletionDone, false)
 
@@ -230,7 +228,7 @@ func TestCompletions(t *testing.T) {
 
 	declined := ask(t, in, "s", url, elicit.InError)
 	_, _ = in.Answer(declined, Answer{Action: "decline", Actor: conversation.ByPerson})
-	in.Complete(declined)
+	in.Completed(declined)
 	says(declined, conversation.CompletionNone, false)
 }
 
@@ -284,7 +282,7 @@ func TestEverythingAtOnce(t *testing.T) {
 				case 3:
 					in.Cancelled(number, "no more")
 				case 4:
-					in.Complete(number)
+					in.Completed(number)
 				case 5:
 					in.SetPolicy(server, conversation.Policies()[r.IntN(5)])
 				case 6:

@@ -3,6 +3,7 @@ package live
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"time"
 
 	"elicitation-inspector/bridge/conversation"
@@ -10,6 +11,7 @@ import (
 	"elicitation-inspector/bridge/fault"
 	"elicitation-inspector/bridge/mcp"
 	"elicitation-inspector/bridge/rawjson"
+	"elicitation-inspector/bridge/session"
 	"elicitation-inspector/bridge/wire"
 )
 
@@ -69,11 +71,6 @@ func (q *Question) Answered(a Answer) {
 // IsURL reports whether the question asks to visit a URL.
 func (q *Question) IsURL() bool { return q.Request != nil && q.Request.Mode == elicit.ModeURL }
 
-// asksFor reports whether the question is about a URL with this elicitationId.
-func (q *Question) asksFor(elicitationID string) bool {
-	return q.IsURL() && q.Request.ElicitationID == elicitationID
-}
-
 // codeRejected is the error code for a request other than an elicitation that the
 // person has turned down (specification 2025-11-25, Sampling, Error Handling).
 const codeRejected = -1
@@ -116,4 +113,80 @@ func (q *Question) Frame() wire.Frame {
 // EndNote returns the note of the question's final state.
 func (q *Question) EndNote() *wire.Note {
 	return &wire.Note{Kind: wire.NoteSettled, State: q.State.String(), Why: q.Reason, TurnedAway: q.TurnedAway, Pointer: q.Pointer, At: q.Ended}
+}
+
+// awaited reports whether an accepted URL may still be reported as done.
+func (q *question) awaited() bool {
+	return q.Completion == conversation.CompletionAwaited && !q.hopeless
+}
+
+// Hopeless marks the accepted URLs of matching questions: nobody can report any more
+// that they are done.
+func (in *Inbox) Hopeless(matches func(*Question) bool) {
+	in.update(func(n *news) {
+		for _, q := range in.settled {
+			if q.awaited() && matches(&q.Question) {
+				q.hopeless = true
+				n.changed = append(n.changed, q.Question)
+			}
+		}
+	})
+}
+
+// FindURL implements [session.Owner]. It prefers the latest question that waits to the
+// latest accepted one that is not done.
+func (in *Inbox) FindURL(s *session.Session, elicitationID string) (number, call int) {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	for _, list := range [][]*question{in.settled, in.pending} {
+		for _, q := range slices.Backward(list) {
+			open := q.State == conversation.Pending || q.Completion == conversation.CompletionAwaited
+			if open && q.Server == s.Server && q.IsURL() && q.Request.ElicitationID == elicitationID {
+				return q.Number, q.Call
+			}
+		}
+	}
+	return 0, 0
+}
+
+// IsAsked implements [session.Owner].
+func (in *Inbox) IsAsked(s *session.Session, elicitationID, url string) bool {
+	return in.IsOpen(func(q *Question) bool {
+		same := q.IsURL() && q.Request.ElicitationID == elicitationID && (elicitationID != "" || q.Request.URL == url)
+		return q.List != "" && q.Server == s.Server && same
+	})
+}
+
+// Completed records that the server has reported a URL as done. The report may arrive
+// before the person has accepted.
+func (in *Inbox) Completed(number int) {
+	in.amend(number, func(_ *news, q *question) bool {
+		if q.State != conversation.Pending && q.Completion == conversation.CompletionNone { // declined or cancelled
+			return false
+		}
+		q.Completion = conversation.CompletionDone
+		return true
+	})
+}
+
+// MarkCompleted records that the person has reported an accepted URL as done.
+func (in *Inbox) MarkCompleted(number int) {
+	in.amend(number, func(_ *news, q *question) bool {
+		if q.Completion != conversation.CompletionAwaited {
+			return false
+		}
+		q.Completion = conversation.CompletionMarked
+		return true
+	})
+}
+
+// IsOpen reports whether a matching question waits for its answer, or for its accepted
+// URL to be done.
+func (in *Inbox) IsOpen(matches func(*Question) bool) bool {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	open := func(q *question) bool {
+		return (q.State == conversation.Pending || q.awaited()) && matches(&q.Question)
+	}
+	return slices.ContainsFunc(in.pending, open) || slices.ContainsFunc(in.settled, open)
 }

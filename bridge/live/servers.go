@@ -62,19 +62,13 @@ type Server struct {
 	Info     session.Info
 }
 
-// ServersOwner is notified of events on the connections.
-type ServersOwner interface {
-	session.Owner
-	// Connecting is called when a server is about to be connected.
-	Connecting(server string)
-}
-
 // ServersConfig configures the live servers of an inspection.
 type ServersConfig struct {
 	Targets  []transport.Spec
 	Settings conversation.ClientSettings // settings of every server, until the person changes them for one
 	Session  session.Config              // settings that all sessions share
-	Owner    ServersOwner
+	Owner    session.Owner
+	Inbox    *Inbox
 	Changes  *Feed
 	Life     context.Context   // ends all connections
 	Spawn    func(func()) bool // runs a goroutine, unless the inspection has ended

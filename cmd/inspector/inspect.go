@@ -9,7 +9,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"elicitation-inspector/bridge"
-	"elicitation-inspector/bridge/live"
 	"elicitation-inspector/bridge/playback"
 	"elicitation-inspector/bridge/signin"
 	"elicitation-inspector/bridge/wire"
@@ -87,7 +86,7 @@ func addTyped(in *bridge.Inspection, line string) error {
 }
 
 // source returns the answers file as a source of answers; nil if there is none.
-func (o *options) source(cmd *cobra.Command) (*live.ScriptSource, error) {
+func (o *options) source(cmd *cobra.Command) (*bridge.ScriptSource, error) {
 	if o.answers == "" {
 		return nil, nil
 	}
@@ -95,7 +94,7 @@ func (o *options) source(cmd *cobra.Command) (*live.ScriptSource, error) {
 	if err != nil {
 		return nil, err
 	}
-	return live.NewScriptSource(filepath.Base(o.answers), answers), nil
+	return bridge.NewScriptSource(filepath.Base(o.answers), answers), nil
 }
 
 // serve connects to the servers and serves the page, until the command's context

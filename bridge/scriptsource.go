@@ -1,4 +1,4 @@
-package live
+package bridge
 
 import (
 	"sync/atomic"
@@ -6,7 +6,7 @@ import (
 
 	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/fault"
-
+	"elicitation-inspector/bridge/live"
 	"elicitation-inspector/bridge/script"
 )
 
@@ -14,17 +14,7 @@ import (
 // repeated, if a script accepted the URL without an interval of its own.
 const retryEvery = time.Second
 
-// ScriptOwner provides what a Source needs to know about questions.
-type ScriptOwner interface {
-	// Label returns the name of a server in frames.
-	Label(server string) string
-	// Request returns the request of a call; the zero Request if the call is not kept.
-	Request(call int) Request
-	Facts(Question) fault.Facts
-	RetryEvery(call int, every time.Duration) error
-}
-
-// ScriptSource answers questions with a run of scripts. It implements [Source].
+// ScriptSource answers questions with a run of scripts. It implements [live.Source].
 type ScriptSource struct {
 	Name   string
 	Script *script.Script // nil where Run has several
@@ -32,13 +22,12 @@ type ScriptSource struct {
 	// Left is called for each question that the script leaves to a person, with the
 	// reason. It reports whether to cancel the question instead. If it is nil, all such
 	// questions go to the person.
-	Left func(q Question, why string) (cancel bool)
+	Left func(q live.Question, why string) (cancel bool)
 	// Before is called before each question is decided, with its place among the questions,
 	// from 1; nil for none.
 	Before func(place int)
-	// ScriptOwner is the inspection that asks the questions.
-	Inspection ScriptOwner
 
+	in    *Inspection // that asks the questions; AnswerBy sets it
 	asked atomic.Int64
 }
 
@@ -47,8 +36,8 @@ func NewScriptSource(name string, s *script.Script) *ScriptSource {
 	return &ScriptSource{Name: name, Script: s, Run: script.NewRun(s)}
 }
 
-// Decide implements [Source].
-func (s *ScriptSource) Decide(q *Question) Decision {
+// Decide implements [live.Source].
+func (s *ScriptSource) Decide(q *live.Question) live.Decision {
 	if place := s.asked.Add(1); s.Before != nil {
 		s.Before(int(place))
 	}
@@ -56,14 +45,14 @@ func (s *ScriptSource) Decide(q *Question) Decision {
 	if d.Answer == nil {
 		return s.left(q, d.Why)
 	}
-	answer := Answer{Action: string(d.Answer.Action), Content: d.Content, Actor: conversation.ByScript}
+	answer := live.Answer{Action: string(d.Answer.Action), Content: d.Content, Actor: conversation.ByScript}
 	switch d.Answer.Action {
 	case script.Fault:
-		plan, err := fault.Build(s.Inspection.Facts(*q), d.Answer.Fault, d.Answer.Params)
+		plan, err := fault.Build(s.in.Facts(*q), d.Answer.Fault, d.Answer.Params)
 		if err != nil {
 			return s.left(q, err.Error())
 		}
-		answer = Misbehave(plan)
+		answer = live.Misbehave(plan)
 	case script.Result:
 		answer.Action, answer.Result = "", d.Answer.Result
 	case script.Accept:
@@ -71,25 +60,27 @@ func (s *ScriptSource) Decide(q *Question) Decision {
 			if d.Retry == 0 {
 				d.Retry = retryEvery
 			}
-			_ = s.Inspection.RetryEvery(q.Call, d.Retry) // fails only if the call is over
+			_ = s.in.calls.RetryEvery(q.Call, d.Retry) // fails only if the call is over
 		}
 	}
-	return Decision{Answer: &answer, Delay: d.Delay}
+	return live.Decision{Answer: &answer, Delay: d.Delay}
 }
 
 // left decides a question that the script does not answer: it is cancelled, or left to
 // the person.
-func (s *ScriptSource) left(q *Question, why string) Decision {
+func (s *ScriptSource) left(q *live.Question, why string) live.Decision {
 	if s.Left != nil && s.Left(*q, why) {
-		return Decision{Answer: &Answer{Action: "cancel", Actor: conversation.ByPolicy}}
+		return live.Decision{Answer: &live.Answer{Action: "cancel", Actor: conversation.ByPolicy}}
 	}
-	return Decision{Left: why}
+	return live.Decision{Left: why}
 }
 
 // told converts a question for scripts.
-func (s *ScriptSource) told(q *Question) script.Question {
-	out := script.Question{Server: s.Inspection.Label(q.Server), Method: q.Method, Key: q.Key, Round: q.Round, Request: q.Request}
-	switch r := s.Inspection.Request(q.Call); r.Kind {
+func (s *ScriptSource) told(q *live.Question) script.Question {
+	server, _ := s.in.known.Server(q.Server)
+	out := script.Question{Server: server.Label, Method: q.Method, Key: q.Key, Round: q.Round, Request: q.Request}
+	call, _ := s.in.calls.Call(q.Call) // a question may belong to none that is kept
+	switch r := call.Request; r.Kind {
 	case conversation.Tool:
 		out.Tool = r.Key
 	case conversation.Prompt:
@@ -98,4 +89,18 @@ func (s *ScriptSource) told(q *Question) script.Question {
 		out.Resource = r.Key
 	}
 	return out
+}
+
+// Scripted returns the script that answers questions; nil for none.
+func (in *Inspection) Scripted() *ScriptSource { return in.script.Load() }
+
+// AnswerBy makes a script answer further questions; nil ends that.
+func (in *Inspection) AnswerBy(s *ScriptSource) {
+	if in.script.Store(s); s == nil {
+		in.inbox.SetSource(nil)
+	} else {
+		s.in = in
+		in.inbox.SetSource(s)
+	}
+	in.changes.Mark(live.Change{Kind: live.ScriptChanged})
 }
