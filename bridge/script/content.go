@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 
 	"elicitation-inspector/bridge/elicit"
 	"elicitation-inspector/bridge/rawjson"
@@ -97,7 +96,7 @@ func (a *Answer) content(request *elicit.Request) (json.RawMessage, error) {
 	if a.Anyway || request.Schema == nil {
 		return content, nil
 	}
-	if a.checked.is(request.Schema, content) {
+	if last := a.checked.Load(); last != nil && bytes.Equal(last.schema, request.Schema) && bytes.Equal(last.content, content) {
 		return content, nil
 	}
 	problems, err := elicit.Check(request.Schema, content)
@@ -105,7 +104,7 @@ func (a *Answer) content(request *elicit.Request) (json.RawMessage, error) {
 		return nil, fmt.Errorf("the answer cannot be checked: %w; \"anyway: true\" sends it all the same", err)
 	}
 	if len(problems) == 0 {
-		a.checked.set(request.Schema, content)
+		a.checked.Store(&checked{request.Schema, content})
 		return content, nil
 	}
 	var all []string
@@ -119,24 +118,9 @@ func (a *Answer) content(request *elicit.Request) (json.RawMessage, error) {
 	return nil, fmt.Errorf("the answer does not satisfy the schema, and is not sent without \"anyway: true\": %s", strings.Join(all, " "))
 }
 
-// checked is a cache of the latest valid content and its schema, because a check takes
-// longer than everything else here, and servers often repeat a question.
-type checked struct {
-	mu              sync.Mutex
-	schema, content []byte
-}
-
-func (c *checked) is(schema, content []byte) bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.schema != nil && bytes.Equal(c.schema, schema) && bytes.Equal(c.content, content)
-}
-
-func (c *checked) set(schema, content []byte) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.schema, c.content = schema, content
-}
+// checked is a valid content with its schema. It is kept, because a check takes longer than
+// everything else here, and servers often repeat a question.
+type checked struct{ schema, content []byte }
 
 // filled returns the content with the values in the file's order. If rest adds values,
 // all are in the schema's order.

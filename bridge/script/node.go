@@ -45,28 +45,25 @@ func (n *node) member(name string) *node {
 
 // json returns the node as compact JSON.
 func (n *node) json() json.RawMessage {
+	brackets := "[]"
 	switch n.kind {
 	case rawjson.Object:
-		out := []byte{'{'}
-		for i, name := range n.names {
-			if i > 0 {
-				out = append(out, ',')
-			}
-			out = append(rawjson.AppendQuoted(out, name.text), ':')
-			out = append(out, n.values[i].json()...)
-		}
-		return append(out, '}')
+		brackets = "{}"
 	case rawjson.Array:
-		out := []byte{'['}
-		for i, v := range n.values {
-			if i > 0 {
-				out = append(out, ',')
-			}
-			out = append(out, v.json()...)
-		}
-		return append(out, ']')
+	default:
+		return n.scalar
 	}
-	return n.scalar
+	out := []byte(brackets[:1])
+	for i, v := range n.values {
+		if i > 0 {
+			out = append(out, ',')
+		}
+		if n.kind == rawjson.Object {
+			out = append(rawjson.AppendQuoted(out, n.names[i].text), ':')
+		}
+		out = append(out, v.json()...)
+	}
+	return append(out, brackets[1:]...)
 }
 
 // parse parses a file: as JSON with comments if it begins with a brace and is valid,
@@ -86,18 +83,12 @@ func parse(text []byte) (*node, error) {
 		if flow, _ = parseYAML(text); flow != nil {
 			return flow, nil
 		}
-		return nil, syntaxError(text, err)
+		if at := new(rawjson.SyntaxError); errors.As(rawjson.Check(text), &at) {
+			return nil, Mistake{at.Line, at.Column, "this is no JSON: " + at.What}
+		}
+		return nil, err
 	}
 	return parseYAML(text)
-}
-
-// syntaxError returns where a text stops being JSON.
-func syntaxError(text []byte, err error) error {
-	var at *rawjson.SyntaxError
-	if errors.As(rawjson.Check(text), &at) {
-		return Mistake{at.Line, at.Column, "this is no JSON: " + at.What}
-	}
-	return Mistake{1, 1, err.Error()}
 }
 
 func parseYAML(text []byte) (*node, error) {
@@ -112,7 +103,7 @@ func parseYAML(text []byte) (*node, error) {
 		return nil, Mistake{position.Line, position.Column, "this is no YAML: " + at.GetMessage()}
 	}
 	if err != nil {
-		return nil, Mistake{1, 1, err.Error()}
+		return nil, err
 	}
 	var body ast.Node
 	for _, doc := range file.Docs {
@@ -125,7 +116,7 @@ func parseYAML(text []byte) (*node, error) {
 		body = doc.Body
 	}
 	if body == nil {
-		return nil, Mistake{1, 1, "the file is empty"}
+		return nil, errors.New("the file is empty")
 	}
 	r := yamlReader{anchors: map[string]*node{}}
 	return r.node(body)

@@ -4,7 +4,9 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"elicitation-inspector/bridge/rawjson"
@@ -20,21 +22,51 @@ type reader struct {
 	plan     bool // the file is a plan, whose calls may have a witness
 }
 
+// Mistake is one mistake in a file.
+type Mistake struct {
+	Line, Column int // from 1
+	Text         string
+}
+
+func (m Mistake) Error() string { return fmt.Sprintf("%d:%d: %s", m.Line, m.Column, m.Text) }
+
+// Mistakes is the error of a file with mistakes; it lists all of them.
+type Mistakes struct {
+	File string
+	List []Mistake
+}
+
+func (m *Mistakes) Error() string {
+	lines := make([]string, len(m.List))
+	for i, one := range m.List {
+		lines[i] = m.File + ":" + one.Error()
+	}
+	return strings.Join(lines, "\n")
+}
+
 func (r *reader) wrong(n *node, format string, args ...any) {
 	r.mistakes = append(r.mistakes, Mistake{n.line, n.column, fmt.Sprintf(format, args...)})
 }
 
-// problem returns all mistakes, sorted by place, as a [*Mistakes]; nil if there are
-// none.
-func (r *reader) problem() error {
+// parse parses a file and reads its root. The error has all mistakes, sorted by place, as
+// a [*Mistakes].
+func (r *reader) parse(text []byte, read func(root *node)) error {
+	root, err := parse(text)
+	mistake := Mistake{Line: 1, Column: 1}
+	switch {
+	case err == nil:
+		read(root)
+	case errors.As(err, &mistake):
+		r.mistakes = append(r.mistakes, mistake)
+	default:
+		mistake.Text = err.Error()
+		r.mistakes = append(r.mistakes, mistake)
+	}
 	if len(r.mistakes) == 0 {
 		return nil
 	}
 	slices.SortStableFunc(r.mistakes, func(a, b Mistake) int {
-		if a.Line != b.Line {
-			return a.Line - b.Line
-		}
-		return a.Column - b.Column
+		return cmp.Or(a.Line-b.Line, a.Column-b.Column)
 	})
 	return &Mistakes{r.file, r.mistakes}
 }
@@ -54,34 +86,27 @@ func (r *reader) object(n *node, what string, known keys) {
 			read(n.values[i])
 			continue
 		}
-		r.wrong(name, "%s has no key %q%s", what, name.text, r.instead(name.text, known))
+		names := slices.Sorted(maps.Keys(known))
+		names = slices.DeleteFunc(names, func(k string) bool { return k == "$schema" })
+		r.wrong(name, "%s has no key %q%s", what, name.text, suggest(name.text, names))
 	}
 }
 
-// instead returns a hint: the most similar known key, or all keys.
-func (r *reader) instead(name string, known keys) string {
-	var names []string
-	for k := range known {
-		if k != "$schema" {
-			names = append(names, k)
-		}
-	}
-	slices.Sort(names)
-	return suggest(name, names)
-}
-
+// suggest returns a hint: the most similar of the names that there are, or all of them.
 func suggest(name string, names []string) string {
 	return cmp.Or(wording.DidYouMean(name, names), "; it takes "+wording.Series(names))
 }
 
-// list calls each for the elements of an array.
-func (r *reader) list(n *node, what string, each func(*node)) {
-	if n.kind != rawjson.Array {
-		r.wrong(n, "%s is %s, not a list", what, wording.WithArticle(n.kind))
-		return
-	}
-	for _, v := range n.values {
-		each(v)
+// list reads an array, each of whose elements each reads.
+func (r *reader) list(what string, each func(*node)) func(*node) {
+	return func(n *node) {
+		if n.kind != rawjson.Array {
+			r.wrong(n, "%s is %s, not a list", what, wording.WithArticle(n.kind))
+			return
+		}
+		for _, v := range n.values {
+			each(v)
+		}
 	}
 }
 
@@ -140,11 +165,11 @@ func (r *reader) count(what string, least int, into *int) func(*node) {
 func (r *reader) strings(what string, into *[]string) func(*node) {
 	return func(n *node) {
 		*into = []string{}
-		r.list(n, what, func(v *node) {
+		r.list(what, func(v *node) {
 			if r.kind(v, "an element of "+what, rawjson.String) {
 				*into = append(*into, v.text)
 			}
-		})
+		})(n)
 	}
 }
 
@@ -171,19 +196,4 @@ func (r *reader) pattern(what string, into **Text) func(*node) {
 		}
 		*into = t
 	}
-}
-
-// begin parses a file. If that fails, it records the mistake and returns nil.
-func (r *reader) begin(text []byte) *node {
-	root, err := parse(text)
-	var mistake Mistake
-	switch {
-	case errors.As(err, &mistake):
-		r.mistakes = append(r.mistakes, mistake)
-		return nil
-	case err != nil:
-		r.mistakes = append(r.mistakes, Mistake{1, 1, err.Error()})
-		return nil
-	}
-	return root
 }

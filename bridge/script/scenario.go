@@ -55,18 +55,14 @@ type Call struct {
 func ParseScenario(file string, text []byte, env func(string) (string, bool)) (*Scenario, error) {
 	r := &reader{file: file, env: env}
 	s := new(Scenario)
-	root := r.begin(text)
-	if root == nil {
-		return s, r.problem()
-	}
-	r.object(root, "a scenario", r.scenarioKeys(s))
-	if len(s.Calls) == 0 && len(r.mistakes) == 0 {
-		r.wrong(root, "a scenario needs calls")
-	}
-	return s, r.problem()
+	return s, r.parse(text, func(root *node) {
+		r.object(root, "a scenario", r.scenarioKeys(s))
+		if len(s.Calls) == 0 && len(r.mistakes) == 0 {
+			r.wrong(root, "a scenario needs calls")
+		}
+	})
 }
 
-// scenarioKeys are the keys of a scenario.
 func (r *reader) scenarioKeys(s *Scenario) keys {
 	known := r.scriptKeys(&s.Script)
 	delete(known, "expect")
@@ -87,9 +83,7 @@ func (r *reader) scenarioKeys(s *Scenario) keys {
 	known["sampling"] = r.flag("sampling", &s.Sampling)
 	known["roots"] = r.flag("roots", &s.Roots)
 	known["timeout"] = r.duration("timeout", &s.Timeout)
-	known["calls"] = func(n *node) {
-		r.list(n, "calls", func(v *node) { s.Calls = append(s.Calls, r.call(v)) })
-	}
+	known["calls"] = r.list("calls", func(v *node) { s.Calls = append(s.Calls, r.call(v)) })
 	return known
 }
 
@@ -147,13 +141,11 @@ func (r *reader) target(n *node, t *Target) {
 		}
 	}
 	r.object(n, "target", keys{
-		"command": func(n *node) {
-			r.list(n, "command", func(v *node) {
-				if r.kind(v, "an element of command", rawjson.String) {
-					t.Command = append(t.Command, r.expand(v, t))
-				}
-			})
-		},
+		"command": r.list("command", func(v *node) {
+			if r.kind(v, "an element of command", rawjson.String) {
+				t.Command = append(t.Command, r.expand(v, t))
+			}
+		}),
 		"cwd":       func(n *node) { r.text("cwd", &t.Dir)(n); t.Dir = r.expand(n, t) },
 		"url":       func(n *node) { r.text("url", &t.URL)(n); t.URL = r.expand(n, t) },
 		"transport": r.oneOf("transport", &t.Transport, "auto", "http", "sse"),

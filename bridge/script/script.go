@@ -6,6 +6,7 @@ package script
 import (
 	"encoding/json"
 	"slices"
+	"sync/atomic"
 	"time"
 
 	"elicitation-inspector/bridge/fault"
@@ -81,7 +82,7 @@ type Answer struct {
 	Fault   string // name of the fault
 	Params  fault.Params
 	env     func(string) (string, bool)
-	checked checked
+	checked atomic.Pointer[checked] // the latest valid content; nil for none
 }
 
 // Parse reads an answers file. env looks up environment variables. If the file has
@@ -89,19 +90,14 @@ type Answer struct {
 func Parse(file string, text []byte, env func(string) (string, bool)) (*Script, error) {
 	r := &reader{file: file, env: env}
 	s := new(Script)
-	if root := r.begin(text); root != nil {
-		r.object(root, "an answers file", r.scriptKeys(s))
-	}
-	return s, r.problem()
+	return s, r.parse(text, func(root *node) { r.object(root, "an answers file", r.scriptKeys(s)) })
 }
 
 // scriptKeys returns the keys of an answers file.
 func (r *reader) scriptKeys(s *Script) keys {
 	return keys{
 		"$schema": func(*node) {},
-		"answers": func(n *node) {
-			r.list(n, "answers", func(v *node) { s.Rules = append(s.Rules, r.rule(v)) })
-		},
+		"answers": r.list("answers", func(v *node) { s.Rules = append(s.Rules, r.rule(v)) }),
 		"default": func(n *node) { s.Default = r.answer(n) },
 		"expect":  func(n *node) { s.Expect = r.outcome(n) },
 	}
@@ -110,7 +106,21 @@ func (r *reader) scriptKeys(s *Script) keys {
 func (r *reader) rule(n *node) *Rule {
 	rule := &Rule{Line: n.line, Source: n.json()}
 	r.object(n, "a rule", keys{
-		"match":  func(n *node) { r.match(n, &rule.Match) },
+		"match": func(n *node) {
+			m := &rule.Match
+			r.object(n, "match", keys{
+				"server":   r.pattern("server", &m.Server),
+				"tool":     r.pattern("tool", &m.Tool),
+				"prompt":   r.pattern("prompt", &m.Prompt),
+				"resource": r.pattern("resource", &m.Resource),
+				"message":  r.pattern("message", &m.Message),
+				"key":      r.pattern("key", &m.Key),
+				"fields":   r.strings("fields", &m.Fields),
+				"mode":     r.oneOf("mode", &m.Mode, "form", "url", "sampling", "roots"),
+				"round":    r.count("round", 1, &m.Round),
+				"nth":      r.count("nth", 1, &m.Nth),
+			})
+		},
 		"answer": func(n *node) { rule.Answer = r.answer(n) },
 		"delay":  r.duration("delay", &rule.Delay),
 		"retry":  r.duration("retry", &rule.Retry),
@@ -123,29 +133,11 @@ func (r *reader) rule(n *node) *Rule {
 	return rule
 }
 
-func (r *reader) match(n *node, m *Match) {
-	r.object(n, "match", keys{
-		"server":   r.pattern("server", &m.Server),
-		"tool":     r.pattern("tool", &m.Tool),
-		"prompt":   r.pattern("prompt", &m.Prompt),
-		"resource": r.pattern("resource", &m.Resource),
-		"message":  r.pattern("message", &m.Message),
-		"key":      r.pattern("key", &m.Key),
-		"fields":   r.strings("fields", &m.Fields),
-		"mode":     r.oneOf("mode", &m.Mode, "form", "url", "sampling", "roots"),
-		"round":    r.count("round", 1, &m.Round),
-		"nth":      r.count("nth", 1, &m.Nth),
-	})
-}
-
-// words lists the answers that are a single word.
-var words = []string{"accept", "decline", "cancel", "ask"}
-
 func (r *reader) answer(n *node) *Answer {
 	a := &Answer{Line: n.line, Source: n.json(), env: r.env}
 	if n.kind != rawjson.Object {
 		action := ""
-		if r.oneOf("answer", &action, words...)(n); action == "" {
+		if r.oneOf("answer", &action, "accept", "decline", "cancel", "ask")(n); action == "" {
 			return nil
 		}
 		a.Action, a.Content = Action(action), Defaults
@@ -153,7 +145,17 @@ func (r *reader) answer(n *node) *Answer {
 	}
 	before := len(r.mistakes)
 	known := keys{
-		"accept": func(n *node) { a.Action = Accept; r.content(n, a) },
+		"accept": func(n *node) {
+			if a.Action = Accept; n.kind != rawjson.Object {
+				r.oneOf("accept", (*string)(&a.Content), string(Defaults), string(Valid))(n)
+				return
+			}
+			a.Content, a.values = Values, n
+			r.complete(n)
+			for _, value := range n.values {
+				r.checkValue(value)
+			}
+		},
 		"rest":   r.oneOf("rest", (*string)(&a.rest), string(Defaults), string(Valid)),
 		"anyway": r.flag("anyway", &a.Anyway),
 		"result": func(n *node) {
@@ -178,19 +180,6 @@ func (r *reader) answer(n *node) *Answer {
 		r.wrong(n.member("rest"), "rest goes with an accept that names values")
 	}
 	return a
-}
-
-// content reads the value of "accept".
-func (r *reader) content(n *node, a *Answer) {
-	if n.kind == rawjson.Object {
-		a.Content, a.values = Values, n
-		r.complete(n)
-		for _, value := range n.values {
-			r.checkValue(value)
-		}
-		return
-	}
-	r.oneOf("accept", (*string)(&a.Content), string(Defaults), string(Valid))(n)
 }
 
 // faultKeys adds the parameters of the named fault to known.
