@@ -11,11 +11,9 @@ import (
 	"time"
 
 	"elicitation-inspector/bridge"
-
 	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/demo"
 	"elicitation-inspector/bridge/live"
-
 	"elicitation-inspector/bridge/transport"
 )
 

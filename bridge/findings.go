@@ -41,7 +41,7 @@ func (in *Inspection) placed(id string, list []lint.Found) []Found {
 		if place := in.conversation.Of(one.Seq); place != 0 {
 			f.Call = in.conversation.NumberAt(place)
 		}
-		if calls[f.Call] == nil || in.replay == nil && !in.calls.Known(f.Call) {
+		if _, err := in.calls.Call(f.Call); calls[f.Call] == nil || in.replay == nil && err != nil {
 			f.Call = 0
 		}
 		if _, q := now.Question(f.Question); q == nil {

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"elicitation-inspector/bridge"
-
 	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/elicit"
 	"elicitation-inspector/bridge/lint"

@@ -14,11 +14,9 @@ import (
 	"time"
 
 	"elicitation-inspector/bridge"
-
 	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/live"
 	"elicitation-inspector/bridge/mcp"
-
 	"elicitation-inspector/bridge/transport"
 	"elicitation-inspector/bridge/wire"
 )

@@ -9,10 +9,8 @@ import (
 	"testing"
 
 	"elicitation-inspector/bridge"
-
 	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/live"
-
 	"elicitation-inspector/bridge/transport"
 )
 

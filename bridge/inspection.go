@@ -16,7 +16,6 @@ import (
 	"elicitation-inspector/bridge/lint"
 	"elicitation-inspector/bridge/live"
 	"elicitation-inspector/bridge/mcp"
-
 	"elicitation-inspector/bridge/session"
 	"elicitation-inspector/bridge/signin"
 	"elicitation-inspector/bridge/transport"
@@ -205,7 +204,12 @@ func (in *Inspection) close(ctx context.Context) error {
 		}
 		in.end()
 		in.running.Wait()
-		in.leaveDesk()
+		in.unwatch() // no connection needs a token any more
+		if in.config.SignIns == nil {
+			if err := in.signIns.Close(); err != nil {
+				in.logger.Warn("closing", "error", err)
+			}
+		}
 	}()
 	select {
 	case <-done:

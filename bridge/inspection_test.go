@@ -11,11 +11,9 @@ import (
 	"time"
 
 	"elicitation-inspector/bridge"
-
 	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/live"
 	"elicitation-inspector/bridge/logtest"
-
 	"elicitation-inspector/bridge/transport"
 	"elicitation-inspector/bridge/wire"
 )

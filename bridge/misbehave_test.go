@@ -18,12 +18,10 @@ import (
 	"time"
 
 	"elicitation-inspector/bridge"
-
 	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/fault"
 	"elicitation-inspector/bridge/live"
 	"elicitation-inspector/bridge/logtest"
-
 	"elicitation-inspector/bridge/transport"
 	"elicitation-inspector/bridge/wire"
 )

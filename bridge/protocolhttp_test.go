@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"elicitation-inspector/bridge"
-
 	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/mcp"
 )

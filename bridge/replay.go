@@ -11,7 +11,6 @@ import (
 	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/live"
 	"elicitation-inspector/bridge/playback"
-
 	"elicitation-inspector/bridge/wire"
 )
 

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"elicitation-inspector/bridge"
-
 	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/live"
 	"elicitation-inspector/bridge/mcp"

@@ -60,16 +60,6 @@ func (in *Inspection) settle(number int, a live.Answer) error {
 	return err
 }
 
-// leaveDesk is called when no connection needs a token any more.
-func (in *Inspection) leaveDesk() {
-	in.unwatch()
-	if in.config.SignIns == nil {
-		if err := in.signIns.Close(); err != nil {
-			in.logger.Warn("closing", "error", err)
-		}
-	}
-}
-
 func (in *Inspection) signInChanged(flow *signin.Flow) {
 	for _, s := range in.servers.All() {
 		if own, err := in.SignIn(s.ID); err == nil && own == flow {

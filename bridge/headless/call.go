@@ -11,12 +11,10 @@ import (
 	"time"
 
 	"elicitation-inspector/bridge"
-
 	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/lint"
 	"elicitation-inspector/bridge/live"
 	"elicitation-inspector/bridge/script"
-
 	"elicitation-inspector/bridge/wording"
 )
 

@@ -11,7 +11,6 @@ import (
 
 	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/elicit"
-
 	"elicitation-inspector/bridge/mcp"
 	"elicitation-inspector/bridge/session"
 	"elicitation-inspector/bridge/wire"

@@ -11,9 +11,7 @@ import (
 
 	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/elicit"
-
 	"elicitation-inspector/bridge/mcp"
-
 	"elicitation-inspector/bridge/session"
 	"elicitation-inspector/bridge/wire"
 	"elicitation-inspector/bridge/wording"
@@ -232,7 +230,11 @@ func (c *call) finish(end ending) {
 // are withdrawn if no call runs on the connection any more.
 func (c *call) withdraw() {
 	alone := false
-	c.set(func() { alone = !c.calls.runs(c.session) })
+	c.set(func() {
+		alone = !slices.ContainsFunc(c.calls.calls, func(other *call) bool {
+			return other.over == conversation.Running && other.session == c.session
+		})
+	})
 	by, reason, connected := c.withdrawal()
 	c.calls.inbox.Withdraw(by, reason, connected, func(q *Question) bool {
 		if q.Guessed {
@@ -258,13 +260,6 @@ func (c *call) withdrawal() (by, reason string, connected bool) {
 		by, reason = conversation.ByPolicy, fmt.Sprintf("call %d ended", c.Number)
 	}
 	return by, reason, connected
-}
-
-// runs reports whether any call runs on a connection.
-func (cs *Calls) runs(session string) bool {
-	return slices.ContainsFunc(cs.calls, func(c *call) bool {
-		return c.over == conversation.Running && c.session == session
-	})
 }
 
 // forget records that a call has ended, and removes the call that ended first if there

@@ -13,10 +13,9 @@ import (
 
 	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/elicit"
-	"elicitation-inspector/bridge/wording"
-
 	"elicitation-inspector/bridge/session"
 	"elicitation-inspector/bridge/wire"
+	"elicitation-inspector/bridge/wording"
 )
 
 // Connection is the session that a call is made on.
@@ -104,7 +103,14 @@ func (c *call) view(now time.Time) Call {
 	if c.round.via == elicit.InRound && c.round.open > 0 {
 		out.Asks, out.Open = len(c.round.asked), c.round.open
 	}
-	c.clock.tell(&out.Wait, now)
+	w := &c.clock
+	out.Waiting, out.Yours, out.Waited, out.Timeout = w.open, w.waits(), w.waited(now), w.limit
+	if w.waits() {
+		out.WaitedSince = w.oldest.Add(-w.paused)
+	}
+	if w.open > 0 {
+		out.Wait.Asked = w.oldest
+	}
 	return out
 }
 
@@ -129,14 +135,6 @@ func (cs *Calls) Call(number int) (Call, error) {
 		return Call{}, err
 	}
 	return c.view(time.Now()), nil
-}
-
-// Known reports whether a call is kept.
-func (cs *Calls) Known(number int) bool {
-	cs.mu.Lock()
-	defer cs.mu.Unlock()
-	_, err := cs.find(number)
-	return err == nil
 }
 
 func (cs *Calls) find(number int) (*call, error) {

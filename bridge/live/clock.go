@@ -74,17 +74,6 @@ func (w *clock) stop(at time.Time) {
 	}
 }
 
-// tell writes the state of the clock to c.
-func (w *clock) tell(c *conversation.Wait, now time.Time) {
-	c.Waiting, c.Yours, c.Waited, c.Timeout = w.open, w.waits(), w.waited(now), w.limit
-	if w.waits() {
-		c.WaitedSince = w.oldest.Add(-w.paused)
-	}
-	if w.open > 0 {
-		c.Asked = w.oldest
-	}
-}
-
 // SigningIn stops the clocks of a server's calls while somebody signs in there, or starts
 // them again.
 func (cs *Calls) SigningIn(server string, is bool) {
@@ -103,13 +92,8 @@ func (cs *Calls) SigningIn(server string, is bool) {
 }
 
 // hold stops the clock while a person is busy with the call without a question, or starts
-// it again.
-func (c *call) hold(is bool) { c.holding(is, c.Paused) }
-
-// pause records whether the call waits for the person's decision to go on.
-func (c *call) pause(is bool) { c.holding(is, is) }
-
-func (c *call) holding(is, paused bool) {
+// it again. paused says whether the call waits for the person's decision to go on.
+func (c *call) hold(is, paused bool) {
 	c.set(func() {
 		c.Paused = paused
 		if c.over == conversation.Running {

@@ -80,14 +80,11 @@ func (all *Servers) offers(ctx context.Context, s *liveServer, settings conversa
 	stop := context.AfterFunc(ctx, func() { beside.Release(false, context.Cause(ctx).Error()) })
 	defer stop()
 	if _, err := beside.Connect(); err != nil {
-		return conversation.Catalog{}, fmt.Errorf("connecting with %s: %w", declaration(settings), err)
+		declared := "no elicitation capability"
+		if settings.Declared() != "" {
+			declared = "elicitation " + settings.Declared()
+		}
+		return conversation.Catalog{}, fmt.Errorf("connecting with %s: %w", declared, err)
 	}
 	return beside.Catalog(), nil
-}
-
-func declaration(s conversation.ClientSettings) string {
-	if s.Declared() == "" {
-		return "no elicitation capability"
-	}
-	return "elicitation " + s.Declared()
 }

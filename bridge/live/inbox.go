@@ -100,14 +100,20 @@ func (in *Inbox) Numbers(count int) int {
 // decides it. It is held back if too many questions of its server wait or the rate is
 // exceeded. Otherwise it is shown.
 func (in *Inbox) Put(q Question) {
-	d := in.consult(&q)
+	in.mu.Lock()
+	source := in.source
+	in.mu.Unlock()
+	var d Decision
+	if source != nil && q.State == conversation.Pending && q.Refusal == nil {
+		d = source.Decide(&q)
+	}
 	q.Left, q.Delay = d.Left, d.Delay
 	if d.Delay > 0 {
 		later := *d.Answer
 		defer time.AfterFunc(d.Delay, func() { _, _ = in.Answer(q.Number, later) }) // has no effect if the question is settled before
 	}
 	for done := false; !done; {
-		policy := in.policyOf(q.Server)
+		policy := in.Counts(q.Server).Policy
 		v := decide(policy, &q)
 		in.update(func(n *news) {
 			s := in.server(q.Server)

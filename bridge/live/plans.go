@@ -7,7 +7,6 @@ import (
 	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/elicit"
 	"elicitation-inspector/bridge/fault"
-
 	"elicitation-inspector/bridge/session"
 )
 
@@ -83,8 +82,8 @@ func (n *next) differ(q *Question, r *fault.Retry, reply session.Reply) {
 // carryOut carries out the steps of plans before the next request. It returns how the
 // call ends if a plan sends no next request.
 func (c *call) carryOut(plans []session.Misbehaviour, more *next) *ending {
-	c.hold(true) // the steps do not count as the server's time
-	defer c.hold(false)
+	c.hold(true, false) // the steps do not count as the server's time
+	defer c.hold(false, false)
 	for _, m := range plans {
 		m.Other = func(do fault.Do) { c.restarts = c.restarts || do == fault.StartSession }
 		if err := c.conn.Misbehave(c.ctx, m); err != nil {

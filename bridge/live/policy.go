@@ -34,12 +34,6 @@ func (in *Inbox) SetPolicy(server string, p conversation.Policy) {
 	}
 }
 
-func (in *Inbox) policyOf(server string) conversation.Policy {
-	in.mu.Lock()
-	defer in.mu.Unlock()
-	return in.server(server).policy
-}
-
 // blocked is the refusal's message for questions of a blocked server.
 const blocked = "elicitation from this server is blocked by the user"
 
@@ -144,15 +138,4 @@ func (in *Inbox) SetSource(s Source) {
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	in.source = s
-}
-
-// consult asks the source, if there is one, to decide a new question.
-func (in *Inbox) consult(q *Question) Decision {
-	in.mu.Lock()
-	source := in.source
-	in.mu.Unlock()
-	if source == nil || q.State != conversation.Pending || q.Refusal != nil {
-		return Decision{}
-	}
-	return source.Decide(q)
 }

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"elicitation-inspector/bridge/conversation"
-
 	"elicitation-inspector/bridge/wire"
 )
 
@@ -168,11 +167,12 @@ func (r *Reader) look(ctx context.Context, before []*conversation.Call, touched 
 			touched = append(touched, c.Place)
 		}
 	}
-	touched = lastOfEach(touched)
-	touched = touched[max(0, len(touched)-most):]
 	again := map[int]bool{}
-	for _, place := range touched {
-		again[place] = true
+	var latest []int // the places that were touched last, each once, latest first
+	for _, place := range slices.Backward(touched) {
+		if !again[place] && len(latest) < most {
+			again[place], latest = true, append(latest, place)
+		}
 	}
 	var list []*conversation.Call
 	for _, c := range before {
@@ -180,7 +180,7 @@ func (r *Reader) look(ctx context.Context, before []*conversation.Call, touched 
 			list = append(list, c)
 		}
 	}
-	for _, place := range touched {
+	for _, place := range slices.Backward(latest) {
 		c, err := r.conversation.Watch(ctx, place, over)
 		if err != nil {
 			return nil, err
@@ -214,20 +214,6 @@ func isFinal(c *conversation.Call, over bool) bool {
 	return c.State.Over() && !slices.ContainsFunc(c.Questions, func(q *conversation.Question) bool {
 		return q.State == conversation.Pending || q.Completion == conversation.CompletionAwaited && !over
 	})
-}
-
-// lastOfEach removes duplicates, keeping the last of equal places.
-func lastOfEach(places []int) []int {
-	known := make(map[int]bool, len(places))
-	var out []int
-	for _, place := range slices.Backward(places) {
-		if !known[place] {
-			known[place] = true
-			out = append(out, place)
-		}
-	}
-	slices.Reverse(out)
-	return out
 }
 
 // changed returns the calls and questions that differ between two views, and these

@@ -7,9 +7,7 @@ import (
 
 	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/elicit"
-
 	"elicitation-inspector/bridge/mcp"
-
 	"elicitation-inspector/bridge/session"
 	"elicitation-inspector/bridge/wire"
 )
@@ -125,8 +123,8 @@ func (c *call) await() error {
 	if len(c.round.asked) > 0 {
 		pause, c.idle = 0, 0
 		// The time of a person who visits a URL does not count as the server's time.
-		c.hold(true)
-		defer c.hold(false)
+		c.hold(true, false)
+		defer c.hold(false, false)
 	}
 	timer := time.NewTimer(0)
 	timer.Stop()
@@ -192,8 +190,8 @@ func (c *call) mayGoOn(round int) error {
 	if round%roundsUnasked != 0 {
 		return nil
 	}
-	c.pause(true)
-	defer c.pause(false)
+	c.hold(true, true)
+	defer c.hold(false, false)
 	for {
 		select {
 		case <-c.woken:
@@ -222,13 +220,13 @@ func (c *call) goOn(more *next, reply session.Reply) *ending {
 			return failed("%v", errStopped)
 		}
 	}
-	if c.turnedDown() {
-		return failed("the URL was not accepted")
-	}
 	c.calls.mu.Lock()
 	var plans []session.Misbehaviour
-	first := true
+	first, turnedDown := true, false
 	for q := range c.round.settled {
+		if q.Via == elicit.InError && (q.State == conversation.Refused || q.State == conversation.Answered && q.Action != "accept" && q.Plan == nil) {
+			turnedDown = true // repeating the call makes no sense
+		}
 		if q.State == conversation.Answered && q.Plan != nil {
 			plans = append(plans, more.misbehave(q, reply))
 			continue
@@ -250,6 +248,9 @@ func (c *call) goOn(more *next, reply session.Reply) *ending {
 		}
 	}
 	c.calls.mu.Unlock()
+	if turnedDown {
+		return failed("the URL was not accepted")
+	}
 	if len(plans) > 0 {
 		more.actor = conversation.ByFault
 		if end := c.carryOut(plans, more); end != nil {
@@ -257,19 +258,6 @@ func (c *call) goOn(more *next, reply session.Reply) *ending {
 		}
 	}
 	return c.cannotAnswer(more) // a question that was held back may have been refused since
-}
-
-// turnedDown reports whether a URL of error -32042 was not accepted, so that repeating
-// the call makes no sense.
-func (c *call) turnedDown() bool {
-	c.calls.mu.Lock()
-	defer c.calls.mu.Unlock()
-	for q := range c.round.settled {
-		if q.Via == elicit.InError && (q.State == conversation.Refused || q.State == conversation.Answered && q.Action != "accept" && q.Plan == nil) {
-			return true
-		}
-	}
-	return false
 }
 
 // refused returns the refused questions of the round.

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"elicitation-inspector/bridge/rawjson"
-
 	"elicitation-inspector/bridge/wording"
 )
 

@@ -3,9 +3,7 @@ package main
 import (
 	"errors"
 	"io"
-	"path/filepath"
 	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -91,21 +89,13 @@ func (o *answersOptions) run(cmd *cobra.Command, files []string) (err error) {
 	case o.scenario && len(servers) > 1:
 		return usage("a scenario has one server, and the calls are of %s: choose with --server", wording.Series(servers))
 	}
-	var names []string
-	for _, file := range files {
-		names = append(names, filepath.Base(file))
-	}
-	w := script.Writing{From: strings.Join(names, ", "), Servers: talk.Servers(), Expect: !o.noExpect}
+	w := script.Writing{From: namesOf(files), Servers: talk.Servers(), Expect: !o.noExpect}
 	text := w.Answers(calls)
 	if o.scenario {
 		text = w.Scenario(calls)
 	}
-	write := func(out io.Writer) error {
+	return writeTo(cmd.OutOrStdout(), o.output, func(out io.Writer) error {
 		_, err := io.WriteString(out, text)
 		return err
-	}
-	if o.output == "" || o.output == "-" {
-		return write(cmd.OutOrStdout())
-	}
-	return writeFile(o.output, write)
+	})
 }

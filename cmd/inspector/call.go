@@ -89,6 +89,36 @@ func connect(ctx context.Context, c headless.Config) (*headless.Session, error) 
 	return s, nil
 }
 
+// converse connects, has use talk to the server, and closes the connection. n tells what
+// happens, ask asks a person if it is not nil, and nobody says that no person can sign in.
+// If the connection fails, it prints why, and the error is the exit code.
+func (o *headlessOptions) converse(cmd *cobra.Command, n *narrator, ask asker, nobody bool, use func(*headless.Session) error) error {
+	err := func() (err error) {
+		config, closing, err := o.connection(cmd)
+		if err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, closing()) }()
+		config.SignIns = o.signIn.newDesk(cmd, nobody)
+		defer func() { err = errors.Join(err, config.SignIns.Close()) }()
+		config.Watch, config.Ask = n.watch, ask
+		s, err := connect(cmd.Context(), config)
+		if err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, s.Close()) }()
+		return use(s)
+	}()
+	switch {
+	case cmd.Context().Err() != nil:
+		return exitCode(exitInterrupted)
+	case errors.Is(err, headless.ErrConnect):
+		warn(cmd, "%v", err)
+		return exitCode(exitConnect)
+	}
+	return err
+}
+
 // callOptions are the flags of the call command.
 type callOptions struct {
 	headlessOptions
@@ -163,40 +193,19 @@ func (o *callOptions) run(cmd *cobra.Command, args []string) error {
 		return usage("--output must be text, json or jsonl, not %q", o.output)
 	}
 	call.Judge = failOn != nil
-	ctx, stop := context.WithCancel(cmd.Context())
-	defer stop()
-	out, err := o.converse(ctx, cmd, call, n)
-	switch {
-	case cmd.Context().Err() != nil:
-		return exitCode(exitInterrupted)
-	case errors.Is(err, headless.ErrConnect):
-		warn(cmd, "%v", err)
-		return exitCode(exitConnect)
-	case err != nil:
+	var ask asker
+	if !o.noInput && onTerminal() {
+		ask = newTerminal(n).ask
+	}
+	var out headless.Outcome
+	err = o.converse(cmd, n, ask, o.noInput, func(s *headless.Session) (err error) {
+		out, err = s.Call(cmd.Context(), call)
+		return err
+	})
+	if err != nil {
 		return err
 	}
 	return o.tell(cmd, n, out, verdict(out, call.Expect, failOn))
-}
-
-// converse connects, makes the call, and closes the connection.
-func (o *callOptions) converse(ctx context.Context, cmd *cobra.Command, call headless.Call, n *narrator) (out headless.Outcome, err error) {
-	config, closing, err := o.connection(cmd)
-	if err != nil {
-		return out, err
-	}
-	defer func() { err = errors.Join(err, closing()) }()
-	config.SignIns = o.signIn.newDesk(cmd, o.noInput)
-	defer func() { err = errors.Join(err, config.SignIns.Close()) }()
-	config.Watch = n.watch
-	if t := newTerminal(n); t != nil && !o.noInput {
-		config.Ask = t.ask
-	}
-	s, err := connect(ctx, config)
-	if err != nil {
-		return out, err
-	}
-	defer func() { err = errors.Join(err, s.Close()) }()
-	return s.Call(ctx, call)
 }
 
 // call returns the call and the answers that the command line names.

@@ -18,7 +18,6 @@ import (
 	"elicitation-inspector/bridge/headless"
 	"elicitation-inspector/bridge/mcp"
 	"elicitation-inspector/bridge/script"
-
 	"elicitation-inspector/bridge/wording"
 	"elicitation-inspector/bridge/written"
 )

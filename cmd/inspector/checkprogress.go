@@ -10,7 +10,6 @@ import (
 	"github.com/mattn/go-isatty"
 
 	"elicitation-inspector/bridge/check"
-
 	"elicitation-inspector/bridge/wording"
 )
 

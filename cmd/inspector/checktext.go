@@ -10,7 +10,6 @@ import (
 
 	"elicitation-inspector/bridge/check"
 	"elicitation-inspector/bridge/check/report"
-
 	"elicitation-inspector/bridge/wording"
 )
 

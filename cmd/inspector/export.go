@@ -79,8 +79,10 @@ func (o *exportOptions) export(cmd *cobra.Command, files []string) (err error) {
 		return err
 	}
 	filter, err := query.Parse(o.filter)
-	if err != nil {
-		return filterError(o.filter, err)
+	if at := new(query.Error); errors.As(err, &at) && at.Pos < at.End && at.End <= len(o.filter) {
+		return usage("--filter %q, at %q: %w", o.filter, o.filter[at.Pos:at.End], err)
+	} else if err != nil {
+		return usage("--filter %q: %w", o.filter, err)
 	}
 	if err := sparesInput(o.output, files); err != nil {
 		return err
@@ -91,18 +93,14 @@ func (o *exportOptions) export(cmd *cobra.Command, files []string) (err error) {
 	}
 	defer func() { err = errors.Join(err, opened.Close()) }()
 	log := opened.Log
-	x := export.Document{Log: log, Redact: redaction, Title: o.title(files), Tool: "elicitation-inspector", Version: version()}
+	x := export.Document{Log: log, Redact: redaction, Title: namesOf(files), Tool: "elicitation-inspector", Version: version()}
 	if o.filter != "" {
+		x.Title += ": " + o.filter
 		if x.Seqs, err = picked(cmd, log, filter); err != nil {
 			return err
 		}
 	}
-	write := func(w io.Writer) error { return x.Write(cmd.Context(), w, format) }
-	if o.output == "" || o.output == "-" {
-		err = write(exact(cmd.OutOrStdout()))
-	} else {
-		err = writeFile(o.output, write)
-	}
+	err = writeTo(exact(cmd.OutOrStdout()), o.output, func(w io.Writer) error { return x.Write(cmd.Context(), w, format) })
 	if err != nil {
 		return fmt.Errorf("exporting %s as %s: %w", strings.Join(files, ", "), format, err)
 	}
@@ -131,15 +129,6 @@ func picked(cmd *cobra.Command, log *wire.Log, filter *query.Filter) (iter.Seq[i
 		warn(cmd, "the filter picks no frame")
 	}
 	return view.All(), nil
-}
-
-// filterError returns a usage error with the place of a mistake in a filter line.
-func filterError(line string, err error) error {
-	var at *query.Error
-	if errors.As(err, &at) && at.Pos < at.End && at.End <= len(line) {
-		return usage("--filter %q, at %q: %w", line, line[at.Pos:at.End], err)
-	}
-	return usage("--filter %q: %w", line, err)
 }
 
 func (o *exportOptions) parseFormat() (export.Format, error) {
@@ -173,21 +162,22 @@ func sparesInput(output string, files []string) error {
 	return nil
 }
 
-func (o *exportOptions) title(files []string) string {
+// namesOf returns the names of files without their folders.
+func namesOf(files []string) string {
 	var names []string
 	for _, name := range files {
 		names = append(names, filepath.Base(name))
 	}
-	title := strings.Join(names, ", ")
-	if o.filter != "" {
-		title += ": " + o.filter
-	}
-	return title
+	return strings.Join(names, ", ")
 }
 
-// writeFile writes a complete file: if writing fails, the previous file stays. A file
-// that is not regular, such as a pipe, is written directly.
-func writeFile(path string, write func(io.Writer) error) (err error) {
+// writeTo writes to the file that --output names, or to standard output. The file is
+// complete: if writing fails, the previous one stays. A file that is not regular, such as
+// a pipe, is written directly.
+func writeTo(standard io.Writer, path string, write func(io.Writer) error) (err error) {
+	if path == "" || path == "-" {
+		return write(standard)
+	}
 	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
 		file, err := os.OpenFile(path, os.O_WRONLY, 0)
 		if err != nil {

@@ -26,9 +26,13 @@ func inspect(cmd *cobra.Command, o options) (err error) {
 	if err != nil {
 		return err
 	}
-	source, err := o.source(cmd)
-	if err != nil {
-		return err
+	var source *bridge.ScriptSource
+	if o.answers != "" {
+		answers, err := readAnswers(cmd.InOrStdin(), o.answers)
+		if err != nil {
+			return err
+		}
+		source = bridge.NewScriptSource(filepath.Base(o.answers), answers)
 	}
 	specs, closing, err := o.targets(redaction, logger)
 	if err != nil {
@@ -71,30 +75,15 @@ func inspect(cmd *cobra.Command, o options) (err error) {
 	config.Callback = desk
 	config.Inspection, config.Recording, config.RecordFolder, config.MaxFrame = in, record, filepath.Dir(o.record), o.maxFrame
 	if o.allowAdd {
-		config.Add = func(line string) error { return addTyped(in, line) }
+		config.Add = func(line string) error {
+			spec, err := typedSpec(line)
+			if err != nil {
+				return err
+			}
+			return in.Add(spec)
+		}
 	}
 	return serve(cmd, in, web.New(config), place)
-}
-
-// addTyped connects to the server that a person has typed on the page.
-func addTyped(in *bridge.Inspection, line string) error {
-	spec, err := typedSpec(line)
-	if err != nil {
-		return err
-	}
-	return in.Add(spec)
-}
-
-// source returns the answers file as a source of answers; nil if there is none.
-func (o *options) source(cmd *cobra.Command) (*bridge.ScriptSource, error) {
-	if o.answers == "" {
-		return nil, nil
-	}
-	answers, err := readAnswers(cmd.InOrStdin(), o.answers)
-	if err != nil {
-		return nil, err
-	}
-	return bridge.NewScriptSource(filepath.Base(o.answers), answers), nil
 }
 
 // serve connects to the servers and serves the page, until the command's context

@@ -5,13 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"elicitation-inspector/bridge/lint"
-
 	"elicitation-inspector/bridge/wording"
 )
 
@@ -80,9 +78,9 @@ func (o *lintOptions) lint(cmd *cobra.Command, files []string) error {
 	if write == nil {
 		return usage("--format must be text, json or sarif, not %q", o.format)
 	}
-	failOn, never := lint.Violation, o.failOn == "never"
-	if err := failOn.UnmarshalText([]byte(o.failOn)); err != nil && !never {
-		return usage("--fail-on must be violation, should, advice or never, not %q", o.failOn)
+	failOn, err := severity(o.failOn)
+	if err != nil {
+		return err
 	}
 	all := []lintFinding{}
 	for _, name := range files {
@@ -95,9 +93,10 @@ func (o *lintOptions) lint(cmd *cobra.Command, files []string) error {
 	if err := write(cmd.OutOrStdout(), all); err != nil {
 		return fmt.Errorf("printing the findings: %w", err)
 	}
-	fails := func(f lintFinding) bool { return f.Severity <= failOn } // the gravest severity is the lowest number
-	if !never && slices.ContainsFunc(all, fails) {
-		return exitCode(exitFindings)
+	for _, f := range all {
+		if failOn != nil && f.Severity <= *failOn { // the gravest severity is the lowest number
+			return exitCode(exitFindings)
+		}
 	}
 	return nil
 }
@@ -163,16 +162,6 @@ func writeLintText(w io.Writer, list []lintFinding) error {
 		}
 		fmt.Fprintf(&b, "%s: %s: %s [%s]\n    %s; %s\n", place, f.Severity, wording.EscapeLine(f.Text), f.Rule, about, f.Reference)
 	}
-	b.WriteString(lintSummary(counts, len(list)) + "\n")
-	_, err := io.WriteString(w, b.String())
-	return err
-}
-
-// lintSummary counts the findings of each severity in words.
-func lintSummary(counts map[lint.Severity]int, total int) string {
-	if total == 0 {
-		return "no findings"
-	}
 	var parts []string
 	for _, severity := range []lint.Severity{lint.Violation, lint.Should, lint.Advice} {
 		switch n := counts[severity]; {
@@ -182,7 +171,13 @@ func lintSummary(counts map[lint.Severity]int, total int) string {
 			parts = append(parts, wording.Plural(n, severity.String()))
 		}
 	}
-	return wording.Plural(total, "finding") + ": " + strings.Join(parts, ", ")
+	if parts == nil {
+		b.WriteString("no findings\n")
+	} else {
+		b.WriteString(wording.Plural(len(list), "finding") + ": " + strings.Join(parts, ", ") + "\n")
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
 }
 
 func writeIndented[T any](w io.Writer, v T) error {

@@ -64,14 +64,22 @@ func (o *listOptions) run(cmd *cobra.Command, args []string) error {
 	if o.format != "text" && o.format != "json" {
 		return usage("--format must be text or json, not %q", o.format)
 	}
-	offers, err := o.read(cmd)
-	switch {
-	case cmd.Context().Err() != nil:
-		return exitCode(exitInterrupted)
-	case errors.Is(err, headless.ErrConnect):
-		warn(cmd, "%v", err)
-		return exitCode(exitConnect)
-	case err != nil:
+	var offers conversation.Catalog
+	n := &narrator{out: cmd.ErrOrStderr(), quiet: o.quiet}
+	err := o.converse(cmd, n, nil, false, func(s *headless.Session) (err error) {
+		ctx := cmd.Context()
+		if o.timeout > 0 {
+			var cancel context.CancelFunc
+			ctx, cancel = context.WithTimeout(ctx, o.timeout)
+			defer cancel()
+		}
+		offers, err = s.Catalog(ctx)
+		if errors.Is(err, context.DeadlineExceeded) {
+			err = fmt.Errorf("%w: the lists take more than %v", headless.ErrConnect, o.timeout)
+		}
+		return err
+	})
+	if err != nil {
 		return err
 	}
 	list := []offered{}
@@ -97,34 +105,6 @@ func (o *listOptions) run(cmd *cobra.Command, args []string) error {
 		return exitCode(exitRPC)
 	}
 	return nil
-}
-
-// read connects and reads the server's lists.
-func (o *listOptions) read(cmd *cobra.Command) (c conversation.Catalog, err error) {
-	config, closing, err := o.connection(cmd)
-	if err != nil {
-		return c, err
-	}
-	defer func() { err = errors.Join(err, closing()) }()
-	config.SignIns = o.signIn.newDesk(cmd, false)
-	defer func() { err = errors.Join(err, config.SignIns.Close()) }()
-	config.Watch = (&narrator{out: cmd.ErrOrStderr(), quiet: o.quiet}).watch
-	s, err := connect(cmd.Context(), config)
-	if err != nil {
-		return c, err
-	}
-	defer func() { err = errors.Join(err, s.Close()) }()
-	ctx := cmd.Context()
-	if o.timeout > 0 {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, o.timeout)
-		defer cancel()
-	}
-	c, err = s.Catalog(ctx)
-	if errors.Is(err, context.DeadlineExceeded) {
-		err = fmt.Errorf("%w: the lists take more than %v", headless.ErrConnect, o.timeout)
-	}
-	return c, err
 }
 
 func writeList(cmd *cobra.Command, list []offered) error {

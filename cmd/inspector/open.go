@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"sync"
 
 	"github.com/spf13/cobra"
@@ -99,7 +98,18 @@ func (o *openOptions) open(cmd *cobra.Command, files []string) (err error) {
 	running, stop := context.WithCancel(cmd.Context())
 	var work sync.WaitGroup
 	work.Go(func() { player.Run(running) })
-	work.Go(func() { reportOpened(running, cmd, opened, logger) })
+	work.Go(func() {
+		for _, p := range opened.Problems {
+			logger.Warn("an entry of a history cannot be read", "problem", p)
+		}
+		err := opened.Wait(running)
+		if err == nil {
+			err = reportDamage(cmd, opened.Log)
+		}
+		if err != nil && running.Err() == nil {
+			logger.Error("reading", "error", err)
+		}
+	})
 	defer func() {
 		stop()
 		work.Wait()
@@ -108,19 +118,4 @@ func (o *openOptions) open(cmd *cobra.Command, files []string) (err error) {
 	page := web.NewPlayback(web.PlaybackConfig{Config: place.config(redaction), Player: player, Files: files, Problems: opened.Problems})
 	place.announce(cmd.OutOrStdout(), o.frame)
 	return page.Serve(cmd.Context(), place.listener)
-}
-
-// reportOpened logs the parts of transcripts that could not be read, after everything has
-// been read.
-func reportOpened(ctx context.Context, cmd *cobra.Command, opened *playback.Opened, logger *slog.Logger) {
-	for _, p := range opened.Problems {
-		logger.Warn("an entry of a history cannot be read", "problem", p)
-	}
-	err := opened.Wait(ctx)
-	if err == nil {
-		err = reportDamage(cmd, opened.Log)
-	}
-	if err != nil && ctx.Err() == nil {
-		logger.Error("reading", "error", err)
-	}
 }

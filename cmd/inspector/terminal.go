@@ -28,12 +28,11 @@ type terminal struct {
 	narrator   *narrator
 }
 
-// newTerminal returns the terminal on standard input and standard error; nil if there is
-// none.
+// asker asks a person a question, until ctx ends.
+type asker func(ctx context.Context, q bridge.Question) (live.Answer, error)
+
+// newTerminal returns the terminal on standard input and standard error.
 func newTerminal(n *narrator) *terminal {
-	if !onTerminal() {
-		return nil
-	}
 	return &terminal{in: os.Stdin, out: os.Stderr, narrator: n, accessible: os.Getenv("ACCESSIBLE") != "" || os.Getenv("TERM") == "dumb"}
 }
 
