@@ -147,9 +147,9 @@ func (in *Inspection) Call(number int) (Call, error) {
 	case said != nil:
 		return in.recorded(now, said), nil
 	case number >= 1 && number <= all:
-		return Call{}, fmt.Errorf("%w %d", ErrForgottenCall, number)
+		return Call{}, fmt.Errorf("%w %d", live.ErrForgotten, number)
 	}
-	return Call{}, fmt.Errorf("%w: %d", ErrUnknownCall, number)
+	return Call{}, fmt.Errorf("%w: %d", live.ErrUnknownCall, number)
 }
 
 // Begin starts a call and returns at once. Unless the call has a time limit, it runs

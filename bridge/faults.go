@@ -50,7 +50,7 @@ func (in *Inspection) Misbehave(number int, name string, params fault.Params) (Q
 	}
 	plan := fault.Plan{}
 	if q.State != conversation.Pending {
-		err = ErrSettled
+		err = live.ErrSettled
 	} else {
 		plan, err = fault.Build(in.Facts(q), name, params)
 	}

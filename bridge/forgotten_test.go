@@ -5,7 +5,6 @@ import (
 	"runtime"
 	"testing"
 
-	"elicitation-inspector/bridge"
 	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/live"
 )
@@ -49,10 +48,10 @@ func TestCallsAreForgotten(t *testing.T) {
 	if len(kept) != live.Kept+1 || kept[0].Number != first.Number || kept[0].State.Over() {
 		t.Errorf("%d calls are kept, the first is number %d, %s", len(kept), kept[0].Number, kept[0].State)
 	}
-	if _, err := b.in.Call(2); !errors.Is(err, bridge.ErrForgottenCall) {
+	if _, err := b.in.Call(2); !errors.Is(err, live.ErrForgotten) {
 		t.Errorf("an early call: %v", err)
 	}
-	if _, err := b.in.Call(1 << 20); !errors.Is(err, bridge.ErrUnknownCall) {
+	if _, err := b.in.Call(1 << 20); !errors.Is(err, live.ErrUnknownCall) {
 		t.Errorf("a call that was never made: %v", err)
 	}
 	if frames := viewOf(t, b.log, "call:2"); frames.Len() != 2 {

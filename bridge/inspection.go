@@ -255,21 +255,6 @@ func (in *Inspection) spawn(f func()) bool {
 	return true
 }
 
-// Errors of the methods of an Inspection for wrong arguments and wrong states.
-var (
-	ErrUnknownServer   = live.ErrUnknownServer
-	ErrUnknownRevision = live.ErrUnknownRevision
-	ErrReconnect       = live.ErrReconnect
-	ErrNotReady        = live.ErrNotReady
-	ErrClosed          = live.ErrClosed
-	ErrUnknownItem     = conversation.ErrUnknownItem
-	ErrLoading         = conversation.ErrLoading
-	ErrUnknownCall     = live.ErrUnknownCall
-	ErrForgottenCall   = live.ErrForgotten
-	ErrUnknownQuestion = live.ErrUnknownQuestion
-	ErrSettled         = live.ErrSettled
-)
-
 // Now returns the present time, or in a replay the time of the last frame.
 func (in *Inspection) Now() time.Time {
 	if in.replay != nil {

@@ -253,7 +253,7 @@ func (in *Inspection) candidate(number int) (c candidate, err error) {
 	}
 	c.call, c.said = in.read().Question(number)
 	if c.own == nil && (c.said == nil || !in.isTold(c.said)) {
-		err = fmt.Errorf("%w: %d", ErrUnknownQuestion, number)
+		err = fmt.Errorf("%w: %d", live.ErrUnknownQuestion, number)
 	}
 	return c, err
 }
@@ -283,15 +283,15 @@ func (in *Inspection) Standing(number int) (call int, waits bool) {
 }
 
 // Answer settles a question with a. Only the first answer counts: later ones get the
-// error [ErrSettled], and the returned question tells how it was settled.
+// error [live.ErrSettled], and the returned question tells how it was settled.
 func (in *Inspection) Answer(number int, a live.Answer) (Question, error) {
 	err := in.settle(number, a)
 	q, unknown := in.Question(number)
 	switch {
 	case unknown != nil:
 		return Question{}, unknown
-	case errors.Is(err, ErrUnknownQuestion):
-		return q, ErrSettled // the inbox forgot the question, because the log has its end
+	case errors.Is(err, live.ErrUnknownQuestion):
+		return q, live.ErrSettled // the inbox forgot the question, because the log has its end
 	}
 	return q, err
 }

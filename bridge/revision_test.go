@@ -131,7 +131,7 @@ func TestCallAgain(t *testing.T) {
 func TestCallAgainFails(t *testing.T) {
 	b := startOldTools(t, "modern only", bridge.Config{})
 	first := b.call("ask")
-	if c, err := b.in.CallAgain(t.Context(), first.Number); !errors.Is(err, bridge.ErrReconnect) || !strings.Contains(err.Error(), "Unsupported protocol version") {
+	if c, err := b.in.CallAgain(t.Context(), first.Number); !errors.Is(err, live.ErrReconnect) || !strings.Contains(err.Error(), "Unsupported protocol version") {
 		t.Errorf("call %+v, %v", c, err)
 	}
 	if len(b.in.Calls()) != 1 {

@@ -76,7 +76,7 @@ func (in *Inspection) RefreshToken(flow *signin.Flow) error {
 		return signin.ErrNoRefresh
 	}
 	if !in.spawn(func() { _ = flow.Refresh(in.life) }) {
-		return ErrClosed
+		return live.ErrClosed
 	}
 	return nil
 }

@@ -113,7 +113,7 @@ func (s *Server) choose(c echo.Context, p *views.Page) {
 	}
 	call, err := s.in.Call(n)
 	switch {
-	case errors.Is(err, bridge.ErrForgottenCall):
+	case errors.Is(err, live.ErrForgotten):
 		p.Forgotten = n
 	case err == nil:
 		v := s.callView(call)
@@ -313,7 +313,7 @@ func (s *Server) showCall(c echo.Context) error {
 
 func (s *Server) callPanel(n int) (templ.Component, error) {
 	call, err := s.in.Call(n)
-	if errors.Is(err, bridge.ErrForgottenCall) {
+	if errors.Is(err, live.ErrForgotten) {
 		return views.ForgottenCall(strconv.Itoa(n)), nil
 	}
 	view := s.callView(call)

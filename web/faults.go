@@ -9,9 +9,9 @@ import (
 
 	"github.com/labstack/echo/v4"
 
-	"elicitation-inspector/bridge"
 	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/fault"
+	"elicitation-inspector/bridge/live"
 	"elicitation-inspector/views"
 )
 
@@ -53,7 +53,7 @@ func (s *Server) misbehave(c echo.Context, q answerable) error {
 		return err
 	}
 	switch _, err := s.in.Misbehave(q.Number, c.FormValue("fault"), params); {
-	case errors.Is(err, bridge.ErrSettled):
+	case errors.Is(err, live.ErrSettled):
 		return errSettled
 	case err != nil:
 		return bad("%s", sentence(err))

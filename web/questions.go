@@ -194,7 +194,7 @@ func (s *Server) answer(c echo.Context, q answerable) error {
 		return bad("There is no action %q.", answer.Action)
 	}
 	_, err := s.in.Answer(q.Number, answer)
-	if errors.Is(err, bridge.ErrSettled) {
+	if errors.Is(err, live.ErrSettled) {
 		return errSettled
 	}
 	return done(c, err)

@@ -21,7 +21,9 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"elicitation-inspector/bridge"
-	"elicitation-inspector/bridge/check/live"
+	checks "elicitation-inspector/bridge/check/live"
+	"elicitation-inspector/bridge/conversation"
+	"elicitation-inspector/bridge/live"
 	"elicitation-inspector/bridge/playback"
 	"elicitation-inspector/bridge/wire/redact"
 	"elicitation-inspector/bridge/wording"
@@ -72,7 +74,7 @@ type Server struct {
 	// stirred wakes the pump; capacity 1.
 	stirred chan struct{}
 	filters filters
-	lab     *live.Lab // makes checks
+	lab     *checks.Lab // makes checks
 	// lastFound is the text of the latest "Show all" of any page.
 	lastFound atomic.Pointer[found]
 	big       chan struct{} // a lock, held while a frame of many MiB is read, but not while it is sent
@@ -94,7 +96,7 @@ func New(c Config) *Server {
 	}
 	s := &Server{config: c, in: c.Inspection, logger: c.Logger, hub: push.NewHub(), echo: echo.New(), stirred: make(chan struct{}, 1)}
 	s.drafts.kept = map[int]submission{}
-	s.lab = live.New(s.stir)
+	s.lab = checks.New(s.stir)
 	s.big = make(chan struct{}, 1)
 	e := s.echo
 	e.HideBanner, e.HidePort = true, true
@@ -193,10 +195,10 @@ func (s *Server) fail(err error, c echo.Context) {
 		status, text = http.StatusRequestEntityTooLarge, fmt.Sprintf("This is too much at once: the limit is %d MiB.", bodyMost>>20)
 	case errors.As(err, &known):
 		status, text = known.Code, fmt.Sprint(known.Message)
-	case errors.Is(err, bridge.ErrUnknownServer), errors.Is(err, bridge.ErrUnknownItem),
-		errors.Is(err, bridge.ErrUnknownCall), errors.Is(err, bridge.ErrForgottenCall), errors.Is(err, bridge.ErrUnknownQuestion):
+	case errors.Is(err, live.ErrUnknownServer), errors.Is(err, conversation.ErrUnknownItem),
+		errors.Is(err, live.ErrUnknownCall), errors.Is(err, live.ErrForgotten), errors.Is(err, live.ErrUnknownQuestion):
 		status, text = http.StatusNotFound, sentence(err)
-	case errors.Is(err, bridge.ErrNotReady), errors.Is(err, bridge.ErrLoading), errors.Is(err, bridge.ErrClosed), errors.Is(err, bridge.ErrReconnect):
+	case errors.Is(err, live.ErrNotReady), errors.Is(err, conversation.ErrLoading), errors.Is(err, live.ErrClosed), errors.Is(err, live.ErrReconnect):
 		status, text = http.StatusConflict, sentence(err)
 	}
 	if status >= http.StatusInternalServerError {

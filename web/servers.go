@@ -11,6 +11,7 @@ import (
 
 	"elicitation-inspector/bridge"
 	"elicitation-inspector/bridge/conversation"
+	"elicitation-inspector/bridge/live"
 
 	"elicitation-inspector/bridge/lint"
 	"elicitation-inspector/views"
@@ -62,7 +63,7 @@ func (s *Server) remembered(c echo.Context) error {
 	var err error
 	if revision := c.FormValue("protocol"); revision == "" {
 		err = s.in.Forget(c.Param("id"))
-	} else if err = s.in.Recall(c.Param("id"), revision); errors.Is(err, bridge.ErrUnknownRevision) {
+	} else if err = s.in.Recall(c.Param("id"), revision); errors.Is(err, live.ErrUnknownRevision) {
 		return bad("%s", sentence(err))
 	}
 	return done(c, err)

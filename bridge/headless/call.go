@@ -186,7 +186,7 @@ func (s *Session) Await(ctx context.Context, number int) (Outcome, error) {
 	defer changes.Close()
 	for {
 		_, err := s.in.Call(number)
-		if !errors.Is(err, bridge.ErrUnknownCall) {
+		if !errors.Is(err, live.ErrUnknownCall) {
 			break
 		}
 		select {

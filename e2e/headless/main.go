@@ -155,7 +155,7 @@ func converse(ctx context.Context, in *bridge.Inspection, changed *live.Subscrip
 			if !sent || q.State != conversation.Pending {
 				continue
 			}
-			if _, err := in.Answer(q.Number, answerTo(q)); err != nil && !errors.Is(err, bridge.ErrSettled) {
+			if _, err := in.Answer(q.Number, answerTo(q)); err != nil && !errors.Is(err, live.ErrSettled) {
 				return fmt.Errorf("answering question %d: %w", q.Number, err)
 			}
 		}
