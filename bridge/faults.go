@@ -88,7 +88,6 @@ func (in *Inspection) misbehave(s *session.Session, q live.Question) {
 	})
 }
 
-// startSession makes a call go on in a new session.
 func (in *Inspection) startSession(number int) {
 	c, err := in.calls.Call(number)
 	if err != nil {

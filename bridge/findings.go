@@ -52,7 +52,6 @@ func (in *Inspection) placed(id string, list []lint.Found) []Found {
 	return out
 }
 
-// bySeverity counts the findings so far by server id and severity.
 func (in *Inspection) bySeverity() map[string]map[lint.Severity]int {
 	counts := map[string]map[lint.Severity]int{}
 	for label, count := range in.linter.ByServer(in.log.Len()) {

@@ -161,7 +161,6 @@ func (s *Session) notOffered(ctx context.Context, c Call) string {
 	return fmt.Sprintf("%s (%s) lists no %s %s%s", server.Label, server.Address, c.Kind, wording.Quoted(c.Key), conversation.Instead(c.Key, names))
 }
 
-// outcome waits for the end of a call, and reads its outcome.
 func (s *Session) outcome(ctx context.Context, number int) (out Outcome, err error) {
 	call, err := s.converse(ctx, number)
 	if err != nil {
@@ -214,7 +213,6 @@ func (s *Session) judge(ctx context.Context, out *Outcome) error {
 	return nil
 }
 
-// read reads the outcome of an ended call.
 func (s *Session) read(out *Outcome, call bridge.Call) error {
 	out.IsError, out.Failure, out.Took, out.Unsent = call.State == conversation.ToolFailed, call.Failure, call.Duration, call.Unsent
 	if call.ResultSeq == 0 {

@@ -180,7 +180,6 @@ func (c *call) wantedByError(r session.Reply, round int) (*next, *ending) {
 	return &next{}, nil
 }
 
-// ofResult returns the ending of a call with a result.
 func ofResult(result json.RawMessage) *ending {
 	if len(result) > 0 && result[0] != '{' {
 		return failed("the result cannot be read: it is %s, not an object", conversation.ContentKind(result))

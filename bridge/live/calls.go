@@ -96,7 +96,6 @@ type Call struct {
 	conversation.Wait
 }
 
-// view returns a copy of the call's state.
 func (c *call) view(now time.Time) Call {
 	out := c.Call
 	out.Repeats = c.repeat != nil

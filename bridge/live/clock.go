@@ -33,7 +33,6 @@ func (w *clock) arm(at time.Time) {
 	}
 }
 
-// waited returns the total time in which the call waited for a person.
 func (w *clock) waited(at time.Time) time.Duration {
 	if w.waits() {
 		return w.paused + at.Sub(w.oldest)
@@ -41,7 +40,6 @@ func (w *clock) waited(at time.Time) time.Duration {
 	return w.paused
 }
 
-// waits reports whether the call waits for a person.
 func (w *clock) waits() bool { return w.open > 0 || w.held || w.signing }
 
 // set changes the number of waiting questions, and whether the call waits for a person

@@ -46,7 +46,6 @@ func (all *Servers) Compare(ctx context.Context, id string, with, without conver
 	return c, nil
 }
 
-// lacking returns the items that are not among others.
 func lacking(items, others []conversation.Item) (list []conversation.Item) {
 	type name struct {
 		kind conversation.Kind

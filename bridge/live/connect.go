@@ -204,7 +204,6 @@ func (all *Servers) newSession(s *liveServer, settings conversation.ClientSettin
 	return fresh
 }
 
-// closeSession closes a session, and removes it from the open sessions.
 func (all *Servers) closeSession(ctx context.Context, s *session.Session, reason string) {
 	s.Close(ctx, reason)
 	all.mu.Lock()
@@ -317,7 +316,6 @@ func (all *Servers) ReconnectForRequests(ctx context.Context, id string) error {
 	return err
 }
 
-// reconnected reconnects the server and waits until its catalog is read.
 func (s *liveServer) reconnected(ctx context.Context) error {
 	changed := s.all.config.Changes.Subscribe()
 	defer changed.Close()

@@ -221,7 +221,6 @@ func (in *Inbox) Forget(said map[int]conversation.Completion) {
 	})
 }
 
-// find returns a question by its number.
 func (in *Inbox) find(number int) (*question, error) {
 	q := in.questions[number]
 	if q == nil {
@@ -248,7 +247,6 @@ func (in *Inbox) Answer(number int, a Answer) (out Question, err error) {
 	return out, err
 }
 
-// answer settles a waiting question with a.
 func (in *Inbox) answer(n *news, q *question, a Answer) {
 	q.Answered(a)
 	reason := ""

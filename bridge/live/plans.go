@@ -102,7 +102,6 @@ func (c *call) carryOut(plans []session.Misbehaviour, more *next) *ending {
 	return nil
 }
 
-// stoppedShort returns the ending of a call that a fault ends on the client's side.
 func stoppedShort(why string) *ending {
 	return &ending{state: conversation.Stopped, why: why, despite: true}
 }

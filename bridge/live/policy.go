@@ -46,7 +46,6 @@ type verdict struct {
 	handed  string // why the policy leaves the question to the person
 }
 
-// follow settles a question by a verdict.
 func (in *Inbox) follow(n *news, q *question, v verdict) {
 	if v.answer.Action != "" {
 		q.Answered(v.answer)

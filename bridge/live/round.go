@@ -22,7 +22,6 @@ type round struct {
 	noted     map[int]conversation.Completion // the answers in the log, with the logged completion of their URLs
 }
 
-// settled yields the settled questions, in order.
 func (r *round) settled(yield func(*Question) bool) {
 	for _, number := range r.asked {
 		if q := r.questions[number]; q.State != conversation.Pending && !yield(q) {
@@ -260,7 +259,6 @@ func (c *call) goOn(more *next, reply session.Reply) *ending {
 	return c.cannotAnswer(more) // a question that was held back may have been refused since
 }
 
-// refused returns the refused questions of the round.
 func (c *call) refused() (list []Question) {
 	c.calls.mu.Lock()
 	defer c.calls.mu.Unlock()

@@ -169,7 +169,6 @@ func (all *Servers) Target(id string) (transport.Spec, error) {
 	return s.spec, nil
 }
 
-// view returns a copy of the server's state.
 func (s *liveServer) view() Server {
 	s.all.mu.Lock()
 	out, latest := s.Server, s.latest

@@ -289,7 +289,6 @@ func (p *Player) judge(ctx context.Context) {
 	}
 }
 
-// find reads the questions of the whole transcript.
 func (p *Player) find(ctx context.Context) error {
 	asked, err := questionsOf(ctx, p.source)
 	p.take()

@@ -227,7 +227,6 @@ func (r *Recording) end(w *watched) error {
 	return nil
 }
 
-// current returns the recording, nil if there is none.
 func (r *Recording) current() *watched {
 	r.mu.Lock()
 	defer r.mu.Unlock()

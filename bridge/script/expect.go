@@ -132,7 +132,6 @@ func (o *Outcome) Check(came Came) (unmet []string) {
 	return unmet
 }
 
-// words describes the result, the error or the failure.
 func (c *Came) words() string {
 	switch {
 	case c.Result != nil:
@@ -209,7 +208,6 @@ func differs(what, want, got string) string {
 	return fmt.Sprintf("%s\n    want: %s\n    got:  %s", what, indented(want), indented(got))
 }
 
-// indented aligns the further lines of a text with its first.
 func indented(text string) string { return strings.ReplaceAll(text, "\n", "\n          ") }
 
 // compare returns the differences between a pattern and a value. Each member of a

@@ -35,7 +35,6 @@ type node struct {
 // file.
 const mostNodes = 1_000_000
 
-// member returns the value of an object's member; nil if there is none.
 func (n *node) member(name string) *node {
 	if i := slices.IndexFunc(n.names, func(k *node) bool { return k.text == name }); i >= 0 {
 		return n.values[i]
@@ -43,7 +42,6 @@ func (n *node) member(name string) *node {
 	return nil
 }
 
-// json returns the node as compact JSON.
 func (n *node) json() json.RawMessage {
 	brackets := "[]"
 	switch n.kind {
@@ -242,7 +240,6 @@ func (r *yamlReader) member(n *node, each *ast.MapNodeIter) error {
 	return nil
 }
 
-// read fills in a scalar node.
 func (n *node) read(from ast.Node) error {
 	switch v := from.(type) {
 	case *ast.StringNode:

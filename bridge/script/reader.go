@@ -117,7 +117,6 @@ func (r *reader) kind(n *node, what string, want rawjson.Kind) bool {
 	return n.kind == want
 }
 
-// text reads a string.
 func (r *reader) text(what string, into *string) func(*node) {
 	return func(n *node) {
 		if r.kind(n, what, rawjson.String) {
@@ -126,7 +125,6 @@ func (r *reader) text(what string, into *string) func(*node) {
 	}
 }
 
-// flag reads true or false.
 func (r *reader) flag(what string, into *bool) func(*node) {
 	return func(n *node) {
 		if r.kind(n, what, rawjson.Boolean) {
@@ -160,7 +158,6 @@ func (r *reader) count(what string, least int, into *int) func(*node) {
 	}
 }
 
-// strings reads a list of strings.
 func (r *reader) strings(what string, into *[]string) func(*node) {
 	return func(n *node) {
 		*into = []string{}
@@ -183,7 +180,6 @@ func (r *reader) duration(what string, into *time.Duration) func(*node) {
 	}
 }
 
-// pattern reads a text pattern.
 func (r *reader) pattern(what string, into **Text) func(*node) {
 	return func(n *node) {
 		if !r.kind(n, what, rawjson.String) {

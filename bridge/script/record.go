@@ -167,7 +167,6 @@ func target(y *yamlText, s *conversation.Server) {
 	}
 }
 
-// variableOf returns the name of an environment variable for a value.
 func variableOf(name string) string {
 	return strings.Map(func(c rune) rune {
 		if c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' {
@@ -266,7 +265,6 @@ func (w Writing) about(y *yamlText, indent int, c *conversation.Call, q *convers
 	}
 }
 
-// answer writes the answer of a question.
 func (w Writing) answer(y *yamlText, indent int, q *conversation.Question) {
 	if q.Fault != "" {
 		y.line(indent, "answer:")

@@ -81,7 +81,6 @@ func (r *Run) Decide(q Question) Decision {
 	return rule.Answer.decide(&q, Decision{Delay: rule.Delay, Retry: rule.Retry})
 }
 
-// title returns the message of a question, or its method.
 func (q *Question) title() string {
 	if q.Request != nil && q.Request.Message != "" {
 		return q.Request.Message

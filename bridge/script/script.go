@@ -93,7 +93,6 @@ func Parse(file string, text []byte, env func(string) (string, bool)) (*Script, 
 	return s, r.parse(text, func(root *node) { r.object(root, "an answers file", r.scriptKeys(s)) })
 }
 
-// scriptKeys returns the keys of an answers file.
 func (r *reader) scriptKeys(s *Script) keys {
 	return keys{
 		"$schema": func(*node) {},

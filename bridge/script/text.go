@@ -35,7 +35,6 @@ func ParseText(source string) (*Text, error) {
 
 var slashed = regexp.MustCompile(`(?s)^/(.*)/(i?)$`)
 
-// piecesOf returns the texts between the stars of a pattern.
 func piecesOf(source string) []string {
 	var pieces []string
 	var b strings.Builder

@@ -30,7 +30,6 @@ func (y *yamlText) line(indent int, text string) {
 	y.text.WriteString(text + "\n")
 }
 
-// item begins a list item.
 func (y *yamlText) item(int) { y.dash = true }
 
 // entry writes a key with a value that is already YAML.
@@ -88,7 +87,6 @@ func flow(raw json.RawMessage, text func(string) string) string {
 // inside brackets.
 var plain = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_./-]*( [A-Za-z0-9_./-]+)*\??$`)
 
-// quoted returns a text as a YAML string: plain, or in double quotation marks.
 func quoted(text string) string {
 	switch strings.ToLower(text) {
 	case "true", "false", "null", "yes", "no", "on", "off", "y", "n":

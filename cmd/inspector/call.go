@@ -208,7 +208,6 @@ func (o *callOptions) run(cmd *cobra.Command, args []string) error {
 	return o.tell(cmd, n, out, verdict(out, call.Expect, failOn))
 }
 
-// call returns the call and the answers that the command line names.
 func (o *callOptions) call(cmd *cobra.Command, args []string) (c headless.Call, err error) {
 	dash := cmd.ArgsLenAtDash()
 	named := 0
@@ -300,7 +299,6 @@ func severity(name string) (*lint.Severity, error) {
 	return least, nil
 }
 
-// verdict returns the exit code for the outcome of a call.
 func verdict(out headless.Outcome, expect *script.Outcome, failOn *lint.Severity) int {
 	switch {
 	case out.TimedOut:
@@ -401,7 +399,6 @@ func idle(file string, r *script.Rule) string {
 	return fmt.Sprintf("%s:%d: this rule answered no question", file, r.Line)
 }
 
-// writeResult prints the readable parts of a result.
 func writeResult(w io.Writer, raw json.RawMessage) error {
 	result, err := conversation.ReadResult(raw)
 	if err != nil || len(result.Content) == 0 && result.Structured == nil {

@@ -58,7 +58,6 @@ func (p *progressLine) chosen(calls []check.Call, skipped []check.Skipped) {
 	}
 }
 
-// tell prints the progress of the check.
 func (p *progressLine) tell(at check.Progress) {
 	now := time.Now()
 	if !p.live && now.Sub(p.latest) < toldEvery {

@@ -68,7 +68,6 @@ Damaged lines are reported on standard error and left out.`,
 	return cmd
 }
 
-// export writes the frames that the filter selects from transcripts.
 func (o *exportOptions) export(cmd *cobra.Command, files []string) (err error) {
 	format, err := o.parseFormat()
 	if err != nil {
@@ -148,7 +147,6 @@ func (o *exportOptions) parseFormat() (export.Format, error) {
 	return "", usage("export needs --format, or an --output whose name ends in .jsonl, .json, .har, .md, .mmd or .html")
 }
 
-// sparesInput returns an error if output is one of the input files.
 func sparesInput(output string, files []string) error {
 	to, err := os.Stat(output)
 	if err != nil {
@@ -162,7 +160,6 @@ func sparesInput(output string, files []string) error {
 	return nil
 }
 
-// namesOf returns the names of files without their folders.
 func namesOf(files []string) string {
 	var names []string
 	for _, name := range files {

@@ -72,7 +72,6 @@ type lintFinding struct {
 	Question int   `json:"question"`
 }
 
-// lint prints the findings of transcripts.
 func (o *lintOptions) lint(cmd *cobra.Command, files []string) error {
 	write := lintFormats[o.format]
 	if write == nil {
@@ -101,7 +100,6 @@ func (o *lintOptions) lint(cmd *cobra.Command, files []string) error {
 	return nil
 }
 
-// lintFile lists the findings of one file.
 func lintFile(cmd *cobra.Command, name string, redact redactOptions) (list []lintFinding, err error) {
 	ctx := cmd.Context()
 	redaction, err := redact.redaction()

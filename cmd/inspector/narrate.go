@@ -77,7 +77,6 @@ type event struct {
 	Exit     *int            `json:"exit,omitempty"` // exit code, in the last event
 }
 
-// watch prints the event of a frame.
 func (n *narrator) watch(f wire.Frame) {
 	e := event{Frame: f.Seq, Question: f.Question, Round: f.Round, By: f.Actor, Fault: f.Fault, Method: f.Method}
 	switch {
@@ -136,7 +135,6 @@ func (n *narrator) notified(f *wire.Frame, e event) {
 	}
 }
 
-// asked prints the questions in a frame.
 func (n *narrator) asked(f *wire.Frame, e event) {
 	e.Event = "question"
 	if f.Kind == wire.Request && !mcp.IsInput(f.Method) {
@@ -159,7 +157,6 @@ func (n *narrator) asked(f *wire.Frame, e event) {
 	}
 }
 
-// answered prints an answer.
 func (n *narrator) answered(e event, result, problem json.RawMessage) {
 	e.Event, e.Answer, e.Error = "answer", result, problem
 	said := result
@@ -176,7 +173,6 @@ func (n *narrator) answered(e event, result, problem json.RawMessage) {
 	n.tell(e, "→ "+wording.EscapeLine(text))
 }
 
-// tell prints an event, or its line.
 func (n *narrator) tell(e event, line string) {
 	if n.events != nil {
 		_ = n.events.Encode(e) // a closed pipe is reported with the result
@@ -187,7 +183,6 @@ func (n *narrator) tell(e event, line string) {
 	}
 }
 
-// endEvent returns the last event of a call.
 func endEvent(out headless.Outcome, code int) event {
 	e := event{Event: "result", Result: out.Result, Error: out.Error, Text: out.Failure, Unmet: out.Unmet, Exit: &code}
 	for _, f := range out.Findings {

@@ -54,7 +54,6 @@ out.`,
 	return cmd
 }
 
-// open shows transcripts until the command's context ends.
 func (o *openOptions) open(cmd *cobra.Command, files []string) (err error) {
 	logger := newLogger(cmd, o.verbose)
 	redaction, err := o.redact.redaction()

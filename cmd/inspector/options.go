@@ -126,7 +126,6 @@ func isURL(text string) bool {
 	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host != ""
 }
 
-// hasTarget reports whether the command line names servers.
 func (o *options) hasTarget() bool { return o.config != "" || o.command != nil || o.url != "" }
 
 // adopt takes the target of a scenario or a plan, unless the command line names one. Flags

@@ -55,7 +55,6 @@ func (o pageOptions) place(cmd *cobra.Command, logger *slog.Logger) (*place, err
 	return &place{l, guard.NewToken(), &browser{logger: logger}, o.noOpen}, nil
 }
 
-// config returns the configuration of the page's server.
 func (p *place) config(r *redact.Redaction) web.Config {
 	return web.Config{Logger: p.browser.logger, Token: p.token, Version: version(), Redaction: r, Opened: p.opened}
 }
@@ -118,7 +117,6 @@ func listen(address string, given bool, logger *slog.Logger) (net.Listener, erro
 	return nil, fmt.Errorf("ports %d to %d are all taken: %w", first, first+portsTried, err)
 }
 
-// shownAddress returns the address for people to open.
 func shownAddress(addr net.Addr) string {
 	host, port, err := net.SplitHostPort(addr.String())
 	if err != nil {

@@ -27,7 +27,6 @@ func (o *redactOptions) register(f *pflag.FlagSet, of string) {
 	f.StringArrayVar(&o.files, "redact-file", nil, "leave the values in this `FILE` out "+of+", one a line (repeat)")
 }
 
-// redaction returns the Redaction that the flags describe.
 func (o *redactOptions) redaction() (*redact.Redaction, error) {
 	r, err := redact.New(o.rules...)
 	if err != nil {

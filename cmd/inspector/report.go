@@ -16,7 +16,6 @@ var reports = map[string]func(io.Writer, []*suite) error{
 	"text": reportText, "tap": reportTAP, "junit": reportJUnit, "json": reportJSON,
 }
 
-// below indents all lines of a text.
 func below(indent, text string) string {
 	return indent + strings.ReplaceAll(text, "\n", "\n"+indent)
 }

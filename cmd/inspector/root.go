@@ -55,7 +55,6 @@ func (e usageError) Unwrap() error { return e.error }
 
 func usage(format string, args ...any) error { return usageError{fmt.Errorf(format, args...)} }
 
-// run runs the program and returns its exit code.
 func run(ctx context.Context, args []string) int {
 	root := newRoot(os.Stdout, os.Stderr)
 	root.SetArgs(args)

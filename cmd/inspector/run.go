@@ -84,7 +84,6 @@ type suite struct {
 	failed   error // of closing the connection and the transcript after the last call
 }
 
-// name returns the display name of a suite.
 func (s *suite) name() string {
 	if s.Protocol == "" {
 		return s.File
@@ -215,7 +214,6 @@ func (o *runOptions) readSuites(files []string, protocolGiven bool) (suites []*s
 	return suites, nil
 }
 
-// runSuite makes the calls of a suite.
 func (o *runOptions) runSuite(cmd *cobra.Command, s *suite, failOn *lint.Severity) {
 	began := time.Now()
 	err := o.callAll(cmd, s, failOn)

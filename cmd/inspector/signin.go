@@ -54,7 +54,6 @@ func (o *signInOptions) named() string {
 	return ""
 }
 
-// config returns how to sign in to the server on the command line.
 func (o *signInOptions) config() (signin.Config, error) {
 	c := signin.Config{
 		Off: o.off, Keep: o.keep, ClientID: o.clientID, Issuer: o.issuer, MetadataURL: o.metadataURL,

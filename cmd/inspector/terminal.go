@@ -88,7 +88,6 @@ func (t *terminal) tell(a live.Answer, err error) {
 	}
 }
 
-// introduce prints the question and the call that it belongs to.
 func (t *terminal) introduce(q *bridge.Question) {
 	what := q.Method
 	if q.Request != nil {
@@ -108,7 +107,6 @@ func (t *terminal) introduce(q *bridge.Question) {
 	}
 }
 
-// fill lets the person answer a question.
 func (t *terminal) fill(ctx context.Context, q *bridge.Question) (live.Answer, error) {
 	answer := live.Answer{Action: "accept", Actor: conversation.ByPerson}
 	switch {
@@ -160,7 +158,6 @@ func (t *terminal) fillResult(ctx context.Context, q *bridge.Question) (live.Ans
 	return live.Answer{Result: []byte(text), Actor: conversation.ByPerson}, err
 }
 
-// choose lets the person choose one of the words.
 func (t *terminal) choose(ctx context.Context, title, first string, words ...string) (string, error) {
 	choice := first
 	err := t.show(ctx, huh.NewGroup(chooser(title, &choice, words...)))
@@ -249,7 +246,6 @@ func picker(f elicit.Field, input *elicit.Input, check func() error) *huh.Select
 	})
 }
 
-// problemOf returns the problem with the input of one field; nil if it has none.
 func problemOf(request *elicit.Request, in elicit.Inputs, i int) error {
 	_, problems, _ := elicit.CheckInputs(request.Schema, request.Fields, in) // an error of the check is shown in the review
 	for _, p := range problems {
