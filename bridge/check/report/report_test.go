@@ -393,6 +393,19 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
+// TestIdsAreIncidental expects a finding once, whatever id it names.
+func TestIdsAreIncidental(t *testing.T) {
+	r := sample()
+	for _, id := range []string{"1", `"4"`} {
+		r.Results = append(r.Results, check.Result{Trial: check.Trial{Behaviour: "decline", Revision: "2025-11-25"}, Verdict: check.Fail, Findings: []check.Finding{{
+			Rule: "cancelled-unknown", Verdict: check.Fail, Text: "The server has sent no request with the id " + id + " in this session.",
+		}}})
+	}
+	if out := written(t, "markdown", r); strings.Count(out, "fail: cancelled-unknown") != 1 {
+		t.Error(out)
+	}
+}
+
 // TestUndecidable expects no row for a behaviour that no frame can judge.
 func TestUndecidable(t *testing.T) {
 	r := sample()

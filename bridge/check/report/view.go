@@ -180,10 +180,10 @@ func (c *Call) add(one *check.Result, cells map[string]*Cell) {
 }
 
 // incidental matches the parts of a finding's text that differ between trials: what the
-// client sent, in parentheses, how it refused, and what the server sent, in quotes after a
-// colon.
+// client sent, in parentheses, how it refused, ids, and what the server sent, in quotes
+// after a colon.
 var incidental = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`frames? \d+|\b[\d.]+ (ms|s|min|h)\b| \([^()]*\)|[Tt]he client .+?, and (the result|a witness)|: "(?:[^"\\]|\\.)*"`)
+	return regexp.MustCompile(`frames? \d+|\b[\d.]+ (ms|s|min|h)\b| \([^()]*\)|[Tt]he client .+?, and (the result|a witness)|\bthe id \S+|: "(?:[^"\\]|\\.)*"`)
 })
 
 // Counts returns the counts of all calls together.
