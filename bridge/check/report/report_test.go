@@ -377,7 +377,8 @@ func TestManyCalls(t *testing.T) {
 	}
 }
 
-// TestRefusals expects a finding once, however the client refused.
+// TestRefusals expects a finding once, however the client refused; to accept with a no is
+// something else.
 func TestRefusals(t *testing.T) {
 	r := sample()
 	refused := func(behaviour, did string) {
@@ -388,7 +389,8 @@ func TestRefusals(t *testing.T) {
 	refused("decline", "declined")
 	refused("no-action", "answered with a result without an action")
 	refused("response-after-cancel", "cancelled the call, and answered after that")
-	if out := written(t, "markdown", r); strings.Count(out, "fail: acts-without-consent") != 1 || !strings.Contains(out, "In 3 trials: `decline, 2025-11-25`; `no-action, 2025-11-25`; `response-after-cancel, 2025-11-25`") {
+	refused("accept-no", "accepted with a no in the form")
+	if out := written(t, "markdown", r); strings.Count(out, "fail: acts-without-consent") != 2 || !strings.Contains(out, "In 3 trials: `decline, 2025-11-25`; `no-action, 2025-11-25`; `response-after-cancel, 2025-11-25`") {
 		t.Error(out)
 	}
 }

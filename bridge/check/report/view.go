@@ -183,7 +183,7 @@ func (c *Call) add(one *check.Result, cells map[string]*Cell) {
 // client sent, in parentheses, how it refused, ids, and what the server sent, in quotes
 // after a colon.
 var incidental = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`frames? \d+|\b[\d.]+ (ms|s|min|h)\b| \([^()]*\)|[Tt]he client .+?, and (the result|a witness)|\bthe id \S+|: "(?:[^"\\]|\\.)*"`)
+	return regexp.MustCompile(`frames? \d+|\b[\d.]+ (ms|s|min|h)\b| \([^()]*\)|[Tt]he client (declined|cancelled|answered|left|had not).*?, and (the result|a witness)|\bthe id \S+|: "(?:[^"\\]|\\.)*"`)
 })
 
 // Counts returns the counts of all calls together.
