@@ -49,6 +49,8 @@ type Config struct {
 	// JudgeLater keeps the linter from checking frames before [Inspection.Judge] is
 	// called.
 	JudgeLater bool
+	// NoLists leaves the lists of what servers offer unread.
+	NoLists bool
 }
 
 // Inspection is one run of the inspector. It connects sessions, calls and questions. Its
@@ -134,7 +136,7 @@ func New(c Config) *Inspection {
 	in.calls = live.NewCalls(in.changes, in.inbox, in.spawn, in.startSession)
 	in.servers = live.NewServers(live.ServersConfig{
 		Targets: in.config.Targets, Settings: c.Settings, Owner: owner, Inbox: in.inbox, Changes: in.changes, Life: life, Spawn: in.spawn,
-		Session: session.Config{Log: c.Log, Logger: c.Logger, Version: c.Version, Probe: c.Probe, MaxFrame: c.MaxFrame, Go: in.running.Go},
+		Session: session.Config{Log: c.Log, Logger: c.Logger, Version: c.Version, Probe: c.Probe, MaxFrame: c.MaxFrame, NoLists: c.NoLists, Go: in.running.Go},
 	})
 	in.known, in.connections, in.calling = in.servers, in.servers, in.calls
 	in.unwatch = in.signIns.Watch(in.signInChanged)

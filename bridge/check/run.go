@@ -1,6 +1,7 @@
 package check
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -70,6 +71,8 @@ type runner struct {
 	items     []conversation.Item
 	revisions []string    // revisions that the server speaks, newest first
 	silent    []*assessed // calls that asked nothing
+	// headers reports that a tool has arguments that clients send as HTTP headers, too.
+	headers bool
 }
 
 // Run checks a server. If ctx ends, it returns a report of the results so far. The error
@@ -205,6 +208,7 @@ func (r *runner) greet(ctx context.Context) error {
 			r.revisions = append(r.revisions, revisions[i])
 			if r.report.Server == "" {
 				r.report.Server, r.items = m.server, m.items
+				r.headers = r.shared && slices.ContainsFunc(m.items, func(item conversation.Item) bool { return bytes.Contains(item.Schema, []byte(`"x-mcp-header"`)) })
 			}
 		}
 	}
@@ -229,7 +233,9 @@ type greeted struct {
 
 // meet connects in a revision.
 func (r *runner) meet(ctx context.Context, revision string) (m greeted) {
-	s, err := headless.Start(r.config(&trial{Trial: Trial{Revision: revision}}))
+	config := r.config(&trial{Trial: Trial{Revision: revision}})
+	config.NoLists = false
+	s, err := headless.Start(config)
 	if err != nil {
 		return greeted{err: err}
 	}
@@ -255,11 +261,17 @@ func (r *runner) meet(ctx context.Context, revision string) (m greeted) {
 	return greeted{server: name, protocol: server.Info.Protocol, items: c.Items}
 }
 
+// lintedMost is the number of offered items up to which every honest call reads the lists.
+const lintedMost = 200
+
 // config returns the configuration of a trial's session.
 func (r *runner) config(t *trial) headless.Config {
 	c := r.Server
 	c.Settings.Protocol, c.Settings.Choice, c.Settings.Elicitation = t.Revision, conversation.ChoiceExplicit, t.declared
 	c.Settings.NoLogs = t.Behaviour != behaviourOther // one trial asks, the others show what comes unasked
 	c.Ask, c.Watch = nil, nil
+	// Honest calls read the lists, so that the linter sees them; of very many calls the first one.
+	lints := t.Behaviour == behaviourAccept && (len(r.items) <= lintedMost || t.Call == 0)
+	c.NoLists = !lints && t.Behaviour != "other-tool" && !r.headers
 	return c
 }

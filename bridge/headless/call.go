@@ -126,7 +126,7 @@ func (s *Session) CallTogether(ctx context.Context, c Call, times int) ([]Outcom
 			return nil, err
 		}
 	}
-	if first := &out[0]; first.Error != nil || first.IsError {
+	if first := &out[0]; (first.Error != nil || first.IsError) && !s.config.NoLists {
 		first.NotOffered = s.notOffered(ctx, c)
 	}
 	for i := range out {

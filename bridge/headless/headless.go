@@ -36,6 +36,8 @@ type Config struct {
 	Redaction *redact.Redaction
 	// Watch is called for each frame in order; nil for none.
 	Watch func(wire.Frame)
+	// NoLists leaves the lists of what the server offers unread.
+	NoLists bool
 	// SignIns has the sign-ins to servers behind OAuth; nil means that nobody can sign in.
 	SignIns *signin.Desk
 	// Ask asks a person a question, until ctx ends. nil means that there is no person.
@@ -84,7 +86,7 @@ func Start(c Config) (s *Session, err error) {
 	}
 	in := bridge.New(bridge.Config{
 		Targets: []transport.Spec{c.Target}, Log: log, Logger: c.Logger, Settings: c.Settings, MaxFrame: c.MaxFrame, Version: c.Version,
-		JudgeLater: true, SignIns: c.SignIns,
+		JudgeLater: true, NoLists: c.NoLists, SignIns: c.SignIns,
 	})
 	s = &Session{
 		config: c, log: log, in: in, recording: playback.NewRecording(log, c.Logger, c.Redaction, in.RecordingChanged), changes: in.Subscribe(),

@@ -28,8 +28,12 @@ func (s *Session) Catalog() conversation.Catalog {
 }
 
 // FollowCatalog reads all lists of the server, and then each list that the server
-// reports as changed, until the session ends.
+// reports as changed, until the session ends. With NoLists it takes them for empty.
 func (s *Session) FollowCatalog() {
+	if s.NoLists {
+		s.owner.Listed(s, conversation.Join(s.Server, nil))
+		return
+	}
 	s.takeStale() // the first reading covers all lists
 	known := map[string]conversation.Part{}
 	for fresh := conversation.Lists; ; fresh = s.takeStale() {

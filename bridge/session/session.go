@@ -62,6 +62,7 @@ type Config struct {
 	Version  string        // of the inspector, sent as clientInfo.version
 	Probe    time.Duration // how long server/discover may stay unanswered; 0 means DefaultProbe
 	MaxFrame int64
+	NoLists  bool // reads no list of what the server offers
 	// Go runs a goroutine of the session. The caller that ends the session's context
 	// also waits for these goroutines.
 	Go func(func())
