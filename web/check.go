@@ -17,7 +17,6 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"elicitation-inspector/bridge/check"
-	"elicitation-inspector/bridge/check/live"
 	"elicitation-inspector/bridge/check/report"
 	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/elicit"
@@ -34,8 +33,8 @@ import (
 const checkConnects = time.Minute
 
 // subjectOf returns the item whose checks a page asks for.
-func subjectOf(i views.Item) live.Subject {
-	return live.Subject{Server: i.Server, Kind: i.Kind, Key: i.Key}
+func subjectOf(i views.Item) check.Subject {
+	return check.Subject{Server: i.Server, Kind: i.Kind, Key: i.Key}
 }
 
 // openCheck answers with the latest check of the item in the form, or with the plan of
@@ -44,7 +43,7 @@ func (s *Server) openCheck(c echo.Context, f callForm) error {
 	return s.current(c, func() (templ.Component, error) {
 		item := itemView(f.server, f.item)
 		latest, any := s.lab.Latest()
-		if any && latest.Subject == subjectOf(item) && (c.FormValue("anew") == "" || latest.State != live.Over) {
+		if any && latest.Subject == subjectOf(item) && (c.FormValue("anew") == "" || latest.State != check.Over) {
 			return views.CheckView(s.checkView(latest)), nil
 		}
 		plan, err := s.checkPlan(item, f, latest)
@@ -53,7 +52,7 @@ func (s *Server) openCheck(c echo.Context, f callForm) error {
 }
 
 // checkPlan returns what a check of the item would do, for the person to confirm.
-func (s *Server) checkPlan(item views.Item, f callForm, before live.Check) (views.CheckPlan, error) {
+func (s *Server) checkPlan(item views.Item, f callForm, before check.Live) (views.CheckPlan, error) {
 	spec, err := s.in.Target(item.Server)
 	if err != nil {
 		return views.CheckPlan{}, err
@@ -63,7 +62,7 @@ func (s *Server) checkPlan(item views.Item, f callForm, before live.Check) (view
 		p.Answers = loaded.Name
 	}
 	if before.Subject == subjectOf(item) {
-		p.Before = len(before.Trials)
+		p.Before = len(before.Results)
 	}
 	if item.Kind == conversation.Resource {
 		return p, nil
@@ -135,7 +134,7 @@ func (s *Server) startCheck(c echo.Context, f callForm) error {
 		o.AllowDestructive = []*answers.Text{allowed}
 	}
 	switch err := s.lab.Begin(subjectOf(item), wanted.Arguments, o); {
-	case errors.Is(err, live.ErrBusy):
+	case errors.Is(err, check.ErrBusy):
 		return drawn(c, http.StatusUnprocessableEntity, views.CheckProblem(sentence(err)))
 	case err != nil:
 		return bad("%s", sentence(err))
@@ -147,36 +146,36 @@ func (s *Server) stopCheck(n int) error { return checkError(s.lab.Stop(n)) }
 
 // checkError turns an error about a check that is no longer kept into one for the page.
 func checkError(err error) error {
-	if errors.Is(err, live.ErrUnknown) {
+	if errors.Is(err, check.ErrUnknown) {
 		return echo.NewHTTPError(http.StatusNotFound, sentence(err))
 	}
 	return err
 }
 
 // checkOf returns the check whose number is in the path.
-func (s *Server) checkOf(c echo.Context) (live.Check, error) {
+func (s *Server) checkOf(c echo.Context) (check.Live, error) {
 	n, err := number(c)
 	if err != nil {
-		return live.Check{}, err
+		return check.Live{}, err
 	}
 	latest, _ := s.lab.Latest()
 	if latest.Number != n {
-		return live.Check{}, checkError(live.ErrUnknown)
+		return check.Live{}, checkError(check.ErrUnknown)
 	}
 	return latest, nil
 }
 
 // checkTrials answers with the trials of one behaviour.
-func (s *Server) checkTrials(c echo.Context, of live.Check) error {
+func (s *Server) checkTrials(c echo.Context, of check.Live) error {
 	name := c.Param("name")
 	for _, b := range check.Behaviours() {
 		if b.Name != name {
 			continue
 		}
 		var trials []views.CheckTrial
-		for i, t := range of.Trials {
+		for i, t := range of.Results {
 			if t.Behaviour == name {
-				trials = append(trials, trialView(of.Number, i+1, t.Result, b.Title))
+				trials = append(trials, trialView(of.Number, i+1, t, b.Title))
 			}
 		}
 		slices.SortStableFunc(trials, inRow)
@@ -186,12 +185,12 @@ func (s *Server) checkTrials(c echo.Context, of live.Check) error {
 }
 
 // checkExchange answers with an HTML page that shows the frames of a trial.
-func (s *Server) checkExchange(c echo.Context, of live.Check) error {
+func (s *Server) checkExchange(c echo.Context, of check.Live) error {
 	i, err := strconv.Atoi(c.Param("trial"))
-	if err != nil || i < 1 || i > len(of.Trials) || of.Trials[i-1].Transcript == "" {
+	if err != nil || i < 1 || i > len(of.Results) || of.Results[i-1].Transcript == "" {
 		return echo.ErrNotFound
 	}
-	t := of.Trials[i-1]
+	t := of.Results[i-1]
 	folder, err := s.lab.Folder(of.Number)
 	if err != nil {
 		return checkError(err)
@@ -215,8 +214,8 @@ func (s *Server) checkExchange(c echo.Context, of live.Check) error {
 }
 
 // saveReport returns a handler that saves the report of a check in a format.
-func saveReport(format, kind string) func(echo.Context, live.Check) error {
-	return func(c echo.Context, of live.Check) error {
+func saveReport(format, kind string) func(echo.Context, check.Live) error {
+	return func(c echo.Context, of check.Live) error {
 		if of.Report == nil {
 			return echo.NewHTTPError(http.StatusNotFound, "There is no report yet.")
 		}

@@ -3,7 +3,7 @@ package web
 import (
 	"slices"
 
-	"elicitation-inspector/bridge/check/live"
+	"elicitation-inspector/bridge/check"
 	"elicitation-inspector/views"
 )
 
@@ -78,7 +78,7 @@ func (p *pump) drawMatrix(v views.Check) {
 }
 
 // drawFindings draws the findings of the trials that have changed.
-func (p *pump) drawFindings(v views.Check, latest live.Check) {
+func (p *pump) drawFindings(v views.Check, latest check.Live) {
 	shown := &p.check
 	for _, f := range shown.findings {
 		if !slices.ContainsFunc(v.Findings, func(g views.CheckFinding) bool { return g.ID() == f.ID() }) {
@@ -87,13 +87,13 @@ func (p *pump) drawFindings(v views.Check, latest live.Check) {
 	}
 	op, at := "prepend", v.FindingsID()
 	for _, f := range v.Findings {
-		if shown.trials[f.Trial.Number] != latest.Trials[f.Trial.Number-1].Version {
+		if shown.trials[f.Trial.Number] != latest.Results[f.Trial.Number-1].Version {
 			p.put(f.ID(), views.CheckFindingView(f), op, at)
 		}
 		op, at = "after", f.ID()
 	}
 	shown.findings, shown.trials = v.Findings, map[int]int{}
-	for i, t := range latest.Trials {
+	for i, t := range latest.Results {
 		shown.trials[i+1] = t.Version
 	}
 }

@@ -5,13 +5,12 @@ import (
 	"slices"
 
 	"elicitation-inspector/bridge/check"
-	"elicitation-inspector/bridge/check/live"
 	"elicitation-inspector/bridge/wording"
 	"elicitation-inspector/views"
 )
 
 // checkView converts a check to the data of its panel.
-func (s *Server) checkView(c live.Check) views.Check {
+func (s *Server) checkView(c check.Live) views.Check {
 	v := views.Check{
 		Number: c.Number, State: string(c.State), Server: c.Name, Arguments: string(c.Arguments), Revisions: c.Revisions,
 		Done: c.Progress.Done, Total: c.Progress.Total, Left: c.Progress.Left, Now: c.Progress.Now,
@@ -35,16 +34,16 @@ func (s *Server) checkView(c live.Check) views.Check {
 		for _, revision := range c.Revisions {
 			row.Cells = append(row.Cells, views.CheckCell{Check: c.Number, Behaviour: b.Name, Revision: revision})
 		}
-		for i, t := range c.Trials {
+		for i, t := range c.Results {
 			if t.Behaviour != b.Name {
 				continue
 			}
 			row.Version += t.Version
 			v.Counts[string(t.Verdict)]++
 			if at := slices.Index(c.Revisions, t.Revision); at >= 0 {
-				count(&row.Cells[at], i+1, t.Result)
+				count(&row.Cells[at], i+1, t)
 			}
-			for _, f := range trialView(c.Number, i+1, t.Result, b.Title).Findings {
+			for _, f := range trialView(c.Number, i+1, t, b.Title).Findings {
 				if f.Verdict == string(check.Fail) || f.Verdict == string(check.Warn) {
 					v.Findings = append(v.Findings, f)
 				}
@@ -97,14 +96,14 @@ func count(cell *views.CheckCell, number int, r check.Result) {
 
 // remarkOn says why a check has no report or an incomplete one; "" if its report is
 // complete.
-func remarkOn(c live.Check) string {
+func remarkOn(c check.Live) string {
 	switch {
 	case c.Err != nil:
 		return "There is no report: " + c.Err.Error() + "."
 	case c.Report == nil:
 	case len(c.Report.Skipped) > 0:
 		return "It was not called. " + c.Report.Skipped[0].Why
-	case len(c.Report.Silent) > 0 && len(c.Trials) == 0:
+	case len(c.Report.Silent) > 0 && len(c.Results) == 0:
 		return "It asked nothing in any revision, so there is nothing to judge."
 	case c.Report.Stopped == "interrupted":
 		return "It was stopped. This is what was found until then."

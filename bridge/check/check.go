@@ -161,6 +161,8 @@ type Result struct {
 	Evidence []Frame `json:"evidence,omitempty"`
 	// Reproduce is a shell command that repeats the trial.
 	Reproduce string `json:"reproduce"`
+	// Version counts the changes of the result during a check beside the page, from 1.
+	Version int `json:"-"`
 
 	quiet bool // the call asked nothing
 }

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"elicitation-inspector/bridge/junit"
+	"elicitation-inspector/bridge/check/report"
 	"elicitation-inspector/bridge/wording"
 )
 
@@ -65,21 +65,21 @@ func reportTAP(w io.Writer, suites []*suite) error {
 }
 
 func reportJUnit(w io.Writer, suites []*suite) error {
-	list := []junit.Suite{}
+	list := []report.Suite{}
 	for _, s := range suites {
-		one := junit.Suite{Name: s.name(), Time: junit.Seconds(s.took)}
+		one := report.Suite{Name: s.name(), Time: report.Seconds(s.took)}
 		for _, c := range s.Calls {
-			test := junit.Case{Name: wording.EscapeLine(c.Name), Class: s.name(), Time: junit.Seconds(time.Duration(c.Seconds * float64(time.Second)))}
+			test := report.Case{Name: wording.EscapeLine(c.Name), Class: s.name(), Time: report.Seconds(time.Duration(c.Seconds * float64(time.Second)))}
 			if c.Exit != exitOK {
 				why := wording.Escape(c.Why) // XML has no controls
 				first, _, _ := strings.Cut(why, "\n")
-				test.Failure = &junit.Failure{Message: first, Type: "exit " + strconv.Itoa(c.Exit), Text: why}
+				test.Failure = &report.Failure{Message: first, Type: "exit " + strconv.Itoa(c.Exit), Text: why}
 			}
 			one.Add(test)
 		}
 		list = append(list, one)
 	}
-	return junit.Write(w, list)
+	return report.WriteSuites(w, list)
 }
 
 func reportJSON(w io.Writer, suites []*suite) error { return writeIndented(w, suites) }

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"elicitation-inspector/bridge/junit"
+	"elicitation-inspector/bridge/check/report"
 )
 
 const scenarioText = `
@@ -63,7 +63,7 @@ func TestRunFormats(t *testing.T) {
 	t.Parallel()
 	file := write(t, "s.yaml", "target: demo\ncalls:\n  - {tool: deploy, default: decline}\n  - {name: 'a # b', tool: nothing}\n")
 	got := inspectorRun(t, "run", "--format", "junit", file)
-	var suites junit.Suites
+	var suites report.Suites
 	if err := xml.Unmarshal([]byte(got.out), &suites); err != nil || suites.Tests != 2 || suites.Failures != 1 || suites.Suites[0].Cases[1].Failure.Type != "exit 4" {
 		t.Errorf("JUnit: %v\n%s", err, got.out)
 	}

@@ -8,7 +8,6 @@ import (
 
 	"elicitation-inspector/bridge/check"
 	"elicitation-inspector/bridge/export"
-	"elicitation-inspector/bridge/junit"
 	"elicitation-inspector/bridge/wording"
 )
 
@@ -17,9 +16,9 @@ import (
 // one for each call that asked nothing or was not made. JUnit has no warnings: a trial with
 // warnings passes, and they are in its output. An inconclusive trial is skipped.
 func writeJUnit(w io.Writer, r *check.Report) error {
-	properties := []junit.Property{{Name: "server", Value: export.Visible(r.Server)}, {Name: "inspector", Value: r.Inspector}}
+	properties := []Property{{Name: "server", Value: export.Visible(r.Server)}, {Name: "inspector", Value: r.Inspector}}
 	if words := Compared(r.Baseline); words != "" {
-		properties = append(properties, junit.Property{Name: "baseline", Value: words})
+		properties = append(properties, Property{Name: "baseline", Value: words})
 	}
 	type place struct {
 		call     int
@@ -31,20 +30,20 @@ func writeJUnit(w io.Writer, r *check.Report) error {
 		at := place{one.Call, one.Revision}
 		of[at] = append(of[at], one)
 	}
-	suites := []junit.Suite{}
+	suites := []Suite{}
 	for i, call := range r.Calls {
 		for _, revision := range r.Revisions {
 			results := of[place{i, revision}]
 			if results == nil {
 				continue
 			}
-			s := junit.Suite{Name: export.Visible(fmt.Sprintf("%s %s, %s", call.Kind, call.Key, revision)), Properties: properties}
+			s := Suite{Name: export.Visible(fmt.Sprintf("%s %s, %s", call.Kind, call.Key, revision)), Properties: properties}
 			var took time.Duration
 			for _, one := range results {
 				took += one.Took
 				s.Add(testCase(one, s.Name))
 			}
-			s.Time = junit.Seconds(took)
+			s.Time = Seconds(took)
 			suites = append(suites, s)
 		}
 	}
@@ -52,22 +51,22 @@ func writeJUnit(w io.Writer, r *check.Report) error {
 		s.Properties = properties
 		suites = append(suites, s)
 	}
-	return junit.Write(w, suites)
+	return WriteSuites(w, suites)
 }
 
 // unjudged returns the suite of what was not judged.
-func unjudged(r *check.Report) junit.Suite {
-	s := junit.Suite{Name: "not judged", Time: junit.Seconds(0)}
-	add := func(name string, failure *junit.Failure, skipped string) {
-		c := junit.Case{Name: export.Visible(name), Class: s.Name, Time: junit.Seconds(0), Failure: failure}
+func unjudged(r *check.Report) Suite {
+	s := Suite{Name: "not judged", Time: Seconds(0)}
+	add := func(name string, failure *Failure, skipped string) {
+		c := Case{Name: export.Visible(name), Class: s.Name, Time: Seconds(0), Failure: failure}
 		if failure == nil {
-			c.Skipped = &junit.Skipped{Message: export.Line(skipped, 400)}
+			c.Skipped = &Skipped{Message: export.Line(skipped, 400)}
 		}
 		s.Add(c)
 	}
 	for _, p := range r.Problems {
 		text := Sentence(p)
-		add(wording.Join(", ", append([]string{string(p.Kind), p.Call}, p.Revisions...)...), &junit.Failure{Message: export.Line(p.Text, 400), Type: string(p.Kind), Text: export.Visible(text)}, "")
+		add(wording.Join(", ", append([]string{string(p.Kind), p.Call}, p.Revisions...)...), &Failure{Message: export.Line(p.Text, 400), Type: string(p.Kind), Text: export.Visible(text)}, "")
 	}
 	for _, c := range r.Silent {
 		add(fmt.Sprintf("%s %s", c.Kind, c.Key), nil, "It asked nothing.")
@@ -78,15 +77,15 @@ func unjudged(r *check.Report) junit.Suite {
 	return s
 }
 
-func testCase(one *check.Result, suite string) junit.Case {
+func testCase(one *check.Result, suite string) Case {
 	name, _ := strings.CutSuffix(Trial(one.Trial), ", "+one.Revision)
-	c := junit.Case{Name: export.Visible(name), Class: suite, Time: junit.Seconds(one.Took)}
+	c := Case{Name: export.Visible(name), Class: suite, Time: Seconds(one.Took)}
 	rule, message, text := sentences(one)
 	switch one.Verdict {
 	case check.Fail:
-		c.Failure = &junit.Failure{Message: message, Type: rule, Text: text}
+		c.Failure = &Failure{Message: message, Type: rule, Text: text}
 	case check.Inconclusive:
-		c.Skipped = &junit.Skipped{Message: message}
+		c.Skipped = &Skipped{Message: message}
 	case check.Warn:
 		c.Out = text
 	}

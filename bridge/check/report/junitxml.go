@@ -1,6 +1,4 @@
-// Package junit holds the elements of the XML reports of JUnit, as continuous
-// integration reads them.
-package junit
+package report
 
 import (
 	"encoding/xml"
@@ -10,7 +8,7 @@ import (
 	"time"
 )
 
-// Suites is a report.
+// Suites is a report of JUnit, as continuous integration reads it.
 type Suites struct {
 	XMLName  xml.Name `xml:"testsuites"`
 	Tests    int      `xml:"tests,attr"`
@@ -73,8 +71,8 @@ func (s *Suite) Add(c Case) {
 	s.Cases = append(s.Cases, c)
 }
 
-// Write writes a report of suites.
-func Write(w io.Writer, suites []Suite) error {
+// WriteSuites writes a report of JUnit.
+func WriteSuites(w io.Writer, suites []Suite) error {
 	all := Suites{Suites: suites}
 	for _, s := range suites {
 		all.Tests += s.Tests

@@ -1,4 +1,4 @@
-package live
+package check
 
 import (
 	"os"

@@ -1,6 +1,4 @@
-// Package live runs one check at a time during an inspection, and keeps the results of the
-// latest one.
-package live
+package check
 
 import (
 	"context"
@@ -12,7 +10,6 @@ import (
 	"slices"
 	"sync"
 
-	"elicitation-inspector/bridge/check"
 	"elicitation-inspector/bridge/conversation"
 )
 
@@ -33,24 +30,18 @@ const (
 	Over     State = "over"
 )
 
-// Check is the state of a check.
-type Check struct {
+// Live is the state of a check beside the page.
+type Live struct {
 	Number int // from 1
 	Subject
 	Arguments json.RawMessage
 	State     State
 	Name      string   // name that the server reports
 	Revisions []string // revisions that the server speaks, newest first; nil until they are known
-	Progress  check.Progress
-	Trials    []Trial       // in the order in which they ended
-	Report    *check.Report // nil until the check is over, or if it failed
-	Err       error         // the reason why there is no report
-}
-
-// Trial is the result of a trial so far.
-type Trial struct {
-	check.Result
-	Version int // counts the changes of the result, from 1
+	Progress  Progress
+	Results   []Result // in the order in which their trials ended
+	Report    *Report  // nil until the check is over, or if it failed
+	Err       error    // the reason why there is no report
 }
 
 // Errors of a [Lab].
@@ -68,23 +59,23 @@ type Lab struct {
 	running sync.WaitGroup
 
 	mu     sync.Mutex
-	latest *Check // readers share its slices, so that these only grow or are replaced
+	latest *Live // readers share its slices, so that these only grow or are replaced
 	stop   context.CancelFunc
 	folder string // transcripts of the latest check
 	closed bool
 }
 
-// New makes a lab. It calls changed after each change of a check; changed must not block.
-func New(changed func()) *Lab {
+// NewLab makes a lab. It calls changed after each change of a check; changed must not block.
+func NewLab(changed func()) *Lab {
 	life, end := context.WithCancel(context.Background())
 	return &Lab{changed: changed, life: life, end: end}
 }
 
 // Begin starts a check in the background. The error is [ErrBusy] while another check runs.
 // The lab sets Record, Met, Ended and Progress of the options.
-func (l *Lab) Begin(s Subject, arguments json.RawMessage, o check.Options) error {
+func (l *Lab) Begin(s Subject, arguments json.RawMessage, o Options) error {
 	ctx, stop := context.WithCancel(l.life)
-	err := l.begin(&Check{Number: 1, Subject: s, Arguments: arguments, State: Running}, stop, func(before string) {
+	err := l.begin(&Live{Number: 1, Subject: s, Arguments: arguments, State: Running}, stop, func(before string) {
 		defer stop()
 		l.run(ctx, o, before)
 	})
@@ -97,7 +88,7 @@ func (l *Lab) Begin(s Subject, arguments json.RawMessage, o check.Options) error
 }
 
 // begin makes c the latest check, and starts run with the folder of the previous check.
-func (l *Lab) begin(c *Check, stop context.CancelFunc, run func(before string)) error {
+func (l *Lab) begin(c *Live, stop context.CancelFunc, run func(before string)) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	switch {
@@ -115,21 +106,21 @@ func (l *Lab) begin(c *Check, stop context.CancelFunc, run func(before string)) 
 }
 
 // run runs a check after removing the folder of the previous one.
-func (l *Lab) run(ctx context.Context, o check.Options, before string) {
+func (l *Lab) run(ctx context.Context, o Options, before string) {
 	removed := os.RemoveAll(before)
 	folder, err := newFolder()
-	l.change(func(*Check) { l.folder = folder })
-	var report *check.Report
+	l.change(func(*Live) { l.folder = folder })
+	var report *Report
 	if err = errors.Join(removed, err); err == nil {
 		o.Record = folder
 		o.Met = func(server string, revisions []string) {
-			l.change(func(c *Check) { c.Name, c.Revisions = server, revisions })
+			l.change(func(c *Live) { c.Name, c.Revisions = server, revisions })
 		}
-		o.Ended = func(r check.Result) { l.change(func(c *Check) { c.told(r) }) }
-		o.Progress = func(p check.Progress) { l.change(func(c *Check) { c.Progress = p }) }
-		report, err = check.Run(ctx, o)
+		o.Ended = func(r Result) { l.change(func(c *Live) { c.told(r) }) }
+		o.Progress = func(p Progress) { l.change(func(c *Live) { c.Progress = p }) }
+		report, err = Run(ctx, o)
 	}
-	l.change(func(c *Check) {
+	l.change(func(c *Live) {
 		c.State, c.Err = Over, err
 		if report == nil {
 			return
@@ -143,7 +134,7 @@ func (l *Lab) run(ctx context.Context, o check.Options, before string) {
 
 // ofItself returns the report without the names of transcripts, whose folder the lab
 // removes.
-func ofItself(report *check.Report) *check.Report {
+func ofItself(report *Report) *Report {
 	out := *report
 	out.Directory, out.Results = "", slices.Clone(out.Results)
 	for i := range out.Results {
@@ -153,21 +144,23 @@ func ofItself(report *check.Report) *check.Report {
 }
 
 // told adds or replaces the result of a trial.
-func (c *Check) told(r check.Result) {
-	i := slices.IndexFunc(c.Trials, func(t Trial) bool { return t.Trial == r.Trial })
+func (c *Live) told(r Result) {
+	i := slices.IndexFunc(c.Results, func(one Result) bool { return one.Trial == r.Trial })
 	if i < 0 {
-		c.Trials = append(c.Trials, Trial{Result: r, Version: 1})
+		r.Version = 1
+		c.Results = append(c.Results, r)
 		return
 	}
-	if reflect.DeepEqual(r, c.Trials[i].Result) {
+	if r.Version = c.Results[i].Version; reflect.DeepEqual(r, c.Results[i]) {
 		return
 	}
-	c.Trials = slices.Clone(c.Trials) // readers have the old slice
-	c.Trials[i] = Trial{Result: r, Version: c.Trials[i].Version + 1}
+	r.Version++
+	c.Results = slices.Clone(c.Results) // readers have the old slice
+	c.Results[i] = r
 }
 
 // change changes the latest check, and calls changed.
-func (l *Lab) change(f func(*Check)) {
+func (l *Lab) change(f func(*Live)) {
 	l.mu.Lock()
 	f(l.latest)
 	l.mu.Unlock()
@@ -197,11 +190,11 @@ func (l *Lab) stopping(number int) (stop context.CancelFunc, err error) {
 }
 
 // Latest returns the latest check; false if there was none.
-func (l *Lab) Latest() (Check, bool) {
+func (l *Lab) Latest() (Live, bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.latest == nil {
-		return Check{}, false
+		return Live{}, false
 	}
 	return *l.latest, true
 }
