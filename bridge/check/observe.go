@@ -170,6 +170,9 @@ func (m *made) converse(ctx context.Context, place *slot, c *chosen, t *trial, l
 		m.Unconnected = err.Error()
 		return out
 	}
+	if t.Behaviour == "response-twice" {
+		m.awaitSecond(ctx)
+	}
 	if t.Behaviour == "new-session" {
 		for goesOn := true; goesOn; {
 			goesOn = m.goOn(ctx, &out)
@@ -191,6 +194,30 @@ func (m *made) converse(ctx context.Context, place *slot, c *chosen, t *trial, l
 		}
 	}
 	return out
+}
+
+// awaitSecond waits until the second of two equal answers has gone out, which the response
+// to the first may overtake.
+func (m *made) awaitSecond(ctx context.Context) {
+	ctx, done := context.WithTimeout(ctx, late)
+	defer done()
+	log := m.session.Log()
+	for {
+		grown, sent := log.Grown(), 0
+		for seq := int64(1); seq <= log.Len(); seq++ {
+			if e := log.Entry(seq); e.Dir() == wire.ClientToServer && e.Fault() == m.Behaviour {
+				sent++
+			}
+		}
+		if sent > 1 {
+			return
+		}
+		select {
+		case <-grown:
+		case <-ctx.Done():
+			return
+		}
+	}
 }
 
 // lastState returns the latest requestState in the log; nil if there is none.
