@@ -21,7 +21,7 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"elicitation-inspector/bridge"
-	checks "elicitation-inspector/bridge/check/live"
+	"elicitation-inspector/bridge/check"
 	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/live"
 	"elicitation-inspector/bridge/playback"
@@ -74,7 +74,7 @@ type Server struct {
 	// stirred wakes the pump; capacity 1.
 	stirred chan struct{}
 	filters filters
-	lab     *checks.Lab // makes checks
+	lab     *check.Lab // makes checks
 	// lastFound is the text of the latest "Show all" of any page.
 	lastFound atomic.Pointer[found]
 	big       chan struct{} // a lock, held while a frame of many MiB is read, but not while it is sent
@@ -96,7 +96,7 @@ func New(c Config) *Server {
 	}
 	s := &Server{config: c, in: c.Inspection, logger: c.Logger, hub: push.NewHub(), echo: echo.New(), stirred: make(chan struct{}, 1)}
 	s.drafts.kept = map[int]submission{}
-	s.lab = checks.New(s.stir)
+	s.lab = check.NewLab(s.stir)
 	s.big = make(chan struct{}, 1)
 	e := s.echo
 	e.HideBanner, e.HidePort = true, true

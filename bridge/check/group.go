@@ -109,7 +109,13 @@ func (r *runner) confirm(ctx context.Context, g *group) {
 				again := *g.trials[i]
 				again.run, again.waits = 2, true
 				r.expect([]*trial{&again}, 2*g.limit)
-				second := r.alone(func() *assessed { return r.try(ctx, g.c, &again, 2*g.limit, g.ref) })
+				if r.shared {
+					r.repeat <- struct{}{}
+				}
+				second := r.try(ctx, g.c, &again, 2*g.limit, g.ref)
+				if r.shared {
+					<-r.repeat
+				}
 				if second == nil {
 					return
 				}
@@ -121,15 +127,6 @@ func (r *runner) confirm(ctx context.Context, g *group) {
 		})
 	}
 	running.Wait()
-}
-
-// alone runs a repeat, one at a time if all sessions share the server.
-func (r *runner) alone(repeat func() *assessed) *assessed {
-	if r.shared {
-		r.repeat <- struct{}{}
-		defer func() { <-r.repeat }()
-	}
-	return repeat()
 }
 
 func isElicitation(q *conversation.Question) bool { return q.Method == mcp.MethodElicit }

@@ -1,7 +1,6 @@
 package check
 
 import (
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -265,26 +264,17 @@ func (j *judgement) refusedForEver(m Made) {
 	}
 	refused := map[string][]int64{}
 	for _, q := range m.Questions {
-		key := questionKey(q)
-		if key == "" || q.Fault != "" || q.Action != "decline" && q.Action != "cancel" {
+		if q.Method != mcp.MethodElicit || q.Fault != "" || q.Action != "decline" && q.Action != "cancel" {
 			continue
+		}
+		key := lint.QuestionKey(q.Params)
+		if q.URL() != "" {
+			key = q.Message() + "\n" + string(elicit.ModeURL)
 		}
 		if refused[key] = append(refused[key], q.AskedSeq); len(refused[key]) == most {
 			j.find(ruleAsksForEver, Fail, fmt.Sprintf("The server asks %s again, though it was refused %d times.", wording.Quoted(q.Title()), most), refused[key]...)
 		}
 	}
-}
-
-// questionKey returns equal keys for questions that ask the same thing; "" if the request
-// is not an elicitation.
-func questionKey(q *conversation.Question) string {
-	if q.Method != mcp.MethodElicit {
-		return ""
-	}
-	if url := q.URL(); url != "" {
-		return q.Message() + "\n" + string(elicit.ModeURL)
-	}
-	return lint.QuestionKey(q.Params)
 }
 
 // after judges the call that follows the trial in its session.
@@ -315,7 +305,7 @@ func (j *judgement) after(m Made) {
 		why = "So may a second call after an honest first one."
 	case open != "":
 		why = "But the question of the call before is still open: " + open + "."
-	case j.declines() && !isInternal(m.Error):
+	case j.declines() && string(rawjson.Member(m.Error, "code")) != fmt.Sprint(mcp.CodeInternalError):
 		why = "But a server may remember that it was declined."
 	default:
 		j.refusesAfter = true
@@ -360,11 +350,6 @@ func (j *judgement) declines() bool {
 	return slices.Contains([]string{behaviourDecline, behaviourDeclineAlways, "decline-with-content"}, j.Behaviour)
 }
 
-// isInternal reports whether an error has the code of an internal error.
-func isInternal(object json.RawMessage) bool {
-	return string(rawjson.Member(object, "code")) == fmt.Sprint(mcp.CodeInternalError)
-}
-
 // outlived judges a process that did not exit after its input was closed.
 func (j *judgement) outlived() {
 	if j.Ended == nil {
@@ -372,5 +357,29 @@ func (j *judgement) outlived() {
 	}
 	if f, err := j.Log.Frame(j.Ended.Seq); err == nil && f.Note != nil && f.Note.Kind == wire.NoteStillRuns {
 		j.find(ruleOutlives, Fail, "After its standard input was closed the process went on until it was ended: "+f.Note.Words(&f)+".", j.Ended.Seq)
+	}
+}
+
+// framesMost is the number of frames that one finding names if the linter finds the same
+// defect several times.
+const framesMost = 5
+
+// linted adds the linter's findings, each defect once.
+func (j *judgement) linted() {
+	type key struct{ rule, pointer string }
+	of := func(f lint.Found) key { return key{f.Rule, f.Pointer} }
+	at := map[key]int{} // index into j.findings
+	for _, f := range j.Found {
+		i, known := at[of(f)]
+		switch {
+		case f.Severity == lint.Advice:
+		case known:
+			if frames := j.findings[i].Frames; len(frames) < framesMost && !slices.Contains(frames, f.Seq) {
+				j.findings[i].Frames = append(frames, f.Seq)
+			}
+		default:
+			at[of(f)] = len(j.findings)
+			j.findings = append(j.findings, Finding{Rule: f.Rule, Verdict: verdictOf(f.Severity), Text: f.Text, Reference: f.Reference, Frames: []int64{f.Seq}})
+		}
 	}
 }

@@ -37,7 +37,9 @@ func (j *judgement) compared() {
 	case j.Behaviour == behaviourOtherArguments:
 		j.takesOther(m, frames)
 	case j.Behaviour == "other-tool":
-		j.takesForeign(m, deed, frames)
+		if name := j.mentioned(m, deed); name != "" {
+			j.find(ruleForeignState, Fail, fmt.Sprintf("Another tool took the requestState and the answer of this one: its result has the value of %q: %s", name, quoteResult(m)), frames...)
+		}
 	case slices.Contains(forgeries, j.Behaviour):
 		j.takesState(m, deed, frames)
 	case isContentFault(j.Behaviour):
@@ -269,14 +271,6 @@ func stateTexts(state json.RawMessage) []string {
 		list = append(list, textsIn(value)...)
 	}
 	return list
-}
-
-// takesForeign judges whether another tool accepted the requestState and the answer of
-// this one.
-func (j *judgement) takesForeign(m Made, deed *conversation.Question, frames []int64) {
-	if name := j.mentioned(m, deed); name != "" {
-		j.find(ruleForeignState, Fail, fmt.Sprintf("Another tool took the requestState and the answer of this one: its result has the value of %q: %s", name, quoteResult(m)), frames...)
-	}
 }
 
 // takesOther judges whether the server accepted the requestState of a call with other

@@ -205,7 +205,7 @@ func (m *made) awaitSecond(ctx context.Context) {
 	for {
 		grown, sent := log.Grown(), 0
 		for seq := int64(1); seq <= log.Len(); seq++ {
-			if e := log.Entry(seq); e.Dir() == wire.ClientToServer && e.Fault() == m.Behaviour {
+			if e := log.Entry(seq); e.Dir == wire.ClientToServer && e.Names().Fault == m.Behaviour {
 				sent++
 			}
 		}

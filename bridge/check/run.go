@@ -158,9 +158,6 @@ func (r *runner) all(ctx context.Context) {
 	r.compareSilent(groups)
 }
 
-// nextRun returns a number that no other run of a trial has.
-func (r *runner) nextRun() int { return int(r.runs.Add(1)) + 2 }
-
 // empty returns a report of nothing.
 func empty(o *Options) Report {
 	return Report{

@@ -218,7 +218,7 @@ func (l *looks) changed() bool {
 // says if nothing happens; nil looks. It returns nil if ctx ends.
 func (r *runner) looked(ctx context.Context, g *group, t *trial, before []string) *looks {
 	again := *t
-	again.run, again.alone = r.nextRun(), true
+	again.run, again.alone = int(r.runs.Add(1))+2, true // no other run of the trial has this number
 	again.looks = &looks{of: g.c.watcher, before: before}
 	r.expect([]*trial{&again}, g.limit)
 	m := r.make(ctx, g.c, &again, g.limit)
