@@ -469,3 +469,21 @@ func TestFailsAfterwards(t *testing.T) {
 		}
 	}
 }
+
+// TestTheSameResultIsNoOther expects a refusal to prove nothing about another one with the
+// same result, however the two compare with accepted calls.
+func TestTheSameResultIsNoOther(t *testing.T) {
+	t.Parallel()
+	trial := func(behaviour, result string, s standing) *judgement {
+		call := &conversation.Call{}
+		call.Result = json.RawMessage(result)
+		return &judgement{Observation: &Observation{Trial: Trial{Behaviour: behaviour, Question: 1}, Calls: []Made{{Call: call}}}, standing: s}
+	}
+	for decline, want := range map[string]bool{`{"content":[]}`: false, `{"content":[1]}`: true} {
+		cancel := trial(behaviourCancel, `{"content":[]}`, same)
+		c := &consent{list: []*judgement{cancel, trial(behaviourDecline, decline, different), trial("decline-with-content", decline, different)}}
+		if c.refuses(cancel, behaviourDecline) != want {
+			t.Errorf("%s: %v", decline, !want)
+		}
+	}
+}

@@ -236,7 +236,17 @@ func (c *consent) refuses(j *judgement, behaviours ...string) bool {
 			}
 		}
 	}
-	return c.is(j, behaviours, different) || (failed > 1 || tried == 1) && c.is(j, behaviours, refused)
+	differs := slices.ContainsFunc(c.list, func(other *judgement) bool {
+		return (j.Question == 0 || other.Question == j.Question) && slices.Contains(behaviours, other.Behaviour) && other.differsFrom(j)
+	})
+	return differs || (failed > 1 || tried == 1) && c.is(j, behaviours, refused)
+}
+
+// differsFrom reports whether the result differs from those of accepted calls and from that
+// of another trial: the questions of a call can come in another order each time, and then
+// the same result compares in another way.
+func (j *judgement) differsFrom(other *judgement) bool {
+	return j.standing == different && !equal(j.Calls[0].Result, other.Calls[0].Result)
 }
 
 func (c *consent) is(j *judgement, behaviours []string, standings ...standing) bool {
@@ -286,7 +296,7 @@ func (c *consent) compare(j *judgement) {
 // is one of acting; "" if there is none.
 func (c *consent) otherwise(j *judgement) string {
 	decline, cancel := []string{behaviourDecline, "decline-with-content"}, []string{behaviourCancel, "cancel-with-content"}
-	deniedElse := c.denied != nil && c.denied != j && slices.Contains([]standing{refused, different}, c.denied.standing)
+	deniedElse := c.denied != nil && c.denied != j && (c.denied.standing == refused || c.denied.differsFrom(j))
 	switch {
 	case j.Behaviour == "cancel-then-accept" && !c.is(j, []string{behaviourCancel}, same, filled):
 		return "" // the second answer may be taken for a change of mind
