@@ -29,7 +29,7 @@ func appendLine(dst []byte, f *Frame) (line []byte, body int) {
 	dst = appendHead(dst, f)
 	switch {
 	case holdsJSON(f):
-		if onOneLine(f.Raw) {
+		if len(rawjson.Trim(f.Raw)) == len(f.Raw) && bytes.IndexByte(f.Raw, '\n') < 0 && bytes.IndexByte(f.Raw, '\r') < 0 {
 			dst = append(dst, `,"raw":`...)
 			body = len(dst) - start
 			dst = append(dst, f.Raw...)
@@ -60,10 +60,6 @@ func holdsJSON(f *Frame) bool {
 	return rawjson.Valid(f.Raw) && (f.Kind != NoteFrame || f.Raw[0] == '{')
 }
 
-func onOneLine(raw []byte) bool {
-	return len(rawjson.Trim(raw)) == len(raw) && bytes.IndexByte(raw, '\n') < 0 && bytes.IndexByte(raw, '\r') < 0
-}
-
 func appendHead(dst []byte, f *Frame) []byte {
 	dst = appendText(dst, `{"v":1,"session_id":`, f.Session)
 	dst = appendText(dst, `,"server_label":`, f.Server)
@@ -76,7 +72,9 @@ func appendHead(dst []byte, f *Frame) []byte {
 	dst = appendFilled(dst, `,"url":`, f.URL)
 	dst = appendNumber(dst, `,"status":`, f.Status)
 	dst = appendNumber(dst, `,"call":`, f.Call)
-	dst = appendTrue(dst, `,"guessed":true`, f.Guessed)
+	if f.Guessed {
+		dst = append(dst, `,"guessed":true`...)
+	}
 	dst = appendNumber(dst, `,"round":`, f.Round)
 	dst = appendNumber(dst, `,"elicitation":`, f.Question)
 	dst = appendFilled(dst, `,"actor":`, f.Actor)
@@ -84,15 +82,21 @@ func appendHead(dst []byte, f *Frame) []byte {
 	if f.Kind != impliedKind(f) {
 		dst = appendText(dst, `,"kind":`, f.Kind.String())
 	}
-	dst = appendTrue(dst, `,"failed":true`, f.Failed && f.Kind == NoteFrame)
+	if f.Failed && f.Kind == NoteFrame {
+		dst = append(dst, `,"failed":true`...)
+	}
 	if len(f.Answers) > 0 {
 		dst = append(append(dst, `,"answers":`...), f.Answers...)
 	}
-	dst = appendTrue(dst, `,"truncated":true`, f.Truncated)
+	if f.Truncated {
+		dst = append(dst, `,"truncated":true`...)
+	}
 	if f.Size != int64(len(f.Raw)) {
 		dst = strconv.AppendInt(append(dst, `,"size":`...), f.Size, 10)
 	}
-	dst = appendTrue(dst, `,"redacted":true`, f.Redacted)
+	if f.Redacted {
+		dst = append(dst, `,"redacted":true`...)
+	}
 	if len(f.Header) > 0 {
 		dst = appendHeader(dst, f.Header)
 	}

@@ -140,7 +140,12 @@ func ParseEnds(head, tail []byte) (m Message, err error) {
 // their names, and the first thing wrong with them; "" if nothing is.
 func (m *Message) read(c *rawjson.Cursor) (seen int, wrong string) {
 	for name := range c.Members() {
-		member := memberOf(name)
+		member := 0
+		for i, known := range envelopeNames {
+			if name.Is(known) {
+				member = 1 << i
+			}
+		}
 		if seen&member != 0 && wrong == "" {
 			wrong = fmt.Sprintf("%q appears twice", name.String())
 		}
@@ -167,7 +172,11 @@ func (m *Message) set(member int, value json.RawMessage) (wrong string) {
 		if value[0] != '"' {
 			return fmt.Sprintf(`"method" is %s, not a string`, brief(value))
 		}
-		m.Method = methodName(value)
+		if known, ok := knownMethods[string(value[1:len(value)-1])]; ok {
+			m.Method = known
+		} else {
+			m.Method = rawjson.Text(value)
+		}
 	case hasParams:
 		m.Params = value
 	case hasResult:
@@ -179,16 +188,6 @@ func (m *Message) set(member int, value json.RawMessage) (wrong string) {
 		}
 	}
 	return ""
-}
-
-func memberOf(name rawjson.Name) int {
-	escaped := bytes.IndexByte(name, '\\') >= 0
-	for i, known := range envelopeNames {
-		if string(name) == known || escaped && name.Is(known) {
-			return 1 << i
-		}
-	}
-	return 0
 }
 
 // kindOf returns the kind of message that the members of a whole envelope make,
@@ -264,15 +263,8 @@ func brief(value []byte) string {
 	return "a long number"
 }
 
-// methodName decodes a method, without allocating if MCP defines it.
-func methodName(value []byte) string {
-	if known, ok := knownMethods[string(value[1:len(value)-1])]; ok {
-		return known
-	}
-	return rawjson.Text(value)
-}
-
-// knownMethods holds the methods of MCP 2025-06-18 to 2026-07-28.
+// knownMethods holds the methods of MCP 2025-06-18 to 2026-07-28, so that they are
+// decoded without allocating.
 var knownMethods = func() map[string]string {
 	m := make(map[string]string)
 	for name := range strings.FieldsSeq(`

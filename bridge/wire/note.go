@@ -139,7 +139,13 @@ func (n *Note) Words(f *Frame) string {
 	case NoteClientSaid:
 		return "the client says: " + n.Why
 	case NoteStrayResponse:
-		return n.strayWords()
+		switch {
+		case n.ID == nil:
+			return "a response came without an id, so that nothing tells what it answers"
+		case n.Again:
+			return "a second response came with id " + string(n.ID) + ", which had its response already"
+		}
+		return "a response came with id " + string(n.ID) + ", which nothing asked for"
 	case NoteAnswered, NoteSettled, NoteMisbehaved, NoteEnded:
 		return n.outcomeWords(f)
 	}
@@ -202,7 +208,14 @@ func (n *Note) httpWords(f *Frame) string {
 	case NoteSentAgain:
 		return f.HTTPMethod + " of " + n.posted(f) + " is sent again, with an access token"
 	case NoteSignIn:
-		return n.signInWords(f)
+		step, status := "a step", ""
+		if n.SignIn != nil {
+			step = n.SignIn.Step.String()
+		}
+		if f.Status != 0 {
+			status = "HTTP " + statusWords(f) + " to "
+		}
+		return "sign-in, " + step + ": " + status + f.HTTPMethod + " " + f.URL + wording.After(": ", n.Why)
 	case NoteEndpoint:
 		return "the server's message endpoint is " + n.To
 	}
@@ -231,7 +244,7 @@ func (n *Note) stream() string {
 }
 
 func (n *Note) answer(f *Frame) string {
-	text := strconv.Itoa(f.Status) + wording.After(" ", http.StatusText(f.Status)) + wording.After(" to ", n.To)
+	text := statusWords(f) + wording.After(" to ", n.To)
 	if n.Got != "" {
 		text += " and " + n.Got + " in place of "
 		if f.HTTPMethod == http.MethodPost {
@@ -245,14 +258,8 @@ func (n *Note) answer(f *Frame) string {
 	return text + wording.After(": ", n.Said)
 }
 
-func (n *Note) strayWords() string {
-	switch {
-	case n.ID == nil:
-		return "a response came without an id, so that nothing tells what it answers"
-	case n.Again:
-		return "a second response came with id " + string(n.ID) + ", which had its response already"
-	}
-	return "a response came with id " + string(n.ID) + ", which nothing asked for"
+func statusWords(f *Frame) string {
+	return strconv.Itoa(f.Status) + wording.After(" ", http.StatusText(f.Status))
 }
 
 func (n *Note) outcomeWords(f *Frame) string {
@@ -274,14 +281,8 @@ func (n *Note) outcomeWords(f *Frame) string {
 	case NoteSettled:
 		return question + ": " + wording.Join(", ", n.State, by) + wording.After(": ", n.Why)
 	}
-	completion := n.Completion
-	switch completion {
-	case "marked":
-		completion = "marked as done"
-	case "completed":
-		completion = "completed, says the server"
-	}
-	return question + ": " + wording.Join(", ", answerWords(peekAt(n.Answer)), by, completion)
+	completion := map[string]string{"marked": "marked as done", "completed": "completed, says the server"}[n.Completion]
+	return question + ": " + wording.Join(", ", answerWords(peekAt(n.Answer)), by, cmp.Or(completion, n.Completion))
 }
 
 // JSON returns the note as a transcript's "note" holds it.
@@ -343,16 +344,4 @@ func (s Step) String() string {
 		return words
 	}
 	return string(s)
-}
-
-func (n *Note) signInWords(f *Frame) string {
-	step := "a step"
-	if n.SignIn != nil {
-		step = n.SignIn.Step.String()
-	}
-	text := "sign-in, " + step + ": "
-	if f.Status != 0 {
-		text += "HTTP " + strconv.Itoa(f.Status) + wording.After(" ", http.StatusText(f.Status)) + " to "
-	}
-	return text + f.HTTPMethod + " " + f.URL + wording.After(": ", n.Why)
 }

@@ -84,7 +84,10 @@ func (s *spool) add(line []byte) int64 {
 	if s.closed {
 		return off
 	}
-	b := s.last()
+	var b *block
+	if len(s.blocks) > 0 {
+		b = s.blocks[len(s.blocks)-1]
+	}
 	if b == nil || b.sealed || b.size > 0 && b.size+size > blockSize {
 		s.seal(b)
 		b = &block{off: off}
@@ -108,13 +111,6 @@ func (s *spool) add(line []byte) int64 {
 		s.fit(b)
 	}
 	return off
-}
-
-func (s *spool) last() *block {
-	if len(s.blocks) == 0 {
-		return nil
-	}
-	return s.blocks[len(s.blocks)-1]
 }
 
 func (s *spool) seal(b *block) {

@@ -55,7 +55,12 @@ func (f Frame) Summary() string {
 	case Result:
 		text = resultWords(f.Method, f.glance("result", f.Message.Result))
 	case Error:
-		text = errorWords(f.glance("error", f.Message.Error))
+		e := f.glance("error", f.Message.Error)
+		text = wording.Join(" ", e.Get("code").Text(), e.Get("message").Text())
+		asked := e.Get("data").Get("elicitations")
+		if n, more := asked.Count(); n > 0 || more {
+			text = wording.Join(" · ", asking(questionWords(asked.First()), max(n, 1), more), text)
+		}
 	}
 	return tidy(deliberate + text)
 }
@@ -122,18 +127,27 @@ func (f *Frame) glance(name string, whole []byte) rawjson.Partial { return peekA
 func requestWords(method string, params rawjson.Partial) string {
 	switch method {
 	case mcp.MethodInitialize:
-		return wording.Join(", ", implementation(params.Get("clientInfo")), protocol(params.Get("protocolVersion")))
+		return wording.Join(", ", implementation(params.Get("clientInfo")), wording.After("protocol ", params.Get("protocolVersion").Text()))
 	case mcp.MethodDiscover:
 		meta := params.Get("_meta")
 		return wording.Join(", ", implementation(meta.Get("io.modelcontextprotocol/clientInfo")),
-			protocol(meta.Get("io.modelcontextprotocol/protocolVersion")))
+			wording.After("protocol ", meta.Get("io.modelcontextprotocol/protocolVersion").Text()))
 	case mcp.MethodCallTool, mcp.MethodGetPrompt, mcp.MethodReadResource:
 		name := params.Get("name").Text()
 		if method == mcp.MethodReadResource {
 			name = params.Get("uri").Text()
 		}
 		if answers := params.Get("inputResponses"); answers != nil {
-			return wording.Join(" · ", answersWords(answers), "retry of "+name)
+			var said []string
+			for key, answer := range answers.Members() {
+				if answer.Get("action") != nil {
+					key = answerWords(answer)
+				}
+				if said = append(said, key); len(said) == 10 {
+					break
+				}
+			}
+			return wording.Join(" · ", strings.Join(said, "; "), "retry of "+name)
 		}
 		if params.Get("requestState") != nil {
 			return "retry of " + name
@@ -142,7 +156,10 @@ func requestWords(method string, params rawjson.Partial) string {
 	case mcp.MethodElicit:
 		return asking(questionWords(params), 1, false)
 	case mcp.MethodSample:
-		return contentWords(last(params.Get("messages")).Get("content"))
+		var last rawjson.Partial
+		for last = range params.Get("messages").Elements() {
+		}
+		return contentWords(last.Get("content"))
 	case mcp.MethodComplete:
 		ref, argument := params.Get("ref"), params.Get("argument")
 		return wording.Join(" ", ref.Get("name").Text(), ref.Get("uri").Text(),
@@ -197,7 +214,7 @@ func resultWords(method string, result rawjson.Partial) string {
 	case mcp.MethodElicit:
 		return answerWords(result)
 	case mcp.MethodInitialize:
-		return wording.Join(", ", implementation(result.Get("serverInfo")), protocol(result.Get("protocolVersion")))
+		return wording.Join(", ", implementation(result.Get("serverInfo")), wording.After("protocol ", result.Get("protocolVersion").Text()))
 	case mcp.MethodDiscover:
 		var versions []string
 		for version := range result.Get("supportedVersions").Elements() {
@@ -233,15 +250,6 @@ func resultWords(method string, result rawjson.Partial) string {
 		return text
 	}
 	return result.Filled()
-}
-
-func errorWords(e rawjson.Partial) string {
-	text := wording.Join(" ", e.Get("code").Text(), e.Get("message").Text())
-	asked := e.Get("data").Get("elicitations")
-	if n, more := asked.Count(); n > 0 || more {
-		return wording.Join(" · ", asking(questionWords(asked.First()), max(n, 1), more), text)
-	}
-	return text
 }
 
 // elicits reports whether the frame asks the person something, in any of the
@@ -307,31 +315,12 @@ func answerWords(result rawjson.Partial) string {
 	return wording.Join(" ", action, strings.Join(fields, ", "))
 }
 
-func answersWords(answers rawjson.Partial) string {
-	var out []string
-	for name, answer := range answers.Members() {
-		if answer.Get("action") != nil {
-			name = answerWords(answer)
-		}
-		if out = append(out, name); len(out) == 10 {
-			break
-		}
-	}
-	return strings.Join(out, "; ")
-}
-
 func counted(p rawjson.Partial, one string) string {
 	n, more := p.Count()
 	if more {
 		return "more than " + wording.Plural(n, one)
 	}
 	return wording.Plural(n, one)
-}
-
-func last(p rawjson.Partial) (found rawjson.Partial) {
-	for found = range p.Elements() {
-	}
-	return found
 }
 
 func contentWords(content rawjson.Partial) string {
@@ -364,8 +353,6 @@ func contentWords(content rawjson.Partial) string {
 func implementation(info rawjson.Partial) string {
 	return wording.Join(" ", cmp.Or(info.Get("title").Text(), info.Get("name").Text()), info.Get("version").Text())
 }
-
-func protocol(version rawjson.Partial) string { return wording.After("protocol ", version.Text()) }
 
 const tidyMost = 1 << 10
 
