@@ -26,12 +26,6 @@ type step struct {
 	deep  bool // at any depth
 }
 
-// takes reports whether the step selects the member with that name, or the element with
-// that index; index is -1 for a member.
-func (s step) takes(name string, index int) bool {
-	return s.all || s.index == index && (index >= 0 || s.name == name)
-}
-
 // parsePath parses the part of RFC 9535 (JSONPath) that selects by name, index,
 // wildcard and descendant.
 func parsePath(rule string) (steps []step, err error) {
@@ -169,7 +163,7 @@ func (w *redactor) child(active []progress, in place, name string, index, depth 
 			next = append(next, p)
 		}
 		switch {
-		case !st.takes(name, index):
+		case !st.all && (st.index != index || index < 0 && st.name != name):
 		case p.step+1 == len(p.path.steps):
 			hit, w.rule = true, p.path.rule
 		default:

@@ -64,11 +64,6 @@ type secret struct {
 	server string
 }
 
-// concerns reports whether the value is searched for in the frames of a server.
-func (s *secret) concerns(server string) bool {
-	return s.server == "" || s.server == server || utf8.RuneCountInString(s.text) >= LeastElsewhere
-}
-
 type pattern struct {
 	text   string
 	secret *secret
@@ -107,14 +102,6 @@ type name struct{ server, text string }
 
 type table struct{ count, bytes atomic.Int64 }
 
-func (t *table) full(server string) bool {
-	count, bytes := int64(maxSecrets), int64(maxSecretBytes)
-	if server != "" {
-		count, bytes = maxOfServer, maxServerBytes
-	}
-	return t.count.Load() >= count || t.bytes.Load() >= bytes
-}
-
 // find returns the secret that text is as a whole; nil if it is none.
 func (v *vault) find(server, text string) *secret {
 	if v == nil {
@@ -150,7 +137,11 @@ func (v *vault) add(s secret) {
 	}
 	known, _ := v.tables.LoadOrStore(s.server, new(table))
 	of := known.(*table)
-	if len(s.text) > maxSecret || of.full(s.server) {
+	count, bytes := int64(maxSecrets), int64(maxSecretBytes)
+	if s.server != "" {
+		count, bytes = maxOfServer, maxServerBytes
+	}
+	if len(s.text) > maxSecret || of.count.Load() >= count || of.bytes.Load() >= bytes {
 		v.missed.Add(1)
 		return
 	}
@@ -203,10 +194,14 @@ func (s *sweep) find(text []byte, i int, least reach) (out *secret, end int, sta
 		}
 		for _, p := range *list {
 			to := i + len(p.text)
-			if to > len(text) || string(text[i:to]) != p.text || !p.secret.concerns(s.server) {
+			of := p.secret.server
+			if to > len(text) || string(text[i:to]) != p.text ||
+				of != "" && of != s.server && utf8.RuneCountInString(p.secret.text) < LeastElsewhere {
 				continue
 			}
-			alone := isAlone(text, i, to)
+			before, _ := utf8.DecodeLastRune(text[:i])
+			after, _ := utf8.DecodeRune(text[to:])
+			alone := !isWord(before) && !isWord(after)
 			switch r := p.secret.reach; {
 			case r < asWord && !alone: // part of a word: a chance occurrence
 			case p.secret.first > s.upto || r < least || r < anywhere && (r < asWord || !alone):
@@ -223,13 +218,6 @@ func (s *sweep) find(text []byte, i int, least reach) (out *secret, end int, sta
 		consider(s.r.values.short[text[i]].Load())
 	}
 	return out, end, stands
-}
-
-// isAlone reports whether no letter or digit is next to text[from:to].
-func isAlone(text []byte, from, to int) bool {
-	before, _ := utf8.DecodeLastRune(text[:from])
-	after, _ := utf8.DecodeRune(text[to:])
-	return !isWord(before) && !isWord(after)
 }
 
 func isWord(r rune) bool {
