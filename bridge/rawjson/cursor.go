@@ -44,7 +44,7 @@ func (c *Cursor) Skip() bool {
 	if c.wrong.how != nothing {
 		return false
 	}
-	end := c.value(c.at)
+	end := c.value(c.at, 0)
 	if end < 0 {
 		return false
 	}

@@ -22,63 +22,33 @@ func (c *Cursor) space(i int) int {
 	return i
 }
 
-// value passes any value. It does not recurse.
-func (c *Cursor) value(i int) int {
-	if i < len(c.text) && c.text[i] != '{' && c.text[i] != '[' {
+// value passes any value, which stands in depth objects and arrays.
+func (c *Cursor) value(i, depth int) int {
+	if i >= len(c.text) || c.text[i] != '{' && c.text[i] != '[' {
 		return c.scalar(i)
 	}
-	var objects [MaxDepth / 64]uint64 // for each level, a bit that is set for an object
-	depth := 0
-	for {
-		// A value begins at i.
-		if i < len(c.text) && (c.text[i] == '{' || c.text[i] == '[') {
-			if depth == MaxDepth {
-				return c.fail(i, tooDeep)
-			}
-			end := closing(c.text[i])
-			if word, bit := &objects[depth/64], uint64(1)<<(depth%64); end == '}' {
-				*word |= bit
-			} else {
-				*word &^= bit
-			}
-			depth++
-			if i = c.space(i + 1); i < len(c.text) && c.text[i] == end {
-				i++
-				depth--
-			} else {
-				if end == '}' {
-					if _, i = c.name(i); i < 0 {
-						return i
-					}
-				}
-				continue
-			}
-		} else if i = c.scalar(i); i < 0 {
-			return i
-		}
-		// A value ends at i: leave all objects and arrays that end with it, and go to
-		// the next value.
-		var end byte
-		for {
-			if depth == 0 {
+	if depth == MaxDepth {
+		return c.fail(i, tooDeep)
+	}
+	end := closing(c.text[i])
+	if i = c.space(i + 1); i < len(c.text) && c.text[i] == end {
+		return i + 1
+	}
+	for i >= 0 {
+		if end == '}' {
+			if _, i = c.name(i); i < 0 {
 				return i
 			}
-			if end = ']'; objects[(depth-1)/64]>>((depth-1)%64)&1 != 0 {
-				end = '}'
-			}
-			if i = c.space(i); i >= len(c.text) || c.text[i] != end {
-				break
-			}
-			i++
-			depth--
 		}
-		if i = c.comma(i, end); i >= 0 && end == '}' {
-			_, i = c.name(i)
-		}
-		if i < 0 {
+		if i = c.value(i, depth+1); i < 0 {
 			return i
 		}
+		if i = c.space(i); i < len(c.text) && c.text[i] == end {
+			return i + 1
+		}
+		i = c.comma(i, end)
 	}
+	return i
 }
 
 var tooDeep = "nested more than " + strconv.Itoa(MaxDepth) + " deep"

@@ -21,7 +21,7 @@ type record struct {
 	off    int64  // where its line begins in the store
 	time   int64  // Unix time in nanoseconds, or noTime
 	names  *named // nil: they are read from the frame's line
-	id     uint32 // half of the hashID of the message's id; 0 if it has none
+	id     uint64 // hashID of the message's id, or of Answers; 0 if it has none
 	length uint32 // of the line, its newline included
 	pair   uint32
 	line   uint32
@@ -206,14 +206,6 @@ func (l *Log) session(id string) *session {
 
 var seed = maphash.MakeSeed()
 
-// half folds a hash into the 32 bits of record.id; only 0 stays 0.
-func half(h uint64) uint32 {
-	if h == 0 {
-		return 0
-	}
-	return max(uint32(h)^uint32(h>>32), 1)
-}
-
 // hashID hashes an id by its JSON value: 1 and "1" differ, "a" and "\u0061" do
 // not, nor do 1e3 and 1000. It is never 0.
 func hashID(id []byte) uint64 {
@@ -285,13 +277,7 @@ func HashID(id []byte) IDHash { return IDHash(hashID(id)) }
 
 // HasID reports whether the frame's message has that id, or whether its Answers
 // is that id.
-func (e Entry) HasID(id IDHash) bool {
-	if e.id != half(uint64(id)) {
-		return false
-	}
-	f := e.frame() // the record has only half of the hash
-	return f.Lost || hashID(f.Message.ID) == uint64(id) || hashID(f.Answers) == uint64(id)
-}
+func (e Entry) HasID(id IDHash) bool { return e.id == uint64(id) }
 
 // frame reads the frame from its line. If that fails, it returns what the index
 // knows, marked as Lost.

@@ -37,13 +37,18 @@ func appendLine(dst []byte, f *Frame) (line []byte, body int) {
 			dst = appendBytes(dst, f.Raw)
 			dst = rawjson.AppendCompact(append(dst, `,"raw":`...), f.Raw)
 		}
-	case !utf8.Valid(f.Raw) || escapedLen(f.Raw) > 2*len(f.Raw)+textPreview:
-		dst = appendBytes(dst, f.Raw)
-		dst = appendText(dst, `,"text":`, f.Raw[:min(len(f.Raw), textPreview)])
 	default:
-		at := len(dst) + len(`,"text":"`)
-		if dst = appendText(dst, `,"text":`, f.Raw); len(dst)-1-at == len(f.Raw) {
+		head := len(dst)
+		at := head + len(`,"text":"`)
+		if utf8.Valid(f.Raw) {
+			dst = appendText(dst, `,"text":`, f.Raw)
+		}
+		switch escaped := len(dst) - 1 - at; {
+		case escaped == len(f.Raw):
 			body = at - start
+		case escaped < 0 || escaped > 2*len(f.Raw)+textPreview:
+			dst = appendBytes(dst[:head], f.Raw)
+			dst = appendText(dst, `,"text":`, f.Raw[:min(len(f.Raw), textPreview)])
 		}
 	}
 	return append(dst, "}\n"...), body
@@ -186,19 +191,4 @@ func appendHeader(dst []byte, h http.Header) []byte {
 func appendBytes(dst, raw []byte) []byte {
 	dst = base64.StdEncoding.AppendEncode(append(dst, `,"bytes":"`...), raw)
 	return append(dst, '"')
-}
-
-// escapedLen returns the length of what rawjson.AppendQuoted makes of valid
-// UTF-8, without the quotes.
-func escapedLen(b []byte) int {
-	n := len(b)
-	for _, c := range b {
-		switch {
-		case c == '"' || c == '\\' || c == '\n' || c == '\r' || c == '\t':
-			n++
-		case c < 0x20:
-			n += 5
-		}
-	}
-	return n
 }

@@ -20,7 +20,7 @@ const maxAlike = 100
 func (l *Log) pair(e *record, s *session, f *Frame) {
 	f.Duplicate, f.Orphan, f.Pair, f.Latency = false, false, 0, 0
 	id := hashID(f.Message.ID)
-	e.id = half(id)
+	e.id = id
 	switch {
 	case f.Kind == Request:
 		if id != 0 {
@@ -42,7 +42,7 @@ func (l *Log) pair(e *record, s *session, f *Frame) {
 		}
 		f.Orphan = true
 	case id == 0:
-		e.id = half(hashID(f.Answers))
+		e.id = hashID(f.Answers)
 	}
 	if len(f.Answers) > 0 {
 		seq, ok := l.requests[exchange(s, ClientToServer, hashID(f.Answers))]

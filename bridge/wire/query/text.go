@@ -154,21 +154,12 @@ func (n *needle) in(b, behind []byte) bool {
 			if at += i; i < 0 || at > last {
 				break
 			}
-			if n.fits(b[at:]) && (len(behind) == 0 || bytes.HasPrefix(bytes.TrimLeft(b[at+len(n.text):], " \t\r\n"), behind)) {
+			if bytes.EqualFold(b[at:at+len(n.text)], n.text) && (len(behind) == 0 || bytes.HasPrefix(bytes.TrimLeft(b[at+len(n.text):], " \t\r\n"), behind)) {
 				return true
 			}
 		}
 	}
 	return false
-}
-
-func (n *needle) fits(b []byte) bool {
-	for i, c := range n.text {
-		if b[i] != c && (!isLetter(c) || b[i]|0x20 != c) {
-			return false
-		}
-	}
-	return true
 }
 
 // globPattern returns the expression for a name in which * stands for any text; it
