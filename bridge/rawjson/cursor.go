@@ -201,17 +201,14 @@ func (c *Cursor) Err() error {
 	case cut:
 		what = "the text ends " + w.what
 	case unexpected:
-		what = "expected " + w.what + ", found " + c.found(w.at)
+		r, n := utf8.DecodeRune(c.text[w.at:])
+		found := strconv.QuoteRune(r)
+		if r == utf8.RuneError && n == 1 {
+			found = fmt.Sprintf("the byte 0x%02X", c.text[w.at])
+		}
+		what = "expected " + w.what + ", found " + found
 	}
 	return &SyntaxError{Line: line, Column: utf8.RuneCount(before) + 1, What: what}
-}
-
-func (c *Cursor) found(at int) string {
-	r, n := utf8.DecodeRune(c.text[at:])
-	if r == utf8.RuneError && n == 1 {
-		return fmt.Sprintf("the byte 0x%02X", c.text[at])
-	}
-	return strconv.QuoteRune(r)
 }
 
 // Cut reports whether the text is truncated, and valid JSON up to its end.

@@ -247,21 +247,17 @@ var (
 // PointerTo returns the JSON pointer to a member of the object at pointer.
 func PointerTo(pointer, name string) string { return pointer + "/" + pointerEscaper.Replace(name) }
 
-func splitPointer(pointer string) []string {
-	tokens := strings.Split(pointer, "/")[1:]
-	for i, token := range tokens {
-		tokens[i] = pointerUnescaper.Replace(token)
-	}
-	return tokens
-}
-
 // At returns the value at a JSON pointer; nil if there is none. If several members have
 // the same name it takes the last, as decoders do.
 func At(raw []byte, pointer string) json.RawMessage {
 	if pointer != "" && pointer[0] != '/' || strings.Count(pointer, "/") > MaxDepth {
 		return nil
 	}
-	return NewCursor(raw).find(splitPointer(pointer))
+	tokens := strings.Split(pointer, "/")[1:]
+	for i, token := range tokens {
+		tokens[i] = pointerUnescaper.Replace(token)
+	}
+	return NewCursor(raw).find(tokens)
 }
 
 // find returns the value that the tokens lead to inside the value at the cursor.

@@ -181,25 +181,16 @@ func (c *Cursor) str(i int) int {
 		case b < utf8.RuneSelf:
 			i++
 		default:
-			if i = c.characters(i); i < 0 {
-				return i
+			r, n := utf8.DecodeRune(text[i:])
+			if r == utf8.RuneError && n == 1 {
+				if !utf8.FullRune(text[i:]) {
+					return c.cut("inside a character")
+				}
+				return c.fail(i, "not valid UTF-8")
 			}
+			i += n
 		}
 	}
-}
-
-func (c *Cursor) characters(i int) int {
-	for i < len(c.text) && c.text[i] >= utf8.RuneSelf {
-		r, n := utf8.DecodeRune(c.text[i:])
-		if r == utf8.RuneError && n == 1 {
-			if !utf8.FullRune(c.text[i:]) {
-				return c.cut("inside a character")
-			}
-			return c.fail(i, "not valid UTF-8")
-		}
-		i += n
-	}
-	return i
 }
 
 func (c *Cursor) escape(i int) int {

@@ -1,10 +1,7 @@
 package query
 
 import (
-	"cmp"
 	"regexp"
-	"slices"
-	"strings"
 	"time"
 
 	"elicitation-inspector/bridge/rawjson"
@@ -142,12 +139,6 @@ func inBytesOfEach(newFinder func() finder) node {
 	}}
 }
 
-// compare applies an operator, which consists of one or two of the signs <, = and >.
-func compare[N int64 | time.Duration](op string, a, b N) bool {
-	sign := "<=>"[cmp.Compare(a, b)+1]
-	return strings.IndexByte(op, sign) >= 0
-}
-
 const knownNames = 10_000
 
 // nameIs selects frames whose name matches; a frame without the name never does.
@@ -188,20 +179,8 @@ func idIs(v string) node {
 	})
 }
 
-func hasMember(name string) node { return inBytes(memberFinder(name)) }
-
-// hasFinding selects frames with a finding of the rule, or of any rule for "any".
-func hasFinding(rule string) node {
-	return node{func(s *scope) test {
-		return func(c *candidate) verdict {
-			if s.rules == nil {
-				return no
-			}
-			rules := s.rules(c.Seq)
-			return of(len(rules) > 0 && (rule == "any" || slices.Contains(rules, rule)))
-		}
-	}, usesFindings}
-}
+// hasMember selects frames with a JSON member of that name, ignoring case.
+func hasMember(name string) node { return inBytes(formFinder(string(rawjson.Quoted(name)), ":")) }
 
 func marked(holds func(wire.Mark) bool) node {
 	return node{func(s *scope) test {

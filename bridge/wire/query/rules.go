@@ -1,6 +1,7 @@
 package query
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -42,7 +43,7 @@ func named(name func(*wire.Names) string) rule {
 // methods is the rule of the term for methods. Besides the methods in a log, it lists a
 // pattern for each group of several, such as tools/*.
 func methods() rule {
-	r := named(methodOf)
+	r := named(func(n *wire.Names) string { return n.Method })
 	all := r.values
 	r.values = func(l *wire.Log, findings []string) []Candidate {
 		list := all(l, findings)
@@ -59,8 +60,6 @@ func methods() rule {
 	}
 	return r
 }
-
-func methodOf(n *wire.Names) string { return n.Method }
 
 type choice struct {
 	name, means string
@@ -140,7 +139,7 @@ func compared[N int64 | time.Duration](parse func(string) (N, error), of func(*c
 			n, err := parse(v)
 			return where(func(c *candidate) bool {
 				got, ok := of(c)
-				return ok && compare(op, got, n)
+				return ok && strings.IndexByte(op, "<=>"[cmp.Compare(got, n)+1]) >= 0
 			}), err
 		},
 		values: func(*wire.Log, []string) []Candidate { return listed(useful...) },
@@ -184,7 +183,17 @@ func text(of func(v string) node, useful ...string) rule {
 }
 
 var findings = rule{
-	parse:  func(_, _, v string) (node, error) { return hasFinding(v), nil },
+	parse: func(_, _, v string) (node, error) {
+		return node{func(s *scope) test {
+			return func(c *candidate) verdict {
+				if s.rules == nil {
+					return no
+				}
+				rules := s.rules(c.Seq)
+				return of(len(rules) > 0 && (v == "any" || slices.Contains(rules, v)))
+			}
+		}, usesFindings}, nil
+	},
 	values: func(_ *wire.Log, rules []string) []Candidate { return listed(append([]string{"any"}, rules...)...) },
 }
 

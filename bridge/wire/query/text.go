@@ -31,10 +31,6 @@ func textFinder(text string) finder {
 	}
 }
 
-func memberFinder(name string) finder {
-	return formFinder(string(rawjson.Quoted(name)), ":")
-}
-
 // formFinder finds a text, ignoring case, that is followed by behind, with optional
 // white space in between.
 func formFinder(text, behind string) finder {
