@@ -98,20 +98,13 @@ func (x *index) at(seq int64) *record {
 	return &(*x.chunks.Load())[(seq-1)>>chunkBits][(seq-1)&(chunkLen-1)]
 }
 
-// Connection is one connection to a server, as its frames name it.
-type Connection struct {
-	Server    string // label; Frame.Server
-	Session   string
-	Transport string
-}
-
 // Names are the texts that a frame shares with many others.
 type Names struct {
-	Connection
-	Method string // Frame.Method
-	Tool   string // the tool whose call the frame belongs to; "" if it belongs to none, or to an unknown one
-	Actor  string
-	Fault  string
+	Server, Session, Transport, Method string
+
+	Tool  string // the tool whose call the frame belongs to; "" if it belongs to none, or to an unknown one
+	Actor string
+	Fault string
 }
 
 // named is a Names with the Seq of its first frame.
@@ -261,7 +254,7 @@ func (e Entry) Names() *Names {
 		return &e.names.Names
 	}
 	f := e.frame()
-	n := &Names{Connection{f.Server, f.Session, f.Transport}, f.Method, f.toolCalled(), f.Actor, f.Fault}
+	n := &Names{f.Server, f.Session, f.Transport, f.Method, f.toolCalled(), f.Actor, f.Fault}
 	if f.Pair != 0 && f.Kind != Request {
 		request := e.log.Entry(f.Pair).Names()
 		n.Method, n.Tool = request.Method, request.Tool

@@ -45,7 +45,6 @@ type Stats struct {
 type Log struct {
 	max   int64
 	start time.Time // entries measure their times from here, by the monotonic clock
-	base  int64     // start in Unix nanoseconds
 
 	n     atomic.Int64 // number of frames
 	index *index
@@ -111,7 +110,6 @@ func newLog() *Log {
 	}
 	l.large = &largeRows{mu: &l.mu, of: make(map[int64]largeRow)}
 	l.marks = &marks{of: make(map[int64]kept), about: make(map[int64]int64)}
-	l.base = l.start.UnixNano()
 	l.recorders.Store(new([]*Recorder))
 	return l
 }
@@ -226,7 +224,7 @@ func (l *Log) enter(f *Frame) *record {
 		HasMore: len(f.Header) > 0 || f.HTTPMethod != "" || f.URL != "" || len(f.Answers) > 0 || f.Note != nil,
 	}
 	if !f.Time.IsZero() {
-		e.time = l.base + int64(f.Time.Sub(l.start))
+		e.time = l.start.UnixNano() + int64(f.Time.Sub(l.start))
 	}
 	s := l.session(f.Session)
 	s.lines++
@@ -238,7 +236,7 @@ func (l *Log) enter(f *Frame) *record {
 	f.conclude()
 	e.Duplicate, e.Orphan, e.Failed, e.AsksInput = f.Duplicate, f.Orphan, f.Failed, f.AsksInput
 	e.action = uint8(max(slices.Index(actions[:], f.Action()), 0))
-	e.names = l.names.of(Names{Connection{f.Server, f.Session, f.Transport}, f.Method, l.toolOf(s, f, e.Call), f.Actor, f.Fault}, f.Seq)
+	e.names = l.names.of(Names{f.Server, f.Session, f.Transport, f.Method, l.toolOf(s, f, e.Call), f.Actor, f.Fault}, f.Seq)
 	return e
 }
 

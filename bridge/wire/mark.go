@@ -130,14 +130,6 @@ func (l *Log) Marked() (seqs []int64, version int64) {
 	return slices.Sorted(maps.Keys(l.marks.of)), l.marks.version
 }
 
-// markedBy returns the Seq of the frame that the mark seq is about; 0 if seq is
-// no mark, or if the marked frame is not in the log.
-func (l *Log) markedBy(seq int64) int64 {
-	l.marks.mu.Lock()
-	defer l.marks.mu.Unlock()
-	return l.marks.about[seq]
-}
-
 func (s *marks) all() map[int64]kept {
 	s.mu.Lock()
 	defer s.mu.Unlock()

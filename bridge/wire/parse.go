@@ -29,7 +29,6 @@ type parser struct {
 	base64        []byte // "bytes"
 	conn          string
 	size          int64
-	failed        bool
 	headers       []byte      // the object
 	snooped       http.Header // from mcpsnoop's fields for headers
 
@@ -127,7 +126,7 @@ func (p *parser) field(name, value []byte, at int) (ok bool) {
 	case "redacted":
 		return setBool(&f.Redacted, value)
 	case "failed":
-		return setBool(&p.failed, value)
+		return setBool(&f.Failed, value)
 	case "answers":
 		f.Answers = value
 		return checkID(value) == ""
@@ -206,7 +205,7 @@ func (p *parser) finish() (err error) {
 		}
 	}
 	f.identify()
-	f.Failed = p.failed && f.Kind == NoteFrame
+	f.Failed = f.Failed && f.Kind == NoteFrame
 	return nil
 }
 
@@ -240,15 +239,6 @@ func eachHeader(value []byte, f func(name string, values []string)) bool {
 		}
 	}
 	return value[0] == '{'
-}
-
-func readLine(line []byte) (Frame, error) {
-	var p parser
-	if err := p.parse(line); err != nil {
-		return Frame{}, err
-	}
-	p.frame.Header = p.header()
-	return p.frame, nil
 }
 
 // textsMost bounds parser.texts, and the length of each in bytes.

@@ -157,12 +157,6 @@ func (l *Log) facts(seq int64, e *record) Frame {
 	return f
 }
 
-// plain reports whether the index holds all fields of the frame, and the offset
-// of its bytes in the line, so that the line need not be parsed.
-func (e *record) plain() bool {
-	return e.body != 0 && !e.HasMore && !e.Truncated && e.Size != math.MaxUint32 && e.names != nil
-}
-
 func (e *record) raw(line []byte) []byte {
 	end := uint32(e.body) + e.Size
 	return line[e.body:end:end]
@@ -176,7 +170,8 @@ func (l *Log) frame(seq int64, e *record, line []byte, err error) (f Frame, _ er
 		return lost(l.facts(seq, e)), nil
 	case err != nil:
 		return l.facts(seq, e), fmt.Errorf("frame %d: %w", seq, err)
-	case e.plain() && e.Kind != NoteFrame:
+	case e.body != 0 && !e.HasMore && !e.Truncated && e.Size != math.MaxUint32 && e.names != nil && e.Kind != NoteFrame:
+		// The line need not be parsed.
 		f = l.facts(seq, e)
 		f.Raw = e.raw(line)
 		if f.Kind.IsMessage() {
@@ -186,7 +181,9 @@ func (l *Log) frame(seq int64, e *record, line []byte, err error) (f Frame, _ er
 	}
 	f, err = l.parsed(seq, e, line)
 	if f.IsMark() {
-		f.about = l.markedBy(seq)
+		l.marks.mu.Lock()
+		f.about = l.marks.about[seq]
+		l.marks.mu.Unlock()
 	}
 	return f, err
 }
@@ -195,8 +192,8 @@ func (l *Log) frame(seq int64, e *record, line []byte, err error) (f Frame, _ er
 // frames come from the index.
 func (l *Log) parsed(seq int64, e *record, line []byte) (Frame, error) {
 	f := l.facts(seq, e)
-	read, err := readLine(line)
-	if err != nil {
+	var p parser
+	if err := p.parse(line); err != nil {
 		if l.files == nil {
 			return f, fmt.Errorf("frame %d: %w", seq, err)
 		}
@@ -204,6 +201,8 @@ func (l *Log) parsed(seq int64, e *record, line []byte) (Frame, error) {
 		l.files.changed(l.files.at(e.off), err)
 		return lost(f), nil
 	}
+	read := p.frame
+	read.Header = p.header()
 	read.Seq, read.Time, read.Pair, read.Latency = f.Seq, f.Time, f.Pair, f.Latency
 	read.Duplicate, read.Orphan, read.Failed, read.AsksInput = f.Duplicate, f.Orphan, f.Failed, f.AsksInput
 	if read.Method == "" {
