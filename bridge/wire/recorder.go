@@ -333,7 +333,18 @@ func (r *Recorder) write(from, to int64) error {
 	var some []byte
 	done, lines := from-1, int64(0)
 	flush := func() error {
-		r.timed(func() error { return r.put(some) })
+		// In one operation, so that lines do not mix with those that others append to
+		// the file.
+		r.timed(func() error {
+			if time.Since(r.checked) > presence {
+				if err := r.present(); err != nil {
+					return err
+				}
+			}
+			n, err := r.w.Write(some)
+			r.size += int64(n)
+			return err
+		})
 		some = some[:0]
 		r.mu.Lock()
 		defer r.mu.Unlock()
@@ -355,19 +366,6 @@ func (r *Recorder) write(from, to int64) error {
 	if err == nil && lines > 0 {
 		err = flush()
 	}
-	return err
-}
-
-// put writes whole lines in one operation, so that they do not mix with lines that
-// others append to the file.
-func (r *Recorder) put(lines []byte) error {
-	if time.Since(r.checked) > presence {
-		if err := r.present(); err != nil {
-			return err
-		}
-	}
-	n, err := r.w.Write(lines)
-	r.size += int64(n)
 	return err
 }
 

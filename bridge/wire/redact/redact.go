@@ -315,27 +315,25 @@ func (r *Redaction) Remaining(ctx context.Context, l *wire.Log, seqs iter.Seq[in
 		if err != nil {
 			continue // an unreadable frame was not written
 		}
-		s := sweep{r: r, upto: math.MaxInt64, stands: func(s *secret) { list = remain(list, s.rule, seq) }}
+		s := sweep{r: r, upto: math.MaxInt64, stands: func(s *secret) {
+			i := slices.IndexFunc(list, func(r Remains) bool { return r.Rule == s.rule })
+			if i < 0 {
+				i, list = len(list), append(list, Remains{Rule: s.rule})
+			}
+			switch r := &list[i]; {
+			case r.last == seq:
+				return
+			case len(r.Frames) < remainsMost:
+				r.Frames = append(r.Frames, seq)
+			default:
+				r.More++
+			}
+			list[i].last = seq
+		}}
 		if asRecorded {
 			s.upto = seq
 		}
 		s.frame(&f)
 	}
 	return list, nil
-}
-
-func remain(list []Remains, rule string, seq int64) []Remains {
-	i := slices.IndexFunc(list, func(r Remains) bool { return r.Rule == rule })
-	if i < 0 {
-		i, list = len(list), append(list, Remains{Rule: rule})
-	}
-	switch r := &list[i]; {
-	case r.last == seq:
-	case len(r.Frames) < remainsMost:
-		r.last, r.Frames = seq, append(r.Frames, seq)
-	default:
-		r.last = seq
-		r.More++
-	}
-	return list
 }
