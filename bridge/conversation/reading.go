@@ -166,7 +166,7 @@ func (c *Conversation) advance(ctx context.Context, r *reduction, how Reading, o
 	told := c.toldIn(place-1, r.applied)
 	upTo := c.upTo
 	r.call.Number, r.call.Recorded, r.call.Session = int(o.number), int(o.recorded), o.session.connection.session
-	what := o.session.facts()
+	what := facts{protocol: o.session.handshake.Protocol, exit: o.session.exit, signIns: o.session.signIns}
 	r.revision, r.call.Protocol = what.protocol, what.protocol
 	c.mu.Unlock()
 

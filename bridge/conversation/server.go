@@ -22,9 +22,7 @@ type Server struct {
 	LeftOut   []string   // names of the headers that a transcript left out of its handshake
 	SignedIn  bool       // its log has a sign-in
 
-	Name, Title, Version string
-	Instructions         string
-	Capabilities         []string
+	Presented
 	Handshake
 	Since time.Time // time of its latest handshake result
 
@@ -32,6 +30,13 @@ type Server struct {
 	// offers: all that can be pages of the latest list. A page that was requested
 	// without a cursor begins a list.
 	Lists map[string][]int64
+}
+
+// Presented is a server's description of itself in the handshake.
+type Presented struct {
+	Name, Title, Version string
+	Instructions         string
+	Capabilities         []string // in words
 }
 
 // Handshake records how a client and a server agreed on a revision.
@@ -109,11 +114,6 @@ func (c *Conversation) serverOf(f *clue) *Server {
 	return s
 }
 
-// facts returns the revision and the process exit of the session.
-func (s *session) facts() facts {
-	return facts{protocol: s.handshake.Protocol, exit: s.exit, signIns: s.signIns}
-}
-
 // greeted applies a request or a result of the handshake.
 func (c *Conversation) greeted(s *session, f *clue) {
 	switch {
@@ -152,12 +152,20 @@ func (c *Conversation) greeted(s *session, f *clue) {
 		s.handshake.Methods = append(slices.Clone(s.handshake.Methods), f.Method)
 		s.handshake.Protocol, s.handshake.Declared = p.Protocol, p.Capabilities
 	case f.Kind == wire.Result && f.Dir == wire.ServerToClient:
-		s.presented(f)
+		presented, protocol, err := ReadPresented(f.Message.Result)
+		if err != nil {
+			return
+		}
+		if protocol != "" {
+			s.handshake.Protocol = protocol
+		}
+		s.server.Presented, s.server.Handshake, s.server.Since = presented, s.handshake, f.Time
 	}
 }
 
-// presented applies the server's result in the handshake.
-func (s *session) presented(f *clue) {
+// ReadPresented reads the server's result in the handshake. protocol is the revision in it,
+// "" for none.
+func ReadPresented(result json.RawMessage) (v Presented, protocol string, err error) {
 	type person struct{ Name, Title, Version string }
 	var p struct {
 		Protocol     string                     `json:"protocolVersion"`
@@ -168,19 +176,14 @@ func (s *session) presented(f *clue) {
 			Server json.RawMessage `json:"io.modelcontextprotocol/serverInfo"`
 		} `json:"_meta"`
 	}
-	if json.Unmarshal(f.Message.Result, &p) != nil {
-		return
+	if err := json.Unmarshal(result, &p); err != nil {
+		return v, "", err
 	}
 	if p.Server.Name == "" && p.Meta.Server != nil {
 		// An unreadable serverInfo counts as absent.
 		_ = json.Unmarshal(p.Meta.Server, &p.Server)
 	}
-	if p.Protocol != "" {
-		s.handshake.Protocol = p.Protocol
-	}
-	v := s.server
 	v.Name, v.Title, v.Version, v.Instructions = p.Server.Name, p.Server.Title, p.Server.Version, p.Instructions
-	v.Handshake, v.Since, v.Capabilities = s.handshake, f.Time, nil
 	for _, name := range []string{"tools", "prompts", "resources", "completions", "logging"} {
 		if p.Capabilities[name] == nil {
 			continue
@@ -190,4 +193,5 @@ func (s *session) presented(f *clue) {
 		}
 		v.Capabilities = append(v.Capabilities, name)
 	}
+	return v, p.Protocol, nil
 }

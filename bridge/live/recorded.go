@@ -59,21 +59,15 @@ func (t *Transcript) Update(known []conversation.Server) (changed []Change) {
 	return changed
 }
 
-// ways holds the words for the transports of frames.
-var ways = map[string]string{"stdio": "stdio", "http": "HTTP", "sse": "SSE", "memory": "in process"}
-
 func serverOf(index int, s conversation.Server) Server {
 	spec := transport.Spec{Name: s.Label, URL: s.URL}
 	if s.Started != nil {
 		spec.Command, spec.Dir = s.Started.Command, s.Started.Dir
 	}
 	out := Server{
-		ID: fmt.Sprintf("s%d", index+1), Index: index, Label: s.Label, Address: spec.Address(), How: ways[s.Transport],
+		ID: fmt.Sprintf("s%d", index+1), Index: index, Label: s.Label, Address: spec.Address(), How: session.Ways[s.Transport],
 		State: Recorded, Since: s.Since,
-		Info: session.Info{
-			Name: s.Name, Title: s.Title, Version: s.Version, Protocol: s.Protocol, Instructions: s.Instructions,
-			Capabilities: s.Capabilities, How: ways[s.Transport], Negotiated: session.Negotiated(s.Methods, ""),
-		},
+		Info: session.Info{Presented: s.Presented, Protocol: s.Protocol, Negotiated: session.Negotiated(s.Methods, ""), How: session.Ways[s.Transport]},
 	}
 	if s.Declared != nil {
 		out.Settings = conversation.ClientSettingsOf(s.Declared)

@@ -38,7 +38,9 @@ func (s *Session) Connect() (Info, error) {
 			err = s.connectBy(candidate, older)
 		}
 		if err == nil {
-			return s.info(), nil
+			s.mu.Lock()
+			defer s.mu.Unlock()
+			return Info{s.presented, s.revision, Negotiated(s.handshake.methods, s.handshake.fallback), s.link.How()}, nil
 		}
 		if s.ctx.Err() != nil {
 			return Info{}, context.Cause(s.ctx)
@@ -361,13 +363,6 @@ func cancelledID(params json.RawMessage) json.RawMessage {
 		return nil
 	}
 	return p.RequestID
-}
-
-// negotiated calls [Negotiated] for this session's handshake.
-func (s *Session) negotiated() string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return Negotiated(s.handshake.methods, s.handshake.fallback)
 }
 
 // Negotiated describes, in words, the requests that led to the negotiated revision.

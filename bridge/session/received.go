@@ -174,6 +174,9 @@ func (s *Session) receivedResponse(u transport.Unit, f wire.Frame) []byte {
 	}
 	s.mu.Lock()
 	out.reply = &Reply{Seq: f.Seq, Question: f.Question, Message: m}
+	if m.Kind == wire.Result && (out.method == mcp.MethodInitialize || out.method == mcp.MethodDiscover) {
+		s.presented, _, _ = conversation.ReadPresented(m.Result) // the SDK refuses one that cannot be read
+	}
 	s.mu.Unlock()
 	if out.sdkID != nil {
 		u.Message.ID = out.sdkID

@@ -85,6 +85,7 @@ type Session struct {
 	link      *transport.Link
 	sdk       *sdk.ClientSession
 	revision  string // negotiated revision; "" before the handshake
+	presented conversation.Presented
 	handshake handshake
 	tickets   map[string]*outgoing // our requests before they are sent, by ticket; see ticketOf
 	outgoing  map[string]*outgoing // our requests without a response, by exact id
@@ -138,41 +139,12 @@ func remember[T any](list []T, one T) []T {
 	return append(list, one)
 }
 
-// Info is the server's description of itself in the handshake.
+// Info is what the handshake shows of a server.
 type Info struct {
-	Name, Title, Version string
-	Protocol             string // negotiated revision
-	Negotiated           string // how the revision was negotiated, in words
-	Instructions         string
-	Capabilities         []string
-	How                  string // how the server was reached; see [transport.Link.How]
-}
-
-// info collects Info from the handshake's result.
-func (s *Session) info() Info {
-	res := s.sdk.InitializeResult()
-	info := Info{Protocol: res.ProtocolVersion, Instructions: res.Instructions, How: s.link.How(), Negotiated: s.negotiated()}
-	if res.ServerInfo != nil {
-		info.Name, info.Title, info.Version = res.ServerInfo.Name, res.ServerInfo.Title, res.ServerInfo.Version
-	}
-	c := res.Capabilities
-	if c == nil {
-		return info
-	}
-	add := func(is, changes bool, name string) {
-		if is && changes {
-			name += " (list changes)"
-		}
-		if is {
-			info.Capabilities = append(info.Capabilities, name)
-		}
-	}
-	add(c.Tools != nil, c.Tools != nil && c.Tools.ListChanged, "tools")
-	add(c.Prompts != nil, c.Prompts != nil && c.Prompts.ListChanged, "prompts")
-	add(c.Resources != nil, c.Resources != nil && c.Resources.ListChanged, "resources")
-	add(c.Completions != nil, false, "completions")
-	add(c.Logging != nil, false, "logging")
-	return info
+	conversation.Presented
+	Protocol   string // negotiated revision
+	Negotiated string // how the revision was negotiated, in words
+	How        string // how the server was reached; see [transport.Link.How]
 }
 
 // Revision returns the negotiated protocol revision, "" before the handshake.
@@ -216,17 +188,16 @@ func (s *Session) labelled(f wire.Frame, d wire.Direction) wire.Frame {
 	return f
 }
 
+// Ways holds how servers are reached, in words, by the transports of frames.
+var Ways = map[string]string{"stdio": "stdio", "http": "HTTP", "sse": "SSE", "memory": "in process"}
+
 func (s *Session) transport() string {
-	switch s.Spec.How() {
-	case "stdio":
-		return "stdio"
-	case "SSE":
-		return "sse"
-	case "in process":
-		return "memory"
-	default:
-		return "http"
+	for name, way := range Ways {
+		if way == s.Spec.How() {
+			return name
+		}
 	}
+	return "http"
 }
 
 // Explanations of a failure quote the last stderrKept lines of stderr, each cut to
