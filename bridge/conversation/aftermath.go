@@ -62,7 +62,6 @@ func Of(log *wire.Log, q Settled) Next {
 	return q.andThen(next)
 }
 
-// isAnother reports whether a frame asks or settles another question.
 func (q *Settled) isAnother(head *wire.Frame) bool {
 	switch head.Dir {
 	case wire.ServerToClient:
@@ -73,12 +72,10 @@ func (q *Settled) isAnother(head *wire.Frame) bool {
 	return head.Question != 0 && head.Question != q.Number
 }
 
-// isOf reports whether a frame belongs to the question or to its call.
 func (q *Settled) isOf(f *wire.Frame) bool {
 	return q.Call != 0 && f.Call == q.Call || f.Question == q.Number
 }
 
-// mayShow reports whether the frame with this head may show what the server did.
 func (q *Settled) mayShow(head *wire.Frame) bool {
 	switch {
 	case head.Dir == wire.ClientToServer, head.Dir == wire.Stderr:
@@ -91,7 +88,6 @@ func (q *Settled) mayShow(head *wire.Frame) bool {
 	return q.isOf(head)
 }
 
-// shownBy describes what one frame shows.
 func (q *Settled) shownBy(f *wire.Frame) Next {
 	summary := wording.Shorten(strings.TrimPrefix(f.Summary(), "? "), 120)
 	said := func(final bool, format string, args ...any) Next {
@@ -123,7 +119,6 @@ func (q *Settled) shownBy(f *wire.Frame) Next {
 	}
 }
 
-// noted describes a note of the inspector in a sentence.
 func noted(f *wire.Frame) Next {
 	if f.Note == nil || f.Fault != "" { // the inspector did this deliberately
 		return Next{}

@@ -72,12 +72,10 @@ func OnlyTells(method string) bool {
 	return method == mcp.NotificationProgress || method == mcp.NotificationMessage
 }
 
-// tells reports whether a frame is a progress report or a log message of a server.
 func tells(f *wire.Frame) bool {
 	return f.Kind == wire.Notification && f.Dir == wire.ServerToClient && OnlyTells(f.Method)
 }
 
-// changesList reports whether a notification says that a list has changed.
 func changesList(method string) bool {
 	switch method {
 	case mcp.NotificationToolsChanged, mcp.NotificationPromptsChanged, mcp.NotificationResourcesChanged:
@@ -86,7 +84,6 @@ func changesList(method string) bool {
 	return false
 }
 
-// sessionOf returns the session of a frame, adding it if it is new.
 func (c *Conversation) sessionOf(f *clue) *session {
 	key := connection{f.Server, f.Session}
 	s := c.sessions[key]
@@ -112,7 +109,6 @@ func (c *Conversation) begin(s *session, f *clue) int {
 	return i
 }
 
-// join adds a later frame to the call at index i.
 func (c *Conversation) join(i int, seq int64) {
 	c.members = append(c.members, membership{uint32(seq), uint32(i)})
 	c.outlines[i].more = append(c.outlines[i].more, uint32(seq))
@@ -154,7 +150,6 @@ func (c *Conversation) called(s *session, f *clue) {
 	s.open = append(s.open, pending{call: i, seq: f.Seq})
 }
 
-// retryOf finds the call that a request continues.
 func (c *Conversation) retryOf(s *session, f *clue) (int, bool) {
 	if f.Call != 0 {
 		i, ok := s.calls[f.Call]

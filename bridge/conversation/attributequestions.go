@@ -52,7 +52,6 @@ func (c *Conversation) guess(s *session, seq int64) (int, bool) {
 	return s.open[len(s.open)-1].call, true
 }
 
-// number numbers the new questions: recorded numbers first, then free ones.
 func (c *Conversation) number() {
 	for _, a := range c.fresh {
 		if a.recorded != 0 {
@@ -128,7 +127,6 @@ func (c *Conversation) require(s *session, f *clue) {
 	c.ask(i, f)
 }
 
-// ask records the questions in a response for the call at index i.
 func (c *Conversation) ask(i int, f *clue) {
 	if n := len(f.input.asked); n > 0 {
 		c.fresh = append(c.fresh, asking{int(f.Seq), n, f.Question})

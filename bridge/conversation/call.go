@@ -155,7 +155,6 @@ const (
 	stepMost  = 500 // characters
 )
 
-// step adds a step to the timeline.
 func (c *Call) step(s Step) {
 	s.Text = wording.Shorten(s.Text, stepMost)
 	if len(c.Steps) == stepsMost {

@@ -153,7 +153,6 @@ type entry struct {
 
 var speaksOfAsking = regexp.MustCompile(`(?i)\b(ask(s|ed|ing)?|question(s)?|confirm(s|ed|ation)?|elicit(s|ation|ations)?|approv(e|es|al)|sign(s)? in)\b`)
 
-// item parses an entry of the list.
 func (l List) item(raw json.RawMessage) (Item, error) {
 	var e struct {
 		entry

@@ -67,7 +67,6 @@ func (r *reduction) conclude(what facts) *Call {
 	return &c
 }
 
-// foresee sets the completion of an accepted URL.
 func (q *Question) foresee() {
 	switch {
 	case q.State != Answered || q.Action != "accept" || !q.isURL || q.Completion > CompletionAwaited:
@@ -102,7 +101,6 @@ func (c *Call) breakOff(what facts) {
 	c.step(step)
 }
 
-// unasked sets the state of a call without rounds from its first question.
 func (c *Call) unasked() {
 	if len(c.Questions) == 0 {
 		c.State = Done // no question is open

@@ -187,7 +187,6 @@ func (c *Conversation) update(ctx context.Context) error {
 	return nil
 }
 
-// touch records that a frame of the call at index i was applied.
 func (c *Conversation) touch(i int) {
 	place := i + 1
 	if n := len(c.touched); n == 0 || c.touched[n-1] != place {
@@ -204,7 +203,6 @@ func (c *Conversation) touch(i int) {
 // touchedMost is how many touches are kept before repeated ones are dropped.
 const touchedMost = 1000
 
-// lastOfEach returns the places, each once, in the order of their last occurrences.
 func lastOfEach(places []int) []int {
 	known := make(map[int]bool)
 	var out []int
@@ -288,7 +286,6 @@ func (c *Conversation) look(cl *clue) (err error) {
 	return err
 }
 
-// tellsMore reports whether the bytes of a frame are needed to find its call.
 func (c *Conversation) tellsMore(f *wire.Frame) bool {
 	switch {
 	case f.Lost:

@@ -99,7 +99,6 @@ func (p Progress) Words() string {
 	return strings.TrimSpace(words + " " + p.Message)
 }
 
-// errorWords returns the code and the message of a JSON-RPC error.
 func errorWords(object json.RawMessage) string {
 	m := members(object)
 	code, _, _ := strings.Cut(string(m["code"]), ".")

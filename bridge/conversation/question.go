@@ -96,7 +96,6 @@ func (s QuestionState) String() string {
 	return fmt.Sprintf("QuestionState(%d)", int(s))
 }
 
-// stateNamed is the inverse of String; it returns Withdrawn for an unknown name.
 func stateNamed(name string) QuestionState {
 	for s := Pending; s <= Unheard; s++ {
 		if s.String() == name {

@@ -152,7 +152,6 @@ func (c *Conversation) Around(ctx context.Context, seq int64, how Reading) (*Cal
 	return r.conclude(facts{}), nil
 }
 
-// advance applies the new frames of a call, and returns its state by now.
 func (c *Conversation) advance(ctx context.Context, r *reduction, how Reading, over bool) (*Call, error) {
 	place := r.call.Place
 	c.mu.Lock()
@@ -201,7 +200,6 @@ func (c *Conversation) toldIn(i int, after int64) (runs []telling) {
 	return runs
 }
 
-// frames lists the frames of a call after r.applied up to upTo, in order.
 func (c *Conversation) frames(r *reduction, o *outline, told []telling, upTo int64) []int64 {
 	var seqs []int64
 	for _, run := range told {
@@ -253,7 +251,6 @@ func (c *Conversation) Of(seq int64) int {
 	return i + 1
 }
 
-// feed applies frames to a call, selected and redacted as how says.
 func (c *Conversation) feed(ctx context.Context, r *reduction, seqs []int64, how Reading) error {
 	if how.Only != nil && !slices.ContainsFunc(seqs, how.Only) {
 		return nil

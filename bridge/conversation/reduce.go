@@ -97,7 +97,6 @@ func (r *reduction) begin(f *wire.Frame, a about) {
 	}
 }
 
-// apply updates the call by its next frame.
 func (r *reduction) apply(f *wire.Frame, a about) {
 	defer r.bound()
 	r.shown, r.last = a.shown, f.Seq
@@ -195,7 +194,6 @@ func (r *reduction) carried(i int, answer json.RawMessage, f *wire.Frame) {
 	}
 }
 
-// settle ends a question at the time of the present frame.
 func (r *reduction) settle(q *Question, state QuestionState, reason string) {
 	r.call.settle(q, state, reason, r.clock)
 }

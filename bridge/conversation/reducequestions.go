@@ -32,13 +32,11 @@ func (r *reduction) ask(f *wire.Frame, in input, round int, a about) {
 	}
 }
 
-// asked returns the index of the question that a server request asks.
 func (r *reduction) asked(seq int64) (int, bool) {
 	i, ok := slices.BinarySearchFunc(r.call.Questions, seq, func(q *Question, seq int64) int { return cmp.Compare(q.AskedSeq, seq) })
 	return i, ok && r.call.Questions[i].Via == elicit.ByRequest
 }
 
-// put adds a question and returns its index.
 func (r *reduction) put(q Question) int {
 	c := &r.call
 	q.Asked, q.isURL = r.clock, q.URL() != ""
@@ -117,7 +115,6 @@ func (r *reduction) answer(i int, f *wire.Frame) {
 	}
 }
 
-// withdrawn withdraws the question whose request id a cancellation names.
 func (r *reduction) withdrawn(f *wire.Frame) {
 	about := wire.IDKey(rawjson.Member(f.Message.Params, "requestId"))
 	for i, q := range r.call.Questions {
@@ -144,7 +141,6 @@ func (r *reduction) completed(f *wire.Frame) {
 	}
 }
 
-// settled applies a note that records how a question ended.
 func (r *reduction) settled(q *Question, f *wire.Frame) {
 	n := f.Note
 	at := n.At
@@ -155,7 +151,6 @@ func (r *reduction) settled(q *Question, f *wire.Frame) {
 	r.call.settle(q, stateNamed(n.State), n.Why, at)
 }
 
-// noted applies a note that the inspector made about the call.
 func (r *reduction) noted(f *wire.Frame, a about) {
 	n := f.Note
 	if n == nil || !r.shown {
@@ -203,7 +198,6 @@ func (r *reduction) answeredOff(q *Question, f *wire.Frame, at time.Time) {
 	r.call.settle(q, Answered, n.Why, at)
 }
 
-// misbehaved applies a note that records a deliberately wrong answer.
 func (r *reduction) misbehaved(q *Question, f *wire.Frame, at time.Time) {
 	if q.State != Pending {
 		return
@@ -229,7 +223,6 @@ func (r *reduction) deliberate(f *wire.Frame) bool {
 	return true
 }
 
-// end ends the call as a note of kind NoteEnded says.
 func (r *reduction) end(n *wire.Note, at time.Time) {
 	c := &r.call
 	c.Steps = slices.DeleteFunc(c.Steps, func(s Step) bool {

@@ -91,7 +91,6 @@ func (c *Conversation) Servers() []Server {
 	return out
 }
 
-// serverOf returns the server of a frame, adding it if it is new.
 func (c *Conversation) serverOf(f *clue) *Server {
 	label := f.Server
 	if label == "" {
@@ -114,7 +113,6 @@ func (c *Conversation) serverOf(f *clue) *Server {
 	return s
 }
 
-// greeted applies a request or a result of the handshake.
 func (c *Conversation) greeted(s *session, f *clue) {
 	switch {
 	case f.Kind == wire.Request && f.Dir == wire.ClientToServer:

@@ -116,7 +116,6 @@ func (c *Call) Spans() []Span {
 	return out
 }
 
-// later returns the later of two times.
 func later(a, b time.Time) time.Time {
 	if a.After(b) {
 		return a

@@ -101,7 +101,6 @@ func (h headerScan) scan(schema any, at string, reachable bool) (map[string]any,
 	return left, nil
 }
 
-// scanEach scans each member of an object of schemas.
 func (h headerScan) scanEach(schemas any, at string, reachable bool) (map[string]any, error) {
 	members, _ := schemas.(map[string]any)
 	left := map[string]any{}
@@ -117,7 +116,6 @@ func (h headerScan) scanEach(schemas any, at string, reachable bool) (map[string
 	return left, nil
 }
 
-// add records one header, or returns why it is invalid.
 func (h headerScan) add(name, typ any, at string, reachable bool) error {
 	text, ok := name.(string)
 	switch {

@@ -153,7 +153,6 @@ func (x *export) seqs() iter.Seq[int64] {
 	}
 }
 
-// frame returns a frame, redacted.
 func (x *export) frame(seq int64) (wire.Frame, error) {
 	f, err := x.Log.Frame(seq)
 	return *x.Redact.Frame(&f), err

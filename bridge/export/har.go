@@ -138,7 +138,6 @@ type (
 // httpVersion is the value of httpVersion, which transcripts do not record.
 const httpVersion = "unknown"
 
-// entry returns the JSON of the entry of a transfer.
 func (x *export) entry(t *transfer) ([]byte, error) {
 	address, guessed := t.address()
 	e := &harEntry{Type: "fetch"}
@@ -310,7 +309,6 @@ func milliseconds(d time.Duration) float64 {
 	return max(float64(d.Microseconds())/1000, 0)
 }
 
-// pairs returns the headers, sorted by name.
 func pairs(h http.Header) []harPair {
 	out := []harPair{}
 	for _, name := range slices.Sorted(maps.Keys(h)) {

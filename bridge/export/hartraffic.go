@@ -120,7 +120,6 @@ func notedMethod(f *wire.Frame) string {
 	return ""
 }
 
-// carrier returns the HTTP request whose response carried a message from the server.
 func (s *httpSession) carrier(f *wire.Frame) *transfer {
 	if f.Stream == wire.StreamGetSSE {
 		if s.get == nil || s.get.streaming && len(f.Header) > 0 {

@@ -220,7 +220,6 @@ const marksMost = 500
 // Giving is how long the page shows an answer being given, in milliseconds.
 func (*play) Giving() int64 { return playback.Giving.Milliseconds() }
 
-// plan reads the questions of the document's calls.
 func (r *report) plan() error {
 	r.answers = map[int64]bool{}
 	if _, questions := r.conversation.Counts(); questions == 0 {
@@ -245,7 +244,6 @@ func (r *report) plan() error {
 	return nil
 }
 
-// position counts the chosen frames up to one of them.
 func (x *export) position(seq int64) (n int64) {
 	if x.set == nil {
 		return seq

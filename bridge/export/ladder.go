@@ -87,7 +87,6 @@ const (
 	Failed   Outcome = "failed"
 )
 
-// outcomeOf returns the outcome of a question.
 func outcomeOf(q *conversation.Question) Outcome {
 	switch {
 	case q.State == conversation.Pending:
@@ -365,7 +364,6 @@ func rowsOfFrame(e *conversation.Call, f *wire.Row, at time.Duration) []row {
 	return rows
 }
 
-// prompt returns the text of a question to the person, in one line.
 func prompt(q *conversation.Question) string {
 	if url := q.URL(); url != "" {
 		if v := link.Judge(url); v.ASCII != "" {

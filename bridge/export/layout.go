@@ -129,7 +129,6 @@ func scaleOf(gaps []time.Duration) (cut time.Duration, scale float64) {
 	return cut, min(gapHeight/float64(cut), allGaps/float64(sum))
 }
 
-// bars adds the bars for the parties' work and for requests that wait for a response.
 func (l *Ladder) bars(e *conversation.Call, rows []row, ys []int) {
 	// At a time that several rows share, a bar begins at the lowest and ends at the
 	// uppermost of them.

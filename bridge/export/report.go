@@ -274,7 +274,6 @@ type remarks struct {
 	whole    bool // no findings were dropped; see findings.Most
 }
 
-// remarks lints the log.
 func (x *export) remarks() (*remarks, error) {
 	all, whole, err := lint.FindingsOf(x.ctx, x.Log)
 	if err != nil {
@@ -349,7 +348,6 @@ func (m mark) Words() string {
 	return strings.Join(words, ", ")
 }
 
-// mark returns the mark of a frame, redacted.
 func (x *export) mark(seq int64) mark {
 	m := x.Log.MarkOf(seq)
 	return mark{seq, m.Pinned, m.Colour, x.Redact.Text(m.Note)}

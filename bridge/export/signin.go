@@ -54,7 +54,6 @@ type signIn struct {
 	Ladder   *Ladder
 }
 
-// readSignIns finds the sign-ins among the chosen frames, in order.
 func (x *export) readSignIns() error {
 	type key struct {
 		server, session string
@@ -105,7 +104,6 @@ func (x *export) SignInsBefore(seq int64) []*signIn {
 // SignInsLeft takes all other sign-ins.
 func (x *export) SignInsLeft() []*signIn { return x.SignInsBefore(math.MaxInt64) }
 
-// began returns the time of an exchange's request.
 func began(f *wire.Frame) time.Time {
 	if f.Note.At.IsZero() {
 		return f.Time
@@ -149,7 +147,6 @@ func rowsOfExchange(f *wire.Frame, start time.Time) []row {
 	return []row{request, arrow(to, from, kind, words, f.Time)}
 }
 
-// pathOf returns the path of a URL, for a label.
 func pathOf(address string) string {
 	if u, err := url.Parse(address); err == nil && u.Path != "" {
 		return u.Path

@@ -102,7 +102,6 @@ func (l *Linter) Update(ctx context.Context) error {
 	return nil
 }
 
-// publish appends findings, and records that all frames up to judged are linted.
 func (l *Linter) publish(fresh []Found, judged int64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -199,7 +198,6 @@ func isRedacted(raw []byte, pointer string) bool {
 	return strings.Contains(rawjson.Text(rawjson.At(raw, pointer)), redact.Placeholder)
 }
 
-// upTo returns the findings of frames up to last, with the mutex held.
 func (l *Linter) upTo(last int64) []Found {
 	return l.found[:sort.Search(len(l.found), func(k int) bool { return l.found[k].Seq > last })]
 }

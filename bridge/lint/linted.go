@@ -261,12 +261,10 @@ func (s *session) sentRequest(f *wire.Frame) {
 	s.requests[id] = r
 }
 
-// request returns a request with the session's current revision and capabilities.
 func (s *session) request() *request {
 	return &request{revision: s.revision, declared: s.declared}
 }
 
-// callOf returns the call that a request starts or continues.
 func (s *session) callOf(f *wire.Frame) *call {
 	if f.Call == 0 {
 		return &call{}
@@ -282,7 +280,6 @@ func (s *session) callOf(f *wire.Frame) *call {
 	return c
 }
 
-// accepted records the questions that inputResponses accept.
 func (s *session) accepted(c *call, responses json.RawMessage) {
 	for key, response := range rawjson.Members(responses) {
 		if one := c.asked[key]; one != nil {
@@ -363,7 +360,6 @@ func (s *session) judgeInput(asked elicit.Asked, place int, r *request) *offer {
 	return known
 }
 
-// offer records an elicitation by its id; it returns nil if there is no id.
 func (s *session) offer(id string, params json.RawMessage) *offer {
 	if id == "" {
 		return nil

@@ -92,7 +92,6 @@ func (q *question) lintForm() {
 	q.lintSecretMessage(message)
 }
 
-// lintSecretMessage finds a message that asks for a secret if no field does.
 func (q *question) lintSecretMessage(message string) {
 	asked := secretInMessage(message)
 	if q.has("secret-in-form", "identity-in-form") {
@@ -183,7 +182,6 @@ func (q *question) lintAddress() {
 	q.lintCarried(v.Carried)
 }
 
-// lettered replaces a letter by an ASCII letter.
 func lettered(r rune) rune {
 	if unicode.IsLetter(r) || unicode.IsMark(r) {
 		return 'x'

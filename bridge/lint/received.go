@@ -41,7 +41,6 @@ func (s *session) receivedNoise(f *wire.Frame) {
 	}
 }
 
-// nameless lints a response without an id, or with the id null.
 func (s *session) nameless(response json.RawMessage) {
 	at := ""
 	if rawjson.Member(response, "id") != nil {
@@ -331,7 +330,6 @@ func (s *session) receivedCompletion(params json.RawMessage) {
 	}
 }
 
-// complete handles the completion of an elicitation.
 func (s *session) complete(id, at string) {
 	one := s.offers[id]
 	if one == nil {

@@ -92,10 +92,13 @@ func (s *Session) lost(ctx context.Context, err error) error {
 // reason says so already, or the server had answered every request of the handshake.
 func (s *Session) Explain(reason string) string {
 	exit := s.exit()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	h := s.handshake
 	switch {
-	case exit == "" || strings.Contains(reason, exit) || s.answeredAll():
+	case exit == "" || strings.Contains(reason, exit) || len(h.methods) > 0 && h.answered == len(h.methods) || h.useless != nil:
 		return reason
-	case s.onlyProbed():
+	case len(h.methods) == 1 && h.methods[0] == mcp.MethodDiscover && !h.discovered:
 		return exit + " when it was asked " + mcp.MethodDiscover + ", before the connection stood"
 	default:
 		return exit + " before the connection stood (" + reason + ")"
@@ -141,7 +144,9 @@ func (s *Session) Close(ctx context.Context, reason string) {
 		s.owner.Closing(s, reason)
 		s.await(ctx, func() bool { return s.unsent == 0 })
 		if s.ctx.Err() == nil { // otherwise the server has ended the session
+			s.mu.Lock()
 			unsaid = s.running()
+			s.mu.Unlock()
 		}
 	}
 	s.Release(false, reason)
@@ -218,9 +223,4 @@ func (s *Session) cut(link *transport.Link) error {
 	over, cancel := context.WithCancel(context.Background())
 	cancel()
 	return link.Close(over)
-}
-
-// explainLoss returns the reason why a request has no response, in plain words.
-func (s *Session) explainLoss(ctx context.Context, err error) error {
-	return errors.New(conversation.PlainError(s.lost(ctx, err).Error()))
 }

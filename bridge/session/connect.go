@@ -250,7 +250,7 @@ func (s *Session) probing(next sdk.MethodHandler) sdk.MethodHandler {
 				case <-ctx.Done():
 					return
 				case <-time.After(patience):
-					waiting = s.signingIn() // the server has answered then, by asking for a token
+					waiting = s.Spec.Access != nil && s.Spec.Access.Busy() // the server has answered, by asking for a token
 				}
 			}
 			giveUp(errProbe)
@@ -264,9 +264,6 @@ func (s *Session) probing(next sdk.MethodHandler) sdk.MethodHandler {
 	}
 }
 
-// signingIn reports whether the requests of the connection wait for a sign-in.
-func (s *Session) signingIn() bool { return s.Spec.Access != nil && s.Spec.Access.Busy() }
-
 var errProbe = errors.New("no answer to server/discover")
 
 // fellBack records, in words, why initialize is tried after server/discover.
@@ -274,39 +271,6 @@ func (s *Session) fellBack(why string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.handshake.fallback = why
-}
-
-// begins records a request of the handshake. It returns false if the request must not
-// be sent, because the result of server/discover was unusable: a server that answers
-// server/discover is modern and has no initialize.
-func (s *Session) begins(method string) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.handshake.methods = append(s.handshake.methods, method)
-	return s.handshake.useless == nil
-}
-
-// ofNoUse reports whether a DiscoverResult is unusable, and records why.
-func (s *Session) ofNoUse(m wire.Message) bool {
-	if m.Kind != wire.Result {
-		return false
-	}
-	err := conversation.MustComplete(mcp.MethodDiscover, m.Result)
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.handshake.useless = err
-	return err != nil
-}
-
-// refused ends the handshake if signing in failed for its first request: another one
-// would lead to the same sign-in again.
-func (s *Session) refused(m wire.Message, err error) {
-	if m.Method != mcp.MethodDiscover {
-		return
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.handshake.useless = err
 }
 
 // diedOfProbe reports whether a process ended at server/discover without answering it,
@@ -321,24 +285,6 @@ func (s *Session) diedOfProbe(spec transport.Spec) bool {
 	defer s.mu.Unlock()
 	h := s.handshake
 	return len(h.methods) > 0 && h.methods[0] == mcp.MethodDiscover && !h.discovered && h.answered == 0
-}
-
-// onlyProbed reports whether server/discover is the only request sent, and has no
-// response.
-func (s *Session) onlyProbed() bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	h := s.handshake
-	return len(h.methods) == 1 && h.methods[0] == mcp.MethodDiscover && !h.discovered
-}
-
-// answeredAll reports whether the server answered every request of the handshake so
-// far, so that the end of its process does not explain why there is no session.
-func (s *Session) answeredAll() bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	h := s.handshake
-	return len(h.methods) > 0 && h.answered == len(h.methods) || h.useless != nil
 }
 
 // probeTakenBack reports whether m cancels server/discover. Such a cancellation is not

@@ -87,7 +87,6 @@ func (s *Session) takeStale() []conversation.List {
 	return stale
 }
 
-// offered reports whether the server declared the capability behind a list.
 func (s *Session) offered(method string) bool {
 	c := s.sdk.InitializeResult().Capabilities
 	if c == nil {
@@ -163,7 +162,6 @@ func (s *Session) readPages(r *conversation.Reader) error {
 	return fmt.Errorf("stopped after %d pages", pagesMost)
 }
 
-// fetch makes the SDK request one page of a list.
 func (s *Session) fetch(method, cursor string) (err error) {
 	switch method {
 	case mcp.MethodListTools:

@@ -54,7 +54,13 @@ func (s *Session) Misbehave(ctx context.Context, m Misbehaviour) error {
 			f := wire.Frame{Raw: step.Raw, Question: m.Question, Call: m.Call, Round: m.Round, Actor: "fault", Fault: m.Plan.Fault}
 			s.sendPrepared(ctx, paced(f, step.Pace))
 		case fault.Wait:
-			err = s.pass(ctx, time.After(step.Time))
+			select {
+			case <-time.After(step.Time):
+			case <-ctx.Done():
+				err = context.Cause(ctx)
+			case <-s.ctx.Done():
+				err = context.Cause(s.ctx)
+			}
 		case fault.AwaitWithdrawal:
 			err = s.awaitWithdrawal(ctx, in)
 		case fault.DropStream:
@@ -64,7 +70,9 @@ func (s *Session) Misbehave(ctx context.Context, m Misbehaviour) error {
 		case fault.CloseConnection:
 			s.abandon(ctx, m.Plan)
 		case fault.CancelCall:
+			s.mu.Lock()
 			running := slices.DeleteFunc(s.running(), func(out *outgoing) bool { return out.call != m.Call })
+			s.mu.Unlock()
 			m.Other(step.Do)
 			s.awaitCancelled(ctx, running)
 		case fault.Kill:
@@ -103,28 +111,13 @@ func (s *Session) settledOne(in *incoming) {
 	}
 }
 
-// pass waits for what. It returns an error if the session or ctx ends first.
-func (s *Session) pass(ctx context.Context, what <-chan time.Time) error {
-	select {
-	case <-what:
-		return nil
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	case <-s.ctx.Done():
-		return context.Cause(s.ctx)
-	}
-}
-
 // awaitWithdrawal waits until the server cancels the request, or the call of the
 // request is over.
 func (s *Session) awaitWithdrawal(ctx context.Context, in *incoming) error {
 	for in != nil {
 		grown := s.Log.Grown()
 		s.mu.Lock()
-		runs := false
-		for _, out := range s.outgoing {
-			runs = runs || out.call == in.call
-		}
+		runs := slices.ContainsFunc(s.running(), func(out *outgoing) bool { return out.call == in.call })
 		over := in.cancelled != "" || in.call != 0 && !runs
 		s.mu.Unlock()
 		if over {
@@ -161,7 +154,6 @@ func (s *Session) abandon(ctx context.Context, plan fault.Plan) {
 	}
 }
 
-// endsBy records that a plan ends the connection.
 func (s *Session) endsBy(plan fault.Plan) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -181,7 +173,6 @@ func (s *Session) Deliberate() string {
 // ones. The ids never reach the server.
 const tokenFault = "elicitation-inspector-fault-"
 
-// paced makes the Outgoing of a frame, split into pieces if the pace asks for it.
 func paced(f wire.Frame, pace fault.Pace) transport.Outgoing {
 	out := transport.Outgoing{Frame: f}
 	if pieces, pause := pace.Split(f.Raw); len(pieces) > 1 {

@@ -1,6 +1,7 @@
 package session
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -43,7 +44,6 @@ type belongs struct {
 	guessed     bool
 }
 
-// sure returns the number of the call, 0 if it is a guess.
 func (b belongs) sure() int {
 	if b.guessed {
 		return 0
@@ -64,29 +64,20 @@ func (s *Session) attribute(related json.RawMessage) belongs {
 		}
 		return belongs{}
 	}
-	running := 0
-	var best *outgoing
-	for _, out := range s.outgoing {
-		if out.call == 0 {
-			continue
-		}
-		running++
-		if best == nil || s.better(out, best) {
-			best = out
-		}
-	}
-	if best == nil {
+	running := s.running()
+	if len(running) == 0 {
 		return belongs{}
 	}
-	return belongs{best.call, best.round, running > 1}
-}
-
-// better reports whether the call of a is a better guess than the call of b.
-func (s *Session) better(a, b *outgoing) bool {
-	if one, other := s.asking[a.call] > 0, s.asking[b.call] > 0; one != other {
-		return other
-	}
-	return a.call > b.call
+	best := slices.MaxFunc(running, func(a, b *outgoing) int {
+		if one, other := s.asking[a.call] > 0, s.asking[b.call] > 0; one != other {
+			if one {
+				return -1
+			}
+			return 1
+		}
+		return cmp.Compare(a.call, b.call)
+	})
+	return belongs{best.call, best.round, len(running) > 1}
 }
 
 func (s *Session) receivedRequest(u transport.Unit, f wire.Frame) []byte {
@@ -159,7 +150,15 @@ func (s *Session) receivedResponse(u transport.Unit, f wire.Frame) []byte {
 	m := u.Message
 	out := s.answered(m, &f)
 	if out != nil && m.Kind == wire.Error {
-		s.expectURLs(m)
+		// A completion can arrive before the questions of the error, which become known
+		// only after the error has been processed.
+		s.mu.Lock()
+		for _, asked := range elicit.AskedIn(m) {
+			if id := idOf(asked); id != "" && len(s.early) < earlyKept {
+				s.early[id] = false
+			}
+		}
+		s.mu.Unlock()
 	}
 	if n := s.asks(out, &f); n > 0 {
 		f.Question = s.owner.Numbers(n)
@@ -169,7 +168,10 @@ func (s *Session) receivedResponse(u transport.Unit, f wire.Frame) []byte {
 		s.unasked(u, f)
 		return nil // no request has this id: the SDK must not see the response
 	}
-	if out.method == mcp.MethodDiscover && s.ofNoUse(m) {
+	if err := conversation.MustComplete(out.method, m.Result); out.method == mcp.MethodDiscover && m.Kind == wire.Result && err != nil {
+		s.mu.Lock()
+		s.handshake.useless = err
+		s.mu.Unlock()
 		return fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%s,"error":{"code":-32603,"message":"the result is of no use"}}`, m.ID)
 	}
 	s.mu.Lock()
@@ -204,7 +206,6 @@ func (s *Session) asks(out *outgoing, f *wire.Frame) int {
 	return 0
 }
 
-// idOf returns the elicitationId of a URL, "" if it has none.
 func idOf(a elicit.Asked) string { return rawjson.Text(rawjson.Member(a.Params, "elicitationId")) }
 
 // answered removes the request that a response answers from s.outgoing, and sets Call
@@ -270,30 +271,22 @@ func forSDK(method string, u transport.Unit) []byte {
 func (s *Session) receivedNotification(u transport.Unit, f wire.Frame) []byte {
 	m := u.Message
 	switch m.Method {
-	case mcp.NotificationMessage:
-		f.Call = s.attribute(u.Related).sure()
-		s.Log.Append(f)
-		return nil
-	case mcp.NotificationProgress:
-		f.Call, f.Round = s.callOf(m.Params)
-		s.Log.Append(f)
-		return nil
-	case mcp.NotificationToolsChanged, mcp.NotificationPromptsChanged, mcp.NotificationResourcesChanged:
-		f.Call = s.attribute(u.Related).sure()
-		s.Log.Append(f)
-		return u.Raw
 	case mcp.NotificationCancelled:
 		return s.receivedCancelled(u, f)
 	case mcp.NotificationElicitComplete:
 		s.receivedComplete(m.Params, f)
 		return nil
-	case mcp.NotificationResourceUpdated:
-		s.Log.Append(f)
-		return nil
-	default:
-		s.Log.Append(f)
-		return u.Raw
+	case mcp.NotificationProgress:
+		f.Call, f.Round = s.callOf(m.Params)
+	case mcp.NotificationMessage, mcp.NotificationToolsChanged, mcp.NotificationPromptsChanged, mcp.NotificationResourcesChanged:
+		f.Call = s.attribute(u.Related).sure()
 	}
+	s.Log.Append(f)
+	switch m.Method {
+	case mcp.NotificationMessage, mcp.NotificationProgress, mcp.NotificationResourceUpdated:
+		return nil
+	}
+	return u.Raw
 }
 
 // receivedCancelled handles a notifications/cancelled from the server. It tells the
@@ -368,20 +361,6 @@ func (s *Session) receivedComplete(params json.RawMessage, f wire.Frame) {
 // earlyKept bounds how many elicitationIds wait in s.early for their questions, which
 // may never come.
 const earlyKept = 1000
-
-// expectURLs records the elicitationIds in error -32042. A completion can arrive before
-// the questions of the error, which become known only after the error has been
-// processed.
-func (s *Session) expectURLs(m wire.Message) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for _, asked := range elicit.AskedIn(m) {
-		id := idOf(asked)
-		if id != "" && len(s.early) < earlyKept {
-			s.early[id] = false
-		}
-	}
-}
 
 // Overtaken reports whether the completion of a URL arrived before its question was
 // known. It returns true only once for each id.

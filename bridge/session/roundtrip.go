@@ -76,7 +76,11 @@ func (s *Session) RoundTrip(ctx context.Context, r Request) (Reply, error) {
 	if s.modern() && !s.Settings.NoLogs {
 		meta[sdk.MetaKeyLogLevel] = "debug"
 	}
-	s.knows(r.Call)
+	s.mu.Lock() // progress notifications after the end of a call are still attributed to it
+	if !slices.Contains(s.calls, r.Call) {
+		s.calls = remember(s.calls, r.Call)
+	}
+	s.mu.Unlock()
 	out := &outgoing{call: r.Call, round: r.Round, actor: r.Actor, ctx: ctx, spoilt: r.Spoilt}
 	reply, err := s.send(ticket, out, func() (err error) {
 		ctx := context.WithValue(ctx, membersKey{}, r.members())
@@ -96,23 +100,12 @@ func (s *Session) RoundTrip(ctx context.Context, r Request) (Reply, error) {
 	if failure, ok := transport.FailureOf(err); ok {
 		err = failure
 	}
-	return Reply{}, s.explainLoss(ctx, err)
+	return Reply{}, errors.New(conversation.PlainError(s.lost(ctx, err).Error()))
 }
 
 // Ping sends a ping and waits for its response.
 func (s *Session) Ping(ctx context.Context) error { return s.sdk.Ping(ctx, nil) }
 
-// knows records that a call sends requests on this session, so that progress
-// notifications after its end are still attributed to it.
-func (s *Session) knows(call int) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if !slices.Contains(s.calls, call) {
-		s.calls = remember(s.calls, call)
-	}
-}
-
-// members returns the members of the request's params, except _meta.
 func (r Request) members() []Member {
 	key := rawjson.AppendQuoted(nil, r.Key)
 	var list []Member
@@ -133,7 +126,6 @@ func (r Request) members() []Member {
 	return list
 }
 
-// object returns members as a JSON object, in order.
 func object(members []Member) json.RawMessage {
 	out := []byte("{")
 	for i, m := range members {
@@ -177,10 +169,9 @@ func (s *Session) stop(out *outgoing) {
 	}
 }
 
-// running returns the requests of calls that wait for a response.
+// running returns the requests of calls that wait for a response. The caller holds the
+// mutex.
 func (s *Session) running() []*outgoing {
-	s.mu.Lock()
-	defer s.mu.Unlock()
 	var running []*outgoing
 	for _, out := range s.outgoing {
 		if out.call != 0 {
@@ -222,25 +213,19 @@ func (s *Session) reworded(raw []byte) []byte {
 	if err != nil || m.Kind != wire.Notification || m.Method != mcp.NotificationCancelled {
 		return raw
 	}
-	reason, id := s.cancelReason(s.takenBack(m)), cancelledID(m.Params)
-	if reason == "" || id == nil {
+	out, id := s.takenBack(m), cancelledID(m.Params)
+	var why TakenBack
+	if out == nil || out.ctx == nil || !errors.As(context.Cause(out.ctx), &why) {
+		s.mu.Lock()
+		if s.closing || s.ctx.Err() != nil {
+			why = "the client disconnects"
+		}
+		s.mu.Unlock()
+	}
+	if why == "" || id == nil {
 		return raw
 	}
-	return fmt.Appendf(nil, `{"jsonrpc":"2.0","method":%q,"params":{"requestId":%s,"reason":%q}}`, mcp.NotificationCancelled, id, reason)
-}
-
-// cancelReason returns why a request is cancelled, "" if no reason is known.
-func (s *Session) cancelReason(out *outgoing) string {
-	var why TakenBack
-	if out != nil && out.ctx != nil && errors.As(context.Cause(out.ctx), &why) {
-		return string(why)
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.closing || s.ctx.Err() != nil {
-		return "the client disconnects"
-	}
-	return ""
+	return fmt.Appendf(nil, `{"jsonrpc":"2.0","method":%q,"params":{"requestId":%s,"reason":%q}}`, mcp.NotificationCancelled, id, why)
 }
 
 type membersKey struct{}

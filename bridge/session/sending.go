@@ -34,10 +34,14 @@ func (s *Session) Sending(u transport.Unit) bool {
 }
 
 func (s *Session) sentRequest(m wire.Message, f wire.Frame) bool {
-	if (m.Method == mcp.MethodDiscover || m.Method == mcp.MethodInitialize) && !s.begins(m.Method) {
-		return false
-	}
 	s.mu.Lock()
+	if m.Method == mcp.MethodDiscover || m.Method == mcp.MethodInitialize {
+		s.handshake.methods = append(s.handshake.methods, m.Method)
+		if s.handshake.useless != nil { // a server that answers server/discover is modern and has no initialize
+			s.mu.Unlock()
+			return false
+		}
+	}
 	out := s.tickets[ticketOf(m)]
 	if out == nil {
 		out = &outgoing{}
@@ -115,8 +119,10 @@ func (s *Session) sentResponse(m wire.Message, f wire.Frame) bool {
 // Undelivered implements [transport.Observer].
 func (s *Session) Undelivered(u transport.Unit, err error) {
 	m := u.Message
-	if errors.As(err, new(*signin.Error)) {
-		s.refused(m, err)
+	if m.Method == mcp.MethodDiscover && errors.As(err, new(*signin.Error)) { // another request would lead to the same sign-in
+		s.mu.Lock()
+		s.handshake.useless = err
+		s.mu.Unlock()
 	}
 	if u.Status == 0 { // an HTTP refusal is noted already, with its text
 		note := wire.Frame{Note: &wire.Note{Kind: wire.NoteNotDelivered, Why: err.Error()}, Failed: true}
