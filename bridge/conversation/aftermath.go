@@ -59,7 +59,19 @@ func Of(log *wire.Log, q Settled) Next {
 		q.passed = q.passed || q.isAnother(&head)
 	}
 	q.passed = q.passed || seq <= end // what the rest of the log shows is not known
-	return q.andThen(next)
+	switch {
+	case q.passed && q.Lost != "": // the end belongs to a later question
+	case q.Lost != "" && !next.gone:
+		next.Text = strings.TrimPrefix(next.Text+"; then "+q.Lost, "; then ")
+	case next.Text != "":
+	case q.CallState == Stopped && q.CallFailure != "": // the plan stopped the call
+		next.Text = "nothing; " + q.CallFailure
+	case q.CallState == Stopped:
+		next.Text = "nothing until the call was stopped"
+	case q.CallState == Failed:
+		next.Text = "nothing; the call " + q.CallState.String() + ": " + q.CallFailure
+	}
+	return next
 }
 
 func (q *Settled) isAnother(head *wire.Frame) bool {
@@ -95,7 +107,22 @@ func (q *Settled) shownBy(f *wire.Frame) Next {
 	}
 	switch {
 	case f.Dir == wire.Meta:
-		return noted(f)
+		if f.Note == nil || f.Fault != "" { // the inspector did this deliberately
+			return Next{}
+		}
+		next := Next{Text: wording.Shorten(f.Note.Words(f), 120), Seq: f.Seq}
+		switch f.Note.Kind {
+		case wire.NoteProcessExited, wire.NoteServerLost:
+			next.final, next.gone = true, true
+			return next
+		case wire.NoteStillRuns, wire.NoteNotDelivered, wire.NoteStreamBroken, wire.NoteStreamEnded, wire.NoteRequestFailed:
+			return next
+		case wire.NoteHTTPStatus:
+			if f.Failed {
+				return next
+			}
+		}
+		return Next{}
 	case f.Kind == wire.Noise:
 		return said(false, "sent what is no message: %s", summary)
 	case f.Kind == wire.Request && mcp.IsInput(f.Method):
@@ -117,41 +144,4 @@ func (q *Settled) shownBy(f *wire.Frame) Next {
 	default:
 		return said(true, "answered the call: %s", summary)
 	}
-}
-
-func noted(f *wire.Frame) Next {
-	if f.Note == nil || f.Fault != "" { // the inspector did this deliberately
-		return Next{}
-	}
-	next := Next{Text: wording.Shorten(f.Note.Words(f), 120), Seq: f.Seq}
-	switch f.Note.Kind {
-	case wire.NoteProcessExited, wire.NoteServerLost:
-		next.final, next.gone = true, true
-		return next
-	case wire.NoteStillRuns, wire.NoteNotDelivered, wire.NoteStreamBroken, wire.NoteStreamEnded, wire.NoteRequestFailed:
-		return next
-	case wire.NoteHTTPStatus:
-		if f.Failed {
-			return next
-		}
-	}
-	return Next{}
-}
-
-// andThen adds how the connection ended, or how the call ended if the server did nothing
-// before.
-func (q *Settled) andThen(next Next) Next {
-	switch {
-	case q.passed && q.Lost != "": // the end belongs to a later question
-	case q.Lost != "" && !next.gone:
-		next.Text = strings.TrimPrefix(next.Text+"; then "+q.Lost, "; then ")
-	case next.Text != "":
-	case q.CallState == Stopped && q.CallFailure != "": // the plan stopped the call
-		next.Text = "nothing; " + q.CallFailure
-	case q.CallState == Stopped:
-		next.Text = "nothing until the call was stopped"
-	case q.CallState == Failed:
-		next.Text = "nothing; the call " + q.CallState.String() + ": " + q.CallFailure
-	}
-	return next
 }

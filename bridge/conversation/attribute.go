@@ -34,7 +34,14 @@ func (c *Conversation) apply(f *clue) {
 	case f.Method == mcp.MethodInitialize || f.Method == mcp.MethodDiscover:
 		c.greeted(c.sessionOf(f), f)
 	case f.Kind == wire.Request && out && mcp.AsksForInput(f.Method):
-		c.called(c.sessionOf(f), f)
+		s := c.sessionOf(f)
+		i, found := c.retryOf(s, f)
+		if found {
+			c.join(i, f.Seq)
+		} else {
+			i = c.begin(s, f)
+		}
+		s.open = append(s.open, pending{call: i, seq: f.Seq})
 	case f.Kind == wire.Request && !out && mcp.IsInput(f.Method):
 		c.question(c.sessionOf(f), f)
 	case f.Call != 0 && !out && (f.Kind == wire.Request || changesList(f.Method)):
@@ -50,7 +57,16 @@ func (c *Conversation) apply(f *clue) {
 		pages := append(s.server.Lists[f.Method], f.Seq)
 		s.server.Lists[f.Method] = pages[max(0, len(pages)-pagesMost):]
 	case required(&f.Frame):
-		c.require(c.sessionOf(f), f)
+		s := c.sessionOf(f)
+		n := len(f.input.asked)
+		if n == 0 {
+			return
+		}
+		i := c.begin(s, f)
+		for k := range n {
+			s.alone[f.Question+k] = i
+		}
+		c.ask(i, f)
 	case f.Method == mcp.NotificationCancelled:
 		c.tookBack(c.sessionOf(f), f, out)
 	case f.Method == mcp.NotificationElicitComplete && !out:
@@ -138,16 +154,6 @@ func (c *Conversation) toldBy(seq int64) (int, bool) {
 func (c *Conversation) toldFrom(seq int64) int {
 	k, _ := slices.BinarySearchFunc(c.told, seq, func(t telling, seq int64) int { return cmp.Compare(int64(t.last), seq) })
 	return k
-}
-
-func (c *Conversation) called(s *session, f *clue) {
-	i, found := c.retryOf(s, f)
-	if found {
-		c.join(i, f.Seq)
-	} else {
-		i = c.begin(s, f)
-	}
-	s.open = append(s.open, pending{call: i, seq: f.Seq})
 }
 
 func (c *Conversation) retryOf(s *session, f *clue) (int, bool) {

@@ -52,28 +52,6 @@ func (c *Conversation) guess(s *session, seq int64) (int, bool) {
 	return s.open[len(s.open)-1].call, true
 }
 
-func (c *Conversation) number() {
-	for _, a := range c.fresh {
-		if a.recorded != 0 {
-			c.numbered[uint32(a.seq)] = uint32(c.asked.take(a.recorded, a.questions))
-		}
-	}
-	for _, a := range c.fresh {
-		if a.recorded != 0 {
-			c.asked.last = int(c.numbered[uint32(a.seq)]) + a.questions - 1
-		} else {
-			c.numbered[uint32(a.seq)] = uint32(c.asked.next(a.questions))
-		}
-	}
-	for _, a := range c.fresh {
-		first := c.numbered[uint32(a.seq)]
-		for n := range uint32(a.questions) {
-			c.asking[first+n] = uint32(a.seq)
-		}
-	}
-	c.fresh = nil
-}
-
 func (c *Conversation) answer(s *session, f *clue) {
 	i, ok := c.of(f.Pair)
 	if f.Pair == 0 || !ok {
@@ -112,19 +90,6 @@ func (s *session) settled(seq int64) (call int) {
 // asked for already, or it is unknown whether somebody was asked.
 func required(f *wire.Frame) bool {
 	return f.Kind == wire.Error && f.Dir == wire.ServerToClient && mcp.IsList(f.Method) && f.Question != 0
-}
-
-// require begins a call without rounds for the URLs that a list requires.
-func (c *Conversation) require(s *session, f *clue) {
-	n := len(f.input.asked)
-	if n == 0 {
-		return
-	}
-	i := c.begin(s, f)
-	for k := range n {
-		s.alone[f.Question+k] = i
-	}
-	c.ask(i, f)
 }
 
 func (c *Conversation) ask(i int, f *clue) {

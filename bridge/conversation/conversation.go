@@ -176,8 +176,26 @@ func (c *Conversation) update(ctx context.Context) error {
 		c.mu.Lock()
 		c.apply(&cl)
 		c.upTo = seq
-		if seq%window == 0 || seq == last {
-			c.number()
+		if seq%window == 0 || seq == last { // recorded numbers first, then free ones
+			for _, a := range c.fresh {
+				if a.recorded != 0 {
+					c.numbered[uint32(a.seq)] = uint32(c.asked.take(a.recorded, a.questions))
+				}
+			}
+			for _, a := range c.fresh {
+				if a.recorded != 0 {
+					c.asked.last = int(c.numbered[uint32(a.seq)]) + a.questions - 1
+				} else {
+					c.numbered[uint32(a.seq)] = uint32(c.asked.next(a.questions))
+				}
+			}
+			for _, a := range c.fresh {
+				first := c.numbered[uint32(a.seq)]
+				for n := range uint32(a.questions) {
+					c.asking[first+n] = uint32(a.seq)
+				}
+			}
+			c.fresh = nil
 		}
 		c.mu.Unlock()
 		if seq%window == 0 && ctx.Err() != nil {

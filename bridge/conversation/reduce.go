@@ -113,7 +113,13 @@ func (r *reduction) apply(f *wire.Frame, a about) {
 	case f.Kind == wire.Request && !out && mcp.IsInput(f.Method):
 		r.question(f, a)
 	case f.Kind == wire.Request && !out:
-		r.unanswered(f)
+		if r.revision < mcp.Revision20260728 {
+			return
+		}
+		if f.Method == mcp.MethodPing {
+			r.call.Unsent = f.Method
+		}
+		r.call.step(Step{At: r.clock, Kind: StepAsked, Text: f.Method + ", which is not answered: " + mcp.RequestsAreGone, Seq: f.Seq})
 	case f.Kind == wire.Request:
 		r.request(f)
 	case required(f):
@@ -127,11 +133,34 @@ func (r *reduction) apply(f *wire.Frame, a about) {
 	case f.Dir == wire.Meta:
 		r.noted(f, a)
 	case f.Method == mcp.NotificationCancelled && out:
-		r.stopped()
+		c := &r.call
+		if c.State != Running || r.ended {
+			return
+		}
+		c.State, c.Ended = Stopped, r.clock
+		c.step(Step{At: r.clock, Kind: StepStopped, Text: "stopped"})
 	case f.Method == mcp.NotificationCancelled:
-		r.withdrawn(f)
+		about := wire.IDKey(rawjson.Member(f.Message.Params, "requestId"))
+		for i, q := range r.call.Questions {
+			if q.Via != elicit.ByRequest || q.id != about || q.State != Pending && (q.State != Withdrawn || q.By != ByPolicy) {
+				continue
+			}
+			q = r.call.edit(i)
+			reason := "cancelled by the server"
+			if why := rawjson.Text(rawjson.Member(f.Message.Params, "reason")); r.shown && why != "" {
+				reason += ": " + why
+			}
+			q.By = ByServer
+			r.settle(q, Withdrawn, reason)
+			return
+		}
 	case f.Method == mcp.NotificationElicitComplete:
-		r.completed(f)
+		i, ok := r.visits[rawjson.Text(rawjson.Member(f.Message.Params, "elicitationId"))]
+		if ok && r.call.Questions[i].CompletedSeq == 0 {
+			q := r.call.edit(i)
+			q.Completed, q.CompletedSeq = r.clock, f.Seq
+			q.foresee()
+		}
 	case changesList(f.Method):
 		r.call.step(Step{At: f.Time, Kind: StepList, Text: f.Method, Seq: f.Seq})
 	case f.Method == mcp.NotificationMessage:
@@ -279,13 +308,4 @@ func (r *reduction) over(f *wire.Frame) {
 		}
 	}
 	c.step(step)
-}
-
-func (r *reduction) stopped() {
-	c := &r.call
-	if c.State != Running || r.ended {
-		return
-	}
-	c.State, c.Ended = Stopped, r.clock
-	c.step(Step{At: r.clock, Kind: StepStopped, Text: "stopped"})
 }

@@ -72,18 +72,6 @@ func (r *reduction) question(f *wire.Frame, a about) {
 	}
 }
 
-// unanswered applies a server request that is not put to the person. Since 2026-07-28
-// such a request has no response.
-func (r *reduction) unanswered(f *wire.Frame) {
-	if r.revision < mcp.Revision20260728 {
-		return
-	}
-	if f.Method == mcp.MethodPing {
-		r.call.Unsent = f.Method
-	}
-	r.call.step(Step{At: r.clock, Kind: StepAsked, Text: f.Method + ", which is not answered: " + mcp.RequestsAreGone, Seq: f.Seq})
-}
-
 func (r *reduction) answer(i int, f *wire.Frame) {
 	if r.call.Questions[i].AnswerSeq != 0 {
 		return
@@ -115,32 +103,6 @@ func (r *reduction) answer(i int, f *wire.Frame) {
 	}
 }
 
-func (r *reduction) withdrawn(f *wire.Frame) {
-	about := wire.IDKey(rawjson.Member(f.Message.Params, "requestId"))
-	for i, q := range r.call.Questions {
-		if q.Via != elicit.ByRequest || q.id != about || q.State != Pending && (q.State != Withdrawn || q.By != ByPolicy) {
-			continue
-		}
-		q = r.call.edit(i)
-		reason := "cancelled by the server"
-		if why := rawjson.Text(rawjson.Member(f.Message.Params, "reason")); r.shown && why != "" {
-			reason += ": " + why
-		}
-		q.By = ByServer
-		r.settle(q, Withdrawn, reason)
-		return
-	}
-}
-
-func (r *reduction) completed(f *wire.Frame) {
-	i, ok := r.visits[rawjson.Text(rawjson.Member(f.Message.Params, "elicitationId"))]
-	if ok && r.call.Questions[i].CompletedSeq == 0 {
-		q := r.call.edit(i)
-		q.Completed, q.CompletedSeq = r.clock, f.Seq
-		q.foresee()
-	}
-}
-
 func (r *reduction) settled(q *Question, f *wire.Frame) {
 	n := f.Note
 	at := n.At
@@ -167,44 +129,33 @@ func (r *reduction) noted(f *wire.Frame, a about) {
 		r.call.step(Step{At: at, Kind: StepStray, Text: n.Words(f), Seq: cmp.Or(a.stray, f.Seq)})
 	case wire.NoteAnswered:
 		if q := r.about(f); q != nil {
-			r.answeredOff(q, f, at)
+			switch n.Completion {
+			case "completed":
+				q.Completion = CompletionDone
+			case "marked":
+				q.Completion = CompletionMarked
+			}
+			if q.State != Pending && (q.State != Withdrawn || q.By != "") {
+				return
+			}
+			q.By, q.SaidSeq = strings.Clone(f.Actor), f.Seq
+			q.Answer, q.Action = r.part(n.Answer), rawjson.Text(rawjson.Member(n.Answer, "action"))
+			r.call.settle(q, Answered, n.Why, at)
 		}
 	case wire.NoteMisbehaved:
 		if q := r.about(f); q != nil {
-			r.misbehaved(q, f, at)
+			if q.State != Pending {
+				return
+			}
+			q.By, q.Fault, q.Wrong, q.FaultParams = ByFault, strings.Clone(f.Fault), f.Note.Why, r.part(f.Note.Params)
+			q.Answer, q.Action = r.part(f.Note.Answer), rawjson.Text(rawjson.Member(f.Note.Answer, "action"))
+			r.call.settle(q, Answered, "deliberate: "+f.Note.Why, at)
 		}
 	case wire.NoteSettled:
 		if q := r.about(f); q != nil {
 			r.settled(q, f)
 		}
 	}
-}
-
-// answeredOff applies a note that records an answer which is not on the wire, or not
-// yet.
-func (r *reduction) answeredOff(q *Question, f *wire.Frame, at time.Time) {
-	n := f.Note
-	switch n.Completion {
-	case "completed":
-		q.Completion = CompletionDone
-	case "marked":
-		q.Completion = CompletionMarked
-	}
-	if q.State != Pending && (q.State != Withdrawn || q.By != "") {
-		return
-	}
-	q.By, q.SaidSeq = strings.Clone(f.Actor), f.Seq
-	q.Answer, q.Action = r.part(n.Answer), rawjson.Text(rawjson.Member(n.Answer, "action"))
-	r.call.settle(q, Answered, n.Why, at)
-}
-
-func (r *reduction) misbehaved(q *Question, f *wire.Frame, at time.Time) {
-	if q.State != Pending {
-		return
-	}
-	q.By, q.Fault, q.Wrong, q.FaultParams = ByFault, strings.Clone(f.Fault), f.Note.Why, r.part(f.Note.Params)
-	q.Answer, q.Action = r.part(f.Note.Answer), rawjson.Text(rawjson.Member(f.Note.Answer, "action"))
-	r.call.settle(q, Answered, "deliberate: "+f.Note.Why, at)
 }
 
 // deliberate records the first deliberately wrong frame that was sent in place of an

@@ -58,7 +58,21 @@ func (x *export) traffic() ([]*transfer, error) {
 		case f.Dir == wire.ClientToServer:
 			s.posted(&f)
 		case f.Dir == wire.Meta && f.Status != 0:
-			s.noted(&f)
+			// To the latest POST if nothing else has answered it, or as a transfer of its own.
+			switch method := notedMethod(&f); {
+			case f.Note != nil && f.Note.SignIn != nil:
+				s.begin(&transfer{method: f.HTTPMethod, signIn: true, frames: []int64{f.Seq}, url: f.URL})
+			case method == "":
+			case method == http.MethodPost:
+				if s.pending != nil && s.pending.unanswered() {
+					s.pending.frames = append(s.pending.frames, f.Seq)
+				}
+			default:
+				t := s.begin(&transfer{method: method, frames: []int64{f.Seq}})
+				if method == http.MethodGet {
+					s.get = t
+				}
+			}
 		case f.Dir == wire.ServerToClient:
 			t := s.carrier(&f)
 			t.frames, t.streaming = append(t.frames, f.Seq), true
@@ -83,25 +97,6 @@ func (s *httpSession) posted(f *wire.Frame) {
 	if f.Kind == wire.Request {
 		s.posts[f.Seq] = t
 		s.open = append(s.open, t)
-	}
-}
-
-// noted adds a note about an HTTP response: to the latest POST if nothing else has
-// answered it, or as a transfer of its own for other methods.
-func (s *httpSession) noted(f *wire.Frame) {
-	switch method := notedMethod(f); {
-	case f.Note != nil && f.Note.SignIn != nil:
-		s.begin(&transfer{method: f.HTTPMethod, signIn: true, frames: []int64{f.Seq}, url: f.URL})
-	case method == "":
-	case method == http.MethodPost:
-		if s.pending != nil && s.pending.unanswered() {
-			s.pending.frames = append(s.pending.frames, f.Seq)
-		}
-	default:
-		t := s.begin(&transfer{method: method, frames: []int64{f.Seq}})
-		if method == http.MethodGet {
-			s.get = t
-		}
 	}
 }
 

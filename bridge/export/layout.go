@@ -46,22 +46,6 @@ func (l *Ladder) Called(lane Lane) []string {
 	return Wrap(lane.Name, between/(letterWidth+1), 2)
 }
 
-// span sets where an arrow begins and ends, at a distance from the lanes, on which there
-// are bars; and wraps its label.
-func (l *Ladder) span(a *Arrow) {
-	from, to := l.Lane(a.From), l.Lane(a.To)
-	if a.Kind == ArrowOwn { // its words stand to the right of the lane
-		to = l.Lane(conversation.ServerParty)
-	}
-	way := cmp.Compare(to, from)
-	a.Tail, a.Tip = from+8*way, to-8*way
-	columns := a.Length() / letterWidth
-	if a.Numbered() {
-		columns -= 3
-	}
-	a.Lines = Wrap(a.Label, max(columns, 6), linesMost)
-}
-
 func (l *Ladder) place(rows []row) []int {
 	var gaps []time.Duration
 	for i := 1; i < len(rows); i++ {
@@ -84,7 +68,18 @@ func (l *Ladder) place(rows []row) []int {
 		}
 		lines := 1
 		for j := range r.arrows {
-			l.span(&r.arrows[j])
+			a := &r.arrows[j]
+			from, to := l.Lane(a.From), l.Lane(a.To)
+			if a.Kind == ArrowOwn { // its words stand to the right of the lane
+				to = l.Lane(conversation.ServerParty)
+			}
+			way := cmp.Compare(to, from)
+			a.Tail, a.Tip = from+8*way, to-8*way
+			columns := a.Length() / letterWidth
+			if a.Numbered() {
+				columns -= 3
+			}
+			a.Lines = Wrap(a.Label, max(columns, 6), linesMost)
 			lines = max(lines, len(r.arrows[j].Lines))
 		}
 		y += (lines - 1) * lineHeight

@@ -10,6 +10,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"elicitation-inspector/bridge/elicit"
@@ -112,7 +113,14 @@ func Elicitation(in Input) []Finding {
 		q.find("request-removed", "", "Since 2026-07-28 a server asks inside an input-required result; elicitation/create is no longer a request of its own.")
 	}
 	q.lintMode()
-	q.lintMessage()
+	switch t := rawjson.KindOf(q.params["message"]); {
+	case t == rawjson.None:
+		q.find("message-missing", "", "The question has no message that says why it is asked.")
+	case t != rawjson.String:
+		q.find("message-missing", "/message", "The message is %s, not a string.", wording.WithArticle(t))
+	case strings.TrimSpace(q.params.Text("message")) == "":
+		q.find("message-empty", "/message", "The message is empty, so nobody can tell why the question is asked.")
+	}
 	if q.mode == elicit.ModeURL && q.revision != june {
 		q.lintURL()
 	} else {

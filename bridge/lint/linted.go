@@ -187,7 +187,18 @@ func (s *session) sent(f *wire.Frame) {
 		case mcp.NotificationInitialized:
 			s.early = false
 		case mcp.NotificationCancelled:
-			s.cancelled(string(rawjson.Member(f.Message.Params, "requestId")), f.Time)
+			id := string(rawjson.Member(f.Message.Params, "requestId"))
+			r := s.requests[id]
+			if r == nil {
+				return
+			}
+			delete(s.requests, id)
+			if f.Time.Sub(r.sent) <= pingTime {
+				delete(s.pings, id)
+			}
+			if r.call != nil && len(s.stopped) < most {
+				s.stopped[id] = slices.DeleteFunc(slices.Clone(r.call.open), func(one *asked) bool { return one.settled })
+			}
 		}
 	}
 }
@@ -201,22 +212,6 @@ func (s *session) settle(id string) *asked {
 	}
 	delete(s.asked, id)
 	return one
-}
-
-// cancelled forgets a request that the client has cancelled, but no ping that it waited long
-// for.
-func (s *session) cancelled(id string, at time.Time) {
-	r := s.requests[id]
-	if r == nil {
-		return
-	}
-	delete(s.requests, id)
-	if at.Sub(r.sent) <= pingTime {
-		delete(s.pings, id)
-	}
-	if r.call != nil && len(s.stopped) < most {
-		s.stopped[id] = slices.DeleteFunc(slices.Clone(r.call.open), func(one *asked) bool { return one.settled })
-	}
 }
 
 func (s *session) sentRequest(f *wire.Frame) {
@@ -255,7 +250,11 @@ func (s *session) sentRequest(f *wire.Frame) {
 	if mcp.AsksForInput(f.Method) {
 		r.call = s.callOf(f)
 		if f.Fault == "" {
-			s.accepted(r.call, rawjson.Member(params, "inputResponses"))
+			for key, response := range rawjson.Members(rawjson.Member(params, "inputResponses")) {
+				if one := r.call.asked[key]; one != nil {
+					s.answered(one, response)
+				}
+			}
 		}
 	}
 	s.requests[id] = r
@@ -280,29 +279,17 @@ func (s *session) callOf(f *wire.Frame) *call {
 	return c
 }
 
-func (s *session) accepted(c *call, responses json.RawMessage) {
-	for key, response := range rawjson.Members(responses) {
-		if one := c.asked[key]; one != nil {
-			s.answered(one, response)
-		}
-	}
-}
-
 // givenMost bounds how many accepted questions of one call are kept.
 const givenMost = 200
-
-func (c *call) gave(key string) {
-	if key != "" && len(c.given) < givenMost && !slices.Contains(c.given, key) {
-		c.given = append(c.given, key)
-	}
-}
 
 // answered records the client's answer to an elicitation. For other requests, key and
 // offer are empty.
 func (s *session) answered(a *asked, result json.RawMessage) {
 	action := rawjson.Text(rawjson.Member(result, "action"))
 	if action == "accept" && a.call != nil {
-		a.call.gave(a.key)
+		if a.key != "" && len(a.call.given) < givenMost && !slices.Contains(a.call.given, a.key) {
+			a.call.given = append(a.call.given, a.key)
+		}
 	}
 	if (action == "decline" || action == "cancel") && a.offer != nil && a.offer.state == open {
 		a.offer.state = turnedDown
@@ -352,24 +339,20 @@ func (s *session) judgeInput(asked elicit.Asked, place int, r *request) *offer {
 	list := Elicitation(question)
 	s.find(place, asked.Pointer, list)
 	if known == nil || slices.ContainsFunc(list, func(one Finding) bool { return one.Rule == "id-reused" }) {
-		return s.offer(id, asked.Params)
+		if id == "" {
+			return nil
+		}
+		one := &offer{state: ofForm, url: rawjson.Text(rawjson.Member(asked.Params, "url"))}
+		if mode := rawjson.Text(rawjson.Member(asked.Params, "mode")); mode == string(elicit.ModeURL) {
+			one.state = open
+		}
+		if s.offers[id] != nil || len(s.offers) < most {
+			s.offers[id] = one
+		}
+		return one
 	}
 	if known.state == turnedDown {
 		known.state = open // the server asks for it again
 	}
 	return known
-}
-
-func (s *session) offer(id string, params json.RawMessage) *offer {
-	if id == "" {
-		return nil
-	}
-	one := &offer{state: ofForm, url: rawjson.Text(rawjson.Member(params, "url"))}
-	if mode := rawjson.Text(rawjson.Member(params, "mode")); mode == string(elicit.ModeURL) {
-		one.state = open
-	}
-	if s.offers[id] != nil || len(s.offers) < most {
-		s.offers[id] = one
-	}
-	return one
 }

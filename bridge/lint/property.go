@@ -26,17 +26,6 @@ func (q *question) lintProperty(f elicit.Field) {
 	}
 	q.lintKeywords(p.at, f.Schema, p.name)
 	q.lintSpelling(p.at, f.Schema, keywordNames)
-	p.lintType()
-	p.lintChoices(p.at, p.k)
-	p.lintFormat()
-	p.lintLimits()
-	p.lintPattern()
-	p.lintTexts()
-	p.lintDefault()
-	q.lintSecretField(p.at, f)
-}
-
-func (p property) lintType() {
 	raw := p.k["type"]
 	t := p.k.Text("type")
 	switch {
@@ -53,6 +42,26 @@ func (p property) lintType() {
 	case !slices.Contains([]string{"string", "number", "integer", "boolean"}, t):
 		p.find("type-unknown", p.at+"/type", "%s has the type %s; it can be string, number, integer, boolean, or array for choices.", p.name, wording.Shorten(string(raw), 60))
 	}
+	p.lintChoices(p.at, p.k)
+	p.lintFormat()
+	p.lintLimits()
+	p.lintPattern()
+	for _, keyword := range []string{"title", "description"} {
+		if t := rawjson.KindOf(p.k[keyword]); t != rawjson.None && t != rawjson.String {
+			p.find("text-not-string", p.at+"/"+keyword, "The %s of %s is %s, not a string.", keyword, p.name, wording.WithArticle(t))
+		}
+	}
+	p.lintLinks(p.at+"/title", "title", wording.Head(p.k.Text("title"), wording.TextMost))
+	if p.field.Format != "uri" {
+		p.lintLinks(p.at+"/description", "description", p.field.Description)
+	}
+	p.lintDefault()
+	asked := secretIn(f)
+	isValue := func(f elicit.Field) bool { return f.Name == "value" }
+	if asked.sort == likely && isKey(wordsOf(f.Name)) && slices.ContainsFunc(q.fields, isValue) {
+		return // the name of a setting beside its value
+	}
+	q.findSecret(p.at, wording.Quoted(f.Label), asked)
 }
 
 // isWrong reports whether the schema at a pointer, or a part of it, already has a finding
@@ -143,20 +152,6 @@ func (p property) lintPattern() {
 	}
 	if err := elicit.CheckPattern(p.k.Text("pattern")); err != nil {
 		p.find("pattern-invalid", p.at+"/pattern", "The pattern of %s is no ECMA-262 expression: %s.", p.name, err)
-	}
-}
-
-// lintTexts judges the texts of a property for people. The texts of a field for an address
-// may contain one.
-func (p property) lintTexts() {
-	for _, keyword := range []string{"title", "description"} {
-		if t := rawjson.KindOf(p.k[keyword]); t != rawjson.None && t != rawjson.String {
-			p.find("text-not-string", p.at+"/"+keyword, "The %s of %s is %s, not a string.", keyword, p.name, wording.WithArticle(t))
-		}
-	}
-	p.lintLinks(p.at+"/title", "title", wording.Head(p.k.Text("title"), wording.TextMost))
-	if p.field.Format != "uri" {
-		p.lintLinks(p.at+"/description", "description", p.field.Description)
 	}
 }
 

@@ -24,30 +24,15 @@ func (q *question) lintMode() {
 	case q.mode == elicit.ModeURL && q.revision == june:
 		q.find("mode-unknown", "/mode", "Revision 2025-06-18 has no modes, so a client of it takes this for a form; URL mode came with 2025-11-25.")
 	case !slices.Contains(q.in.Declared, q.mode):
-		q.lintUndeclared()
-	}
-}
-
-func (q *question) lintUndeclared() {
-	place := "/mode"
-	if q.params["mode"] == nil {
-		place = ""
-	}
-	if len(q.in.Declared) == 0 {
-		q.find("mode-undeclared", place, "The client has not declared elicitation, so the server must not ask.")
-		return
-	}
-	q.find("mode-undeclared", place, "The question is in %s mode, and the client has declared %s only.", q.mode, q.in.Declared[0])
-}
-
-func (q *question) lintMessage() {
-	switch t := rawjson.KindOf(q.params["message"]); {
-	case t == rawjson.None:
-		q.find("message-missing", "", "The question has no message that says why it is asked.")
-	case t != rawjson.String:
-		q.find("message-missing", "/message", "The message is %s, not a string.", wording.WithArticle(t))
-	case strings.TrimSpace(q.params.Text("message")) == "":
-		q.find("message-empty", "/message", "The message is empty, so nobody can tell why the question is asked.")
+		place := "/mode"
+		if q.params["mode"] == nil {
+			place = ""
+		}
+		if len(q.in.Declared) == 0 {
+			q.find("mode-undeclared", place, "The client has not declared elicitation, so the server must not ask.")
+			return
+		}
+		q.find("mode-undeclared", place, "The question is in %s mode, and the client has declared %s only.", q.mode, q.in.Declared[0])
 	}
 }
 
@@ -89,10 +74,6 @@ func (q *question) lintForm() {
 		q.find("asked-again", "", "The same question was already answered in this call; if the answer would not do, the message should say why.")
 	}
 	q.lintSchema(schema)
-	q.lintSecretMessage(message)
-}
-
-func (q *question) lintSecretMessage(message string) {
 	asked := secretInMessage(message)
 	if q.has("secret-in-form", "identity-in-form") {
 		return
@@ -105,15 +86,6 @@ func (q *question) lintSecretMessage(message string) {
 		asked.sort = likely // the fields may ask for something else
 	}
 	q.findSecret("/message", "The message", asked)
-}
-
-func (q *question) lintSecretField(ptr string, f elicit.Field) {
-	asked := secretIn(f)
-	isValue := func(f elicit.Field) bool { return f.Name == "value" }
-	if asked.sort == likely && isKey(wordsOf(f.Name)) && slices.ContainsFunc(q.fields, isValue) {
-		return // the name of a setting beside its value
-	}
-	q.findSecret(ptr, wording.Quoted(f.Label), asked)
 }
 
 // findSecret adds the finding that a message or field asks for a secret, if it does, with
@@ -178,8 +150,33 @@ func (q *question) lintAddress() {
 	default:
 		q.find("url-insecure", "/url", "The url's scheme is %s, where HTTPS is expected.", v.Scheme)
 	}
-	q.lintUser(v.User)
-	q.lintCarried(v.Carried)
+	name, password, _ := strings.Cut(strings.TrimSuffix(v.User, "@"), ":")
+	switch {
+	case v.User == "":
+	case password != "" || link.IsKey(name):
+		q.find("url-credentials", "/url", "The url has a password or a key in it, before the @.")
+	default:
+		q.guess("url-credentials", "/url", "What stands before the @ of the url may be a user name or a key. Browsers hide or drop it.")
+	}
+	if v.Carried.Credentials != nil {
+		q.find("url-credentials", "/url", "The url carries what looks like a password or a key, in %s. Whoever sees the address has it.", wording.QuotedSeries(v.Carried.Credentials))
+	}
+	switch {
+	case v.Carried.Presigned:
+		q.find("url-preauthenticated", "/url", "The url looks signed in already: whoever has it can open what it leads to. It should ask who is there.")
+	case v.Carried.Sessions != nil:
+		q.find("url-preauthenticated", "/url", "The url looks signed in already, by %s: whoever has it can use it.", wording.QuotedSeries(v.Carried.Sessions))
+	case v.Carried.PossibleSessions != nil:
+		q.guess("url-preauthenticated", "/url", "The url may be signed in already, by %s. It must not open anything protected without asking who is there.", wording.QuotedSeries(v.Carried.PossibleSessions))
+	}
+	switch {
+	case v.Carried.Personal != nil:
+		q.find("url-personal-data", "/url", "The url carries what looks like personal data, in %s.", wording.QuotedSeries(v.Carried.Personal))
+	case v.Carried.PossiblyPersonal != nil:
+		q.guess("url-personal-data", "/url", "The url may carry personal data, in %s.", wording.QuotedSeries(v.Carried.PossiblyPersonal))
+	case v.Carried.EmailInPath:
+		q.guess("url-personal-data", "/url", "The url may carry personal data: an e-mail address stands in its path.")
+	}
 }
 
 func lettered(r rune) rune {
@@ -196,37 +193,4 @@ func page(raw string) string {
 		raw = raw[:i]
 	}
 	return strings.TrimSuffix(raw, "/")
-}
-
-func (q *question) lintUser(user string) {
-	name, password, _ := strings.Cut(strings.TrimSuffix(user, "@"), ":")
-	switch {
-	case user == "":
-	case password != "" || link.IsKey(name):
-		q.find("url-credentials", "/url", "The url has a password or a key in it, before the @.")
-	default:
-		q.guess("url-credentials", "/url", "What stands before the @ of the url may be a user name or a key. Browsers hide or drop it.")
-	}
-}
-
-func (q *question) lintCarried(c link.Carried) {
-	if c.Credentials != nil {
-		q.find("url-credentials", "/url", "The url carries what looks like a password or a key, in %s. Whoever sees the address has it.", wording.QuotedSeries(c.Credentials))
-	}
-	switch {
-	case c.Presigned:
-		q.find("url-preauthenticated", "/url", "The url looks signed in already: whoever has it can open what it leads to. It should ask who is there.")
-	case c.Sessions != nil:
-		q.find("url-preauthenticated", "/url", "The url looks signed in already, by %s: whoever has it can use it.", wording.QuotedSeries(c.Sessions))
-	case c.PossibleSessions != nil:
-		q.guess("url-preauthenticated", "/url", "The url may be signed in already, by %s. It must not open anything protected without asking who is there.", wording.QuotedSeries(c.PossibleSessions))
-	}
-	switch {
-	case c.Personal != nil:
-		q.find("url-personal-data", "/url", "The url carries what looks like personal data, in %s.", wording.QuotedSeries(c.Personal))
-	case c.PossiblyPersonal != nil:
-		q.guess("url-personal-data", "/url", "The url may carry personal data, in %s.", wording.QuotedSeries(c.PossiblyPersonal))
-	case c.EmailInPath:
-		q.guess("url-personal-data", "/url", "The url may carry personal data: an e-mail address stands in its path.")
-	}
 }

@@ -241,7 +241,42 @@ func (s *session) receivedNotification(f *wire.Frame) {
 	switch {
 	case f.Truncated:
 	case f.Method == mcp.NotificationElicitComplete:
-		s.receivedCompletion(f.Message.Params)
+		s.broken(0, "completion-removed", "/method", "notifications/elicitation/complete is gone since 2026-07-28; the client learns the outcome by retrying.")
+		s.broken(0, "completion-early", "/method", "Revision 2025-06-18 has no URL mode, and so nothing that notifications/elicitation/complete could be about.")
+		const at = "/params/elicitationId"
+		raw := rawjson.Member(f.Message.Params, "elicitationId")
+		switch t := rawjson.KindOf(f.Message.Params); {
+		case t != rawjson.Object:
+			place := "/params"
+			if t == rawjson.None {
+				place = ""
+			}
+			s.broken(0, "completion-malformed", place, "The notification has no params that name an elicitation, so nobody can tell which one is complete.")
+		case raw == nil:
+			s.broken(0, "completion-malformed", "/params", "The notification has no elicitationId, so nobody can tell which elicitation is complete.")
+		case rawjson.KindOf(raw) != rawjson.String:
+			s.broken(0, "completion-malformed", at, "The elicitationId is %s, not a string.", wording.WithArticle(rawjson.KindOf(raw)))
+		default:
+			id := rawjson.Text(raw)
+			one := s.offers[id]
+			if one == nil {
+				if s.greeted && len(s.offers) < most { // otherwise the offer can be older than the log, or no longer kept
+					s.broken(0, "completion-unknown", at, "No elicitation so far in this session has the id %s; clients ignore the notification.", wording.Quoted(id))
+				}
+				return
+			}
+			switch one.state {
+			case open:
+			case ofForm:
+				s.broken(0, "completion-of-form", at, "The elicitation %s is not in URL mode; it is complete with its answer, and has no completion to notify.", wording.Quoted(id))
+				return
+			case completed:
+				s.broken(0, "completion-repeated", at, "The elicitation %s was complete already; clients ignore the second notification.", wording.Quoted(id))
+			case turnedDown:
+				s.broken(0, "completion-declined", at, "The user did not accept the elicitation %s, and yet it is said to be complete.", wording.Quoted(id))
+			}
+			one.state = completed
+		}
 	case f.Method == mcp.NotificationCancelled:
 		id := rawjson.Member(f.Message.Params, "requestId")
 		s.settle(wire.IDKey(id))
@@ -257,7 +292,10 @@ func (s *session) receivedNotification(f *wire.Frame) {
 	case f.Method == mcp.NotificationMessage:
 		s.receivedLog(f.Message.Params)
 	case strings.HasSuffix(f.Method, "/list_changed"):
-		s.receivedChange(f.Method)
+		list := strings.TrimSuffix(strings.TrimPrefix(f.Method, "notifications/"), "/list_changed")
+		if s.offered != nil && string(rawjson.Member(s.offered, list, "listChanged")) != "true" {
+			s.broken(0, "change-undeclared", "/method", "The server has not declared that it tells when its %s change (listChanged).", list)
+		}
 	case f.Method == mcp.MethodPing || mcp.IsInput(f.Method):
 		s.broken(0, "request-without-id", "", "%s is a request and has no id, so nothing can answer it.", f.Method)
 	}
@@ -300,53 +338,4 @@ func (s *session) receivedLog(params json.RawMessage) {
 			return
 		}
 	}
-}
-
-func (s *session) receivedChange(method string) {
-	list := strings.TrimSuffix(strings.TrimPrefix(method, "notifications/"), "/list_changed")
-	if s.offered != nil && string(rawjson.Member(s.offered, list, "listChanged")) != "true" {
-		s.broken(0, "change-undeclared", "/method", "The server has not declared that it tells when its %s change (listChanged).", list)
-	}
-}
-
-func (s *session) receivedCompletion(params json.RawMessage) {
-	s.broken(0, "completion-removed", "/method", "notifications/elicitation/complete is gone since 2026-07-28; the client learns the outcome by retrying.")
-	s.broken(0, "completion-early", "/method", "Revision 2025-06-18 has no URL mode, and so nothing that notifications/elicitation/complete could be about.")
-	const at = "/params/elicitationId"
-	raw := rawjson.Member(params, "elicitationId")
-	switch t := rawjson.KindOf(params); {
-	case t != rawjson.Object:
-		place := "/params"
-		if t == rawjson.None {
-			place = ""
-		}
-		s.broken(0, "completion-malformed", place, "The notification has no params that name an elicitation, so nobody can tell which one is complete.")
-	case raw == nil:
-		s.broken(0, "completion-malformed", "/params", "The notification has no elicitationId, so nobody can tell which elicitation is complete.")
-	case rawjson.KindOf(raw) != rawjson.String:
-		s.broken(0, "completion-malformed", at, "The elicitationId is %s, not a string.", wording.WithArticle(rawjson.KindOf(raw)))
-	default:
-		s.complete(rawjson.Text(raw), at)
-	}
-}
-
-func (s *session) complete(id, at string) {
-	one := s.offers[id]
-	if one == nil {
-		if s.greeted && len(s.offers) < most { // otherwise the offer can be older than the log, or no longer kept
-			s.broken(0, "completion-unknown", at, "No elicitation so far in this session has the id %s; clients ignore the notification.", wording.Quoted(id))
-		}
-		return
-	}
-	switch one.state {
-	case open:
-	case ofForm:
-		s.broken(0, "completion-of-form", at, "The elicitation %s is not in URL mode; it is complete with its answer, and has no completion to notify.", wording.Quoted(id))
-		return
-	case completed:
-		s.broken(0, "completion-repeated", at, "The elicitation %s was complete already; clients ignore the second notification.", wording.Quoted(id))
-	case turnedDown:
-		s.broken(0, "completion-declined", at, "The user did not accept the elicitation %s, and yet it is said to be complete.", wording.Quoted(id))
-	}
-	one.state = completed
 }

@@ -41,13 +41,6 @@ func Result(result json.RawMessage, method, revision string) []Finding {
 		l.find("result-type-unknown", "/resultType", "The protocol has no resultType %s. Unless an extension that both sides declare brings it, clients have to take the result as invalid.", wording.Quoted(kind))
 		return l.findings
 	}
-	l.lintContent(result, method)
-	l.lintCaching(result, method)
-	return l.findings
-}
-
-// lintContent judges the content of a tool's result. A task in its place has none.
-func (l *linter) lintContent(result json.RawMessage, method string) {
 	content := rawjson.Member(result, "content")
 	switch t := rawjson.KindOf(content); {
 	case method != mcp.MethodCallTool || t == rawjson.Array || rawjson.Member(result, "task") != nil:
@@ -56,6 +49,8 @@ func (l *linter) lintContent(result json.RawMessage, method string) {
 	default:
 		l.find("content-not-list", "/content", "The content of the tool's result is %s, not a list.", wording.WithArticle(t))
 	}
+	l.lintCaching(result, method)
+	return l.findings
 }
 
 // lintCaching judges the hints for caching of the results that must have them.

@@ -41,11 +41,6 @@ func (q *question) lintSchema(schema json.RawMessage) {
 	default:
 		q.find("properties-missing", schemaAt+"/properties", "The schema's properties are %s, not an object.", wording.WithArticle(t))
 	}
-	q.lintProperties(k)
-	q.lintValid(schema)
-}
-
-func (q *question) lintProperties(k elicit.Keywords) {
 	q.fields, _ = elicit.FieldsIn(k["properties"], k["required"])
 	if len(q.fields) > wellScoped {
 		q.find("too-many-fields", schemaAt+"/properties", "The form has %d fields. Short forms get answered; consider asking in steps.", len(q.fields))
@@ -61,13 +56,6 @@ func (q *question) lintProperties(k elicit.Keywords) {
 			q.find("required-unknown", fmt.Sprintf("%s/required/%d", schemaAt, i), "The required property %s is not among the properties, so no form can give it.", wording.Quoted(name))
 		}
 	}
-}
-
-const invalidMost = 10
-
-// lintValid adds findings for parts of the schema that are invalid by its own dialect,
-// unless another finding covers them.
-func (q *question) lintValid(schema json.RawMessage) {
 	_, err := elicit.Check(schema, json.RawMessage(`{}`))
 	var invalid *elicit.SchemaError
 	if !errors.As(err, &invalid) {
@@ -79,6 +67,8 @@ func (q *question) lintValid(schema json.RawMessage) {
 		}
 	}
 }
+
+const invalidMost = 10
 
 // saysFault reports whether a finding covers the place in the schema, or a place around
 // it.
@@ -168,7 +158,34 @@ func (p property) lintChoices(at string, k elicit.Keywords) {
 		case keyword == "anyOf" && !items:
 			p.find("choice-keyword", place, "The choices of a single choice with titles are listed in oneOf, not in anyOf.")
 		}
-		p.lintTitled(place, list)
+		seen := make(map[string]bool)
+		faults := p.faults()
+		for i, entry := range rawjson.Elements(list) {
+			place := fmt.Sprintf("%s/%d", place, i)
+			value, title := rawjson.Member(entry, "const"), rawjson.Member(entry, "title")
+			missing := ""
+			switch {
+			case value == nil && title == nil:
+				missing = "neither const nor title"
+			case value == nil:
+				missing = "no const"
+			case rawjson.KindOf(title) != rawjson.String:
+				missing = "no title"
+			}
+			if missing != "" {
+				faults.find("choice-incomplete", place, "Choice %d of %s has %s.", i+1, p.name, missing)
+			}
+			if value == nil {
+				continue
+			}
+			if rawjson.KindOf(value) != rawjson.String {
+				faults.find("enum-not-text", place+"/const", "A choice of %s is %s, not a string.", p.name, wording.WithArticle(rawjson.KindOf(value)))
+			}
+			if seen[string(value)] {
+				faults.find("choice-duplicate", place, "The choice %s of %s is listed twice; under oneOf, validators then reject it.", wording.Shorten(string(value), 60), p.name)
+			}
+			seen[string(value)] = true
+		}
 	}
 }
 
@@ -220,36 +237,5 @@ func (p property) lintNames(at string, names json.RawMessage, choices int) {
 	}
 	if n != choices {
 		p.find("enum-names-length", at, "%s has %s and %s for them.", p.name, wording.Plural(choices, "choice"), wording.Plural(n, "name"))
-	}
-}
-
-func (p property) lintTitled(at string, list json.RawMessage) {
-	seen := make(map[string]bool)
-	faults := p.faults()
-	for i, entry := range rawjson.Elements(list) {
-		place := fmt.Sprintf("%s/%d", at, i)
-		value, title := rawjson.Member(entry, "const"), rawjson.Member(entry, "title")
-		missing := ""
-		switch {
-		case value == nil && title == nil:
-			missing = "neither const nor title"
-		case value == nil:
-			missing = "no const"
-		case rawjson.KindOf(title) != rawjson.String:
-			missing = "no title"
-		}
-		if missing != "" {
-			faults.find("choice-incomplete", place, "Choice %d of %s has %s.", i+1, p.name, missing)
-		}
-		if value == nil {
-			continue
-		}
-		if rawjson.KindOf(value) != rawjson.String {
-			faults.find("enum-not-text", place+"/const", "A choice of %s is %s, not a string.", p.name, wording.WithArticle(rawjson.KindOf(value)))
-		}
-		if seen[string(value)] {
-			faults.find("choice-duplicate", place, "The choice %s of %s is listed twice; under oneOf, validators then reject it.", wording.Shorten(string(value), 60), p.name)
-		}
-		seen[string(value)] = true
 	}
 }

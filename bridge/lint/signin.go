@@ -38,30 +38,26 @@ func (s *session) noted(f *wire.Frame) {
 	switch {
 	case f.Note == nil:
 	case f.Note.Kind == wire.NoteHTTPStatus:
-		s.challenged(strings.Join(f.Header.Values("WWW-Authenticate"), ", "), f.Status)
+		challenge := strings.Join(f.Header.Values("WWW-Authenticate"), ", ")
+		switch wants := wantsScope.MatchString(challenge); {
+		case f.Status == http.StatusUnauthorized && !bearer.MatchString(challenge):
+			s.broken(0, "challenge-missing", "", "The answer is HTTP 401, and has no WWW-Authenticate header with a challenge for a Bearer token.")
+		case f.Status == http.StatusUnauthorized && !namesScope.MatchString(challenge):
+			s.broken(0, "challenge-scope-missing", "", "The challenge does not say which scope a token needs.")
+		case f.Status == http.StatusForbidden && wants && !namesScope.MatchString(challenge):
+			s.broken(0, "scope-unnamed", "", "The challenge does not say which scope is missing.")
+		}
+		if f.Status == http.StatusUnauthorized || f.Status == http.StatusForbidden {
+			s.metadata = ""
+			if m := metadataAt.FindStringSubmatch(challenge); m != nil {
+				s.metadata = m[1]
+			}
+		}
 	case f.Note.Kind == wire.NoteSignIn && f.Note.SignIn != nil:
 		if s.signIn.number != f.Note.SignIn.Number {
 			s.signIn = signIn{number: f.Note.SignIn.Number, named: s.metadata}
 		}
 		s.step(f, f.Note.SignIn)
-	}
-}
-
-// challenged judges the WWW-Authenticate header of an error response of the server.
-func (s *session) challenged(challenge string, status int) {
-	switch wants := wantsScope.MatchString(challenge); {
-	case status == http.StatusUnauthorized && !bearer.MatchString(challenge):
-		s.broken(0, "challenge-missing", "", "The answer is HTTP 401, and has no WWW-Authenticate header with a challenge for a Bearer token.")
-	case status == http.StatusUnauthorized && !namesScope.MatchString(challenge):
-		s.broken(0, "challenge-scope-missing", "", "The challenge does not say which scope a token needs.")
-	case status == http.StatusForbidden && wants && !namesScope.MatchString(challenge):
-		s.broken(0, "scope-unnamed", "", "The challenge does not say which scope is missing.")
-	}
-	if status == http.StatusUnauthorized || status == http.StatusForbidden {
-		s.metadata = ""
-		if m := metadataAt.FindStringSubmatch(challenge); m != nil {
-			s.metadata = m[1]
-		}
 	}
 }
 
@@ -77,12 +73,32 @@ func (s *session) step(f *wire.Frame, in *wire.SignIn) {
 	absent := f.Status >= 400 && f.Status < 500
 	switch step := in.Step; {
 	case step == wire.StepResource && absent:
-		s.noResource(at)
+		now := &s.signIn
+		last := at.Path == "/.well-known/oauth-protected-resource" // clients look there last
+		if now.found || now.missing || at.String() != now.named && !last {
+			return
+		}
+		now.missing = true
+		if at.String() == now.named {
+			s.broken(0, "resource-metadata-missing", "", "The challenge says that the server's metadata is here, and it is not.")
+			return
+		}
+		s.broken(0, "resource-metadata-missing", "", "The server has no metadata at either of its well-known addresses, and its challenge names none.")
 	case step == wire.StepResource && f.Status == http.StatusOK && !document:
 		s.signIn.missing = true
 		s.broken(0, "resource-metadata-invalid", "", "The metadata of the server is not a JSON object.")
 	case step == wire.StepResource && document:
-		s.resource(at, body)
+		s.signIn.found = true
+		if got := rawjson.Text(rawjson.Member(body, "resource")); s.server != nil && !s.isResource(got, at) {
+			s.broken(0, "resource-mismatch", "", "The metadata is that of %q, and not of the server, %s.", got, s.server)
+		}
+		servers := rawjson.Strings(rawjson.Member(body, "authorization_servers"))
+		if len(servers) == 0 {
+			s.broken(0, "authorization-server-missing", "", "The metadata has no authorization_servers, or an empty list.")
+			return
+		}
+		s.signIn.issuer = servers[0]
+		s.secure("authorization server", s.signIn.issuer)
 	case step == wire.StepServer && absent:
 		// Clients look at this place last.
 		if s.signIn.found && strings.HasSuffix(at.Path, "/.well-known/openid-configuration") {
@@ -91,9 +107,26 @@ func (s *session) step(f *wire.Frame, in *wire.SignIn) {
 	case step == wire.StepServer && f.Status == http.StatusOK && !document:
 		s.broken(0, "server-metadata-invalid", "", "The metadata of the authorization server is not a JSON object.")
 	case step == wire.StepServer && document:
-		s.authorizationServer(body)
+		issuer := rawjson.Text(rawjson.Member(body, "issuer"))
+		if want := s.signIn.issuer; want != "" && strings.TrimSuffix(issuer, "/") != strings.TrimSuffix(want, "/") {
+			s.broken(0, "issuer-mismatch", "", "The issuer is %q, and not %q, as the server's metadata says.", issuer, want)
+		}
+		s.signIn.issuer = issuer
+		s.signIn.promises = string(rawjson.Member(body, "authorization_response_iss_parameter_supported")) == "true"
+		if !slices.Contains(rawjson.Strings(rawjson.Member(body, "code_challenge_methods_supported")), "S256") {
+			s.broken(0, "s256-missing", "", "The metadata does not have S256 in code_challenge_methods_supported.")
+		}
+		for _, name := range []string{"authorization_endpoint", "token_endpoint", "registration_endpoint"} {
+			s.secure(name, rawjson.Text(rawjson.Member(body, name)))
+		}
 	case step == wire.StepRedirect:
-		s.cameBack(at.Query())
+		switch iss := at.Query().Get("iss"); {
+		case s.signIn.issuer == "", iss == s.signIn.issuer:
+		case iss != "":
+			s.broken(0, "iss-mismatch", "", "The redirect has the issuer %q, and not %q.", iss, s.signIn.issuer)
+		case s.signIn.promises:
+			s.broken(0, "iss-mismatch", "", "The redirect has no iss, which the metadata of the authorization server promises.")
+		}
 	}
 }
 
@@ -113,36 +146,6 @@ func (s *session) addresses(f *wire.Frame, at *url.URL) {
 	}
 }
 
-// noResource judges a response 4xx from a place that may have the metadata of the server.
-func (s *session) noResource(at *url.URL) {
-	now := &s.signIn
-	last := at.Path == "/.well-known/oauth-protected-resource" // clients look there last
-	if now.found || now.missing || at.String() != now.named && !last {
-		return
-	}
-	now.missing = true
-	if at.String() == now.named {
-		s.broken(0, "resource-metadata-missing", "", "The challenge says that the server's metadata is here, and it is not.")
-		return
-	}
-	s.broken(0, "resource-metadata-missing", "", "The server has no metadata at either of its well-known addresses, and its challenge names none.")
-}
-
-// resource judges the metadata of the server.
-func (s *session) resource(at *url.URL, body json.RawMessage) {
-	s.signIn.found = true
-	if got := rawjson.Text(rawjson.Member(body, "resource")); s.server != nil && !s.isResource(got, at) {
-		s.broken(0, "resource-mismatch", "", "The metadata is that of %q, and not of the server, %s.", got, s.server)
-	}
-	servers := rawjson.Strings(rawjson.Member(body, "authorization_servers"))
-	if len(servers) == 0 {
-		s.broken(0, "authorization-server-missing", "", "The metadata has no authorization_servers, or an empty list.")
-		return
-	}
-	s.signIn.issuer = servers[0]
-	s.secure("authorization server", s.signIn.issuer)
-}
-
 // isResource reports whether metadata at a place may name the resource: the server, or at
 // the root path also the origin of the server.
 func (s *session) isResource(resource string, at *url.URL) bool {
@@ -151,36 +154,9 @@ func (s *session) isResource(resource string, at *url.URL) bool {
 	return same(s.server) || at.Path == "/.well-known/oauth-protected-resource" && same(&root)
 }
 
-// authorizationServer judges the metadata of the authorization server.
-func (s *session) authorizationServer(body json.RawMessage) {
-	issuer := rawjson.Text(rawjson.Member(body, "issuer"))
-	if want := s.signIn.issuer; want != "" && strings.TrimSuffix(issuer, "/") != strings.TrimSuffix(want, "/") {
-		s.broken(0, "issuer-mismatch", "", "The issuer is %q, and not %q, as the server's metadata says.", issuer, want)
-	}
-	s.signIn.issuer = issuer
-	s.signIn.promises = string(rawjson.Member(body, "authorization_response_iss_parameter_supported")) == "true"
-	if !slices.Contains(rawjson.Strings(rawjson.Member(body, "code_challenge_methods_supported")), "S256") {
-		s.broken(0, "s256-missing", "", "The metadata does not have S256 in code_challenge_methods_supported.")
-	}
-	for _, name := range []string{"authorization_endpoint", "token_endpoint", "registration_endpoint"} {
-		s.secure(name, rawjson.Text(rawjson.Member(body, name)))
-	}
-}
-
 // secure judges the URL of an authorization server or of one of its endpoints; "" passes.
 func (s *session) secure(what, address string) {
 	if v := link.Judge(address); v.Scheme == "http" && !v.Loopback {
 		s.broken(0, "endpoint-insecure", "", "The %s %s does not use HTTPS.", what, address)
-	}
-}
-
-// cameBack judges the query of the redirect from the authorization server.
-func (s *session) cameBack(q url.Values) {
-	switch iss := q.Get("iss"); {
-	case s.signIn.issuer == "", iss == s.signIn.issuer:
-	case iss != "":
-		s.broken(0, "iss-mismatch", "", "The redirect has the issuer %q, and not %q.", iss, s.signIn.issuer)
-	case s.signIn.promises:
-		s.broken(0, "iss-mismatch", "", "The redirect has no iss, which the metadata of the authorization server promises.")
 	}
 }

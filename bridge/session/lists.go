@@ -142,7 +142,19 @@ func (s *Session) readPages(r *conversation.Reader) error {
 				return err
 			}
 			if reply.Question != 0 {
-				s.askForList(r.List.Method, reply)
+				// No call waits for these questions: the list is read again once the URLs are visited.
+				asked := elicit.AskedIn(reply.Message)
+				for i, a := range asked {
+					r := conversation.InputRequest{Question: conversation.Question{
+						Number: reply.Question + i, List: r.List.Method, Via: a.Via, Method: a.Method, Params: a.Params, Asked: s.Log.Head(reply.Seq).Time,
+						AskedSeq: reply.Seq, Pointer: a.Pointer, Place: i + 1, Of: len(asked),
+					}}
+					s.Judge(&r)
+					if r.Refusal == nil && s.owner.IsAsked(s, r.Request.ElicitationID, r.Request.URL) {
+						r.Refusal = &conversation.CapabilityRefusal{Code: mcp.CodeInvalidRequest, Message: "another list requires the same URL, and you are asked for it already"}
+					}
+					s.owner.Asked(s, r)
+				}
 			}
 			return fmt.Errorf("error %d: %s", e.Code, e.Message)
 		}
@@ -201,22 +213,4 @@ func (s *Session) forbidden(item conversation.Item) error {
 		return fmt.Errorf("the tool %q must not be used over HTTP, and is left out: %w", item.Key, err)
 	}
 	return nil
-}
-
-// askForList asks the person to visit the URLs that error -32042 on a list request
-// requires. No call waits for these questions: the list is read again once the URLs are
-// visited.
-func (s *Session) askForList(method string, reply *Reply) {
-	asked := elicit.AskedIn(reply.Message)
-	for i, a := range asked {
-		r := conversation.InputRequest{Question: conversation.Question{
-			Number: reply.Question + i, List: method, Via: a.Via, Method: a.Method, Params: a.Params, Asked: s.Log.Head(reply.Seq).Time,
-			AskedSeq: reply.Seq, Pointer: a.Pointer, Place: i + 1, Of: len(asked),
-		}}
-		s.Judge(&r)
-		if r.Refusal == nil && s.owner.IsAsked(s, r.Request.ElicitationID, r.Request.URL) {
-			r.Refusal = &conversation.CapabilityRefusal{Code: mcp.CodeInvalidRequest, Message: "another list requires the same URL, and you are asked for it already"}
-		}
-		s.owner.Asked(s, r)
-	}
 }

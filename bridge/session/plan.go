@@ -258,17 +258,3 @@ func (s *Session) spoil(raw []byte) (transport.Outgoing, bool) {
 	}
 	return paced(f, how.Pace), true
 }
-
-// sentDeliberately logs deliberately wrong bytes, unless they are a spoilt request,
-// which sentRequest logs.
-func (s *Session) sentDeliberately(u transport.Unit) bool {
-	f := s.labelled(u.Frame, wire.ClientToServer)
-	s.mu.Lock()
-	if in := s.incoming[wire.IDKey(u.Message.ID)]; u.Message.Kind.IsResponse() && in != nil && in.question == f.Question {
-		delete(s.incoming, wire.IDKey(u.Message.ID))
-		s.late = remember(s.late, in)
-	}
-	s.mu.Unlock()
-	s.Log.Append(f)
-	return true
-}

@@ -19,10 +19,18 @@ import (
 // sent, such as the response to a cancelled request (specification 2025-11-25,
 // Cancellation, Behavior Requirements).
 func (s *Session) Sending(u transport.Unit) bool {
-	if u.Fault != "" && (u.Message.Kind != wire.Request || u.Actor != "") {
-		return s.sentDeliberately(u)
-	}
 	f := s.labelled(u.Frame, wire.ClientToServer)
+	if u.Fault != "" && (u.Message.Kind != wire.Request || u.Actor != "") {
+		// Bytes of a fault, unless they are a spoilt request, which sentRequest logs.
+		s.mu.Lock()
+		if in := s.incoming[wire.IDKey(u.Message.ID)]; u.Message.Kind.IsResponse() && in != nil && in.question == f.Question {
+			delete(s.incoming, wire.IDKey(u.Message.ID))
+			s.late = remember(s.late, in)
+		}
+		s.mu.Unlock()
+		s.Log.Append(f)
+		return true
+	}
 	switch u.Message.Kind {
 	case wire.Request:
 		return s.sentRequest(u.Message, f)
@@ -207,7 +215,19 @@ func (s *Session) sendResponses(link *transport.Link, failed <-chan struct{}) {
 			slots <- struct{}{}
 			s.Go(func() {
 				defer func() { <-slots }()
-				s.sendResponse(link, r)
+				var failure *jsonrpc.Error
+				if r.Error != nil {
+					failure = &jsonrpc.Error{Code: r.Error.Code, Message: r.Error.Message}
+				}
+				if err := link.Respond(s.life, r.ID, r.Result, failure); err != nil {
+					s.Logger.Debug("sending a response", "server", s.Spec.Name, "id", string(r.ID), "error", err)
+				}
+				s.mu.Lock()
+				sent := r.sent
+				s.mu.Unlock()
+				if !sent {
+					r.Unsent()
+				}
 			})
 		}
 		if ended {
@@ -220,22 +240,5 @@ func (s *Session) sendResponses(link *transport.Link, failed <-chan struct{}) {
 		case <-s.ctx.Done():
 			ended = true
 		}
-	}
-}
-
-// sendResponse sends one response. If that fails, the tap records why.
-func (s *Session) sendResponse(link *transport.Link, r *Response) {
-	var failure *jsonrpc.Error
-	if r.Error != nil {
-		failure = &jsonrpc.Error{Code: r.Error.Code, Message: r.Error.Message}
-	}
-	if err := link.Respond(s.life, r.ID, r.Result, failure); err != nil {
-		s.Logger.Debug("sending a response", "server", s.Spec.Name, "id", string(r.ID), "error", err)
-	}
-	s.mu.Lock()
-	sent := r.sent
-	s.mu.Unlock()
-	if !sent {
-		r.Unsent()
 	}
 }

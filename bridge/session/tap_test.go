@@ -176,7 +176,7 @@ func FuzzTap(f *testing.F) {
 		s, l := tapped(t, map[bool]string{false: mcp.Revision20251125, true: mcp.Revision20260728}[modern])
 		ctx, stop := context.WithCancelCause(s.Context())
 		defer stop(TakenBack("stopped by the user"))
-		s.knows(1)
+		s.calls = append(s.calls, 1)
 		s.tickets["call-1-1"] = &outgoing{call: 1, round: 1, ctx: ctx}
 		for raw := range bytes.SplitSeq(lines, []byte("\n")) {
 			line, ours := bytes.CutPrefix(raw, []byte(">"))
