@@ -102,7 +102,6 @@ var suite = map[string]story{
 	},
 }
 
-// addSuitePrompt adds the prompt that the suite asks for.
 func (s *Server) addSuitePrompt() {
 	s.mcp.AddPrompt(&mcp.Prompt{Name: "test_input_required_result_prompt"}, telling[*mcp.GetPromptParams](s, func(ctx context.Context, v *visit) (*mcp.GetPromptResult, error) {
 		var about struct{ Context string }

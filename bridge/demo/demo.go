@@ -116,7 +116,6 @@ func New(o Options) *Server {
 	return s
 }
 
-// tools returns the tools of the server in their order.
 func (s *Server) tools() []tool {
 	if s.options.Conformance {
 		return conformance

@@ -123,7 +123,6 @@ func (d *desk) close() error {
 	return err
 }
 
-// card returns the card with this id, and makes it if there is none.
 func (d *desk) card(id string, s service, session *mcp.ServerSession, then func(*card)) (*card, error) {
 	if err := d.listen(); err != nil {
 		return nil, err

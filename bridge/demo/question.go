@@ -88,7 +88,6 @@ func (q question) encode(revision string) json.RawMessage {
 	return mustJSON(p)
 }
 
-// modesOf returns the elicitation modes that a client has declared.
 func modesOf(revision string, c *mcp.ClientCapabilities) []string {
 	modes := []string{}
 	if c == nil || c.Elicitation == nil {
@@ -285,7 +284,6 @@ func (q question) gathered(content json.RawMessage) json.RawMessage {
 // choice is one of the choices of a multiple-choice property.
 type choice struct{ Const, Title string }
 
-// choicesOf returns the choices of a multiple-choice property; nil for other properties.
 func choicesOf(property json.RawMessage) (list []choice) {
 	items := rawjson.Member(property, "items")
 	for _, value := range rawjson.Elements(rawjson.Member(items, "enum")) {

@@ -145,7 +145,6 @@ func failed(format string, a ...any) *mcp.CallToolResult {
 // variant is one of the options of a tool, chosen by name.
 type variant interface{ id() string }
 
-// namesOf returns the JSON array of the names of variants.
 func namesOf[V variant](list []V) string {
 	names := make([]string, len(list))
 	for i, v := range list {

@@ -53,7 +53,6 @@ type notes struct {
 	Memos   map[string]string `json:"memos,omitempty"`
 }
 
-// revisionOf returns the revision to answer a request in.
 func revisionOf[P mcp.Params](r *mcp.ServerRequest[P]) string {
 	if v, _ := r.Params.GetMeta()[mcp.MetaKeyProtocolVersion].(string); v >= protocol.Revision20260728 {
 		return v
@@ -190,7 +189,6 @@ func (v *visit) pause(ctx context.Context, d time.Duration) error {
 
 var errState = errors.New("requestState is not one that this server gave out for this request")
 
-// newSeal returns a cipher for requestState with a new key.
 func newSeal() cipher.AEAD {
 	key := make([]byte, 32)
 	rand.Read(key)

@@ -197,7 +197,6 @@ func (t tick) Validate(*jsonschema.ValidatorContext, any) {
 	}
 }
 
-// pattern compiles a regular expression for the validator.
 func (c *checker) pattern(source string) (jsonschema.Regexp, error) {
 	c.inTime()
 	re, err := compilePattern(source)

@@ -257,7 +257,6 @@ func (f Field) DefaultProblem() string {
 	return "The schema’s default, " + briefly(f.Default) + ", is not " + what + ", so " + left + "."
 }
 
-// briefly shows a JSON value inside a sentence.
 func briefly(value json.RawMessage) string {
 	if text, exact := rawjson.Unquote(value); exact {
 		return wording.Quoted(text)

@@ -40,7 +40,6 @@ func (x *explainer) add(location []string, keyword, text string) {
 	x.problems = append(x.problems, p)
 }
 
-// fieldNamed returns the index of a field, -1 if there is none.
 func (x *explainer) fieldNamed(name string) int {
 	if x.index == nil {
 		x.index = indexOf(x.fields)

@@ -127,7 +127,6 @@ func FieldsIn(properties, required json.RawMessage) (fields []Field, all bool) {
 	return fields, true
 }
 
-// indexOf returns the indexes of fields by their names.
 func indexOf(fields []Field) map[string]int {
 	index := make(map[string]int, len(fields))
 	for i, f := range fields {
@@ -228,7 +227,6 @@ func (f *Field) textControl(k Keywords, kind string) error {
 	return nil
 }
 
-// typeKeyword returns the value of "type"; "" if it is absent.
 func typeKeyword(raw json.RawMessage) (string, error) {
 	switch rawjson.KindOf(raw) {
 	case rawjson.None:
@@ -304,7 +302,6 @@ func choicesIn(keyword string, list, enumNames json.RawMessage) ([]Choice, error
 	return choices, nil
 }
 
-// titled returns title, or otherwise if title is blank.
 func titled(title, otherwise string) string {
 	if strings.TrimSpace(title) == "" {
 		return otherwise

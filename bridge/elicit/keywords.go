@@ -50,7 +50,6 @@ func (k Keywords) Exact(name string) *big.Rat {
 // absent or anything else.
 func (k Keywords) Count(name string) *int { return count(k.Number(name)) }
 
-// stringsOf returns the strings in a JSON array, and skips elements of other types.
 func stringsOf(raw json.RawMessage) []string {
 	var list []string
 	for _, v := range rawjson.Elements(raw) {

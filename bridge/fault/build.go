@@ -23,7 +23,6 @@ type builder struct {
 	plan Plan
 }
 
-// step adds a step.
 func (b *builder) step(s Step) { b.plan.Steps = append(b.plan.Steps, s) }
 
 // answers plans a result: as a response, or in the next request of the call.
@@ -61,12 +60,10 @@ func (b *builder) honest() {
 	}
 }
 
-// accept returns a result that accepts with content.
 func accept(content json.RawMessage) json.RawMessage {
 	return fmt.Appendf(nil, `{"action":"accept","content":%s}`, content)
 }
 
-// response returns a message that answers the request with this id.
 func response(id json.RawMessage, member string, value json.RawMessage) []byte {
 	return fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%s,%q:%s}`, id, member, value)
 }
@@ -97,7 +94,6 @@ func (b *builder) given() (json.RawMessage, error) {
 	return b.JSON, nil
 }
 
-// otherID returns a different id of the same JSON type.
 func otherID(id json.RawMessage) json.RawMessage {
 	if text, ok := rawjson.Unquote(id); ok {
 		return rawjson.Quoted(text + "-wrong")
@@ -120,7 +116,6 @@ func retypedID(id json.RawMessage) json.RawMessage {
 
 var errData = errors.New("the data of the error is not JSON")
 
-// cut sends the answer without its last byte.
 func cut(b *builder) error {
 	b.honest()
 	if b.responds() {
@@ -132,7 +127,6 @@ func cut(b *builder) error {
 	return nil
 }
 
-// underID sends the answer with a changed id.
 func underID(change func(json.RawMessage) json.RawMessage) func(*builder) error {
 	return func(b *builder) error {
 		b.honest()
@@ -170,7 +164,6 @@ func after(steps ...Step) func(*builder) error {
 	}
 }
 
-// slowly sends the answer in pieces, with pauses.
 func slowly(pieces int) func(*builder) error {
 	return func(b *builder) error {
 		total, err := b.seconds(2)
@@ -191,10 +184,8 @@ func delayed(b *builder) error {
 	return err
 }
 
-// never sends no answer.
 func never(*builder) error { return nil }
 
-// does plans one step without an answer.
 func does(do Do) func(*builder) error {
 	return func(b *builder) error {
 		b.step(Step{Do: do})

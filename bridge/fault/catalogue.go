@@ -245,7 +245,6 @@ var extraMember = []Member{{"unexpected", json.RawMessage(`{"action":"accept","c
 // Protocol.
 const codeRequestCancelled = -32800
 
-// fails returns the entry of a fault that answers with an error.
 func fails(name, title, message string, code int64, params ...string) entry {
 	return entry{
 		Fault: Fault{
@@ -274,7 +273,6 @@ func fails(name, title, message string, code int64, params ...string) entry {
 	}
 }
 
-// tampers returns the entry of a fault that changes requestState.
 func tampers(name, title, does, good string, fits func(*Facts) bool, state func(*builder) (json.RawMessage, error), params ...string) entry {
 	return entry{
 		Fault: Fault{Name: name, Group: Round, Title: title, Does: does, Good: good, Section: roundServer, Params: append(params, "answer")},

@@ -41,13 +41,11 @@ func (b *builder) content() json.RawMessage {
 	return elicit.Valid(b.Request.Fields)
 }
 
-// missing omits a required field.
 func missing(b *builder) error {
 	b.answers(accept(withMember(b.content(), b.Params.Field, nil)))
 	return nil
 }
 
-// extra adds a member that is not in the schema.
 func extra(b *builder) error {
 	name := "unexpected"
 	for rawjson.Member(b.content(), name) != nil || slices.ContainsFunc(b.Request.Fields, func(f elicit.Field) bool { return f.Name == name }) {
@@ -57,7 +55,6 @@ func extra(b *builder) error {
 	return nil
 }
 
-// instead sends a fixed result.
 func instead(result string) func(*builder) error {
 	return func(b *builder) error {
 		b.answers(json.RawMessage(result))
@@ -89,7 +86,6 @@ func acting(action string, content json.RawMessage) func(*builder) error {
 	}
 }
 
-// withContent sends a result with an action and content.
 func withContent(action string) func(*builder) error {
 	return acting(`"action":"`+action+`"`, json.RawMessage(`{"unexpected":"`+action+` has no content"}`))
 }

@@ -104,7 +104,6 @@ var (
 	errStopped   = errors.New("you stopped it before this request")
 )
 
-// endedByPerson reports whether the person has ended an attempt.
 func endedByPerson(err error) bool {
 	return errors.Is(err, errDeclined) || errors.Is(err, errCancelled) || errors.Is(err, errStopped)
 }

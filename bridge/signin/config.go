@@ -154,7 +154,6 @@ func ParseKey(text []byte) (crypto.Signer, error) {
 	return signer, nil
 }
 
-// signingMethod returns the JWT algorithm for a private key; nil if there is none.
 func signingMethod(key crypto.Signer) jwt.SigningMethod {
 	switch key := key.(type) {
 	case *rsa.PrivateKey:

@@ -125,7 +125,6 @@ func (d *Desk) Watch(changed func(*Flow)) (stop func()) {
 	}
 }
 
-// changed tells the watchers that a flow has changed.
 func (d *Desk) changed(f *Flow) {
 	d.mu.Lock()
 	list := slices.Collect(maps.Keys(d.watches))

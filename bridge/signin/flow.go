@@ -73,7 +73,6 @@ func (f *Flow) Busy() bool {
 	return ok && !a.State.Over()
 }
 
-// update changes the latest attempt, and tells the watchers of the desk.
 func (f *Flow) update(change func(*Attempt)) {
 	f.mu.Lock()
 	change(f.latest)
@@ -150,7 +149,6 @@ func (f *Flow) begin(ctx context.Context, a Attempt) (context.Context, int) {
 	return ctx, a.Number
 }
 
-// conclude ends the attempt with the outcome err. It returns nil or an [Error].
 func (f *Flow) conclude(ctx context.Context, err error) error {
 	failure := f.run.failure(ctx, err)
 	f.run = nil
@@ -209,7 +207,6 @@ func withoutBody(refused *http.Response) *http.Response {
 	return &out
 }
 
-// byCredentials gets a token with the client credentials grant.
 func (f *Flow) byCredentials(ctx context.Context, refused *http.Response) error {
 	if f.credentials == nil {
 		credentials := f.preregistered()
@@ -273,7 +270,6 @@ func (f *Flow) scopes(discovered []string) []string {
 	return out
 }
 
-// newCode returns the SDK's handler of the authorization code grant.
 func (f *Flow) newCode(redirectURI string) (*auth.AuthorizationCodeHandler, error) {
 	c := &auth.AuthorizationCodeHandlerConfig{
 		RedirectURL:              redirectURI,
@@ -302,7 +298,6 @@ func (f *Flow) newCode(redirectURI string) (*auth.AuthorizationCodeHandler, erro
 	return auth.NewAuthorizationCodeHandler(c)
 }
 
-// preregistered returns the credentials of the configured client.
 func (f *Flow) preregistered() *oauthex.ClientCredentials {
 	c := &oauthex.ClientCredentials{ClientID: f.config.ClientID}
 	if f.config.ClientSecret != "" {

@@ -38,7 +38,6 @@ type run struct {
 	halted        error    // once set, the tap sends nothing more and returns this error
 }
 
-// newRun returns the run of an attempt; refused is nil for a refresh.
 func newRun(f *Flow, number int, refused *http.Response) *run {
 	r := &run{flow: f, number: number, step: wire.StepResource, documents: map[string]*answer{}, resource: f.server.String()}
 	if refused == nil {
@@ -134,7 +133,6 @@ func (r *run) offers(g Grant) bool {
 	return slices.Contains(r.grants, string(g))
 }
 
-// judge updates the run with a response.
 func (r *run) judge(a *answer) {
 	ok := a.status >= 200 && a.status < 300
 	switch {

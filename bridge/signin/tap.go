@@ -32,7 +32,6 @@ type answer struct {
 	why    string // what is wrong with it; "" if nothing is
 }
 
-// response returns the answer as the response to req.
 func (a *answer) response(req *http.Request) *http.Response {
 	return &http.Response{
 		Status: fmt.Sprintf("%d %s", a.status, http.StatusText(a.status)), StatusCode: a.status, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
@@ -40,7 +39,6 @@ func (a *answer) response(req *http.Request) *http.Response {
 	}
 }
 
-// RoundTrip implements [http.RoundTripper].
 func (t tap) RoundTrip(req *http.Request) (*http.Response, error) {
 	f, r := t.flow, t.flow.run
 	if r == nil {
@@ -111,7 +109,6 @@ func registrationKey(issuer string, u *url.URL, body []byte) string {
 	return issuer + "\n" + u.String() + "\n" + string(body)
 }
 
-// exchange sends a request, and logs it with its response.
 func (t tap) exchange(req *http.Request, body []byte) (*answer, error) {
 	began := time.Now()
 	out, err := t.flow.send(req)

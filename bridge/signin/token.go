@@ -53,7 +53,6 @@ func (f *Flow) setTokens(t *tokenSet) {
 	f.desk.changed(f)
 }
 
-// current returns the current token set of the server; nil if there is none.
 func (f *Flow) current() *tokenSet {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -252,7 +251,6 @@ func (f *Flow) load() {
 	f.mu.Unlock()
 }
 
-// save stores a token set in the keyring; nil removes the entry.
 func (f *Flow) save(t *tokenSet) {
 	if t == nil {
 		if err := keyring.Delete(service, f.server.String()); err != nil && !errors.Is(err, keyring.ErrNotFound) {
@@ -276,7 +274,6 @@ func (f *Flow) save(t *tokenSet) {
 	}
 }
 
-// warn reports an error of the keyring.
 func (f *Flow) warn(doing string, err error) {
 	if f.desk.config.Warn != nil {
 		f.desk.config.Warn(fmt.Sprintf("%s the token of %s in the system's keyring: %v; it stays in memory", doing, f.name, f.masks().text(err.Error())))

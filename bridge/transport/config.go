@@ -138,7 +138,6 @@ func (f configFile) place(v hujson.Value) string {
 	return fmt.Sprintf("%s:%d", f.path, 1+bytes.Count(f.source[:v.StartOffset], []byte("\n")))
 }
 
-// name returns the decoded name of a member.
 func name(m hujson.ObjectMember) string { return m.Name.Value.(hujson.Literal).String() }
 
 func kind(v hujson.Value) string {

@@ -177,27 +177,10 @@ const lastEventHeader = "Last-Event-ID"
 // maxSuspended bounds how many interrupted streams are remembered.
 const maxSuspended = 64
 
-// settled forgets an interrupted stream that was resumed or cannot be resumed.
 func (r *remote) settled(id string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	delete(r.posts, id)
-}
-
-// resumes returns the posted request whose stream a GET resumes, found by its
-// Last-Event-ID; zero for the standalone stream. It replaces an id of ours in that
-// header by the server's last event id.
-func (r *remote) resumes(h http.Header) wire.Message {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	id := h.Get(lastEventHeader)
-	if strings.HasPrefix(id, ownEventID) {
-		h.Del(lastEventHeader)
-		if r.lastID != "" {
-			h.Set(lastEventHeader, r.lastID)
-		}
-	}
-	return r.posts[id]
 }
 
 // getPatience is how long the SDK, which blocks meanwhile, waits for the headers of the
@@ -211,9 +194,19 @@ func (r *remote) get(req *http.Request) (*http.Response, error) {
 	if err != nil {
 		return nil, err
 	}
-	if posted := r.resumes(f.req.Header); posted.ID != nil {
+	id := f.req.Header.Get(lastEventHeader)
+	r.mu.Lock()
+	posted, lastID := r.posts[id], r.lastID
+	r.mu.Unlock()
+	if posted.ID != nil {
 		r.noteRequested(f, posted)
 		return r.resume(f, posted)
+	}
+	if strings.HasPrefix(id, ownEventID) {
+		f.req.Header.Del(lastEventHeader)
+		if lastID != "" {
+			f.req.Header.Set(lastEventHeader, lastID)
+		}
 	}
 	if worthNoting(r.streams.asked.Add(1)) {
 		r.noteRequested(f, noRequest)

@@ -177,14 +177,12 @@ type body struct {
 	close func() error
 }
 
-// Close implements [io.Closer].
 func (b body) Close() error { return b.close() }
 
 // lazyReader reads from the reader that the function returns. Every Read calls the
 // function.
 type lazyReader func() (io.Reader, error)
 
-// Read implements [io.Reader].
 func (open lazyReader) Read(p []byte) (int, error) {
 	r, err := open()
 	if err != nil {

@@ -28,7 +28,6 @@ func (g group) alive() bool {
 
 func (g group) release() {}
 
-// exitOf returns how a process ended.
 func exitOf(state *os.ProcessState) Exit {
 	if status, ok := state.Sys().(syscall.WaitStatus); ok && status.Signaled() {
 		return Exit{Code: -1, Signal: status.Signal().String()}

@@ -82,7 +82,6 @@ func (g group) release() {
 	}
 }
 
-// exitOf returns how a process ended.
 func exitOf(state *os.ProcessState) Exit { return Exit{Code: state.ExitCode()} }
 
 // A job ends with its last handle, so no guardian is needed.

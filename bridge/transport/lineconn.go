@@ -104,10 +104,8 @@ func (c *lineConn) write(raw []byte) error {
 	return nil
 }
 
-// Connect implements [mcp.Transport].
 func (c *lineConn) Connect(context.Context) (mcp.Connection, error) { return c, nil }
 
-// Read implements [mcp.Connection].
 func (c *lineConn) Read(ctx context.Context) (jsonrpc.Message, error) {
 	select {
 	case <-ctx.Done():
@@ -154,7 +152,6 @@ func (c *lineConn) Write(ctx context.Context, msg jsonrpc.Message) error {
 // server to end. Output of the server is still observed.
 func (c *lineConn) Close() error { return c.close() }
 
-// SessionID implements [mcp.Connection].
 func (c *lineConn) SessionID() string { return "" }
 
 // builtin is a server that runs in this process. It speaks over a pair of pipes as over

@@ -50,7 +50,6 @@ type lfReader struct {
 	cr bool // the last byte was a CR: a directly following LF belongs to the same line end
 }
 
-// Read implements [io.Reader].
 func (l *lfReader) Read(p []byte) (int, error) {
 	n, err := l.r.Read(p)
 	if !l.cr && bytes.IndexByte(p[:n], '\r') < 0 {
@@ -100,7 +99,6 @@ func (k *kept) add(p []byte, max int64) {
 	}
 }
 
-// dropCR removes a carriage return at the end.
 func (k *kept) dropCR() {
 	end := &k.head
 	if len(k.tail) > 0 {
@@ -124,7 +122,6 @@ func (k *kept) end() []byte {
 	return append(append([]byte(nil), k.head[len(k.head)-more:]...), k.tail...)
 }
 
-// keep reads r to its end.
 func keep(r io.Reader, max int64) (kept, error) {
 	var k kept
 	buf := make([]byte, 32<<10)
@@ -243,7 +240,6 @@ type eventBody struct {
 	err error       // the error for Read to return after out
 }
 
-// Read implements [io.Reader].
 func (b *eventBody) Read(p []byte) (int, error) {
 	for len(b.out) == 0 {
 		if b.err != nil {

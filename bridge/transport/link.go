@@ -1,6 +1,7 @@
 package transport
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -328,4 +329,65 @@ func (l *Link) Send(ctx context.Context, token string) error {
 		return err
 	}
 	return l.Respond(ctx, id, json.RawMessage("{}"), (*jsonrpc.Error)(nil))
+}
+
+// What follows ends connections as a rude or a crashed client does.
+
+// Abandon closes our end without an orderly end: the input of a process, or every HTTP
+// connection without deleting the session. The server is not ended. A server behind a
+// URL counts as lost afterwards.
+func (l *Link) Abandon() { l.way.abandon() }
+
+func (c *lineConn) abandon() { _ = c.w.Close() } // an error means that the pipe is broken, which is as good as closed
+
+func (r *remote) abandon() {
+	r.lose(errors.New("all connections were closed on purpose"))
+	r.mu.Lock()
+	r.cut(errLinkClosed)
+	r.mu.Unlock()
+	r.base.CloseIdleConnections()
+}
+
+// Kill kills the server's process group. It returns false if there is no running
+// process.
+func (l *Link) Kill() bool {
+	p, ok := l.way.(*process)
+	if !ok || !p.running() {
+		return false
+	}
+	p.group.kill()
+	return true
+}
+
+// DropStream closes the open event stream that answers the request with this id, or the
+// standalone stream of the GET if related is nil. It returns false if there is none.
+func (l *Link) DropStream(related json.RawMessage) bool {
+	r, ok := l.way.(*remote)
+	if !ok {
+		return false
+	}
+	s := r.openStream(related)
+	if s == nil {
+		return false
+	}
+	s.dropped.Store(true)
+	_ = s.resp.Body.Close() // the reader of the stream gets the error
+	return true
+}
+
+// HasStream reports whether there is an open stream for DropStream to close.
+func (l *Link) HasStream(related json.RawMessage) bool {
+	r, ok := l.way.(*remote)
+	return ok && r.openStream(related) != nil
+}
+
+func (r *remote) openStream(related json.RawMessage) *eventStream {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for s := range r.open {
+		if related != nil && bytes.Equal(s.posted.ID, related) || related == nil && s.standalone {
+			return s
+		}
+	}
+	return nil
 }

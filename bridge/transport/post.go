@@ -134,7 +134,6 @@ func (r *remote) refused(req *http.Request, u Unit, resp *http.Response) (*http.
 	return nil, failure
 }
 
-// answerUnit returns the fields of a unit for the body of the response to a POST.
 func answerUnit(posted wire.Message, resp *http.Response) Unit {
 	return Unit{
 		Frame:   wire.Frame{Stream: wire.StreamPost, Header: resp.Header, Status: resp.StatusCode},
@@ -153,6 +152,34 @@ func (r *remote) explanation(resp *http.Response) kept {
 	defer time.AfterFunc(explainTime, func() { resp.Body.Close() }).Stop()
 	k, _ := keep(io.LimitReader(resp.Body, maxErrorBody+1), min(r.tap.max, maxErrorBody)) // a partial body is better than none
 	return k
+}
+
+// overhear observes the answer to a POST that is no message, or whose sender waits for
+// no response. If the SDK does wait, it gets a failure.
+func (r *remote) overhear(req *http.Request, u Unit, resp *http.Response, unasked bool) (*http.Response, error) {
+	switch mediaType(resp) {
+	case "application/json":
+		if said, err := keep(resp.Body, r.tap.max); err == nil && said.size > 0 {
+			r.tap.receive(answerUnit(u.Message, resp), said)
+		}
+	case eventStreamMedia:
+		resp.Body = r.events(resp, u.Message)
+		_, _ = io.Copy(io.Discard, resp.Body) // the end of the stream is noted by its reader
+	}
+	_ = resp.Body.Close()
+	if !unasked {
+		return nil, &Failure{Status: resp.StatusCode, Text: "the server answered HTTP " + statusText(resp) + ", and not the request"}
+	}
+	return standIn(req, http.StatusAccepted, nil, http.NoBody), nil
+}
+
+// ofUnit returns Note.Of for a sent unit. It is like ofMessage, but has words for
+// deliberately invalid bytes.
+func ofUnit(u Unit) string {
+	if u.Fault != "" && u.Kind == wire.Noise {
+		return "bytes that are no message"
+	}
+	return ofMessage(u.Message)
 }
 
 // accepted prepares a response with a status below 300 for the SDK.
@@ -261,7 +288,6 @@ func errorText(resp *http.Response, raw []byte) string {
 	return quoted(raw)
 }
 
-// pageText returns the visible text of a web page in one line.
 func pageText(raw []byte) []byte {
 	var words []string
 	skip := false

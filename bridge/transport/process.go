@@ -156,7 +156,6 @@ type output struct {
 	ending atomic.Bool
 }
 
-// Read implements [io.Reader].
 func (o *output) Read(b []byte) (int, error) {
 	if o.ending.Load() {
 		o.bound()

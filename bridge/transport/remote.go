@@ -159,7 +159,6 @@ func (r *remote) track() bool {
 	return true
 }
 
-// RoundTrip implements [http.RoundTripper].
 func (r *remote) RoundTrip(req *http.Request) (*http.Response, error) {
 	switch {
 	case req.Method == http.MethodPost:

@@ -64,7 +64,6 @@ func (t *tap) failure(request wire.Message, f wire.Frame) {
 // response.
 var noRequest wire.Message
 
-// noteOf returns the frame of a note about an HTTP response.
 func noteOf(resp *http.Response, n wire.Note) wire.Frame {
 	return wire.Frame{Note: &n, Header: resp.Header, Status: resp.StatusCode, HTTPMethod: resp.Request.Method}
 }

@@ -224,7 +224,6 @@ func needed(w http.ResponseWriter, req *http.Request) ([]string, error) {
 	return []string{ScopeUse}, nil
 }
 
-// hasAll reports whether have contains all scopes of need.
 func hasAll(have, need []string) bool {
 	return !slices.ContainsFunc(need, func(s string) bool { return !slices.Contains(have, s) })
 }

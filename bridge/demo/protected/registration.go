@@ -64,7 +64,6 @@ func (r *realm) known(id string) *client {
 	return c
 }
 
-// remember adds a registered client.
 func (r *realm) remember(c *client) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

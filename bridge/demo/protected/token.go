@@ -226,7 +226,6 @@ var (
 	jwtHeader = encoding.EncodeToString([]byte(`{"typ":"at+jwt","alg":"EdDSA","kid":"demo"}`)) + "."
 )
 
-// sign returns an access token.
 func (r *realm) sign(c claims) string {
 	payload, _ := json.Marshal(c) // strings and numbers are always valid JSON
 	signed := jwtHeader + encoding.EncodeToString(payload)

@@ -185,7 +185,6 @@ func wrongTokens() []Variant {
 		})
 }
 
-// brief shortens the life of the access token.
 func brief(_ *realm, i *issue) *failure {
 	i.life = 5 * time.Second
 	return nil
@@ -200,7 +199,6 @@ func spoilt(name string, s Step, what string) []Variant {
 	}
 }
 
-// answers returns an endpoint that always sends the same response.
 func answers(status int, contentType, body string) func(*realm) http.HandlerFunc {
 	return func(*realm) http.HandlerFunc {
 		return func(w http.ResponseWriter, _ *http.Request) {
@@ -237,7 +235,6 @@ func huge(*realm) http.HandlerFunc {
 	}
 }
 
-// hanging answers nothing until the client goes.
 func hanging(*realm) http.HandlerFunc {
 	return func(_ http.ResponseWriter, req *http.Request) {
 		_ = req.ParseForm() // a server notices that a client goes once the body is read
