@@ -185,7 +185,16 @@ func (f *Field) control(k Keywords) error {
 	}
 	switch kind {
 	case "string", "":
-		return f.textControl(k, kind)
+		f.Kind = Text
+		f.Format, f.Pattern = k.Text("format"), k.Text("pattern")
+		f.MinLength, f.MaxLength = k.Count("minLength"), k.Count("maxLength")
+		choices, err := choicesOf(k)
+		if err == nil && choices != nil {
+			f.Kind, f.Choices = SingleChoice, choices
+		} else if err == nil && kind == "" {
+			err = errors.New("its schema names no type")
+		}
+		return err
 	case "number", "integer":
 		f.Kind = Number
 		if kind == "integer" {
@@ -209,22 +218,6 @@ func (f *Field) control(k Keywords) error {
 		return errors.New("it can only be null")
 	}
 	return fmt.Errorf("its type is %s, which JSON Schema does not have", wording.Quoted(kind))
-}
-
-func (f *Field) textControl(k Keywords, kind string) error {
-	f.Kind = Text
-	f.Format, f.Pattern = k.Text("format"), k.Text("pattern")
-	f.MinLength, f.MaxLength = k.Count("minLength"), k.Count("maxLength")
-	choices, err := choicesOf(k)
-	switch {
-	case err != nil:
-		return err
-	case choices != nil:
-		f.Kind, f.Choices = SingleChoice, choices
-	case kind == "":
-		return errors.New("its schema names no type")
-	}
-	return nil
 }
 
 func typeKeyword(raw json.RawMessage) (string, error) {

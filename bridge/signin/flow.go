@@ -119,11 +119,6 @@ func (f *Flow) SignIn(ctx context.Context, refused *http.Response, again bool, n
 			return err
 		}
 	}
-	return f.signIn(ctx, refused)
-}
-
-// signIn makes one attempt to get a token from the beginning. The caller holds the turn.
-func (f *Flow) signIn(ctx context.Context, refused *http.Response) error {
 	challenge := strings.Join(refused.Header.Values("WWW-Authenticate"), ", ")
 	ctx, number := f.begin(ctx, Attempt{Grant: GrantCode, Refused: refused.StatusCode, Challenge: challenge})
 	f.run = newRun(f, number, refused)
@@ -192,19 +187,12 @@ func (f *Flow) authorize(ctx context.Context, refused *http.Response) error {
 	return err
 }
 
-// requestForSDK returns a refused request with the server's URL, from which the SDK starts
-// discovery. The messages of HTTP+SSE go to another URL.
-func (f *Flow) requestForSDK(ctx context.Context, refused *http.Response) *http.Request {
-	req := refused.Request.Clone(ctx)
-	req.URL = f.server
-	return req
-}
-
-// withoutBody returns a copy of a response whose body has been read.
-func withoutBody(refused *http.Response) *http.Response {
-	out := *refused
-	out.Body = http.NoBody
-	return &out
+// authorizeBy runs the flow of a handler. The SDK starts discovery from the URL of the
+// request, and the messages of HTTP+SSE go to another URL than the server's.
+func (f *Flow) authorizeBy(ctx context.Context, h auth.OAuthHandler, refused *http.Response) error {
+	req, resp := refused.Request.Clone(ctx), *refused
+	req.URL, resp.Body = f.server, http.NoBody // which has been read
+	return h.Authorize(ctx, req, &resp)
 }
 
 func (f *Flow) byCredentials(ctx context.Context, refused *http.Response) error {
@@ -222,7 +210,7 @@ func (f *Flow) byCredentials(ctx context.Context, refused *http.Response) error 
 	f.update(func(a *Attempt) {
 		a.Grant, a.Registration, a.ClientID = GrantCredentials, Preregistered, f.config.ClientID
 	})
-	if err := f.credentials.Authorize(ctx, f.requestForSDK(ctx, refused), withoutBody(refused)); err != nil {
+	if err := f.authorizeBy(ctx, f.credentials, refused); err != nil {
 		return err
 	}
 	source, err := f.credentials.TokenSource(ctx)
@@ -244,13 +232,37 @@ func (f *Flow) byCode(ctx context.Context, refused *http.Response) error {
 		if err != nil {
 			return err
 		}
-		if f.code, err = f.newCode(redirectURI); err != nil {
+		c := &auth.AuthorizationCodeHandlerConfig{
+			RedirectURL:              redirectURI,
+			AuthorizationCodeFetcher: f.fetchCode,
+			ScopeFilter:              f.scopes,
+			RequestRefreshToken:      true,
+			Client:                   f.client(),
+			NewTokenSource: func(_ context.Context, config *oauth2.Config, token *oauth2.Token) (oauth2.TokenSource, error) {
+				f.setTokens(&tokenSet{token: token, config: config, resource: f.run.resource, issuer: f.run.issuer})
+				return oauth2.StaticTokenSource(token), nil
+			},
+			DynamicClientRegistrationConfig: &auth.DynamicClientRegistrationConfig{Metadata: &oauthex.ClientRegistrationMetadata{
+				ClientName:              "MCP Elicitation Inspector",
+				RedirectURIs:            []string{redirectURI},
+				GrantTypes:              []string{"authorization_code", "refresh_token"},
+				ResponseTypes:           []string{"code"},
+				TokenEndpointAuthMethod: "none",
+			}},
+		}
+		if f.config.MetadataURL != "" {
+			c.ClientIDMetadataDocumentConfig = &auth.ClientIDMetadataDocumentConfig{URL: f.config.MetadataURL}
+		}
+		if f.config.ClientID != "" {
+			c.PreregisteredClient = f.preregistered()
+		}
+		if f.code, err = auth.NewAuthorizationCodeHandler(c); err != nil {
 			return err
 		}
 	}
 	f.run.grant = GrantCode
 	f.update(func(a *Attempt) { a.Grant = GrantCode })
-	return f.code.Authorize(ctx, f.requestForSDK(ctx, refused), withoutBody(refused))
+	return f.authorizeBy(ctx, f.code, refused)
 }
 
 // scopes returns the scopes to request: the discovered ones, or those of the configuration,
@@ -268,34 +280,6 @@ func (f *Flow) scopes(discovered []string) []string {
 		}
 	}
 	return out
-}
-
-func (f *Flow) newCode(redirectURI string) (*auth.AuthorizationCodeHandler, error) {
-	c := &auth.AuthorizationCodeHandlerConfig{
-		RedirectURL:              redirectURI,
-		AuthorizationCodeFetcher: f.fetchCode,
-		ScopeFilter:              f.scopes,
-		RequestRefreshToken:      true,
-		Client:                   f.client(),
-		NewTokenSource: func(_ context.Context, config *oauth2.Config, token *oauth2.Token) (oauth2.TokenSource, error) {
-			f.setTokens(&tokenSet{token: token, config: config, resource: f.run.resource, issuer: f.run.issuer})
-			return oauth2.StaticTokenSource(token), nil
-		},
-		DynamicClientRegistrationConfig: &auth.DynamicClientRegistrationConfig{Metadata: &oauthex.ClientRegistrationMetadata{
-			ClientName:              "MCP Elicitation Inspector",
-			RedirectURIs:            []string{redirectURI},
-			GrantTypes:              []string{"authorization_code", "refresh_token"},
-			ResponseTypes:           []string{"code"},
-			TokenEndpointAuthMethod: "none",
-		}},
-	}
-	if f.config.MetadataURL != "" {
-		c.ClientIDMetadataDocumentConfig = &auth.ClientIDMetadataDocumentConfig{URL: f.config.MetadataURL}
-	}
-	if f.config.ClientID != "" {
-		c.PreregisteredClient = f.preregistered()
-	}
-	return auth.NewAuthorizationCodeHandler(c)
 }
 
 func (f *Flow) preregistered() *oauthex.ClientCredentials {

@@ -321,7 +321,14 @@ func command(s Spec) (*exec.Cmd, error) {
 	cmd := exec.Command(s.Command[0], s.Command[1:]...)
 	cmd.Dir = s.Dir
 	cmd.Env = append(os.Environ(), s.Env...)
-	if path, ok := pathOf(s.Env); ok && filepath.Base(s.Command[0]) == s.Command[0] {
+	path, ok := "", false
+	for _, kv := range s.Env {
+		k, v, found := strings.Cut(kv, "=")
+		if found && (k == "PATH" || runtime.GOOS == "windows" && strings.EqualFold(k, "PATH")) {
+			path, ok = v, true
+		}
+	}
+	if ok && filepath.Base(s.Command[0]) == s.Command[0] {
 		cmd.Err = &exec.Error{Name: s.Command[0], Err: exec.ErrNotFound}
 		for _, dir := range filepath.SplitList(path) {
 			// An empty entry would mean the current directory.
@@ -335,17 +342,6 @@ func command(s Spec) (*exec.Cmd, error) {
 		return nil, explainStart(cmd, cmd.Err)
 	}
 	return cmd, nil
-}
-
-// pathOf returns the PATH that env sets; ok is false if it sets none.
-func pathOf(env []string) (path string, ok bool) {
-	for _, kv := range env {
-		k, v, found := strings.Cut(kv, "=")
-		if found && (k == "PATH" || runtime.GOOS == "windows" && strings.EqualFold(k, "PATH")) {
-			path, ok = v, true
-		}
-	}
-	return path, ok
 }
 
 func explainStart(cmd *exec.Cmd, err error) error {

@@ -125,7 +125,13 @@ func (r *realm) exchange(req *http.Request) (*issue, *failure) {
 	if by == grantCode {
 		g, f = r.redeem(c, form)
 	} else {
-		g, f = r.renew(c, form.Get("refresh_token"))
+		token := form.Get("refresh_token")
+		if g, _ = r.refresh.get(token); g == nil || g.client.id != c.id || g.revoked {
+			f = &failure{"invalid_grant", "the refresh token is unknown here"}
+		} else if subtle.ConstantTimeCompare([]byte(g.refresh), []byte(token)) == 0 {
+			g.revoked = true // a token that was replaced may have been stolen
+			f = &failure{"invalid_grant", "the refresh token was used before"}
+		}
 	}
 	if f == nil {
 		f = i.restrict(g.user, g.scopes, form.Get("scope"))
@@ -191,20 +197,6 @@ func (r *realm) redeem(c *client, form url.Values) (*grant, *failure) {
 		return nil, &failure{"invalid_grant", "redirect_uri is not that of the authorization request"}
 	case subtle.ConstantTimeCompare(proof, []byte(g.challenge)) == 0:
 		return nil, &failure{"invalid_grant", "code_verifier does not fit the code_challenge"}
-	}
-	return g, nil
-}
-
-// renew returns the grant of a refresh token. The use of a token that was replaced revokes the grant, because the token
-// may have been stolen. The caller holds the mutex.
-func (r *realm) renew(c *client, token string) (*grant, *failure) {
-	g, _ := r.refresh.get(token)
-	if g == nil || g.client.id != c.id || g.revoked {
-		return nil, &failure{"invalid_grant", "the refresh token is unknown here"}
-	}
-	if subtle.ConstantTimeCompare([]byte(g.refresh), []byte(token)) == 0 {
-		g.revoked = true
-		return nil, &failure{"invalid_grant", "the refresh token was used before"}
 	}
 	return g, nil
 }
