@@ -12,6 +12,7 @@ import (
 
 	"elicitation-inspector/bridge"
 	"elicitation-inspector/bridge/conversation"
+	"elicitation-inspector/bridge/fault"
 	"elicitation-inspector/bridge/lint"
 	"elicitation-inspector/bridge/live"
 	"elicitation-inspector/bridge/script"
@@ -282,4 +283,90 @@ func (s *Session) converse(ctx context.Context, number int) (bridge.Call, error)
 			}
 		}
 	}
+}
+
+// lateGrace is how long an answer may take to go out after its call has ended.
+const lateGrace = 5 * time.Second
+
+// awaitLateAnswers waits for the deliberate answers that the client sends only after their
+// call has ended. Without it the connection could end before they are on the wire.
+func (s *Session) awaitLateAnswers(ctx context.Context, call int) {
+	ctx, done := context.WithTimeout(context.WithoutCancel(ctx), lateGrace)
+	defer done()
+	for {
+		grown := s.log.Grown()
+		if !s.owesAnswer(call) {
+			return
+		}
+		select {
+		case <-grown:
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// owesAnswer reports whether the log of a call has the note that a question is answered by
+// a fault which answers late, and no later frame of that fault: neither the answer nor a
+// note that it could not be sent.
+func (s *Session) owesAnswer(call int) bool {
+	frames := map[int]int{} // of such a fault, by the question's number
+	for seq := int64(1); seq <= s.log.Len(); seq++ {
+		if f := s.log.Head(seq); f.Call == call && f.Fault != "" && fault.AnswersLate(f.Fault) {
+			frames[f.Question]++
+		}
+	}
+	for _, n := range frames {
+		if n == 1 {
+			return true
+		}
+	}
+	return false
+}
+
+// waiting returns the oldest question that waits for the person.
+func (s *Session) waiting() (bridge.Question, bool) {
+	if s.config.Ask == nil {
+		return bridge.Question{}, false
+	}
+	for _, q := range s.in.OnShow(0) {
+		if q.State == conversation.Pending && q.Delay == 0 {
+			return q, true
+		}
+	}
+	if server, err := s.in.Server(s.server); err == nil && server.Held > 0 {
+		_ = s.in.Release(s.server, "show") // fails only for unknown servers
+	}
+	return bridge.Question{}, false
+}
+
+// ask asks the person a question, unless it is settled meanwhile.
+func (s *Session) ask(ctx context.Context, q bridge.Question) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	over := make(chan struct{})
+	go func() {
+		defer close(over)
+		defer cancel()
+		changes := s.in.Subscribe()
+		defer changes.Close()
+		for {
+			if now, err := s.in.Question(q.Number); err != nil || now.State != conversation.Pending {
+				return
+			}
+			select {
+			case <-changes.Ready():
+				changes.Take()
+			case <-ctx.Done():
+				return
+			}
+		}
+	}()
+	answer, err := s.config.Ask(ctx, q)
+	cancel()
+	<-over
+	if err != nil { // there is no person any more, or the question is settled
+		answer = live.Answer{Action: "cancel", Actor: conversation.ByPolicy}
+	}
+	_, _ = s.in.Answer(q.Number, answer) // fails if the question is settled
 }

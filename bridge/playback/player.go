@@ -3,13 +3,18 @@ package playback
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
+	"sync"
 	"time"
 
+	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/lint"
 	"elicitation-inspector/bridge/wire"
+	"elicitation-inspector/bridge/wording"
 )
 
 // Player plays a transcript back: over time, it shows more and more frames of its log.
@@ -249,12 +254,9 @@ const batchMost = 1024
 // Run plays until ctx ends. It must be called once.
 func (p *Player) Run(ctx context.Context) {
 	defer close(p.done)
-	judged := make(chan struct{})
-	go func() {
-		defer close(judged)
-		p.judge(ctx)
-	}()
-	defer func() { <-judged }()
+	var judging sync.WaitGroup
+	judging.Go(func() { p.judge(ctx) })
+	defer judging.Wait()
 	timer := time.NewTimer(0)
 	defer timer.Stop()
 	for {
@@ -279,7 +281,15 @@ func (p *Player) Run(ctx context.Context) {
 func (p *Player) judge(ctx context.Context) {
 	err := p.source.Wait(ctx)
 	if err == nil {
-		err = p.find(ctx)
+		var asked []Question
+		asked, err = questionsOf(ctx, p.source)
+		p.take()
+		p.asked, p.answers = asked, map[int64]bool{}
+		for _, q := range asked {
+			p.answers[q.Answered] = true
+		}
+		p.tell()
+		p.give()
 	}
 	if err == nil {
 		err = p.linter.Follow(ctx)
@@ -287,18 +297,6 @@ func (p *Player) judge(ctx context.Context) {
 	if err != nil && ctx.Err() == nil {
 		p.logger.Error("judging a transcript", "error", err)
 	}
-}
-
-func (p *Player) find(ctx context.Context) error {
-	asked, err := questionsOf(ctx, p.source)
-	p.take()
-	defer p.give()
-	p.asked, p.answers = asked, map[int64]bool{}
-	for _, q := range asked {
-		p.answers[q.Answered] = true
-	}
-	p.tell()
-	return err
 }
 
 // advance shows the frames that are due, and returns the time until the next one, or -1
@@ -366,4 +364,57 @@ func (p *Player) Close() {
 	p.take()
 	defer p.give()
 	p.closed = true
+}
+
+// Giving is how long a playback shows an answer being given, before it shows the frame of
+// the answer. Speeds above 1 shorten it.
+const Giving = 1600 * time.Millisecond
+
+// Question is a question of the transcript: a mark on the slider, and the answer that a
+// playback shows being given.
+type Question struct {
+	Number   int    // shown to people
+	Title    string // the beginning of its message
+	Place    int    // position among the questions of its frame, from 1
+	Asked    int64  // frame of the question
+	Answered int64  // frame of the answer, 0 if no answer with an action went back
+	Action   string // of the answer
+	Answer   json.RawMessage
+}
+
+// Bounds of the questions that a Player knows.
+const (
+	questionsMost = 500
+	titleMost     = 80      // characters
+	answerMost    = 1 << 16 // bytes; a larger answer is not shown being given
+)
+
+// questionsOf reads the questions of a log, in the order in which they were asked.
+func questionsOf(ctx context.Context, log *wire.Log) (out []Question, err error) {
+	c := conversation.New(log)
+	if err := c.Update(ctx); err != nil {
+		return nil, err
+	}
+	read := map[int]bool{}
+	for seq := int64(1); seq <= log.Len() && len(out) < questionsMost; seq++ {
+		if c.QuestionAt(seq, 1) == 0 || read[c.Of(seq)] {
+			continue
+		}
+		read[c.Of(seq)] = true
+		call, err := c.Call(ctx, c.Of(seq), conversation.Reading{})
+		if err != nil {
+			return nil, err
+		}
+		for _, q := range call.Questions {
+			if !q.TurnedAway {
+				one := Question{Number: q.Number, Title: wording.Shorten(q.Title(), titleMost), Place: q.Place, Asked: q.AskedSeq}
+				if q.State == conversation.Answered && q.Action != "" && len(q.Answer) <= answerMost {
+					one.Answered, one.Action, one.Answer = q.AnswerSeq, q.Action, q.Answer
+				}
+				out = append(out, one)
+			}
+		}
+	}
+	slices.SortStableFunc(out, func(a, b Question) int { return a.Number - b.Number })
+	return out[:min(len(out), questionsMost)], nil
 }

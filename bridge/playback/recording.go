@@ -179,17 +179,8 @@ func (r *Recording) tellRemains(w *watched, last int64) time.Duration {
 			r.logger.Warn("the recording is not rid of what is left out: "+text, "file", w.file.Name())
 		}
 	}
-	r.show(w)
-	return time.Since(began)
-}
-
-// show publishes what w has told in State, if w is the latest recording.
-func (r *Recording) show(w *watched) {
-	if len(w.told) == 0 {
-		return
-	}
 	r.mu.Lock()
-	latest := r.latest == w
+	latest := r.latest == w && len(w.told) > 0
 	if latest {
 		r.remains = slices.Sorted(maps.Values(w.told))
 	}
@@ -197,6 +188,7 @@ func (r *Recording) show(w *watched) {
 	if latest {
 		r.changed()
 	}
+	return time.Since(began)
 }
 
 // End ends the recording. The error is [ErrIncomplete], and says why.

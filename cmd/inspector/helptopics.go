@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"elicitation-inspector/bridge/fault"
 	"elicitation-inspector/bridge/wire/query"
 )
 
@@ -34,4 +35,26 @@ and above, processes that exit with a code other than 0.
   method:elicitation/* !kind:noise ms>500
   (kind:error or finding:any) after:+10s`)
 	return &cobra.Command{Use: "filter", Short: "The language of filter lines", Long: b.String()}
+}
+
+// newFaultHelp returns a help topic without a command: the names of faults.
+func newFaultHelp() *cobra.Command {
+	var b strings.Builder
+	b.WriteString(`An answers file may answer wrongly on purpose, by the name of a fault: {fault: NAME},
+with its parameters beside it. The page has the same in its menu Misbehave.
+`)
+	for _, group := range fault.Groups() {
+		fmt.Fprintf(&b, "\n%s\n", group.Title())
+		for _, f := range fault.All() {
+			if f.Group != group {
+				continue
+			}
+			fmt.Fprintf(&b, "  %-24s %s", f.Name, f.Does)
+			if len(f.Params) > 0 {
+				fmt.Fprintf(&b, " [%s]", strings.Join(f.Params, ", "))
+			}
+			b.WriteString("\n")
+		}
+	}
+	return &cobra.Command{Use: "faults", Short: "The names of faults, for answers files", Long: strings.TrimSuffix(b.String(), "\n")}
 }
