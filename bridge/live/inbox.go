@@ -67,7 +67,9 @@ type news struct {
 }
 
 func (n *news) count(server string) {
-	n.counted = append(n.counted, Change{Kind: ServerChanged, Server: server})
+	if c := (Change{Kind: ServerChanged, Server: server}); !slices.Contains(n.counted, c) {
+		n.counted = append(n.counted, c)
+	}
 }
 
 // update runs change with the mutex held, and then sends the collected news to the

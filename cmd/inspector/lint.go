@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	"github.com/owenrumney/go-sarif/v3/pkg/report/v210/sarif"
-
 	"github.com/spf13/cobra"
 
 	"elicitation-inspector/bridge/lint"
