@@ -352,9 +352,15 @@ func (s *Session) receivedComplete(params json.RawMessage, f wire.Frame) {
 		return
 	}
 	s.mu.Lock()
-	defer s.mu.Unlock()
-	if _, expected := s.early[p.ElicitationID]; expected {
+	_, expected := s.early[p.ElicitationID]
+	if expected {
 		s.early[p.ElicitationID] = true
+	}
+	s.mu.Unlock()
+	if !expected { // its question may have become known in between
+		if question, _ := s.owner.FindURL(s, p.ElicitationID); question != 0 {
+			s.owner.Completed(question)
+		}
 	}
 }
 

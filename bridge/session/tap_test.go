@@ -20,6 +20,7 @@ type listener struct {
 	asked     []conversation.InputRequest
 	cancelled []string
 	completed []int
+	finding   func() // is called within FindURL, after it has looked; nil for none
 	released  []string
 }
 
@@ -47,6 +48,9 @@ func (l *listener) Cancelled(question int, reason string) {
 
 func (l *listener) FindURL(_ *Session, id string) (question, call int) {
 	i := slices.IndexFunc(l.asked, func(r conversation.InputRequest) bool { return r.Request != nil && r.Request.ElicitationID == id })
+	if l.finding != nil {
+		l.finding()
+	}
 	return i + 1, 0
 }
 
@@ -146,6 +150,26 @@ func TestCompletionThatIsOvertaking(t *testing.T) {
 	s.Judge(&r)
 	if !s.Overtaken(r.Request) || s.Overtaken(r.Request) {
 		t.Error("that it was complete is not said once")
+	}
+}
+
+// The question of a completed URL can become known while the completion is read.
+func TestCompletionBesideItsQuestion(t *testing.T) {
+	s, l := tapped(t, mcp.Revision20251125)
+	s.outgoing["7"] = &outgoing{id: "7", method: mcp.MethodCallTool, call: 1, round: 1, ctx: t.Context()}
+	s.Received(unit(t, `{"jsonrpc":"2.0","id":7,"error":{"code":-32042,"message":"m","data":{"elicitations":[{"mode":"url","message":"","url":"https://x","elicitationId":"e"}]}}}`))
+	l.finding = func() {
+		l.finding = nil
+		r := conversation.InputRequest{Question: conversation.Question{Method: mcp.MethodElicit, Params: []byte(`{"mode":"url","message":"","url":"https://x","elicitationId":"e"}`)}}
+		s.Judge(&r)
+		l.asked = append(l.asked, r)
+		if s.Overtaken(r.Request) {
+			t.Error("the completion has overtaken its question")
+		}
+	}
+	s.Received(unit(t, `{"jsonrpc":"2.0","method":"notifications/elicitation/complete","params":{"elicitationId":"e"}}`))
+	if !slices.Equal(l.completed, []int{1}) {
+		t.Errorf("questions %d are complete", l.completed)
 	}
 }
 
