@@ -55,7 +55,7 @@ var effective = []*tool{
 		plants: seen(also(found("fail", unagreed, "response-after-cancel"), "*")),
 	},
 	{
-		name: "bill_friend", title: "Bill a friend", does: "It takes the answer of the session before this one.",
+		name: "bill_friend", title: "Bill a friend", does: "It takes the answer of the first session for all others.",
 		asks: []question{{message: "To whom does the bill go?", fields: `"friend":{"type":"string","title":"Friend","format":"email"}`}},
 		says: "The bill goes to {friend}.", effect: true, inherits: true,
 		plants: found("fail", "crossed-answers", "accept-other"),
@@ -115,11 +115,11 @@ func (s *server) entries(tool string) (list []string) {
 	return list
 }
 
-// inherit takes over what the session before this one left.
+// inherit takes over what the first session left.
 func (s *server) inherit() {
 	for _, t := range tools {
 		if list := s.entries(t.name); t.inherits && len(list) > 0 {
-			s.kept[t.name] = []byte(list[len(list)-1])
+			s.kept[t.name] = []byte(list[0])
 		}
 	}
 }
