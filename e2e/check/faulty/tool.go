@@ -57,7 +57,7 @@ type tool struct {
 	rerunsState    bool             // it does what it does again for a requestState of a call that is over
 	belated        bool             // it does what it does for an answer after its patience has ended
 	stubborn       bool             // it does what it does when its call is cancelled
-	inherits       bool             // it uses the answer of the session before
+	inherits       bool             // it uses the answer of the first session
 
 	effect bool // it writes what it does into the ledger
 
@@ -273,7 +273,7 @@ func (c *call) taken(q question, a answer) (json.RawMessage, error) {
 
 // remembered returns the content that the tool uses: that of the answer, for a tool that
 // remembers that of the session's first answer, and for one that inherits that of the
-// session before.
+// first session.
 func (c *call) remembered(content json.RawMessage) json.RawMessage {
 	if !c.tool.remembers && !c.tool.inherits || content == nil {
 		return content
