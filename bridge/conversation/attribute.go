@@ -131,23 +131,12 @@ func (c *Conversation) join(i int, seq int64) {
 	c.touch(i)
 }
 
-// of returns the index of the call that a frame belongs to, unless the frame is a
-// notification that toldBy finds.
+// of returns the index of the call that a frame belongs to, unless the frame only tells.
 func (c *Conversation) of(seq int64) (int, bool) {
 	if k, ok := slices.BinarySearchFunc(c.members, uint32(seq), func(m membership, seq uint32) int { return cmp.Compare(m.seq, seq) }); ok {
 		return int(c.members[k].call), true
 	}
 	return slices.BinarySearchFunc(c.outlines, uint32(seq), func(o outline, seq uint32) int { return cmp.Compare(o.first, seq) })
-}
-
-// toldBy returns the index of the call that a progress notification or a log message
-// belongs to.
-func (c *Conversation) toldBy(seq int64) (int, bool) {
-	k := c.toldFrom(seq)
-	if k == len(c.told) || int64(c.told[k].first) > seq || c.told[k].call == nobody {
-		return 0, false
-	}
-	return int(c.told[k].call), true
 }
 
 // toldFrom returns the index of the first run in told that ends at a frame or later.

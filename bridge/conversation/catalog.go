@@ -116,15 +116,6 @@ var Lists = []List{
 	{mcp.MethodListTemplates, "resourceTemplates", Template},
 }
 
-// ListOf returns the list with this method.
-func ListOf(method string) (List, bool) {
-	i := slices.IndexFunc(Lists, func(l List) bool { return l.Method == method })
-	if i < 0 {
-		return List{}, false
-	}
-	return Lists[i], true
-}
-
 // Bounds on all lists of one server together, because a page can be as large as a
 // message, and a list can have any number of pages.
 const (
@@ -134,16 +125,6 @@ const (
 
 // Room is the unused or the used part of these bounds.
 type Room struct{ Bytes, Items int }
-
-// take subtracts one entry of size bytes. It returns false if there is not enough room.
-func (r *Room) take(size int) bool {
-	if r.Items == 0 || size > r.Bytes {
-		return false
-	}
-	r.Items--
-	r.Bytes -= size
-	return true
-}
 
 type entry struct {
 	Name        string `json:"name"`
@@ -307,18 +288,23 @@ func (r *Reader) Page(result json.RawMessage) (next string, err error) {
 		return "", fmt.Errorf("the result's %q cannot be read: %w", member, err)
 	}
 	for i, raw := range entries {
-		if !r.Room.take(len(raw)) {
+		if r.Room.Items == 0 || len(raw) > r.Room.Bytes {
 			return "", errFull
 		}
+		r.Room.Items--
+		r.Room.Bytes -= len(raw)
 		item, err := r.List.item(raw)
 		if err == nil && r.Forbidden != nil {
 			err = r.Forbidden(item)
 		}
-		if err != nil {
-			r.leaveOut(fmt.Errorf("%s[%d]: %w", member, i, err))
-			continue
+		switch {
+		case err == nil:
+			r.Items = append(r.Items, item)
+		case len(r.leftOut) == leftOutShown:
+			r.more++
+		default:
+			r.leftOut = append(r.leftOut, fmt.Errorf("%s[%d]: %w", member, i, err))
 		}
-		r.Items = append(r.Items, item)
 	}
 	cursor := page["nextCursor"]
 	if cursor == nil {
@@ -331,14 +317,6 @@ func (r *Reader) Page(result json.RawMessage) (next string, err error) {
 		return "", errFull
 	}
 	return next, nil
-}
-
-func (r *Reader) leaveOut(err error) {
-	if len(r.leftOut) == leftOutShown {
-		r.more++
-		return
-	}
-	r.leftOut = append(r.leftOut, err)
 }
 
 // Part returns the items and problems of the list. err is why the list ended early, nil

@@ -241,7 +241,10 @@ func (c *Conversation) Of(seq int64) int {
 	i, ok := c.of(seq)
 	switch {
 	case tells(&f):
-		i, ok = c.toldBy(seq)
+		k := c.toldFrom(seq)
+		if ok = k < len(c.told) && int64(c.told[k].first) <= seq && c.told[k].call != nobody; ok {
+			i = int(c.told[k].call)
+		}
 	case !ok && f.Pair != 0 && f.Kind != wire.Request:
 		i, ok = c.of(f.Pair)
 	}

@@ -87,7 +87,11 @@ func (c *Call) Spans() []Span {
 	}
 	for _, signIn := range c.signIns {
 		if signIn.To.IsZero() || signIn.To.After(c.Start) {
-			add(withAsking, later(signIn.From, c.Start), signIn.To)
+			from := signIn.From
+			if from.Before(c.Start) {
+				from = c.Start
+			}
+			add(withAsking, from, signIn.To)
 		}
 	}
 	slices.SortFunc(boundaries, func(a, b boundary) int { return a.at.Compare(b.at) })
@@ -114,13 +118,6 @@ func (c *Call) Spans() []Span {
 		out = append(out, Span{from, to, with})
 	}
 	return out
-}
-
-func later(a, b time.Time) time.Time {
-	if a.After(b) {
-		return a
-	}
-	return b
 }
 
 // Took returns the time that Spans covers.

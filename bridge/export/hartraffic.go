@@ -167,17 +167,12 @@ func (t *transfer) address() (url string, guessed bool) {
 	if url := cmp.Or(t.url, t.on.url); url != "" {
 		return url, false
 	}
-	return rootOf(t.on.host), true
+	if name, ok := strings.CutSuffix(t.on.host, ":443"); ok {
+		return "https://" + name + "/", true
+	}
+	return "http://" + cmp.Or(t.on.host, unknownHost) + "/", true
 }
 
 // unknownHost takes the place of the host if no frame of the session names it. The
 // top-level domain is reserved (RFC 2606).
 const unknownHost = "unknown.invalid"
-
-// rootOf returns the root URL of a host, given in the form of the Host header.
-func rootOf(host string) string {
-	if name, ok := strings.CutSuffix(host, ":443"); ok {
-		return "https://" + name + "/"
-	}
-	return "http://" + cmp.Or(host, unknownHost) + "/"
-}

@@ -189,13 +189,9 @@ func (l *Linter) judge(ctx context.Context, f *wire.Frame) []Found {
 		s = newSession()
 		l.sessions[key] = s
 	}
-	return slices.DeleteFunc(s.judge(ctx, f), func(one Found) bool { return f.Redacted && isRedacted(f.Raw, one.Pointer) })
-}
-
-// isRedacted reports whether the value that a finding points to was redacted, so that
-// the finding may be wrong.
-func isRedacted(raw []byte, pointer string) bool {
-	return strings.Contains(rawjson.Text(rawjson.At(raw, pointer)), redact.Placeholder)
+	return slices.DeleteFunc(s.judge(ctx, f), func(one Found) bool { // it may be wrong where the value was redacted
+		return f.Redacted && strings.Contains(rawjson.Text(rawjson.At(f.Raw, one.Pointer)), redact.Placeholder)
+	})
 }
 
 func (l *Linter) upTo(last int64) []Found {

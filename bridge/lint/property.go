@@ -43,9 +43,16 @@ func (q *question) lintProperty(f elicit.Field) {
 		p.find("type-unknown", p.at+"/type", "%s has the type %s; it can be string, number, integer, boolean, or array for choices.", p.name, wording.Shorten(string(raw), 60))
 	}
 	p.lintChoices(p.at, p.k)
-	p.lintFormat()
+	isText := p.k.Text("type") == "string" && p.k["enum"] == nil && p.k["oneOf"] == nil
+	if raw := p.k["format"]; raw != nil && isText && !slices.Contains(supportedFormats, p.k.Text("format")) {
+		p.find("format-unsupported", p.at+"/format", "%s has the format %s; only email, uri, date and date-time are supported.", p.name, wording.Shorten(string(raw), 60))
+	}
 	p.lintLimits()
-	p.lintPattern()
+	if rawjson.KindOf(p.k["pattern"]) == rawjson.String {
+		if err := elicit.CheckPattern(p.k.Text("pattern")); err != nil {
+			p.find("pattern-invalid", p.at+"/pattern", "The pattern of %s is no ECMA-262 expression: %s.", p.name, err)
+		}
+	}
 	for _, keyword := range []string{"title", "description"} {
 		if t := rawjson.KindOf(p.k[keyword]); t != rawjson.None && t != rawjson.String {
 			p.find("text-not-string", p.at+"/"+keyword, "The %s of %s is %s, not a string.", keyword, p.name, wording.WithArticle(t))
@@ -103,16 +110,6 @@ func (p property) lintArray() {
 
 var supportedFormats = []string{"email", "uri", "date", "date-time"}
 
-func (p property) lintFormat() {
-	raw := p.k["format"]
-	if raw == nil || p.k.Text("type") != "string" || p.k["enum"] != nil || p.k["oneOf"] != nil {
-		return
-	}
-	if !slices.Contains(supportedFormats, p.k.Text("format")) {
-		p.find("format-unsupported", p.at+"/format", "%s has the format %s; only email, uri, date and date-time are supported.", p.name, wording.Shorten(string(raw), 60))
-	}
-}
-
 // limits lists the pairs of keywords whose values are the lower and the upper limit of a
 // value.
 var limits = [][2]string{
@@ -143,15 +140,6 @@ func (p property) lintLimits() {
 		if n := p.k.Count(keyword); n != nil && *n > len(different) {
 			p.find("limits-beyond-choices", p.at+"/"+keyword, "%s of %s is %s, with no more than %s to pick from.", keyword, p.name, p.k.Number(keyword), wording.Plural(len(different), "choice"))
 		}
-	}
-}
-
-func (p property) lintPattern() {
-	if rawjson.KindOf(p.k["pattern"]) != rawjson.String {
-		return
-	}
-	if err := elicit.CheckPattern(p.k.Text("pattern")); err != nil {
-		p.find("pattern-invalid", p.at+"/pattern", "The pattern of %s is no ECMA-262 expression: %s.", p.name, err)
 	}
 }
 

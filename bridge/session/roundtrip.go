@@ -277,7 +277,7 @@ func ticketOf(m wire.Message) string {
 		_ = json.Unmarshal(m.Params, &p)
 		return p.Meta.Token
 	}
-	if _, ok := conversation.ListOf(m.Method); ok {
+	if mcp.IsList(m.Method) {
 		return m.Method
 	}
 	return ""
