@@ -175,7 +175,7 @@ func TestEndWhileHeld(t *testing.T) {
 			t.Fatal(err)
 		}
 		if held {
-			if _, err := n.Begin(live.Request{Server: id, Kind: conversation.Tool, Name: "ping", Key: "ping", Timeout: time.Millisecond}); err != nil {
+			if _, err := n.Begin(live.Request{Server: id, Kind: conversation.Tool, Name: "ping", Key: "ping", Timeout: 5 * time.Second}); err != nil {
 				t.Fatal(err)
 			}
 			n.until(func() bool { a, _ := flow.Attempt(); return a.State == signin.Held })

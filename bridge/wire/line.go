@@ -148,13 +148,6 @@ func appendNumber(dst []byte, name string, n int) []byte {
 	return strconv.AppendInt(append(dst, name...), int64(n), 10)
 }
 
-func appendTrue(dst []byte, member string, on bool) []byte {
-	if !on {
-		return dst
-	}
-	return append(dst, member...)
-}
-
 // routing lists the headers for which mcpsnoop has fields of their own. It
 // reads these fields when it judges a request over HTTP.
 var routing = [...]struct{ field, header string }{
