@@ -1,6 +1,11 @@
 package views
 
-import "fmt"
+import (
+	"fmt"
+	"strconv"
+
+	"github.com/a-h/templ"
+)
 
 // pageTitle returns the title, which starts with the number of waiting questions.
 func pageTitle(p Page) string {
@@ -56,3 +61,47 @@ var keyTable = []struct {
 	{[]string{"p"}, "present: big type, the question beside its ladder; again: back"},
 	{[]string{"?"}, "this list"},
 }
+
+// Limits of elements with many parts. Together they keep the page below [markup.PageMost],
+// whatever servers send.
+const (
+	PanelMost = 250 << 10 // all questions
+
+	serversMost = 80 << 10
+	startMost   = 40 << 10
+	catalogMost = 110 << 10
+	pinsMost    = 20 << 10
+	rowsMost    = 900_000  // rows of the log in one answer
+	partsMost   = 64 << 10 // blocks of a result
+
+	TabsMost         = 80 // calls in the strip
+	capabilitiesMost = 40
+	foundMost        = 20 // findings on one question
+	comparedMost     = 100
+)
+
+// colour returns the class for a server's colour.
+func colour(index int) string { return "s" + strconv.Itoa(index%6) }
+
+// number formats a number with at most six digits.
+func number(f float64) string { return strconv.FormatFloat(f, 'g', 6, 64) }
+
+// either returns yes if first is true, else no.
+func either(first bool, yes, no string) string {
+	if first {
+		return yes
+	}
+	return no
+}
+
+// each returns a component for each member of a list.
+func each[T any](list []T, draw func(T) templ.Component) []templ.Component {
+	out := make([]templ.Component, len(list))
+	for i, one := range list {
+		out[i] = draw(one)
+	}
+	return out
+}
+
+// firstOf returns at most the first most members of a list.
+func firstOf[T any](list []T, most int) []T { return list[:min(len(list), most)] }

@@ -2,6 +2,7 @@ package web
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -26,6 +27,7 @@ import (
 	"elicitation-inspector/bridge/rawjson"
 	answers "elicitation-inspector/bridge/script"
 	"elicitation-inspector/bridge/transport"
+	"elicitation-inspector/bridge/wording"
 	"elicitation-inspector/views"
 )
 
@@ -226,4 +228,214 @@ func saveReport(format, kind string) func(echo.Context, check.Live) error {
 		c.Response().Header().Set("Content-Disposition", `attachment; filename="check.`+format+`"`)
 		return compressed(c, http.StatusOK, kind, text.Bytes())
 	}
+}
+
+// checkShown is the latest check as the open pages show it, after the last push.
+type checkShown struct {
+	number   int
+	columns  int
+	cells    map[string]views.CheckCell
+	rows     map[string]int // sum of the versions of a row's trials
+	groups   map[string]bool
+	findings []views.CheckFinding
+	trials   map[int]int // version of each trial, by its number
+}
+
+// drawCheck draws the parts of the latest check that have changed: cells, findings and
+// progress.
+func (p *pump) drawCheck() {
+	latest, any := p.lab.Latest()
+	if !any {
+		return
+	}
+	v := p.checkView(latest)
+	if p.check.number != v.Number {
+		p.check = checkShown{number: v.Number}
+		p.replace(v.ID(), views.CheckView(views.Check{Number: v.Number, Item: v.Item, State: v.State, Arguments: v.Arguments}))
+	}
+	p.replace(v.HeadID(), views.CheckHead(v))
+	p.replace(v.ProgressID(), views.CheckProgress(v))
+	if p.check.columns != len(v.Revisions) {
+		p.check.columns, p.check.cells, p.check.rows, p.check.groups = len(v.Revisions), map[string]views.CheckCell{}, map[string]int{}, map[string]bool{}
+		empty := v
+		empty.Groups = nil
+		p.replace(v.BodyID(), views.CheckBody(empty))
+	}
+	if p.check.columns > 0 {
+		p.drawMatrix(v)
+	}
+	p.replace(v.FoundID(), views.CheckFound(v))
+	p.drawFindings(v, latest)
+}
+
+// drawMatrix draws the new rows and the changed cells.
+func (p *pump) drawMatrix(v views.Check) {
+	shown, after := &p.check, v.ColumnsID()
+	for _, g := range v.Groups {
+		if !shown.groups[g.ID()] {
+			shown.groups[g.ID()] = true
+			empty := g
+			empty.Rows = nil
+			p.put(g.ID(), views.CheckGroupView(empty, len(v.Revisions)), "after", after)
+		}
+		after = g.ID()
+		above := g.TitleID()
+		for _, r := range g.Rows {
+			version, known := shown.rows[r.ID()]
+			switch {
+			case !known:
+				p.put(r.ID(), views.CheckRowView(r), "after", above)
+			case version != r.Version:
+				p.replace(r.NameID(), views.CheckRowName(r))
+			}
+			for _, cell := range r.Cells {
+				if known && shown.cells[cell.ID()] != cell {
+					p.replace(cell.ID(), views.CheckCellView(cell))
+				}
+				shown.cells[cell.ID()] = cell
+			}
+			shown.rows[r.ID()] = r.Version
+			above = r.ID()
+		}
+	}
+}
+
+// drawFindings draws the findings of the trials that have changed.
+func (p *pump) drawFindings(v views.Check, latest check.Live) {
+	shown := &p.check
+	for _, f := range shown.findings {
+		if !slices.ContainsFunc(v.Findings, func(g views.CheckFinding) bool { return g.ID() == f.ID() }) {
+			p.remove(f.ID())
+		}
+	}
+	op, at := "prepend", v.FindingsID()
+	for _, f := range v.Findings {
+		if shown.trials[f.Trial.Number] != latest.Results[f.Trial.Number-1].Version {
+			p.put(f.ID(), views.CheckFindingView(f), op, at)
+		}
+		op, at = "after", f.ID()
+	}
+	shown.findings, shown.trials = v.Findings, map[int]int{}
+	for i, t := range latest.Results {
+		shown.trials[i+1] = t.Version
+	}
+}
+
+// checkView converts a check to the data of its panel.
+func (s *Server) checkView(c check.Live) views.Check {
+	v := views.Check{
+		Number: c.Number, State: string(c.State), Server: c.Name, Arguments: string(c.Arguments), Revisions: c.Revisions,
+		Done: c.Progress.Done, Total: c.Progress.Total, Left: c.Progress.Left, Now: c.Progress.Now,
+		Counts: map[string]int{}, Reported: c.Report != nil, Remark: remarkOn(c),
+	}
+	if c.Report != nil {
+		v.Took = c.Report.Took
+	}
+	v.Item = views.Item{Server: c.Subject.Server}
+	v.Item.Kind, v.Item.Key, v.Item.Name = c.Kind, c.Key, c.Key
+	if item, err := s.in.Item(c.Subject.Server, c.Kind, c.Key); err == nil {
+		v.Item = itemView(s.serverOf(c.Subject.Server), item)
+	}
+	var titles []string
+	for _, b := range check.Behaviours() {
+		place := slices.Index(titles, b.Group)
+		if place < 0 {
+			place, titles = len(titles), append(titles, b.Group)
+		}
+		row := views.CheckRow{Check: c.Number, Name: b.Name, Title: b.Title}
+		for _, revision := range c.Revisions {
+			row.Cells = append(row.Cells, views.CheckCell{Check: c.Number, Behaviour: b.Name, Revision: revision})
+		}
+		for i, t := range c.Results {
+			if t.Behaviour != b.Name {
+				continue
+			}
+			row.Version += t.Version
+			v.Counts[string(t.Verdict)]++
+			if at := slices.Index(c.Revisions, t.Revision); at >= 0 {
+				count(&row.Cells[at], i+1, t)
+			}
+			for _, f := range trialView(c.Number, i+1, t, b.Title).Findings {
+				if f.Verdict == string(check.Fail) || f.Verdict == string(check.Warn) {
+					v.Findings = append(v.Findings, f)
+				}
+			}
+		}
+		if row.Version == 0 {
+			continue
+		}
+		at := slices.IndexFunc(v.Groups, func(g views.CheckGroup) bool { return g.Place == place })
+		if at < 0 {
+			at, v.Groups = len(v.Groups), append(v.Groups, views.CheckGroup{Check: c.Number, Place: place, Title: b.Group})
+		}
+		v.Groups[at].Rows = append(v.Groups[at].Rows, row)
+	}
+	slices.SortFunc(v.Groups, func(a, b views.CheckGroup) int { return cmp.Compare(a.Place, b.Place) })
+	rows := map[string]int{}
+	for i, b := range check.Behaviours() {
+		rows[b.Name] = i
+	}
+	slices.SortStableFunc(v.Findings, func(a, b views.CheckFinding) int {
+		one, two := a.Trial, b.Trial
+		return cmp.Or(cmp.Compare(check.Verdict(a.Verdict).Rank(), check.Verdict(b.Verdict).Rank()), cmp.Compare(rows[one.Name], rows[two.Name]), inRow(one, two))
+	})
+	return v
+}
+
+// inRow compares two trials of one behaviour by their place in its row: the newest
+// revision comes first.
+func inRow(a, b views.CheckTrial) int {
+	return cmp.Or(cmp.Compare(b.Revision, a.Revision), cmp.Compare(a.Question, b.Question), cmp.Compare(a.Field, b.Field))
+}
+
+// count adds a trial to its cell, which shows the gravest verdict.
+func count(cell *views.CheckCell, number int, r check.Result) {
+	cell.Trials++
+	if cell.Verdict == string(r.Verdict) {
+		cell.Worst++
+	}
+	if cell.Verdict != "" && check.Verdict(cell.Verdict).Rank() <= r.Verdict.Rank() {
+		return
+	}
+	cell.Verdict, cell.Worst, cell.Trial, cell.Frame = string(r.Verdict), 1, number, 0
+	for _, f := range r.Findings {
+		if f.Verdict == r.Verdict && len(f.Frames) > 0 {
+			cell.Frame = f.Frames[0]
+			return
+		}
+	}
+}
+
+// remarkOn says why a check has no report or an incomplete one; "" if its report is
+// complete.
+func remarkOn(c check.Live) string {
+	switch {
+	case c.Err != nil:
+		return "There is no report: " + c.Err.Error() + "."
+	case c.Report == nil:
+	case len(c.Report.Skipped) > 0:
+		return "It was not called. " + c.Report.Skipped[0].Why
+	case len(c.Report.Silent) > 0 && len(c.Results) == 0:
+		return "It asked nothing in any revision, so there is nothing to judge."
+	case c.Report.Stopped == "interrupted":
+		return "It was stopped. This is what was found until then."
+	case c.Report.Stopped != "":
+		return wording.Sentence(c.Report.Stopped)
+	}
+	return ""
+}
+
+// trialView converts the result of a trial to the data of its panel.
+func trialView(number, place int, r check.Result, title string) views.CheckTrial {
+	t := views.CheckTrial{
+		Check: number, Number: place, Behaviour: title, Name: r.Behaviour, Revision: r.Revision, Question: r.Question, Field: r.Field,
+		Verdict: string(r.Verdict), Outcome: r.Outcome, Took: r.Took, Reproduce: r.Reproduce, Kept: r.Transcript != "",
+	}
+	of := t
+	for i, f := range r.Findings {
+		t.Findings = append(t.Findings, views.CheckFinding{
+			Trial: of, Place: i, Verdict: string(f.Verdict), Rule: f.Rule, Text: f.Text, Reference: f.Reference, Frames: f.Frames,
+		})
+	}
+	return t
 }

@@ -2,6 +2,7 @@ package web
 
 import (
 	"encoding/json"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -204,4 +205,45 @@ func (d *drafts) drop(question int) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	delete(d.kept, question)
+}
+
+// choicesMost is how many choices one answer contains.
+const choicesMost = 100
+
+// formChoices answers with choices of a field in the form of an item.
+func (s *Server) formChoices(c echo.Context, f callForm) error {
+	return choices(c, argumentsID, f.fields)
+}
+
+// questionChoices answers with choices of a field in the form of a question.
+func (s *Server) questionChoices(c echo.Context, q answerable) error {
+	return choices(c, formID(q.Number), q.fields)
+}
+
+// choices answers with a window of the choices that match a search: count choices from
+// the 0-based position from on, or around the choice with the index near, whose
+// position is X-Near. X-Total is the number of matches.
+func choices(c echo.Context, form string, fields []elicit.Field) error {
+	i, err := queryNumber(c, "field", 0)
+	from, err1 := queryNumber(c, "from", 0)
+	count, err2 := queryNumber(c, "count", choicesMost)
+	if err := firstOf(err, err1, err2); err != nil {
+		return err
+	}
+	if i >= int64(len(fields)) {
+		return echo.ErrNotFound
+	}
+	field := forms.Field{Field: fields[i], Index: int(i), ID: form + "-" + elicit.InputName(int(i))}
+	matches := field.Matches(c.QueryParam("search"))
+	h := c.Response().Header()
+	if near, err := strconv.Atoi(c.QueryParam("near")); err == nil {
+		if place := slices.Index(matches, near); place >= 0 {
+			h.Set("X-Near", strconv.Itoa(place))
+			from = int64(max(0, place-int(count)/2))
+		}
+	}
+	h.Set("X-Total", strconv.Itoa(len(matches)))
+	start := int(min(from, int64(len(matches))))
+	end := min(len(matches), start+int(min(count, choicesMost)))
+	return html(c, forms.ChoiceRows(field, matches[start:end], start, len(matches)))
 }

@@ -1,10 +1,14 @@
 package web
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/a-h/templ"
 	"github.com/labstack/echo/v4"
@@ -12,6 +16,7 @@ import (
 	"elicitation-inspector/bridge"
 	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/elicit"
+	"elicitation-inspector/bridge/fault"
 	"elicitation-inspector/bridge/live"
 	"elicitation-inspector/bridge/rawjson"
 	"elicitation-inspector/views"
@@ -203,4 +208,144 @@ func (s *Server) answer(c echo.Context, q answerable) error {
 func (s *Server) complete(n int) error {
 	_, err := s.in.MarkCompleted(n)
 	return err
+}
+
+// faults answers with the faults that apply to a question.
+func (s *Server) faults(c echo.Context, q answerable) error {
+	if q.State != conversation.Pending {
+		return errSettled
+	}
+	facts, err := s.in.FactsOf(q.Number)
+	if err != nil {
+		return err
+	}
+	var groups []views.FaultGroup
+	list := fault.For(facts)
+	for _, g := range fault.Groups() {
+		own := slices.DeleteFunc(slices.Clone(list), func(f fault.Fault) bool { return f.Group != g })
+		if len(own) > 0 {
+			groups = append(groups, views.FaultGroup{Group: g, List: own})
+		}
+	}
+	return html(c, views.Faults(q.Number, facts.Revision, groups))
+}
+
+// misbehave answers a question with a fault. If the content of the form is valid, it is
+// the answer that the fault spoils.
+func (s *Server) misbehave(c echo.Context, q answerable) error {
+	sub := submitted(c, q.fields, s.draftOf(q))
+	params := fault.Params{Field: c.FormValue("field"), Tool: strings.TrimSpace(c.FormValue("tool"))}
+	if q.isURL() {
+		params.JSON = json.RawMessage(`{}`)
+	} else if value, problems := sub.check(q.fields, q.schema); value != nil {
+		if params.JSON = value; len(problems) == 0 {
+			params.Answer = q.wrap(value)
+		}
+	} else {
+		params.JSON = json.RawMessage(sub.content)
+	}
+	if err := given(c, &params); err != nil {
+		return err
+	}
+	switch _, err := s.in.Misbehave(q.Number, c.FormValue("fault"), params); {
+	case errors.Is(err, live.ErrSettled):
+		return errSettled
+	case err != nil:
+		return bad("%s", sentence(err))
+	}
+	return c.NoContent(204)
+}
+
+// given reads the parameters of a fault from the form.
+func given(c echo.Context, params *fault.Params) error {
+	if text := strings.TrimSpace(c.FormValue("seconds")); text != "" {
+		n, err := strconv.ParseFloat(text, 64)
+		if err != nil {
+			return bad("Seconds must be a number, not %q.", text)
+		}
+		params.Seconds = &n
+	}
+	if text := strings.TrimSpace(c.FormValue("code")); text != "" {
+		n, err := strconv.ParseInt(text, 10, 64)
+		if err != nil {
+			return bad("The code must be a whole number, not %q.", text)
+		}
+		params.Code = &n
+	}
+	if text := c.FormValue("message"); text != "" {
+		params.Message = &text
+	}
+	if text := strings.TrimSpace(c.FormValue("data")); text != "" {
+		params.Data = json.RawMessage(text)
+	}
+	return nil
+}
+
+// ledgerMost is how many rows of the ledger are drawn.
+const ledgerMost = 500
+
+// ledger answers with the table of all questions of the run. A sort that begins with
+// "-" is in descending order.
+func (s *Server) ledger(c echo.Context) error {
+	l := views.Ledger{Sort: cmp.Or(c.QueryParam("sort"), "-number"), Filter: c.QueryParam("filter")}
+	key, descending := strings.CutPrefix(l.Sort, "-")
+	less, known := ledgerOrders[key]
+	if !known {
+		return bad("The ledger cannot be sorted by %q.", key)
+	}
+	for _, q := range s.in.Questions() {
+		if row := s.ledgerRow(q); row.Matches(l.Filter) {
+			l.Rows = append(l.Rows, row)
+		}
+	}
+	slices.SortStableFunc(l.Rows, func(a, b views.LedgerRow) int {
+		if descending {
+			a, b = b, a
+		}
+		return cmp.Or(less(a, b), cmp.Compare(a.Number, b.Number))
+	})
+	l.Found = len(l.Rows)
+	l.Rows = l.Rows[:min(len(l.Rows), ledgerMost)]
+	return html(c, views.LedgerView(l))
+}
+
+// ledgerOrders holds the comparison for each column that the ledger can be sorted by.
+var ledgerOrders = map[string]func(a, b views.LedgerRow) int{
+	"number": func(a, b views.LedgerRow) int { return cmp.Compare(a.Number, b.Number) },
+	"server": func(a, b views.LedgerRow) int { return strings.Compare(a.Server.Label, b.Server.Label) },
+	"call":   func(a, b views.LedgerRow) int { return cmp.Compare(a.Call, b.Call) },
+	"asked":  func(a, b views.LedgerRow) int { return strings.Compare(a.Message, b.Message) },
+	"answer": func(a, b views.LedgerRow) int { return strings.Compare(a.Answer(), b.Answer()) },
+	"by":     func(a, b views.LedgerRow) int { return strings.Compare(a.By, b.By) },
+	"waited": func(a, b views.LedgerRow) int { return cmp.Compare(a.Waited, b.Waited) },
+	"next":   func(a, b views.LedgerRow) int { return strings.Compare(a.Next.Text, b.Next.Text) },
+}
+
+// ledgerRow converts a question to a row of the ledger.
+func (s *Server) ledgerRow(q bridge.Question) views.LedgerRow {
+	next := s.in.Next(q)
+	row := views.LedgerRow{Again: s.playback == nil && q.Repeatable()}
+	if q.State == conversation.Pending {
+		q.Waited = s.in.Now().Sub(q.Asked)
+		q.Request = nil // a row has no form
+	}
+	row.Question = s.questionView(q, nil, nil)
+	row.Message = q.Title()
+	row.Next = views.Next{Text: next.Text, Seq: next.Seq}
+	row.ReadOnly = s.playback != nil
+	return row
+}
+
+// again repeats an earlier answer. It answers with the number of the new call, if the
+// answer needs one.
+func (s *Server) again(c echo.Context, n int) error {
+	call, err := s.in.Again(n)
+	switch {
+	case err != nil:
+		return bad("%s", sentence(err))
+	case call == 0:
+		return c.NoContent(204)
+	}
+	anew, err := s.in.Call(call)
+	return s.made(c, anew, err)
 }

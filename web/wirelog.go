@@ -1,18 +1,27 @@
 package web
 
 import (
+	"bytes"
+	"cmp"
+	"context"
 	"errors"
 	"fmt"
+	"io"
+	"iter"
+	"log/slog"
 	"net/http"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/labstack/echo/v4"
 
 	"elicitation-inspector/bridge/export"
+	"elicitation-inspector/bridge/rawjson"
 	"elicitation-inspector/bridge/wire"
 	"elicitation-inspector/bridge/wire/query"
+	"elicitation-inspector/bridge/wire/redact"
 	"elicitation-inspector/views"
 	"elicitation-inspector/views/markup"
 )
@@ -316,4 +325,176 @@ func (s *Server) wholeLog() views.LogStatus {
 	}
 	v.Pins = pins
 	return v
+}
+
+// copyMost is the largest frame in bytes that can be copied. Larger ones can be saved.
+const copyMost = 8 << 20
+
+// copied answers with a frame as plain text in the form that the path names: raw,
+// pretty, line (of a transcript) or curl. The last two are redacted, unless the query
+// secrets is set.
+func (s *Server) copied(c echo.Context, seq int64) error {
+	f, done, err := s.readFrame(c, seq)
+	if err != nil {
+		return err
+	}
+	if done(); len(f.Raw) > copyMost {
+		return echo.NewHTTPError(http.StatusRequestEntityTooLarge, fmt.Sprintf("A frame of more than %d MiB cannot be copied. Save it instead.", copyMost>>20))
+	}
+	redaction, err := s.redaction(c)
+	if err != nil {
+		return err
+	}
+	switch c.Param("form") {
+	case "raw":
+		return c.Blob(http.StatusOK, echo.MIMETextPlainCharsetUTF8, f.Raw)
+	case "pretty":
+		return c.String(http.StatusOK, rawjson.Pretty(f.Raw))
+	case "line":
+		var line bytes.Buffer
+		if err := wire.WriteFrames(&line, s.in.Log(), slices.Values([]int64{f.Seq}), redaction); err != nil {
+			return err
+		}
+		return c.String(http.StatusOK, line.String())
+	case "curl":
+		if !export.Curlable(&f) {
+			return bad("Frame %d was not sent over HTTP.", f.Seq)
+		}
+		return c.String(http.StatusOK, export.Curl(redaction.Frame(&f)))
+	}
+	return echo.ErrNotFound
+}
+
+// copiedQuestion answers with an elicitation as plain text in the form that the path
+// names: markdown (a report of its frames), call (the command line that makes its call),
+// or code for an SDK. What is left out of transcripts is left out.
+func (s *Server) copiedQuestion(c echo.Context, q answerable) error {
+	if q.Request == nil {
+		return bad("Question %d is not an elicitation that can be read.", q.Number)
+	}
+	redaction, err := s.redaction(c)
+	if err != nil {
+		return err
+	}
+	var text string
+	switch form := c.Param("form"); form {
+	case "markdown":
+		var b strings.Builder
+		d := export.Document{Log: s.marks(), Seqs: slices.Values([]int64{q.AskedSeq, q.AnswerSeq}), Redact: redaction, Title: q.Request.Message}
+		err = d.Write(c.Request().Context(), &b, export.Markdown)
+		text = b.String()
+	case "call":
+		call, callErr := s.in.Call(q.Call)
+		server, serverErr := s.in.Target(q.Server)
+		err = errors.Join(callErr, serverErr)
+		text = redaction.Text(call.Request.CommandLine(server.CommandLine()))
+	default:
+		text, err = export.CodeThatAsks(export.SDK(form), q.Request)
+		text = redaction.Text(text)
+	}
+	if err != nil {
+		return err
+	}
+	return c.String(http.StatusOK, text)
+}
+
+// redaction returns the redaction for copies, which has learned all frames. The query
+// secrets turns it off.
+func (s *Server) redaction(c echo.Context) (*redact.Redaction, error) {
+	if c.QueryParam("secrets") != "" {
+		return redact.Nothing(), nil
+	}
+	return s.config.Redaction, s.config.Redaction.Learn(c.Request().Context(), s.in.Log())
+}
+
+// selection is the frames of a log that are saved.
+type selection struct {
+	Log       *wire.Log
+	Marks     *wire.Log   // stores the marks of the frames: Log, except in a playback
+	View      *query.View // the frames, up to date
+	Redaction *redact.Redaction
+	Title     string
+	Version   string // of the inspector
+	Logger    *slog.Logger
+}
+
+// Transcript answers with the frames as a transcript.
+func (s selection) Transcript(c echo.Context) error {
+	if c.QueryParam("download") != "" {
+		attach(c, "transcript.jsonl")
+	}
+	return s.stream(c, "application/x-ndjson; charset=utf-8", func(w io.Writer) error {
+		if err := wire.WriteFrames(w, s.Log, s.seqs(), s.Redaction); err != nil {
+			return err
+		}
+		return s.Marks.WriteMarks(w, func(seq int64) bool { _, in := s.View.Index(seq); return in })
+	})
+}
+
+var exportKinds = map[export.Format]string{
+	export.JSON: echo.MIMEApplicationJSON, export.HAR: echo.MIMEApplicationJSON, export.HTML: echo.MIMETextHTMLCharsetUTF8,
+}
+
+// Document answers with the frames in a format.
+func (s selection) Document(c echo.Context, f export.Format) error {
+	attach(c, "session"+f.Extension())
+	d := export.Document{Log: s.Marks, Seqs: s.seqs(), Redact: s.Redaction, Title: s.Title, Tool: "elicitation-inspector", Version: s.Version}
+	return s.stream(c, cmp.Or(exportKinds[f], echo.MIMETextPlainCharsetUTF8), func(w io.Writer) error {
+		if err := d.Write(c.Request().Context(), w, f); err != nil {
+			return echo.NewHTTPError(http.StatusUnprocessableEntity, fmt.Sprintf("There is no export as %s: %v.", f, err))
+		}
+		return nil
+	})
+}
+
+// stream answers with what write writes, while it is written. After an error it cuts the
+// connection, so that no part of a file can be taken for the whole; before the first bytes
+// it answers with the error.
+func (s selection) stream(c echo.Context, kind string, write func(io.Writer) error) error {
+	res := c.Response()
+	res.Header().Set(echo.HeaderContentType, kind)
+	ctx := c.Request().Context()
+	err := write(res)
+	if err == nil {
+		err = s.warnOfRemains(ctx)
+	}
+	switch {
+	case err != nil && res.Committed:
+		if ctx.Err() == nil {
+			s.Logger.Error("saving frames as a file", "error", err)
+		}
+		panic(http.ErrAbortHandler)
+	case err != nil:
+		res.Header().Del(echo.HeaderContentDisposition)
+	}
+	return err
+}
+
+func attach(c echo.Context, name string) {
+	c.Response().Header().Set("Content-Disposition", fmt.Sprintf("attachment; filename=%q", name))
+}
+
+// warnOfRemains logs the frames of a saved file that still contain values which a rule
+// redacts elsewhere.
+func (s selection) warnOfRemains(ctx context.Context) error {
+	remains, err := s.Redaction.Remaining(ctx, s.Log, s.seqs(), false)
+	for _, left := range remains {
+		s.Logger.Warn("a transcript was saved that is not rid of what is left out: " + left.String())
+	}
+	return err
+}
+
+// seqs lists the frames, and those that store their marks, in order.
+func (s selection) seqs() iter.Seq[int64] {
+	seqs := slices.Collect(s.View.All())
+	marked, _ := s.Marks.Marked()
+	for _, seq := range marked {
+		if _, in := s.View.Index(seq); in {
+			if by := s.Marks.Marking(seq); by != 0 {
+				seqs = append(seqs, by)
+			}
+		}
+	}
+	slices.Sort(seqs)
+	return slices.Values(slices.Compact(seqs))
 }
