@@ -30,44 +30,6 @@ export async function drawn(url, signal) {
   return ok ? { html: text, headers } : null
 }
 
-/**
- * The page's socket, and the functions that wait for answers over it, by number.
- * @type {{socket: WebSocket, waiting: Map<number, (answer: any) => void>} | undefined}
- */
-let line
-let sent = 0
-
-/**
- * Lets forms go over a socket, as long as it is open.
- * @param {WebSocket} socket
- * @returns {(answer: {answer: number}) => void} takes the answers
- */
-export function openLine(socket) {
-  const waiting = new Map()
-  line = { socket, waiting }
-  socket.addEventListener("close", () => { for (const take of waiting.values()) take({ status: 0 }) })
-  return answer => {
-    waiting.get(answer.answer)?.(answer)
-    waiting.delete(answer.answer)
-  }
-}
-
-/**
- * Sends a form like post, but sooner: over the socket if it is open and the form is not
- * too large for it (see requests.go).
- * @param {string} path @param {URLSearchParams} form
- */
-export async function postForm(path, form) {
-  const body = String(form), { socket, waiting } = line ?? {}
-  if (socket?.readyState !== WebSocket.OPEN || body.length > 60_000) return post(path, form, { headers: { Accept: "text/html" } })
-  const id = ++sent, answered = new Promise(take => waiting?.set(id, take))
-  socket.send(JSON.stringify({ id, path, body }))
-  const { status, type = "", text = "" } = await answered, ok = status >= 200 && status < 300
-  if (!status) notice("The inspector did not answer. It may have been stopped.")
-  else if (!ok && status !== 422) notice(`${text} (${status})`)
-  return { ok, status, headers: new Headers({ "Content-Type": type }), text }
-}
-
 let clearing = 0, standing = ""
 
 /**

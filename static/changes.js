@@ -4,7 +4,7 @@
  * changed in place, so that the person keeps the focus, a half-done press of a
  * button, the selection, typed text, unfolded parts and scroll positions.
  */
-import { drawn, post, postForm } from "./ask.js"
+import { drawn, post } from "./ask.js"
 import { tick } from "./clock.js"
 import { $, all, near, one } from "./dom.js"
 
@@ -115,7 +115,7 @@ export const send = (url, body, init) => drawInTurn(answered(url, body, init), a
 
 /** @param {string} url @param {URLSearchParams} body @param {RequestInit} [init] */
 async function answered(url, body, init) {
-  const answer = await (init ? post(url, body, { headers: { Accept: "text/html" }, ...init }) : postForm(url, body))
+  const answer = await post(url, body, { headers: { Accept: "text/html" }, ...init })
   const elements = answer.headers.get("Content-Type")?.startsWith("text/html") ? [...parse(answer.text).children] : []
   // Wait a moment for a call's first question, to draw both at once.
   if (elements[0]?.id === "call" && !held.length) await new Promise(done => setTimeout(pushed = () => done(0), 50))

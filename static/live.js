@@ -1,6 +1,6 @@
 // @ts-check
-/** The socket: receives pushes and answers to forms, and connects again when the connection is lost. */
-import { notice, openLine } from "./ask.js"
+/** The socket: receives pushes, and connects again when the connection is lost. */
+import { notice } from "./ask.js"
 import { push, redraw } from "./changes.js"
 import { setTime } from "./clock.js"
 import { on } from "./dom.js"
@@ -16,14 +16,12 @@ export function connect() {
   clearTimeout(retry)
   if (socket && socket.readyState <= WebSocket.OPEN) return
   socket = new WebSocket(`${location.origin.replace("http", "ws")}/live?since=${seen}`)
-  const answered = openLine(socket)
   socket.onopen = () => {
     if (failures) notice("", 0)
     failures = 0
   }
   socket.onmessage = e => {
-    const message = JSON.parse(e.data), { seq, changes, anew, frames, kept, time } = message
-    if (message.answer) return answered(message)
+    const { seq, changes, anew, frames, kept, time } = JSON.parse(e.data)
     if (time) setTime(time)
     if (changes) push(changes)
     if (frames !== undefined) grown(frames, kept)

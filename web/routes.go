@@ -9,7 +9,7 @@ import (
 // route registers the endpoints. Each is behind the guard.
 func (s *Server) route(e *echo.Echo) {
 	e.GET("/", s.page)                      // query tool=NAME (prompt, resource, template) with args and server, question=N or call=N choose what it shows; or server, kind, key, which are valid in this run
-	e.GET("/live", s.live)                  // websocket that pushes changes and takes posted forms; query since=N resumes
+	e.GET("/live", s.live)                  // websocket that pushes changes; query since=N resumes
 	e.GET("/static/:name", s.static)        // style sheet, scripts, icons
 	e.GET("/texts/:digest", s.text)         // a text that the page has cut, or with from a piece of it; query as of the page
 	e.GET("/findings.json", s.findingsJSON) // findings of all servers, or of one (query server=ID), for other programs
@@ -86,7 +86,6 @@ func (s *Server) routeChecks(e *echo.Echo) {
 	e.GET("/checks/:n/report.json", of(s.checkOf, saveReport("json", "application/json")))
 }
 
-// routeWire registers the wire log.
 func (s *Server) routeWire(e *echo.Echo) {
 	e.GET("/wire/rows", s.rows)                                 // a window of the log; query filter, since, from, count, near, time
 	e.GET("/wire/complete", s.completeFilter)                   // completions and mistake of a filter line; query line, at

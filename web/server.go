@@ -227,7 +227,6 @@ func wholeForm(next echo.HandlerFunc) echo.HandlerFunc {
 	}
 }
 
-// sentence turns an error's text into a sentence.
 func sentence(err error) string { return wording.Sentence(err.Error()) }
 
 func bad(format string, args ...any) error {
@@ -244,12 +243,10 @@ func draw(ctx context.Context, component templ.Component) (string, error) {
 	return b.String(), nil
 }
 
-// html answers with components.
 func html(c echo.Context, components ...templ.Component) error {
 	return drawn(c, http.StatusOK, components...)
 }
 
-// drawn answers with components and a status.
 func drawn(c echo.Context, status int, components ...templ.Component) error {
 	text, err := draw(c.Request().Context(), templ.Join(components...))
 	if err != nil {
@@ -281,7 +278,6 @@ func sendHTML(c echo.Context, status int, text string) error {
 	return compressed(c, status, "text/html; charset=utf-8", []byte(text))
 }
 
-// page answers with the whole page in its present state.
 func (s *Server) page(c echo.Context) error {
 	seq, done := s.hub.Drawing()
 	p := s.whole()
@@ -307,15 +303,8 @@ func (s *Server) page(c echo.Context) error {
 	return sendHTML(c, http.StatusOK, text)
 }
 
-func (s *Server) live(c echo.Context) error {
-	var handler http.Handler = s
-	if s.playback != nil {
-		handler = s.playback // it knows the server of the shown log
-	}
-	return s.hub.Serve(c.Response(), c.Request(), handler)
-}
+func (s *Server) live(c echo.Context) error { return s.hub.Serve(c.Response(), c.Request()) }
 
-// publish sends changes to every page.
 func (s *Server) publish(changes []push.Change) {
 	var at time.Time
 	if s.playback != nil {

@@ -1,6 +1,5 @@
 // Package push sends what changed on the page to every open page, over a websocket each.
-// A page that comes back gets what it missed, or draws itself anew. Pages post forms over
-// it.
+// A page that comes back gets what it missed, or draws itself anew.
 package push
 
 import (
@@ -46,6 +45,7 @@ const (
 	pageBacklog  = 64               // pushes that may wait for one page before it is dropped
 	writeTime    = 10 * time.Second // time for one push to one page
 	pingInterval = 30 * time.Second
+	readMost     = 1 << 10 // bytes of one message from a page, which has nothing to send
 )
 
 // Hub pushes changes to every open page. Publishing never blocks: a slow page is
@@ -72,7 +72,6 @@ type keptPush struct {
 	data []byte
 }
 
-// page is one open websocket.
 type page struct {
 	pushes  chan []byte
 	dropped context.CancelFunc
@@ -252,8 +251,8 @@ func (h *Hub) Close() {
 }
 
 // Serve runs the socket of one page until it is closed. The query since is the latest
-// push that the page has. handler answers the requests that the page sends over it.
-func (h *Hub) Serve(w http.ResponseWriter, r *http.Request, handler http.Handler) error {
+// push that the page has.
+func (h *Hub) Serve(w http.ResponseWriter, r *http.Request) error {
 	since, err := strconv.ParseInt(r.URL.Query().Get("since"), 10, 64)
 	if err != nil {
 		since = -1
@@ -265,15 +264,9 @@ func (h *Hub) Serve(w http.ResponseWriter, r *http.Request, handler http.Handler
 	if err != nil {
 		return err
 	}
-	var reading sync.WaitGroup
-	defer reading.Wait()
 	defer socket.CloseNow()
-	open, closed := context.WithCancel(r.Context())
-	reading.Go(func() {
-		defer closed()
-		answerRequests(open, socket, r, handler)
-	})
-	ctx, dropped := context.WithCancel(open)
+	socket.SetReadLimit(readMost)
+	ctx, dropped := context.WithCancel(socket.CloseRead(r.Context()))
 	defer dropped()
 
 	p := &page{pushes: make(chan []byte, pageBacklog), dropped: dropped}
@@ -311,7 +304,6 @@ func write(ctx context.Context, socket *websocket.Conn, data []byte) error {
 	return socket.Write(ctx, websocket.MessageText, data)
 }
 
-// encode returns the JSON of a push or a change.
 func encode(v any) []byte {
 	data, err := rawjson.Encode(v)
 	if err != nil {

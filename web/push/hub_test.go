@@ -17,7 +17,7 @@ import (
 func hubServer(t *testing.T, h *Hub) string {
 	t.Helper()
 	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if err := h.Serve(w, r, http.NotFoundHandler()); err != nil {
+		if err := h.Serve(w, r); err != nil {
 			t.Error(err)
 		}
 	}))
