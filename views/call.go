@@ -18,7 +18,6 @@ func (c Call) ResultID() string { return "result-" + strconv.Itoa(c.Number) }
 // ID is the id of the call's element.
 func (c CallTab) ID() string { return "call-tab-" + strconv.Itoa(c.Number) }
 
-// ready reports whether the server can be called now.
 func (f CallForm) ready() bool { return f.Server.State == ServerReady }
 
 // takesArguments reports whether there are fields, or a schema for which arguments can be
@@ -27,10 +26,8 @@ func (f CallForm) takesArguments() bool {
 	return len(f.Form.Fields) > 0 || f.Form.JSON || f.Form.Trouble != "" || f.Form.Extra != "" || len(f.Form.Problems) > 0
 }
 
-// path returns the URL path of an action on a call.
 func (c Call) path(what string) string { return "/calls/" + strconv.Itoa(c.Number) + "/" + what }
 
-// verb returns the name of the button that uses an item.
 func (i Item) verb() string {
 	if i.Kind == conversation.Resource || i.Kind == conversation.Template {
 		return "Read"
@@ -38,7 +35,6 @@ func (i Item) verb() string {
 	return "Call"
 }
 
-// address returns the query of the page's address while the call is on show.
 func (c Call) address() string { return "?call=" + strconv.Itoa(c.Number) }
 
 // openOf describes how many questions of a round are answered, and what happens to the
@@ -65,7 +61,6 @@ func (c Call) served() time.Duration {
 // FramesOf returns the filter for the frames of a call.
 func FramesOf(call string) string { return "call:" + call }
 
-// stepWord returns the kind of a step in a word or two.
 func stepWord(s conversation.Step) string {
 	if s.Kind == conversation.StepToolError {
 		return "tool error"
@@ -108,7 +103,6 @@ func (c Call) line() (steps []repeated, left int) {
 	return steps, left
 }
 
-// logged counts the log messages that are steps of the timeline.
 func (c Call) logged() (n int) {
 	for _, s := range c.Steps {
 		if s.Kind == conversation.StepLog {
@@ -131,7 +125,6 @@ func stage(s conversation.State) string {
 	return "running"
 }
 
-// stateWord describes the state of a call.
 func (c CallTab) stateWord() string {
 	switch {
 	case c.Waiting > 0:

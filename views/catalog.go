@@ -32,7 +32,6 @@ const (
 	ItemsMost  = 150_000 // items that can be scrolled to: more would be higher than an element can be
 )
 
-// rows returns a component for each item of a list.
 func (l List) rows() []templ.Component {
 	out := make([]templ.Component, len(l.Items))
 	for i, item := range l.Items {
@@ -75,7 +74,6 @@ func (i Item) AboutID() string { return i.id() + "-about" }
 // titled reports whether an item has a title for people besides its name.
 func (i Item) titled() bool { return i.Title != "" && i.Title != i.Name }
 
-// describedBy returns the ids of what describes an item besides its name.
 func (i Item) describedBy() string {
 	return wording.Join(" ", either(i.titled(), i.id()+"-title", ""), i.AboutID())
 }

@@ -184,7 +184,6 @@ func (t CheckTrial) of() string {
 	return wording.Join(" · ", t.Revision, question, field)
 }
 
-// title returns the item's title; "" if it is the same as its name.
 func (c Check) title() string {
 	if c.Item.Title == c.Item.Name {
 		return ""
@@ -192,7 +191,6 @@ func (c Check) title() string {
 	return markup.Brief(c.Item.Title)
 }
 
-// withWhat describes where the arguments come from.
 func (p CheckPlan) withWhat() string {
 	if p.MadeUp != "" {
 		return "with arguments made up from its schema:"
@@ -200,7 +198,6 @@ func (p CheckPlan) withWhat() string {
 	return "with the arguments in the form:"
 }
 
-// doneWords describes how many trials are done.
 func (c Check) doneWords() string {
 	if c.Total == 0 {
 		return "Connecting"
@@ -220,7 +217,6 @@ func (c Check) leftWords() string {
 	}
 }
 
-// summary describes the number of trials by verdict.
 func (c Check) summary() string {
 	var counts []string
 	for _, verdict := range []string{"fail", "warn", "inconclusive", "pass"} {
@@ -235,7 +231,6 @@ func (c Check) summary() string {
 	return wording.Join(": ", wording.Count(trials, "trial", "trials")+" in "+wording.Duration(c.Took), strings.Join(counts, ", "))
 }
 
-// foundWords describes the number of findings.
 func (c Check) foundWords() string {
 	switch n := len(c.Findings); {
 	case n > 0:

@@ -46,7 +46,6 @@ func (t Tally) words() string {
 	return wording.Join(" · ", part(lint.Violation, "violation", "violations"), part(lint.Should, "recommendation", "recommendations"), part(lint.Advice, "suggestion", "suggestions"))
 }
 
-// found describes the number of a server's findings.
 func (s Server) found() string { return cmp.Or(s.Findings.words(), "No findings") }
 
 // foundWords describes a row's findings for people who cannot see the mark.
@@ -61,7 +60,6 @@ func (r Row) foundWords() string {
 // whereIn returns a JSON pointer into a frame, or a word for the whole frame.
 func whereIn(pointer string) string { return cmp.Or(pointer, "the whole frame") }
 
-// broken describes in general what breaks the rule of a finding.
 func broken(f lint.Found) string {
 	for _, r := range lint.Rules() {
 		if r.ID == f.Rule {
@@ -81,7 +79,6 @@ func times(n int) string { return either(n > 1, "×"+wording.Grouped(int64(n)), 
 // occurrencesShown is the maximum number of findings of one rule in the panel.
 const occurrencesShown = 50
 
-// byRule groups findings, the gravest first and then by name.
 func byRule(list []lint.Found) [][]lint.Found {
 	compare := func(a, b lint.Found) int {
 		return cmp.Or(cmp.Compare(a.Severity, b.Severity), strings.Compare(a.Rule, b.Rule))

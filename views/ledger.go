@@ -23,7 +23,6 @@ type LedgerRow struct {
 	Again   bool   // the answer can be repeated
 }
 
-// column is a column of the ledger.
 type column struct{ key, title string }
 
 var ledgerColumns = []column{
@@ -55,7 +54,6 @@ func (r LedgerRow) Matches(filter string) bool {
 	return true
 }
 
-// sorted returns the value of aria-sort for a column.
 func (l Ledger) sorted(key string) string {
 	switch l.Sort {
 	case key:
@@ -66,7 +64,6 @@ func (l Ledger) sorted(key string) string {
 	return "none"
 }
 
-// next returns the order that a click on a column selects.
 func (l Ledger) next(key string) string {
 	if l.Sort == key {
 		return "-" + key
@@ -74,7 +71,6 @@ func (l Ledger) next(key string) string {
 	return key
 }
 
-// summary describes the number of rows.
 func (l Ledger) summary() string {
 	text := wording.Count(l.Found, "question", "questions")
 	if l.Found > len(l.Rows) {

@@ -310,7 +310,6 @@ type Recording struct {
 	Problem string // why the recording was not started
 }
 
-// state is the class of the control.
 func (r Recording) state() string {
 	switch {
 	case r.Err != "":

@@ -7,7 +7,6 @@ import (
 	"github.com/a-h/templ"
 )
 
-// pageTitle returns the title, which starts with the number of waiting questions.
 func pageTitle(p Page) string {
 	if n := waiting(p.Questions); n > 0 {
 		return fmt.Sprintf("(%d) Elicitation Inspector", n)
@@ -39,10 +38,8 @@ func (p Page) pane() string {
 	return "work"
 }
 
-// themes are the values of [Page.Theme], with their names.
 var themes = []struct{ value, name string }{{"", "System theme"}, {"light", "Light"}, {"dark", "Dark"}}
 
-// keyTable is the help for keys.
 var keyTable = []struct {
 	keys []string
 	does string
@@ -80,13 +77,11 @@ const (
 	comparedMost     = 100
 )
 
-// colour returns the class for a server's colour.
 func colour(index int) string { return "s" + strconv.Itoa(index%6) }
 
 // number formats a number with at most six digits.
 func number(f float64) string { return strconv.FormatFloat(f, 'g', 6, 64) }
 
-// either returns yes if first is true, else no.
 func either(first bool, yes, no string) string {
 	if first {
 		return yes
@@ -94,7 +89,6 @@ func either(first bool, yes, no string) string {
 	return no
 }
 
-// each returns a component for each member of a list.
 func each[T any](list []T, draw func(T) templ.Component) []templ.Component {
 	out := make([]templ.Component, len(list))
 	for i, one := range list {
@@ -103,5 +97,4 @@ func each[T any](list []T, draw func(T) templ.Component) []templ.Component {
 	return out
 }
 
-// firstOf returns at most the first most members of a list.
 func firstOf[T any](list []T, most int) []T { return list[:min(len(list), most)] }

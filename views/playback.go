@@ -44,12 +44,10 @@ func millisOf(t time.Time) string {
 	return strconv.FormatInt(t.UnixMilli(), 10)
 }
 
-// positionWords describes the position for people who cannot see the slider.
 func positionWords(p playback.State) string {
 	return fmt.Sprintf("frame %s of %s, %s", wording.Grouped(p.Position), wording.Grouped(p.Frames), wording.Clock(p.At))
 }
 
-// speedsWith returns the speeds to choose from, including the present one.
 func speedsWith(x float64) []float64 {
 	speeds := []float64{0.25, 0.5, 1, 2, 4, 8, 16}
 	if i, known := slices.BinarySearch(speeds, x); !known {

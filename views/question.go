@@ -17,7 +17,6 @@ import (
 	"elicitation-inspector/views/markup"
 )
 
-// stateWord describes how a question ended.
 func (q Question) stateWord() string {
 	switch {
 	case q.State == conversation.Pending:
@@ -41,7 +40,6 @@ var settlings = map[string]string{
 	"accept": "accepted", "decline": "declined", "cancel": "cancelled", "undelivered": "not delivered",
 }
 
-// by describes who settled a question.
 func (q Question) by() string {
 	if q.By == "policy" && q.State == conversation.Refused && q.Server.Policy == conversation.PolicyAsk {
 		return "by the inspector"
@@ -52,10 +50,8 @@ func (q Question) by() string {
 	return cmp.Or(words[q.By], markup.Brief(q.By))
 }
 
-// ofCall names the call of a question; "" if it is unknown.
 func (q Question) ofCall() string { return either(q.Call > 0, "call "+strconv.Itoa(q.Call), "") }
 
-// completion describes the outcome of an accepted URL.
 func (q Question) completion() string {
 	switch q.Completion {
 	case conversation.CompletionAwaited:
@@ -68,7 +64,6 @@ func (q Question) completion() string {
 	return ""
 }
 
-// digest describes in a few words the answer and its consequences.
 func (q Question) digest() string {
 	if q.Completion == conversation.CompletionAwaited {
 		return wording.Join(" · ", q.Digest, q.completion())
@@ -79,7 +74,6 @@ func (q Question) digest() string {
 	return q.Digest
 }
 
-// outcome returns the class that colours how a question ended.
 func (q Question) outcome() string {
 	switch {
 	case q.State == conversation.Answered && q.Wrong != "":
@@ -110,7 +104,6 @@ func (q Question) title() string {
 // person answers.
 func (q Question) elicits() bool { return q.Method == "" || q.Method == mcp.MethodElicit }
 
-// circumstances describes the call, round and mode of a question.
 func (q Question) circumstances() string {
 	round := either(q.Round > 0, "round "+strconv.Itoa(q.Round), "")
 	if q.Via == elicit.InError {
@@ -130,7 +123,6 @@ func (q Question) awaits() bool {
 	return q.State == conversation.Answered && q.Completion == conversation.CompletionAwaited && (q.Told || q.Waits)
 }
 
-// awaitedWhat describes what an accepted URL waits for.
 func (q Question) awaitedWhat() string {
 	if q.Told {
 		return "Waiting for " + mcp.NotificationElicitComplete
@@ -138,7 +130,6 @@ func (q Question) awaitedWhat() string {
 	return "Waiting for you to try again"
 }
 
-// awaitedHow explains what ends the wait.
 func (q Question) awaitedHow() string {
 	call := "Call " + strconv.Itoa(q.Call)
 	switch {
@@ -154,12 +145,10 @@ func (q Question) awaitedHow() string {
 	return "In this revision servers do not say when a page is done: to learn the outcome, try call " + strconv.Itoa(q.Call) + " again."
 }
 
-// callPath returns the URL path of an action on the question's call.
 func (q Question) callPath(what string) string {
 	return "/calls/" + strconv.Itoa(q.Call) + "/" + what
 }
 
-// everyUsual is the suggested interval of retries.
 const everyUsual = 5 * time.Second
 
 func (q Question) everySeconds() string {
@@ -169,7 +158,6 @@ func (q Question) everySeconds() string {
 	return seconds(everyUsual)
 }
 
-// seconds formats a duration as a number of seconds.
 func seconds(d time.Duration) string { return number(d.Seconds()) }
 
 // inOrder splits questions into those of a call, and the waiting and settled ones of
@@ -202,7 +190,6 @@ func inOrder(questions []Question, call int) (own, waiting, earlier []Question) 
 	return own, waiting, earlier
 }
 
-// settledStage is the stage of a question that is done.
 const settledStage = 2
 
 // stage returns the stage of a question: 0 while it waits for the person, 1 while its
@@ -232,7 +219,6 @@ func (q Question) mode() string {
 	return string(q.Request.Mode)
 }
 
-// sent returns the answer that was sent, nil if there is none.
 func (q Question) sent() json.RawMessage {
 	switch {
 	case q.Action == "":
@@ -245,7 +231,6 @@ func (q Question) sent() json.RawMessage {
 
 func (q Question) id() string { return "q" + strconv.Itoa(q.Number) }
 
-// waiting counts the pending questions.
 func waiting(questions []Question) int {
 	n := 0
 	for _, q := range questions {
@@ -256,7 +241,6 @@ func waiting(questions []Question) int {
 	return n
 }
 
-// dangerous reports whether an address has a warning of the highest severity.
 func dangerous(a *link.Verdict) bool {
 	return slices.ContainsFunc(a.Warnings, func(w link.Warning) bool { return w.Severity == link.Danger })
 }
@@ -283,7 +267,6 @@ type Next struct {
 	Seq  int64  // its frame, 0 if none
 }
 
-// words describes what the server did, or that it did nothing.
 func (n Next) words() string {
 	if n.Text == "" {
 		return "then nothing so far"
@@ -297,7 +280,6 @@ type FaultGroup struct {
 	List  []fault.Fault
 }
 
-// parameter is an input for a parameter of faults.
 type parameter struct{ name, label, kind, placeholder string }
 
 var parameters = []parameter{
@@ -308,7 +290,6 @@ var parameters = []parameter{
 	{"tool", "Tool", "text", ""},
 }
 
-// parametersOf returns the parameters of a fault that the menu offers.
 func parametersOf(f fault.Fault) (list []parameter) {
 	for _, p := range parameters {
 		if f.Takes(p.name) {
@@ -326,7 +307,6 @@ func expects(f fault.Fault, revision string) string {
 	return f.Good
 }
 
-// lowerFirst converts the beginning of a sentence for use after a colon.
 func lowerFirst(s string) string {
 	if len(s) > 2 && s[1] == ' ' || len(s) > 1 && s[1] >= 'A' && s[1] <= 'Z' {
 		return s

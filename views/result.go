@@ -30,7 +30,6 @@ func (r Result) empty() bool {
 	return r.Failure == "" && len(r.Content) == 0 && r.Structured == nil
 }
 
-// messageOf returns the message of an error, and what is wrong with it.
 func messageOf(e conversation.RPCError) string {
 	if e.Problem == "" {
 		return e.Message
@@ -61,7 +60,6 @@ func partKind(p conversation.Content) string {
 	return "other"
 }
 
-// partFacts describes the type and size of a block of content.
 func partFacts(p conversation.Content) string {
 	return wording.Join(" · ", markup.Brief(p.MIME), either(len(p.Bytes) > 0, wording.Grouped(int64(len(p.Bytes)))+" bytes", ""))
 }

@@ -19,12 +19,10 @@ func (s Server) HeldID() string { return "held-" + s.ID }
 // Colour is the class of the server's colour.
 func (s Server) Colour() string { return colour(s.Index) }
 
-// shown describes a server: its version and transport.
 func (s Server) shown() string {
 	return wording.Join(" · ", markup.Brief(s.Version), markup.Brief(s.How))
 }
 
-// stateWord describes the state of a server.
 func (s Server) stateWord() string {
 	return either(s.State == ServerConnecting, "connecting…", string(s.State))
 }
@@ -43,7 +41,6 @@ func (s Server) up() bool { return s.State == ServerReady || s.State == ServerCo
 // HoldsBack reports whether the server has a [HeldLine].
 func (s Server) HoldsBack() bool { return s.Held > 0 || s.TurnedAway > 0 }
 
-// heldWords describes why questions are held back or were refused.
 func (s Server) heldWords() string {
 	text := "held back, because it asks too often"
 	if s.Held > 0 && s.Room == 0 {
@@ -67,7 +64,6 @@ func (s Server) showHeld() string {
 	return "Show"
 }
 
-// option is one choice of a setting.
 type option struct{ value, title string }
 
 // rememberable is the revision that a browser can remember for a server: the last one in
@@ -85,7 +81,6 @@ var (
 	}
 )
 
-// declared lists the declared capabilities for input, or says that there are none.
 func (s Server) declared() []string {
 	var out []string
 	if declared := s.Settings.Declared(); declared != "" {
@@ -124,7 +119,6 @@ func (c Comparison) summary() string {
 	return both + "."
 }
 
-// path returns the URL path of an action on a server.
 func (s Server) path(what string) string { return "/servers/" + s.ID + "/" + what }
 
 // Start is the data of the start panel, which the page shows before the first call.
@@ -160,7 +154,6 @@ var Stories = []Story{
 // AskingMost is how many items that may ask are named.
 const AskingMost = 5
 
-// offers counts what the server offers, in words.
 func (f Found) offers() string {
 	var parts []string
 	for _, k := range Shelves {

@@ -91,7 +91,6 @@ func path(server, what string) string { return "/servers/" + server + "/signin/"
 
 func (c SignIn) path(what string) string { return path(c.Server.ID, what) }
 
-// title returns the heading of the card.
 func (c SignIn) title() string {
 	if c.Refreshes {
 		return "Refresh the token for " + c.Server.Label
@@ -99,7 +98,6 @@ func (c SignIn) title() string {
 	return "Sign in to " + c.Server.Label
 }
 
-// doing says what a sign-in that is not over does at the moment.
 func (c SignIn) doing() string {
 	switch c.State {
 	case SignInHeld:
@@ -110,7 +108,6 @@ func (c SignIn) doing() string {
 	return "requests are on their way"
 }
 
-// word returns the state of the sign-in in the words of the card.
 func (c SignIn) word() string {
 	if c.Refreshes && c.State == SignInDone {
 		return "refreshed"
@@ -118,7 +115,6 @@ func (c SignIn) word() string {
 	return string(c.State)
 }
 
-// outcome returns the style class of the word.
 func (c SignIn) outcome() string {
 	switch c.State {
 	case SignInDone:
@@ -134,7 +130,6 @@ func (c SignIn) digest() string {
 	return wording.Join(": ", wording.After("at the ", c.FailedAt), c.Why)
 }
 
-// state describes a token.
 func (t Token) state() string {
 	if !t.SignedIn {
 		return "There is no token. The inspector signs in when the server asks for that."
@@ -149,7 +144,6 @@ func (t Token) state() string {
 	return text + wording.After("; scopes: ", t.Scopes) + "."
 }
 
-// lines lists headers by name.
 func lines(h http.Header) (out []Fact) {
 	for _, name := range slices.Sorted(maps.Keys(h)) {
 		for _, value := range h[name] {
@@ -179,7 +173,6 @@ func bodyOf(h http.Header, text string) (b body) {
 	return b
 }
 
-// answered describes the response of an exchange.
 func answered(f *wire.Frame) string {
 	if f.Status == 0 {
 		return "There was no response."
@@ -190,7 +183,6 @@ func answered(f *wire.Frame) string {
 // byBrowser reports whether the browser makes the request of a step, so that only its URL is known.
 func byBrowser(s wire.Step) bool { return s == wire.StepAuthorization || s == wire.StepRedirect }
 
-// query lists the parameters of a URL.
 func query(address string) []Fact {
 	u, err := url.Parse(address)
 	if err != nil {

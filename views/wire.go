@@ -15,7 +15,6 @@ import (
 	"elicitation-inspector/views/markup"
 )
 
-// face is one tab of a frame's detail.
 type face struct {
 	there    bool
 	id, name string
@@ -35,7 +34,6 @@ func (d Detail) faces() []face {
 	}, func(f face) bool { return !f.there })
 }
 
-// route describes the sender and the receiver of a frame.
 func (d Detail) route() string {
 	switch d.Dir {
 	case wire.ClientToServer:
@@ -48,7 +46,6 @@ func (d Detail) route() string {
 	return d.Server
 }
 
-// facts describes a frame apart from its bytes.
 func (d Detail) facts() string {
 	actor := either(d.Actor == "person", "by you", "by the "+d.Actor)
 	actor = either(d.Fault != "", "deliberate: "+d.Fault, actor)
@@ -69,7 +66,6 @@ var streamWords = map[wire.Stream]string{
 	wire.StreamGetSSE:  "GET event stream",
 }
 
-// alone explains why a frame has no paired frame.
 func (d Detail) alone() string {
 	switch {
 	case d.Kind == wire.Request && d.Pending:
@@ -80,7 +76,6 @@ func (d Detail) alone() string {
 	return "This answers no request that was seen."
 }
 
-// arrow is the sign of a direction, and what it means.
 func (r Row) arrow() (sign, words string) {
 	switch r.Dir {
 	case wire.ClientToServer:
@@ -93,7 +88,6 @@ func (r Row) arrow() (sign, words string) {
 	return "·", "note"
 }
 
-// label returns the method or kind of a row's frame.
 func (r Row) label() string {
 	if r.Kind.IsMessage() {
 		return cmp.Or(r.Method, r.Kind.String())
@@ -107,7 +101,6 @@ func (r Row) negotiates() bool {
 	return r.Kind == wire.Error && r.Method == mcp.MethodDiscover && r.Status < 400
 }
 
-// actionClass returns the class for the action of an answer.
 func (r Row) actionClass() string {
 	switch r.Action {
 	case "accept":
@@ -166,7 +159,6 @@ func (r Row) odd() (word, means string) {
 	return "", ""
 }
 
-// failure describes how a frame failed, if the rest of the row does not.
 func (r Row) failure() string {
 	switch {
 	case !r.Failed:
@@ -202,7 +194,6 @@ func (r Row) bar() string {
 // PinID is the id of the element of a pinned frame.
 func PinID(seq int64) string { return "pin-" + strconv.FormatInt(seq, 10) }
 
-// marked returns the classes of a coloured or pinned row.
 func (r Row) marked() string {
 	return wording.Join(" ", either(r.Mark.Colour != "", "in-"+r.Mark.Colour, ""), either(r.Mark.Pinned, "pinned-row", ""))
 }
@@ -220,7 +211,6 @@ func KeptWords(bytes int64, where string) string {
 	return wording.Size(bytes) + " in " + where
 }
 
-// differences describes the number of differences.
 func (d Diff) differences() string {
 	switch {
 	case d.Equal:
@@ -231,7 +221,6 @@ func (d Diff) differences() string {
 	return wording.Count(d.Total, "difference", "differences") + ":"
 }
 
-// briefJSON returns the part of a value that a difference shows.
 func briefJSON(raw []byte) string {
 	const most = 400 // bytes
 	if len(raw) <= most {

@@ -22,7 +22,6 @@ import (
 	"elicitation-inspector/views/markup"
 )
 
-// argumentsID is the prefix of the element ids in a call's form.
 const argumentsID = "args"
 
 // callForm is the state of a call's form: the item that is called and the arguments for
@@ -124,7 +123,6 @@ func (s *Server) choose(c echo.Context, p *views.Page) {
 	}
 }
 
-// showMiddle answers with what the middle of the page shows for an address.
 func (s *Server) showMiddle(c echo.Context) error {
 	return s.current(c, func() (templ.Component, error) {
 		p := views.Page{ReadOnly: s.playback != nil, Start: s.startView()}
@@ -161,7 +159,6 @@ func (s *Server) formTab(c echo.Context, f callForm) error {
 	return s.arguments(c, statusOf(problems), f, problems)
 }
 
-// formReset sets one field of a call's form to its default.
 func (s *Server) formReset(c echo.Context, f callForm) error {
 	if err := f.sub.reset(f.fields, c.FormValue("field")); err != nil {
 		return err
@@ -271,7 +268,6 @@ func done(c echo.Context, err error) error {
 // maxSeconds is the longest time that a person can set: a year.
 const maxSeconds = 366 * 24 * 60 * 60
 
-// timeoutOf parses a call's time limit in seconds; 0 means no limit.
 func timeoutOf(text string) (time.Duration, error) {
 	if text == "" {
 		return 0, nil
@@ -283,7 +279,6 @@ func timeoutOf(text string) (time.Duration, error) {
 	return limit, nil
 }
 
-// seconds parses a number of seconds that a person has typed.
 func seconds(text string) (time.Duration, error) {
 	n, err := strconv.ParseFloat(text, 64)
 	if err != nil || !(n >= 0 && n <= maxSeconds) { // written so that NaN fails
@@ -300,7 +295,6 @@ func (s *Server) call(c echo.Context) (bridge.Call, error) {
 	return s.in.Call(n)
 }
 
-// showCall answers with the panel of a call.
 func (s *Server) showCall(c echo.Context) error {
 	return s.current(c, func() (templ.Component, error) {
 		n, err := number(c)
@@ -320,7 +314,6 @@ func (s *Server) callPanel(n int) (templ.Component, error) {
 	return views.CallPanel(nil, &view), err
 }
 
-// callSteps answers with the timeline of a call.
 func (s *Server) callSteps(c echo.Context, call bridge.Call) error {
 	return html(c, views.CallSteps(s.callView(call)))
 }

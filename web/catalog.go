@@ -25,7 +25,6 @@ func itemView(server views.Server, item conversation.Item) views.Item {
 	return views.Item{Item: item, Server: server.ID, ServerIndex: server.Index}
 }
 
-// activity counts the running calls of each item of each server.
 type activity map[itemID]counts
 
 type itemID struct {
@@ -34,7 +33,6 @@ type itemID struct {
 	key    string
 }
 
-// counts holds the number of running calls of an item, and of their waiting questions.
 type counts struct{ running, waiting int }
 
 func (s *Server) activity() activity {
@@ -175,7 +173,6 @@ func (s *Server) items(c echo.Context, server bridge.Server) error {
 	})
 }
 
-// palette answers with what the command palette finds.
 func (s *Server) palette(c echo.Context) error {
 	return html(c, views.PaletteFound(findEntries(s.in, c.QueryParam("search"), s.playback != nil)))
 }
@@ -224,7 +221,6 @@ func (s *Server) text(c echo.Context) error {
 	return html(c, markup.Piece(text, int(min(from, int64(len(text))))))
 }
 
-// found is a text that a page has requested, with its digest.
 type found struct{ digest, text string }
 
 // cutText finds a text by its digest: it draws the page again, with the parts that the
@@ -258,7 +254,6 @@ func (s *Server) cutText(c echo.Context, digest string) (string, error) {
 	return text, nil
 }
 
-// paletteMost is how many entries are shown.
 const paletteMost = 50
 
 // findEntries returns the entries whose texts contain all words of a search, actions last. A

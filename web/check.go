@@ -31,10 +31,8 @@ import (
 	"elicitation-inspector/views"
 )
 
-// checkConnects bounds the time to connect for a trial.
 const checkConnects = time.Minute
 
-// subjectOf returns the item whose checks a page asks for.
 func subjectOf(i views.Item) check.Subject {
 	return check.Subject{Server: i.Server, Kind: i.Kind, Key: i.Key}
 }
@@ -53,7 +51,6 @@ func (s *Server) openCheck(c echo.Context, f callForm) error {
 	})
 }
 
-// checkPlan returns what a check of the item would do, for the person to confirm.
 func (s *Server) checkPlan(item views.Item, f callForm, before check.Live) (views.CheckPlan, error) {
 	spec, err := s.in.Target(item.Server)
 	if err != nil {
@@ -87,7 +84,6 @@ func (s *Server) checkPlan(item views.Item, f callForm, before check.Live) (view
 	return p, nil
 }
 
-// whereOf describes the target that a trial connects to.
 func whereOf(spec transport.Spec) string {
 	switch {
 	case spec.Command != nil:
@@ -154,7 +150,6 @@ func checkError(err error) error {
 	return err
 }
 
-// checkOf returns the check whose number is in the path.
 func (s *Server) checkOf(c echo.Context) (check.Live, error) {
 	n, err := number(c)
 	if err != nil {
@@ -167,7 +162,6 @@ func (s *Server) checkOf(c echo.Context) (check.Live, error) {
 	return latest, nil
 }
 
-// checkTrials answers with the trials of one behaviour.
 func (s *Server) checkTrials(c echo.Context, of check.Live) error {
 	name := c.Param("name")
 	for _, b := range check.Behaviours() {
@@ -215,7 +209,6 @@ func (s *Server) checkExchange(c echo.Context, of check.Live) error {
 	return compressed(c, http.StatusOK, "text/html; charset=utf-8", []byte(page.String()))
 }
 
-// saveReport returns a handler that saves the report of a check in a format.
 func saveReport(format, kind string) func(echo.Context, check.Live) error {
 	return func(c echo.Context, of check.Live) error {
 		if of.Report == nil {
@@ -268,7 +261,6 @@ func (p *pump) drawCheck() {
 	p.drawFindings(v, latest)
 }
 
-// drawMatrix draws the new rows and the changed cells.
 func (p *pump) drawMatrix(v views.Check) {
 	shown, after := &p.check, v.ColumnsID()
 	for _, g := range v.Groups {
@@ -321,7 +313,6 @@ func (p *pump) drawFindings(v views.Check, latest check.Live) {
 	}
 }
 
-// checkView converts a check to the data of its panel.
 func (s *Server) checkView(c check.Live) views.Check {
 	v := views.Check{
 		Number: c.Number, State: string(c.State), Server: c.Name, Arguments: string(c.Arguments), Revisions: c.Revisions,
@@ -425,7 +416,6 @@ func remarkOn(c check.Live) string {
 	return ""
 }
 
-// trialView converts the result of a trial to the data of its panel.
 func trialView(number, place int, r check.Result, title string) views.CheckTrial {
 	t := views.CheckTrial{
 		Check: number, Number: place, Behaviour: title, Name: r.Behaviour, Revision: r.Revision, Question: r.Question, Field: r.Field,

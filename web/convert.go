@@ -56,7 +56,6 @@ func (s *Server) serverViews() []views.Server {
 	return out
 }
 
-// signIns draws the cards of all sign-ins.
 func (s *Server) signIns(servers []views.Server) templ.Component {
 	var cards []views.SignIn
 	for _, server := range servers {
@@ -273,7 +272,6 @@ func (s *Server) await(v *views.Question, q bridge.Question) {
 	v.Told = q.Via == elicit.InError
 }
 
-// digest returns an answer's content in at most 80 characters.
 func digest(fields []elicit.Field, content json.RawMessage) string {
 	if content == nil {
 		return ""

@@ -26,7 +26,6 @@ type filters struct {
 	made int64
 }
 
-// filterView is the view of one filter line.
 type filterView struct {
 	*query.View
 	line   string
@@ -108,7 +107,6 @@ func mistakeIn(line string, err error) *query.Error {
 	return &query.Error{Pos: utf16Offset(line, wrong.Pos), End: utf16Offset(line, wrong.End), Text: wording.Sentence(wrong.Text)}
 }
 
-// utf16Offset converts a byte offset to an offset in UTF-16 code units.
 func utf16Offset(s string, at int) int {
 	n := 0
 	for _, r := range s[:min(at, len(s))] {

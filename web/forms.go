@@ -207,15 +207,12 @@ func (d *drafts) drop(question int) {
 	delete(d.kept, question)
 }
 
-// choicesMost is how many choices one answer contains.
 const choicesMost = 100
 
-// formChoices answers with choices of a field in the form of an item.
 func (s *Server) formChoices(c echo.Context, f callForm) error {
 	return choices(c, argumentsID, f.fields)
 }
 
-// questionChoices answers with choices of a field in the form of a question.
 func (s *Server) questionChoices(c echo.Context, q answerable) error {
 	return choices(c, formID(q.Number), q.fields)
 }

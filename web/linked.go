@@ -179,7 +179,6 @@ const linkMost = 8 << 10
 // linkKinds are the parameters that hold the key of an item: one per kind.
 var linkKinds = []conversation.Kind{conversation.Tool, conversation.Prompt, conversation.Resource, conversation.Template}
 
-// linkTarget is the item that a link leads to.
 type linkTarget struct {
 	Kind      conversation.Kind
 	Key       string // name of a tool or prompt, URI, or URI template
@@ -187,7 +186,6 @@ type linkTarget struct {
 	Arguments string // arguments as the link holds them, which may be invalid JSON; "" for none
 }
 
-// readLink returns the target in the query of an address; false if it has none.
 func readLink(query url.Values) (linkTarget, bool) {
 	for _, kind := range linkKinds {
 		if key := query.Get(string(kind)); key != "" {

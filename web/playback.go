@@ -150,10 +150,8 @@ func (s *Server) readOnly(next echo.HandlerFunc) echo.HandlerFunc {
 	}
 }
 
-// problemsShown bounds how many damaged lines the page lists.
 const problemsShown = 100
 
-// replayView returns the state of the shown transcript; nil in a live inspection.
 func (s *Server) replayView() *views.Replay {
 	if s.playback == nil {
 		return nil
@@ -185,7 +183,6 @@ func (s *Server) replayView() *views.Replay {
 // barEvery is the minimum time between two drawings of the playback's controls.
 const barEvery = 200 * time.Millisecond
 
-// pumpPlayback pushes the state of the playback and of reading the transcript.
 func (s *Server) pumpPlayback(ctx context.Context) {
 	player, log := s.playback.config.Player, s.in.Log()
 	for {
@@ -213,7 +210,6 @@ func (s *Server) pumpPlayback(ctx context.Context) {
 	}
 }
 
-// callsDrawn is how many of a transcript's latest calls are drawn when they change.
 const callsDrawn = 30
 
 // callMatters reports whether a changed call is drawn. After reading a long transcript,

@@ -41,7 +41,6 @@ type pump struct {
 	check   checkShown
 }
 
-// newPump returns a pump that knows the page as it is drawn from now on.
 func (s *Server) newPump(ctx context.Context) *pump {
 	p := &pump{Server: s, ctx: ctx, sub: s.in.Subscribe(), settled: s.settledShown()}
 	p.drawCards(nil, nil)
@@ -115,7 +114,6 @@ func (s *Server) pumpFrames(ctx context.Context) {
 	}
 }
 
-// changed is a set of changes.
 type changed map[live.Change]bool
 
 func (c changed) server(id string) bool {
@@ -190,7 +188,6 @@ func (p *pump) drawQuestions(c changed) {
 	p.publish()
 }
 
-// drawCalm draws the changes that can wait.
 func (p *pump) drawCalm(c changed) {
 	calls := p.callsOf(c)
 	for _, n := range slices.Sorted(maps.Keys(calls)) {
@@ -249,7 +246,6 @@ func (p *pump) drawCall(n int) {
 	p.replace(v.ResultID(), views.ResultView(v))
 }
 
-// drawTabs draws the tabs of new and changed calls.
 func (p *pump) drawTabs(touched map[int]bool) {
 	list, earlier := p.callStrip()
 	var tabs []int
@@ -302,7 +298,6 @@ func (p *pump) drawItem(id itemID, active activity) {
 	}
 }
 
-// drawSignIns draws changed sign-ins, and the state of their servers' tokens.
 func (p *pump) drawSignIns(c changed) {
 	for _, server := range p.in.Servers() {
 		if !c[live.Change{Kind: live.SignInChanged, Server: server.ID}] {
@@ -318,7 +313,6 @@ func (p *pump) drawSignIns(c changed) {
 	p.publish()
 }
 
-// drawServers draws the changed parts of each server.
 func (p *pump) drawServers(c changed) {
 	begun := false // the start view depends on this change
 	for _, v := range p.serverViews() {
@@ -344,7 +338,6 @@ func (p *pump) drawServers(c changed) {
 	}
 }
 
-// drawLog draws the state of the recording, of the log and of the pinned frames.
 func (p *pump) drawLog(recording bool) {
 	if recording {
 		p.replace("recording", views.RecordingView(p.recordingView()))

@@ -24,7 +24,6 @@ import (
 	"elicitation-inspector/views/markup"
 )
 
-// answerable is a question with the fields and the schema of its form.
 type answerable struct {
 	bridge.Question
 	fields []elicit.Field
@@ -48,17 +47,14 @@ func answerableOf(q bridge.Question) answerable {
 	return a
 }
 
-// isForm reports whether the question is an elicitation in form mode.
 func (a answerable) isForm() bool {
 	return a.Request != nil && a.Request.Mode == elicit.ModeForm
 }
 
-// isURL reports whether the question is an elicitation in URL mode.
 func (a answerable) isURL() bool {
 	return a.Request != nil && a.Request.Mode == elicit.ModeURL
 }
 
-// first returns the initial form of a question.
 func (a answerable) first() submission {
 	if a.Request == nil {
 		sub := untouched(nil, true)
@@ -96,7 +92,6 @@ func (a answerable) accept(content json.RawMessage) live.Answer {
 	return answer
 }
 
-// typed is a pending question with the state of its form.
 type typed struct {
 	answerable
 	sub submission
@@ -113,7 +108,6 @@ func (s *Server) typed(c echo.Context) (typed, error) {
 	return typed{q, submitted(c, q.fields, s.draftOf(q))}, nil
 }
 
-// draftOf returns the draft of the question's form, or its initial state.
 func (s *Server) draftOf(a answerable) submission {
 	if sub, ok := s.drafts.get(a.Number); ok {
 		return sub
@@ -141,14 +135,12 @@ func (s *Server) preview(c echo.Context, form forms.Form) error {
 	return drawn(c, http.StatusOK, parts...)
 }
 
-// past answers with all details of a settled question.
 func (s *Server) past(c echo.Context, q answerable) error {
 	return html(c, views.QuestionPast(s.questionView(q.Question, nil, nil)))
 }
 
 func formID(question int) string { return fmt.Sprintf("q%d", question) }
 
-// card answers with the newly drawn question.
 func (s *Server) card(c echo.Context, status int, q answerable, sub submission, problems []elicit.Problem) error {
 	return drawn(c, status, views.QuestionCard(s.questionView(q.Question, &sub, problems)))
 }
@@ -210,7 +202,6 @@ func (s *Server) complete(n int) error {
 	return err
 }
 
-// faults answers with the faults that apply to a question.
 func (s *Server) faults(c echo.Context, q answerable) error {
 	if q.State != conversation.Pending {
 		return errSettled
@@ -256,7 +247,6 @@ func (s *Server) misbehave(c echo.Context, q answerable) error {
 	return c.NoContent(204)
 }
 
-// given reads the parameters of a fault from the form.
 func given(c echo.Context, params *fault.Params) error {
 	if text := strings.TrimSpace(c.FormValue("seconds")); text != "" {
 		n, err := strconv.ParseFloat(text, 64)
@@ -281,7 +271,6 @@ func given(c echo.Context, params *fault.Params) error {
 	return nil
 }
 
-// ledgerMost is how many rows of the ledger are drawn.
 const ledgerMost = 500
 
 // ledger answers with the table of all questions of the run. A sort that begins with
@@ -321,7 +310,6 @@ var ledgerOrders = map[string]func(a, b views.LedgerRow) int{
 	"next":   func(a, b views.LedgerRow) int { return strings.Compare(a.Next.Text, b.Next.Text) },
 }
 
-// ledgerRow converts a question to a row of the ledger.
 func (s *Server) ledgerRow(q bridge.Question) views.LedgerRow {
 	next := s.in.Next(q)
 	row := views.LedgerRow{Again: s.playback == nil && q.Repeatable()}

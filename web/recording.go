@@ -16,7 +16,6 @@ import (
 	"elicitation-inspector/views"
 )
 
-// scriptView describes the loaded script.
 func (s *Server) scriptView() views.Script {
 	loaded := s.in.Scripted()
 	if loaded == nil {
@@ -45,7 +44,6 @@ func (s *Server) unloadScript(c echo.Context) error {
 	return done(c, nil)
 }
 
-// answersFile answers with the answers given so far, as a script.
 func (s *Server) answersFile(c echo.Context) error {
 	ctx := c.Request().Context()
 	redaction, err := s.redaction(c)
@@ -66,7 +64,6 @@ func (s *Server) answersFile(c echo.Context) error {
 	return c.Blob(http.StatusOK, "application/yaml; charset=utf-8", []byte(w.Answers(calls)))
 }
 
-// recordingView returns the state of the recording, and where frames are kept.
 func (s *Server) recordingView() views.Recording {
 	kept := s.in.Log().Stats()
 	v := views.Recording{

@@ -18,12 +18,10 @@ import (
 	"elicitation-inspector/web/push"
 )
 
-// serverID returns the id of the server in the path.
 func serverID(c echo.Context) (string, error) { return c.Param("id"), nil }
 
 func (s *Server) server(c echo.Context) (bridge.Server, error) { return s.in.Server(c.Param("id")) }
 
-// addServer connects to a server that the person has typed.
 func (s *Server) addServer(c echo.Context) error {
 	if s.config.Add == nil {
 		return echo.NewHTTPError(http.StatusForbidden, "The page may start programs only if the inspector was started with --allow-add.")
@@ -69,7 +67,6 @@ func (s *Server) remembered(c echo.Context) error {
 	return done(c, err)
 }
 
-// policy sets the policy for a server's questions.
 func (s *Server) policy(c echo.Context) error {
 	policy, err := conversation.ParsePolicy(c.FormValue("policy"))
 	if err != nil {
@@ -78,7 +75,6 @@ func (s *Server) policy(c echo.Context) error {
 	return done(c, s.in.SetPolicy(c.Param("id"), policy))
 }
 
-// held shows or declines the questions of a server that are held back.
 func (s *Server) held(c echo.Context) error {
 	return done(c, s.in.Release(c.Param("id"), c.FormValue("choice")))
 }
@@ -113,7 +109,6 @@ func (s *Server) pushComparison(c echo.Context, view views.Comparison) error {
 	return err
 }
 
-// findings answers with the panel of all findings of a server.
 func (s *Server) findings(c echo.Context, server bridge.Server) error {
 	return html(c, s.findingsPanel(server.ID))
 }
@@ -126,7 +121,6 @@ func (s *Server) findingsPanel(server string) templ.Component {
 	return views.FindingsPanel(server, list)
 }
 
-// exported is a finding in /findings.json.
 type exported struct {
 	Server string `json:"server"` // label of the server
 	lint.Finding
@@ -135,7 +129,6 @@ type exported struct {
 	Call     int   `json:"call,omitempty"`
 }
 
-// findingsJSON exports the findings of all servers, or of the server in the query.
 func (s *Server) findingsJSON(c echo.Context) error {
 	labels := map[string]string{}
 	for _, server := range s.in.Servers() {
@@ -167,7 +160,6 @@ func (s *Server) startView() views.Start {
 	return start
 }
 
-// foundView returns what a server was found to offer.
 func (s *Server) foundView(server views.Server) views.Found {
 	found := views.Found{Server: server, Counts: map[views.Shelf]int{}}
 	offers, err := s.in.Catalog(server.ID)

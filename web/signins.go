@@ -54,7 +54,6 @@ func signInCard(in *bridge.Inspection, server views.Server) (views.SignIn, bool)
 	return c, true
 }
 
-// factsOf lists the properties of an attempt that are known so far.
 func factsOf(a signin.Attempt) (out []views.Fact) {
 	add := func(name, value string) {
 		if value != "" {
@@ -94,7 +93,6 @@ func stepOf(t signin.StepTaken) views.SignInStep {
 // heldKey returns a key of the held request that no other request of the run has.
 func heldKey(a signin.Attempt) string { return fmt.Sprintf("%d-%d", a.Number, len(a.Steps)) }
 
-// methodOf returns the HTTP method of the requests of a step.
 func methodOf(s wire.Step) string {
 	switch s {
 	case wire.StepRegistration, wire.StepToken, wire.StepRefresh:
@@ -132,7 +130,6 @@ func tokenOf(in *bridge.Inspection, server string) (views.Token, bool) {
 	return t, true
 }
 
-// signInFrames returns the frames of an attempt's exchanges, in order.
 func signInFrames(ctx context.Context, log *wire.Log, server string, number int) (out []*wire.Frame, err error) {
 	filter, err := query.Parse("kind:note server:" + query.Quote(server))
 	if err != nil {
@@ -154,7 +151,6 @@ func signInFrames(ctx context.Context, log *wire.Log, server string, number int)
 	return out, nil
 }
 
-// routeSignIns registers the handlers of the card's and the token's buttons.
 func routeSignIns(e *echo.Echo, in *bridge.Inspection) {
 	on := func(do func(c echo.Context, flow *signin.Flow) error) echo.HandlerFunc {
 		return func(c echo.Context) error {
@@ -206,7 +202,6 @@ func openSignIn(c echo.Context, flow *signin.Flow) error {
 	return c.String(http.StatusOK, "Going to the authorization server.")
 }
 
-// decideHeld passes the person's decision about the held request to the flow.
 func decideHeld(c echo.Context, flow *signin.Flow) error {
 	a, _ := flow.Attempt()
 	if a.Held == nil || c.FormValue("at") != heldKey(a) {
@@ -245,14 +240,12 @@ var heldChanges = []heldChange{
 	{"refresh", "Send with an expired token", "refresh_token", "expired"},
 }
 
-// changesOf returns the changes for the parameters that a request has.
 func changesOf(r signin.Request) []heldChange {
 	return slices.DeleteFunc(slices.Clone(heldChanges), func(c heldChange) bool {
 		return !slices.ContainsFunc(r.Fields, func(f signin.Field) bool { return f.Name == c.field })
 	})
 }
 
-// apply returns the fields with the change.
 func (c heldChange) apply(fields []signin.Field) (out []signin.Field) {
 	for _, f := range fields {
 		switch {

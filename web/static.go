@@ -18,7 +18,6 @@ import (
 	"elicitation-inspector/static"
 )
 
-// asset is one static file. It is kept compressed, as browsers ask for it.
 type asset struct {
 	kind  string
 	plain func() ([]byte, error)
@@ -80,7 +79,6 @@ func (s *Server) static(c echo.Context) error {
 	return c.Blob(http.StatusOK, a.kind, data)
 }
 
-// compressMost is the size in bytes up to which compression is not worthwhile.
 const compressMost = 1400
 
 // compressLevel is for answers that are compressed each time. It takes hardly longer

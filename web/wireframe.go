@@ -58,7 +58,6 @@ func (s *Server) readFrame(c echo.Context, seq int64) (f wire.Frame, done func()
 	return f, done, nil
 }
 
-// seqOf returns the number of the frame in the path.
 func (s *Server) seqOf(c echo.Context) (int64, error) {
 	n, err := strconv.ParseInt(c.Param("n"), 10, 64)
 	if err != nil || n < 1 || n > s.in.Log().Len() {
@@ -143,7 +142,6 @@ func (s *Server) detail(c echo.Context, f wire.Frame) (views.Detail, error) {
 	return d, nil
 }
 
-// foundIn returns the findings in a frame.
 func (s *Server) foundIn(seq int64) []lint.Finding {
 	var out []lint.Finding
 	for _, f := range s.in.Found(seq) {
@@ -229,7 +227,6 @@ func (s *Server) earlier(c echo.Context, f wire.Frame) int64 {
 	return view.Seqs(view.Len()-1, 1)[0]
 }
 
-// diff compares two frames.
 func (s *Server) diff(c echo.Context, before, after int64) (*views.Diff, error) {
 	var out views.Diff
 	var err error
@@ -263,10 +260,8 @@ func (s *Server) diff(c echo.Context, before, after int64) (*views.Diff, error) 
 	return &out, nil
 }
 
-// diffBytes is the greatest total size of two large frames that are compared.
 const diffBytes = 32 << 20
 
-// rawMore answers with the next piece of a frame's bytes, to be drawn.
 func (s *Server) rawMore(c echo.Context, seq int64) error {
 	f, done, err := s.readFrame(c, seq)
 	if err != nil {
@@ -281,7 +276,6 @@ func (s *Server) rawMore(c echo.Context, seq int64) error {
 	return html(c, piece)
 }
 
-// stringMore answers with the next piece of a long string in a frame.
 func (s *Server) stringMore(c echo.Context, seq int64) error {
 	f, done, err := s.readFrame(c, seq)
 	if err != nil {
@@ -322,7 +316,6 @@ func (s *Server) nodes(c echo.Context, seq int64) error {
 	return html(c, nodes)
 }
 
-// raw answers with the exact bytes of a frame.
 func (s *Server) raw(c echo.Context, seq int64) error {
 	f, done, err := s.readFrame(c, seq)
 	if err != nil {

@@ -17,7 +17,6 @@ import (
 	"elicitation-inspector/views"
 )
 
-// callLadder answers with the ladder of a call.
 func (s *Server) callLadder(c echo.Context, call bridge.Call) error {
 	if call.LastRequest() == 0 {
 		return echo.NewHTTPError(http.StatusNotFound, "The call has not been sent yet.")
@@ -25,7 +24,6 @@ func (s *Server) callLadder(c echo.Context, call bridge.Call) error {
 	return s.ladder(c, call.LastRequest(), fmt.Sprintf("/calls/%d/ladder", call.Number), !call.State.Over())
 }
 
-// frameLadder answers with the ladder of the call or the sign-in that a frame belongs to.
 func (s *Server) frameLadder(c echo.Context, seq int64) error {
 	f, err := s.in.Log().Frame(seq)
 	if err != nil {
@@ -37,7 +35,6 @@ func (s *Server) frameLadder(c echo.Context, seq int64) error {
 	return s.ladder(c, seq, fmt.Sprintf("/wire/frames/%d/ladder", seq), false)
 }
 
-// ladder answers with the ladder of the call around a frame.
 func (s *Server) ladder(c echo.Context, seq int64, address string, running bool) error {
 	ctx := c.Request().Context()
 	if err := s.in.Conversation().Update(ctx); err != nil {
@@ -57,7 +54,6 @@ func (s *Server) ladder(c echo.Context, seq int64, address string, running bool)
 	return s.sendLadder(c, l, exchangeLine(e), address, running || !e.State.Over() || e.State == conversation.Waiting)
 }
 
-// latestSignIn answers with the ladder of the latest sign-in to a server.
 func (s *Server) latestSignIn(c echo.Context, server bridge.Server) error {
 	card, ok := signInCard(s.in, serverView(server))
 	if !ok {
@@ -113,7 +109,6 @@ func widthOf(c echo.Context) int {
 	return max(1, min(width, 1600))
 }
 
-// exchangeLine returns the filter line for the frames of a call.
 func exchangeLine(e *conversation.Call) string {
 	if e.Recorded > 0 {
 		return fmt.Sprintf("call:%d", e.Recorded)

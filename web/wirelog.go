@@ -26,7 +26,6 @@ import (
 	"elicitation-inspector/views/markup"
 )
 
-// rowsMost is how many rows of the log one answer contains.
 const rowsMost = 500
 
 // rows answers with a window of the log: count rows from the 0-based position from on,
@@ -86,7 +85,6 @@ func (s *Server) rows(c echo.Context) error {
 	return html(c, views.WireRows(rows))
 }
 
-// misfiltered answers with the mistake in a filter line.
 func misfiltered(c echo.Context, line string, err error) error {
 	if wrong := mistakeIn(line, err); wrong != nil {
 		return c.JSON(http.StatusUnprocessableEntity, struct {
@@ -128,7 +126,6 @@ func elapsed(from, to time.Time) string {
 	return fmt.Sprintf("%s%d:%02d:%02d", sign, ms/3_600_000, ms/60_000%60, ms/1000%60)
 }
 
-// rowViews returns the rows of frames.
 func (s *Server) rowViews(seqs []int64) ([]views.Row, error) {
 	log := s.in.Log()
 	window, err := log.Rows(seqs)
@@ -231,12 +228,10 @@ func (s *Server) completeFilter(c echo.Context) error {
 	return c.JSON(http.StatusOK, out)
 }
 
-// transcript answers with the transcript of the frames that the query filter picks.
 func (s *Server) transcript(c echo.Context) error {
 	return s.selected(c, func(frames selection) error { return frames.Transcript(c) })
 }
 
-// exported answers with these frames in the format that the path names.
 func (s *Server) exported(c echo.Context) error {
 	format, err := export.ParseFormat(c.Param("format"))
 	if err != nil {
@@ -260,7 +255,6 @@ func (s *Server) selected(c echo.Context, save func(selection) error) error {
 	})
 }
 
-// mark sets a person's mark of a frame.
 func (s *Server) mark(c echo.Context, n int64) error {
 	if err := s.marks().Mark(n, wire.Mark{Pinned: c.FormValue("pinned") != "", Colour: c.FormValue("colour"), Note: c.FormValue("note")}); err != nil {
 		return bad("%s", sentence(err))
@@ -279,10 +273,8 @@ func (s *Server) marks() *wire.Log {
 	return s.in.Log()
 }
 
-// pinsShown is how many pinned frames are shown above the log.
 const pinsShown = 200
 
-// pins returns the rows of the pinned frames.
 func (s *Server) pins() ([]views.Row, error) {
 	var pinned []int64
 	marked, _ := s.marks().Marked()
@@ -310,7 +302,6 @@ func (s *Server) logStatus() views.LogStatus {
 	return v
 }
 
-// keptWords describes the size and the place of the log.
 func (s *Server) keptWords() string {
 	stats := s.in.Log().Stats()
 	return views.KeptWords(stats.Bytes, stats.Where)
@@ -407,7 +398,6 @@ func (s *Server) redaction(c echo.Context) (*redact.Redaction, error) {
 	return s.config.Redaction, s.config.Redaction.Learn(c.Request().Context(), s.in.Log())
 }
 
-// selection is the frames of a log that are saved.
 type selection struct {
 	Log       *wire.Log
 	Marks     *wire.Log   // stores the marks of the frames: Log, except in a playback

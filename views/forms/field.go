@@ -77,7 +77,6 @@ func (f Field) control() control {
 	return jsonText
 }
 
-// wordy reports whether the choices take too much room to draw all of them.
 func (f Field) wordy() bool {
 	const most = 12 << 10 // characters, about
 	taken := 0
@@ -89,7 +88,6 @@ func (f Field) wordy() bool {
 	return false
 }
 
-// titles returns the display names of the choices.
 func (f Field) titles() []string {
 	out := make([]string, len(f.Choices))
 	for i := range f.Choices {
@@ -111,7 +109,6 @@ func (f Field) Matches(search string) []int {
 	return out
 }
 
-// isDate reports whether the browser's date picker can show a text.
 func isDate(s string) bool {
 	_, err := time.Parse(time.DateOnly, s)
 	return err == nil
@@ -131,7 +128,6 @@ func (f Field) short() bool {
 	return total <= row
 }
 
-// longTitles reports whether to put choices below each other.
 func (f Field) longTitles() bool {
 	return slices.ContainsFunc(f.titles(), func(title string) bool { return utf8.RuneCountInString(title) > 22 })
 }
@@ -156,7 +152,6 @@ func (f Field) title(i int) string {
 	return c.Title
 }
 
-// whole returns the value of a field as text.
 func (f Field) whole() string {
 	if f.Input.JSON != "" {
 		return f.Input.JSON
@@ -191,7 +186,6 @@ func (f Field) label() string {
 	return f.Label
 }
 
-// name is the name of the control in the form.
 func (f Field) name() string { return elicit.InputName(f.Index) }
 
 // unset reports whether "not given" is among the choices.
@@ -211,7 +205,6 @@ func (f Field) inputType() string {
 	return cmp.Or(types[f.Format], "text")
 }
 
-// describedBy lists the elements that describe the control.
 func (f Field) describedBy() string {
 	var ids []string
 	add := func(there bool, part string) {
@@ -271,7 +264,6 @@ func (f Field) count() string {
 	return ""
 }
 
-// over reports whether the count is outside its limits.
 func (f Field) over() bool {
 	n, least, most := utf8.RuneCountInString(f.Input.Text), f.MinLength, f.MaxLength
 	if f.Kind == elicit.MultiChoice {
@@ -280,7 +272,6 @@ func (f Field) over() bool {
 	return n > 0 && (most != nil && n > *most || least != nil && n < *least)
 }
 
-// formatHints describes the formats.
 var formatHints = map[string]string{
 	"email": "an email address", "uri": "a URI with its scheme", "date": "a date, like 2026-08-01",
 	"date-time": "RFC 3339 with an offset, like 2026-08-01T09:30:00+02:00",
@@ -341,7 +332,6 @@ func (f Field) roomy() bool {
 	return f.Kind == elicit.Text && f.inputType() == "text" && (f.control() == manyLines || f.control() == oneLine && (f.MaxLength == nil || *f.MaxLength > longest))
 }
 
-// hint returns all hints as one line of text.
 func (f Field) hint() string {
 	return wording.Capital(strings.Join(f.hints(), ", "))
 }
@@ -360,7 +350,6 @@ func (f Form) sendName() string {
 	return "Will send"
 }
 
-// wrong counts the invalid fields.
 func (f Form) wrong() (n int) {
 	for _, field := range f.Fields {
 		if field.invalid() {

@@ -39,7 +39,6 @@ type Form struct {
 	Trouble  string   // why there are no controls, in words; "" if the schema could be read
 }
 
-// said returns the attributes that describe a control to assistive technology.
 func (f Field) said() templ.OrderedAttributes {
 	a := templ.OrderedAttributes{{Key: "id", Value: f.ID}, {Key: "aria-describedby", Value: f.describedBy()}}
 	a = append(a, markup.When(f.Required, "aria-required", "true")...)

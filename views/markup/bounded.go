@@ -59,7 +59,6 @@ func Rendered(ctx context.Context, c templ.Component, most int) (string, error) 
 	return b.b.String(), err
 }
 
-// bounded is a buffer with a maximum size.
 type bounded struct {
 	b    strings.Builder
 	most int

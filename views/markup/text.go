@@ -67,7 +67,6 @@ func JSON(text string) templ.Component {
 	})
 }
 
-// plainRuns splits a text into visible and invisible runs.
 func plainRuns(s string) []run { return appendRuns(nil, s, "") }
 
 // appendRuns appends the runs of s, all of one class. A character that is invisible, or
@@ -104,7 +103,6 @@ func appendRuns(runs []run, s, class string) []run {
 	return runs
 }
 
-// controls are the names of the control characters of ASCII.
 var controls = strings.Fields("NUL SOH STX ETX EOT ENQ ACK BEL BS HT LF VT FF CR SO SI DLE DC1 DC2 DC3 DC4 NAK SYN ETB CAN EM SUB ESC FS GS RS US")
 
 // jsonRuns colours one line of JSON. It reads tokens, not values, and returns all of the
@@ -137,7 +135,6 @@ func jsonRuns(s string) []run {
 	return runs
 }
 
-// stringEnd returns the offset past the string literal that starts at i.
 func stringEnd(s string, i int) int {
 	for i++; i < len(s); i++ {
 		switch s[i] {

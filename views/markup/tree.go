@@ -66,7 +66,6 @@ func newTree(b *strings.Builder, found []lint.Finding) *tree {
 	return t
 }
 
-// node is the position of a value.
 type node struct {
 	key, name string // the member's name with its quotes, and decoded; "" for elements and the root
 	index     int    // index of an element; -1 for the root
@@ -168,7 +167,6 @@ func (t *tree) inside(n node, value []byte, from int) {
 	}
 }
 
-// leads reports whether there is a finding inside the value at a pointer.
 func (t *tree) leads(pointer string) bool {
 	for at := range t.found {
 		if strings.HasPrefix(at, pointer+"/") {
@@ -178,14 +176,12 @@ func (t *tree) leads(pointer string) bool {
 	return false
 }
 
-// writeFound draws the findings at a pointer.
 func (t *tree) writeFound(pointer string) {
 	for _, f := range lint.GravestFirst(t.found[pointer]) {
 		t.WriteString(`<p class="in-place ` + f.Severity.String() + `" title="` + templ.EscapeString(wording.Join(", ", f.Rule, f.Reference)) + `"><b>` + f.Severity.Word() + `</b> <span dir="auto">` + templ.EscapeString(f.Text) + `</span></p>`)
 	}
 }
 
-// count counts members or elements.
 func count(value []byte) (n int) {
 	if value[0] == '[' {
 		for range rawjson.Elements(value) {
@@ -199,10 +195,8 @@ func count(value []byte) (n int) {
 	return n
 }
 
-// flat reports whether a short value contains no object or array.
 func flat(value []byte) bool { return !bytes.ContainsAny(value[1:], "{[") }
 
-// scalarClass returns the class for a string, number or literal.
 func scalarClass(value []byte) string {
 	switch value[0] {
 	case '"':
