@@ -12,8 +12,8 @@ import (
 // Server is the state of a server, with the counts of its waiting questions and of its
 // findings by severity.
 type Server struct {
-	live.Server
-	live.Counts
+	conversation.ServerStatus
+	conversation.QuestionCounts
 	Findings map[lint.Severity]int
 }
 

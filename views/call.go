@@ -18,7 +18,7 @@ func (c Call) ResultID() string { return "result-" + strconv.Itoa(c.Number) }
 // ID is the id of the call's element.
 func (c CallTab) ID() string { return "call-tab-" + strconv.Itoa(c.Number) }
 
-func (f CallForm) ready() bool { return f.Server.State == ServerReady }
+func (f CallForm) ready() bool { return f.Server.State == conversation.ServerReady }
 
 // takesArguments reports whether there are fields, or a schema for which arguments can be
 // written as JSON.

@@ -51,44 +51,12 @@ type Missing struct {
 	Awaits      bool     // the item may come with a new list
 }
 
-// ServerState is the state of a server's connection.
-type ServerState string
-
-// The states of a server.
-const (
-	ServerConnecting   ServerState = "connecting"
-	ServerReady        ServerState = "ready"
-	ServerFailed       ServerState = "failed"
-	ServerEnded        ServerState = "ended"
-	ServerDisconnected ServerState = "disconnected"
-)
-
 // Server is one target with its state.
 type Server struct {
-	ID           string // stable for the run, safe in element ids: "s1"
-	Index        int    // 0-based, picks its colour
-	Label        string // the configured name, cut by [Brief]
-	Name         string // serverInfo.name; empty until ready
-	Title        string
-	Version      string
-	How          string // "stdio", "HTTP", "SSE", "in process"
-	Address      string // the command line or URL, for people
-	Target       string // an id of the target that is the same in every run; "" if there is no target
-	State        ServerState
-	Reason       string   // why it failed or ended, in words
-	Stderr       []string // last lines of stderr, oldest first; shown when failed or ended
-	Protocol     string   // negotiated revision, "2025-11-25"
-	Negotiated   string   // how: "server/discover", "initialize", "server/discover refused, then initialize"
-	Instructions string
-	Capabilities []string                    // names of what the server offers: "tools", "prompts (list changes)" …
-	Settings     conversation.ClientSettings // settings of the present connection, or of the next one
-	Policy       conversation.Policy         // policy for its questions
-	Held         int                         // questions held back because the server asks too often
-	Room         int                         // how many held questions can be shown now
-	TurnedAway   int                         // questions that were refused because too many wait
-	Findings     Tally                       // of the linter's
-	Since        time.Time
-	SignIn       templ.Component // what there is to do about its token; nil if it has none
+	conversation.ServerStatus // its Label is cut by [markup.Brief]
+	conversation.QuestionCounts
+	Findings Tally           // of the linter's
+	SignIn   templ.Component // what there is to do about its token; nil if it has none
 }
 
 // Comparison compares what a server offers under two declarations of the client.

@@ -115,7 +115,10 @@ func tag(name string) func(*html.Node) bool {
 	return func(e *html.Node) bool { return e.Data == name }
 }
 
-var someServer = Server{ID: "s1", Label: "release-bot", Name: "release-bot", Version: "1.4.0", How: "stdio", State: ServerReady, Protocol: "2025-11-25"}
+var someServer = Server{ServerStatus: conversation.ServerStatus{
+	ID: "s1", Label: "release-bot", How: "stdio", State: conversation.ServerReady,
+	Info: conversation.ServerInfo{Presented: conversation.Presented{Name: "release-bot", Version: "1.4.0"}, Protocol: "2025-11-25"},
+}}
 
 func someQuestion(fields ...forms.Field) Question {
 	return Question{
@@ -254,10 +257,13 @@ const hostile = `</textarea></script><img src=x onerror=alert(1)>"'><b>` + "\u20
 
 // everyText draws every component with one text in all places for a server's words.
 func everyText(hostile string) map[string]templ.Component {
-	s := Server{
-		ID: "s1", Label: markup.Brief(hostile), Name: hostile, Title: hostile, Version: hostile, How: "stdio", Address: hostile, State: ServerFailed,
-		Reason: hostile, Stderr: []string{hostile}, Protocol: hostile, Negotiated: hostile, Instructions: hostile, Capabilities: []string{hostile},
-	}
+	s := Server{ServerStatus: conversation.ServerStatus{
+		ID: "s1", Label: markup.Brief(hostile), How: "stdio", Address: hostile, State: conversation.ServerFailed, Reason: hostile, Stderr: []string{hostile},
+		Info: conversation.ServerInfo{
+			Presented: conversation.Presented{Name: hostile, Title: hostile, Version: hostile, Instructions: hostile, Capabilities: []string{hostile}},
+			Protocol:  hostile, Negotiated: hostile,
+		},
+	}}
 	item := Item{Server: "s1", Item: conversation.Item{
 		Kind: conversation.Tool, Name: hostile, Key: hostile, Title: hostile, Description: hostile, Schema: json.RawMessage(hostile),
 	}}
@@ -651,7 +657,7 @@ func TestCallButtons(t *testing.T) {
 			t.Errorf("%s: buttons %s, want %s", c.name, got, c.want)
 		}
 	}
-	closed := draw(t, CallPanel(&CallForm{Server: Server{Label: "x", State: ServerEnded}}, nil))
+	closed := draw(t, CallPanel(&CallForm{Server: Server{ServerStatus: conversation.ServerStatus{Label: "x", State: conversation.ServerEnded}}}, nil))
 	if !has(button(t, closed, "Call"), "disabled") {
 		t.Error("a server that has ended can be called")
 	}

@@ -20,23 +20,25 @@ func (s Server) HeldID() string { return "held-" + s.ID }
 func (s Server) Colour() string { return colour(s.Index) }
 
 func (s Server) shown() string {
-	return wording.Join(" · ", markup.Brief(s.Version), markup.Brief(s.How))
+	return wording.Join(" · ", markup.Brief(s.Info.Version), markup.Brief(s.How))
 }
 
 func (s Server) stateWord() string {
-	return either(s.State == ServerConnecting, "connecting…", string(s.State))
+	return either(s.State == conversation.ServerConnecting, "connecting…", s.State.String())
 }
 
 // condition describes the state of a server that cannot be called, as part of a sentence.
 func (s Server) condition() string {
-	words := map[ServerState]string{
-		ServerConnecting: "is still connecting", ServerFailed: "could not be reached", ServerEnded: "has exited",
+	words := map[conversation.ServerState]string{
+		conversation.ServerConnecting: "is still connecting", conversation.ServerFailed: "could not be reached", conversation.ServerEnded: "has exited",
 	}
 	return cmp.Or(words[s.State], "is "+s.stateWord())
 }
 
 // up reports whether the server has a connection that can be closed.
-func (s Server) up() bool { return s.State == ServerReady || s.State == ServerConnecting }
+func (s Server) up() bool {
+	return s.State == conversation.ServerReady || s.State == conversation.ServerConnecting
+}
 
 // HoldsBack reports whether the server has a [HeldLine].
 func (s Server) HoldsBack() bool { return s.Held > 0 || s.TurnedAway > 0 }
@@ -166,12 +168,12 @@ func (f Found) offers() string {
 
 // empty reports whether the server is known to offer nothing.
 func (f Found) empty() bool {
-	return f.Server.State == ServerReady && !f.Loading && f.Err == "" && f.offers() == ""
+	return f.Server.State == conversation.ServerReady && !f.Loading && f.Err == "" && f.offers() == ""
 }
 
 // what names the server for people: its title or its own name before the configured name.
 func (f Found) what() string {
-	for _, name := range []string{f.Server.Title, f.Server.Name} {
+	for _, name := range []string{f.Server.Info.Title, f.Server.Info.Name} {
 		if name != "" {
 			return name
 		}
@@ -182,9 +184,9 @@ func (f Found) what() string {
 // remedy says what to do about a server without a connection.
 func (s Server) remedy() string {
 	switch {
-	case s.State == ServerDisconnected:
+	case s.State == conversation.ServerDisconnected:
 		return "Reconnect to go on."
-	case s.State == ServerEnded:
+	case s.State == conversation.ServerEnded:
 		return "Reconnect to start it again. The wire log keeps every byte that came before."
 	case s.How == "stdio":
 		return "Run its command in a terminal to see what it says there, then reconnect."

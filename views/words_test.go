@@ -43,13 +43,13 @@ func TestTimelineKeepsBothEnds(t *testing.T) {
 
 // The reason why a server cannot be called is a sentence in every state of the server.
 func TestNotReady(t *testing.T) {
-	for state, want := range map[ServerState]string{
-		ServerConnecting:   "far is still connecting.",
-		ServerFailed:       "far could not be reached. Reconnect to call tools.",
-		ServerEnded:        "far has exited. Reconnect to call tools.",
-		ServerDisconnected: "far is disconnected. Reconnect to call tools.",
+	for state, want := range map[conversation.ServerState]string{
+		conversation.ServerConnecting:   "far is still connecting.",
+		conversation.ServerFailed:       "far could not be reached. Reconnect to call tools.",
+		conversation.ServerEnded:        "far has exited. Reconnect to call tools.",
+		conversation.ServerDisconnected: "far is disconnected. Reconnect to call tools.",
 	} {
-		doc := draw(t, CallPanel(&CallForm{Server: Server{Label: "far", State: state}}, nil))
+		doc := draw(t, CallPanel(&CallForm{Server: Server{ServerStatus: conversation.ServerStatus{Label: "far", State: state}}}, nil))
 		if got := text(doc); !strings.Contains(strings.Join(strings.Fields(got), " "), want) {
 			t.Errorf("%s: %q, want %q", state, got, want)
 		}

@@ -33,15 +33,8 @@ import (
 // show. It decides nothing.
 
 func serverView(s bridge.Server) views.Server {
-	return views.Server{
-		ID: s.ID, Index: s.Index, Label: markup.Brief(s.Label), Name: s.Info.Name, Title: s.Info.Title, Version: s.Info.Version,
-		How: s.How, Address: s.Address, Target: s.Target, State: views.ServerState(s.State.String()), Reason: s.Reason,
-		Stderr: s.Stderr, Protocol: s.Info.Protocol, Negotiated: s.Info.Negotiated,
-		Instructions: s.Info.Instructions, Capabilities: s.Info.Capabilities,
-		Since: s.Since, Settings: s.Settings,
-		Policy: s.Policy, Held: s.Held, Room: s.Room, TurnedAway: s.TurnedAway,
-		Findings: s.Findings,
-	}
+	s.Label = markup.Brief(s.Label)
+	return views.Server{ServerStatus: s.ServerStatus, QuestionCounts: s.QuestionCounts, Findings: s.Findings}
 }
 
 func (s *Server) serverViews() []views.Server {
@@ -71,7 +64,7 @@ func (s *Server) signIns(servers []views.Server) templ.Component {
 func (s *Server) serverOf(id string) views.Server {
 	server, err := s.in.Server(id)
 	if err != nil {
-		return views.Server{ID: id}
+		return views.Server{ServerStatus: conversation.ServerStatus{ID: id}}
 	}
 	return serverView(server)
 }
@@ -256,7 +249,7 @@ func (s *Server) questionView(q bridge.Question, sub *submission, problems []eli
 // in error -32042.
 func (s *Server) await(v *views.Question, q bridge.Question) {
 	if q.Via == elicit.ByRequest || q.Call == 0 {
-		v.Told = v.Server.State == views.ServerReady
+		v.Told = v.Server.State == conversation.ServerReady
 		return
 	}
 	c, err := s.in.Call(q.Call)

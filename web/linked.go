@@ -86,8 +86,8 @@ func (s *Server) find(t linkTarget) (views.Server, conversation.Item, *views.Mis
 		if item, err := offers.Find(t.Kind, t.Key); err == nil {
 			return server, item, nil
 		}
-		waits = waits || offers.Loading || server.State == views.ServerConnecting
-		if server.State != views.ServerReady {
+		waits = waits || offers.Loading || server.State == conversation.ServerConnecting
+		if server.State != conversation.ServerReady {
 			missing.Down = append(missing.Down, server)
 		}
 		for _, item := range offers.Items {

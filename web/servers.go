@@ -176,7 +176,7 @@ func (s *Server) foundView(server views.Server) views.Found {
 			found.Asking = append(found.Asking, itemView(server, item))
 		}
 	}
-	if server.Name != demo.Name {
+	if server.Info.Name != demo.Name {
 		return found
 	}
 	for _, story := range views.Stories {

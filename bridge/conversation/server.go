@@ -193,3 +193,54 @@ func ReadPresented(result json.RawMessage) (v Presented, protocol string, err er
 	}
 	return v, p.Protocol, nil
 }
+
+// ServerState is the state of a server's connection.
+type ServerState int
+
+// The states of a server.
+const (
+	ServerDisconnected ServerState = iota
+	ServerConnecting
+	ServerReady
+	ServerFailed   // the server could not be reached or started
+	ServerEnded    // the server was ready, and its connection ended
+	ServerRecorded // the server is part of a transcript
+)
+
+func (s ServerState) String() string {
+	return [...]string{"disconnected", "connecting", "ready", "failed", "ended", "recorded"}[s]
+}
+
+// ServerStatus is a copy of the state of a server of an inspection.
+type ServerStatus struct {
+	ID       string // stable for the run, safe in element ids: "s1"
+	Index    int    // 0-based
+	Label    string // the server's name in frames
+	Address  string // the command line or URL, for people
+	Target   string // an id of the target that is the same in every run; "" if there is no target
+	How      string // "stdio", "HTTP", "SSE", "in process"
+	State    ServerState
+	Since    time.Time
+	Reason   string         // why the connection failed or ended, in words
+	Session  string         // the name of the latest connection; "" before the first
+	Stderr   []string       // last lines of stderr, oldest first
+	Settings ClientSettings // settings of the present connection, or of the next one
+	Info     ServerInfo
+}
+
+// ServerInfo is what the handshake shows of a server.
+type ServerInfo struct {
+	Presented
+	Protocol   string // negotiated revision
+	Negotiated string // how the revision was negotiated, in words
+	How        string // how the server was reached: "stdio", "HTTP"; "" if that is unknown
+}
+
+// QuestionCounts is the policy for one server's questions, and how many of them are held
+// back or were refused.
+type QuestionCounts struct {
+	Policy     Policy
+	Held       int // questions held back because the server asks too often
+	Room       int // how many of the questions held back can be shown now
+	TurnedAway int // questions refused because too many waited
+}

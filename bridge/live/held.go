@@ -42,21 +42,12 @@ func (in *Inbox) server(id string) *serverQueue {
 	return s
 }
 
-// Counts is the policy of one server, and how many of its questions are held back or
-// were refused.
-type Counts struct {
-	Policy     conversation.Policy
-	Held       int // questions held back
-	Room       int // how many of the questions held back can be shown now
-	TurnedAway int // questions refused because too many waited
-}
-
 // Counts returns the counts of a server.
-func (in *Inbox) Counts(server string) Counts {
+func (in *Inbox) Counts(server string) conversation.QuestionCounts {
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	s := in.server(server)
-	return Counts{Policy: s.policy, Held: s.held, TurnedAway: s.turnedAway, Room: s.room()}
+	return conversation.QuestionCounts{Policy: s.policy, Held: s.held, TurnedAway: s.turnedAway, Room: s.room()}
 }
 
 func (s *serverQueue) room() int { return max(ShownMost-s.shown, 0) }

@@ -17,26 +17,17 @@ import (
 )
 
 // State is the state of a server's connection.
-type State int
+type State = conversation.ServerState
 
 // The states of a server.
 const (
-	Disconnected State = iota
-	Connecting
-	Ready
-	Failed   // the server could not be reached or started
-	Ended    // the server was ready, and its connection ended
-	Recorded // the server is part of a transcript
+	Disconnected = conversation.ServerDisconnected
+	Connecting   = conversation.ServerConnecting
+	Ready        = conversation.ServerReady
+	Failed       = conversation.ServerFailed
+	Ended        = conversation.ServerEnded
+	Recorded     = conversation.ServerRecorded
 )
-
-var states = [...]string{"disconnected", "connecting", "ready", "failed", "ended", "recorded"}
-
-func (s State) String() string {
-	if s >= 0 && int(s) < len(states) {
-		return states[s]
-	}
-	return fmt.Sprintf("State(%d)", int(s))
-}
 
 // Errors that the methods of Servers return.
 var (
@@ -46,21 +37,7 @@ var (
 )
 
 // Server is a copy of a server's state.
-type Server struct {
-	ID       string
-	Index    int
-	Label    string // the server's name in frames
-	Address  string
-	Target   string // see [transport.Spec.Key]
-	How      string
-	State    State
-	Since    time.Time
-	Reason   string
-	Session  string // the name of the latest connection; "" before the first
-	Stderr   []string
-	Settings conversation.ClientSettings
-	Info     session.Info
-}
+type Server = conversation.ServerStatus
 
 // ServersConfig configures the live servers of an inspection.
 type ServersConfig struct {

@@ -140,12 +140,7 @@ func remember[T any](list []T, one T) []T {
 }
 
 // Info is what the handshake shows of a server.
-type Info struct {
-	conversation.Presented
-	Protocol   string // negotiated revision
-	Negotiated string // how the revision was negotiated, in words
-	How        string // how the server was reached; see [transport.Link.How]
-}
+type Info = conversation.ServerInfo
 
 // Revision returns the negotiated protocol revision, "" before the handshake.
 func (s *Session) Revision() string {
