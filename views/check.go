@@ -110,25 +110,9 @@ func (c Check) ID() string { return checkID(c.Item.Server, c.Item.Kind, c.Item.K
 
 func part(number int, part string) string { return "check-" + strconv.Itoa(number) + "-" + part }
 
-// The ids of the elements that are pushed one by one follow.
-
-// HeadID is the id of the element with the check's name and controls.
-func (c Check) HeadID() string { return part(c.Number, "head") }
-
-// ProgressID is the id of the element with the progress.
-func (c Check) ProgressID() string { return part(c.Number, "progress") }
-
-// BodyID is the id of the element with the matrix.
-func (c Check) BodyID() string { return part(c.Number, "body") }
-
-// ColumnsID is the id of the row of column headers. The groups follow it.
-func (c Check) ColumnsID() string { return part(c.Number, "columns") }
-
-// FoundID is the id of the element with the number of findings.
-func (c Check) FoundID() string { return part(c.Number, "found") }
-
-// FindingsID is the id of the list of findings.
-func (c Check) FindingsID() string { return part(c.Number, "findings") }
+// PartID is the id of an element that is pushed by itself: "head", "progress", "body" with
+// the matrix, "columns", which the groups follow, "found", "findings".
+func (c Check) PartID(name string) string { return part(c.Number, name) }
 
 // ID is the id of the group's element.
 func (g CheckGroup) ID() string { return part(g.Check, "group-"+strconv.Itoa(g.Place)) }

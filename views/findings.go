@@ -34,10 +34,8 @@ func (t Tally) worst() string {
 	if len(t) == 0 {
 		return ""
 	}
-	return t.gravest().String()
+	return slices.Min(slices.Collect(maps.Keys(t))).String()
 }
-
-func (t Tally) gravest() lint.Severity { return slices.Min(slices.Collect(maps.Keys(t))) }
 
 func (t Tally) words() string {
 	part := func(s lint.Severity, one, many string) string {

@@ -246,23 +246,23 @@ func (p *pump) drawCheck() {
 		p.check = checkShown{number: v.Number}
 		p.replace(v.ID(), views.CheckView(views.Check{Number: v.Number, Item: v.Item, State: v.State, Arguments: v.Arguments}))
 	}
-	p.replace(v.HeadID(), views.CheckHead(v))
-	p.replace(v.ProgressID(), views.CheckProgress(v))
+	p.replace(v.PartID("head"), views.CheckHead(v))
+	p.replace(v.PartID("progress"), views.CheckProgress(v))
 	if p.check.columns != len(v.Revisions) {
 		p.check.columns, p.check.cells, p.check.rows, p.check.groups = len(v.Revisions), map[string]views.CheckCell{}, map[string]int{}, map[string]bool{}
 		empty := v
 		empty.Groups = nil
-		p.replace(v.BodyID(), views.CheckBody(empty))
+		p.replace(v.PartID("body"), views.CheckBody(empty))
 	}
 	if p.check.columns > 0 {
 		p.drawMatrix(v)
 	}
-	p.replace(v.FoundID(), views.CheckFound(v))
+	p.replace(v.PartID("found"), views.CheckFound(v))
 	p.drawFindings(v, latest)
 }
 
 func (p *pump) drawMatrix(v views.Check) {
-	shown, after := &p.check, v.ColumnsID()
+	shown, after := &p.check, v.PartID("columns")
 	for _, g := range v.Groups {
 		if !shown.groups[g.ID()] {
 			shown.groups[g.ID()] = true
@@ -300,7 +300,7 @@ func (p *pump) drawFindings(v views.Check, latest check.Live) {
 			p.remove(f.ID())
 		}
 	}
-	op, at := "prepend", v.FindingsID()
+	op, at := "prepend", v.PartID("findings")
 	for _, f := range v.Findings {
 		if shown.trials[f.Trial.Number] != latest.Results[f.Trial.Number-1].Version {
 			p.put(f.ID(), views.CheckFindingView(f), op, at)

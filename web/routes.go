@@ -69,13 +69,8 @@ func (s *Server) route(e *echo.Echo) {
 
 	routeSignIns(e, s.in)
 	e.GET("/servers/:id/signin/ladder", of(s.server, s.latestSignIn)) // like that of a call
-	s.routeChecks(e)
-	s.routeWire(e)
-}
 
-// routeChecks registers the checks of one item. The form of the item is posted to see its
-// check.
-func (s *Server) routeChecks(e *echo.Echo) {
+	// Checks of one item. The form of the item is posted to see its check.
 	e.GET("/check", of(s.named, s.openCheck))
 	e.POST("/check", of(s.posted, s.openCheck)) // what the latest has found; anew: what another would do
 	e.POST("/check/start", of(s.named, s.startCheck))
@@ -84,9 +79,7 @@ func (s *Server) routeChecks(e *echo.Echo) {
 	e.GET("/checks/:n/trials/:trial", of(s.checkOf, s.checkExchange)) // the frames of a trial
 	e.GET("/checks/:n/report.html", of(s.checkOf, saveReport("html", "text/html; charset=utf-8")))
 	e.GET("/checks/:n/report.json", of(s.checkOf, saveReport("json", "application/json")))
-}
 
-func (s *Server) routeWire(e *echo.Echo) {
 	e.GET("/wire/rows", s.rows)                                 // a window of the log; query filter, since, from, count, near, time
 	e.GET("/wire/complete", s.completeFilter)                   // completions and mistake of a filter line; query line, at
 	e.GET("/wire/frames/:n", of(s.seqOf, s.frame))              // details of a frame; query against compares it with another
@@ -97,8 +90,8 @@ func (s *Server) routeWire(e *echo.Echo) {
 	e.GET("/wire/frames/:n/copy/:form", of(s.seqOf, s.copied))  // the frame as text: raw, pretty, line, curl
 	e.POST("/wire/frames/:n/mark", of(s.seqOf, s.mark))         // set its mark: pinned, colour, note
 	e.GET("/wire/frames/:n/ladder", of(s.seqOf, s.frameLadder)) // the sequence diagram of its call, like that of a call
-	e.GET("/wire.jsonl", s.transcript)                          // the transcript so far; query filter
-	e.GET("/export/:format", s.exported)                        // the log as a document: html, markdown, mermaid, har, json; query filter
+	e.GET("/wire.jsonl", s.selected(s.transcript))              // the transcript so far; query filter
+	e.GET("/export/:format", s.selected(s.exported))            // the log as a document: html, markdown, mermaid, har, json; query filter
 }
 
 // of makes a handler that first finds the object of a request, such as a question.

@@ -94,7 +94,7 @@ func (s *Server) frame(c echo.Context, n int64) error {
 	// Drop the largest parts that are least needed: a click shows the other frame, and
 	// the bytes come piece by piece.
 	for _, drop := range []func(){func() { d.PairTree = nil }, func() { d.Tree = nil }} {
-		if markup.Fits(views.FrameDetail(d)) {
+		if _, err := markup.Rendered(c.Request().Context(), views.FrameDetail(d), markup.PageMost); err == nil {
 			break
 		}
 		drop()

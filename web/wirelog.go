@@ -3,12 +3,10 @@ package web
 import (
 	"bytes"
 	"cmp"
-	"context"
 	"errors"
 	"fmt"
 	"io"
 	"iter"
-	"log/slog"
 	"net/http"
 	"slices"
 	"strconv"
@@ -228,33 +226,6 @@ func (s *Server) completeFilter(c echo.Context) error {
 	return c.JSON(http.StatusOK, out)
 }
 
-func (s *Server) transcript(c echo.Context) error {
-	return s.selected(c, func(frames selection) error { return frames.Transcript(c) })
-}
-
-func (s *Server) exported(c echo.Context) error {
-	format, err := export.ParseFormat(c.Param("format"))
-	if err != nil {
-		return bad("%s", sentence(err))
-	}
-	return s.selected(c, func(frames selection) error { return frames.Document(c, format) })
-}
-
-func (s *Server) selected(c echo.Context, save func(selection) error) error {
-	line := c.QueryParam("filter")
-	filter, err := query.Parse(line)
-	if err != nil {
-		return misfiltered(c, line, err)
-	}
-	view := s.newView(filter)
-	if err := view.Update(c.Request().Context()); err != nil {
-		return err
-	}
-	return save(selection{
-		Log: s.in.Log(), Marks: s.marks(), View: view, Redaction: s.config.Redaction, Title: line, Version: s.config.Version, Logger: s.logger,
-	})
-}
-
 func (s *Server) mark(c echo.Context, n int64) error {
 	if err := s.marks().Mark(n, wire.Mark{Pinned: c.FormValue("pinned") != "", Colour: c.FormValue("colour"), Note: c.FormValue("note")}); err != nil {
 		return bad("%s", sentence(err))
@@ -398,26 +369,38 @@ func (s *Server) redaction(c echo.Context) (*redact.Redaction, error) {
 	return s.config.Redaction, s.config.Redaction.Learn(c.Request().Context(), s.in.Log())
 }
 
+// selection is the frames that the query filter of a request picks.
 type selection struct {
-	Log       *wire.Log
-	Marks     *wire.Log   // stores the marks of the frames: Log, except in a playback
-	View      *query.View // the frames, up to date
-	Redaction *redact.Redaction
-	Title     string
-	Version   string // of the inspector
-	Logger    *slog.Logger
+	*Server
+	line string      // the filter
+	view *query.View // up to date
 }
 
-// Transcript answers with the frames as a transcript.
-func (s selection) Transcript(c echo.Context) error {
+// selected makes a handler that first finds the frames.
+func (s *Server) selected(save func(echo.Context, selection) error) echo.HandlerFunc {
+	return func(c echo.Context) error {
+		line := c.QueryParam("filter")
+		filter, err := query.Parse(line)
+		if err != nil {
+			return misfiltered(c, line, err)
+		}
+		view := s.newView(filter)
+		if err := view.Update(c.Request().Context()); err != nil {
+			return err
+		}
+		return save(c, selection{s, line, view})
+	}
+}
+
+func (s *Server) transcript(c echo.Context, frames selection) error {
 	if c.QueryParam("download") != "" {
 		attach(c, "transcript.jsonl")
 	}
-	return s.stream(c, "application/x-ndjson; charset=utf-8", func(w io.Writer) error {
-		if err := wire.WriteFrames(w, s.Log, s.seqs(), s.Redaction); err != nil {
+	return frames.stream(c, "application/x-ndjson; charset=utf-8", func(w io.Writer) error {
+		if err := wire.WriteFrames(w, s.in.Log(), frames.seqs(), s.config.Redaction); err != nil {
 			return err
 		}
-		return s.Marks.WriteMarks(w, func(seq int64) bool { _, in := s.View.Index(seq); return in })
+		return s.marks().WriteMarks(w, func(seq int64) bool { _, in := frames.view.Index(seq); return in })
 	})
 }
 
@@ -425,13 +408,16 @@ var exportKinds = map[export.Format]string{
 	export.JSON: echo.MIMEApplicationJSON, export.HAR: echo.MIMEApplicationJSON, export.HTML: echo.MIMETextHTMLCharsetUTF8,
 }
 
-// Document answers with the frames in a format.
-func (s selection) Document(c echo.Context, f export.Format) error {
-	attach(c, "session"+f.Extension())
-	d := export.Document{Log: s.Marks, Seqs: s.seqs(), Redact: s.Redaction, Title: s.Title, Tool: "elicitation-inspector", Version: s.Version}
-	return s.stream(c, cmp.Or(exportKinds[f], echo.MIMETextPlainCharsetUTF8), func(w io.Writer) error {
-		if err := d.Write(c.Request().Context(), w, f); err != nil {
-			return echo.NewHTTPError(http.StatusUnprocessableEntity, fmt.Sprintf("There is no export as %s: %v.", f, err))
+func (s *Server) exported(c echo.Context, frames selection) error {
+	format, err := export.ParseFormat(c.Param("format"))
+	if err != nil {
+		return bad("%s", sentence(err))
+	}
+	attach(c, "session"+format.Extension())
+	d := export.Document{Log: s.marks(), Seqs: frames.seqs(), Redact: s.config.Redaction, Title: frames.line, Tool: "elicitation-inspector", Version: s.config.Version}
+	return frames.stream(c, cmp.Or(exportKinds[format], echo.MIMETextPlainCharsetUTF8), func(w io.Writer) error {
+		if err := d.Write(c.Request().Context(), w, format); err != nil {
+			return echo.NewHTTPError(http.StatusUnprocessableEntity, fmt.Sprintf("There is no export as %s: %v.", format, err))
 		}
 		return nil
 	})
@@ -446,12 +432,16 @@ func (s selection) stream(c echo.Context, kind string, write func(io.Writer) err
 	ctx := c.Request().Context()
 	err := write(res)
 	if err == nil {
-		err = s.warnOfRemains(ctx)
+		var remains []redact.Remains
+		remains, err = s.config.Redaction.Remaining(ctx, s.in.Log(), s.seqs(), false)
+		for _, left := range remains {
+			s.logger.Warn("a transcript was saved that is not rid of what is left out: " + left.String())
+		}
 	}
 	switch {
 	case err != nil && res.Committed:
 		if ctx.Err() == nil {
-			s.Logger.Error("saving frames as a file", "error", err)
+			s.logger.Error("saving frames as a file", "error", err)
 		}
 		panic(http.ErrAbortHandler)
 	case err != nil:
@@ -464,23 +454,13 @@ func attach(c echo.Context, name string) {
 	c.Response().Header().Set("Content-Disposition", fmt.Sprintf("attachment; filename=%q", name))
 }
 
-// warnOfRemains logs the frames of a saved file that still contain values which a rule
-// redacts elsewhere.
-func (s selection) warnOfRemains(ctx context.Context) error {
-	remains, err := s.Redaction.Remaining(ctx, s.Log, s.seqs(), false)
-	for _, left := range remains {
-		s.Logger.Warn("a transcript was saved that is not rid of what is left out: " + left.String())
-	}
-	return err
-}
-
 // seqs lists the frames, and those that store their marks, in order.
 func (s selection) seqs() iter.Seq[int64] {
-	seqs := slices.Collect(s.View.All())
-	marked, _ := s.Marks.Marked()
+	seqs := slices.Collect(s.view.All())
+	marked, _ := s.marks().Marked()
 	for _, seq := range marked {
-		if _, in := s.View.Index(seq); in {
-			if by := s.Marks.Marking(seq); by != 0 {
+		if _, in := s.view.Index(seq); in {
+			if by := s.marks().Marking(seq); by != 0 {
 				seqs = append(seqs, by)
 			}
 		}

@@ -31,12 +31,6 @@ func Within(most int, id string, c templ.Component) templ.Component {
 	})
 }
 
-// Fits reports whether the markup of a component fits into a page.
-func Fits(c templ.Component) bool {
-	_, err := Rendered(context.Background(), c, PageMost)
-	return err == nil
-}
-
 // Drawn returns the markup of a component as a component, so that it is drawn once, with
 // its size in bytes: PartMost+1 if it is larger than [PartMost]. [Find] does not see into
 // the markup.
