@@ -5,7 +5,6 @@ import (
 
 	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/lint"
-	"elicitation-inspector/bridge/live"
 	"elicitation-inspector/bridge/transport"
 )
 

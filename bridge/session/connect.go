@@ -40,7 +40,7 @@ func (s *Session) Connect() (Info, error) {
 		if err == nil {
 			s.mu.Lock()
 			defer s.mu.Unlock()
-			return Info{s.presented, s.revision, Negotiated(s.handshake.methods, s.handshake.fallback), s.link.How()}, nil
+			return Info{Presented: s.presented, Protocol: s.revision, Negotiated: Negotiated(s.handshake.methods, s.handshake.fallback), How: s.link.How()}, nil
 		}
 		if s.ctx.Err() != nil {
 			return Info{}, context.Cause(s.ctx)
