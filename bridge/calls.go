@@ -13,8 +13,8 @@ import (
 )
 
 // Call is the state of one call as read from the log, plus what only the running call
-// knows: its request, and how long it has waited for the person. The times of a call that
-// has ended are those of its frames.
+// knows: its request, and how long it has waited for the person. Once the call has
+// ended, all times come from its frames.
 type Call struct {
 	conversation.Call
 	Request  live.Request

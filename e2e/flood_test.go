@@ -103,7 +103,7 @@ func TestFlood(t *testing.T) {
 	if f.sent != n {
 		t.Errorf("%d of %d frames are in the wire log", f.sent, n)
 	}
-	if f.shown > 5*time.Second {
+	if f.shown > 2*time.Second {
 		t.Errorf("the result was shown %v after the last message", f.shown)
 	}
 	for _, ms := range f.tasks {

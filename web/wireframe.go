@@ -67,7 +67,7 @@ func (s *Server) seqOf(c echo.Context) (int64, error) {
 }
 
 // frame answers with the details of a frame. If the query against names another frame,
-// they are compared, and the details are those of the later one.
+// it compares the two, and shows the details of the later one.
 func (s *Server) frame(c echo.Context, n int64) error {
 	against, err := queryNumber(c, "against", 0)
 	if err != nil {

@@ -100,12 +100,12 @@ type Observation struct {
 	// the results of a second call after nothing went wrong. It is nil if they are
 	// unknown.
 	HonestAfter []Made
-	// Effect is what a witness saw of the trial's own calls. It must be EffectUnknown where
+	// Effect says whether a witness saw the trial's own calls act. It must be EffectUnknown where
 	// accepted calls do not change what the witness sees, so that it is blind. The judge
 	// takes it for definite: see acts-without-consent.
 	Effect Effect
-	// Early is what a witness saw change before the question was answered, for use inside a
-	// sentence, and Twice what one consent changed twice; "" for nothing.
+	// Early names the change that a witness saw before the question was answered, and Twice
+	// the change that one consent made twice, both for use inside a sentence; "" for none.
 	Early, Twice string
 	// Found holds the linter's findings in the log of the trial.
 	Found []lint.Found

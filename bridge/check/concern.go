@@ -2,7 +2,7 @@ package check
 
 import "slices"
 
-// Concern is what a finding is about. Summaries are in the order of [Concerns].
+// Concern groups findings in summaries, which are in the order of [Concerns].
 type Concern string
 
 // Concerns lists the concerns, the gravest for people first.

@@ -125,14 +125,14 @@ func denies(q *conversation.Question) bool {
 	})
 }
 
-// lack is what a trial has in place of an agreement.
+// lack describes a trial in which nobody agreed.
 type lack struct {
 	rule  string
 	did   string                 // what the client did, for use after "the client"
 	about *conversation.Question // the question that was not agreed to; nil for all
 }
 
-// unconsented returns what the trial has in place of an agreement; nil if it has one.
+// unconsented describes why nobody agreed in the trial; nil if somebody did.
 func (j *judgement) unconsented() *lack {
 	deed := j.deed()
 	if len(j.Calls) == 0 || j.needsDeed() && deed == nil {

@@ -35,7 +35,7 @@ type Options struct {
 	ReadOnly         bool
 	AllowDestructive []*script.Text
 	Skip             []*script.Text
-	// Witness is what is looked at to see what calls do; nil for none.
+	// Witness shows the effects of calls; nil for none.
 	Witness *script.Witness
 	// Reset is a command line that puts the world back, run before each trial; "" for none.
 	// The trials are made one at a time then.

@@ -12,7 +12,7 @@ import (
 	"elicitation-inspector/bridge/fault"
 )
 
-// looks is what a witness said around one trial.
+// looks holds the words of a witness before, during and after one trial.
 type looks struct {
 	of                   *watcher
 	before, asked, after []string // asked: while the question under trial waited; nil if it was not asked
@@ -60,8 +60,8 @@ func (t *trial) refuses() bool {
 	return err == nil && (f.Group == fault.Error || f.Group == fault.Result || f.Group == fault.Content && t.Field != "")
 }
 
-// watch makes trials with looks at the witnesses, before all others are made: it fills what
-// the judge is told of the effects of these. Accepted calls are made alone; what refuses is
+// watch makes trials with looks at the witnesses, before all others are made: it records
+// their effects for the judge. Accepted calls are made alone; what refuses is
 // made at the same time, since it must change nothing.
 func (r *runner) watch(ctx context.Context, groups []*group) {
 	groups = slices.DeleteFunc(slices.Clone(groups), func(g *group) bool { return g == nil || g.c.watcher == nil })
@@ -214,8 +214,8 @@ func (l *looks) changed() bool {
 	return !slices.Equal(l.before, l.after) || l.asked != nil && !slices.Equal(l.before, l.asked)
 }
 
-// looked makes a trial with looks at the witness of its call. before is what the witness
-// says if nothing happens; nil looks. It returns nil if ctx ends.
+// looked makes a trial and looks at the witness of its call. before holds the words of the
+// witness if nothing happens; if it is nil, looked asks for them. It returns nil if ctx ends.
 func (r *runner) looked(ctx context.Context, g *group, t *trial, before []string) *looks {
 	again := *t
 	again.run, again.alone = int(r.runs.Add(1))+2, true // no other run of the trial has this number

@@ -228,7 +228,7 @@ type ServerStatus struct {
 	Info     ServerInfo
 }
 
-// ServerInfo is what the handshake shows of a server.
+// ServerInfo describes a server after its handshake.
 type ServerInfo struct {
 	Presented
 	Protocol   string // negotiated revision

@@ -9,7 +9,7 @@ import (
 )
 
 // conformance lists the tools by the names that the official conformance suite calls in its scenarios about questions.
-// Their texts and fields are those that the suite describes; how they ask and check is how every story does.
+// The suite describes their texts and fields. They ask and check as all stories do.
 var conformance = []tool{
 	{Name: "test_elicitation", Input: []byte(`{"message":{"type":"string","minLength":1,"default":"Please say who you are."}}`)},
 	{Name: "test_elicitation_sep1034_defaults"},

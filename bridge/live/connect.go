@@ -177,7 +177,7 @@ func (s *liveServer) begin() *session.Session {
 	}
 	s.all.config.Inbox.Connected(s.ID)
 	s.update(func() {
-		s.session, s.latest, s.Info = fresh, fresh, session.Info{}
+		s.session, s.latest, s.Info = fresh, fresh, conversation.ServerInfo{}
 		s.catalog = conversation.Catalog{Server: s.ID, Loading: true}
 		s.enter(Connecting, "")
 	})

@@ -67,7 +67,7 @@ func serverOf(index int, s conversation.Server) Server {
 	out := Server{
 		ID: fmt.Sprintf("s%d", index+1), Index: index, Label: s.Label, Address: spec.Address(), How: session.Ways[s.Transport],
 		State: Recorded, Since: s.Since,
-		Info: session.Info{Presented: s.Presented, Protocol: s.Protocol, Negotiated: session.Negotiated(s.Methods, ""), How: session.Ways[s.Transport]},
+		Info: conversation.ServerInfo{Presented: s.Presented, Protocol: s.Protocol, Negotiated: session.Negotiated(s.Methods, ""), How: session.Ways[s.Transport]},
 	}
 	if s.Declared != nil {
 		out.Settings = conversation.ClientSettingsOf(s.Declared)

@@ -19,7 +19,7 @@ import (
 // Writing sets how answers files and scenarios are written.
 type Writing struct {
 	From string // source of the calls, for the first line
-	// Servers are those of the calls, which tell the target of a scenario.
+	// Servers holds the servers of the calls. They tell the target of a scenario.
 	Servers []conversation.Server
 	// Expect adds expectations: the outcome of the call if there is only one, or of
 	// each call of a scenario.

@@ -251,7 +251,7 @@ func (r *reader) witness(out **Witness) func(*node) {
 	}
 }
 
-// Witness is what is looked at before and after a call, to see what the call did: the
+// Witness is read before and after a call, to see the effect of the call: the
 // result of a tool, the contents of a resource, or the output of a command.
 type Witness struct {
 	Source    string // as written

@@ -23,7 +23,7 @@ import (
 
 // Connect opens the link and performs the handshake. The error says why there is no
 // session.
-func (s *Session) Connect() (Info, error) {
+func (s *Session) Connect() (conversation.ServerInfo, error) {
 	var failed []string
 	for _, candidate := range s.Spec.Candidates() {
 		err := s.connectBy(candidate, s.Settings)
@@ -40,17 +40,17 @@ func (s *Session) Connect() (Info, error) {
 		if err == nil {
 			s.mu.Lock()
 			defer s.mu.Unlock()
-			return Info{Presented: s.presented, Protocol: s.revision, Negotiated: Negotiated(s.handshake.methods, s.handshake.fallback), How: s.link.How()}, nil
+			return conversation.ServerInfo{Presented: s.presented, Protocol: s.revision, Negotiated: Negotiated(s.handshake.methods, s.handshake.fallback), How: s.link.How()}, nil
 		}
 		if s.ctx.Err() != nil {
-			return Info{}, context.Cause(s.ctx)
+			return conversation.ServerInfo{}, context.Cause(s.ctx)
 		}
 		failed = append(failed, err.Error())
 		if !transport.TryNext(err) {
 			break
 		}
 	}
-	return Info{}, errors.New(strings.Join(failed, "; "))
+	return conversation.ServerInfo{}, errors.New(strings.Join(failed, "; "))
 }
 
 func (s *Session) connectBy(spec transport.Spec, settings conversation.ClientSettings) error {

@@ -139,9 +139,6 @@ func remember[T any](list []T, one T) []T {
 	return append(list, one)
 }
 
-// Info is what the handshake shows of a server.
-type Info = conversation.ServerInfo
-
 // Revision returns the negotiated protocol revision, "" before the handshake.
 func (s *Session) Revision() string {
 	s.mu.Lock()

@@ -14,7 +14,7 @@ import (
 	"elicitation-inspector/bridge/rawjson"
 )
 
-// record is what the index holds of a frame. It is written once, before Log.n
+// record is the index's entry of a frame. It is written once, before Log.n
 // counts it, and is read without a lock. Only pair changes later; it is accessed
 // atomically. Fields have the meaning of those of Frame with the same names.
 type record struct {
