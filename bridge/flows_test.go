@@ -392,23 +392,25 @@ func init() {
 func TestTimeoutDoesNotCountVisitsAndPauses(t *testing.T) {
 	const limit = 300 * time.Millisecond
 	cases := []struct {
-		tool string
-		busy func(*bench, bridge.Call) // until the person has nothing left to answer
+		tool   string
+		policy conversation.Policy
+		busy   func(*bench, bridge.Call) // until the person has nothing left to answer
 	}{
-		{"visit", func(b *bench, _ bridge.Call) {
+		{"visit", conversation.PolicyAsk, func(b *bench, _ bridge.Call) {
 			b.question(1)
 			b.answer(1, live.Answer{Action: "accept"})
 		}},
-		{"many", func(b *bench, call bridge.Call) {
-			if err := b.in.SetPolicy("s1", conversation.PolicyDefaults); err != nil {
-				b.Fatal(err)
-			}
+		{"many", conversation.PolicyDefaults, func(b *bench, call bridge.Call) {
 			b.until("the pause", func() bool { c, _ := b.in.Call(call.Number); return c.Paused })
 		}},
 	}
 	for _, c := range cases {
 		t.Run(c.tool, func(t *testing.T) {
 			b := start(t, "visits", conversation.ClientSettings{})
+			// Before the call: a question that is on show already stays with the person.
+			if err := b.in.SetPolicy("s1", c.policy); err != nil {
+				t.Fatal(err)
+			}
 			call := b.callWithin(c.tool, limit)
 			c.busy(b, call)
 			b.until("the person's turn", func() bool { c, _ := b.in.Call(call.Number); return c.Yours && c.Waiting == 0 })
