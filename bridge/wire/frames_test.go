@@ -7,8 +7,8 @@ import "math"
 func (l *Log) Frames(from int64, n int) ([]Frame, error) {
 	seqs := l.clip(from, n)
 	out := make([]Frame, 0, len(seqs))
-	err := l.lines(seqs, math.MaxUint32, nil, func(seq int64, e *record, line []byte, err error) error {
-		f, err := l.frame(seq, e, line, err)
+	err := l.lines(seqs, math.MaxUint32, nil, func(e Entry, line []byte, err error) error {
+		f, err := e.read(line, err)
 		out = append(out, f)
 		return err
 	})

@@ -14,31 +14,21 @@ import (
 	"elicitation-inspector/bridge/rawjson"
 )
 
-// record is the index's entry of a frame. It is written once, before Log.n
-// counts it, and is read without a lock. Only pair changes later; it is accessed
-// atomically. Fields have the meaning of those of Frame with the same names.
+// record is the index's entry of a frame: its 48 bytes, and what it shares with
+// other frames. It is written once, before Log.n counts it, and is read without
+// a lock. Only pair changes later; it is accessed atomically. Fields have the
+// meaning of those of Frame with the same names.
 type record struct {
 	off    int64  // where its line begins in the store
 	time   int64  // Unix time in nanoseconds, or noTime
-	names  *named // nil: they are read from the frame's line
 	id     uint64 // hashID of the message's id, or of Answers; 0 if it has none
 	length uint32 // of the line, its newline included
+	Size   uint32 // if saturated, the line holds the size
 	pair   uint32
 	line   uint32
-
-	Size                          uint32 // if saturated, the line holds the size
-	Status, Call, Round, Question uint32
-
+	rare   uint32 // number in index.rare; 0: all of it is zero
+	shared uint16 // number in index.shared
 	body   uint16 // offset of Raw in the line where it stands unescaped; 0: the line must be parsed
-	action uint8  // index in actions
-	Kind   Kind
-	Dir    Direction
-	Stream Stream
-
-	Failed, Duplicate, Orphan, Truncated, Redacted, AsksInput, Guessed bool
-	// HasMore says that the line holds more than the record and the frame's
-	// bytes: HTTP fields, a note, or Answers.
-	HasMore bool
 }
 
 const recordSize = int64(unsafe.Sizeof(record{}))
@@ -62,40 +52,29 @@ func (e *record) since(request *record) time.Duration {
 	return time.Duration(max(e.time-request.time, 0))
 }
 
-// actions are the values of MCP's ElicitResult.action.
-var actions = [...]string{"", "accept", "decline", "cancel"}
+// Rare is what few frames have: the numbers of what they belong to. Numbers above
+// 32 bits are saturated.
+type Rare struct {
+	Status, Call, Round, Question uint32
 
-// Action is the action of an answer to an elicitation: "accept", "decline" or
-// "cancel"; "" for other frames.
-func (e *record) Action() string { return actions[e.action] }
-
-const (
-	chunkBits = 10
-	chunkLen  = 1 << chunkBits
-)
-
-// index is a list of records that one goroutine at a time appends to while
-// others read.
-type index struct {
-	chunks atomic.Pointer[[]*[chunkLen]record]
+	// Action is the action of an answer to an elicitation: "accept", "decline" or
+	// "cancel"; "" for other frames.
+	Action string
 }
 
-// next returns the record of the frame after the first n.
-func (x *index) next(n int64) *record {
-	var chunks []*[chunkLen]record
-	if p := x.chunks.Load(); p != nil {
-		chunks = *p
-	}
-	if n == int64(len(chunks))<<chunkBits {
-		// Readers of the former slice never look past its end.
-		chunks = append(chunks, new([chunkLen]record))
-		x.chunks.Store(&chunks)
-	}
-	return &chunks[n>>chunkBits][n&(chunkLen-1)]
-}
+// Shared is what a frame has in common with many others.
+type Shared struct {
+	names   Names
+	unnamed bool // there was no room for the names; they are read from the frame's line
 
-func (x *index) at(seq int64) *record {
-	return &(*x.chunks.Load())[(seq-1)>>chunkBits][(seq-1)&(chunkLen-1)]
+	Kind   Kind
+	Dir    Direction
+	Stream Stream
+
+	Failed, Duplicate, Orphan, Truncated, Redacted, AsksInput, Guessed bool
+	// HasMore says that the line holds more than the entry and the frame's
+	// bytes: HTTP fields, a note, or Answers.
+	HasMore bool
 }
 
 // Names are the texts that a frame shares with many others.
@@ -107,59 +86,124 @@ type Names struct {
 	Fault string
 }
 
-// named is a Names with the Seq of its first frame.
-type named struct {
-	Names
+const (
+	chunkBits = 10
+	chunkLen  = 1 << chunkBits
+)
+
+// chunks is a list that one goroutine at a time appends to while others read.
+type chunks[T any] struct {
+	list atomic.Pointer[[]*[chunkLen]T]
+}
+
+// next returns the element after the first n.
+func (c *chunks[T]) next(n int64) *T {
+	var list []*[chunkLen]T
+	if p := c.list.Load(); p != nil {
+		list = *p
+	}
+	if n == int64(len(list))<<chunkBits {
+		// Readers of the former slice never look past its end.
+		list = append(list, new([chunkLen]T))
+		c.list.Store(&list)
+	}
+	return &list[n>>chunkBits][n&(chunkLen-1)]
+}
+
+// at returns the element with index i, counted from 0.
+func (c *chunks[T]) at(i int64) *T {
+	return &(*c.list.Load())[i>>chunkBits][i&(chunkLen-1)]
+}
+
+// index holds what a log keeps in memory of its frames. Only the appending
+// goroutine uses what stands below shared.
+type index struct {
+	records chunks[record]
+	rare    chunks[Rare]
+	shared  chunks[firstShared]
+	shares  atomic.Int64 // number of elements of shared
+
+	rares      int64
+	recent     map[Rare]uint32 // numbers of some of the latest elements of rare
+	known      map[Shared]uint16
+	last       Shared // the latest frame's, with the number lastNumber
+	lastNumber uint16
+	names      int // elements of shared with names
+	bytes      int // of these names
+}
+
+// firstShared is a Shared with the Seq of its first frame.
+type firstShared struct {
+	Shared
 	first int64
 }
 
-// names holds each Names of a log once. Only the appending goroutine calls of.
-// The other side chooses the texts, so their number and size are bounded.
-type names struct {
-	known map[Names]*named
-	list  atomic.Pointer[[]*named] // in the order of their first frames
-	bytes int
-}
-
+// The other side chooses names, so their number and size are bounded. Half of the
+// numbers remain for frames without names, which differ in 15 bits.
 const (
-	namesMost     = 1 << 16
+	namesMost     = 1 << 15
 	nameBytesMost = 4 << 20
+	recentMost    = 1 << 10
 )
 
-// of returns the kept names; nil if there is no room for them.
-func (t *names) of(n Names, seq int64) *named {
-	list := t.all()
-	if len(list) > 0 && list[len(list)-1].Names == n {
-		return list[len(list)-1]
-	}
-	if k := t.known[n]; k != nil {
-		return k
-	}
-	size := len(n.Server) + len(n.Session) + len(n.Transport) + len(n.Method) + len(n.Tool) + len(n.Actor) + len(n.Fault)
-	if len(list) >= namesMost || t.bytes+size > nameBytesMost {
-		return nil
-	}
-	k := &named{n, seq}
-	list = append(list, k)
-	t.known[n] = k
-	t.bytes += size
-	t.list.Store(&list)
-	return k
+func newIndex() *index {
+	return &index{recent: make(map[Rare]uint32), known: make(map[Shared]uint16)}
 }
 
-func (t *names) all() []*named {
-	if p := t.list.Load(); p != nil {
-		return *p
+// numberOfShared returns the number of s in x.shared, and adds it there when a
+// frame, seq, is the first to have it.
+func (x *index) numberOfShared(s Shared, seq int64) uint16 {
+	if s == x.last && len(x.known) > 0 {
+		return x.lastNumber
 	}
-	return nil
+	number, ok := x.known[s]
+	if n := s.names; !ok {
+		size := len(n.Server) + len(n.Session) + len(n.Transport) + len(n.Method) + len(n.Tool) + len(n.Actor) + len(n.Fault)
+		if x.names >= namesMost || x.bytes+size > nameBytesMost {
+			s.names, s.unnamed = Names{}, true
+			number, ok = x.known[s]
+		} else {
+			x.names++
+			x.bytes += size
+		}
+	}
+	if !ok {
+		number = uint16(len(x.known))
+		*x.shared.next(int64(number)) = firstShared{s, seq}
+		x.known[s] = number
+		x.shares.Store(int64(len(x.known)))
+	}
+	x.last, x.lastNumber = s, number
+	return number
+}
+
+// numberOfRare returns the number of r in x.rare, and adds it there unless one of
+// the latest frames had it.
+func (x *index) numberOfRare(r Rare) uint32 {
+	if r == (Rare{}) {
+		return 0
+	}
+	number, ok := x.recent[r]
+	if !ok {
+		if len(x.recent) >= recentMost {
+			clear(x.recent)
+		}
+		x.rares++
+		number = uint32(x.rares)
+		*x.rare.next(x.rares - 1) = r
+		x.recent[r] = number
+	}
+	return number
 }
 
 // AllNames lists the names in the log, in the order of their first frames. Names
 // beyond some tens of thousands are not listed.
 func (l *Log) AllNames() (list []Names) {
-	for _, n := range l.names.all() {
-		if n.first <= l.Len() {
-			list = append(list, n.Names)
+	listed := make(map[Names]bool)
+	for i := range l.index.shares.Load() {
+		if s := l.index.shared.at(i); s.first <= l.Len() && !s.unnamed && !listed[s.names] {
+			listed[s.names] = true
+			list = append(list, s.names)
 		}
 	}
 	return list
@@ -172,7 +216,7 @@ func (l *Log) Head(seq int64) Frame {
 	if seq < 1 || seq > l.Len() {
 		return Frame{}
 	}
-	return l.facts(seq, l.index.at(seq))
+	return l.Entry(seq).head()
 }
 
 // session is the state that appending keeps for each session.
@@ -231,11 +275,25 @@ func exchange(s *session, sender Direction, id uint64) uint64 {
 type Entry struct {
 	Seq int64
 	*record
+	*Shared
 	log *Log
 }
 
 // Entry returns the entry of a frame, which must be in the log.
-func (l *Log) Entry(seq int64) Entry { return Entry{seq, l.index.at(seq), l} }
+func (l *Log) Entry(seq int64) Entry {
+	e := l.index.records.at(seq - 1)
+	return Entry{seq, e, &l.index.shared.at(int64(e.shared)).Shared, l}
+}
+
+// Rare returns what only few frames have.
+func (e Entry) Rare() *Rare {
+	if e.rare == 0 {
+		return &noRare
+	}
+	return e.log.index.rare.at(int64(e.rare) - 1)
+}
+
+var noRare Rare
 
 // Latency is the time since the request that the frame answers; ok is false for
 // a request, and for a frame without a known request.
@@ -244,14 +302,14 @@ func (e Entry) Latency() (d time.Duration, ok bool) {
 	if pair == 0 || e.Kind == Request {
 		return 0, false
 	}
-	return e.since(e.log.index.at(int64(pair))), true
+	return e.since(e.log.Entry(int64(pair)).record), true
 }
 
 // Names returns the frame's names. Those that found no room in memory are read
 // from the frame's line.
 func (e Entry) Names() *Names {
-	if e.names != nil {
-		return &e.names.Names
+	if !e.unnamed {
+		return &e.names
 	}
 	f := e.frame()
 	n := &Names{f.Server, f.Session, f.Transport, f.Method, f.toolCalled(), f.Actor, f.Fault}
@@ -261,6 +319,10 @@ func (e Entry) Names() *Names {
 	}
 	return n
 }
+
+// NamesNumber is the same for two frames of a log only if they have the same
+// names; ok is false if that is not known without reading the frame's line.
+func (e Entry) NamesNumber() (number uint16, ok bool) { return e.shared, !e.unnamed }
 
 // IDHash is a hash of a JSON-RPC id's value.
 type IDHash uint64
@@ -272,16 +334,36 @@ func HashID(id []byte) IDHash { return IDHash(hashID(id)) }
 // is that id.
 func (e Entry) HasID(id IDHash) bool { return e.id == uint64(id) }
 
+// head is the frame without what only its line holds.
+func (e Entry) head() Frame {
+	rare := e.Rare()
+	f := Frame{
+		Seq: e.Seq, Time: e.Time(), Dir: e.Dir, Kind: e.Kind, Stream: e.Stream, Size: int64(e.Size),
+		Status: int(rare.Status), Call: int(rare.Call), Round: int(rare.Round), Question: int(rare.Question),
+		Truncated: e.Truncated, Duplicate: e.Duplicate, Orphan: e.Orphan, Redacted: e.Redacted, Failed: e.Failed,
+		AsksInput: e.AsksInput, Guessed: e.Guessed, Pair: int64(atomic.LoadUint32(&e.pair)),
+		Server: e.names.Server, Session: e.names.Session, Transport: e.names.Transport,
+		Method: e.names.Method, Actor: e.names.Actor, Fault: e.names.Fault,
+	}
+	if f.Pair > e.log.Len() {
+		f.Pair = 0 // a response that the log does not show yet
+	}
+	if f.Pair != 0 && f.Kind != Request {
+		f.Latency = e.since(e.log.Entry(f.Pair).record)
+	}
+	return f
+}
+
 // frame reads the frame from its line. If that fails, it returns what the index
 // knows, marked as Lost.
 func (e Entry) frame() Frame {
 	line, err := e.log.store.read(nil, e.off, int(e.length))
 	if err == nil {
-		if f, err := e.log.parsed(e.Seq, e.record, line); err == nil {
+		if f, err := e.parsed(line); err == nil {
 			return f
 		}
 	}
-	return lost(e.log.facts(e.Seq, e.record))
+	return lost(e.head())
 }
 
 const hugeLine = 4 << 20
@@ -298,7 +380,7 @@ func (l *Log) Bodies(ctx context.Context, seqs []int64, f func(seq int64, raw []
 	}
 	room := rooms.Get().(*[]byte)
 	defer rooms.Put(room)
-	first, last := l.index.at(seqs[0]), l.index.at(seqs[len(seqs)-1])
+	first, last := l.Entry(seqs[0]), l.Entry(seqs[len(seqs)-1])
 	span := last.off + int64(last.length) - first.off
 	if span < 0 || span > together { // the frames can be in any order
 		span = together
@@ -307,19 +389,19 @@ func (l *Log) Bodies(ctx context.Context, seqs []int64, f func(seq int64, raw []
 		*room = make([]byte, span)
 	}
 	n := 0
-	return l.lines(seqs, hugeLine, *room, func(seq int64, e *record, line []byte, err error) error {
+	return l.lines(seqs, hugeLine, *room, func(e Entry, line []byte, err error) error {
 		if n++; n%64 == 0 && ctx.Err() != nil {
 			return ctx.Err()
 		}
 		if line != nil || err != nil {
-			f(seq, l.body(seq, e, line, err))
+			f(e.Seq, e.bytes(line, err))
 			return nil
 		}
 		select {
 		case l.huge <- struct{}{}:
 			defer func() { <-l.huge }()
 			line, err = l.store.read(nil, e.off, int(e.length))
-			f(seq, l.body(seq, e, line, err))
+			f(e.Seq, e.bytes(line, err))
 			return nil
 		case <-ctx.Done():
 			return ctx.Err()
@@ -327,14 +409,15 @@ func (l *Log) Bodies(ctx context.Context, seqs []int64, f func(seq int64, raw []
 	})
 }
 
-func (l *Log) body(seq int64, e *record, line []byte, err error) []byte {
+// bytes returns Raw, from the frame's line and the error of reading the line.
+func (e Entry) bytes(line []byte, err error) []byte {
 	switch {
 	case err != nil:
 		return nil
 	case e.body != 0 && !e.Truncated && e.Size != math.MaxUint32:
 		return e.raw(line)
 	}
-	f, err := l.parsed(seq, e, line)
+	f, err := e.parsed(line)
 	if err != nil {
 		return nil
 	}

@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"math"
 	"os"
-	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -38,7 +37,7 @@ type Stats struct {
 
 // Log is an append-only list of frames, numbered from 1. The frames' bytes are
 // on disk, in a temporary file that Close removes; memory holds an index of
-// some 70 bytes a frame, and the frames that are not written yet.
+// some 50 bytes a frame, and the frames that are not written yet.
 //
 // All methods are safe for concurrent use. Reading takes no lock that an Append
 // waits for during I/O.
@@ -48,7 +47,6 @@ type Log struct {
 
 	n     atomic.Int64 // number of frames
 	index *index
-	names *names
 	store store
 	spool *spool // the store of a log that can be appended to, else nil
 	files *files // the store of a log made by Open, else nil
@@ -106,7 +104,7 @@ func newLog() *Log {
 	l := &Log{
 		start: time.Now(), sessions: make(map[string]*session), requests: make(map[uint64]uint32),
 		earlier: make(map[uint32]uint32), huge: make(chan struct{}, 1),
-		index: new(index), names: &names{known: make(map[Names]*named)},
+		index: newIndex(),
 	}
 	l.large = &largeRows{mu: &l.mu, of: make(map[int64]largeRow)}
 	l.marks = &marks{of: make(map[int64]kept), about: make(map[int64]int64)}
@@ -145,7 +143,7 @@ func (l *Log) Append(f Frame) Frame {
 	if f.Time.IsZero() {
 		f.Time = time.Now()
 	}
-	e := l.enter(&f)
+	e := l.enter(&f, false)
 	// The wall clock may jump, the log's does not.
 	f.Time = e.Time()
 	line, body := appendLine(l.line[:0], &f)
@@ -212,17 +210,12 @@ func wholeRunes(b []byte) int {
 }
 
 // enter makes the record of a frame, and fills in the fields that depend on
-// earlier frames.
-func (l *Log) enter(f *Frame) *record {
+// earlier frames. more says that the line holds HTTP headers that f has not.
+func (l *Log) enter(f *Frame, more bool) *record {
 	n := l.n.Load()
 	f.Seq = n + 1
-	e := l.index.next(n)
-	*e = record{
-		time: noTime, Size: within(f.Size), Status: within(f.Status), Call: within(f.Call), Round: within(f.Round),
-		Question: within(f.Question), Kind: f.Kind, Dir: f.Dir, Stream: f.Stream,
-		Truncated: f.Truncated, Redacted: f.Redacted, Guessed: f.Guessed,
-		HasMore: len(f.Header) > 0 || f.HTTPMethod != "" || f.URL != "" || len(f.Answers) > 0 || f.Note != nil,
-	}
+	e := l.index.records.next(n)
+	*e = record{time: noTime, Size: within(f.Size)}
 	if !f.Time.IsZero() {
 		e.time = l.start.UnixNano() + int64(f.Time.Sub(l.start))
 	}
@@ -234,9 +227,15 @@ func (l *Log) enter(f *Frame) *record {
 	e.line = within(f.line)
 	l.pair(e, s, f)
 	f.conclude()
-	e.Duplicate, e.Orphan, e.Failed, e.AsksInput = f.Duplicate, f.Orphan, f.Failed, f.AsksInput
-	e.action = uint8(max(slices.Index(actions[:], f.Action()), 0))
-	e.names = l.names.of(Names{f.Server, f.Session, f.Transport, f.Method, l.toolOf(s, f, e.Call), f.Actor, f.Fault}, f.Seq)
+	rare := Rare{within(f.Status), within(f.Call), within(f.Round), within(f.Question), f.Action()}
+	e.rare = l.index.numberOfRare(rare)
+	e.shared = l.index.numberOfShared(Shared{
+		names: Names{f.Server, f.Session, f.Transport, f.Method, l.toolOf(s, f, rare.Call), f.Actor, f.Fault},
+		Kind:  f.Kind, Dir: f.Dir, Stream: f.Stream,
+		Failed: f.Failed, Duplicate: f.Duplicate, Orphan: f.Orphan, Truncated: f.Truncated, Redacted: f.Redacted,
+		AsksInput: f.AsksInput, Guessed: f.Guessed,
+		HasMore: more || len(f.Header) > 0 || f.HTTPMethod != "" || f.URL != "" || len(f.Answers) > 0 || f.Note != nil,
+	}, f.Seq)
 	return e
 }
 
@@ -284,7 +283,7 @@ func (l *Log) Stats() Stats {
 	if l.of != nil {
 		st.Memory, st.Bytes = 0, 0 // the other log counts them
 		if n := l.Len(); n > 0 {
-			e := l.index.at(n)
+			e := l.Entry(n)
 			st.Bytes = e.off + int64(e.length)
 		}
 	}
@@ -308,7 +307,7 @@ func (l *Log) Close() error {
 //
 // Nothing can be appended to it, and it is unusable once l is closed.
 func (l *Log) Beginning() *Log {
-	b := &Log{of: l, index: l.index, names: l.names, store: l.store, large: l.large, marks: l.marks, huge: l.huge}
+	b := &Log{of: l, index: l.index, store: l.store, large: l.large, marks: l.marks, huge: l.huge}
 	b.recorders.Store(new([]*Recorder))
 	return b
 }

@@ -162,7 +162,7 @@ func (l *Log) WriteMarks(w io.Writer, picked func(seq int64) bool) error {
 		if m := all[seq]; m.by == 0 && picked(seq) {
 			f := l.markFrame(seq, m.Mark)
 			f.Size = int64(len(f.Raw))
-			f.Time = l.index.at(l.Len()).Time()
+			f.Time = l.Entry(l.Len()).Time()
 			line, _ := appendLine(nil, &f)
 			if _, err := w.Write(line); err != nil {
 				return err

@@ -184,9 +184,8 @@ func (l *Log) readFile(ctx context.Context, file *openFile, marks *fileMarks) er
 			f := &p.frame
 			f.claim()
 			l.mu.Lock()
-			e := l.enter(f)
+			e := l.enter(f, p.headers != nil || p.snooped != nil)
 			e.off, e.length = file.base+line.off, uint32(line.size)
-			e.HasMore = e.HasMore || p.headers != nil || p.snooped != nil
 			l.seal(e, f, p.body)
 			l.mu.Unlock()
 			marks.add(f)
@@ -285,15 +284,15 @@ func (l *Log) LineNumbers(seqs []int64) (map[int64]int64, error) {
 		return lines, nil
 	}
 	seqs = slices.Clone(seqs)
-	slices.SortFunc(seqs, func(a, b int64) int { return cmp.Compare(l.index.at(a).off, l.index.at(b).off) })
+	slices.SortFunc(seqs, func(a, b int64) int { return cmp.Compare(l.Entry(a).off, l.Entry(b).off) })
 	for _, file := range l.files.list {
 		in := newLineReader(io.NewSectionReader(file.file, 0, file.size), 0)
-		for len(seqs) > 0 && l.index.at(seqs[0]).off < file.base+file.size {
+		for len(seqs) > 0 && l.Entry(seqs[0]).off < file.base+file.size {
 			line, err := in.next()
 			if err != nil {
 				return nil, fmt.Errorf("counting the lines of %q: %w", file.path, err)
 			}
-			for len(seqs) > 0 && l.index.at(seqs[0]).off == file.base+line.off {
+			for len(seqs) > 0 && l.Entry(seqs[0]).off == file.base+line.off {
 				lines[seqs[0]] = line.number
 				seqs = seqs[1:]
 			}

@@ -66,17 +66,15 @@ func (l *Log) expect(s *session, f *Frame, id uint64) {
 }
 
 func (l *Log) answered(seq uint32) bool {
-	return atomic.LoadUint32(&l.index.at(int64(seq)).pair) != 0
+	return atomic.LoadUint32(&l.Entry(int64(seq)).pair) != 0
 }
 
 func (l *Log) answer(e *record, f *Frame, seq uint32) {
-	request := l.index.at(int64(seq))
+	request := l.Entry(int64(seq))
 	atomic.CompareAndSwapUint32(&request.pair, 0, uint32(f.Seq))
-	f.Pair, f.Latency = int64(seq), e.since(request)
+	f.Pair, f.Latency = int64(seq), e.since(request.record)
 	e.pair = seq
-	if f.Method = ""; request.names != nil {
-		f.Method = request.names.Method
-	}
+	f.Method = request.names.Method
 }
 
 // among returns the request that a response answers. It chooses from latest and
@@ -85,8 +83,8 @@ func (l *Log) answer(e *record, f *Frame, seq uint32) {
 func (l *Log) among(latest uint32, question int) uint32 {
 	open := uint32(0)
 	for seq, steps := latest, 0; seq != 0 && steps < maxAlike; seq, steps = l.earlier[seq], steps+1 {
-		request := l.index.at(int64(seq))
-		if question != 0 && int(request.Question) == question {
+		request := l.Entry(int64(seq))
+		if question != 0 && int(request.Rare().Question) == question {
 			return seq
 		}
 		if open == 0 && !l.answered(seq) {
@@ -161,9 +159,7 @@ func (l *Log) toolOf(s *session, f *Frame, call uint32) (tool string) {
 		if f.Method == mcp.MethodCallTool {
 			s.open = slices.DeleteFunc(s.open, func(c openCall) bool { return c.seq == f.Pair })
 		}
-		if request := l.index.at(f.Pair).names; request != nil {
-			tool = request.Tool
-		}
+		tool = l.Entry(f.Pair).names.Tool
 	case out && f.Method == mcp.NotificationCancelled:
 		id := hashID(f.glance("params", f.Message.Params).Get("requestId").Whole())
 		if i := slices.IndexFunc(s.open, func(c openCall) bool { return c.id == id }); i >= 0 {

@@ -54,13 +54,13 @@ func EachLine(l *Log, seqs iter.Seq[int64], redact Redactor, f func(seq int64, l
 
 // eachLine is EachLine with what redact has learned already.
 func eachLine(l *Log, seqs iter.Seq[int64], redact Redactor, f func(seq int64, line []byte) error) error {
-	each := func(seq int64, e *record, line []byte, err error) error {
-		if err != nil || redact != nil && !redact.Passes(Entry{seq, e, l}) {
-			if line, err = l.written(seq, e, line, err, redact); err != nil {
+	each := func(e Entry, line []byte, err error) error {
+		if err != nil || redact != nil && !redact.Passes(e) {
+			if line, err = e.written(line, err, redact); err != nil {
 				return err
 			}
 		}
-		return f(seq, bytes.TrimSuffix(line, []byte("\n")))
+		return f(e.Seq, bytes.TrimSuffix(line, []byte("\n")))
 	}
 	last := l.Len()
 	if seqs == nil {
@@ -86,12 +86,12 @@ func eachLine(l *Log, seqs iter.Seq[int64], redact Redactor, f func(seq int64, l
 
 // written returns the line that WriteFrames writes for a frame: line itself if
 // nothing is redacted.
-func (l *Log) written(seq int64, e *record, line []byte, err error, redact Redactor) ([]byte, error) {
+func (e Entry) written(line []byte, err error, redact Redactor) ([]byte, error) {
 	var f Frame
 	if err != nil {
-		f, err = l.frame(seq, e, nil, err)
+		f, err = e.read(nil, err)
 	} else {
-		f, err = l.parsed(seq, e, line)
+		f, err = e.parsed(line)
 	}
 	if err != nil {
 		return nil, err
@@ -104,7 +104,7 @@ func (l *Log) written(seq int64, e *record, line []byte, err error, redact Redac
 	if shown == &f && line != nil && !f.Lost {
 		return line, nil
 	}
-	shown.line = cmp.Or(shown.line, seq)
+	shown.line = cmp.Or(shown.line, e.Seq)
 	out, _ := appendLine(make([]byte, 0, len(line)+512), shown)
 	return out, nil
 }

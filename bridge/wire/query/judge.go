@@ -139,26 +139,23 @@ func inBytesOfEach(newFinder func() finder) node {
 	}}
 }
 
-const knownNames = 10_000
-
 // nameIs selects frames whose name matches; a frame without the name never does.
 func nameIs(pattern *regexp.Regexp, name func(*wire.Names) string) node {
 	return node{test: func(*scope) test {
-		known := map[string]verdict{"": no}
-		last, was := "", no // consecutive frames often have the same name
+		var known [1 << 16]verdict // by NamesNumber; maybe: it is not known yet
+		for i := range known {
+			known[i] = maybe
+		}
 		return func(c *candidate) verdict {
+			number, ok := c.NamesNumber()
+			if ok && known[number] != maybe {
+				return known[number]
+			}
 			name := name(c.Names())
-			if name == last {
-				return was
+			v := of(name != "" && pattern.MatchString(name))
+			if ok {
+				known[number] = v
 			}
-			v, ok := known[name]
-			if !ok {
-				v = of(pattern.MatchString(name))
-				if len(known) < knownNames {
-					known[name] = v
-				}
-			}
-			last, was = name, v
 			return v
 		}
 	}}

@@ -101,7 +101,7 @@ func carriedBy(s wire.Stream) node {
 }
 
 func answering(action string) node {
-	return where(func(c *candidate) bool { return c.Action() == action })
+	return where(func(c *candidate) bool { return c.Rare().Action == action })
 }
 
 func calling(method func(string) bool) node {

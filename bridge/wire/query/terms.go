@@ -57,9 +57,9 @@ var terms = []Term{
 		named(func(n *wire.Names) string { return n.Server })},
 	{"tool", "tool:deploy", "the tool whose call it belongs to",
 		named(func(n *wire.Names) string { return n.Tool })},
-	{"call", "call:3", "number of the call", number(func(c *candidate) uint32 { return c.Call })},
-	{"question", "question:1", "number of the question", number(func(c *candidate) uint32 { return c.Question })},
-	{"round", "round>1", "round of the call", number(func(c *candidate) uint32 { return c.Round })},
+	{"call", "call:3", "number of the call", number(func(c *candidate) uint32 { return c.Rare().Call })},
+	{"question", "question:1", "number of the question", number(func(c *candidate) uint32 { return c.Rare().Question })},
+	{"round", "round>1", "round of the call", number(func(c *candidate) uint32 { return c.Rare().Round })},
 	{"action", "action:accept", "what an answer says: accept, decline, cancel",
 		oneOf(
 			choice{"accept", "", answering("accept")},
@@ -91,7 +91,7 @@ var terms = []Term{
 			choice{"noted", "somebody wrote a note", marked(func(m wire.Mark) bool { return m.Note != "" })},
 		)},
 	{"colour", "colour:amber", "the colour it was marked with", oneOf(colours()...)},
-	{"status", "status>=400", "the HTTP status", number(func(c *candidate) uint32 { return c.Status })},
+	{"status", "status>=400", "the HTTP status", number(func(c *candidate) uint32 { return c.Rare().Status })},
 	{"stream", "stream:get-sse", "which HTTP stream carried it: post, post-sse, get-sse",
 		oneOf(
 			choice{"post", "the body of a POST, or its JSON answer", carriedBy(wire.StreamPost)},

@@ -41,7 +41,7 @@ const pieceLen = 8192
 // piece holds the selected frames among those after first up to last.
 type piece struct {
 	first, last int64
-	picks       []int64
+	picks       []uint32
 }
 
 // Update judges the frames that were appended since the last Update, on all processors.
@@ -99,7 +99,7 @@ func (w *worker) judge(ctx context.Context, p *piece) error {
 		w.c.Entry = w.log.Entry(seq)
 		switch w.test(&w.c) {
 		case yes:
-			p.picks = append(p.picks, seq)
+			p.picks = append(p.picks, uint32(seq))
 		case maybe:
 			w.open = append(w.open, seq)
 		}
@@ -108,7 +108,7 @@ func (w *worker) judge(ctx context.Context, p *piece) error {
 	err := w.log.Bodies(ctx, w.open, func(seq int64, raw []byte) {
 		w.c = candidate{w.log.Entry(seq), raw, true}
 		if w.test(&w.c) == yes {
-			p.picks = append(p.picks, seq)
+			p.picks = append(p.picks, uint32(seq))
 		}
 		read++
 	})
@@ -116,7 +116,7 @@ func (w *worker) judge(ctx context.Context, p *piece) error {
 	slices.Sort(p.picks)
 	if read < len(w.open) {
 		p.last = w.open[read] - 1
-		later, _ := slices.BinarySearch(p.picks, p.last+1)
+		later, _ := slices.BinarySearch(p.picks, uint32(p.last+1))
 		p.picks = p.picks[:later]
 	}
 	return err
@@ -130,9 +130,7 @@ func (v *View) add(p piece) {
 	v.waiting[p.first] = p
 	for p, ok := v.waiting[v.judged]; ok; p, ok = v.waiting[v.judged] {
 		delete(v.waiting, p.first)
-		for _, seq := range p.picks {
-			v.picked = append(v.picked, uint32(seq))
-		}
+		v.picked = append(v.picked, p.picks...)
 		v.judged = p.last
 	}
 }
