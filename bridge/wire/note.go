@@ -50,6 +50,8 @@ const (
 	NoteSentAgain       NoteKind = "sent-again"       // a request is sent once more, with the token of a sign-in: Of
 	NoteSignIn          NoteKind = "sign-in"          // SignIn, Took, At [Bytes] [Why]: one exchange of a sign-in
 
+	NoteURLFetched NoteKind = "url-fetched" // To, [Said: user agent]: a page of the probe was fetched
+
 	// Of the conversation.
 	NoteProbeUnanswered  NoteKind = "probe-unanswered"   // Took: how long the client waited for server/discover
 	NoteProbeFatal       NoteKind = "probe-fatal"        // the process ended at server/discover
@@ -216,6 +218,8 @@ func (n *Note) httpWords(f *Frame) string {
 			status = "HTTP " + statusWords(f) + " to "
 		}
 		return "sign-in, " + step + ": " + status + f.HTTPMethod + " " + f.URL + wording.After(": ", n.Why)
+	case NoteURLFetched:
+		return f.HTTPMethod + " of " + n.To + " by " + cmp.Or(n.Said, "a client without a user agent")
 	case NoteEndpoint:
 		return "the server's message endpoint is " + n.To
 	}

@@ -54,6 +54,7 @@ func notes() []Frame {
 		meta("GET of the event stream has no answer yet; the session goes on without", Note{Kind: NoteStreamAwaited}),
 		meta("the GET event stream is open", Note{Kind: NoteStreamOpened}),
 		meta("the event stream that answers tools/call goes on", Note{Kind: NoteStreamResumed, Of: "tools/call"}),
+		http("GET", 0, "GET of http://127.0.0.1:1/open/… by curl/8", Note{Kind: NoteURLFetched, To: "http://127.0.0.1:1/open/…", Said: "curl/8"}),
 		http("", 400, "the event stream that answers tools/call broke off, and going on with it was answered with HTTP 400 Bad Request: no such event", Note{Kind: NoteResumeRefused, Of: "tools/call", Said: "no such event"}),
 		meta("the event stream broke off: EOF", Note{Kind: NoteStreamBroken, Why: "EOF"}),
 		meta("the event stream that answers tools/call has ended without the response", Note{Kind: NoteStreamEnded, Of: "tools/call"}),

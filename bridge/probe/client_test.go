@@ -1,0 +1,259 @@
+package probe
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+	"testing"
+	"time"
+
+	"elicitation-inspector/bridge/elicit"
+	"elicitation-inspector/bridge/mcp"
+	"elicitation-inspector/bridge/rawjson"
+	"elicitation-inspector/bridge/wire"
+)
+
+// patience bounds how long a test waits for anything.
+const patience = time.Minute
+
+func newServer(t *testing.T, o Options) *Server {
+	t.Helper()
+	log, err := wire.NewLog(wire.Options{Dir: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	o.Log, o.Version = log, "test"
+	if o.Base == "" {
+		o.Base = "http://127.0.0.1:1"
+	}
+	if o.Patience == 0 {
+		o.Patience = patience
+	}
+	s := New(o)
+	t.Cleanup(func() {
+		s.Close()
+		log.Close()
+	})
+	return s
+}
+
+// bare is a client over stdio that reads and writes raw messages.
+type bare struct {
+	t        *testing.T
+	server   *Server
+	revision string
+	caps     string
+	in       io.WriteCloser
+	out      *bufio.Reader
+	next     int
+	tool     string // that is called
+	// answer returns the result of a question, "" for none; after "error " it is an error, and
+	// after "raw " lines in which $ID is the id of the question.
+	answer func(b *bare, params json.RawMessage) string
+	// retry changes the params of the retry of a round, and returns its id; nil for no change.
+	retry func(b *bare, params string) string
+	// sameID uses the id of the request before.
+	sameID bool
+	done   chan error
+}
+
+func newBare(t *testing.T, s *Server, revision string) *bare {
+	t.Helper()
+	inRead, in := io.Pipe()
+	out, outWrite := io.Pipe()
+	b := &bare{t: t, server: s, revision: revision, caps: `{"elicitation":{"form":{},"url":{}}}`, in: in, out: bufio.NewReader(out), answer: right, done: make(chan error, 1)}
+	if revision == mcp.Revision20250618 {
+		b.caps = `{"elicitation":{}}`
+	}
+	go func() {
+		b.done <- s.ServeLines(t.Context(), inRead, outWrite)
+		outWrite.Close()
+	}()
+	t.Cleanup(func() {
+		in.Close()
+		go io.Copy(io.Discard, out)
+		select {
+		case err := <-b.done:
+			if err != nil {
+				t.Error(err)
+			}
+		case <-time.After(patience):
+			t.Error("the server does not end")
+		}
+	})
+	return b
+}
+
+// right answers a question as a person does who follows its message.
+func right(b *bare, params json.RawMessage) string {
+	if string(rawjson.Member(params, "mode")) == `"url"` {
+		if b.tool == "url-decline" || b.tool == "url-punycode" {
+			return `{"action":"decline"}`
+		}
+		return `{"action":"accept"}`
+	}
+	switch b.tool {
+	case "decline", "cancel":
+		return fmt.Sprintf(`{"action":%q}`, b.tool)
+	case "optional-empty":
+		return `{"action":"accept","content":{"first":"x"}}`
+	case "text-long":
+		return `{"action":"accept","content":{"value":"lighthouse"}}`
+	case "withdrawn":
+		return ""
+	case "mode-undeclared", "elicitation-undeclared":
+		return `error {"code":-32602,"message":"There is no such mode"}`
+	}
+	fields, err := elicit.FieldsOf(rawjson.Member(params, "requestedSchema"))
+	if err != nil {
+		b.t.Error(err)
+	}
+	return `{"action":"accept","content":` + string(elicit.Valid(fields)) + `}`
+}
+
+func (b *bare) write(line string) {
+	b.t.Helper()
+	if _, err := io.WriteString(b.in, line+"\n"); err != nil {
+		b.t.Fatal(err)
+	}
+}
+
+func (b *bare) modern() bool { return b.revision >= mcp.Revision20260728 }
+
+// request sends a request and returns its response. Meanwhile it answers questions.
+func (b *bare) request(method, params string) wire.Message {
+	b.t.Helper()
+	if !b.sameID {
+		b.next++
+	}
+	b.sameID = false
+	id := fmt.Sprint(b.next)
+	if b.modern() {
+		meta := fmt.Sprintf(`"_meta":{"io.modelcontextprotocol/protocolVersion":%q,"io.modelcontextprotocol/clientInfo":{"name":"bare","version":"1"},"io.modelcontextprotocol/clientCapabilities":%s}`, b.revision, b.caps)
+		if params != "{}" {
+			meta = "," + meta
+		}
+		params = strings.TrimSuffix(params, "}") + meta + "}"
+	}
+	b.write(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"method":%q,"params":%s}`, id, method, params))
+	for {
+		line, err := b.out.ReadBytes('\n')
+		if err != nil {
+			b.t.Fatal(err)
+		}
+		m, err := wire.ParseMessage(line)
+		if err != nil {
+			b.t.Fatalf("the probe sent %s: %v", line, err)
+		}
+		switch {
+		case m.Method == mcp.MethodElicit:
+			result := b.answer(b, m.Params)
+			text, isError := strings.CutPrefix(result, "error ")
+			lines, isRaw := strings.CutPrefix(result, "raw ")
+			switch {
+			case isRaw:
+				b.write(strings.ReplaceAll(lines, "$ID", string(m.ID)))
+			case isError:
+				b.write(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"error":%s}`, m.ID, text))
+			case result != "":
+				b.write(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":%s}`, m.ID, result))
+			}
+		case m.Method == "" && string(m.ID) == id:
+			return m
+		}
+	}
+}
+
+func (b *bare) greet() {
+	b.t.Helper()
+	if b.modern() {
+		b.request(mcp.MethodDiscover, "{}")
+		return
+	}
+	b.request(mcp.MethodInitialize, fmt.Sprintf(`{"protocolVersion":%q,"capabilities":%s,"clientInfo":{"name":"bare","version":"1"}}`, b.revision, b.caps))
+	b.write(`{"jsonrpc":"2.0","method":"notifications/initialized"}`)
+}
+
+// call runs a probe, with all rounds.
+func (b *bare) call(p *Probe) wire.Message {
+	b.t.Helper()
+	b.tool = p.Name
+	method, params := mcp.MethodCallTool, fmt.Sprintf(`{"name":%q,"arguments":{}}`, p.Name)
+	switch p.Kind {
+	case Prompt:
+		method, params = mcp.MethodGetPrompt, fmt.Sprintf(`{"name":%q}`, p.Name)
+	case Resource:
+		method, params = mcp.MethodReadResource, fmt.Sprintf(`{"uri":%q}`, p.URI())
+	}
+	m := b.request(method, params)
+	for rawjson.Text(rawjson.Member(m.Result, "resultType")) == "input_required" {
+		var responses []string
+		for key, request := range rawjson.Members(rawjson.Member(m.Result, "inputRequests")) {
+			if result := b.answer(b, rawjson.Member(request, "params")); result != "" {
+				responses = append(responses, string(rawjson.Quoted(key))+":"+result)
+			}
+		}
+		again := strings.TrimSuffix(params, "}")
+		if len(responses) > 0 {
+			again += `,"inputResponses":{` + strings.Join(responses, ",") + `}`
+		}
+		if state := rawjson.Member(m.Result, "requestState"); state != nil {
+			again += `,"requestState":` + string(state)
+		}
+		again += "}"
+		if b.retry != nil {
+			again = b.retry(b, again)
+		}
+		m = b.request(method, again)
+	}
+	return m
+}
+
+// run runs a probe, and returns what it has shown.
+func (b *bare) run(p *Probe) Result {
+	b.t.Helper()
+	m := b.call(p)
+	switch p.Name {
+	case "outside-call": // the question comes after the call
+		for b.shown(p.Name).Verdict == Running {
+			b.request(mcp.MethodPing, "{}")
+		}
+	case "url-required":
+		m = b.call(p)
+	}
+	if m.Error != nil {
+		b.t.Errorf("%s: %s", p.Name, m.Error)
+	}
+	return b.result(p.Name)
+}
+
+// result waits until a probe has ended, and returns what it has shown.
+func (b *bare) result(probe string) Result {
+	b.t.Helper()
+	deadline := time.After(patience)
+	for {
+		changed := b.server.Changed()
+		if r := b.shown(probe); r.Called() && r.Verdict != Running {
+			return r
+		}
+		select {
+		case <-changed:
+		case <-deadline:
+			b.t.Fatalf("the probe %s does not end", probe)
+		}
+	}
+}
+
+// shown returns what a probe has shown by now.
+func (b *bare) shown(probe string) (found Result) {
+	for _, c := range b.server.Report().Clients {
+		for _, r := range c.Results {
+			if r.Probe == probe {
+				found = r
+			}
+		}
+	}
+	return found
+}

@@ -1,0 +1,284 @@
+package probe
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"math/big"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+
+	"elicitation-inspector/bridge/elicit"
+	"elicitation-inspector/bridge/mcp"
+	"elicitation-inspector/bridge/rawjson"
+	"elicitation-inspector/bridge/wording"
+)
+
+// field is a probe whose question has one field, named "value".
+type field struct {
+	name, title string
+	do          string // the message
+	schema      string // of the field, as JSON
+	optional    bool
+	// want is the value that the message asks for, as JSON; "" if any valid value will do.
+	want    string
+	since   string
+	group   Group
+	looks   []string
+	initial bool // want is the schema's default, which is to be sent untouched
+}
+
+const november = mcp.Revision20251125
+
+// untouched is the message of probes of defaults.
+const untouched = "Change nothing, and accept."
+
+func (f field) probe() *Probe {
+	if f.group == "" {
+		f.group = Fields
+	}
+	return &Probe{Name: f.name, Group: f.group, Title: f.title, Do: f.do, Since: f.since, Mode: elicit.ModeForm, Looks: f.looks, run: func(r *run) finding {
+		var required []string
+		if !f.optional {
+			required = []string{"value"}
+		}
+		return f.judge(r.ask(r.form(f.do, `"value":`+f.schema, required...)))
+	}}
+}
+
+func (f field) judge(a answer) finding {
+	content, wrong := a.checked()
+	if wrong.verdict != "" {
+		return wrong
+	}
+	value := rawjson.Member(content, "value")
+	shown := wording.Shorten(string(content), 200)
+	switch {
+	case f.want == "":
+		return works("The content is " + shown + ".")
+	case sameJSON(value, json.RawMessage(f.want)), samePicks(value, json.RawMessage(f.want)):
+		return works("")
+	case value == nil && f.initial:
+		return fails("The default " + f.want + " is lost: the content is " + shown + ".")
+	case rounded(value, f.want):
+		return fails("The digits changed: " + f.want + " came back as " + string(value) + ".")
+	}
+	return notSeen("The answer is valid, and not the one that the message asks for: " + shown + ".")
+}
+
+// rounded reports whether value is what a number becomes in a 64-bit float.
+func rounded(value json.RawMessage, want string) bool {
+	a, err := strconv.ParseFloat(string(value), 64)
+	b, err2 := strconv.ParseFloat(want, 64)
+	return err == nil && err2 == nil && a == b
+}
+
+// samePicks reports whether two lists have the same choices; their order has no meaning.
+func samePicks(a, b json.RawMessage) bool {
+	x, y := rawjson.Strings(a), rawjson.Strings(b)
+	slices.Sort(x)
+	slices.Sort(y)
+	return len(x) > 0 && slices.Equal(x, y)
+}
+
+// sameJSON reports whether two texts are the same JSON value. Numbers are compared exactly.
+func sameJSON(a, b json.RawMessage) bool {
+	x, okX := decoded(a)
+	y, okY := decoded(b)
+	return okX && okY && reflect.DeepEqual(x, y)
+}
+
+// decoded returns a value with its numbers in one form.
+func decoded(raw json.RawMessage) (v any, ok bool) {
+	d := json.NewDecoder(bytes.NewReader(raw))
+	d.UseNumber()
+	if d.Decode(&v) != nil {
+		return nil, false
+	}
+	return normal(v), true
+}
+
+// digitsMost is the length of a number that is compared by its value, and not by its digits.
+const digitsMost = 64
+
+func normal(v any) any {
+	switch v := v.(type) {
+	case map[string]any:
+		for name, one := range v {
+			v[name] = normal(one)
+		}
+	case []any:
+		for i, one := range v {
+			v[i] = normal(one)
+		}
+	case json.Number:
+		if exact, ok := new(big.Rat).SetString(string(v)); len(v) <= digitsMost && !strings.ContainsAny(string(v), "eE") && ok {
+			return json.Number(exact.RatString())
+		}
+	}
+	return v
+}
+
+func fieldProbes() (list []*Probe) {
+	fields := []field{
+		{name: "string", title: "A text", do: "Enter any text, and accept.", schema: `{"type":"string","title":"Text","description":"Anything will do."}`},
+		{name: "string-length", title: "A text of limited length", do: `Try to enter "much too long". If it is refused, enter "fits", and accept.`, schema: `{"type":"string","minLength":3,"maxLength":5}`},
+		{name: "string-pattern", title: "A text with a pattern", do: `Try to enter "42". If it is refused, enter "AB-1234", and accept.`, schema: `{"type":"string","pattern":"^[A-Z]{2}-[0-9]{4}$","description":"Two capital letters, a hyphen and four digits."}`},
+		{name: "format-email", title: "An e-mail address", do: `Try to enter "nobody". If it is refused, enter "ada@example.com", and accept.`, schema: `{"type":"string","format":"email"}`},
+		{name: "format-uri", title: "A URI", do: `Try to enter "nowhere". If it is refused, enter "https://example.com/", and accept.`, schema: `{"type":"string","format":"uri"}`},
+		{name: "format-date", title: "A date", do: `Enter 29 February 2028, and accept.`, schema: `{"type":"string","format":"date"}`},
+		{name: "format-date-time", title: "A date with a time", do: `Enter any date and time, and accept.`, schema: `{"type":"string","format":"date-time"}`},
+		{name: "integer", title: "A whole number", do: `Try to enter 1.5. If it is refused, enter 7, and accept.`, schema: `{"type":"integer"}`},
+		{name: "integer-limits", title: "A whole number with limits", do: `Try to enter 11. If it is refused, enter 10, and accept.`, schema: `{"type":"integer","minimum":1,"maximum":10}`},
+		{name: "number", title: "A number with a fraction", do: `Enter 0.5, and accept.`, schema: `{"type":"number","minimum":0.25,"maximum":0.75}`},
+		{name: "boolean", title: "Yes or no", do: `Choose yes, and accept.`, schema: `{"type":"boolean","title":"Yes?"}`},
+		{name: "choice", title: "A choice", do: `Choose "Blue", and accept.`, schema: `{"type":"string","enum":["Red","Green","Blue"]}`},
+		{name: "choice-names", title: "A choice with names (enumNames)", do: `Choose "Blue", and accept.`, schema: `{"type":"string","enum":["#f00","#0f0","#00f"],"enumNames":["Red","Green","Blue"]}`, looks: []string{"Were the choices Red, Green and Blue, and not #f00, #0f0 and #00f?"}},
+		{name: "choice-titled", title: "A choice with titles (oneOf)", do: `Choose "Blue", and accept.`, since: november, schema: `{"type":"string","oneOf":[{"const":"#f00","title":"Red"},{"const":"#0f0","title":"Green"},{"const":"#00f","title":"Blue"}]}`, looks: []string{"Were the choices Red, Green and Blue, and not #f00, #0f0 and #00f?"}},
+		{name: "choices", title: "Several choices", do: `Choose "Red" and "Blue", and accept.`, since: november, schema: `{"type":"array","items":{"type":"string","enum":["Red","Green","Blue"]}}`},
+		{name: "choices-titled", title: "Several choices with titles", do: `Choose "Red" and "Blue", and accept.`, since: november, schema: `{"type":"array","items":{"anyOf":[{"const":"#f00","title":"Red"},{"const":"#0f0","title":"Green"},{"const":"#00f","title":"Blue"}]}}`, looks: []string{"Were the choices Red, Green and Blue, and not #f00, #0f0 and #00f?"}},
+		{name: "choices-limits", title: "Two or three of four choices", do: `Try to choose one only, then all four. If both are refused, choose two, and accept.`, since: november, schema: `{"type":"array","minItems":2,"maxItems":3,"items":{"type":"string","enum":["North","East","South","West"]}}`},
+		{name: "choice-many", title: "One of 300 choices", do: `Choose "choice 299", and accept.`, schema: `{"type":"string","enum":[` + many(300, func(i int) string { return fmt.Sprintf(`"choice %d"`, i) }) + `]}`},
+		{name: "default-boolean", title: "Default: yes or no", do: untouched, schema: `{"type":"boolean","default":true}`, want: `true`, initial: true, optional: true},
+		{name: "default-false", title: "Default: no", do: untouched, schema: `{"type":"boolean","default":false}`, want: `false`, initial: true, optional: true},
+		{name: "default-string", title: "Default: a text", do: untouched, since: november, schema: `{"type":"string","default":"  two spaces before, \"quotes\" and a back\\slash"}`, want: `"  two spaces before, \"quotes\" and a back\\slash"`, initial: true, optional: true},
+		{name: "default-integer", title: "Default: a whole number", do: untouched, since: november, schema: `{"type":"integer","default":0}`, want: `0`, initial: true, optional: true},
+		{name: "default-number", title: "Default: a number", do: untouched, since: november, schema: `{"type":"number","default":-0.1}`, want: `-0.1`, initial: true, optional: true},
+		{name: "default-choice", title: "Default: a choice", do: untouched, since: november, schema: `{"type":"string","enum":["Red","Green","Blue"],"default":"Green"}`, want: `"Green"`, initial: true, optional: true},
+		{name: "default-choice-titled", title: "Default: a choice with titles", do: untouched, since: november, schema: `{"type":"string","oneOf":[{"const":"r","title":"Red"},{"const":"g","title":"Green"}],"default":"g"}`, want: `"g"`, initial: true, optional: true},
+		{name: "default-choices", title: "Default: several choices", do: untouched, since: november, schema: `{"type":"array","items":{"type":"string","enum":["Red","Green","Blue"]},"default":["Blue","Red"]}`, want: `["Blue","Red"]`, initial: true, optional: true},
+		{name: "exact-integer", title: "A whole number above 2^53", do: `Change nothing, and accept. If nothing is filled in, enter 9007199254740993.`, schema: `{"type":"integer","default":9007199254740993}`, want: `9007199254740993`},
+		{name: "exact-number", title: "A number with many digits", do: `Change nothing, and accept. If nothing is filled in, enter 0.1234567890123456789.`, schema: `{"type":"number","default":0.1234567890123456789}`, want: `0.1234567890123456789`},
+	}
+	for _, f := range fields {
+		list = append(list, f.probe())
+	}
+	return append(list,
+		&Probe{Name: "required", Group: Fields, Title: "A required field", Do: `Try to accept with the first field empty. If that is refused, enter "yes" in it, and accept.`, Mode: elicit.ModeForm, run: func(r *run) finding {
+			_, wrong := r.ask(r.form(r.probe.Do, `"first":{"type":"string","minLength":1},"second":{"type":"string"}`, "first")).checked()
+			return or(wrong, works(""))
+		}},
+		&Probe{Name: "optional-empty", Group: Fields, Title: "An optional field left empty", Do: `Enter "x" in the first field, leave all others empty, and accept.`, Mode: elicit.ModeForm, run: optionalEmpty},
+		&Probe{Name: "fields-many", Group: Fields, Title: "Fifty fields", Do: `Enter "end" in the last of fifty fields, and accept.`, Mode: elicit.ModeForm, run: func(r *run) finding {
+			properties := many(50, func(i int) string { return fmt.Sprintf(`"field %d":{"type":"string","title":"Field %d"}`, i, i) })
+			content, wrong := r.ask(r.form(r.probe.Do, properties, "field 50")).checked()
+			return or(wrong, works(wording.Plural(count(content), "field")+" of fifty came back."))
+		}},
+		&Probe{Name: "fields-names", Group: Fields, Title: "Names that are no identifiers", Do: `Choose "yes" in all fields, and accept.`, Mode: elicit.ModeForm, run: func(r *run) finding {
+			names := []string{"a.b", "a/b", "a b", "größe", "constructor", "toString", "0", "content"}
+			properties := many(len(names), func(i int) string { return string(rawjson.Quoted(names[i-1])) + `:{"type":"string","enum":["yes"]}` })
+			_, wrong := r.ask(r.form(r.probe.Do, properties, names...)).checked()
+			return or(wrong, works(""))
+		}},
+		&Probe{Name: "fields-none", Group: Fields, Title: "A form without fields", Do: `Accept. There is nothing to fill in.`, Mode: elicit.ModeForm, run: func(r *run) finding {
+			a := r.ask(r.form(r.probe.Do, ``))
+			_, wrong := a.checked()
+			if wrong.cause == causeNoContent {
+				return partly("It is accepted without content, in place of an empty object.").because(causeNoContent)
+			}
+			return or(wrong, works(""))
+		}},
+		&Probe{Name: "fields-order", Group: Fields, Title: "Order of the fields", Do: `Look at the order of the fields. Then accept.`, Mode: elicit.ModeForm, OnlyLooks: true,
+			Looks: []string{"Were the fields in the order Zebra, Apple, 10, 2, Mango?"}, run: func(r *run) finding {
+				properties := many(5, func(i int) string {
+					name := []string{"Zebra", "Apple", "10", "2", "Mango"}[i-1]
+					return fmt.Sprintf(`%q:{"type":"boolean","title":%q}`, name, name)
+				})
+				_, wrong := r.ask(r.form(r.probe.Do, properties)).checked()
+				return or(wrong, notSeen("It is answered, and no frame shows how it was drawn."))
+			}},
+		&Probe{Name: "fields-labels", Group: Fields, Title: "Title and description", Do: `Look at what stands beside the field. Then accept.`, Mode: elicit.ModeForm, OnlyLooks: true,
+			Looks: []string{`Was "Favourite colour" beside the field?`, `Was "As it is printed on the tin." beside the field?`, "Was it clear which server asks?"}, run: func(r *run) finding {
+				_, wrong := r.ask(r.form(r.probe.Do, `"fc":{"type":"string","title":"Favourite colour","description":"As it is printed on the tin."}`)).checked()
+				return or(wrong, notSeen("It is answered, and no frame shows how it was drawn."))
+			}},
+		&Probe{Name: "members-unknown", Group: Fields, Title: "Members that nobody knows", Do: `Accept with any text. The question has members that the client does not know, which it ignores.`, Mode: elicit.ModeForm, run: func(r *run) finding {
+			params := strings.TrimSuffix(r.form(r.probe.Do, `"value":{"type":"string","x-unknown":{"a":[1]}}`), "}") + `,"x-unknown":true}`
+			_, wrong := r.ask(params).checked()
+			return or(wrong, works(""))
+		}},
+	)
+}
+
+// or returns the first finding that says something.
+func or(list ...finding) finding {
+	return list[max(0, slices.IndexFunc(list, func(f finding) bool { return f.verdict != "" }))]
+}
+
+// many joins n pieces of JSON with commas; f gets their places from 1.
+func many(n int, f func(int) string) string {
+	list := make([]string, n)
+	for i := range list {
+		list[i] = f(i + 1)
+	}
+	return strings.Join(list, ",")
+}
+
+func count(object json.RawMessage) (n int) {
+	for range rawjson.Members(object) {
+		n++
+	}
+	return n
+}
+
+func optionalEmpty(r *run) finding {
+	kinds := []string{"string", "integer", "number", "boolean"}
+	properties := `"first":{"type":"string"},` + many(len(kinds), func(i int) string { return fmt.Sprintf(`"%s":{"type":%q}`, kinds[i-1], kinds[i-1]) })
+	content, wrong := r.ask(r.form(r.probe.Do, properties, "first")).checked()
+	if wrong.verdict != "" {
+		return wrong
+	}
+	var filled []string
+	for _, kind := range kinds {
+		switch value := rawjson.Member(content, kind); {
+		case string(value) == `""`:
+			return partly(`A text that was left empty is sent as "".`)
+		case value != nil:
+			filled = append(filled, kind)
+		}
+	}
+	switch {
+	case len(filled) == 0:
+		return works("")
+	case len(filled) == 1 && string(rawjson.Member(content, filled[0])) == "false":
+		return partly("A yes or no that was left alone is sent as false.")
+	}
+	return notSeen("The optional fields are filled in: " + wording.Series(filled) + ".")
+}
+
+func textProbes() []*Probe {
+	long := strings.Repeat("This message is long, and can be read to its end. ", 400)
+	odd := []string{"مرحبا بالعالم", "שלום", "こんにちは世界", "ขอบคุณ", "👩‍👩‍👧 🇺🇦", "e\u0301 ≠ \u00e9", "tab\tand\nline"}
+	return []*Probe{
+		field{name: "text-long", group: Texts, title: "A message of 20,000 characters", do: long + `The word to enter is "lighthouse". Enter it, and accept.`, schema: `{"type":"string"}`, want: `"lighthouse"`}.probe().titled(`Read the long message to its end, enter the word that it names there, and accept.`),
+		field{name: "text-scripts", group: Texts, title: "Other scripts", do: "Choose any of these, and accept: " + strings.Join(odd[:5], ", "), schema: `{"type":"string","enum":[` + many(len(odd), func(i int) string { return string(rawjson.Quoted(odd[i-1])) }) + `]}`,
+			looks: []string{"Could all choices be read, each in the direction of its script?"}}.probe().titled("Choose any of the words in other scripts, and accept."),
+		{Name: "text-markup", Group: Texts, Title: "Markup in a message", Do: "Look at the message, and accept.", Mode: elicit.ModeForm, OnlyLooks: true,
+			Looks: []string{"Were the signs <b> and ** drawn as they are, or as harmless formatting: no picture, no heading, no link?"}, run: func(r *run) finding {
+				return r.unfetched(r.form("Nothing here is markup: <b>bold</b> **bold** <img src=\"%[1]s\"> ![picture](%[1]s) <script>alert(1)</script>\n# heading", `"value":{"type":"string","title":"<i>title</i>","description":"<img src='%[1]s'>"}`))
+			}},
+		{Name: "text-address", Group: Texts, Title: "An address in a text", Do: "Look at the message, click nothing in it, and accept.", Mode: elicit.ModeForm, OnlyLooks: true,
+			Looks: []string{"Could the address in the message not be clicked?"}, run: func(r *run) finding {
+				return r.unfetched(r.form("The address %[1]s is text, and is not fetched.", `"value":{"type":"string","description":"%[1]s"}`))
+			}},
+	}
+}
+
+// titled sets what the person does, where the message is too long to say it in a list.
+func (p *Probe) titled(do string) *Probe {
+	p.Do = do
+	return p
+}
+
+// unfetched asks a question whose texts have the address of a page, as %[1]s, and judges whether
+// the client fetches it.
+func (r *run) unfetched(params string) finding {
+	v := r.session.server.page(r)
+	_, wrong := r.ask(strings.ReplaceAll(params, "%[1]s", v.url)).accepted()
+	if fetched := v.fetches(); len(fetched) > 0 {
+		return finding{verdict: Fails, how: "An address in the text was fetched: " + fetched[0].words() + ".", frames: []int64{fetched[0].seq}}
+	}
+	return or(wrong, notSeen("It is answered, and nothing was fetched; no frame shows how it was drawn."))
+}

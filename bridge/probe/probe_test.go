@@ -1,0 +1,110 @@
+package probe
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"elicitation-inspector/bridge/lint"
+	"elicitation-inspector/bridge/mcp"
+)
+
+// A client that does what it is asked works in all probes that frames can judge.
+func TestRightClientWorks(t *testing.T) {
+	for _, revision := range mcp.Revisions {
+		t.Run(revision, func(t *testing.T) {
+			t.Parallel()
+			b := newBare(t, newServer(t, Options{Pause: 50 * time.Millisecond}), revision)
+			b.greet()
+			for _, p := range Table() {
+				if !p.In(revision) || p.Name == "patience" {
+					continue
+				}
+				want := Works
+				if p.OnlyLooks || p.Name == "elicitation-undeclared" || p.Name == "progress" {
+					want = NotSeen
+				}
+				if r := b.run(p); r.Verdict != want {
+					t.Errorf("%s: %s: %s", p.Name, r.Verdict, r.How)
+				}
+			}
+		})
+	}
+}
+
+// The linter finds nothing wrong with what the probes send, apart from what they break on
+// purpose.
+func TestQuestionsAreRight(t *testing.T) {
+	onPurpose := []string{"enum-names-deprecated", "too-many-fields", "url-in-form", "result-type-unknown", "completion-unknown"}
+	for _, revision := range mcp.Revisions {
+		b := newBare(t, newServer(t, Options{Pause: 50 * time.Millisecond}), revision)
+		b.greet()
+		for _, method := range []string{mcp.MethodListTools, mcp.MethodListPrompts, mcp.MethodListResources, mcp.MethodListTemplates} {
+			if m := b.request(method, "{}"); m.Error != nil {
+				t.Errorf("%s: %s", method, m.Error)
+			}
+		}
+		for _, p := range Table() {
+			if p.In(revision) && p.Name != "patience" && p.Name != "mode-undeclared" {
+				b.run(p)
+			}
+		}
+		l := lint.NewLinter(b.server.options.Log)
+		if err := l.Update(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		for _, f := range l.From(0, b.server.options.Log.Len()) {
+			if slices.Contains(onPurpose, f.Rule) {
+				continue
+			}
+			t.Errorf("%s: frame %d: %s: %s", revision, f.Seq, f.Rule, f.Text)
+		}
+	}
+}
+
+var update = flag.Bool("update", false, "write the table of probes to docs/probe.md")
+
+// The table in docs/probe.md has the probes as they are; -update writes it.
+func TestDocumented(t *testing.T) {
+	const file, mark = "../../docs/probe.md", "<!-- probes -->\n"
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	head, is, _ := strings.Cut(string(text), mark)
+	var want strings.Builder
+	group := Group("")
+	for _, p := range Table() {
+		if p.Group != group {
+			group = p.Group
+			fmt.Fprintf(&want, "\n### %s\n\n| probe | asks | in | a person sees |\n|---|---|---|---|\n", group)
+		}
+		in := ""
+		for i, revision := range []string{mcp.Revision20250618, mcp.Revision20251125, mcp.Revision20260728} {
+			if p.In(revision) {
+				in += "ABC"[i : i+1]
+			}
+		}
+		if p.Apart || p.Kind != Tool {
+			in += ", apart"
+		}
+		title := p.Title
+		if p.Kind != Tool {
+			title += " (a " + string(p.Kind) + ")"
+		}
+		fmt.Fprintf(&want, "| `%s` | %s. %s | %s | %s |\n", p.Name, title, strings.NewReplacer("|", "\\|", "<", "&lt;", "*", `\*`).Replace(p.Do), in, strings.NewReplacer("<", "&lt;", "*", `\*`).Replace(strings.Join(p.Looks, " ")))
+	}
+	if is == want.String() {
+		return
+	}
+	if !*update {
+		t.Fatal("docs/probe.md does not have the probes as they are; run the test with -update")
+	}
+	if err := os.WriteFile(file, []byte(head+mark+want.String()), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}

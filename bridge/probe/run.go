@@ -1,0 +1,400 @@
+package probe
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"elicitation-inspector/bridge/conversation"
+	"elicitation-inspector/bridge/elicit"
+	"elicitation-inspector/bridge/mcp"
+	"elicitation-inspector/bridge/rawjson"
+	"elicitation-inspector/bridge/wire"
+	"elicitation-inspector/bridge/wording"
+)
+
+// run is one run of a probe, by one call of the client. Its goroutine asks and waits; the
+// session gives it what comes.
+type run struct {
+	*call
+	probe  *Probe
+	number int       // counts the runs of the server
+	began  time.Time // when it began
+	frames []int64   // what was asked and answered
+	faults []finding // of the retries of rounds, and of messages that answer nothing
+	awaits bool      // any further call of the same name goes on with it
+}
+
+// call is a request of the client that probes run in, with its retries.
+type call struct {
+	session  *session
+	client   Identity
+	over     bool            // it has its response
+	ctx      context.Context // ends with the call: it is cancelled, or its connection is closed
+	end      context.CancelCauseFunc
+	revision string
+	declared *conversation.Declared
+	params   json.RawMessage // of the first request
+	kind     Kind
+	name     string // of the tool or prompt, or the URI
+	request  wire.Frame
+	out      stream
+	rounds   int
+	retries  chan retry // capacity 1
+	stray    chan finding
+	unstated bool // the last round had no requestState
+	state    string
+	keys     []string
+}
+
+// retry is a request that goes on with a call.
+type retry struct {
+	request wire.Frame
+	out     stream
+}
+
+// answer is what came for one question.
+type answer struct {
+	asked, answered int64 // frames; answered is 0 if nothing came
+	params          json.RawMessage
+	result          json.RawMessage        // nil if an error came, or nothing
+	err             *conversation.RPCError // nil if a result came, or nothing
+	missing         finding                // why nothing came
+	took            time.Duration
+}
+
+// Reasons for which a call ends before its probes do.
+var (
+	errCancelled = fmt.Errorf("the client cancelled its call")
+	errClosed    = fmt.Errorf("the connection ended")
+)
+
+// strayTime is how long an answer may still come after a message that may have been meant as
+// one.
+const strayTime = 2 * time.Second
+
+func (r *run) saw(seqs ...int64) {
+	for _, seq := range seqs {
+		if seq != 0 && !slices.Contains(r.frames, seq) {
+			r.frames = append(r.frames, seq)
+		}
+	}
+	r.session.server.progress(r)
+}
+
+// ask asks one question, and waits for its answer.
+func (r *run) ask(params string) answer { return r.askAll(params)[0] }
+
+// askAll asks several questions at the same time, and waits until each is answered or cannot
+// be answered any more.
+func (r *run) askAll(params ...string) []answer {
+	if hasRounds(r.revision) {
+		keys := []string{"question", "another", "third"}[:len(params)]
+		return r.round(keys, params, r.newState())
+	}
+	asked := make([]*question, len(params))
+	for i, p := range params {
+		asked[i] = r.session.ask(r, r.out, json.RawMessage(p))
+		r.saw(asked[i].seq)
+	}
+	list := make([]answer, len(params))
+	for i, q := range asked {
+		list[i] = r.await(q)
+		r.saw(list[i].answered)
+	}
+	return list
+}
+
+// await waits for the response to a request of the server.
+func (r *run) await(q *question) answer {
+	patience := time.NewTimer(r.session.server.options.Patience)
+	defer patience.Stop()
+	a := answer{asked: q.seq, params: q.params}
+	var stray finding
+	var enough <-chan time.Time
+	for {
+		select {
+		case f := <-q.response:
+			a.answered, a.took = f.Seq, f.Time.Sub(q.at)
+			if f.Kind == wire.Error {
+				a.err = new(conversation.ReadError(f.Message.Error))
+			} else {
+				a.result = f.Message.Result
+			}
+			return a
+		case stray = <-r.stray:
+			r.saw(stray.frames...)
+			enough = time.After(strayTime)
+			continue
+		case <-enough:
+			a.missing = stray
+		case <-r.ctx.Done():
+			a.missing = r.gaveUp(q.at)
+		case <-patience.C:
+			a.missing = fails("Nothing came in " + wording.Duration(r.session.server.options.Patience) + ".").because(causeSilent)
+		}
+		r.session.forget(q, r.out)
+		a.took = time.Since(q.at)
+		return a
+	}
+}
+
+// gaveUp returns the finding for a call that ended while a question was open.
+func (r *run) gaveUp(since time.Time) finding {
+	after := wording.Duration(time.Since(since))
+	if context.Cause(r.ctx) == errCancelled {
+		return fails("The client cancelled its call after " + after + ", while the question was open.").because(causeSilent)
+	}
+	return fails("The client ended the connection after " + after + ", while the question was open.").because(causeSilent)
+}
+
+// newState returns a requestState that is hard to carry: quotes, escapes, line breaks, other
+// scripts and a line separator are in it.
+func (r *run) newState() string {
+	return fmt.Sprintf("{\"probe\":%q,\"run\":%d,\"round\":%d,\"odd\":\"\\u00e9é \\\\ / + & <b> %% 世界 \u2028\"}\n ", r.probe.Name, r.number, r.rounds+1)
+}
+
+// round answers the client's request with an input-required result, and waits for the retry.
+// An empty state is left out.
+func (r *run) round(keys, params []string, state string) []answer {
+	var b strings.Builder
+	b.WriteString(`{"resultType":"input_required"`)
+	for i, key := range keys {
+		b.WriteString(map[bool]string{true: `,"inputRequests":{`, false: ","}[i == 0])
+		fmt.Fprintf(&b, `%s:{"method":"elicitation/create","params":%s}`, rawjson.Quoted(key), params[i])
+	}
+	if len(keys) > 0 {
+		b.WriteString("}")
+	}
+	if state != "" {
+		b.WriteString(`,"requestState":` + string(rawjson.Quoted(state)))
+	}
+	b.WriteString("}")
+	r.rounds++
+	r.keys, r.state, r.unstated = keys, state, state == ""
+	list := make([]answer, max(len(keys), 1))
+	at := time.Now()
+	r.session.expect(r)
+	defer r.session.unexpect(r)
+	asked := r.reply(b.String())
+	r.saw(asked)
+	for i := range list {
+		list[i].asked = asked
+		if i < len(params) {
+			list[i].params = json.RawMessage(params[i])
+		}
+	}
+	next, missing := r.awaitRetry(at)
+	for i := range list {
+		list[i].took, list[i].missing = time.Since(at), missing
+	}
+	if missing.verdict != "" {
+		return list
+	}
+	before := r.request
+	r.request, r.out = next.request, next.out
+	r.saw(next.request.Seq)
+	responses := rawjson.Member(next.request.Message.Params, "inputResponses")
+	r.judgeRetry(before, responses)
+	for i, key := range keys {
+		list[i].answered, list[i].took = next.request.Seq, next.request.Time.Sub(at)
+		if list[i].result = rawjson.Member(responses, key); list[i].result == nil {
+			list[i].missing = fails("The retry has no answer under the key " + wording.Quoted(key) + ".").because(causeKeys)
+		}
+	}
+	if len(keys) == 0 {
+		list[0].answered = next.request.Seq
+	}
+	return list
+}
+
+func (r *run) awaitRetry(at time.Time) (retry, finding) {
+	patience := time.NewTimer(r.session.server.options.Patience)
+	defer patience.Stop()
+	for {
+		select {
+		case next := <-r.retries:
+			return next, finding{}
+		case stray := <-r.stray:
+			r.saw(stray.frames...)
+			r.faults = append(r.faults, stray)
+		case <-r.ctx.Done():
+			if context.Cause(r.ctx) == errClosed {
+				return retry{}, notSeen("The client ended the connection and did not make the call again.")
+			}
+			return retry{}, r.gaveUp(at)
+		case <-patience.C:
+			return retry{}, notSeen("The call was not made again in " + wording.Duration(r.session.server.options.Patience) + ", and no frame shows why.")
+		}
+	}
+}
+
+// judgeRetry finds what is wrong with the retry of a round apart from its answers.
+func (r *run) judgeRetry(before wire.Frame, responses json.RawMessage) {
+	fault := func(c cause, v Verdict, how string, args ...any) {
+		r.faults = append(r.faults, finding{verdict: v, how: fmt.Sprintf(how, args...), cause: c, frames: []int64{r.request.Seq}})
+	}
+	params := r.request.Message.Params
+	switch state := rawjson.Member(params, "requestState"); {
+	case r.unstated && state != nil:
+		fault(causeNewState, Fails, "The retry has a requestState, and the round had none.")
+	case !r.unstated && state == nil:
+		fault(causeState, Fails, "The retry has no requestState.")
+	case !r.unstated && rawjson.Text(state) != r.state:
+		fault(causeState, Fails, "The retry's requestState is not the one that was sent: %s.", wording.Quoted(string(state)))
+	}
+	for key := range rawjson.Members(responses) {
+		if !slices.Contains(r.keys, key) {
+			fault(causeKeys, Partly, "The retry has an answer under the key %s, which this round did not ask for.", wording.Quoted(key))
+			break
+		}
+	}
+	if wire.IDKey(before.Message.ID) == wire.IDKey(r.request.Message.ID) {
+		fault(causeSameID, Fails, "The retry has the id of the request before, %s.", before.Message.ID)
+	}
+	if name, _ := target(r.request.Message); name != r.name {
+		fault(causeOther, Fails, "The retry calls %s, and the call was of %s.", wording.Quoted(name), wording.Quoted(r.name))
+	} else if !sameJSON(orObject(rawjson.Member(params, "arguments")), orObject(rawjson.Member(r.params, "arguments"))) {
+		fault(causeOther, Fails, "The retry has other arguments than the call.")
+	}
+}
+
+func orObject(raw json.RawMessage) json.RawMessage {
+	if raw == nil {
+		return json.RawMessage("{}")
+	}
+	return raw
+}
+
+// target returns what a request calls.
+func target(m wire.Message) (name string, kind Kind) {
+	switch m.Method {
+	case mcp.MethodGetPrompt:
+		return rawjson.Text(rawjson.Member(m.Params, "name")), Prompt
+	case mcp.MethodReadResource:
+		return rawjson.Text(rawjson.Member(m.Params, "uri")), Resource
+	}
+	return rawjson.Text(rawjson.Member(m.Params, "name")), Tool
+}
+
+// reply answers the client's present request with a result.
+func (c *call) reply(result string) int64 {
+	return c.session.send(c.out, `{"jsonrpc":"2.0","id":`+string(c.request.Message.ID)+`,"result":`+result+`}`, true)
+}
+
+// fail answers the client's present request with a JSON-RPC error; data is JSON, or "".
+func (c *call) fail(code int, message, data string) int64 {
+	if data != "" {
+		data = `,"data":` + data
+	}
+	return c.session.send(c.out, fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"error":{"code":%d,"message":%s%s}}`, c.request.Message.ID, code, rawjson.Quoted(message), data), true)
+}
+
+// notify sends a notification beside the client's present request.
+func (c *call) notify(method, params string) int64 {
+	return c.session.send(c.out, fmt.Sprintf(`{"jsonrpc":"2.0","method":%q,"params":%s}`, method, params), false)
+}
+
+// reportProgress sends a progress notification, if the request asks for them.
+func (c *call) reportProgress(done, total int, message string) int64 {
+	token := rawjson.Member(c.request.Message.Params, "_meta", "progressToken")
+	if token == nil {
+		return 0
+	}
+	return c.notify(mcp.NotificationProgress, `{"progressToken":`+string(token)+`,"progress":`+strconv.Itoa(done)+`,"total":`+strconv.Itoa(total)+`,"message":`+string(rawjson.Quoted(message))+`}`)
+}
+
+// form returns the params of a question in form mode. properties is the inside of the
+// schema's properties.
+func (r *run) form(message, properties string, required ...string) string {
+	return formParams(r.revision, message, properties, required...)
+}
+
+func formParams(revision, message, properties string, required ...string) string {
+	mode, list := "", ""
+	if revision >= mcp.Revision20251125 {
+		mode = `"mode":"form",`
+	}
+	for i, name := range required {
+		list += map[bool]string{true: `,"required":[`, false: ","}[i == 0] + string(rawjson.Quoted(name))
+	}
+	if list != "" {
+		list += "]"
+	}
+	return `{` + mode + `"message":` + string(rawjson.Quoted(message)) + `,"requestedSchema":{"type":"object","properties":{` + properties + `}` + list + `}}`
+}
+
+// accepted judges what every accepted form must have. The finding is zero if it is all there.
+func (a answer) accepted() (content json.RawMessage, wrong finding) {
+	action, wrong := a.action()
+	switch {
+	case wrong.verdict != "":
+		return nil, wrong
+	case action == "decline" || action == "cancel":
+		return nil, notSeen("The answer is " + action + ", " + wording.Duration(a.took) + " after the question, and the message asks to accept.").because(causeDeclined)
+	}
+	content = rawjson.Member(a.result, "content")
+	switch {
+	case content == nil:
+		return nil, fails("The form is accepted without content.").because(causeNoContent)
+	case rawjson.KindOf(content) != rawjson.Object:
+		return nil, fails("The content is " + conversation.ContentKind(content) + " in place of an object.").because(causeShape)
+	}
+	return content, finding{}
+}
+
+// action returns the action of an answer; the finding says why there is none.
+func (a answer) action() (string, finding) {
+	switch {
+	case a.missing.verdict != "":
+		return "", a.missing
+	case a.err != nil:
+		return "", finding{verdict: Refuses, how: fmt.Sprintf("It is answered with error %d: %s.", a.err.Code, wording.Quoted(a.err.Message)), cause: causeRefused}
+	}
+	if rawjson.KindOf(a.result) != rawjson.Object {
+		return "", fails("The result is " + conversation.ContentKind(a.result) + " in place of an object.").because(causeShape)
+	}
+	raw := rawjson.Member(a.result, "action")
+	switch action := rawjson.Text(raw); {
+	case raw == nil:
+		return "", fails("The result has no action.").because(causeShape)
+	case action != "accept" && action != "decline" && action != "cancel":
+		return "", fails("The action is " + wording.Quoted(string(raw)) + ", and there is none of that name.").because(causeShape)
+	default:
+		return action, finding{}
+	}
+}
+
+// checked judges accepted content by the question's schema. The finding is zero if it is
+// valid.
+func (a answer) checked() (content json.RawMessage, wrong finding) {
+	content, wrong = a.accepted()
+	if wrong.verdict != "" {
+		return nil, wrong
+	}
+	schema := rawjson.Member(a.params, "requestedSchema")
+	problems, err := elicit.Check(schema, content)
+	switch {
+	case err != nil:
+		return content, notSeen("The content could not be checked: " + err.Error() + ".")
+	case len(problems) > 0:
+		p := problems[0]
+		how := fmt.Sprintf("The content %s is not valid: %s", wording.Shorten(string(content), 200), p.Text)
+		switch p.Keyword {
+		case "minLength", "maxLength", "format", "pattern", "minimum", "maximum", "minItems", "maxItems":
+			return content, partly(how + " It was sent unchecked.")
+		}
+		return content, fails(how)
+	}
+	properties := rawjson.Member(schema, "properties")
+	for name := range rawjson.Members(content) {
+		if rawjson.Member(properties, name) == nil {
+			return content, partly("The content has a member that the schema does not have: " + wording.Quoted(name) + ".").because(causeExtra)
+		}
+	}
+	return content, finding{}
+}

@@ -1,0 +1,281 @@
+package probe
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"elicitation-inspector/bridge/conversation"
+	"elicitation-inspector/bridge/mcp"
+	"elicitation-inspector/bridge/rawjson"
+	"elicitation-inspector/bridge/wire"
+	"elicitation-inspector/bridge/wording"
+)
+
+// Options configures a [Server].
+type Options struct {
+	Log     *wire.Log
+	Logger  *slog.Logger
+	Version string // of the inspector
+	// Base is the address of the server's own HTTP pages, without a path: the URLs that
+	// clients are asked to open are below it. "" leaves the probes of URLs out.
+	Base string
+	// Patience is how long a question waits for its answer; 0 means ten minutes.
+	Patience time.Duration
+	// Revisions are those that the server speaks; nil means all.
+	Revisions []string
+	// Pause is the time that the server lets pass where a probe needs some: before it takes a
+	// question back, and between progress notifications; 0 means three seconds.
+	Pause time.Duration
+}
+
+// Server serves the probes, and keeps what they show of each client.
+type Server struct {
+	options Options
+	visits  visits
+
+	mu       sync.Mutex
+	clients  []*client
+	sessions map[string]*session // of Streamable HTTP, by session id, or by client without one
+	count    int                 // sessions so far
+	runs     int                 // runs of probes so far
+	closed   bool
+	changed  chan struct{}
+	running  sync.WaitGroup
+}
+
+// Bounds on what clients can make the server keep. The eldest client goes first.
+const (
+	clientsMost  = 64
+	sessionsMost = 256
+	callsMost    = 64       // that run at the same time in one session
+	messageMost  = 16 << 20 // bytes of one message
+)
+
+// New returns a server. Close ends it.
+func New(o Options) *Server {
+	o.Patience, o.Pause = cmp.Or(o.Patience, 10*time.Minute), cmp.Or(o.Pause, 3*time.Second)
+	if o.Revisions == nil {
+		o.Revisions = mcp.Revisions
+	}
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	return &Server{options: o, sessions: map[string]*session{}, changed: make(chan struct{})}
+}
+
+// Close ends all sessions, and waits for their probes.
+func (s *Server) Close() {
+	s.mu.Lock()
+	s.closed = true
+	list := make([]*session, 0, len(s.sessions))
+	for _, one := range s.sessions {
+		list = append(list, one)
+	}
+	s.mu.Unlock()
+	for _, one := range list {
+		one.close()
+	}
+	s.running.Wait()
+}
+
+// Changed returns a channel that is closed when there is something new to report.
+func (s *Server) Changed() <-chan struct{} {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.changed
+}
+
+// client is what is known of one client in one revision over one transport.
+type client struct {
+	Identity
+	first, last time.Time
+	results     map[string]*outcome
+}
+
+// Identity tells clients apart.
+type Identity struct {
+	Name      string `json:"name"`
+	Version   string `json:"version"`
+	Revision  string `json:"revision"`
+	Transport string `json:"transport"` // stdio or http
+	Declared  string `json:"declared"`  // the elicitation capability as JSON; "" if it is not declared
+}
+
+// outcome is the latest run of a probe.
+type outcome struct {
+	run     int
+	finding finding
+	began   time.Time
+	took    time.Duration
+	said    map[int]bool // what a person answered, by place in Probe.Looks
+}
+
+// clientOf returns the client, and adds it if it is new. The caller has the mutex.
+func (s *Server) clientOf(id Identity, now time.Time) *client {
+	i := slices.IndexFunc(s.clients, func(c *client) bool { return c.Identity == id })
+	if i < 0 {
+		if len(s.clients) == clientsMost {
+			s.clients = s.clients[1:]
+		}
+		s.clients = append(s.clients, &client{Identity: id, first: now, results: map[string]*outcome{}})
+		i = len(s.clients) - 1
+	}
+	s.clients[i].last = now
+	return s.clients[i]
+}
+
+// tell wakes those who wait for a change. The caller has the mutex.
+func (s *Server) tell() {
+	close(s.changed)
+	s.changed = make(chan struct{})
+}
+
+// begin records that a probe runs, and returns its run.
+func (s *Server) begin(c *call, p *Probe) *run {
+	id := c.client
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.runs++
+	r := &run{call: c, probe: p, number: s.runs, began: time.Now()}
+	said := map[int]bool{}
+	s.clientOf(id, r.began).results[p.Name] = &outcome{run: r.number, finding: finding{verdict: Running}, began: r.began, said: said}
+	s.tell()
+	return r
+}
+
+// progress records the frames of a run that goes on.
+func (s *Server) progress(r *run) {
+	frames := slices.Clone(r.frames)
+	s.change(r, func(o *outcome) { o.finding.frames = frames })
+}
+
+// conclude records what a run has shown.
+func (s *Server) conclude(r *run, f finding, took time.Duration) {
+	s.change(r, func(o *outcome) { o.finding, o.took = f, took })
+}
+
+// amend adds a finding to a run that may be over, such as a second answer to its question.
+func (s *Server) amend(r *run, f finding) {
+	s.change(r, func(o *outcome) {
+		if o.finding.verdict == Running || grave(f.verdict) < grave(o.finding.verdict) {
+			f.frames = append(slices.Clone(o.finding.frames), f.frames...)
+			if o.finding.verdict == Running {
+				f.verdict = Running
+			}
+			o.finding = f
+		}
+	})
+}
+
+func (s *Server) change(r *run, change func(*outcome)) {
+	id := r.client
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if o := s.clientOf(id, time.Now()).results[r.probe.Name]; o != nil && o.run == r.number {
+		change(o)
+		s.tell()
+	}
+}
+
+// ErrUnknown is the error of [Server.Say] for something that was not asked.
+var ErrUnknown = errors.New("there is no such question about a probe")
+
+// Say records what a person has seen: the answer to question look of a probe, from 0. nil takes
+// it back.
+func (s *Server) Say(id Identity, probe string, look int, yes *bool) error {
+	p := Find(probe)
+	if p == nil || look < 0 || look >= len(p.Looks) {
+		return ErrUnknown
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, c := range s.clients {
+		if o := c.results[probe]; c.Identity == id && o != nil {
+			if delete(o.said, look); yes != nil {
+				o.said[look] = *yes
+			}
+			s.tell()
+			return nil
+		}
+	}
+	return ErrUnknown
+}
+
+// perform runs the probes of a call, and answers it.
+func (s *Server) perform(c *call, probes []*Probe) {
+	defer c.session.done(c)
+	var texts []string
+	for i, p := range probes {
+		if c.ctx.Err() != nil {
+			break
+		}
+		if len(probes) > 1 {
+			c.reportProgress(i, len(probes), p.Name)
+		}
+		r := s.begin(c, p)
+		f := r.judge()
+		s.conclude(r, f, time.Since(r.began))
+		texts = append(texts, wording.Join(". ", p.Name+": "+string(f.verdict), f.how))
+	}
+	if c.ctx.Err() != nil {
+		return
+	}
+	if len(probes) > 1 {
+		texts = append(texts, "These stand apart, and are called one by one: "+strings.Join(apart(c.revision), ", ")+".")
+	}
+	c.finish(texts...)
+}
+
+// judge runs the probe, and adds what was wrong with the messages that carried the answers.
+func (r *run) judge() finding {
+	if why := r.undeclared(); why != "" {
+		return notSeen(why)
+	}
+	f := r.probe.run(r)
+	f = worst(append([]finding{f}, r.faults...)...)
+	r.saw(f.frames...)
+	f.frames = slices.Clone(r.frames)
+	return f
+}
+
+// undeclared says why the client cannot be asked; "" if it can.
+func (r *run) undeclared() string {
+	switch mode := r.probe.Mode; {
+	case mode == "":
+		return ""
+	case r.declared == nil || r.declared.Elicitation == nil:
+		return "The client does not declare elicitation, so it is not asked."
+	case !conversation.ClientSettingsOf(r.declared).Allows(string(mode), r.revision):
+		return fmt.Sprintf("The client declares elicitation as %s, without the mode %s, so it is not asked.", r.declared.Elicitation, mode)
+	}
+	return ""
+}
+
+// finish answers the call with texts, in the form that its method has.
+func (c *call) finish(texts ...string) {
+	if c.over {
+		return
+	}
+	c.over = true
+	more, text := "", rawjson.Quoted(strings.Join(texts, "\n"))
+	if hasRounds(c.revision) {
+		more = `"resultType":"complete",`
+	}
+	switch c.kind {
+	case Prompt:
+		c.reply(fmt.Sprintf(`{%s"messages":[{"role":"user","content":{"type":"text","text":%s}}]}`, more, text))
+	case Resource:
+		if hasRounds(c.revision) {
+			more += `"ttlMs":0,"cacheScope":"private",`
+		}
+		c.reply(fmt.Sprintf(`{%s"contents":[{"uri":%s,"mimeType":"text/plain","text":%s}]}`, more, rawjson.Quoted(c.name), text))
+	default:
+		c.reply(fmt.Sprintf(`{%s"content":[{"type":"text","text":%s}]}`, more, text))
+	}
+}

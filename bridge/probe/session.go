@@ -1,0 +1,430 @@
+package probe
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"elicitation-inspector/bridge/conversation"
+	"elicitation-inspector/bridge/mcp"
+	"elicitation-inspector/bridge/rawjson"
+	"elicitation-inspector/bridge/wire"
+	"elicitation-inspector/bridge/wording"
+)
+
+// stream carries messages to the client. send appends the frame to the log, writes it, and
+// returns its number; last says that nothing follows on this stream.
+type stream interface {
+	send(f wire.Frame, last bool) int64
+}
+
+// session is one connection of a client, or in revisions without sessions all requests of a
+// client over HTTP.
+type session struct {
+	server    *Server
+	id        string
+	label     string // of its frames
+	transport string
+
+	mu       sync.Mutex
+	main     stream // for what belongs to no call; nil if there is none
+	client   Identity
+	declared *conversation.Declared
+	asked    int
+	open     map[string]*question // by the key of their ids
+	answered map[string]*question
+	calls    map[string]*call // by the keys of the ids of all their requests
+	waiting  []*run           // that have asked in a round
+	spent    map[string]*run  // by requestState
+	closed   bool
+}
+
+// question is a request of the server.
+type question struct {
+	run      *run
+	id       string
+	params   json.RawMessage
+	seq      int64
+	at       time.Time
+	response chan wire.Frame // capacity 1
+}
+
+// connect begins a session, whose first message decides its label; nil if the server is closed
+// or has too many.
+func (s *Server) connect(transport string, first []byte) *session {
+	name := rawjson.Text(rawjson.Member(first, "params", "clientInfo", "name"))
+	if name == "" {
+		name = rawjson.Text(rawjson.Member(first, "params", "_meta", metaClient, "name"))
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed || len(s.sessions) >= sessionsMost {
+		return nil
+	}
+	s.count++
+	one := &session{
+		server: s, id: "probe-" + strconv.Itoa(s.count), label: wording.Shorten(wording.Join(" ", "probe of", name), 80), transport: transport,
+		open: map[string]*question{}, answered: map[string]*question{}, calls: map[string]*call{}, spent: map[string]*run{},
+	}
+	s.sessions[one.id] = one
+	return one
+}
+
+// close ends the session and its calls.
+func (s *session) close() {
+	s.mu.Lock()
+	s.closed = true
+	calls := s.calls
+	s.calls = map[string]*call{}
+	s.mu.Unlock()
+	for _, c := range calls {
+		c.end(errClosed)
+	}
+	s.server.mu.Lock()
+	defer s.server.mu.Unlock()
+	delete(s.server.sessions, s.id)
+}
+
+// frame returns a frame of this session.
+func (s *session) frame(dir wire.Direction, raw []byte) wire.Frame {
+	return wire.Frame{Server: s.label, Session: s.id, Transport: s.transport, Dir: dir, Raw: raw}
+}
+
+// send sends a message, and returns its frame's number; 0 if there is nowhere to send it.
+func (s *session) send(out stream, message string, last bool) int64 {
+	if out == nil {
+		return 0
+	}
+	return out.send(s.frame(wire.ServerToClient, []byte(message)), last)
+}
+
+// ask sends a question as a request.
+func (s *session) ask(r *run, out stream, params json.RawMessage) *question {
+	s.mu.Lock()
+	s.asked++
+	q := &question{run: r, id: strconv.Itoa(s.asked), params: params, at: time.Now(), response: make(chan wire.Frame, 1)}
+	s.open[wire.IDKey(json.RawMessage(q.id))] = q
+	s.mu.Unlock()
+	q.seq = s.send(out, fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"method":"elicitation/create","params":%s}`, q.id, params), false)
+	return q
+}
+
+// forget gives up waiting for the response to a question, and tells the client unless its call
+// is over.
+func (s *session) forget(q *question, out stream) {
+	s.mu.Lock()
+	key := wire.IDKey(json.RawMessage(q.id))
+	_, open := s.open[key]
+	delete(s.open, key)
+	s.answered[key] = q
+	s.mu.Unlock()
+	if open && q.run.ctx.Err() == nil {
+		s.send(out, `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":`+q.id+`,"reason":"The probe does not wait any longer."}}`, false)
+	}
+}
+
+// expect lets the next retry of the run's call go to the run.
+func (s *session) expect(r *run) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.waiting = append(s.waiting, r)
+	if len(s.spent) >= sessionsMost {
+		clear(s.spent)
+	}
+	if r.state != "" {
+		s.spent[r.state] = r
+	}
+}
+
+func (s *session) unexpect(r *run) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.waiting = slices.DeleteFunc(s.waiting, func(one *run) bool { return one == r })
+}
+
+// done forgets a call.
+func (s *session) done(c *call) {
+	c.end(nil)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for id, one := range s.calls {
+		if one == c {
+			delete(s.calls, id)
+		}
+	}
+}
+
+// receive handles a message of the client, whose frame is appended. It never waits for an
+// answer. out carries what belongs to the message.
+func (s *session) receive(f wire.Frame, out stream) {
+	switch {
+	case f.Kind == wire.Request:
+		s.serve(f, out)
+	case f.Kind == wire.Notification && f.Message.Method == mcp.NotificationCancelled:
+		s.mu.Lock()
+		c := s.calls[wire.IDKey(rawjson.Member(f.Message.Params, "requestId"))]
+		s.mu.Unlock()
+		if c != nil {
+			c.end(errCancelled)
+		}
+	case f.Kind.IsResponse():
+		s.respond(f)
+	case f.Kind == wire.Noise:
+		s.strayed(finding{verdict: Fails, how: "Bytes came that are no message of JSON-RPC 2.0, in place of an answer.", cause: causeNoise, frames: []int64{f.Seq}})
+	}
+}
+
+// respond gives a response to the question that it answers.
+func (s *session) respond(f wire.Frame) {
+	key := wire.IDKey(f.Message.ID)
+	s.mu.Lock()
+	q, before := s.open[key], s.answered[key]
+	if q != nil {
+		delete(s.open, key)
+		s.answered[key] = q
+	}
+	s.mu.Unlock()
+	switch {
+	case q != nil:
+		q.response <- f
+	case before != nil && context.Cause(before.run.ctx) == errCancelled:
+		s.server.amend(before.run, finding{verdict: Fails, how: "The call was cancelled, and its question answered after that.", cause: causeTwice, frames: []int64{f.Seq}})
+	case before != nil:
+		s.server.amend(before.run, finding{verdict: Fails, how: "A further response came to a question that was answered, or taken back.", cause: causeTwice, frames: []int64{f.Seq}})
+	default:
+		s.strayed(finding{verdict: Fails, how: fmt.Sprintf("A response came with the id %s, which no question has.", wording.Quoted(string(f.Message.ID))), cause: causeWrongID, frames: []int64{f.Seq}})
+	}
+}
+
+// strayed tells all runs that wait about a message that may be meant as their answer.
+func (s *session) strayed(f finding) {
+	s.mu.Lock()
+	runs := slices.Clone(s.waiting)
+	for _, q := range s.open {
+		runs = append(runs, q.run)
+	}
+	s.mu.Unlock()
+	for _, r := range runs {
+		select {
+		case r.stray <- f:
+		default: // one is enough to name it
+		}
+	}
+}
+
+const (
+	metaClient       = "io.modelcontextprotocol/clientInfo"
+	metaRevision     = "io.modelcontextprotocol/protocolVersion"
+	metaCapabilities = "io.modelcontextprotocol/clientCapabilities"
+)
+
+// serve answers a request, or starts the probes that do.
+func (s *session) serve(f wire.Frame, out stream) {
+	m := f.Message
+	result := func(text string) {
+		s.send(out, `{"jsonrpc":"2.0","id":`+string(m.ID)+`,"result":`+text+`}`, true)
+	}
+	fail := func(code int, text, data string) {
+		(&call{session: s, request: f, out: out}).fail(code, text, data)
+	}
+	revision := rawjson.Text(rawjson.Member(m.Params, "_meta", metaRevision))
+	id, declared := s.present(m, revision)
+	modern := hasRounds(revision)
+	if modern && !slices.Contains(s.server.options.Revisions, revision) || m.Method == mcp.MethodDiscover && !modern {
+		supported, _ := rawjson.Encode(s.server.options.Revisions) // strings always encode
+		fail(mcp.CodeUnsupportedVersion, "Unsupported protocol version", `{"supported":`+string(supported)+`,"requested":`+string(rawjson.Quoted(revision))+`}`)
+		return
+	}
+	more := ""
+	if modern {
+		more = `"resultType":"complete","ttlMs":0,"cacheScope":"private",`
+	} else {
+		revision = id.Revision
+	}
+	info := `{"name":"elicitation-inspector probe","version":` + string(rawjson.Quoted(s.server.options.Version)) + `}`
+	switch m.Method {
+	case mcp.MethodInitialize:
+		result(`{"protocolVersion":"` + revision + `","capabilities":{"tools":{},"prompts":{},"resources":{}},"serverInfo":` + info + `,"instructions":` + string(rawjson.Quoted(instructions)) + `}`)
+	case mcp.MethodDiscover:
+		result(`{` + more + `"supportedVersions":["` + mcp.Revision20260728 + `"],"capabilities":{"tools":{},"prompts":{},"resources":{}},"serverInfo":` + info + `,"instructions":` + string(rawjson.Quoted(instructions)) + `}`)
+	case mcp.MethodPing:
+		result(`{}`)
+	case mcp.MethodListTools:
+		result(`{` + more + `"tools":[` + strings.Join(s.server.listed(revision, Tool), ",") + `]}`)
+	case mcp.MethodListPrompts:
+		result(`{` + more + `"prompts":[` + strings.Join(s.server.listed(revision, Prompt), ",") + `]}`)
+	case mcp.MethodListResources:
+		result(`{` + more + `"resources":[` + strings.Join(s.server.listed(revision, Resource), ",") + `]}`)
+	case mcp.MethodListTemplates:
+		result(`{` + more + `"resourceTemplates":[]}`)
+	case mcp.MethodCallTool, mcp.MethodGetPrompt, mcp.MethodReadResource:
+		s.begin(f, out, id, revision, declared, fail)
+	default:
+		fail(mcp.CodeMethodNotFound, "Method not found", "")
+	}
+}
+
+const instructions = "Every tool is a probe of this client: it asks a question whose message says what to do. " + All + " runs them in order."
+
+// present returns who sends a request: what initialize said, or since 2026-07-28 the request
+// itself.
+func (s *session) present(m wire.Message, revision string) (Identity, *conversation.Declared) {
+	info, capabilities := rawjson.Member(m.Params, "_meta", metaClient), rawjson.Member(m.Params, "_meta", metaCapabilities)
+	if m.Method == mcp.MethodInitialize {
+		info, capabilities = rawjson.Member(m.Params, "clientInfo"), rawjson.Member(m.Params, "capabilities")
+		if revision = rawjson.Text(rawjson.Member(m.Params, "protocolVersion")); hasRounds(revision) || !slices.Contains(s.server.options.Revisions, revision) {
+			revision = s.server.newestWithSessions()
+		}
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if m.Method != mcp.MethodInitialize && !hasRounds(revision) {
+		return s.client, s.declared
+	}
+	d := &conversation.Declared{Elicitation: rawjson.Member(capabilities, "elicitation"), Sampling: rawjson.Member(capabilities, "sampling"), Roots: rawjson.Member(capabilities, "roots")}
+	id := Identity{
+		Name: wording.Shorten(rawjson.Text(rawjson.Member(info, "name")), 100), Version: wording.Shorten(rawjson.Text(rawjson.Member(info, "version")), 100),
+		Revision: revision, Transport: s.transport, Declared: wording.Shorten(string(d.Elicitation), 200),
+	}
+	if m.Method == mcp.MethodInitialize {
+		s.client, s.declared = id, d
+	}
+	return id, d
+}
+
+// newestWithSessions returns the newest revision with initialize that the server speaks.
+func (s *Server) newestWithSessions() string {
+	for _, revision := range s.options.Revisions {
+		if !hasRounds(revision) {
+			return revision
+		}
+	}
+	return mcp.Revision20251125
+}
+
+// begin starts the probes that a request calls, or gives it to the run that waits for it.
+func (s *session) begin(f wire.Frame, out stream, id Identity, revision string, declared *conversation.Declared, fail func(int, string, string)) {
+	name, kind := target(f.Message)
+	state, responses := rawjson.Member(f.Message.Params, "requestState"), rawjson.Member(f.Message.Params, "inputResponses")
+	if state != nil || responses != nil || s.awaits(name) {
+		r, spent := s.retried(f, name, rawjson.Text(state))
+		if r != nil {
+			r.retries <- retry{f, out}
+			return
+		}
+		if spent != nil {
+			s.server.amend(spent, finding{verdict: Fails, how: "The same round was answered by two requests.", cause: causeTwice, frames: []int64{f.Seq}})
+		}
+		fail(mcp.CodeInvalidParams, "No call waits for this requestState", "")
+		return
+	}
+	var probes []*Probe
+	for _, p := range table {
+		switch {
+		case !p.In(revision) || !s.server.serves(p):
+		case name == All && kind == Tool && !p.Apart && p.Kind == Tool, kind == p.Kind && kind != Resource && name == p.Name, kind == Resource && name == p.URI():
+			probes = append(probes, p)
+		}
+	}
+	if len(probes) == 0 {
+		fail(mcp.CodeInvalidParams, "Unknown "+string(kind)+" in revision "+revision, "")
+		return
+	}
+	c := &call{
+		session: s, client: id, revision: revision, declared: declared, params: f.Message.Params, kind: kind, name: name, request: f, out: out,
+		retries: make(chan retry, 1), stray: make(chan finding, 4),
+	}
+	c.ctx, c.end = context.WithCancelCause(context.Background())
+	s.mu.Lock()
+	free := !s.closed && len(s.calls) < callsMost
+	if free {
+		s.calls[wire.IDKey(f.Message.ID)] = c
+	}
+	s.mu.Unlock()
+	if !free || !s.server.spawn(func() { s.server.perform(c, probes) }) {
+		c.end(nil)
+		fail(mcp.CodeServerError, "Too many calls at the same time", "")
+	}
+}
+
+// awaits reports whether a run has ended its call of this name, and waits for another one, as
+// after error -32042.
+func (s *session) awaits(name string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.ContainsFunc(s.waiting, func(r *run) bool { return r.awaits && r.name == name })
+}
+
+// retried returns the run that a retry goes on with: that of its state, else one of the same
+// call, else the latest. If none waits, it returns the run that had the state before.
+func (s *session) retried(f wire.Frame, name, state string) (r, spent *run) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, fits := range []func(*run) bool{
+		func(r *run) bool { return state != "" && r.state == state },
+		func(r *run) bool { return r.name == name && (state == "" || s.spent[state] == nil) },
+		func(*run) bool { return state == "" || s.spent[state] == nil },
+	} {
+		for i, one := range slices.Backward(s.waiting) {
+			if fits(one) {
+				s.waiting = slices.Delete(s.waiting, i, i+1)
+				s.calls[wire.IDKey(f.Message.ID)] = one.call
+				return one, nil
+			}
+		}
+	}
+	return nil, s.spent[state]
+}
+
+// spawn runs f in a goroutine that Close waits for. It returns false, without running f, after
+// the server is closed.
+func (s *Server) spawn(f func()) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return false
+	}
+	s.running.Go(f)
+	return true
+}
+
+// serves reports whether the server can run the probe: those of URLs need pages of its own.
+func (s *Server) serves(p *Probe) bool { return p.Group != URLs || s.options.Base != "" }
+
+// listed returns the entries of a list of the server, as JSON.
+func (s *Server) listed(revision string, kind Kind) (list []string) {
+	entry := func(name, title, does string) string {
+		switch text := string(rawjson.Quoted(does)); kind {
+		case Prompt:
+			return fmt.Sprintf(`{"name":%q,"title":%s,"description":%s}`, name, rawjson.Quoted(title), text)
+		case Resource:
+			return fmt.Sprintf(`{"uri":"probe://%s","name":%q,"title":%s,"description":%s,"mimeType":"text/plain"}`, name, name, rawjson.Quoted(title), text)
+		default:
+			return fmt.Sprintf(`{"name":%q,"title":%s,"description":%s,"inputSchema":{"type":"object","properties":{}},"annotations":{"readOnlyHint":true}}`, name, rawjson.Quoted(title), text)
+		}
+	}
+	if kind == Tool {
+		list = append(list, entry(All, "All probes", "Runs all probes in order, except those that stand apart."))
+	}
+	for _, p := range table {
+		if p.Kind == kind && p.In(revision) && s.serves(p) {
+			list = append(list, entry(p.Name, p.Title, p.Do))
+		}
+	}
+	return list
+}
+
+// apart lists the probes of a revision that probe_all leaves out.
+func apart(revision string) (names []string) {
+	for _, p := range table {
+		if (p.Apart || p.Kind != Tool) && p.In(revision) {
+			names = append(names, p.Name)
+		}
+	}
+	return names
+}

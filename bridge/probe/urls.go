@@ -1,0 +1,157 @@
+package probe
+
+import (
+	"crypto/rand"
+	"net/url"
+	"strings"
+	"time"
+
+	"elicitation-inspector/bridge/elicit"
+	"elicitation-inspector/bridge/mcp"
+	"elicitation-inspector/bridge/rawjson"
+	"elicitation-inspector/bridge/wire"
+)
+
+// address returns the params of a question in URL mode, and its elicitationId.
+func (r *run) address(message, address string) (params, id string) {
+	id = strings.ToLower(rand.Text())
+	params = `{"mode":"url","message":` + string(rawjson.Quoted(message)) + `,"url":` + string(rawjson.Quoted(address))
+	if !hasRounds(r.revision) {
+		params += `,"elicitationId":"` + id + `"`
+	}
+	return params + "}", id
+}
+
+// consented judges an answer to a question in URL mode, and whether the page was fetched
+// before it. The finding is zero for an accept after which nothing is wrong.
+func (r *run) consented(a answer, p *page) finding {
+	action, wrong := a.action()
+	if a.answered > 0 {
+		for _, f := range p.fetches() {
+			if f.seq < a.answered {
+				return finding{verdict: Fails, how: "The URL was fetched before it was accepted: " + f.words() + ".", frames: []int64{f.seq}}
+			}
+		}
+	}
+	switch {
+	case wrong.verdict != "":
+		return wrong
+	case action != "accept":
+		return notSeen("The answer is " + action + ", and the message asks to accept.").because(causeDeclined)
+	case rawjson.Member(a.result, "content") != nil:
+		return partly("The accept has content, which only that of a form has.").because(causeURLContent)
+	}
+	return finding{}
+}
+
+func urlProbes() []*Probe {
+	return []*Probe{
+		{Name: "url-consent", Group: URLs, Title: "Consent comes first", Do: "Look at the address, and accept. Only then the page may open.", Since: november, Mode: elicit.ModeURL, Looks: []string{"Was the whole URL shown before you accepted?", "Was its host easy to see?"}, run: func(r *run) finding {
+			p := r.session.server.page(r)
+			params, _ := r.address(r.probe.Do, p.url)
+			if wrong := r.consented(r.ask(params), p); wrong.verdict != "" {
+				return wrong
+			}
+			if r.opened(p) {
+				return works("The page was opened after the accept, and not before.")
+			}
+			return works("The page was not opened before the accept, and not soon after it.")
+		}},
+		{Name: "url-decline", Group: URLs, Title: "A URL that is declined", Do: "Decline to open this address.", Since: november, Mode: elicit.ModeURL, run: func(r *run) finding {
+			p := r.session.server.page(r)
+			params, _ := r.address(r.probe.Do, p.url)
+			a := r.ask(params)
+			action, wrong := a.action()
+			if wrong.verdict == "" && action == "accept" {
+				return notSeen("It was accepted, so nobody did what the message asks for.")
+			}
+			if fetched := p.fetches(); len(fetched) > 0 {
+				return finding{verdict: Fails, how: "The URL was fetched, and never accepted: " + fetched[0].words() + ".", frames: []int64{fetched[0].seq}}
+			}
+			return or(wrong, works("The answer is "+action+", and the page was not opened."))
+		}},
+		{Name: "url-punycode", Group: URLs, Title: "A host that looks like another", Do: "Look whether the client warns of this address, and decline.", Since: november, Mode: elicit.ModeURL, OnlyLooks: true, Looks: []string{"Did the client warn, or show the host as xn--…?"}, run: func(r *run) finding {
+			p := r.session.server.page(r)
+			u, _ := url.Parse(p.url) // made by the server itself
+			u.Host = "xn--pple-43d.localhost:" + u.Port()
+			params, _ := r.address(r.probe.Do, u.String())
+			a := r.ask(params)
+			if wrong := r.consented(a, p); wrong.verdict != "" && wrong.cause != causeDeclined {
+				return wrong
+			}
+			return notSeen("It is answered, and no frame shows how the address was drawn.")
+		}},
+		{Name: "url-complete", Group: URLs, Title: "The server says that it is done", Do: "Accept, and look whether the client shows that the page is done. That is said a moment later.", Since: november, Until: november, Mode: elicit.ModeURL, OnlyLooks: true, Looks: []string{"Did the client show that the page is done?"}, run: func(r *run) finding {
+			p := r.session.server.page(r)
+			params, id := r.address(r.probe.Do, p.url)
+			if wrong := r.consented(r.ask(params), p); wrong.verdict != "" {
+				return wrong
+			}
+			r.opened(p)
+			r.saw(r.notify(mcp.NotificationElicitComplete, `{"elicitationId":"`+id+`"}`))
+			select {
+			case <-r.pause():
+			case <-r.ctx.Done():
+			}
+			return notSeen("The client was told, and no frame shows what it did.")
+		}},
+		{Name: "url-unknown-id", Group: URLs, Title: "An elicitationId that nobody knows", Do: "The server says that something unknown is done. Then accept any text.", Since: november, Until: november, Mode: elicit.ModeForm, run: func(r *run) finding {
+			r.saw(r.notify(mcp.NotificationElicitComplete, `{"elicitationId":"of-nobody"}`))
+			_, wrong := r.ask(r.form(r.probe.Do, text)).checked()
+			if wrong.cause == causeSilent {
+				wrong.how, wrong.cause = "After notifications/elicitation/complete with an unknown id: "+wrong.how, ""
+			}
+			return or(wrong, works("It went on as if nothing had come."))
+		}},
+		{Name: "url-required", Group: URLs, Title: "Error -32042, and the retry", Do: "The call fails because a page must be opened first. Open it, and have the call made again.", Since: november, Until: november, Mode: elicit.ModeURL, Apart: true, run: urlRequired},
+	}
+}
+
+// opened reports whether a page is opened within the pause of the server.
+func (r *run) opened(p *page) bool {
+	select {
+	case <-p.first:
+		return true
+	case <-r.pause():
+	case <-r.ctx.Done():
+	}
+	return false
+}
+
+// urlRequired fails the first call with error -32042, and waits for another call of the same
+// tool, which then succeeds.
+func urlRequired(r *run) finding {
+	p := r.session.server.page(r)
+	params, id := r.address(r.probe.Do, p.url)
+	r.session.expect(r)
+	defer r.session.unexpect(r)
+	r.over, r.awaits = true, true
+	r.saw(r.fail(mcp.CodeURLElicitationRequired, "A page must be opened first.", `{"elicitations":[`+params+`]}`))
+	patience := time.After(r.session.server.options.Patience)
+	first, fetched := p.first, ""
+	for {
+		select {
+		case <-first:
+			first, fetched = nil, p.fetches()[0].words()
+			r.saw(p.fetches()[0].seq, r.session.send(r.session.outside(), `{"jsonrpc":"2.0","method":"notifications/elicitation/complete","params":{"elicitationId":"`+id+`"}}`, false))
+		case next := <-r.retries:
+			r.saw(next.request.Seq)
+			same := wire.IDKey(next.request.Message.ID) == wire.IDKey(r.request.Message.ID)
+			r.request, r.out, r.over = next.request, next.out, false
+			switch {
+			case same:
+				return fails("The call was made again under the same id.")
+			case fetched == "":
+				return works("The call was made again, and the page was not opened before.")
+			}
+			return works("The page was opened " + fetched + ", and the call made again.")
+		case <-r.ctx.Done():
+			return notSeen("The client ended the connection and did not make the call again.")
+		case <-patience:
+			if fetched == "" {
+				return notSeen("Neither was the page opened nor the call made again.")
+			}
+			return partly("The page was opened " + fetched + ", and the call was not made again.")
+		}
+	}
+}

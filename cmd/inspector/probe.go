@@ -1,0 +1,243 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"elicitation-inspector/bridge/mcp"
+	"elicitation-inspector/bridge/playback"
+	"elicitation-inspector/bridge/probe"
+	"elicitation-inspector/bridge/wire"
+)
+
+// probeOptions are the flags of the probe command.
+type probeOptions struct {
+	http      string
+	protocol  []string
+	patience  time.Duration
+	reports   []string
+	compare   bool
+	record    string
+	recordNew bool
+	redact    redactOptions
+	verbose   bool
+}
+
+func newProbe() *cobra.Command {
+	var o probeOptions
+	cmd := &cobra.Command{
+		Use:   "probe [flags] | probe --compare REPORT.json...",
+		Short: "Judge a client: a server whose questions show what the client does",
+		Long: `Probe is an MCP server of which every tool is a probe of the client that calls it: it
+asks a question that says in its message what to do, and the bytes that come back show
+what the client did. Each verdict is works, partly, fails, refuses openly or not seen, with
+the frames that show it. docs/probe.md lists the probes.
+
+Over stdio, the client starts it: paste this where the client keeps its servers (the name of
+the file and of the outer member differ from client to client).
+
+  {"mcpServers": {"probe": {"command": "` + shownProgram() + `", "args": ["probe", "--report", "/tmp/probe.html"]}}}      Claude Desktop, Cursor, most others
+  {"servers": {"probe": {"type": "stdio", "command": "` + shownProgram() + `", "args": ["probe"]}}}                      VS Code
+  claude mcp add probe -- ` + shownProgram() + ` probe                                                                    Claude Code
+
+With --http it serves Streamable HTTP at http://ADDR/mcp.
+
+Then call probe_all in the client, and what it leaves out one by one.`,
+		Example: `  inspector probe --http 127.0.0.1:8931 --report client.html
+  inspector probe --report client.json --report client.xml     as a client starts it
+  inspector probe --compare one.json another.json`,
+		Args: func(_ *cobra.Command, args []string) error {
+			if !o.compare {
+				return noArgs(nil, args)
+			}
+			if len(args) == 0 {
+				return usage("probe --compare needs a REPORT.json")
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if o.compare {
+				return compareProbes(cmd, args)
+			}
+			return o.run(cmd)
+		},
+	}
+	f := cmd.Flags()
+	f.SortFlags = false
+	f.StringVar(&o.http, "http", "", "serve Streamable HTTP at `ADDR` instead of stdio")
+	f.StringArrayVar(&o.protocol, "protocol", nil, "speak only this protocol revision (`REV`): "+strings.Join(mcp.Revisions, ", ")+" (repeat)")
+	f.DurationVar(&o.patience, "patience", 10*time.Minute, "how long (`D`) a question waits for its answer")
+	f.StringArrayVar(&o.reports, "report", nil, "write the report into `FILE` whenever it changes: .json, .md, .html or .xml for JUnit (repeat)")
+	f.BoolVar(&o.compare, "compare", false, "compare the reports (.json) of several runs in a table, and serve nothing")
+	f.StringVar(&o.record, "record", "", "append a transcript to `FILE` as it happens")
+	f.BoolVar(&o.recordNew, "record-new", false, "with --record: refuse an existing file")
+	o.redact.register(f, "of what is recorded")
+	f.BoolVarP(&o.verbose, "verbose", "v", false, "log more to standard error")
+	return cmd
+}
+
+// shownProgram is the path of this program, for a configuration.
+func shownProgram() string {
+	if path, err := os.Executable(); err == nil {
+		return filepath.ToSlash(path)
+	}
+	return "inspector"
+}
+
+func (o *probeOptions) check() error {
+	for _, revision := range o.protocol {
+		if !slices.Contains(mcp.Revisions, revision) {
+			return usage("--protocol must be one of %s, not %q", strings.Join(mcp.Revisions, ", "), revision)
+		}
+	}
+	for _, path := range o.reports {
+		if probe.FormatOf(path) == "" {
+			return usage("--report %s: the name must end in .json, .md, .html or .xml", path)
+		}
+	}
+	if o.patience <= 0 {
+		return usage("--patience must be more than 0")
+	}
+	return nil
+}
+
+func (o *probeOptions) run(cmd *cobra.Command) (err error) {
+	if err := o.check(); err != nil {
+		return err
+	}
+	logger := newLogger(cmd, o.verbose)
+	redaction, err := o.redact.redaction()
+	if err != nil {
+		return err
+	}
+	log, err := wire.NewLog(wire.Options{})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, log.Close()) }()
+	recording := playback.NewRecording(log, logger, redaction, func() {})
+	defer func() { err = errors.Join(err, recording.Close()) }()
+	if o.record != "" {
+		if err := recording.Begin(o.record, o.recordNew); err != nil {
+			return fmt.Errorf("--record: %w", err)
+		}
+	}
+	address := o.http
+	if address == "" {
+		address = "127.0.0.1:0" // for the pages that clients are asked to open
+	}
+	l, err := net.Listen("tcp", address)
+	if err != nil {
+		return fmt.Errorf("--http %s: %w", address, err)
+	}
+	base := "http://" + shownAddress(l.Addr())
+	server := probe.New(probe.Options{Log: log, Logger: logger, Version: version(), Base: base, Patience: o.patience, Revisions: o.protocol})
+	ctx, stop := context.WithCancel(cmd.Context())
+	defer stop()
+	reported := make(chan error, 1)
+	go func() {
+		reported <- o.keepReports(ctx, server, log, func(err error) { logger.Error("writing the report", "error", err) })
+	}()
+	web := &http.Server{Handler: server.Handler(), ReadHeaderTimeout: 10 * time.Second}
+	served := make(chan error, 1)
+	go func() { served <- web.Serve(l) }()
+	if o.http != "" {
+		if _, err := fmt.Fprintf(cmd.OutOrStdout(), "Probe ready: %s/mcp\n", base); err != nil {
+			logger.Warn("standard output is closed", "error", err)
+		}
+		select {
+		case err = <-served:
+		case <-ctx.Done():
+		}
+	} else {
+		if onTerminal() {
+			fmt.Fprintln(cmd.ErrOrStderr(), "This is a server that a client starts: see 'inspector probe --help' for what to paste there, or use --http ADDR.")
+		}
+		err = server.ServeLines(ctx, cmd.InOrStdin(), exact(cmd.OutOrStdout()))
+	}
+	server.Close()
+	stop()
+	return errors.Join(err, web.Close(), <-reported)
+}
+
+// reportEvery is the shortest time between two writings of the reports.
+const reportEvery = time.Second
+
+// keepReports writes the reports whenever they change, and once more at the end, when it
+// returns. What fails before is told, and tried again.
+func (o *probeOptions) keepReports(ctx context.Context, server *probe.Server, log *wire.Log, tell func(error)) error {
+	for {
+		changed := server.Changed()
+		r := server.Report()
+		err := r.AddEvidence(log)
+		for _, path := range o.reports {
+			err = errors.Join(err, writeReport(path, r))
+		}
+		if ctx.Err() != nil {
+			return err
+		}
+		if err != nil {
+			tell(err)
+		}
+		select {
+		case <-ctx.Done():
+			continue
+		case <-changed:
+		}
+		select {
+		case <-ctx.Done():
+		case <-time.After(reportEvery):
+		}
+	}
+}
+
+// writeReport replaces a report as a whole, so that nobody reads half of one.
+func writeReport(path string, r *probe.Report) (err error) {
+	f, err := os.CreateTemp(filepath.Dir(path), ".probe-*")
+	if err != nil {
+		return fmt.Errorf("--report: %w", err)
+	}
+	err = errors.Join(probe.Write(f, probe.FormatOf(path), r), f.Close())
+	if err == nil {
+		err = os.Rename(f.Name(), path)
+	}
+	if err != nil {
+		return fmt.Errorf("--report: %w", errors.Join(err, os.Remove(f.Name())))
+	}
+	return nil
+}
+
+func compareProbes(cmd *cobra.Command, paths []string) error {
+	var list []*probe.Report
+	for _, path := range paths {
+		r, err := readReport(path)
+		if err != nil {
+			return usage("%s: %w", path, err)
+		}
+		list = append(list, r)
+	}
+	return probe.WriteComparison(exact(cmd.OutOrStdout()), list...)
+}
+
+func readReport(path string) (*probe.Report, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return probe.Read(io.LimitReader(f, reportMost))
+}
+
+// reportMost is the size in bytes of the largest report that is read.
+const reportMost = 64 << 20
