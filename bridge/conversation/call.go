@@ -147,12 +147,12 @@ type Step struct {
 }
 
 // Bounds on a call's timeline: it keeps the first stepsHead steps and the latest ones.
-// Only the first toldMost log messages and progress notifications each have a step.
+// Only the first reportStepsMost log messages and progress notifications each have a step.
 const (
-	stepsMost = 200
-	stepsHead = 20
-	toldMost  = 20
-	stepMost  = 500 // characters
+	stepsMost       = 200
+	stepsHead       = 20
+	reportStepsMost = 20
+	stepMost        = 500 // characters
 )
 
 func (c *Call) step(s Step) {

@@ -128,9 +128,9 @@ func TestOfAndOutlines(t *testing.T) {
 			l := logtest.Open(t, path)
 			x := follow(t, l)
 			in := make(map[int64]int)
-			for i, o := range x.outlines {
+			for i, o := range x.calls {
 				e := read(t, x, i+1, Reading{})
-				if int64(o.first) != e.Frames[0].Seq || int(o.recorded) != e.Recorded || int(o.number) != e.Number {
+				if int64(x.events[o.first].seq) != e.Frames[0].Seq || int(o.recorded) != e.Recorded || int(o.number) != e.Number {
 					t.Errorf("outline %+v\nof %s", o, outlineOf(e))
 				}
 				for _, f := range e.Frames {
@@ -219,7 +219,7 @@ func TestAround(t *testing.T) {
 // A flood of notifications is neither read nor kept completely.
 func TestFlood(t *testing.T) {
 	frames := logtest.Talk(t, `+0s c2s {"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"flood","_meta":{"progressToken":7}}}`)
-	const n = 3*tellsMost + 5
+	const n = 3*reportsMost + 5
 	for i := range n {
 		frames = append(frames, logtest.Talk(t, fmt.Sprintf(`+0s s2c {"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":7,"progress":%d}}`, i))...)
 	}
@@ -227,7 +227,7 @@ func TestFlood(t *testing.T) {
 	l := logtest.New(t, frames...)
 	x := follow(t, l)
 	e := read(t, x, 1, Reading{})
-	if len(e.Frames) != 2*tellsMost+2 || e.Omitted != n-2*tellsMost || e.State != Done {
+	if len(e.Frames) != 2*reportsMost+2 || e.Omitted != n-2*reportsMost || e.State != Done {
 		t.Errorf("%d frames and %d more, %s", len(e.Frames), e.Omitted, e.State)
 	}
 	ctx, cancel := context.WithCancel(t.Context())

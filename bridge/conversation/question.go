@@ -62,7 +62,7 @@ type Question struct {
 	Completed    time.Time
 	CompletedSeq int64
 
-	id string // of the request, as wire.IDKey
+	nth uint32 // among the questions of its call, from 1
 }
 
 // QuestionState is the stage of a question: pending, or how it was settled.

@@ -1,11 +1,11 @@
 package conversation
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
 
-	"elicitation-inspector/bridge/mcp"
 	"elicitation-inspector/bridge/wire"
 	"elicitation-inspector/bridge/wire/redact"
 )
@@ -27,24 +27,24 @@ func (how *Reading) chosen(seq int64) bool { return how.Only == nil || how.Only(
 func (c *Conversation) Len() int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return len(c.outlines)
+	return len(c.calls)
 }
 
 // Counts returns how many calls of clients and how many questions were found so far.
 func (c *Conversation) Counts() (calls, questions int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.calls.count, c.asked.count
+	return c.callNumbers.count, c.questionNumbers.count
 }
 
 // NumberAt returns Call.Number of the call at a place; 0 if there is no call.
 func (c *Conversation) NumberAt(place int) int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if place < 1 || place > len(c.outlines) {
+	if place < 1 || place > len(c.calls) {
 		return 0
 	}
-	return int(c.outlines[place-1].number)
+	return int(c.calls[place-1].number)
 }
 
 // Asked returns the frame that asks a question, and the place of its call. Both are 0
@@ -71,15 +71,17 @@ func (c *Conversation) QuestionAt(seq int64, place int) int {
 	return 0
 }
 
-// Places lists the places of the calls with a chosen frame, in order.
+// Places lists the places of the calls with a chosen frame, in order; reports do not count.
 func (c *Conversation) Places(only func(seq int64) bool) []int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	chosen := make([]bool, len(c.calls))
+	for _, e := range c.events[1:] {
+		chosen[e.call] = chosen[e.call] || only == nil || only(int64(e.seq))
+	}
 	var out []int
-	for i := range c.outlines {
-		o := &c.outlines[i]
-		if only == nil || only(int64(o.first)) || only(int64(o.final)) ||
-			slices.ContainsFunc(o.more, func(seq uint32) bool { return only(int64(seq)) }) {
+	for i, is := range chosen {
+		if is {
 			out = append(out, i+1)
 		}
 	}
@@ -98,10 +100,10 @@ func (c *Conversation) Call(ctx context.Context, place int, how Reading) (*Call,
 // without a response have ended. In a call with many questions it drops the oldest
 // params and answers.
 func (c *Conversation) Watch(ctx context.Context, place int, over bool) (*Call, error) {
-	if err := c.take(ctx); err != nil {
+	if err := c.acquire(ctx); err != nil {
 		return nil, err
 	}
-	defer c.give()
+	defer c.release()
 	r := c.watched[place]
 	switch {
 	case r == nil:
@@ -121,10 +123,10 @@ func (c *Conversation) Watch(ctx context.Context, place int, over bool) (*Call, 
 
 // Unwatch drops the reduction that Watch keeps for a call.
 func (c *Conversation) Unwatch(ctx context.Context, place int) error {
-	if err := c.take(ctx); err != nil {
+	if err := c.acquire(ctx); err != nil {
 		return err
 	}
-	defer c.give()
+	defer c.release()
 	delete(c.watched, place)
 	return nil
 }
@@ -139,14 +141,14 @@ func (c *Conversation) Around(ctx context.Context, seq int64, how Reading) (*Cal
 	if err != nil {
 		return nil, err
 	}
-	seqs := []int64{seq}
-	if f.Pair != 0 {
-		seqs = append(seqs, f.Pair)
+	items := []item{{event: event{seq: uint32(seq), kind: kindOf(&f), question: 1}}}
+	if pair := c.log.Head(f.Pair); f.Pair != 0 {
+		items = append(items, item{event: event{seq: uint32(f.Pair), kind: kindOf(&pair), question: 1}})
 	}
-	slices.Sort(seqs)
+	slices.SortFunc(items, func(a, b item) int { return cmp.Compare(a.seq, b.seq) })
 	r := newReduction(0)
 	r.rows, r.call.Session = true, f.Session
-	if err := c.feed(ctx, r, seqs, how); err != nil {
+	if err := c.feed(ctx, r, items, how); err != nil {
 		return nil, err
 	}
 	return r.conclude(facts{}), nil
@@ -155,24 +157,25 @@ func (c *Conversation) Around(ctx context.Context, seq int64, how Reading) (*Cal
 func (c *Conversation) advance(ctx context.Context, r *reduction, how Reading, over bool) (*Call, error) {
 	place := r.call.Place
 	c.mu.Lock()
-	if place < 1 || place > len(c.outlines) {
+	if place < 1 || place > len(c.calls) {
 		c.mu.Unlock()
 		return nil, fmt.Errorf("there is no call at %d in the log", place)
 	}
-	o := c.outlines[place-1]
-	from, _ := slices.BinarySearch(o.more, uint32(r.applied+1))
-	o.more = slices.Clone(o.more[from:])
-	told := c.toldIn(place-1, r.applied)
+	o := c.calls[place-1]
+	items := c.unread(r, &o)
+	reports := c.reportsOf(place-1, r.applied)
 	upTo := c.upTo
 	r.call.Number, r.call.Recorded, r.call.Session = int(o.number), int(o.recorded), o.session.connection.session
 	what := facts{protocol: o.session.handshake.Protocol, exit: o.session.exit, signIns: o.session.signIns}
 	r.revision, r.call.Protocol = what.protocol, what.protocol
 	c.mu.Unlock()
 
-	if err := c.feed(ctx, r, c.frames(r, &o, told, upTo), how); err != nil {
+	items = append(items, c.readReports(r, reports, upTo)...)
+	slices.SortFunc(items, func(a, b item) int { return cmp.Compare(a.seq, b.seq) })
+	if err := c.feed(ctx, r, items, how); err != nil {
 		return nil, fmt.Errorf("reading call %d: %w", place, err)
 	}
-	r.applied = upTo
+	r.applied, r.latestEvent = upTo, o.last
 	what.over, what.now = over, c.log.Head(c.log.Len()).Time
 	call := r.conclude(what)
 	if r.watched { // results can be large; readers take them from the log
@@ -181,16 +184,40 @@ func (c *Conversation) advance(ctx context.Context, r *reduction, how Reading, o
 	return call, nil
 }
 
-// tellsMost bounds how many progress notifications and log messages of a call are
-// applied at once: so many of the first and so many of the last.
-const tellsMost = 2000
+// item is an event to be applied, with what the frame's own bytes do not show.
+type item struct {
+	event
+	number int   // of the first question in the frame
+	stray  int64 // for a note about a stray response: the frame of that response, 0 if unknown
+}
 
-// toldIn lists the runs of progress notifications and log messages of the call at
-// index i that go on after a frame.
-func (c *Conversation) toldIn(i int, after int64) (runs []telling) {
-	o := &c.outlines[i]
-	for _, run := range c.told[c.toldFrom(max(after+1, int64(o.first))):] {
-		if run.first > o.told {
+// unread returns the events of a call that were not applied yet. The caller holds c.mu.
+func (c *Conversation) unread(r *reduction, o *outline) (items []item) {
+	at := o.first
+	if r.latestEvent != 0 {
+		at = c.events[r.latestEvent].next
+	} else if e := c.events[at]; e.kind == listQuestions {
+		if list := c.log.Head(int64(e.seq)).Pair; list != 0 { // the request is shown with its error
+			items = append(items, item{event: event{seq: uint32(list), kind: request}})
+		}
+	}
+	for ; at != 0; at = c.events[at].next {
+		e := c.events[at]
+		items = append(items, item{event: e, number: int(c.numbered[e.seq]), stray: int64(c.strays[e.seq])})
+	}
+	return items
+}
+
+// reportsMost bounds how many reports of a call are applied at once: so many of the first
+// and so many of the last.
+const reportsMost = 2000
+
+// reportsOf lists the runs of reports of the call at index i that go on after a frame. The
+// caller holds c.mu.
+func (c *Conversation) reportsOf(i int, after int64) (runs []reportRun) {
+	o := &c.calls[i]
+	for _, run := range c.reportsFrom(max(after+1, int64(c.events[o.first].seq))) {
+		if run.first > o.report {
 			break
 		}
 		if run.call == uint32(i) {
@@ -200,34 +227,28 @@ func (c *Conversation) toldIn(i int, after int64) (runs []telling) {
 	return runs
 }
 
-func (c *Conversation) frames(r *reduction, o *outline, told []telling, upTo int64) []int64 {
-	var seqs []int64
-	for _, run := range told {
+// readReports lists the reports in some runs that were not applied yet. From the middle of
+// them it leaves out those above 2*reportsMost, and counts them.
+func (c *Conversation) readReports(r *reduction, runs []reportRun, upTo int64) (items []item) {
+	omit := func() {
+		if n := len(items) - 2*reportsMost; n > 0 {
+			r.call.Omitted += n
+			items = slices.Delete(items, reportsMost, reportsMost+n)
+		}
+	}
+	for _, run := range runs {
 		for seq := max(int64(run.first), r.applied+1); seq <= min(int64(run.last), upTo); seq++ {
-			if f := c.log.Head(seq); !tells(&f) {
+			f := c.log.Head(seq)
+			if !isReport(&f) {
 				continue
 			}
-			if seqs = append(seqs, seq); len(seqs) == 3*tellsMost {
-				r.omit(&seqs)
+			if items = append(items, item{event: event{seq: uint32(seq), kind: kindOf(&f)}}); len(items) == 3*reportsMost {
+				omit()
 			}
 		}
 	}
-	r.omit(&seqs)
-	seqs = append(seqs, int64(o.first), c.log.Head(int64(o.first)).Pair)
-	for _, seq := range o.more {
-		seqs = append(seqs, int64(seq))
-	}
-	seqs = slices.DeleteFunc(seqs, func(seq int64) bool { return seq <= r.applied || seq > upTo })
-	slices.Sort(seqs)
-	return slices.Compact(seqs)
-}
-
-// omit removes from the middle of a list of notifications those above 2*tellsMost.
-func (r *reduction) omit(seqs *[]int64) {
-	if n := len(*seqs) - 2*tellsMost; n > 0 {
-		r.call.Omitted += n
-		*seqs = slices.Delete(*seqs, tellsMost, tellsMost+n)
-	}
+	omit()
+	return items
 }
 
 // Of returns the place of the call that a frame belongs to, 0 if there is none.
@@ -238,32 +259,36 @@ func (c *Conversation) Of(seq int64) int {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	i, ok := c.of(seq)
-	switch {
-	case tells(&f):
-		k := c.toldFrom(seq)
-		if ok = k < len(c.told) && int64(c.told[k].first) <= seq && c.told[k].call != nobody; ok {
-			i = int(c.told[k].call)
+	if isReport(&f) {
+		runs := c.reportsFrom(seq)
+		if len(runs) == 0 || int64(runs[0].first) > seq || runs[0].call == noCall {
+			return 0
 		}
-	case !ok && f.Pair != 0 && f.Kind != wire.Request:
-		i, ok = c.of(f.Pair)
+		return int(runs[0].call) + 1
 	}
-	if !ok {
+	e := c.eventOf(seq)
+	if e == nil && f.Kind != wire.Request {
+		e = c.eventOf(f.Pair)
+	}
+	if e == nil {
 		return 0
 	}
-	return i + 1
+	return int(e.call) + 1
 }
 
-func (c *Conversation) feed(ctx context.Context, r *reduction, seqs []int64, how Reading) error {
-	if how.Only != nil && !slices.ContainsFunc(seqs, how.Only) {
+// feed applies events to a reduction.
+func (c *Conversation) feed(ctx context.Context, r *reduction, items []item, how Reading) error {
+	if how.Only != nil && !slices.ContainsFunc(items, func(e item) bool { return how.Only(int64(e.seq)) }) {
 		return nil
 	}
-	for _, seq := range seqs {
+	for _, e := range items {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
+		seq := int64(e.seq)
 		shown := how.chosen(seq)
-		if !shown && r.begun && !c.keepsContext(seq, how) {
+		applies := shown || c.keepsContext(&e.event, how)
+		if !applies && r.begun {
 			continue
 		}
 		f, err := c.log.Frame(seq)
@@ -271,19 +296,17 @@ func (c *Conversation) feed(ctx context.Context, r *reduction, seqs []int64, how
 			return err
 		}
 		f = *how.Redact.Frame(&f)
-		c.mu.Lock()
-		about := about{guessed: c.guessed[uint32(seq)], number: int(c.numbered[uint32(seq)]), stray: int64(c.strays[uint32(seq)]), shown: shown}
-		c.mu.Unlock()
+		r.shown = shown
 		if !r.begun {
-			r.begin(&f, about)
+			r.begin(&f)
 		}
-		if !shown && !c.keepsContext(seq, how) {
+		if !applies {
 			continue
 		}
 		if shown && r.rows {
 			r.call.Frames = append(r.call.Frames, wire.RowOf(f))
 		}
-		r.apply(&f, about)
+		r.apply(&f, e)
 	}
 	return nil
 }
@@ -291,17 +314,13 @@ func (c *Conversation) feed(ctx context.Context, r *reduction, seqs []int64, how
 // keepsContext reports whether a frame that is not chosen is applied without its
 // contents: the client's requests and their responses give the outcome of the call
 // and its time, and a question and its answer each need the other.
-func (c *Conversation) keepsContext(seq int64, how Reading) bool {
-	f := c.log.Head(seq)
-	request := f.Dir // direction of the request that f is or answers
-	switch {
-	case f.Kind == wire.Request:
-	case f.Kind.IsResponse() && f.Dir == wire.ClientToServer:
-		request = wire.ServerToClient
-	case f.Kind.IsResponse():
-		request = wire.ClientToServer
-	default:
-		return f.Method == mcp.NotificationCancelled || f.Pair != 0 || f.Dir == wire.Meta
+func (c *Conversation) keepsContext(e *event, how Reading) bool {
+	switch e.kind {
+	case request, response, inputRequired, listQuestions, note, stopped, cancelled:
+		return true
+	case question, serverRequest, answer, faultyAnswer:
+		pair := c.log.Head(int64(e.seq)).Pair
+		return pair != 0 && how.chosen(pair)
 	}
-	return request == wire.ClientToServer || f.Pair != 0 && how.chosen(f.Pair)
+	return false
 }

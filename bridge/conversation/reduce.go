@@ -1,6 +1,7 @@
 package conversation
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -26,35 +27,19 @@ type reduction struct {
 	kept    int   // bytes of what was asked and answered
 	letGo   int   // how many questions had their Params and Answer dropped
 
-	begun    bool
-	shown    bool           // the frame being applied is chosen
-	clock    time.Time      // latest time of the frames
-	alive    int64          // last frame that the server sent, or that began a round
-	last     int64          // last frame that was applied
-	opened   int            // index of the first question that the latest response asked
-	rounds   map[int64]int  // index in Rounds by request
-	known    map[int]int    // index in Questions by recorded number
-	visits   map[string]int // index in Questions by elicitationId
-	reports  int            // progress notifications
-	revision string         // of its session, "" if unknown
-	ended    bool           // a note says how the call ended; later responses change nothing
+	begun       bool
+	shown       bool      // the frame being applied is chosen
+	clock       time.Time // latest time of the frames
+	alive       int64     // last frame that the server sent, or that began a round
+	last        int64     // last frame that was applied
+	latestEvent uint32    // index in Conversation.events of the last event that was applied
+	opened      int       // index of the first question that the latest response asked
+	reports     int       // progress notifications
+	revision    string    // of its session, "" if unknown
+	ended       bool      // a note says how the call ended; later responses change nothing
 }
 
-// about holds facts about a frame that its own bytes do not show. The Conversation found
-// them in earlier frames.
-type about struct {
-	guessed bool
-	number  int   // of the first question in it
-	stray   int64 // for a note about a stray response: the frame of that response, 0 if unknown
-	shown   bool
-}
-
-func newReduction(place int) *reduction {
-	return &reduction{
-		call: Call{Place: place}, rounds: make(map[int64]int),
-		known: make(map[int]int), visits: make(map[string]int),
-	}
-}
+func newReduction(place int) *reduction { return &reduction{call: Call{Place: place}} }
 
 // partMost bounds the size in bytes of arguments, questions, answers and results that
 // are copied into a call. Larger ones are only in the log.
@@ -84,9 +69,9 @@ func (r *reduction) bound() {
 
 // begin takes the server, method, name and arguments of the call from its first
 // frame.
-func (r *reduction) begin(f *wire.Frame, a about) {
+func (r *reduction) begin(f *wire.Frame) {
 	c := &r.call
-	r.begun, r.shown = true, a.shown
+	r.begun = true
 	c.Server, c.Method, c.Start = f.Server, f.Method, f.Time
 	if f.Kind == wire.Request && mcp.AsksForInput(f.Method) {
 		name, arguments := target(f.Method, f.Message.Params)
@@ -97,83 +82,96 @@ func (r *reduction) begin(f *wire.Frame, a about) {
 	}
 }
 
-func (r *reduction) apply(f *wire.Frame, a about) {
+// apply changes the call by one of its events.
+func (r *reduction) apply(f *wire.Frame, e item) {
 	defer r.bound()
-	r.shown, r.last = a.shown, f.Seq
+	c := &r.call
+	r.last = f.Seq
 	if f.Time.After(r.clock) {
 		r.clock = f.Time
 	}
-	r.call.End = r.clock
-	out := f.Dir == wire.ClientToServer
-	if f.Dir == wire.ServerToClient || out && f.Kind == wire.Request {
+	c.End = r.clock
+	if f.Dir == wire.ServerToClient || f.Dir == wire.ClientToServer && f.Kind == wire.Request {
 		r.alive = f.Seq
 	}
-	switch {
-	case r.deliberate(f):
-	case f.Kind == wire.Request && !out && mcp.IsInput(f.Method):
-		r.question(f, a)
-	case f.Kind == wire.Request && !out:
+	switch e.kind {
+	case request:
+		r.request(f)
+	case response, inputRequired:
+		r.response(f, e)
+	case listQuestions:
+		r.ask(f, 0, e)
+	case question:
+		r.question(f, e)
+	case answer:
+		r.answer(f, e)
+	case faultyAnswer: // a note settles its question
+		if q := r.edit(e.question); q != nil && q.AnswerSeq == 0 {
+			q.AnswerSeq, q.AnswerUnseen = f.Seq, !r.shown
+			if f.Kind == wire.Error {
+				q.Error = r.part(f.Message.Error)
+			}
+		}
+	case serverRequest:
 		if r.revision < mcp.Revision20260728 {
 			return
 		}
 		if f.Method == mcp.MethodPing {
-			r.call.Unsent = f.Method
+			c.Unsent = f.Method
 		}
-		r.call.step(Step{At: r.clock, Kind: StepAsked, Text: f.Method + ", which is not answered: " + mcp.RequestsAreGone, Seq: f.Seq})
-	case f.Kind == wire.Request:
-		r.request(f)
-	case required(f):
-		r.ask(f, inputOf(f, r.revision), 0, a)
-	case f.Kind.IsResponse() || f.Pair != 0:
-		if i, ok := r.asked(f.Pair); ok {
-			r.answer(i, f)
-		} else {
-			r.response(f, a)
+		c.step(Step{At: r.clock, Kind: StepAsked, Text: f.Method + ", which is not answered: " + mcp.RequestsAreGone, Seq: f.Seq})
+	case note:
+		r.noted(f, e)
+	case stopped:
+		if c.State == Running && !r.ended {
+			c.State, c.Ended = Stopped, r.clock
+			c.step(Step{At: r.clock, Kind: StepStopped, Text: "stopped"})
 		}
-	case f.Dir == wire.Meta:
-		r.noted(f, a)
-	case f.Method == mcp.NotificationCancelled && out:
-		c := &r.call
-		if c.State != Running || r.ended {
+	case cancelled:
+		i, ok := r.find(e.question)
+		if !ok || c.Questions[i].State != Pending && (c.Questions[i].State != Withdrawn || c.Questions[i].By != ByPolicy) {
 			return
 		}
-		c.State, c.Ended = Stopped, r.clock
-		c.step(Step{At: r.clock, Kind: StepStopped, Text: "stopped"})
-	case f.Method == mcp.NotificationCancelled:
-		about := wire.IDKey(rawjson.Member(f.Message.Params, "requestId"))
-		for i, q := range r.call.Questions {
-			if q.Via != elicit.ByRequest || q.id != about || q.State != Pending && (q.State != Withdrawn || q.By != ByPolicy) {
-				continue
-			}
-			q = r.call.edit(i)
-			reason := "cancelled by the server"
-			if why := rawjson.Text(rawjson.Member(f.Message.Params, "reason")); r.shown && why != "" {
-				reason += ": " + why
-			}
-			q.By = ByServer
-			r.settle(q, Withdrawn, reason)
-			return
+		q := c.edit(i)
+		reason := "cancelled by the server"
+		if why := rawjson.Text(rawjson.Member(f.Message.Params, "reason")); r.shown && why != "" {
+			reason += ": " + why
 		}
-	case f.Method == mcp.NotificationElicitComplete:
-		i, ok := r.visits[rawjson.Text(rawjson.Member(f.Message.Params, "elicitationId"))]
-		if ok && r.call.Questions[i].CompletedSeq == 0 {
-			q := r.call.edit(i)
+		q.By = ByServer
+		r.settle(q, Withdrawn, reason)
+	case urlDone:
+		if i, ok := r.find(e.question); ok && c.Questions[i].CompletedSeq == 0 {
+			q := c.edit(i)
 			q.Completed, q.CompletedSeq = r.clock, f.Seq
 			q.foresee()
 		}
-	case changesList(f.Method):
-		r.call.step(Step{At: f.Time, Kind: StepList, Text: f.Method, Seq: f.Seq})
-	case f.Method == mcp.NotificationMessage:
-		if r.call.Logs++; r.call.Logs <= toldMost {
-			r.call.step(Step{At: f.Time, Kind: StepLog, Text: f.Summary(), Seq: f.Seq})
+	case listChanged:
+		c.step(Step{At: f.Time, Kind: StepList, Text: f.Method, Seq: f.Seq})
+	case logMessage:
+		if c.Logs++; c.Logs <= reportStepsMost {
+			c.step(Step{At: f.Time, Kind: StepLog, Text: f.Summary(), Seq: f.Seq})
 		}
-	case f.Method == mcp.NotificationProgress:
+	case progress:
 		p := progressOf(f.Message.Params)
-		r.call.Progress = &p
-		if r.reports++; r.reports <= toldMost {
-			r.call.step(Step{At: f.Time, Kind: StepProgress, Text: p.Words(), Seq: f.Seq})
+		c.Progress = &p
+		if r.reports++; r.reports <= reportStepsMost {
+			c.step(Step{At: f.Time, Kind: StepProgress, Text: p.Words(), Seq: f.Seq})
 		}
 	}
+}
+
+// find returns the index in Questions of a question of the call, which the events count
+// from 1. It is missing if its frame is not chosen.
+func (r *reduction) find(nth uint32) (int, bool) {
+	return slices.BinarySearchFunc(r.call.Questions, nth, func(q *Question, nth uint32) int { return cmp.Compare(q.nth, nth) })
+}
+
+// edit returns a copy of a question for changes, nil if it is missing.
+func (r *reduction) edit(nth uint32) *Question {
+	if i, ok := r.find(nth); ok {
+		return r.call.edit(i)
+	}
+	return nil
 }
 
 // request begins a round. Its inputResponses answer the questions of the round
@@ -187,7 +185,6 @@ func (r *reduction) request(f *wire.Frame) {
 		}
 	}
 	r.opened = len(c.Questions)
-	r.rounds[f.Seq] = len(c.Rounds)
 	c.Rounds = append(c.Rounds, Round{Number: len(c.Rounds) + 1, Request: f.Seq, Began: r.clock})
 	c.State, c.Result, c.Error, c.ResultSeq, c.Failure, c.Ended = Running, nil, nil, 0, "", time.Time{}
 	step := Step{At: r.clock, Kind: StepCalled, Text: c.Name, Seq: f.Seq}
@@ -254,21 +251,21 @@ func (c *Call) settle(q *Question, state QuestionState, reason string, at time.T
 	c.step(step)
 }
 
-func (r *reduction) response(f *wire.Frame, a about) {
+func (r *reduction) response(f *wire.Frame, e item) {
 	c := &r.call
-	i, ok := r.rounds[f.Pair]
-	if !ok || c.Rounds[i].Response != 0 {
+	i := len(c.Rounds) - 1
+	for i >= 0 && c.Rounds[i].Request != f.Pair {
+		i--
+	}
+	if i < 0 || c.Rounds[i].Response != 0 {
 		return
 	}
 	round := &c.Rounds[i]
 	round.Response, round.Ended = f.Seq, r.clock
-	var in input
-	if mcp.AsksForInput(f.Method) {
-		in = inputOf(f, r.revision)
-	}
-	round.Questions = len(in.asked)
 	r.opened = len(c.Questions)
-	r.ask(f, in, round.Number, a)
+	if e.kind == inputRequired {
+		round.Questions = r.ask(f, round.Number, e)
+	}
 	if c.State == Stopped || r.ended {
 		return
 	}
@@ -276,9 +273,9 @@ func (r *reduction) response(f *wire.Frame, a about) {
 		c.ResultSeq = f.Seq
 	}
 	switch {
-	case in.wanted && f.Kind == wire.Result:
+	case e.kind == inputRequired && f.Kind == wire.Result:
 		c.State, c.ResultSeq = Waiting, 0
-	case in.wanted:
+	case e.kind == inputRequired:
 		c.State, c.Error = Waiting, r.part(f.Message.Error)
 	default:
 		r.over(f)

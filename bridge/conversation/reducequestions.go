@@ -12,51 +12,38 @@ import (
 	"elicitation-inspector/bridge/wire"
 )
 
-// ask adds the questions in a response; round is 0 if it belongs to no call.
-func (r *reduction) ask(f *wire.Frame, in input, round int, a about) {
-	if !r.shown {
-		return
-	}
+// ask adds the questions in a response, and returns how many there are; round is 0 if it
+// belongs to no call.
+func (r *reduction) ask(f *wire.Frame, round int, e item) int {
 	list := ""
 	if mcp.IsList(f.Method) {
 		list = f.Method
 	}
-	for k, asked := range in.asked {
-		i := r.put(Question{
-			Number: a.number + k, Place: k + 1, Of: len(in.asked), Method: asked.Method, Via: asked.Via, Stream: f.Stream, List: list,
-			Key: asked.Key, Pointer: asked.Pointer, Round: round, Params: r.part(asked.Params), AskedSeq: f.Seq,
-		})
-		if f.Question != 0 {
-			r.known[f.Question+k] = i
+	all := elicit.AskedIn(f.Message)
+	for k, asked := range all {
+		if r.shown {
+			r.put(Question{
+				Number: e.number + k, Place: k + 1, Of: len(all), Method: asked.Method, Via: asked.Via, Stream: f.Stream, List: list,
+				Key: asked.Key, Pointer: asked.Pointer, Round: round, Params: r.part(asked.Params), AskedSeq: f.Seq, nth: e.question + uint32(k),
+			})
 		}
 	}
+	return len(all)
 }
 
-func (r *reduction) asked(seq int64) (int, bool) {
-	i, ok := slices.BinarySearchFunc(r.call.Questions, seq, func(q *Question, seq int64) int { return cmp.Compare(q.AskedSeq, seq) })
-	return i, ok && r.call.Questions[i].Via == elicit.ByRequest
-}
-
-func (r *reduction) put(q Question) int {
+func (r *reduction) put(q Question) {
 	c := &r.call
 	q.Asked, q.isURL = r.clock, q.URL() != ""
 	c.Questions = append(c.Questions, &q)
-	i := len(c.Questions) - 1
-	if q.Method == mcp.MethodElicit {
-		if id := rawjson.Text(rawjson.Member(q.Params, "elicitationId")); id != "" {
-			r.visits[id] = i
-		}
-	}
 	c.step(Step{At: r.clock, Kind: StepAsked, Text: q.Title(), Question: q.Number})
 	r.kept += len(q.Params)
-	return i
 }
 
-func (r *reduction) question(f *wire.Frame, a about) {
+func (r *reduction) question(f *wire.Frame, e item) {
 	q := Question{
-		Number: a.number, Place: 1, Of: 1, Method: f.Method, Via: elicit.ByRequest, Stream: f.Stream, Pointer: "/params",
-		Guessed: a.guessed, Params: r.part(f.Message.Params), AskedSeq: f.Seq, AskedUnseen: !r.shown,
-		id: wire.IDKey(f.Message.ID),
+		Number: e.number, Place: 1, Of: 1, Method: f.Method, Via: elicit.ByRequest, Stream: f.Stream, Pointer: "/params",
+		Guessed: e.guessed, Params: r.part(f.Message.Params), AskedSeq: f.Seq, AskedUnseen: !r.shown,
+		nth: e.question,
 	}
 	for _, round := range r.call.Rounds {
 		if round.Response == 0 {
@@ -66,14 +53,12 @@ func (r *reduction) question(f *wire.Frame, a about) {
 	if words := rawjson.Member(f.Message.Params, "message"); !r.shown && f.Method == mcp.MethodElicit && words != nil && len(words) <= partMost {
 		q.Params = slices.Concat([]byte(`{"message":`), words, []byte("}"))
 	}
-	i := r.put(q)
-	if f.Question != 0 {
-		r.known[f.Question] = i
-	}
+	r.put(q)
 }
 
-func (r *reduction) answer(i int, f *wire.Frame) {
-	if r.call.Questions[i].AnswerSeq != 0 {
+func (r *reduction) answer(f *wire.Frame, e item) {
+	i, ok := r.find(e.question)
+	if !ok || r.call.Questions[i].AnswerSeq != 0 {
 		return
 	}
 	q := r.call.edit(i)
@@ -113,7 +98,7 @@ func (r *reduction) settled(q *Question, f *wire.Frame) {
 	r.call.settle(q, stateNamed(n.State), n.Why, at)
 }
 
-func (r *reduction) noted(f *wire.Frame, a about) {
+func (r *reduction) noted(f *wire.Frame, e item) {
 	n := f.Note
 	if n == nil || !r.shown {
 		return
@@ -126,9 +111,9 @@ func (r *reduction) noted(f *wire.Frame, a about) {
 	case wire.NoteEnded:
 		r.end(n, at)
 	case wire.NoteStrayResponse:
-		r.call.step(Step{At: at, Kind: StepStray, Text: n.Words(f), Seq: cmp.Or(a.stray, f.Seq)})
+		r.call.step(Step{At: at, Kind: StepStray, Text: n.Words(f), Seq: cmp.Or(e.stray, f.Seq)})
 	case wire.NoteAnswered:
-		if q := r.about(f); q != nil {
+		if q := r.notedQuestion(f, e); q != nil {
 			switch n.Completion {
 			case "completed":
 				q.Completion = CompletionDone
@@ -143,7 +128,7 @@ func (r *reduction) noted(f *wire.Frame, a about) {
 			r.call.settle(q, Answered, n.Why, at)
 		}
 	case wire.NoteMisbehaved:
-		if q := r.about(f); q != nil {
+		if q := r.notedQuestion(f, e); q != nil {
 			if q.State != Pending {
 				return
 			}
@@ -152,26 +137,10 @@ func (r *reduction) noted(f *wire.Frame, a about) {
 			r.call.settle(q, Answered, "deliberate: "+f.Note.Why, at)
 		}
 	case wire.NoteSettled:
-		if q := r.about(f); q != nil {
+		if q := r.notedQuestion(f, e); q != nil {
 			r.settled(q, f)
 		}
 	}
-}
-
-// deliberate records the first deliberately wrong frame that was sent in place of an
-// answer. It reports whether f is such a frame.
-func (r *reduction) deliberate(f *wire.Frame) bool {
-	if f.Fault == "" || f.Dir != wire.ClientToServer || f.Question == 0 {
-		return false
-	}
-	if i, ok := r.known[f.Question]; ok && r.call.Questions[i].AnswerSeq == 0 {
-		q := r.call.edit(i)
-		q.AnswerSeq, q.AnswerUnseen = f.Seq, !r.shown
-		if f.Kind == wire.Error {
-			q.Error = r.part(f.Message.Error)
-		}
-	}
-	return true
 }
 
 func (r *reduction) end(n *wire.Note, at time.Time) {
@@ -190,11 +159,11 @@ func (r *reduction) end(n *wire.Note, at time.Time) {
 	c.step(step)
 }
 
-// about returns a copy of the question that a note refers to, for changes; nil if
-// none matches.
-func (r *reduction) about(f *wire.Frame) *Question {
-	if i, ok := r.known[f.Question]; ok {
-		return r.call.edit(i)
+// notedQuestion returns a copy of the question that a note refers to, for changes; nil if
+// none matches. A note that has no number of a question has its round and pointer.
+func (r *reduction) notedQuestion(f *wire.Frame, e item) *Question {
+	if q := r.edit(e.question); q != nil {
+		return q
 	}
 	for i, q := range r.call.Questions {
 		if q.Via != elicit.ByRequest && q.Round == f.Round && q.Pointer == f.Note.Pointer {

@@ -91,7 +91,7 @@ func (c *Conversation) Servers() []Server {
 	return out
 }
 
-func (c *Conversation) serverOf(f *clue) *Server {
+func (c *Conversation) serverOf(f *frame) *Server {
 	label := f.Server
 	if label == "" {
 		label = Unnamed
@@ -113,7 +113,7 @@ func (c *Conversation) serverOf(f *clue) *Server {
 	return s
 }
 
-func (c *Conversation) greeted(s *session, f *clue) {
+func (c *Conversation) greeted(s *session, f *frame) {
 	switch {
 	case f.Kind == wire.Request && f.Dir == wire.ClientToServer:
 		if f.Method == mcp.MethodInitialize {

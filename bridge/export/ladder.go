@@ -249,7 +249,7 @@ func runs(frames []wire.Row) []int {
 	out := make([]int, len(frames))
 	for i := 0; i < len(frames); {
 		n := 0
-		for i+n < len(frames) && frames[i+n].Kind == wire.Notification && conversation.OnlyTells(frames[i+n].Method) {
+		for i+n < len(frames) && frames[i+n].Kind == wire.Notification && conversation.IsReport(frames[i+n].Method) {
 			n++
 		}
 		if n > runMost {
