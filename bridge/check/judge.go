@@ -250,6 +250,10 @@ func (j *judgement) missing(m Made) (what string, seq int64) {
 	switch {
 	case lost:
 		return "The call got no response: " + f.Note.Words(&f), seq
+	case slices.ContainsFunc(m.Frames, func(r wire.Row) bool { // the client had ended the call
+		return r.Seq < seq && r.Dir == wire.ClientToServer && r.Method == mcp.NotificationCancelled
+	}):
+		return "The call got no response: " + strings.TrimSuffix(m.Failure, "."), 0
 	case f.Status >= 500:
 		return fmt.Sprintf("The call got HTTP status %d in place of a response", f.Status), seq
 	}

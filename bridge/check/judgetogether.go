@@ -4,9 +4,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
-	"strings"
 
 	"elicitation-inspector/bridge/conversation"
+	"elicitation-inspector/bridge/elicit"
 	"elicitation-inspector/bridge/fault"
 	"elicitation-inspector/bridge/rawjson"
 	"elicitation-inspector/bridge/wording"
@@ -152,8 +152,9 @@ func (j *judgement) crossed() {
 	}
 }
 
-// kept judges whether an accepted call shows the answer that honest calls gave, in other
-// sessions, in place of its own.
+// kept judges whether an accepted call shows the address that the check made up for honest
+// calls, in other sessions, in place of its own. Any other value may be one that the server
+// prints whatever is answered.
 func (j *judgement) kept(list []*judgement) {
 	if len(j.Calls) != 1 || !j.Calls[0].succeeded() || against(j.Honest, j.Calls[0].Result, nil, unchanged) != same {
 		return
@@ -167,7 +168,7 @@ func (j *judgement) kept(list []*judgement) {
 			for name, value := range rawjson.Members(contentOf(h.Questions[i])) {
 				own := rawjson.Member(contentOf(q), name)
 				switch {
-				case own == nil || equal(own, value) || !isDistinct(value) || !strings.ContainsAny(rawjson.Text(value), "@0123456789"):
+				case rawjson.Text(value) != elicit.MadeUpEmail || own == nil || equal(own, value):
 				case !shows(m.Result, value) || shows(m.Result, own) || shows(m.Arguments, value):
 				case slices.ContainsFunc(m.Questions, func(q *conversation.Question) bool { return shows(q.Params, value) }):
 				case slices.ContainsFunc(list, func(other *judgement) bool { return other.lacks != nil && shows(other.Calls[0].Result, value) }):

@@ -150,7 +150,11 @@ func (m *made) converse(ctx context.Context, place *slot, c *chosen, t *trial, l
 		})
 		return list, err
 	}
-	var err error
+	server, err := m.session.Server()
+	if err != nil {
+		m.Unconnected = err.Error()
+		return out
+	}
 	var used json.RawMessage
 	if t.before != nil {
 		_, err = call(t.before.arguments, t.before.answers, 1, limit)
@@ -175,10 +179,10 @@ func (m *made) converse(ctx context.Context, place *slot, c *chosen, t *trial, l
 	}
 	if t.Behaviour == "new-session" {
 		for goesOn := true; goesOn; {
-			goesOn = m.goOn(ctx, &out)
+			goesOn = m.goOn(ctx, server.Since, &out)
 		}
 	}
-	if server, err := m.session.Server(); err != nil || server.State != live.Ready || t.ends || t.alone {
+	if server, err = m.session.Server(); err != nil || server.State != live.Ready || t.ends || t.alone {
 		return out
 	}
 	if t.Behaviour == behaviourAccept && out.calls[0].TimedOut { // the next call would take as long
@@ -233,13 +237,13 @@ func (m *made) lastState() json.RawMessage {
 	return nil
 }
 
-// goOn waits for a session that the fault new-session starts, and for the call that
-// continues in it. It reports whether that call, too, ended without a response, so that it
-// may go on in one more session.
-func (m *made) goOn(ctx context.Context, out *outcomes) bool {
+// goOn waits for a session that the fault new-session starts in place of the one that has
+// been ready since a time, and for the call that continues in it. It reports whether that
+// call, too, ended without a response, so that it may go on in one more session.
+func (m *made) goOn(ctx context.Context, since time.Time, out *outcomes) bool {
 	ctx, done := context.WithTimeout(ctx, out.limit)
 	defer done()
-	if m.session.Connected(ctx) != nil || m.Revision != mcp.Revision20260728 || len(out.calls) > m.trial.sessions {
+	if m.session.Reconnected(ctx, since) != nil || m.Revision != mcp.Revision20260728 || len(out.calls) > m.trial.sessions {
 		return false
 	}
 	again, err := m.session.Await(ctx, out.calls[len(out.calls)-1].Number+1)

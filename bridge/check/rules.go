@@ -180,7 +180,7 @@ var rules = []Rule{
 	{
 		ID:       ruleCrossed,
 		Breaks:   "calls at the same time that get each other's answers",
-		Evidence: "a call's result is that of an honest call with the content of another call in it; or it is that of honest calls word for word, with a made-up value that they sent (with a digit or @ in it), where this call sent another one, and nothing else in the call has that value; or, where the wire does not tell whose question it was, two results have the same content and one content is lost",
+		Evidence: "a call's result is that of an honest call with the content of another call in it; or it is that of honest calls word for word, with the mail address that the check had made up for them, where this call sent another one, and nothing else in the call has that address; or, where the wire does not tell whose question it was, two results have the same content and one content is lost",
 		Unclear:  "the answers could not differ, or the results do not show them",
 		Sources: always(must(pageBasic, "Result Responses")).but(mcp.Revision20250618, must(pageBasic, "Responses")).
 			but(mcp.Revision20260728, must(pageBasic, "Statelessness")),

@@ -98,7 +98,7 @@ func TestMadeUpArguments(t *testing.T) {
 		`{"type":"object","properties":{"a":{"type":"string","default":"x"},"b":{"type":"integer","examples":[7]}},"required":["b"]}`:      `{"a":"x","b":7}`,
 		`{"type":"object","properties":{"a":{"type":"integer","minimum":3,"examples":[1]},"b":{"enum":["p","q"]}},"required":["a","b"]}`:   `{"a":3,"b":"p"}`,
 		`{"type":"object","properties":{"a":{"type":"object","properties":{"b":{"type":"boolean"}},"required":["b"]}},"required":["a"]}`:   `{"a":{"b":true}}`,
-		`{"type":"object","properties":{"a":{"type":"string","format":"email"},"b":{"type":"string","minLength":6}},"required":["a","b"]}`: `{"a":"ada@example.com","b":"textxx"}`,
+		`{"type":"object","properties":{"a":{"type":"string","format":"email"},"b":{"type":"string","minLength":6}},"required":["a","b"]}`: `{"a":"made.up.4711@example.com","b":"textxx"}`,
 	} {
 		got, err := elicit.Arguments([]byte(schema))
 		if err != nil || string(got) != want {
@@ -397,5 +397,81 @@ func TestSessionsThatAreRefused(t *testing.T) {
 	}
 	if !slices.ContainsFunc(report.Results, func(r Result) bool { return r.Behaviour == behaviourNone && r.Verdict == Inconclusive }) {
 		t.Errorf("%+v", report.Results)
+	}
+}
+
+// TestNewSessionIsStarted expects the behaviour new-session to wait for its new session, and
+// to say the same of each call, whether or not the server still answered the one that ended.
+func TestNewSessionIsStarted(t *testing.T) {
+	t.Parallel()
+	var began atomic.Int32
+	server := func() *sdk.Server {
+		began.Add(1)
+		server := sdk.NewServer(&sdk.Implementation{Name: "many", Version: "1"}, nil)
+		for i := range 8 {
+			server.AddTool(&sdk.Tool{Name: fmt.Sprint("tool", i), InputSchema: json.RawMessage(`{"type":"object"}`)}, func(ctx context.Context, r *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
+				answer, err := r.Session.Elicit(ctx, &sdk.ElicitParams{Message: "Shall it?", RequestedSchema: json.RawMessage(`{"type":"object","properties":{}}`)})
+				if err != nil {
+					return nil, err
+				}
+				return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: answer.Action}}}, nil
+			})
+		}
+		return server
+	}
+	check := func(behaviours ...string) (*Report, int32) {
+		before := began.Load()
+		report, err := Run(t.Context(), Options{
+			Server: headless.Config{Target: transport.Spec{Name: "many", Builtin: server}}, Jobs: 4,
+			Revisions: []string{mcp.Revision20251125}, Behaviours: behaviours,
+		})
+		if err != nil || report.Stopped != "" {
+			t.Fatalf("%v, stopped: %s", err, report.Stopped)
+		}
+		return report, began.Load() - before
+	}
+	_, honest := check(behaviourAccept)
+	report, sessions := check("new-session")
+	if sessions -= honest; sessions != 2*8 {
+		t.Errorf("eight trials had %d sessions", sessions)
+	}
+	for _, r := range report.Results {
+		if !slices.Equal(verdictsOf(r.Findings, Inconclusive), []string{"no-response inconclusive"}) {
+			t.Errorf("%s: %s, %+v", report.Calls[r.Call].Key, r.Outcome, r.Findings)
+		}
+	}
+}
+
+// TestConstantsAreNoAnswers expects a server not to be blamed for a text that it always
+// prints, though honest calls, whose answers a user has given, sent the same.
+func TestConstantsAreNoAnswers(t *testing.T) {
+	t.Parallel()
+	const constant = "ada@example.com"
+	rules, err := script.Parse("answers", []byte("answers: [{answer: {accept: {friend: "+constant+"}}}]"), os.LookupEnv)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, honest := range [][]*script.Script{nil, {rules}} {
+		server := sdk.NewServer(&sdk.Implementation{Name: "mail", Version: "1"}, nil)
+		server.AddTool(&sdk.Tool{Name: "bill", InputSchema: json.RawMessage(`{"type":"object"}`)}, func(ctx context.Context, r *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
+			answer, err := r.Session.Elicit(ctx, &sdk.ElicitParams{Message: "To whom?", RequestedSchema: json.RawMessage(`{"type":"object","properties":{"friend":{"type":"string","format":"email"}},"required":["friend"]}`)})
+			text := "Nothing was sent."
+			if err == nil && answer.Action == "accept" {
+				text = "The bill was sent from " + constant
+			}
+			return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: text}}}, nil
+		})
+		report, err := Run(t.Context(), Options{
+			Server: headless.Config{Target: transport.Spec{Name: "mail", Builtin: func() *sdk.Server { return server }}}, Jobs: 4, Honest: honest,
+			Revisions: []string{mcp.Revision20251125}, Behaviours: []string{behaviourOther, behaviourDecline},
+		})
+		if err != nil || report.Stopped != "" {
+			t.Fatalf("%v, stopped: %s", err, report.Stopped)
+		}
+		for _, r := range report.Results {
+			if r.Verdict != Pass {
+				t.Errorf("%s: %+v", r.Behaviour, r.Findings)
+			}
+		}
 	}
 }

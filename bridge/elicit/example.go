@@ -145,8 +145,12 @@ func Bound(n *int, otherwise int) int {
 	return *n
 }
 
+// MadeUpEmail is the address in made-up content. No server is likely to have it from
+// elsewhere.
+const MadeUpEmail = "made.up.4711@example.com"
+
 var formatted = map[string]string{
-	"email": "ada@example.com", "uri": "https://example.com/", "date": "2026-01-31", "date-time": "2026-01-31T12:00:00Z",
+	"email": MadeUpEmail, "uri": "https://example.com/", "date": "2026-01-31", "date-time": "2026-01-31T12:00:00Z",
 	"time": "12:00:00Z", "hostname": "example.com", "ipv4": "192.0.2.1", "ipv6": "2001:db8::1",
 	"uuid": "123e4567-e89b-42d3-a456-426614174000",
 }

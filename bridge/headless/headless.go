@@ -111,7 +111,11 @@ func Start(c Config) (s *Session, err error) {
 }
 
 // Connected waits until the server is ready. The error says why it is not.
-func (s *Session) Connected(ctx context.Context) error {
+func (s *Session) Connected(ctx context.Context) error { return s.Reconnected(ctx, time.Time{}) }
+
+// Reconnected is Connected for a server that gets another session than the one that has been
+// ready since a time.
+func (s *Session) Reconnected(ctx context.Context, since time.Time) error {
 	var limit <-chan time.Time
 	var timer *time.Timer
 	if s.config.Timeout > 0 {
@@ -124,7 +128,7 @@ func (s *Session) Connected(ctx context.Context) error {
 		switch {
 		case err != nil:
 			return err
-		case server.State == live.Ready:
+		case server.State == live.Ready && server.Since != since:
 			return nil
 		case server.State == live.Failed, server.State == live.Ended:
 			return fmt.Errorf("%w to %s: %s", ErrConnect, server.Label, server.Reason)

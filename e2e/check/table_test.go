@@ -46,13 +46,49 @@ func TestDemo(t *testing.T) {
 	table(t, transport.Spec{Name: demo.Name, Builtin: server.MCP}, faulty.PlantedInDemo())
 }
 
-// TestRightServersAreClean checks that a check finds nothing in servers without faults.
+// TestRightServersAreClean checks that a check finds nothing in fourteen servers without
+// faults: of three SDKs and by hand, over stdio and HTTP, with and without a witness, and
+// in servers that are slow, random in what they say, strict, refuse what is accepted, or
+// have one dialogue at a time.
 func TestRightServersAreClean(t *testing.T) {
 	t.Parallel()
-	for name, command := range servers.Right(t) {
-		t.Run(name, func(t *testing.T) {
+	commands := servers.Right(t)
+	var specs []transport.Spec
+	for name, command := range commands {
+		specs = append(specs, transport.Spec{Name: name, Command: command})
+	}
+	for name, url := range servers.RightOverHTTP(t, commands) {
+		specs = append(specs, transport.Spec{Name: name + " over HTTP", URL: url})
+	}
+	gosdk := commands["gosdk"]
+	for _, kind := range []string{"slow", "random", "strict", "refusing"} {
+		specs = append(specs, transport.Spec{Name: kind, Command: append(slices.Clone(gosdk), "-"+kind)})
+	}
+	t.Run("one dialogue", func(t *testing.T) {
+		t.Parallel()
+		one := transport.Spec{Name: "one dialogue", URL: servers.GoSDKRight(t, gosdk, "-alone")}
+		for i, item := range catalogOf(t, one) { // two checks at the same time would be in each other's way
+			tried(t, one, item, i, nil, "")
+		}
+	})
+	for _, spec := range specs {
+		t.Run(spec.Name, func(t *testing.T) {
 			t.Parallel()
-			table(t, transport.Spec{Name: name, Command: command}, nil)
+			table(t, spec, nil)
+		})
+	}
+	for _, over := range []string{"stdio", "HTTP"} {
+		t.Run("with a witness, over "+over, func(t *testing.T) {
+			t.Parallel()
+			for i, tool := range []string{"plan_workshop", "cancel_booking", "book_room", "rent_bike"} {
+				ledger := orders(t)
+				spec, revisions := transport.Spec{Name: "ledger", Command: append(slices.Clone(gosdk), "-ledger", ledger)}, mcp.Revisions
+				if over == "HTTP" {
+					revisions = mcp.Revisions[1:] // its SDK speaks the newest one only without sessions
+					spec = transport.Spec{Name: "ledger", URL: servers.GoSDKRight(t, gosdk, "-ledger", ledger)}
+				}
+				tried(t, spec, &offered{Item: conversation.Item{Kind: conversation.Tool, Key: tool}, revisions: revisions}, i, nil, "command:cat "+ledger)
+			}
 		})
 	}
 }

@@ -2,6 +2,7 @@ package servers
 
 import (
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"elicitation-inspector/e2e/internal/inspector"
@@ -22,4 +23,27 @@ func Right(t testing.TB) map[string][]string {
 	}
 	commands["typescript"] = nodeScript(t, typescript.Script)
 	return commands
+}
+
+// RightOverHTTP starts those of the commands of [Right] that serve over Streamable
+// HTTP, and returns their addresses by name.
+func RightOverHTTP(t testing.TB, commands map[string][]string) map[string]string {
+	t.Helper()
+	port := freePort(t)
+	listen(t, "listening at", []string{"PORT=" + port}, commands["typescript"]...)
+	urls := map[string]string{"typescript": "http://127.0.0.1:" + port + "/mcp"}
+	address := "127.0.0.1:" + freePort(t)
+	listen(t, "listening at", nil, append(commands["mcpgo"], address)...)
+	urls["mcpgo"] = "http://" + address + "/mcp"
+	urls["gosdk"] = GoSDKRight(t, commands["gosdk"])
+	return urls
+}
+
+// GoSDKRight starts the command gosdk of [Right] over Streamable HTTP, and returns its
+// address.
+func GoSDKRight(t testing.TB, command []string, flags ...string) string {
+	t.Helper()
+	address := "127.0.0.1:" + freePort(t)
+	listen(t, "listening at", nil, slices.Concat(command, []string{"-http", address}, flags)...)
+	return "http://" + address + "/"
 }

@@ -10,18 +10,34 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"errors"
+	"flag"
 	"fmt"
 	"log"
+	"net"
+	"net/http"
 	"net/mail"
 	"net/url"
+	"os"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/google/jsonschema-go/jsonschema"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
+var (
+	address  = flag.String("http", "", "serve Streamable HTTP at this address in place of stdio")
+	slow     = flag.Bool("slow", false, "work for a second in each request")
+	random   = flag.Bool("random", false, "end each result with a reference and the time")
+	strict   = flag.Bool("strict", false, "refuse an answer that does not fit with a JSON-RPC error")
+	refusing = flag.Bool("refusing", false, "have nothing left, whatever is accepted")
+	alone    = flag.Bool("alone", false, "have one dialogue at a time")
+	ledger   = flag.String("ledger", "", "append a line to this file for all that is done")
+)
+
 func main() {
+	flag.Parse()
 	s := mcp.NewServer(&mcp.Implementation{Name: "right-gosdk", Version: "1.0.0"}, nil)
 	none := json.RawMessage(`{"type":"object","additionalProperties":false}`)
 	s.AddTool(&mcp.Tool{Name: "plan_workshop", Title: "Plan a workshop", Description: "Asks for everything about a workshop, in one form.", InputSchema: none}, told(planWorkshop))
@@ -30,6 +46,14 @@ func main() {
 	s.AddTool(&mcp.Tool{Name: "book_room", Title: "Book a room", Description: "Asks for the house, and then for a room in it.", InputSchema: none}, told(bookRoom))
 	s.AddTool(&mcp.Tool{Name: "rent_bike", Title: "Rent a bicycle", Description: "Asks whether the bicycle of the arguments is to be rented.",
 		InputSchema: json.RawMessage(`{"type":"object","properties":{"bike":{"type":"string"}},"required":["bike"]}`)}, told(rentBike))
+	if *address != "" {
+		l, err := net.Listen("tcp", *address)
+		if err != nil {
+			log.Fatal(err)
+		}
+		log.Print("listening at ", *address)
+		log.Fatal(http.Serve(l, mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return s }, nil)))
+	}
 	if err := s.Run(context.Background(), &mcp.StdioTransport{}); err != nil {
 		log.Print(err) // the client has closed the connection
 	}
@@ -63,8 +87,8 @@ func planWorkshop(ctx context.Context, v *visit) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return fmt.Sprintf("%v for %v people on %v (%v) is planned; questions go to %v.",
-		content["title"], content["people"], content["day"], content["level"], content["contact"]), nil
+	return v.did("%v for %v people on %v (%v) is planned; questions go to %v.",
+		content["title"], content["people"], content["day"], content["level"], content["contact"])
 }
 
 func payDeposit(ctx context.Context, v *visit) (string, error) {
@@ -77,7 +101,7 @@ func payDeposit(ctx context.Context, v *visit) (string, error) {
 	if answer.Action != "accept" {
 		return "The deposit is not paid.", nil
 	}
-	return "Once the payment has come in, the booking is confirmed by post.", nil
+	return v.did("Once the payment has come in, the booking is confirmed by post.")
 }
 
 func cancelBooking(ctx context.Context, v *visit) (string, error) {
@@ -91,7 +115,7 @@ func cancelBooking(ctx context.Context, v *visit) (string, error) {
 	case content["sure"] != true:
 		return "The booking stays as it is.", nil
 	}
-	return "The booking of Saturday is cancelled.", nil
+	return v.did("The booking of Saturday is cancelled.")
 }
 
 func rentBike(ctx context.Context, v *visit) (string, error) {
@@ -103,7 +127,7 @@ func rentBike(ctx context.Context, v *visit) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return fmt.Sprintf("The bicycle %s is yours for %v days.", arguments.Bike, content["days"]), nil
+	return v.did("The bicycle %s is yours for %v days.", arguments.Bike, content["days"])
 }
 
 func bookRoom(ctx context.Context, v *visit) (string, error) {
@@ -116,13 +140,14 @@ func bookRoom(ctx context.Context, v *visit) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return fmt.Sprintf("Room %v in the %v is booked for %v.", room["room"], house["house"], room["guest"]), nil
+	return v.did("Room %v in the %v is booked for %v.", room["room"], house["house"], room["guest"])
 }
 
 // visit is one request of a call. Each round runs the story from its start.
 type visit struct {
 	request *mcp.CallToolRequest
 	answers map[string]*mcp.ElicitResult // known answers, by question; since 2026-07-28
+	call    string                       // names the call in all of its rounds; since 2026-07-28
 }
 
 // round is the error that ends a request with a question.
@@ -132,14 +157,77 @@ func (round) Error() string { return "input is required" }
 
 var (
 	errRefused = errors.New("you said no, so nothing was done")
+	errUnfit   = errors.New("the answer does not fit the question")
 	key        = func() []byte { k := make([]byte, 32); rand.Read(k); return k }()
 )
+
+// dialogue holds the call under way, with -alone.
+var dialogue = make(chan struct{}, 1)
+
+// begin waits until the story of a call may be told.
+func begin(ctx context.Context) (end func(), err error) {
+	end = func() {}
+	if *alone {
+		ctx, cancel := context.WithTimeout(ctx, 10*time.Second) // as any server, it does not wait for ever for a client that is gone
+		defer cancel()
+		select {
+		case dialogue <- struct{}{}:
+			end = func() { <-dialogue }
+		case <-ctx.Done():
+			return end, ctx.Err()
+		}
+	}
+	if *slow {
+		select {
+		case <-time.After(time.Second):
+		case <-ctx.Done():
+			return end, ctx.Err()
+		}
+	}
+	return end, nil
+}
+
+var (
+	writing sync.Mutex
+	written = map[string]bool{} // the calls that are in the ledger
+)
+
+// did writes into the ledger what a call did, once, and returns it as the result.
+func (v *visit) did(format string, values ...any) (string, error) {
+	if *refusing {
+		return "", errors.New("there is nothing left")
+	}
+	text := fmt.Sprintf(format, values...)
+	if *random {
+		text += fmt.Sprintf(" Reference %s, %s.", rand.Text(), time.Now().Format(time.TimeOnly))
+	}
+	if *ledger == "" {
+		return text, nil
+	}
+	writing.Lock()
+	defer writing.Unlock()
+	if v.call != "" && written[v.call] {
+		return text, nil
+	}
+	written[v.call] = true
+	f, err := os.OpenFile(*ledger, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+	if err != nil {
+		return "", err
+	}
+	_, err = fmt.Fprintln(f, v.request.Params.Name)
+	return text, errors.Join(err, f.Close())
+}
 
 // told makes a tool's handler of a story.
 func told(story func(context.Context, *visit) (string, error)) mcp.ToolHandler {
 	return func(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+		end, err := begin(ctx)
+		defer end()
 		v := &visit{request: req, answers: map[string]*mcp.ElicitResult{}}
-		text, err := "", v.open()
+		text := ""
+		if err == nil {
+			err = v.open()
+		}
 		if err == nil {
 			text, err = story(ctx, v)
 		}
@@ -148,6 +236,8 @@ func told(story func(context.Context, *visit) (string, error)) mcp.ToolHandler {
 		switch {
 		case errors.As(err, &r):
 			return r.CallToolResult, nil
+		case *strict && errors.Is(err, errUnfit):
+			return nil, err
 		case errors.Is(err, errRefused):
 			text = err.Error()
 		case err != nil:
@@ -195,8 +285,8 @@ func (v *visit) open() error {
 		return fmt.Errorf("reading requestState: %w", err)
 	}
 	var state struct {
-		Answers map[string]*mcp.ElicitResult
-		Asked   string
+		Answers     map[string]*mcp.ElicitResult
+		Asked, Call string
 	}
 	if err := json.Unmarshal(plain, &state); err != nil {
 		return fmt.Errorf("reading requestState: %w", err)
@@ -204,6 +294,7 @@ func (v *visit) open() error {
 	if state.Answers != nil {
 		v.answers = state.Answers
 	}
+	v.call = state.Call
 	if r, ok := p.InputResponses[state.Asked].(*mcp.ElicitResult); ok {
 		v.answers[state.Asked] = r
 	}
@@ -228,7 +319,10 @@ func (v *visit) ask(ctx context.Context, name string, p *mcp.ElicitParams) (*mcp
 	case p.Mode == "url" && caps.Elicitation.URL == nil, p.Mode == "form" && caps.Elicitation.Form == nil && caps.Elicitation.URL != nil:
 		return nil, fmt.Errorf("this client cannot ask its user in %s mode", p.Mode)
 	}
-	state, err := json.Marshal(map[string]any{"Answers": v.answers, "Asked": name})
+	if v.call == "" {
+		v.call = rand.Text()
+	}
+	state, err := json.Marshal(map[string]any{"Answers": v.answers, "Asked": name, "Call": v.call})
 	if err != nil {
 		return nil, err
 	}
@@ -245,10 +339,10 @@ func (v *visit) form(ctx context.Context, name, message, schema string) (map[str
 	case answer.Action == "decline", answer.Action == "cancel":
 		return nil, errRefused
 	case answer.Action != "accept":
-		return nil, fmt.Errorf("there is no action %q", answer.Action)
+		return nil, fmt.Errorf("%w: there is no action %q", errUnfit, answer.Action)
 	}
 	if err := fits(answer.Content, schema); err != nil {
-		return nil, fmt.Errorf("the answer does not fit the question: %w", err)
+		return nil, fmt.Errorf("%w: %w", errUnfit, err)
 	}
 	return answer.Content, nil
 }

@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"log"
 	"math"
+	"os"
 	"slices"
 	"strings"
 
@@ -20,11 +21,16 @@ import (
 
 var key = func() []byte { k := make([]byte, 32); rand.Read(k); return k }()
 
+// main serves over stdio, or over Streamable HTTP at the address that is its argument.
 func main() {
 	s := server.NewMCPServer("right-mcpgo", "1.0.0", server.WithElicitation())
 	s.AddTool(tool("order_cake", "Asks which cake it should be."), orderCake)
 	s.AddTool(tool("hang_poster", "Asks until it has an answer to go by."), hangPoster)
 	s.AddTool(tool("sign_contract", "Sends you to a page to sign."), signContract)
+	if len(os.Args) > 1 {
+		log.Print("listening at ", os.Args[1])
+		log.Fatal(server.NewStreamableHTTPServer(s).Start(os.Args[1]))
+	}
 	if err := server.ServeStdio(s); err != nil {
 		log.Print(err) // the client has closed the connection
 	}
