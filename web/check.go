@@ -347,7 +347,7 @@ func (s *Server) checkView(c check.Live) views.Check {
 				count(&row.Cells[at], i+1, t)
 			}
 			for _, f := range trialView(c.Number, i+1, t, b.Title).Findings {
-				if f.Verdict == string(check.Fail) || f.Verdict == string(check.Warn) {
+				if f.Verdict == string(report.Fail) || f.Verdict == string(report.Warn) {
 					v.Findings = append(v.Findings, f)
 				}
 			}
@@ -368,7 +368,7 @@ func (s *Server) checkView(c check.Live) views.Check {
 	}
 	slices.SortStableFunc(v.Findings, func(a, b views.CheckFinding) int {
 		one, two := a.Trial, b.Trial
-		return cmp.Or(cmp.Compare(check.Verdict(a.Verdict).Rank(), check.Verdict(b.Verdict).Rank()), cmp.Compare(rows[one.Name], rows[two.Name]), inRow(one, two))
+		return cmp.Or(cmp.Compare(report.Verdict(a.Verdict).Rank(), report.Verdict(b.Verdict).Rank()), cmp.Compare(rows[one.Name], rows[two.Name]), inRow(one, two))
 	})
 	return v
 }
@@ -380,12 +380,12 @@ func inRow(a, b views.CheckTrial) int {
 }
 
 // count adds a trial to its cell, which shows the gravest verdict.
-func count(cell *views.CheckCell, number int, r check.Result) {
+func count(cell *views.CheckCell, number int, r report.Result) {
 	cell.Trials++
 	if cell.Verdict == string(r.Verdict) {
 		cell.Worst++
 	}
-	if cell.Verdict != "" && check.Verdict(cell.Verdict).Rank() <= r.Verdict.Rank() {
+	if cell.Verdict != "" && report.Verdict(cell.Verdict).Rank() <= r.Verdict.Rank() {
 		return
 	}
 	cell.Verdict, cell.Worst, cell.Trial, cell.Frame = string(r.Verdict), 1, number, 0
@@ -416,7 +416,7 @@ func remarkOn(c check.Live) string {
 	return ""
 }
 
-func trialView(number, place int, r check.Result, title string) views.CheckTrial {
+func trialView(number, place int, r report.Result, title string) views.CheckTrial {
 	t := views.CheckTrial{
 		Check: number, Number: place, Behaviour: title, Name: r.Behaviour, Revision: r.Revision, Question: r.Question, Field: r.Field,
 		Verdict: string(r.Verdict), Outcome: r.Outcome, Took: r.Took, Reproduce: r.Reproduce, Kept: r.Transcript != "",

@@ -10,9 +10,8 @@ import (
 	"strings"
 	"testing"
 
+	"elicitation-inspector/bridge/check/report"
 	"elicitation-inspector/bridge/live"
-
-	"elicitation-inspector/bridge/check"
 
 	"elicitation-inspector/bridge/conversation"
 )
@@ -92,7 +91,7 @@ func TestCheckOnThePage(t *testing.T) {
 	o.done("/checks/1/stop", nil)
 	o.pushed(pushes, "It was stopped.")
 	saved, _ := o.get("/checks/1/report.json")
-	var report check.Report
+	var report report.Report
 	if err := json.Unmarshal([]byte(saved), &report); err != nil || len(report.Results) == 0 || report.Directory != "" || report.Stopped == "" {
 		t.Errorf("the report: %v, %d results, %q", err, len(report.Results), report.Stopped)
 	}
@@ -113,7 +112,7 @@ func TestDestructiveToolsAreTicked(t *testing.T) {
 	if box := regexp.MustCompile(`<input type="checkbox" name="destructive"[^>]* required`); status != http.StatusOK || !box.MatchString(plan) {
 		t.Fatalf("the plan: %d %s", status, plan)
 	}
-	report := func(number int) (r check.Report) {
+	report := func(number int) (r report.Report) {
 		saved, _ := o.get(fmt.Sprintf("/checks/%d/report.json", number))
 		if err := json.Unmarshal([]byte(saved), &r); err != nil {
 			t.Fatalf("%v: %s", err, saved)

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"slices"
 
+	"elicitation-inspector/bridge/check/report"
 	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/elicit"
 	"elicitation-inspector/bridge/fault"
@@ -12,31 +13,31 @@ import (
 
 // own lists the behaviours that are not faults of package fault, in the order in which
 // they are tried.
-var own = []Behaviour{
-	{behaviourAccept, "Honest answers", "Accept", "Accepts every question with valid content.", "It answers the call, and goes on serving."},
-	{behaviourOther, "Honest answers", "Accept with other content", "Accepts every question with other valid content.", "It answers the call by what was said this time, and goes on serving."},
-	{behaviourDenied, "Honest answers", "Accept, and say no", "Accepts every question with no in each field that asks for a yes, and false in other booleans.", "It does nothing that a field with no forbids."},
-	{behaviourDecline, "Honest answers", "Decline", "Declines one question, and accepts the others.", "It does nothing that the question was to allow, answers the call, and goes on serving."},
-	{behaviourCancel, "Honest answers", "Cancel", "Cancels one question, and accepts the others.", "It does nothing that the question was to allow, answers the call, and goes on serving."},
-	{behaviourDeclineAlways, "Honest answers", "Decline everything", "Declines every question, up to 20 of them.", "It does not ask for ever what was declined."},
-	{behaviourUsed, "Another call's state", "Use a state again", "Makes the call, and then again with the last requestState of the first one.", "It refuses a state that was used, or answers as it did then: nothing is done twice."},
-	{behaviourOtherSession, "Another call's state", "Use the state of another session", "Makes the call with the last requestState of a call in another session.", "It goes on with that call if the state is good for its user, or refuses it."},
-	{behaviourOtherArguments, "Another call's state", "Use the state of other arguments", "Declines the last question of the call with other arguments, and makes the call with that requestState and an acceptance.", "It refuses a state that belongs to another request."},
-	{behaviourNone, "Capabilities", "No elicitation", "Does not declare the capability to be asked.", "It does without the question, or says that it cannot go on."},
-	{behaviourForm, "Capabilities", "Forms only", "Declares the capability for forms alone.", "It sends no URL, and does without it or says that it cannot go on."},
-	{behaviourURL, "Capabilities", "URLs only", "Declares the capability for URLs alone.", "It sends no form, and does without it or says that it cannot go on."},
-	{behaviourSeveral, "Several calls", "Several calls at once", "Makes the call three times at the same time, with different contents, and answers the last question first.", "It gives each call the answer to its own question."},
+var own = []report.Behaviour{
+	{Name: behaviourAccept, Group: "Honest answers", Title: "Accept", Does: "Accepts every question with valid content.", Good: "It answers the call, and goes on serving."},
+	{Name: behaviourOther, Group: "Honest answers", Title: "Accept with other content", Does: "Accepts every question with other valid content.", Good: "It answers the call by what was said this time, and goes on serving."},
+	{Name: behaviourDenied, Group: "Honest answers", Title: "Accept, and say no", Does: "Accepts every question with no in each field that asks for a yes, and false in other booleans.", Good: "It does nothing that a field with no forbids."},
+	{Name: behaviourDecline, Group: "Honest answers", Title: "Decline", Does: "Declines one question, and accepts the others.", Good: "It does nothing that the question was to allow, answers the call, and goes on serving."},
+	{Name: behaviourCancel, Group: "Honest answers", Title: "Cancel", Does: "Cancels one question, and accepts the others.", Good: "It does nothing that the question was to allow, answers the call, and goes on serving."},
+	{Name: behaviourDeclineAlways, Group: "Honest answers", Title: "Decline everything", Does: "Declines every question, up to 20 of them.", Good: "It does not ask for ever what was declined."},
+	{Name: behaviourUsed, Group: "Another call's state", Title: "Use a state again", Does: "Makes the call, and then again with the last requestState of the first one.", Good: "It refuses a state that was used, or answers as it did then: nothing is done twice."},
+	{Name: behaviourOtherSession, Group: "Another call's state", Title: "Use the state of another session", Does: "Makes the call with the last requestState of a call in another session.", Good: "It goes on with that call if the state is good for its user, or refuses it."},
+	{Name: behaviourOtherArguments, Group: "Another call's state", Title: "Use the state of other arguments", Does: "Declines the last question of the call with other arguments, and makes the call with that requestState and an acceptance.", Good: "It refuses a state that belongs to another request."},
+	{Name: behaviourNone, Group: "Capabilities", Title: "No elicitation", Does: "Does not declare the capability to be asked.", Good: "It does without the question, or says that it cannot go on."},
+	{Name: behaviourForm, Group: "Capabilities", Title: "Forms only", Does: "Declares the capability for forms alone.", Good: "It sends no URL, and does without it or says that it cannot go on."},
+	{Name: behaviourURL, Group: "Capabilities", Title: "URLs only", Does: "Declares the capability for URLs alone.", Good: "It sends no form, and does without it or says that it cannot go on."},
+	{Name: behaviourSeveral, Group: "Several calls", Title: "Several calls at once", Does: "Makes the call three times at the same time, with different contents, and answers the last question first.", Good: "It gives each call the answer to its own question."},
 }
 
 // unplanned lists the faults that need content or a result that only a person can write.
 var unplanned = []string{"given-content", "given-result"}
 
 // Behaviours lists all behaviours in the order in which reports have them.
-func Behaviours() []Behaviour {
+func Behaviours() []report.Behaviour {
 	list := slices.Clone(own)
 	for _, f := range fault.All() {
 		if !slices.Contains(unplanned, f.Name) {
-			list = append(list, Behaviour{f.Name, f.Group.Title(), f.Title, f.Does, f.Good})
+			list = append(list, report.Behaviour{Name: f.Name, Group: f.Group.Title(), Title: f.Title, Does: f.Does, Good: f.Good})
 		}
 	}
 	return list

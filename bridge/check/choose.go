@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"elicitation-inspector/bridge/check/report"
 	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/elicit"
 	"elicitation-inspector/bridge/script"
@@ -28,7 +29,7 @@ var ErrNotOffered = errors.New("does not offer")
 
 // chosen is a call that the check makes, with its honest answers.
 type chosen struct {
-	Call
+	report.Call
 	other   json.RawMessage // other arguments that are valid, too; nil if there are none
 	honest  honest
 	timeout time.Duration
@@ -37,7 +38,7 @@ type chosen struct {
 }
 
 // choose returns the calls to make, and the offered ones to skip with their reasons.
-func (o *Options) choose(offered []conversation.Item) (calls []chosen, skipped []Skipped, err error) {
+func (o *Options) choose(offered []conversation.Item) (calls []chosen, skipped []report.NotMade, err error) {
 	items, wanted := offered, make([]Wanted, len(offered)) // all that is offered, unless some of it is named
 	if len(o.Wanted) > 0 {
 		wanted, items = o.Wanted, make([]conversation.Item, len(o.Wanted))
@@ -50,7 +51,7 @@ func (o *Options) choose(offered []conversation.Item) (calls []chosen, skipped [
 	for i, w := range wanted {
 		item := items[i]
 		c := chosen{
-			Call:   Call{Kind: item.Kind, Key: item.Key, Title: item.Title, Arguments: w.Arguments, Destructive: item.Destructive},
+			Call:   report.Call{Kind: item.Kind, Key: item.Key, Title: item.Title, Arguments: w.Arguments, Destructive: item.Destructive},
 			honest: honestOf(append(slices.Clone(w.Honest), o.Honest...)), timeout: w.Timeout, witness: w.Witness,
 		}
 		if c.witness == nil {
@@ -62,7 +63,7 @@ func (o *Options) choose(offered []conversation.Item) (calls []chosen, skipped [
 		}
 		c.other = otherArguments(item.Schema, c.Arguments)
 		if why != "" {
-			skipped = append(skipped, Skipped{c.Call, why})
+			skipped = append(skipped, report.NotMade{Call: c.Call, Why: why})
 		} else {
 			calls = append(calls, c)
 		}

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"elicitation-inspector/bridge/check/report"
 	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/script"
 )
@@ -60,7 +61,7 @@ func TestForbiddenCalls(t *testing.T) {
 			t.Errorf("%s: %v are called", test.name, keys)
 		}
 		for key, why := range test.skipped {
-			if !slices.ContainsFunc(skipped, func(s Skipped) bool { return s.Key == key && strings.Contains(s.Why, why) }) {
+			if !slices.ContainsFunc(skipped, func(s report.NotMade) bool { return s.Key == key && strings.Contains(s.Why, why) }) {
 				t.Errorf("%s: %s is not skipped for %q: %+v", test.name, key, why, skipped)
 			}
 		}

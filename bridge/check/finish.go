@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"elicitation-inspector/bridge/check/report"
 	"elicitation-inspector/bridge/lint"
 )
 
@@ -23,7 +24,7 @@ func (r *runner) finish(ctx context.Context) {
 	place, tries := map[int]int{}, false // place: index in the report, by index in r.calls
 	for _, one := range r.results {
 		place[one.Call] = -1
-		tries = tries || !one.quiet && !slices.ContainsFunc(one.Findings, func(f Finding) bool { return f.Rule == ruleNotTried })
+		tries = tries || r.asked[one.Call] && !slices.ContainsFunc(one.Findings, func(f report.Finding) bool { return f.Rule == report.RuleNotTried })
 	}
 	for i, c := range r.calls {
 		if _, has := place[i]; has {
@@ -38,7 +39,9 @@ func (r *runner) finish(ctx context.Context) {
 	if ctx.Err() == nil && r.failed == nil {
 		out.Problems = append(out.Problems, r.unasked(tries)...)
 	}
-	slices.SortStableFunc(out.Problems, func(a, b Problem) int { return cmp.Compare(slices.Index(kinds, a.Kind), slices.Index(kinds, b.Kind)) })
+	slices.SortStableFunc(out.Problems, func(a, b report.Problem) int {
+		return a.Kind.Rank() - b.Kind.Rank()
+	})
 	order, tried := map[string]int{}, map[string]bool{}
 	for _, one := range r.results {
 		tried[one.Behaviour] = true
@@ -53,7 +56,7 @@ func (r *runner) finish(ctx context.Context) {
 		one.Call = place[one.Call]
 		out.Results = append(out.Results, one)
 	}
-	slices.SortStableFunc(out.Results, func(a, b Result) int {
+	slices.SortStableFunc(out.Results, func(a, b report.Result) int {
 		return cmp.Or(cmp.Compare(a.Call, b.Call), cmp.Compare(order[a.Behaviour], order[b.Behaviour]),
 			cmp.Compare(a.Question, b.Question), cmp.Compare(a.Field, b.Field), cmp.Compare(b.Revision, a.Revision))
 	})
@@ -67,7 +70,7 @@ const undeclaredMode = "mode-undeclared"
 // tellOnce keeps each linter finding only in the first trial of its call and revision, so
 // that one defect is one finding. Questions in an undeclared mode stay once for each
 // declaration of the client, because these are different defects.
-func tellOnce(results []Result) {
+func tellOnce(results []report.Result) {
 	rules := map[string]bool{}
 	for _, rule := range lint.Rules() {
 		rules[rule.ID] = true
@@ -76,7 +79,7 @@ func tellOnce(results []Result) {
 		call                     int
 		revision, rule, declared string
 	}
-	of := func(r *Result, f Finding) defect {
+	of := func(r *report.Result, f report.Finding) defect {
 		d := defect{call: r.Call, revision: r.Revision, rule: f.Rule}
 		if f.Rule == undeclaredMode {
 			d.declared = r.Behaviour
@@ -86,8 +89,8 @@ func tellOnce(results []Result) {
 	told := map[defect]bool{}
 	for i := range results {
 		one := &results[i]
-		one.Findings = slices.DeleteFunc(one.Findings, func(f Finding) bool { return told[of(one, f)] })
-		one.Verdict = worstOf(one.Findings)
+		one.Findings = slices.DeleteFunc(one.Findings, func(f report.Finding) bool { return told[of(one, f)] })
+		one.Verdict = report.Worst(one.Findings)
 		for _, f := range one.Findings {
 			if rules[f.Rule] {
 				told[of(one, f)] = true

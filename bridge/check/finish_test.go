@@ -13,6 +13,7 @@ import (
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"elicitation-inspector/bridge/check/report"
 	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/headless"
 	"elicitation-inspector/bridge/mcp"
@@ -23,13 +24,13 @@ import (
 // for each declaration if a question comes in an undeclared mode.
 func TestToldOnce(t *testing.T) {
 	t.Parallel()
-	one := func(behaviour, rule string) Result {
-		return Result{Trial: Trial{Behaviour: behaviour, Revision: "2025-11-25"}, Findings: []Finding{{Rule: rule, Verdict: Fail}}}
+	one := func(behaviour, rule string) report.Result {
+		return report.Result{Trial: report.Trial{Behaviour: behaviour, Revision: "2025-11-25"}, Findings: []report.Finding{{Rule: rule, Verdict: report.Fail}}}
 	}
-	results := []Result{
+	results := []report.Result{
 		one(behaviourAccept, "secret-in-form"), one(behaviourDecline, "secret-in-form"),
 		one(behaviourNone, undeclaredMode), one(behaviourURL, undeclaredMode), one(behaviourURL, undeclaredMode),
-		one(behaviourDecline, ruleNoResponse), one(behaviourCancel, ruleNoResponse),
+		one(behaviourDecline, report.RuleNoResponse), one(behaviourCancel, report.RuleNoResponse),
 	}
 	tellOnce(results)
 	var verdicts []string
@@ -69,13 +70,13 @@ func TestNotSpoken(t *testing.T) {
 			return next(ctx, method, r)
 		}
 	})
-	report, err := Run(t.Context(), Options{Server: headless.Config{Target: transport.Spec{Name: "announcing", Builtin: func() *sdk.Server { return server }}}, Jobs: 4})
+	whole, err := Run(t.Context(), Options{Server: headless.Config{Target: transport.Spec{Name: "announcing", Builtin: func() *sdk.Server { return server }}}, Jobs: 4})
 	if err != nil {
 		t.Fatal(err)
 	}
-	i := slices.IndexFunc(report.Problems, func(p Problem) bool { return p.Kind == NotSpoken })
-	if i < 0 || !slices.Equal(report.Problems[i].Revisions, []string{mcp.Revision20251125}) || !strings.Contains(report.Problems[i].Text, "not today") || len(report.Revisions) != 2 {
-		t.Errorf("in %v: %+v", report.Revisions, report.Problems)
+	i := slices.IndexFunc(whole.Problems, func(p report.Problem) bool { return p.Kind == report.NotSpoken })
+	if i < 0 || !slices.Equal(whole.Problems[i].Revisions, []string{mcp.Revision20251125}) || !strings.Contains(whole.Problems[i].Text, "not today") || len(whole.Revisions) != 2 {
+		t.Errorf("in %v: %+v", whole.Revisions, whole.Problems)
 	}
 }
 
@@ -88,15 +89,15 @@ func TestSilentCallsAreLinted(t *testing.T) {
 		_, _ = r.Session.ListRoots(ctx, nil) // which the client does not declare
 		return &sdk.CallToolResult{Content: []sdk.Content{}}, nil, nil
 	})
-	report, err := Run(t.Context(), Options{
+	whole, err := Run(t.Context(), Options{
 		Server: headless.Config{Target: transport.Spec{Name: "silent", Builtin: func() *sdk.Server { return server }}}, Jobs: 4, Behaviours: []string{behaviourDecline},
 		Revisions: []string{mcp.Revision20251125},
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(report.Results) == 0 || len(report.Results[0].Findings) != 1 || report.Results[0].Findings[0].Rule != "roots-undeclared" || len(report.Calls) != 1 || len(report.Silent) != 1 || len(report.Problems) != 1 || report.Problems[0].Kind != NothingTried {
-		t.Errorf("%+v", report)
+	if len(whole.Results) == 0 || len(whole.Results[0].Findings) != 1 || whole.Results[0].Findings[0].Rule != "roots-undeclared" || len(whole.Calls) != 1 || len(whole.Silent) != 1 || len(whole.Problems) != 1 || whole.Problems[0].Kind != report.NothingTried {
+		t.Errorf("%+v", whole)
 	}
 }
 
@@ -108,15 +109,15 @@ func TestAsksNoPerson(t *testing.T) {
 	sdk.AddTool(server, &sdk.Tool{Name: "list"}, func(context.Context, *sdk.CallToolRequest, struct{}) (*sdk.CallToolResult, any, error) {
 		return &sdk.CallToolResult{InputRequests: sdk.InputRequestMap{"roots": &sdk.ListRootsParams{}}}, nil, nil
 	})
-	report, err := Run(t.Context(), Options{
+	whole, err := Run(t.Context(), Options{
 		Server: headless.Config{Target: transport.Spec{Name: "roots", Builtin: func() *sdk.Server { return server }}}, Jobs: 4,
 		Revisions: []string{mcp.Revision20260728}, Timeout: 2 * time.Second,
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(report.Problems) == 0 || !strings.HasPrefix(report.Problems[0].Text, "It asked the client, but no person, and did not succeed: after 2s it was still asking, in round ") || !strings.Contains(report.Problems[0].Do, "--roots") {
-		t.Errorf("%+v", report.Problems)
+	if len(whole.Problems) == 0 || !strings.HasPrefix(whole.Problems[0].Text, "It asked the client, but no person, and did not succeed: after 2s it was still asking, in round ") || !strings.Contains(whole.Problems[0].Do, "--roots") {
+		t.Errorf("%+v", whole.Problems)
 	}
 }
 
@@ -134,18 +135,18 @@ func TestUnaskedInOneRevision(t *testing.T) {
 			}
 			return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: text}}}, nil, nil
 		})
-		report, err := Run(t.Context(), Options{
+		whole, err := Run(t.Context(), Options{
 			Server: headless.Config{Target: transport.Spec{Name: "unasked", Builtin: func() *sdk.Server { return server }}}, Jobs: 4,
 			Revisions: []string{mcp.Revision20260728, mcp.Revision20251125}, Behaviours: []string{behaviourAccept, behaviourDecline, behaviourCancel},
 		})
 		if err != nil {
 			t.Fatal(err)
 		}
-		told := slices.ContainsFunc(report.Results, func(one Result) bool {
-			return one.Revision == mcp.Revision20260728 && one.Verdict == Warn && len(one.Evidence) == 2 && strings.Contains(one.Findings[0].Text, "the client was not asked, as it is in 2025-11-25, and the result is that of an accepted call")
+		told := slices.ContainsFunc(whole.Results, func(one report.Result) bool {
+			return one.Revision == mcp.Revision20260728 && one.Verdict == report.Warn && len(one.Evidence) == 2 && strings.Contains(one.Findings[0].Text, "the client was not asked, as it is in 2025-11-25, and the result is that of an accepted call")
 		})
 		if told != refuses {
-			t.Errorf("it refuses: %v: %+v", refuses, report.Results)
+			t.Errorf("it refuses: %v: %+v", refuses, whole.Results)
 		}
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	"elicitation-inspector/bridge/check/report"
 	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/lint"
 	"elicitation-inspector/bridge/mcp"
@@ -29,7 +30,7 @@ type reference struct {
 // group holds the trials of a call in a revision.
 type group struct {
 	c      *chosen
-	base   Trial
+	base   report.Trial
 	ref    reference
 	trials []*trial
 	limit  time.Duration
@@ -40,7 +41,7 @@ type group struct {
 
 // prepare makes a call with honest answers, and plans its trials. It returns nil if there
 // are none.
-func (r *runner) prepare(ctx context.Context, c *chosen, base Trial) *group {
+func (r *runner) prepare(ctx context.Context, c *chosen, base report.Trial) *group {
 	first := r.honest(ctx, c, base, 1)
 	if first == nil {
 		return nil
@@ -140,7 +141,7 @@ func (m *made) questions() []*conversation.Question {
 }
 
 // honest makes a call with honest answers. It returns nil if ctx ends.
-func (r *runner) honest(ctx context.Context, c *chosen, base Trial, run int) *made {
+func (r *runner) honest(ctx context.Context, c *chosen, base report.Trial, run int) *made {
 	t := &trial{Trial: base, run: run, answers: c.honest.file()}
 	t.Behaviour = behaviourAccept
 	limit := max(r.Timeout, c.timeout)
@@ -194,11 +195,11 @@ func (r *runner) weigh(c *chosen, runs []*made) reference {
 	for _, m := range runs {
 		m.Honest, m.HonestAfter = ref.made, ref.after
 		one := r.judge(c, m)
-		if worst == nil || worstOf(one.findings).Rank() < worstOf(worst.findings).Rank() {
+		if worst == nil || report.Worst(one.findings).Rank() < report.Worst(worst.findings).Rank() {
 			worst = one
 		}
 	}
-	if r.tries(behaviourAccept) || slices.ContainsFunc(worst.findings, func(f Finding) bool { return ruleByID[f.Rule].ID == "" }) {
+	if r.tries(behaviourAccept) || slices.ContainsFunc(worst.findings, func(f report.Finding) bool { return report.RuleOf(f.Rule).ID == "" }) {
 		r.over(r.result(worst)) // what the linter says stands in every report
 	}
 	return ref
@@ -264,12 +265,12 @@ func judgementsOf(list []*assessed) (all []*judgement) {
 }
 
 // over adds the final result of a trial to the report.
-func (r *runner) over(result Result) {
+func (r *runner) over(result report.Result) {
 	r.add(result)
 	r.ended(result)
 }
 
-func (r *runner) ended(result Result) {
+func (r *runner) ended(result report.Result) {
 	if r.Ended != nil {
 		result.Findings = slices.Clone(result.Findings) // the report's findings may still change
 		r.Ended(result)

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"elicitation-inspector/bridge/check/report"
 	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/elicit"
 	"elicitation-inspector/bridge/fault"
@@ -48,7 +49,7 @@ const (
 // judgement is a trial with the findings so far.
 type judgement struct {
 	*Observation
-	findings []Finding
+	findings []report.Finding
 	standing standing
 	lacks    *lack // what the trial has in place of an agreement; nil if it has one
 	// carries reports that the honest result has values that the server can know only from
@@ -64,7 +65,7 @@ type judgement struct {
 func judgeAlone(o *Observation) *judgement {
 	j := &judgement{Observation: o}
 	if o.Unconnected != "" {
-		j.find(ruleNotTried, Inconclusive, "There was no session: "+o.Unconnected)
+		j.find(report.RuleNotTried, report.Inconclusive, "There was no session: "+o.Unconnected)
 		return j
 	}
 	j.linted()
@@ -90,15 +91,15 @@ func judgeAlone(o *Observation) *judgement {
 
 // find adds a finding. Its verdict is at most gravest, and at most the verdict of the rule
 // in this revision.
-func (j *judgement) find(rule string, gravest Verdict, text string, frames ...int64) {
+func (j *judgement) find(rule string, gravest report.Verdict, text string, frames ...int64) {
 	frames = slices.DeleteFunc(frames, func(seq int64) bool { return seq == 0 })
 	slices.Sort(frames)
-	f := Finding{Rule: rule, Text: text, Frames: slices.Compact(frames)}
-	f.Verdict, f.Reference = ruleByID[rule].Verdict(j.Revision)
+	f := report.Finding{Rule: rule, Text: text, Frames: slices.Compact(frames)}
+	f.Verdict, f.Reference = report.RuleOf(rule).Verdict(j.Revision)
 	if gravest.Rank() > f.Verdict.Rank() {
 		f.Verdict = gravest
 	}
-	if f.Verdict == Inconclusive {
+	if f.Verdict == report.Inconclusive {
 		f.Reference = ""
 	}
 	j.findings = append(j.findings, f)
@@ -143,11 +144,11 @@ func (j *judgement) tried() bool {
 	}
 	switch {
 	case asked == 0:
-		j.find(ruleNotTried, Inconclusive, "The call asked nothing this time, so there was nothing to answer.", began)
+		j.find(report.RuleNotTried, report.Inconclusive, "The call asked nothing this time, so there was nothing to answer.", began)
 	case asked < j.Question:
-		j.find(ruleNotTried, Inconclusive, fmt.Sprintf("The call asked %s this time, so that there was no question %d.", wording.Plural(asked, "question"), j.Question), began)
+		j.find(report.RuleNotTried, report.Inconclusive, fmt.Sprintf("The call asked %s this time, so that there was no question %d.", wording.Plural(asked, "question"), j.Question), began)
 	default:
-		j.find(ruleNotTried, Inconclusive, "None of the questions could be answered like that this time.", began)
+		j.find(report.RuleNotTried, report.Inconclusive, "None of the questions could be answered like that this time.", began)
 	}
 	return false
 }
@@ -204,11 +205,11 @@ func (j *judgement) answered(m Made) {
 		if !m.TimedOut && seq == 0 { // the client ended the connection
 			what = "The call got no response"
 		}
-		j.find(ruleNoResponse, Inconclusive, fmt.Sprintf("%s, but %s.", what, why), frames...)
+		j.find(report.RuleNoResponse, report.Inconclusive, fmt.Sprintf("%s, but %s.", what, why), frames...)
 	case j.sharedByHonest(j.Honest, Made.unanswered):
-		j.find(ruleNoResponse, Inconclusive, what+", and neither does it after honest answers.", frames...)
+		j.find(report.RuleNoResponse, report.Inconclusive, what+", and neither does it after honest answers.", frames...)
 	default:
-		j.find(ruleNoResponse, Fail, what+after, frames...)
+		j.find(report.RuleNoResponse, report.Fail, what+after, frames...)
 	}
 }
 
@@ -219,9 +220,9 @@ func (j *judgement) refusesRightly(m Made) {
 	}
 	switch {
 	case j.Behaviour == "missing-key":
-		j.find(ruleMissingKey, Warn, fmt.Sprintf("A round came without the answer to its question, and the server failed the call (%s) where it should ask again.", m.failure()), m.began(), m.lastAnswer(), m.ResultSeq)
+		j.find(report.RuleMissingKey, report.Warn, fmt.Sprintf("A round came without the answer to its question, and the server failed the call (%s) where it should ask again.", m.failure()), m.began(), m.lastAnswer(), m.ResultSeq)
 	case j.declaresLess() && len(m.Questions) == 0 && m.Error != nil && string(rawjson.Member(m.Error, "code")) != fmt.Sprint(mcp.CodeMissingCapability):
-		j.find(ruleCapability, Fail, fmt.Sprintf("The client had not declared that it can be asked, and the call failed (%s) with another error than %d, which names what is missing.", m.failure(), mcp.CodeMissingCapability), m.began(), m.ResultSeq)
+		j.find(report.RuleCapability, report.Fail, fmt.Sprintf("The client had not declared that it can be asked, and the call failed (%s) with another error than %d, which names what is missing.", m.failure(), mcp.CodeMissingCapability), m.began(), m.ResultSeq)
 	}
 }
 
@@ -276,7 +277,7 @@ func (j *judgement) refusedForEver(m Made) {
 			key = q.Message() + "\n" + string(elicit.ModeURL)
 		}
 		if refused[key] = append(refused[key], q.AskedSeq); len(refused[key]) == most {
-			j.find(ruleAsksForEver, Fail, fmt.Sprintf("The server asks %s again, though it was refused %d times.", wording.Quoted(q.Title()), most), refused[key]...)
+			j.find(report.RuleAsksForEver, report.Fail, fmt.Sprintf("The server asks %s again, though it was refused %d times.", wording.Quoted(q.Title()), most), refused[key]...)
 		}
 	}
 }
@@ -288,16 +289,16 @@ func (j *judgement) after(m Made) {
 	}
 	open := j.leftOpen()
 	if what, seq := j.missing(m); what != "" {
-		gravest, why := Fail, ""
+		gravest, why := report.Fail, ""
 		switch {
 		case j.sharedByHonest(j.HonestAfter, Made.unanswered):
-			gravest, why = Inconclusive, ", but neither does a second call after an honest first one"
+			gravest, why = report.Inconclusive, ", but neither does a second call after an honest first one"
 		case open != "":
-			gravest, why = Inconclusive, ", but the question of the call before is still open: "+open
+			gravest, why = report.Inconclusive, ", but the question of the call before is still open: "+open
 		case j.busy(m) != "":
-			gravest, why = Inconclusive, ", but "+j.busy(m)
+			gravest, why = report.Inconclusive, ", but "+j.busy(m)
 		}
-		j.find(ruleUnusable, gravest, "The next call in the session was answered honestly. "+what+why+".", m.began(), m.lastAnswer(), seq)
+		j.find(report.RuleUnusable, gravest, "The next call in the session was answered honestly. "+what+why+".", m.began(), m.lastAnswer(), seq)
 		return
 	}
 	if !m.responded() || j.Behaviour == behaviourAccept || j.declaresLess() || !slices.ContainsFunc(j.Honest, Made.succeeded) {
@@ -314,7 +315,7 @@ func (j *judgement) after(m Made) {
 	default:
 		j.refusesAfter = true
 	}
-	j.find(ruleRefusesAfter, Inconclusive, fmt.Sprintf("The next call in the session was answered honestly, and failed (%s). %s", m.failure(), why), m.began(), m.lastAnswer(), m.ResultSeq)
+	j.find(report.RuleRefusesAfter, report.Inconclusive, fmt.Sprintf("The next call in the session was answered honestly, and failed (%s). %s", m.failure(), why), m.began(), m.lastAnswer(), m.ResultSeq)
 }
 
 // leftOpen returns the reason why the question under trial may still be open on the
@@ -360,7 +361,7 @@ func (j *judgement) outlived() {
 		return
 	}
 	if f, err := j.Log.Frame(j.Ended.Seq); err == nil && f.Note != nil && f.Note.Kind == wire.NoteStillRuns {
-		j.find(ruleOutlives, Fail, "After its standard input was closed the process went on until it was ended: "+f.Note.Words(&f)+".", j.Ended.Seq)
+		j.find(report.RuleOutlives, report.Fail, "After its standard input was closed the process went on until it was ended: "+f.Note.Words(&f)+".", j.Ended.Seq)
 	}
 }
 
@@ -383,7 +384,7 @@ func (j *judgement) linted() {
 			}
 		default:
 			at[of(f)] = len(j.findings)
-			j.findings = append(j.findings, Finding{Rule: f.Rule, Verdict: verdictOf(f.Severity), Text: f.Text, Reference: f.Reference, Frames: []int64{f.Seq}})
+			j.findings = append(j.findings, report.Finding{Rule: f.Rule, Verdict: report.VerdictOf(f.Severity), Text: f.Text, Reference: f.Reference, Frames: []int64{f.Seq}})
 		}
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"elicitation-inspector/bridge/check/report"
 	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/headless"
 	"elicitation-inspector/bridge/lint"
@@ -136,7 +137,7 @@ func observe(t *testing.T, name, revision, behaviour, answers string) *Observati
 		limit = 3 * time.Second // such a trial lasts until the limit
 	}
 	ctx := context.Background()
-	o := &Observation{Trial: Trial{Behaviour: behaviour, Revision: revision}}
+	o := &Observation{Trial: report.Trial{Behaviour: behaviour, Revision: revision}}
 	o.Settings = conversation.ClientSettings{Protocol: revision, Choice: conversation.ChoiceExplicit, Elicitation: declared}
 	s, err := headless.Open(ctx, headless.Config{
 		Target:   transport.Spec{Name: "t", Command: []string{os.Args[0]}, Env: []string{"CHECK_TEST_SERVER=" + name, "CHECK_TEST_CHANCE=" + answers}},
@@ -243,7 +244,7 @@ var otherAnswers = map[string]string{behaviourOther: "{name: quokka-74001, size:
 
 // judged runs trials of a server and judges them. A trial is a behaviour, or a behaviour
 // and a field: "wrong-type name".
-func judged(t *testing.T, server, revision string, trials ...string) map[string][]Finding {
+func judged(t *testing.T, server, revision string, trials ...string) map[string][]report.Finding {
 	t.Helper()
 	var honest, after []Made
 	for run := range 2 {
@@ -262,7 +263,7 @@ func judged(t *testing.T, server, revision string, trials ...string) map[string]
 		list = append(list, judgeAlone(o))
 	}
 	judgeTogether(list)
-	found := map[string][]Finding{}
+	found := map[string][]report.Finding{}
 	for i, j := range list {
 		found[trials[i]] = j.findings
 	}
@@ -270,7 +271,7 @@ func judged(t *testing.T, server, revision string, trials ...string) map[string]
 }
 
 // verdictsOf lists the findings as "rule verdict", without those less severe than least.
-func verdictsOf(found []Finding, least Verdict) (list []string) {
+func verdictsOf(found []report.Finding, least report.Verdict) (list []string) {
 	for _, f := range found {
 		if f.Verdict.Rank() <= least.Rank() {
 			list = append(list, f.Rule+" "+string(f.Verdict))
@@ -300,7 +301,7 @@ func TestRightServers(t *testing.T) {
 			t.Parallel()
 			for trial, found := range judged(t, name, mcp.Revision20251125, every...) {
 				for _, f := range found {
-					if f.Verdict == Fail || f.Verdict == Warn {
+					if f.Verdict == report.Fail || f.Verdict == report.Warn {
 						t.Errorf("%s: %+v", trial, f)
 					}
 				}
@@ -313,7 +314,7 @@ func TestRightServers(t *testing.T) {
 func TestWaitingOn(t *testing.T) {
 	t.Parallel()
 	for trial, found := range judged(t, "right: greets", mcp.Revision20250618, waitedOn...) {
-		if len(found) == 0 || found[0].Rule != ruleNoResponse || found[0].Verdict != Inconclusive || found[0].Reference != "" {
+		if len(found) == 0 || found[0].Rule != report.RuleNoResponse || found[0].Verdict != report.Inconclusive || found[0].Reference != "" {
 			t.Errorf("%s: %+v", trial, found)
 		}
 	}
@@ -348,11 +349,11 @@ func TestWrongServers(t *testing.T) {
 		t.Run(test.server+": "+test.trial, func(t *testing.T) {
 			t.Parallel()
 			found := judged(t, test.server, mcp.Revision20251125, test.trial)[test.trial]
-			if got := verdictsOf(found, Warn); !slices.Equal(got, test.want) {
+			if got := verdictsOf(found, report.Warn); !slices.Equal(got, test.want) {
 				t.Fatalf("%v, want %v: %+v", got, test.want, found)
 			}
 			for _, f := range found {
-				if f.Verdict != Inconclusive && (len(f.Frames) == 0 || f.Reference == "" || !strings.Contains(f.Text, test.words)) {
+				if f.Verdict != report.Inconclusive && (len(f.Frames) == 0 || f.Reference == "" || !strings.Contains(f.Text, test.words)) {
 					t.Errorf("%+v", f)
 				}
 			}
@@ -396,7 +397,7 @@ func TestActsWithoutConsent(t *testing.T) {
 				trials = append(trials[1:], behaviourDenied, "missing-field confirm")
 			}
 			for trial, found := range judged(t, server, mcp.Revision20251125, trials...) {
-				if got := strings.Join(verdictsOf(found, Warn), ", "); got != want[trial] {
+				if got := strings.Join(verdictsOf(found, report.Warn), ", "); got != want[trial] {
 					t.Errorf("%s: %q, want %q: %+v", trial, got, want[trial], found)
 				}
 			}
@@ -410,7 +411,7 @@ func TestBrokenYes(t *testing.T) {
 	t.Parallel()
 	const broken = "wrong-type confirm"
 	found := judged(t, "takes any value for the yes", mcp.Revision20251125, behaviourOther, behaviourDenied, broken)
-	if got := strings.Join(verdictsOf(found[broken], Warn), ", "); got != "acts-without-consent fail" {
+	if got := strings.Join(verdictsOf(found[broken], report.Warn), ", "); got != "acts-without-consent fail" {
 		t.Errorf("%q: %+v", got, found[broken])
 	}
 }
@@ -421,7 +422,7 @@ func TestStuckIsSteady(t *testing.T) {
 	t.Parallel()
 	const refused = "decline-with-content"
 	found := judged(t, "uses refused content, and is stuck after an error", mcp.Revision20251125, "any-error", refused)
-	if got := strings.Join(verdictsOf(found[refused], Warn), ", "); got != "acts-without-consent fail" {
+	if got := strings.Join(verdictsOf(found[refused], report.Warn), ", "); got != "acts-without-consent fail" {
 		t.Errorf("%q: %+v", got, found[refused])
 	}
 }
@@ -447,7 +448,7 @@ func TestEffects(t *testing.T) {
 		o.Effect = Effect{test.state, "list said 3 files before the call, and 2 after it"}
 		j := judgeAlone(o)
 		judgeTogether([]*judgement{j})
-		if got := strings.Join(verdictsOf(j.findings, Inconclusive), ", "); got != test.want {
+		if got := strings.Join(verdictsOf(j.findings, report.Inconclusive), ", "); got != test.want {
 			t.Errorf("%s, %v: %q, want %q: %+v", test.trial, test.state, got, test.want, j.findings)
 		}
 	}
@@ -464,7 +465,7 @@ func TestFailsAfterwards(t *testing.T) {
 		if trial == "any-error" {
 			want = []string{"refuses-afterwards warn"}
 		}
-		if got := verdictsOf(list, Warn); !slices.Equal(got, want) {
+		if got := verdictsOf(list, report.Warn); !slices.Equal(got, want) {
 			t.Errorf("%s: %+v", trial, list)
 		}
 	}
@@ -477,7 +478,7 @@ func TestTheSameResultIsNoOther(t *testing.T) {
 	trial := func(behaviour, result string, s standing) *judgement {
 		call := &conversation.Call{}
 		call.Result = json.RawMessage(result)
-		return &judgement{Observation: &Observation{Trial: Trial{Behaviour: behaviour, Question: 1}, Calls: []Made{{Call: call}}}, standing: s}
+		return &judgement{Observation: &Observation{Trial: report.Trial{Behaviour: behaviour, Question: 1}, Calls: []Made{{Call: call}}}, standing: s}
 	}
 	for decline, want := range map[string]bool{`{"content":[]}`: false, `{"content":[1]}`: true} {
 		cancel := trial(behaviourCancel, `{"content":[]}`, same)

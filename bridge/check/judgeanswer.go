@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"elicitation-inspector/bridge/check/report"
 	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/elicit"
 	"elicitation-inspector/bridge/fault"
@@ -38,7 +39,7 @@ func (j *judgement) compared() {
 		j.takesOther(m, frames)
 	case j.Behaviour == "other-tool":
 		if name := j.mentioned(m, deed); name != "" {
-			j.find(ruleForeignState, Fail, fmt.Sprintf("Another tool took the requestState and the answer of this one: its result has the value of %q: %s", name, quoteResult(m)), frames...)
+			j.find(report.RuleForeignState, report.Fail, fmt.Sprintf("Another tool took the requestState and the answer of this one: its result has the value of %q: %s", name, quoteResult(m)), frames...)
 		}
 	case slices.Contains(forgeries, j.Behaviour):
 		j.takesState(m, deed, frames)
@@ -142,9 +143,9 @@ func (j *judgement) usesContent(m Made, deed *conversation.Question, frames []in
 	what := fmt.Sprintf("The content that went back breaks its schema (%s), and the result is that of an honest call", wrongOf(deed))
 	switch j.standing = against(j.Honest, m.Result, blanks, j.changes(deed, telling)); j.standing {
 	case filled:
-		j.find(ruleInvalidContent, Fail, fmt.Sprintf("%s with it: %s", what, quoteResult(m)), frames...)
+		j.find(report.RuleInvalidContent, report.Fail, fmt.Sprintf("%s with it: %s", what, quoteResult(m)), frames...)
 	case same:
-		j.find(ruleInvalidContent, Inconclusive, what+", word for word. That does not show whether the value was used, replaced or never looked at.", frames...)
+		j.find(report.RuleInvalidContent, report.Inconclusive, what+", word for word. That does not show whether the value was used, replaced or never looked at.", frames...)
 	}
 }
 
@@ -229,11 +230,11 @@ func (j *judgement) takesState(m Made, deed *conversation.Question, frames []int
 	invented := j.invented(m, deed)
 	switch {
 	case invented != "":
-		j.find(ruleForgedState, Fail, fmt.Sprintf("The call came back with %s, and the result has what the client put there, %s: %s", with, wording.Quoted(invented), quoteResult(m)), frames...)
+		j.find(report.RuleForgedState, report.Fail, fmt.Sprintf("The call came back with %s, and the result has what the client put there, %s: %s", with, wording.Quoted(invented), quoteResult(m)), frames...)
 	case j.standing == filled:
-		j.find(ruleForgedState, Fail, fmt.Sprintf("%s, with something else in place of the answer to an earlier round: %s", what, quoteResult(m)), frames...)
+		j.find(report.RuleForgedState, report.Fail, fmt.Sprintf("%s, with something else in place of the answer to an earlier round: %s", what, quoteResult(m)), frames...)
 	case j.standing == same:
-		j.find(ruleForgedState, Inconclusive, what+". Nothing on the wire shows that the state matters.", frames...)
+		j.find(report.RuleForgedState, report.Inconclusive, what+". Nothing on the wire shows that the state matters.", frames...)
 	}
 }
 
@@ -280,7 +281,7 @@ func (j *judgement) takesOther(m Made, frames []int64) {
 		return len(value) >= 4 && slices.ContainsFunc(textsIn(m.Result), func(in string) bool { return len(occurrences(in, value)) > 0 })
 	})
 	if j.standing = against(j.Honest, m.Result, nil, unchanged); j.standing == same && shown {
-		j.find(ruleForeignState, Fail, "The requestState was given out for other arguments, for which the question was declined, and the result is that of an accepted call: "+quoteResult(m), frames...)
+		j.find(report.RuleForeignState, report.Fail, "The requestState was given out for other arguments, for which the question was declined, and the result is that of an accepted call: "+quoteResult(m), frames...)
 	}
 }
 

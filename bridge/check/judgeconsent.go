@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"elicitation-inspector/bridge/check/report"
 	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/elicit"
 	"elicitation-inspector/bridge/fault"
@@ -52,14 +53,14 @@ func judgeConsent(list []*judgement, steady bool) {
 // it asks.
 func judgeUnasked(j *judgement, list []*judgement) {
 	if len(list) == 0 || len(j.Calls) != 1 || !j.Calls[0].succeeded() || len(j.Calls[0].Questions) > 0 ||
-		j.says(ruleUnasked, Warn) || slices.ContainsFunc(list, (*judgement).unsteady) {
+		j.says(report.RuleUnasked, report.Warn) || slices.ContainsFunc(list, (*judgement).unsteady) {
 		return
 	}
 	c := &consent{list: list}
 	if c.learn(); len(c.agreed) == 0 {
 		return
 	}
-	j.lacks = &lack{rule: ruleUnasked, did: "was not asked, as it is in " + list[0].Revision}
+	j.lacks = &lack{rule: report.RuleUnasked, did: "was not asked, as it is in " + list[0].Revision}
 	j.standing = c.standing(j)
 	c.compare(j)
 }
@@ -138,13 +139,13 @@ func (j *judgement) unconsented() *lack {
 	if len(j.Calls) == 0 || j.needsDeed() && deed == nil {
 		return nil
 	}
-	out := &lack{rule: ruleConsent, about: deed}
+	out := &lack{rule: report.RuleConsent, about: deed}
 	f, _ := fault.Find(j.Behaviour) // the zero Fault for the other behaviours
 	switch {
 	case j.Behaviour == behaviourDenied && slices.ContainsFunc(j.Calls[0].Questions, denies):
 		out.did = "accepted with a no in the form"
 	case j.declaresLess() && len(j.Calls[0].Questions) == 0:
-		out.rule, out.did = ruleUnasked, "has not declared that it can be asked"
+		out.rule, out.did = report.RuleUnasked, "has not declared that it can be asked"
 	case j.Behaviour == behaviourDeclineAlways:
 		out.did = "declined everything"
 	case deed == nil:
@@ -260,7 +261,7 @@ func (c *consent) compare(j *judgement) {
 	m, q := j.Calls[0], j.lacks.about
 	sent := contentOf(q)
 	switch {
-	case j.standing == filled && isContentFault(j.Behaviour), j.standing == filled && j.lacks.rule == ruleUnasked:
+	case j.standing == filled && isContentFault(j.Behaviour), j.standing == filled && j.lacks.rule == report.RuleUnasked:
 		return // it is judged as content
 	case j.standing == filled && sent == nil:
 		c.blame(j, "the result is that of an accepted call with nothing in place of what was accepted: "+quoteResult(m))
@@ -271,7 +272,7 @@ func (c *consent) compare(j *judgement) {
 	case j.standing == same || j.standing == filled:
 	case slices.Contains(refusing, j.Behaviour) && m.succeeded():
 		if name := j.mentioned(m, q); name != "" {
-			j.find(ruleConsent, Inconclusive, fmt.Sprintf("The client %s, and the result mentions the value of %q that came with it. The wire does not show whether it was used or only repeated.", j.lacks.did, name), q.AskedSeq, q.AnswerSeq, m.ResultSeq)
+			j.find(report.RuleConsent, report.Inconclusive, fmt.Sprintf("The client %s, and the result mentions the value of %q that came with it. The wire does not show whether it was used or only repeated.", j.lacks.did, name), q.AskedSeq, q.AnswerSeq, m.ResultSeq)
 		}
 		return
 	default:
@@ -282,14 +283,14 @@ func (c *consent) compare(j *judgement) {
 		c.blame(j, what+". After "+after+" it is another one")
 		return
 	}
-	if j.lacks.rule != ruleConsent || isContentFault(j.Behaviour) || j.Behaviour == behaviourDenied {
+	if j.lacks.rule != report.RuleConsent || isContentFault(j.Behaviour) || j.Behaviour == behaviourDenied {
 		return
 	}
 	why := "No refusal gets another result, so that the wire does not show whether anything was done"
 	if !c.independent {
 		why = "It may be what the server does by default, and the wire does not show whether more was done"
 	}
-	j.find(ruleConsent, Inconclusive, fmt.Sprintf("The client %s, and %s. %s. What would decide it is a witness: something that shows the effects of the call (--witness).", j.lacks.did, what, why), j.frames()...)
+	j.find(report.RuleConsent, report.Inconclusive, fmt.Sprintf("The client %s, and %s. %s. What would decide it is a witness: something that shows the effects of the call (--witness).", j.lacks.did, what, why), j.frames()...)
 }
 
 // otherwise names the refusal whose result proves that the accepted result of this trial
@@ -304,7 +305,7 @@ func (c *consent) otherwise(j *judgement) string {
 		return "a no in the form"
 	case isContentFault(j.Behaviour):
 		return ""
-	case j.Behaviour == "decline-with-content" && c.refuses(j, behaviourDecline), !isDecline(j.Behaviour) && j.lacks.rule != ruleUnasked && c.refuses(j, decline...):
+	case j.Behaviour == "decline-with-content" && c.refuses(j, behaviourDecline), !isDecline(j.Behaviour) && j.lacks.rule != report.RuleUnasked && c.refuses(j, decline...):
 		return "a decline"
 	case j.Behaviour == "cancel-with-content" && c.refuses(j, behaviourCancel):
 		return "a cancel"
@@ -327,9 +328,9 @@ func (j *judgement) requiresNothing() bool {
 
 // blame adds the finding that the server acted.
 func (c *consent) blame(j *judgement, why string) {
-	j.findings = slices.DeleteFunc(j.findings, func(f Finding) bool { return f.Rule == ruleInvalidContent })
+	j.findings = slices.DeleteFunc(j.findings, func(f report.Finding) bool { return f.Rule == report.RuleInvalidContent })
 	start := "Nobody agreed, and the server went on: the client "
-	j.find(j.lacks.rule, Fail, start+j.lacks.did+", and "+why+".", j.frames()...)
+	j.find(j.lacks.rule, report.Fail, start+j.lacks.did+", and "+why+".", j.frames()...)
 }
 
 // frames lists the frames of the question that nobody agreed to, and of the result.

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"elicitation-inspector/bridge/check/report"
 	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/mcp"
 	"elicitation-inspector/bridge/wire"
@@ -34,7 +35,7 @@ func (j *judgement) ended() {
 	if text += "."; words != "" {
 		text += " Its last words: " + strconv.Quote(words) + "."
 	}
-	gravest := Inconclusive
+	gravest := report.Inconclusive
 	switch {
 	case j.sharedByHonest(j.Honest, func(m Made) bool { return m.unanswered() && !m.TimedOut && m.State == conversation.Failed }):
 		text += " It does so after honest answers, too."
@@ -43,7 +44,7 @@ func (j *judgement) ended() {
 	case !unanswered && !crashed && code == 0:
 		text += " It may end the connection in order once it has answered."
 	default:
-		gravest = Fail
+		gravest = report.Fail
 	}
 	frames := append(seqs, j.Exit.Seq)
 	for _, call := range j.Calls {
@@ -51,7 +52,7 @@ func (j *judgement) ended() {
 			frames = append(frames, call.began(), call.lastAnswer())
 		}
 	}
-	j.find(ruleProcessEnded, gravest, text, frames...)
+	j.find(report.RuleProcessEnded, gravest, text, frames...)
 }
 
 // lastWords returns the server's last line on standard error; if the server crashed, the

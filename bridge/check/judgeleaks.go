@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 
+	"elicitation-inspector/bridge/check/report"
 	"elicitation-inspector/bridge/wording"
 )
 
@@ -53,11 +54,11 @@ func (j *judgement) leaks(m Made, what string) {
 		if words == "" || j.expects(m, words) {
 			continue
 		}
-		gravest := Inconclusive
+		gravest := report.Inconclusive
 		if m.isTool() && !(m.succeeded() && isAboutLogs(m)) {
-			gravest = Fail
+			gravest = report.Fail
 		}
-		j.find(ruleLeaks, gravest, fmt.Sprintf("The words %s in %s are those of a runtime, and no message for the user: %s", wording.Quoted(strings.TrimSpace(words)), what, wording.Quoted(text)), m.began(), m.lastAnswer(), m.ResultSeq)
+		j.find(report.RuleLeaks, gravest, fmt.Sprintf("The words %s in %s are those of a runtime, and no message for the user: %s", wording.Quoted(strings.TrimSpace(words)), what, wording.Quoted(text)), m.began(), m.lastAnswer(), m.ResultSeq)
 		return
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"elicitation-inspector/bridge/check/report"
 	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/elicit"
 	"elicitation-inspector/bridge/fault"
@@ -30,7 +31,7 @@ func judgeTogether(list []*judgement) {
 			j.kept(list)
 		}
 		deed := j.deed()
-		if j.standing != same || deed == nil || j.says(ruleConsent, Fail) {
+		if j.standing != same || deed == nil || j.says(report.RuleConsent, report.Fail) {
 			continue
 		}
 		frames := []int64{deed.AskedSeq, deed.AnswerSeq, j.Calls[0].ResultSeq}
@@ -43,13 +44,13 @@ func judgeTogether(list []*judgement) {
 		case isContentFault(j.Behaviour):
 			for _, f := range fault.All() {
 				if isContentFault(f.Name) && !slices.Contains(noFields, f.Name) && f.Name != j.Behaviour && is(f.Name, refused) {
-					j.instead(ruleInvalidContent, Fail, fmt.Sprintf("The content that went back breaks its schema (%s), and the result is that of an honest call, word for word: %s. Other invalid content is refused (%s).",
+					j.instead(report.RuleInvalidContent, report.Fail, fmt.Sprintf("The content that went back breaks its schema (%s), and the result is that of an honest call, word for word: %s. Other invalid content is refused (%s).",
 						wrongOf(deed), quoteResult(j.Calls[0]), f.Name), frames)
 					break
 				}
 			}
 		case j.carries && j.Behaviour != "no-state" && j.Behaviour != "changed-state-inside" && is("no-state", refused, different, filled):
-			j.instead(ruleForgedState, Fail, fmt.Sprintf("The call came back with a requestState that is not the server's own, and the result is that of an honest call: %s. It has the answer to an earlier round from the state, since without one it is not to be had.",
+			j.instead(report.RuleForgedState, report.Fail, fmt.Sprintf("The call came back with a requestState that is not the server's own, and the result is that of an honest call: %s. It has the answer to an earlier round from the state, since without one it is not to be had.",
 				quoteResult(j.Calls[0])), frames)
 		}
 	}
@@ -78,7 +79,7 @@ func failsAfterwards(list []*judgement) {
 	}
 	for _, j := range list {
 		if j.refusesAfter && 4*failing <= made {
-			j.instead(ruleRefusesAfter, Fail, fmt.Sprintf("The next call in the session was answered honestly, and failed (%s), and so did the one after it. After most other trials it does not.", j.After.failure()),
+			j.instead(report.RuleRefusesAfter, report.Fail, fmt.Sprintf("The next call in the session was answered honestly, and failed (%s), and so did the one after it. After most other trials it does not.", j.After.failure()),
 				[]int64{j.After.began(), j.After.ResultSeq, j.Again.ResultSeq})
 		}
 	}
@@ -88,7 +89,7 @@ func failsAfterwards(list []*judgement) {
 // numbers, so that a different result proves nothing.
 func (j *judgement) unsteady() bool {
 	calls := slices.Concat(j.Honest, j.HonestAfter)
-	if j.After != nil && j.After.responded() && !j.declaresLess() && !(j.After.failed() && j.says(ruleRefusesAfter, Warn)) {
+	if j.After != nil && j.After.responded() && !j.declaresLess() && !(j.After.failed() && j.says(report.RuleRefusesAfter, report.Warn)) {
 		calls = append(calls, *j.After)
 	}
 	for _, m := range calls {
@@ -101,13 +102,13 @@ func (j *judgement) unsteady() bool {
 }
 
 // says reports whether the trial has a finding of the rule with the verdict.
-func (j *judgement) says(rule string, v Verdict) bool {
-	return slices.ContainsFunc(j.findings, func(f Finding) bool { return f.Rule == rule && f.Verdict == v })
+func (j *judgement) says(rule string, v report.Verdict) bool {
+	return slices.ContainsFunc(j.findings, func(f report.Finding) bool { return f.Rule == rule && f.Verdict == v })
 }
 
 // instead replaces the inconclusive finding of a rule with a new one.
-func (j *judgement) instead(rule string, gravest Verdict, text string, frames []int64) {
-	j.findings = slices.DeleteFunc(j.findings, func(f Finding) bool { return f.Rule == rule && f.Verdict == Inconclusive })
+func (j *judgement) instead(rule string, gravest report.Verdict, text string, frames []int64) {
+	j.findings = slices.DeleteFunc(j.findings, func(f report.Finding) bool { return f.Rule == rule && f.Verdict == report.Inconclusive })
 	j.find(rule, gravest, text, frames...)
 }
 
@@ -143,10 +144,10 @@ func (j *judgement) crossed() {
 		own := j.Calls[whose].Call == r.call.Call
 		switch {
 		case guessed && taken:
-			j.find(ruleCrossed, Fail, fmt.Sprintf("Two of %s at the same time came back with the same answer, though each was given another one: %s", wording.Plural(len(j.Calls), "call"), quoteResult(r.call)),
+			j.find(report.RuleCrossed, report.Fail, fmt.Sprintf("Two of %s at the same time came back with the same answer, though each was given another one: %s", wording.Plural(len(j.Calls), "call"), quoteResult(r.call)),
 				first.ResultSeq, r.call.ResultSeq, r.call.began())
 		case !guessed && !own:
-			j.find(ruleCrossed, Fail, fmt.Sprintf("A call came back with the answer that was given to another one at the same time: %s", quoteResult(r.call)),
+			j.find(report.RuleCrossed, report.Fail, fmt.Sprintf("A call came back with the answer that was given to another one at the same time: %s", quoteResult(r.call)),
 				r.call.began(), r.call.lastAnswer(), r.call.ResultSeq, j.Calls[whose].lastAnswer())
 		}
 	}
@@ -173,7 +174,7 @@ func (j *judgement) kept(list []*judgement) {
 				case slices.ContainsFunc(m.Questions, func(q *conversation.Question) bool { return shows(q.Params, value) }):
 				case slices.ContainsFunc(list, func(other *judgement) bool { return other.lacks != nil && shows(other.Calls[0].Result, value) }):
 				default:
-					j.find(ruleCrossed, Fail, fmt.Sprintf("The client answered with %s, and the result has %s, which was answered in another session: %s",
+					j.find(report.RuleCrossed, report.Fail, fmt.Sprintf("The client answered with %s, and the result has %s, which was answered in another session: %s",
 						wording.Quoted(rawjson.Text(own)), wording.Quoted(rawjson.Text(value)), quoteResult(m)), q.AskedSeq, q.AnswerSeq, m.ResultSeq)
 					return
 				}

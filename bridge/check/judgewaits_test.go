@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"elicitation-inspector/bridge/check/report"
 	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/mcp"
 	"elicitation-inspector/bridge/wire"
@@ -28,13 +29,13 @@ func TestAskingOn(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
 		call Made
-		want Verdict
+		want report.Verdict
 	}{
-		{timedOut(9, 100*time.Millisecond), Inconclusive},
-		{timedOut(2, 5*time.Second), Fail},
-		{timedOut(1, 100*time.Millisecond), Fail},
+		{timedOut(9, 100*time.Millisecond), report.Inconclusive},
+		{timedOut(2, 5*time.Second), report.Fail},
+		{timedOut(1, 100*time.Millisecond), report.Fail},
 	} {
-		j := &judgement{Observation: &Observation{Trial: Trial{Behaviour: behaviourAccept, Revision: mcp.Revision20260728}}}
+		j := &judgement{Observation: &Observation{Trial: report.Trial{Behaviour: behaviourAccept, Revision: mcp.Revision20260728}}}
 		if j.answered(test.call); len(j.findings) != 1 || j.findings[0].Verdict != test.want {
 			t.Errorf("%d rounds: %+v", len(test.call.Rounds), j.findings)
 		}
@@ -55,8 +56,8 @@ func TestNotDelivered(t *testing.T) {
 	} {
 		log.Append(f)
 	}
-	j := &judgement{Observation: &Observation{Trial: Trial{Behaviour: "byte-by-byte", Revision: mcp.Revision20260728}, Log: log, Last: log.Len()}}
-	if j.answered(timedOut(1, 5*time.Second)); len(j.findings) != 1 || j.findings[0].Verdict != Inconclusive || !strings.Contains(j.findings[0].Text, "through in time") {
+	j := &judgement{Observation: &Observation{Trial: report.Trial{Behaviour: "byte-by-byte", Revision: mcp.Revision20260728}, Log: log, Last: log.Len()}}
+	if j.answered(timedOut(1, 5*time.Second)); len(j.findings) != 1 || j.findings[0].Verdict != report.Inconclusive || !strings.Contains(j.findings[0].Text, "through in time") {
 		t.Errorf("%+v", j.findings)
 	}
 }
@@ -74,10 +75,10 @@ func TestStillReporting(t *testing.T) {
 	for range 1000 { // more messages than a conversation keeps
 		log.Append(wire.Frame{Dir: wire.ServerToClient, Call: 1, Raw: json.RawMessage(`{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","data":"x"}}`)})
 	}
-	for reported, want := range map[time.Duration]Verdict{time.Second: Inconclusive, 4 * time.Second: Fail} { // time before the end of the call
+	for reported, want := range map[time.Duration]report.Verdict{time.Second: report.Inconclusive, 4 * time.Second: report.Fail} { // time before the end of the call
 		call := timedOut(1, 5*time.Second)
 		call.End = log.Head(log.Len()).Time.Add(reported)
-		j := &judgement{Observation: &Observation{Trial: Trial{Behaviour: behaviourDecline, Revision: mcp.Revision20251125}, Log: log, Last: log.Len()}}
+		j := &judgement{Observation: &Observation{Trial: report.Trial{Behaviour: behaviourDecline, Revision: mcp.Revision20251125}, Log: log, Last: log.Len()}}
 		if j.answered(call); len(j.findings) != 1 || j.findings[0].Verdict != want {
 			t.Errorf("%v before the end: %+v", reported, j.findings)
 		}

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"sync"
 
+	"elicitation-inspector/bridge/check/report"
 	"elicitation-inspector/bridge/conversation"
 )
 
@@ -39,9 +40,9 @@ type Live struct {
 	Name      string   // name that the server reports
 	Revisions []string // revisions that the server speaks, newest first; nil until they are known
 	Progress  Progress
-	Results   []Result // in the order in which their trials ended
-	Report    *Report  // nil until the check is over, or if it failed
-	Err       error    // the reason why there is no report
+	Results   []report.Result // in the order in which their trials ended
+	Report    *report.Report  // nil until the check is over, or if it failed
+	Err       error           // the reason why there is no report
 }
 
 // Errors of a [Lab].
@@ -110,32 +111,32 @@ func (l *Lab) run(ctx context.Context, o Options, before string) {
 	removed := os.RemoveAll(before)
 	folder, err := newFolder()
 	l.change(func(*Live) { l.folder = folder })
-	var report *Report
+	var made *report.Report
 	if err = errors.Join(removed, err); err == nil {
 		o.Record = folder
 		o.Met = func(server string, revisions []string) {
 			l.change(func(c *Live) { c.Name, c.Revisions = server, revisions })
 		}
-		o.Ended = func(r Result) { l.change(func(c *Live) { c.told(r) }) }
+		o.Ended = func(r report.Result) { l.change(func(c *Live) { c.told(r) }) }
 		o.Progress = func(p Progress) { l.change(func(c *Live) { c.Progress = p }) }
-		report, err = Run(ctx, o)
+		made, err = Run(ctx, o)
 	}
 	l.change(func(c *Live) {
 		c.State, c.Err = Over, err
-		if report == nil {
+		if made == nil {
 			return
 		}
-		for _, r := range report.Results {
+		for _, r := range made.Results {
 			c.told(r)
 		}
-		c.Report = ofItself(report)
+		c.Report = ofItself(made)
 	})
 }
 
 // ofItself returns the report without the names of transcripts, whose folder the lab
 // removes.
-func ofItself(report *Report) *Report {
-	out := *report
+func ofItself(whole *report.Report) *report.Report {
+	out := *whole
 	out.Directory, out.Results = "", slices.Clone(out.Results)
 	for i := range out.Results {
 		out.Results[i].Transcript = ""
@@ -144,8 +145,8 @@ func ofItself(report *Report) *Report {
 }
 
 // told adds or replaces the result of a trial.
-func (c *Live) told(r Result) {
-	i := slices.IndexFunc(c.Results, func(one Result) bool { return one.Trial == r.Trial })
+func (c *Live) told(r report.Result) {
+	i := slices.IndexFunc(c.Results, func(one report.Result) bool { return one.Trial == r.Trial })
 	if i < 0 {
 		r.Version = 1
 		c.Results = append(c.Results, r)

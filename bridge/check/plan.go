@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"time"
 
+	"elicitation-inspector/bridge/check/report"
 	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/elicit"
 	"elicitation-inspector/bridge/fault"
@@ -23,7 +24,7 @@ const questionsMost = 5
 
 // trial is a Trial with the settings for running it.
 type trial struct {
-	Trial
+	report.Trial
 	run      int                              // counts repeated trials, from 1; 0 for a trial that runs once
 	answers  string                           // the answers file
 	declared conversation.DeclaredElicitation // the elicitation capability; "" for the default
@@ -135,7 +136,7 @@ func (a *asked) matches(all []*conversation.Question, messages func(string) bool
 
 // plan lists the trials of a call in a revision. Trials that mostly wait come first,
 // because they take longest, and then plain answers.
-func (r *runner) plan(c *chosen, base Trial, list []asked) []*trial {
+func (r *runner) plan(c *chosen, base report.Trial, list []asked) []*trial {
 	var trials []*trial
 	add := func(t trial, behaviour string, rules ...rule) *trial {
 		if !r.tries(behaviour) {
@@ -148,7 +149,7 @@ func (r *runner) plan(c *chosen, base Trial, list []asked) []*trial {
 	}
 	for _, behaviour := range []string{behaviourDecline, behaviourCancel} {
 		for _, q := range list {
-			add(trial{Trial: Trial{Question: q.place}}, behaviour, rule{match: q.match, answer: rawjson.Quoted(behaviour)})
+			add(trial{Trial: report.Trial{Question: q.place}}, behaviour, rule{match: q.match, answer: rawjson.Quoted(behaviour)})
 		}
 	}
 	add(trial{}, behaviourDeclineAlways, rule{answer: rawjson.Quoted("decline"), times: 20}, rule{answer: object("fault", "never")})
@@ -183,7 +184,7 @@ func (r *runner) plan(c *chosen, base Trial, list []asked) []*trial {
 			return rule{match: q.match, answer: object("fault", "invented-state", "json", state, "answer", answer)}
 		}
 		then := func(state json.RawMessage) string { return c.honest.file(send(state)) }
-		own := Trial{Question: q.place}
+		own := report.Trial{Question: q.place}
 		add(trial{Trial: own, before: &before{c.Arguments, c.honest.file(), then}}, behaviourUsed)
 		add(trial{Trial: own}, behaviourOtherSession, send(q.facts.State))
 		if c.other != nil {
@@ -209,7 +210,7 @@ func (r *runner) plan(c *chosen, base Trial, list []asked) []*trial {
 				continue
 			}
 			tried[of] = true
-			t := trial{Trial: Trial{Question: q.place, Field: f.Field}, waits: slices.Contains(waiting, f.Name), ends: slices.Contains(ending, f.Name)}
+			t := trial{Trial: report.Trial{Question: q.place, Field: f.Field}, waits: slices.Contains(waiting, f.Name), ends: slices.Contains(ending, f.Name)}
 			t.pause = time.Duration(slow[f.Name] * float64(time.Second))
 			if f.Name == "close-connection" {
 				t.pause = abandoned

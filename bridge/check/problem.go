@@ -6,41 +6,14 @@ import (
 	"slices"
 	"strings"
 
+	"elicitation-inspector/bridge/check/report"
 	"elicitation-inspector/bridge/rawjson"
 	"elicitation-inspector/bridge/wire"
 	"elicitation-inspector/bridge/wording"
 )
 
-// Problem is something that the check was to judge and could not, so that a report without
-// findings says nothing about it.
-type Problem struct {
-	Kind      ProblemKind `json:"kind"`
-	Call      string      `json:"call,omitempty"` // kind and key: "tool deploy"; "" for the whole check
-	Revisions []string    `json:"revisions,omitempty"`
-	Text      string      `json:"text"` // what happened, in a sentence
-	Do        string      `json:"do"`   // what the user can do about it, in a sentence
-}
-
-// ProblemKind says what could not be judged. Each kind has an exit code of its own.
-type ProblemKind string
-
-// The kinds of problems, most severe first.
-const (
-	NoTarget     ProblemKind = "no-target"
-	Unreachable  ProblemKind = "unreachable"
-	NothingTried ProblemKind = "nothing-tried"
-	CallBroken   ProblemKind = "call-broken"   // a call asked nothing, and ended in an error or without a response
-	HonestFailed ProblemKind = "honest-failed" // a call asked, and failed after honest answers
-	AskedNothing ProblemKind = "asked-nothing" // a call that the user named asked nothing in any revision
-	NotSpoken    ProblemKind = "not-spoken"    // a revision that the server announces, or the user named
-	WitnessBlind ProblemKind = "witness-blind"
-)
-
-// kinds lists the kinds of problems, most severe first.
-var kinds = []ProblemKind{NoTarget, Unreachable, NothingTried, CallBroken, HonestFailed, AskedNothing, NotSpoken, WitnessBlind}
-
 // note notes a problem of a call in a revision.
-func (p *progress) note(call int, problem Problem) {
+func (p *progress) note(call int, problem report.Problem) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.problems[call] = append(p.problems[call], problem)
@@ -58,8 +31,8 @@ func (r *runner) honestly(call int, m *made, asks bool) {
 	if !strings.HasSuffix(how, "…") {
 		how += "."
 	}
-	p := Problem{
-		Kind: CallBroken, Revisions: []string{m.Revision}, Text: "It asked nothing, and did not succeed: " + how,
+	p := report.Problem{
+		Kind: report.CallBroken, Revisions: []string{m.Revision}, Text: "It asked nothing, and did not succeed: " + how,
 		Do: "Give it arguments that it takes, with --args or in a plan, or leave it out with skip in a plan.",
 	}
 	switch {
@@ -70,16 +43,16 @@ func (r *runner) honestly(call int, m *made, asks bool) {
 		p.Do = "Give it more time with --timeout, or arguments with which it ends; or leave it out with skip in a plan."
 	}
 	if asks {
-		p.Kind, p.Text = HonestFailed, "It failed though its questions were answered honestly, so that nothing shows what a right answer does: "+how
+		p.Kind, p.Text = report.HonestFailed, "It failed though its questions were answered honestly, so that nothing shows what a right answer does: "+how
 		p.Do = "Give answers that it takes, with --answers or in a plan."
 	}
 	r.note(call, p)
 }
 
 // summed joins the problems of a call that differ only in the revision.
-func summed(call Call, list []Problem) (out []Problem) {
+func summed(call report.Call, list []report.Problem) (out []report.Problem) {
 	for _, p := range list {
-		same := func(o Problem) bool { return o.Kind == p.Kind && o.Text == p.Text }
+		same := func(o report.Problem) bool { return o.Kind == p.Kind && o.Text == p.Text }
 		if i := slices.IndexFunc(out, same); i >= 0 {
 			out[i].Revisions = append(out[i].Revisions, p.Revisions...)
 			continue
@@ -96,10 +69,10 @@ func summed(call Call, list []Problem) (out []Problem) {
 
 // unasked returns the problems of a check in which nothing was tried, or in which a call
 // that the user named asked nothing.
-func (r *runner) unasked(tried bool) (list []Problem) {
+func (r *runner) unasked(tried bool) (list []report.Problem) {
 	untried := slices.Clone(r.report.Skipped)
 	for _, c := range r.report.Silent {
-		untried = append(untried, Skipped{c, "It asked nothing in any revision."})
+		untried = append(untried, report.NotMade{Call: c, Why: "It asked nothing in any revision."})
 	}
 	var destructive []string
 	for i, c := range untried {
@@ -109,18 +82,18 @@ func (r *runner) unasked(tried bool) (list []Problem) {
 		}
 		isNamed := func(w Wanted) bool { return w.Key == c.Key && (w.Kind == "" || w.Kind == c.Kind) }
 		if c.Why == skippedByPlan || !slices.ContainsFunc(r.Wanted, isNamed) ||
-			slices.ContainsFunc(r.report.Problems, func(p Problem) bool { return p.Call == name }) {
+			slices.ContainsFunc(r.report.Problems, func(p report.Problem) bool { return p.Call == name }) {
 			continue
 		}
-		list = append(list, Problem{
-			Kind: AskedNothing, Call: name, Text: "It was named, and not tried: " + c.Why,
+		list = append(list, report.Problem{
+			Kind: report.AskedNothing, Call: name, Text: "It was named, and not tried: " + c.Why,
 			Do: "Give it the arguments with which it asks, with --args or in a plan; or leave it out.",
 		})
 	}
 	if tried || len(r.calls) > 0 && len(list)+len(r.report.Problems) > 0 {
 		return list
 	}
-	p := Problem{Kind: NothingTried, Text: "Nothing was tried: no call of the server asked a question that a behaviour answers.", Do: "Name a tool that asks, with the arguments with which it does: inspector check TOOL --args JSON."}
+	p := report.Problem{Kind: report.NothingTried, Text: "Nothing was tried: no call of the server asked a question that a behaviour answers.", Do: "Name a tool that asks, with the arguments with which it does: inspector check TOOL --args JSON."}
 	if len(destructive) > 0 {
 		const shown = 20
 		most := min(len(destructive), shown)
@@ -136,7 +109,7 @@ func (r *runner) unasked(tried bool) (list []Problem) {
 
 // unspoken lists the revisions that the server announces or the user named, and in which
 // there was no session.
-func (r *runner) unspoken(revisions []string, met []greeted) (list []Problem) {
+func (r *runner) unspoken(revisions []string, met []greeted) (list []report.Problem) {
 	announced := slices.Clone(r.Revisions)
 	for _, m := range met {
 		announced = append(announced, m.announced...)
@@ -147,8 +120,8 @@ func (r *runner) unspoken(revisions []string, met []greeted) (list []Problem) {
 			if m.err != nil {
 				why = m.err.Error()
 			}
-			list = append(list, Problem{
-				Kind: NotSpoken, Revisions: []string{revision}, Text: fmt.Sprintf("Nothing was tried in %s: %s.", revision, why),
+			list = append(list, report.Problem{
+				Kind: report.NotSpoken, Revisions: []string{revision}, Text: fmt.Sprintf("Nothing was tried in %s: %s.", revision, why),
 				Do: "Mend the server, or have it announce only what it speaks; --protocol checks one revision alone.",
 			})
 		}

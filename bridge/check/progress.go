@@ -1,6 +1,7 @@
 package check
 
 import (
+	"elicitation-inspector/bridge/check/report"
 	"sync"
 	"time"
 )
@@ -23,10 +24,10 @@ type progress struct {
 	busy        time.Duration        // total duration of the ended trials
 	kinds       map[string]*kind     // by behaviour
 
-	results  []Result
-	asked    map[int]bool      // calls that asked something, by index
-	problems map[int][]Problem // by index of the call
-	failed   error             // the first error that the server did not cause
+	results  []report.Result
+	asked    map[int]bool             // calls that asked something, by index
+	problems map[int][]report.Problem // by index of the call
+	failed   error                    // the first error that the server did not cause
 }
 
 // kind counts the trials of one behaviour.
@@ -37,7 +38,7 @@ type kind struct {
 }
 
 func newProgress() *progress {
-	return &progress{began: time.Now(), under: map[*trial]time.Time{}, kinds: map[string]*kind{}, asked: map[int]bool{}, problems: map[int][]Problem{}}
+	return &progress{began: time.Now(), under: map[*trial]time.Time{}, kinds: map[string]*kind{}, asked: map[int]bool{}, problems: map[int][]report.Problem{}}
 }
 
 // expect adds planned trials.
@@ -77,7 +78,7 @@ func (p *progress) end(t *trial) {
 }
 
 // add adds the result of a trial.
-func (p *progress) add(result Result) {
+func (p *progress) add(result report.Result) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.results = append(p.results, result)

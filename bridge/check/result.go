@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"elicitation-inspector/bridge/check/report"
 	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/rawjson"
 	"elicitation-inspector/bridge/script"
@@ -15,25 +16,14 @@ import (
 	"elicitation-inspector/bridge/wording"
 )
 
-// worstOf returns the most severe verdict of the findings; Pass without findings.
-func worstOf(list []Finding) Verdict {
-	out := Pass
-	for _, f := range list {
-		if f.Verdict.Rank() < out.Rank() {
-			out = f.Verdict
-		}
-	}
-	return out
-}
-
 // assessed is a judged trial with the frames that reports can show. It does not need the
 // log.
 type assessed struct {
 	*judgement
-	result Result          // without findings, verdict and evidence
-	frames map[int64]Frame // frames that findings can name, by sequence number
-	pairs  map[int64]int64 // sequence numbers of requests, by that of the response
-	whole  string          // the command line that makes all calls of the trial again, and looks at the witness
+	result report.Result          // without findings, verdict and evidence
+	frames map[int64]report.Frame // frames that findings can name, by sequence number
+	pairs  map[int64]int64        // sequence numbers of requests, by that of the response
+	whole  string                 // the command line that makes all calls of the trial again, and looks at the witness
 }
 
 // judge judges a trial without the other trials. The log can be closed afterwards.
@@ -48,8 +38,8 @@ func (r *runner) judge(c *chosen, m *made) *assessed {
 	} else {
 		judged = judgeAlone(m.Observation)
 	}
-	one := &assessed{judgement: judged, result: Result{
-		Trial: m.Trial, Outcome: hide.Text(m.outcome()), Took: m.took, Transcript: m.transcript, Reproduce: hide.Text(r.reproduce(c, m.trial)), quiet: m.quiet,
+	one := &assessed{judgement: judged, result: report.Result{
+		Trial: m.Trial, Outcome: hide.Text(m.outcome()), Took: m.took, Transcript: m.transcript, Reproduce: hide.Text(r.reproduce(c, m.trial)),
 	}, whole: hide.Text(r.reproduceWhole(c, m.trial))}
 	if m.Behaviour == behaviourSeveral || m.trial.before != nil {
 		one.result.Reproduce = one.whole
@@ -61,26 +51,26 @@ func (r *runner) judge(c *chosen, m *made) *assessed {
 // hung reports whether the trial has a failure because no response came in time.
 func (one *assessed) hung() bool {
 	timedOut := one.After != nil && one.After.TimedOut || slices.ContainsFunc(one.Calls, func(m Made) bool { return m.TimedOut })
-	return timedOut && slices.ContainsFunc(one.findings, Finding.ofHanging)
+	return timedOut && slices.ContainsFunc(one.findings, isHanging)
 }
 
-func (f Finding) ofHanging() bool {
-	return f.Verdict == Fail && (f.Rule == ruleNoResponse || f.Rule == ruleUnusable)
+func isHanging(f report.Finding) bool {
+	return f.Verdict == report.Fail && (f.Rule == report.RuleNoResponse || f.Rule == report.RuleUnusable)
 }
 
 // seenTwice adds to such findings that the server hung in two trials.
 func (one *assessed) seenTwice() {
 	for i, f := range one.findings {
-		if f.ofHanging() {
+		if isHanging(f) {
 			one.findings[i].Text += " It was so in two trials, the second of which gave it twice the time."
 		}
 	}
 }
 
 // result returns the result of a trial for reports, with secrets redacted.
-func (r *runner) result(one *assessed) Result {
+func (r *runner) result(one *assessed) report.Result {
 	out := one.result
-	out.Findings, out.Verdict = one.findings, worstOf(one.findings)
+	out.Findings, out.Verdict = one.findings, report.Worst(one.findings)
 	for i := range out.Findings {
 		out.Findings[i].Text = r.Server.Redaction.Text(out.Findings[i].Text)
 	}
@@ -97,8 +87,8 @@ func (one *assessed) needsWhole() bool {
 	if one.Effect.State == Changed || one.Early+one.Twice != "" {
 		return true
 	}
-	return one.After != nil && slices.ContainsFunc(one.findings, func(f Finding) bool {
-		return f.Verdict != Inconclusive && len(f.Frames) > 0 && slices.Max(f.Frames) >= one.After.began()
+	return one.After != nil && slices.ContainsFunc(one.findings, func(f report.Finding) bool {
+		return f.Verdict != report.Inconclusive && len(f.Frames) > 0 && slices.Max(f.Frames) >= one.After.began()
 	})
 }
 
@@ -164,7 +154,7 @@ func (one *assessed) keep(hide *redact.Redaction, m *made) {
 			seqs = append(seqs, q.AskedSeq, q.AnswerSeq)
 		}
 	}
-	one.frames, one.pairs = map[int64]Frame{}, map[int64]int64{}
+	one.frames, one.pairs = map[int64]report.Frame{}, map[int64]int64{}
 	for _, seq := range seqs {
 		f, err := m.Log.Frame(seq)
 		if err != nil || len(one.frames) == keptMost {
@@ -176,19 +166,19 @@ func (one *assessed) keep(hide *redact.Redaction, m *made) {
 }
 
 // quote returns a frame as reports show it.
-func quote(f wire.Frame) Frame {
+func quote(f wire.Frame) report.Frame {
 	text := string(f.Raw)
 	if cut := wording.Shorten(text, textMost); cut != text {
 		text = cut + fmt.Sprintf(" (%d bytes in all)", f.Size)
 	}
-	return Frame{
+	return report.Frame{
 		Seq: f.Seq, Time: f.Time.UTC().Format("2006-01-02T15:04:05.000Z07:00"), Direction: f.Dir.String(), Deliberate: f.Fault, Summary: f.Summary(), Text: text,
 	}
 }
 
 // evidence returns the frames that the findings name, the requests of named responses, and
 // the answer under trial with its question.
-func (one *assessed) evidence() (frames []Frame) {
+func (one *assessed) evidence() (frames []report.Frame) {
 	var seqs []int64
 	for _, f := range one.findings {
 		for _, seq := range f.Frames {

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"elicitation-inspector/bridge/check/report"
 	"elicitation-inspector/bridge/lint"
 	"elicitation-inspector/bridge/mcp"
 )
@@ -30,7 +31,7 @@ func TestCitationsExist(t *testing.T) {
 	for _, r := range lint.Rules() {
 		seen[r.ID] = true
 	}
-	for _, r := range Rules() {
+	for _, r := range report.Rules() {
 		if seen[r.ID] || r.Breaks == "" || r.Evidence == "" || r.Unclear == "" {
 			t.Errorf("%+v is there twice, or says too little", r)
 		}
@@ -39,7 +40,7 @@ func TestCitationsExist(t *testing.T) {
 			if !slices.Contains(headings[revision][s.Page], s.Section) {
 				t.Errorf("%s: the page %s of %s has no section %q", r.ID, s.Page, revision, s.Section)
 			}
-			if v, reference := r.Verdict(revision); (v == Inconclusive) != (s.Severity == lint.Advice) || (v == Inconclusive) != (reference == "") {
+			if v, reference := r.Verdict(revision); (v == report.Inconclusive) != (s.Severity == lint.Advice) || (v == report.Inconclusive) != (reference == "") {
 				t.Errorf("%s in %s: %s, %q", r.ID, revision, v, reference)
 			}
 		}
@@ -56,7 +57,7 @@ func TestDocumented(t *testing.T) {
 	}
 	head, is, _ := strings.Cut(string(text), mark)
 	var want strings.Builder
-	for _, r := range Rules() {
+	for _, r := range report.Rules() {
 		fmt.Fprintf(&want, "\n### `%s`\n\n- **What breaks it:** %s.\n- **Evidence:** %s.\n- **Inconclusive when:** %s.\n", r.ID, r.Breaks, r.Evidence, r.Unclear)
 		for _, revision := range mcp.Revisions {
 			verdict, reference := r.Verdict(revision)

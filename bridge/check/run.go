@@ -11,6 +11,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"elicitation-inspector/bridge/check/report"
 	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/headless"
 	"elicitation-inspector/bridge/mcp"
@@ -46,13 +47,13 @@ type Options struct {
 	// for a shell; "" derives it from Server.
 	Command string
 	// Chosen is called with the calls to make and those to skip, before any call is made.
-	Chosen func(calls []Call, skipped []Skipped)
+	Chosen func(calls []report.Call, skipped []report.NotMade)
 	// Met is called with the server's name and its revisions, newest first, before Chosen.
 	Met func(server string, revisions []string)
 	// Ended is called with the result of each trial when the trial has ended, and again
 	// when the trials of its call and revision have been compared. The report can still
 	// differ. It is called from several goroutines.
-	Ended func(Result)
+	Ended func(report.Result)
 	// Progress is called with the progress several times a second.
 	Progress func(Progress)
 }
@@ -61,7 +62,7 @@ type Options struct {
 type runner struct {
 	*Options
 	*progress
-	report    Report
+	report    report.Report
 	slots     *slots
 	shared    bool          // all sessions share one server, so that trials can be in each other's way
 	repeat    chan struct{} // holds the repeat under way, if the server is shared
@@ -78,12 +79,12 @@ type runner struct {
 // Run checks a server. If ctx ends, it returns a report of the results so far. The error
 // is [headless.ErrConnect] if the server cannot be reached, with a report that says so, and
 // [ErrNotOffered] if the server does not offer a wanted call.
-func Run(ctx context.Context, o Options) (*Report, error) {
+func Run(ctx context.Context, o Options) (*report.Report, error) {
 	o.Command = cmp.Or(o.Command, o.Server.Target.CommandLine())
 	r := &runner{Options: &o, progress: newProgress(), slots: newSlots(max(o.Jobs, 1)), turn: make(chan struct{}, 1), repeat: make(chan struct{}, 1), shared: o.Server.Target.URL != "", report: empty(&o)}
 	if err := r.greet(ctx); err != nil {
-		r.report.Problems = []Problem{{
-			Kind: Unreachable, Text: "There was no session with the server: " + o.Server.Redaction.Text(err.Error()) + ".",
+		r.report.Problems = []report.Problem{{
+			Kind: report.Unreachable, Text: "There was no session with the server: " + o.Server.Redaction.Text(err.Error()) + ".",
 			Do: "See that the command or the address is right, and that the server starts by itself.",
 		}}
 		r.report.Took = time.Since(r.began).Round(time.Millisecond)
@@ -92,14 +93,14 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 	if o.Met != nil {
 		o.Met(r.report.Server, r.revisions)
 	}
-	var skipped []Skipped
+	var skipped []report.NotMade
 	var err error
 	if r.calls, skipped, err = o.choose(r.items); err != nil {
 		return nil, fmt.Errorf("%s (%s) %w", r.report.Server, r.report.Target, err)
 	}
 	r.report.Skipped = skipped
 	if o.Chosen != nil {
-		var calls []Call
+		var calls []report.Call
 		for _, c := range r.calls {
 			calls = append(calls, c.Call)
 		}
@@ -128,7 +129,7 @@ func (r *runner) all(ctx context.Context) {
 	stages := []func(k int){
 		func(k int) {
 			c := k / len(r.revisions)
-			groups[k] = r.prepare(ctx, &r.calls[c], Trial{Call: c, Revision: r.revisions[k%len(r.revisions)]})
+			groups[k] = r.prepare(ctx, &r.calls[c], report.Trial{Call: c, Revision: r.revisions[k%len(r.revisions)]})
 		},
 		func(k int) { r.tryAll(ctx, groups[k]) },
 		func(k int) { r.conclude(ctx, groups[k]) },
@@ -159,18 +160,18 @@ func (r *runner) all(ctx context.Context) {
 }
 
 // empty returns a report of nothing.
-func empty(o *Options) Report {
-	return Report{
+func empty(o *Options) report.Report {
+	return report.Report{
 		Format: 1, Inspector: o.Server.Version, Target: o.Server.Target.Address(), Began: time.Now().Round(time.Millisecond),
-		Revisions: []string{}, Calls: []Call{}, Behaviours: []Behaviour{}, Results: []Result{},
+		Revisions: []string{}, Calls: []report.Call{}, Behaviours: []report.Behaviour{}, Results: []report.Result{},
 	}
 }
 
 // Without returns the report of a check that was given no server.
-func Without(o Options) *Report {
+func Without(o Options) *report.Report {
 	r := empty(&o)
-	r.Problems = []Problem{{
-		Kind: NoTarget, Text: "No server was named, and there is no terminal at which somebody could want to see the built-in demo server checked.",
+	r.Problems = []report.Problem{{
+		Kind: report.NoTarget, Text: "No server was named, and there is no terminal at which somebody could want to see the built-in demo server checked.",
 		Do: "Name the server: inspector check URL, inspector check -- COMMAND, --config, or target in a plan, which may be demo.",
 	}}
 	return &r
@@ -230,7 +231,7 @@ type greeted struct {
 
 // meet connects in a revision.
 func (r *runner) meet(ctx context.Context, revision string) (m greeted) {
-	config := r.config(&trial{Trial: Trial{Revision: revision}})
+	config := r.config(&trial{Trial: report.Trial{Revision: revision}})
 	config.NoLists = false
 	s, err := headless.Start(config)
 	if err != nil {

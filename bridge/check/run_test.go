@@ -17,6 +17,7 @@ import (
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"elicitation-inspector/bridge/check/report"
 	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/demo"
 	"elicitation-inspector/bridge/elicit"
@@ -46,14 +47,14 @@ func TestEveryBehaviourIsTried(t *testing.T) {
 	o := builtin(t)
 	o.Timeout = 2 * time.Second
 	o.Wanted = []Wanted{{Key: "onboard"}, {Key: "every_field"}, {Key: "ask"}, {Key: "who_am_i"}}
-	report, err := Run(t.Context(), o)
-	if err != nil || report.Stopped != "" {
-		t.Fatalf("%v, stopped: %s", err, report.Stopped)
+	whole, err := Run(t.Context(), o)
+	if err != nil || whole.Stopped != "" {
+		t.Fatalf("%v, stopped: %s", err, whole.Stopped)
 	}
 	tried := map[string]bool{}
-	for _, r := range report.Results {
+	for _, r := range whole.Results {
 		tried[r.Behaviour] = true
-		if report.Calls[r.Call].Key == "onboard" && r.Behaviour == behaviourDecline && (r.Question < 1 || r.Question > 3) {
+		if whole.Calls[r.Call].Key == "onboard" && r.Behaviour == behaviourDecline && (r.Question < 1 || r.Question > 3) {
 			t.Errorf("question %d was declined", r.Question)
 		}
 	}
@@ -65,8 +66,8 @@ func TestEveryBehaviourIsTried(t *testing.T) {
 			t.Errorf("%s: tried is %v", b.Name, tried[b.Name])
 		}
 	}
-	if len(report.Silent) != 1 || report.Silent[0].Key != "who_am_i" {
-		t.Errorf("%v asked nothing", report.Silent)
+	if len(whole.Silent) != 1 || whole.Silent[0].Key != "who_am_i" {
+		t.Errorf("%v asked nothing", whole.Silent)
 	}
 }
 
@@ -254,9 +255,9 @@ func TestInterruptedReport(t *testing.T) {
 			interrupt()
 		}
 	}
-	report, err := Run(ctx, o)
-	if err != nil || report.Stopped != "interrupted" || len(report.Calls) != 1 || len(report.Results) == 0 {
-		t.Errorf("%v: %+v", err, report)
+	whole, err := Run(ctx, o)
+	if err != nil || whole.Stopped != "interrupted" || len(whole.Calls) != 1 || len(whole.Results) == 0 {
+		t.Errorf("%v: %+v", err, whole)
 	}
 }
 
@@ -274,15 +275,15 @@ func TestHangingIsSeenTwice(t *testing.T) {
 			}
 			return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: tool}}}, nil, err
 		})
-		report, err := Run(t.Context(), Options{
+		whole, err := Run(t.Context(), Options{
 			Server: headless.Config{Target: transport.Spec{Name: "hanging", Builtin: func() *sdk.Server { return server }}}, Jobs: 4,
 			Behaviours: []string{"decline"}, Revisions: []string{mcp.Revision20251125}, Timeout: 2 * time.Second,
 		})
-		if err != nil || len(report.Results) != 1 {
-			t.Fatalf("%v: %+v", err, report)
+		if err != nil || len(whole.Results) != 1 {
+			t.Fatalf("%v: %+v", err, whole)
 		}
 		var told []string
-		for _, f := range report.Results[0].Findings {
+		for _, f := range whole.Results[0].Findings {
 			told = append(told, fmt.Sprint(f.Rule, " ", f.Verdict, ": ", f.Text))
 		}
 		all := strings.Join(told, "\n")
@@ -302,15 +303,15 @@ func TestPromptsAndResources(t *testing.T) {
 		{Kind: conversation.Prompt, Key: "release_notes", Arguments: json.RawMessage(`{"version":"1.4.0"}`)},
 		{Kind: conversation.Resource, Key: "contract://lease/old-mill"},
 	}
-	report, err := Run(t.Context(), o)
-	if err != nil || report.Stopped != "" || len(report.Calls) != 2 {
-		t.Fatalf("%v, stopped: %s, calls: %v", err, report.Stopped, report.Calls)
+	whole, err := Run(t.Context(), o)
+	if err != nil || whole.Stopped != "" || len(whole.Calls) != 2 {
+		t.Fatalf("%v, stopped: %s, calls: %v", err, whole.Stopped, whole.Calls)
 	}
 	again := []string{`--prompt release_notes --args '{"version":"1.4.0"}'`, "--resource contract://lease/old-mill"}
 	declined := 0
-	for _, r := range report.Results {
-		if r.Verdict == Fail || r.Verdict == Warn || !strings.Contains(r.Reproduce, again[r.Call]) {
-			t.Errorf("%s, %s: %s %+v, again by %s", report.Calls[r.Call].Key, r.Behaviour, r.Outcome, r.Findings, r.Reproduce)
+	for _, r := range whole.Results {
+		if r.Verdict == report.Fail || r.Verdict == report.Warn || !strings.Contains(r.Reproduce, again[r.Call]) {
+			t.Errorf("%s, %s: %s %+v, again by %s", whole.Calls[r.Call].Key, r.Behaviour, r.Outcome, r.Findings, r.Reproduce)
 		}
 		if r.Behaviour == behaviourDecline {
 			declined++
@@ -349,22 +350,22 @@ func TestOneDialogueAtATime(t *testing.T) {
 	}
 	listening := httptest.NewServer(sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server { return server }, nil))
 	t.Cleanup(listening.Close)
-	report, err := Run(t.Context(), Options{
+	whole, err := Run(t.Context(), Options{
 		Server: headless.Config{Target: transport.Spec{Name: "shared", URL: listening.URL}}, Jobs: 4, Timeout: time.Second,
 		Revisions: []string{mcp.Revision20251125}, Behaviours: []string{behaviourAccept, behaviourDecline, behaviourCancel, "any-error", "no-content", "never", "wrong-id", "retyped-id"},
 	})
-	if err != nil || report.Stopped != "" {
-		t.Fatalf("%v, stopped: %s", err, report.Stopped)
+	if err != nil || whole.Stopped != "" {
+		t.Fatalf("%v, stopped: %s", err, whole.Stopped)
 	}
-	for _, r := range report.Results {
+	for _, r := range whole.Results {
 		for _, f := range r.Findings {
-			if f.Verdict == Fail || f.Verdict == Warn {
-				t.Errorf("%s, %s: %+v", report.Calls[r.Call].Key, r.Behaviour, f)
+			if f.Verdict == report.Fail || f.Verdict == report.Warn {
+				t.Errorf("%s, %s: %+v", whole.Calls[r.Call].Key, r.Behaviour, f)
 			}
 		}
 	}
-	if len(report.Results) < 8*len(tools) {
-		t.Errorf("%d results", len(report.Results))
+	if len(whole.Results) < 8*len(tools) {
+		t.Errorf("%d results", len(whole.Results))
 	}
 }
 
@@ -388,15 +389,15 @@ func TestSessionsThatAreRefused(t *testing.T) {
 		}
 		return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: answer.Action}}}, nil
 	})
-	report, err := Run(t.Context(), Options{
+	whole, err := Run(t.Context(), Options{
 		Server: headless.Config{Target: transport.Spec{Name: "choosy", Builtin: func() *sdk.Server { return server }}}, Jobs: 4,
 		Revisions: []string{mcp.Revision20251125}, Behaviours: []string{behaviourAccept, behaviourDecline, behaviourNone},
 	})
-	if err != nil || report.Stopped != "" {
-		t.Fatalf("%v, stopped: %s", err, report.Stopped)
+	if err != nil || whole.Stopped != "" {
+		t.Fatalf("%v, stopped: %s", err, whole.Stopped)
 	}
-	if !slices.ContainsFunc(report.Results, func(r Result) bool { return r.Behaviour == behaviourNone && r.Verdict == Inconclusive }) {
-		t.Errorf("%+v", report.Results)
+	if !slices.ContainsFunc(whole.Results, func(r report.Result) bool { return r.Behaviour == behaviourNone && r.Verdict == report.Inconclusive }) {
+		t.Errorf("%+v", whole.Results)
 	}
 }
 
@@ -419,25 +420,25 @@ func TestNewSessionIsStarted(t *testing.T) {
 		}
 		return server
 	}
-	check := func(behaviours ...string) (*Report, int32) {
+	check := func(behaviours ...string) (*report.Report, int32) {
 		before := began.Load()
-		report, err := Run(t.Context(), Options{
+		whole, err := Run(t.Context(), Options{
 			Server: headless.Config{Target: transport.Spec{Name: "many", Builtin: server}}, Jobs: 4,
 			Revisions: []string{mcp.Revision20251125}, Behaviours: behaviours,
 		})
-		if err != nil || report.Stopped != "" {
-			t.Fatalf("%v, stopped: %s", err, report.Stopped)
+		if err != nil || whole.Stopped != "" {
+			t.Fatalf("%v, stopped: %s", err, whole.Stopped)
 		}
-		return report, began.Load() - before
+		return whole, began.Load() - before
 	}
 	_, honest := check(behaviourAccept)
-	report, sessions := check("new-session")
+	whole, sessions := check("new-session")
 	if sessions -= honest; sessions != 2*8 {
 		t.Errorf("eight trials had %d sessions", sessions)
 	}
-	for _, r := range report.Results {
-		if !slices.Equal(verdictsOf(r.Findings, Inconclusive), []string{"no-response inconclusive"}) {
-			t.Errorf("%s: %s, %+v", report.Calls[r.Call].Key, r.Outcome, r.Findings)
+	for _, r := range whole.Results {
+		if !slices.Equal(verdictsOf(r.Findings, report.Inconclusive), []string{"no-response inconclusive"}) {
+			t.Errorf("%s: %s, %+v", whole.Calls[r.Call].Key, r.Outcome, r.Findings)
 		}
 	}
 }
@@ -461,15 +462,15 @@ func TestConstantsAreNoAnswers(t *testing.T) {
 			}
 			return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: text}}}, nil
 		})
-		report, err := Run(t.Context(), Options{
+		whole, err := Run(t.Context(), Options{
 			Server: headless.Config{Target: transport.Spec{Name: "mail", Builtin: func() *sdk.Server { return server }}}, Jobs: 4, Honest: honest,
 			Revisions: []string{mcp.Revision20251125}, Behaviours: []string{behaviourOther, behaviourDecline},
 		})
-		if err != nil || report.Stopped != "" {
-			t.Fatalf("%v, stopped: %s", err, report.Stopped)
+		if err != nil || whole.Stopped != "" {
+			t.Fatalf("%v, stopped: %s", err, whole.Stopped)
 		}
-		for _, r := range report.Results {
-			if r.Verdict != Pass {
+		for _, r := range whole.Results {
+			if r.Verdict != report.Pass {
 				t.Errorf("%s: %+v", r.Behaviour, r.Findings)
 			}
 		}

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"elicitation-inspector/bridge/check/report"
 	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/fault"
 )
@@ -139,8 +140,8 @@ func (r *runner) notSeen(ctx context.Context, groups, seeing []*group) {
 		if slices.Contains(seeing, g) || ctx.Err() != nil {
 			continue
 		}
-		p := Problem{
-			Kind: WitnessBlind, Revisions: []string{g.base.Revision}, Text: fmt.Sprintf("The witness %s says the same before and after a call that is accepted, so that it can say nothing of one that is refused.", g.c.watcher.Source),
+		p := report.Problem{
+			Kind: report.WitnessBlind, Revisions: []string{g.base.Revision}, Text: fmt.Sprintf("The witness %s says the same before and after a call that is accepted, so that it can say nothing of one that is refused.", g.c.watcher.Source),
 			Do: "Look at what the call changes. If the call changes it only once, put it back with --reset.",
 		}
 		if err := g.c.watcher.failed; err != nil {
@@ -265,13 +266,13 @@ func (j *judgement) effects() {
 		frames = []int64{q.AskedSeq, q.AnswerSeq}
 	}
 	if j.Early != "" {
-		j.find(ruleActsEarly, Fail, "The server did it before the question was answered: while the question waited, "+j.Early+".", frames...)
+		j.find(report.RuleActsEarly, report.Fail, "The server did it before the question was answered: while the question waited, "+j.Early+".", frames...)
 	}
 	if j.Twice != "" {
-		gravest, what := Fail, "The server did it twice for one consent: "
+		gravest, what := report.Fail, "The server did it twice for one consent: "
 		if j.Behaviour == behaviourUsed {
-			gravest, what = Warn, "The server took the requestState of a call that was over, and did it once more: "
+			gravest, what = report.Warn, "The server took the requestState of a call that was over, and did it once more: "
 		}
-		j.find(ruleActsTwice, gravest, what+j.Twice+".", frames...)
+		j.find(report.RuleActsTwice, gravest, what+j.Twice+".", frames...)
 	}
 }

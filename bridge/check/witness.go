@@ -13,6 +13,7 @@ import (
 	"sync"
 	"time"
 
+	"elicitation-inspector/bridge/check/report"
 	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/headless"
 	"elicitation-inspector/bridge/rawjson"
@@ -106,7 +107,7 @@ func (w *watcher) take(ctx context.Context) ([]string, error) {
 
 // ask makes the call of the witness in a session of its own, with honest answers.
 func (w *watcher) ask(ctx context.Context) (text string, err error) {
-	s, err := headless.Open(ctx, w.r.config(&trial{Trial: Trial{Revision: w.r.revisions[0]}}))
+	s, err := headless.Open(ctx, w.r.config(&trial{Trial: report.Trial{Revision: w.r.revisions[0]}}))
 	if err != nil {
 		return "", err
 	}

@@ -14,6 +14,7 @@ import (
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"elicitation-inspector/bridge/check/report"
 	"elicitation-inspector/bridge/headless"
 	"elicitation-inspector/bridge/mcp"
 	"elicitation-inspector/bridge/script"
@@ -85,7 +86,7 @@ func TestWitness(t *testing.T) {
 				return "Nothing was ordered."
 			}
 			return "Ordered."
-		}, ruleActsEarly},
+		}, report.RuleActsEarly},
 	} {
 		for _, witness := range []string{"tool:list", "command:cat FILE; date +%s%N"} {
 			t.Run(name+", "+witness, func(t *testing.T) {
@@ -107,11 +108,11 @@ func TestWitness(t *testing.T) {
 					t.Fatal(err)
 				}
 				r.calls[0].watcher = r.newWatcher(&r.calls[0])
-				g := r.prepare(t.Context(), &r.calls[0], Trial{Revision: mcp.Revision20251125})
+				g := r.prepare(t.Context(), &r.calls[0], report.Trial{Revision: mcp.Revision20251125})
 				r.watch(t.Context(), []*group{g})
 				for _, trial := range g.trials {
 					want := map[bool]EffectState{true: Changed, false: Unchanged}[c.rule == "effect"]
-					if trial.effect.State != want || (trial.early != "") != (c.rule == ruleActsEarly) {
+					if trial.effect.State != want || (trial.early != "") != (c.rule == report.RuleActsEarly) {
 						t.Errorf("%s: %+v, %q", trial.Behaviour, trial.effect, trial.early)
 					}
 				}
@@ -120,14 +121,14 @@ func TestWitness(t *testing.T) {
 				early := 0
 				for _, one := range r.results {
 					for _, f := range one.Findings {
-						if f.Rule == ruleActsEarly && f.Verdict == Fail && strings.Contains(one.Reproduce, "--witness") {
+						if f.Rule == report.RuleActsEarly && f.Verdict == report.Fail && strings.Contains(one.Reproduce, "--witness") {
 							early++
-						} else if c.rule == "" && f.Verdict.Rank() < Inconclusive.Rank() {
+						} else if c.rule == "" && f.Verdict.Rank() < report.Inconclusive.Rank() {
 							t.Errorf("%s: %+v", one.Behaviour, f)
 						}
 					}
 				}
-				if len(g.trials) != 4 || early != map[bool]int{true: 4, false: 0}[c.rule == ruleActsEarly] || len(r.problems) > 0 {
+				if len(g.trials) != 4 || early != map[bool]int{true: 4, false: 0}[c.rule == report.RuleActsEarly] || len(r.problems) > 0 {
 					t.Errorf("%d trials, %d show an effect before the answer, %+v", len(g.trials), early, r.problems)
 				}
 			})
@@ -159,16 +160,16 @@ func TestBlindWitness(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		report, err := Run(t.Context(), Options{
+		whole, err := Run(t.Context(), Options{
 			Server: headless.Config{Target: shop(file, once(file))}, Wanted: []Wanted{{Key: "order", Witness: w}}, Reset: strings.ReplaceAll(c.reset, "FILE", file), Jobs: 4,
 			Behaviours: []string{behaviourDecline}, Revisions: []string{mcp.Revision20251125}, Timeout: 2 * time.Second,
 		})
-		if err != nil || report.Stopped != "" {
-			t.Fatalf("%v: %+v", err, report)
+		if err != nil || whole.Stopped != "" {
+			t.Fatalf("%v: %+v", err, whole)
 		}
-		blind := slices.ContainsFunc(report.Problems, func(p Problem) bool { return p.Kind == WitnessBlind && strings.Contains(p.Text, c.says) })
+		blind := slices.ContainsFunc(whole.Problems, func(p report.Problem) bool { return p.Kind == report.WitnessBlind && strings.Contains(p.Text, c.says) })
 		if blind != (c.says != "") {
-			t.Errorf("%+v: %+v", c, report.Problems)
+			t.Errorf("%+v: %+v", c, whole.Problems)
 		}
 	}
 }

@@ -139,7 +139,7 @@ func (o *checkOptions) run(cmd *cobra.Command, args []string) error {
 		options.Chosen, options.Progress = p.chosen, p.tell
 	}
 	options.Server.SignIns = o.signIn.newDesk(cmd, false)
-	var r *check.Report
+	var r *report.Report
 	if options.Server.Target.Builtin != nil && !o.demo && !isTerminal(cmd.ErrOrStderr()) {
 		r = check.Without(options)
 	} else {
@@ -175,7 +175,7 @@ func (o *checkOptions) run(cmd *cobra.Command, args []string) error {
 }
 
 // readBaseline reads the report that --baseline names; nil if the flag is not set.
-func (o *checkOptions) readBaseline() (*check.Report, error) {
+func (o *checkOptions) readBaseline() (*report.Report, error) {
 	if o.baseline == "" {
 		return nil, nil
 	}
@@ -193,10 +193,10 @@ func (o *checkOptions) readBaseline() (*check.Report, error) {
 
 // code returns the exit code for a report as an error, nil for exit code 0. It prints why
 // the report is not complete.
-func (o *checkOptions) code(cmd *cobra.Command, r *check.Report) error {
-	grave := func(one check.Result) bool {
-		return slices.ContainsFunc(one.Findings, func(f check.Finding) bool {
-			return (f.Verdict == check.Fail || f.Verdict == check.Warn && o.failOn == "warning") && (r.Baseline == nil || f.New)
+func (o *checkOptions) code(cmd *cobra.Command, r *report.Report) error {
+	grave := func(one report.Result) bool {
+		return slices.ContainsFunc(one.Findings, func(f report.Finding) bool {
+			return (f.Verdict == report.Fail || f.Verdict == report.Warn && o.failOn == "warning") && (r.Baseline == nil || f.New)
 		})
 	}
 	if cmd.Context().Err() != nil {
@@ -216,9 +216,9 @@ func (o *checkOptions) code(cmd *cobra.Command, r *check.Report) error {
 	return nil
 }
 
-var problemCodes = map[check.ProblemKind]int{
-	check.NoTarget: exitNoTarget, check.Unreachable: exitConnect, check.NothingTried: exitNothingTried, check.CallBroken: exitCallBroken,
-	check.HonestFailed: exitHonestFailed, check.AskedNothing: exitAskedNothing, check.NotSpoken: exitNotSpoken, check.WitnessBlind: exitWitnessBlind,
+var problemCodes = map[report.ProblemKind]int{
+	report.NoTarget: exitNoTarget, report.Unreachable: exitConnect, report.NothingTried: exitNothingTried, report.CallBroken: exitCallBroken,
+	report.HonestFailed: exitHonestFailed, report.AskedNothing: exitAskedNothing, report.NotSpoken: exitNotSpoken, report.WitnessBlind: exitWitnessBlind,
 }
 
 // options returns the options of the check from the flags and the plan. The caller must

@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"elicitation-inspector/bridge/check"
+	"elicitation-inspector/bridge/check/report"
 )
 
 // TestCheckInterrupted ends a check by Ctrl-C, and checks that the report has the findings so far
@@ -44,7 +44,7 @@ func TestCheckInterrupted(t *testing.T) {
 	if code := r.ProcessState.ExitCode(); code != exitInterrupted {
 		t.Errorf("exit code %d, want %d", code, exitInterrupted)
 	}
-	var report check.Report
+	var report report.Report
 	if err := json.Unmarshal([]byte(out.String()), &report); err != nil || report.Stopped != "interrupted" {
 		t.Errorf("the report says %q: %v\n%s", report.Stopped, err, out.String())
 	}

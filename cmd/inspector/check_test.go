@@ -8,14 +8,14 @@ import (
 	"strings"
 	"testing"
 
-	"elicitation-inspector/bridge/check"
+	"elicitation-inspector/bridge/check/report"
 )
 
 // checked runs a check of the demo server with the built binary, and returns its report.
-func checked(t *testing.T, args ...string) (check.Report, ended) {
+func checked(t *testing.T, args ...string) (report.Report, ended) {
 	t.Helper()
 	got := inspectorRun(t, append(append([]string{"check", "--format", "json"}, args...), over(t)["stdio"]...)...)
-	var report check.Report
+	var report report.Report
 	if err := json.Unmarshal([]byte(got.out), &report); err != nil {
 		t.Fatalf("exit code %d: %v\n%s\n%s", got.code, err, got.out, got.err)
 	}
@@ -207,14 +207,14 @@ func TestNoGreenWithoutWork(t *testing.T) {
 		name string
 		args []string
 		code int
-		kind check.ProblemKind
+		kind report.ProblemKind
 		does string
 	}{
-		{"all that is named is destructive", append([]string{"delete_files"}, only...), exitNothingTried, check.NothingTried, "--allow-destructive '*' would let in delete_files"},
-		{"a named call asks nothing", append([]string{"ask", "who_am_i"}, only...), exitAskedNothing, check.AskedNothing, "--args"},
-		{"a call ends in an error", append([]string{"ask", "deploy", "--args", `{"service":7}`}, only...), exitCallBroken, check.CallBroken, "--args"},
-		{"an honest call fails", append([]string{"transfer_money", "--answers", answers}, only...), exitHonestFailed, check.HonestFailed, "--answers"},
-		{"no behaviour fits", []string{"ask", "--protocol", "2025-11-25", "--behaviour", "drop-stream"}, exitNothingTried, check.NothingTried, "Name a tool that asks"},
+		{"all that is named is destructive", append([]string{"delete_files"}, only...), exitNothingTried, report.NothingTried, "--allow-destructive '*' would let in delete_files"},
+		{"a named call asks nothing", append([]string{"ask", "who_am_i"}, only...), exitAskedNothing, report.AskedNothing, "--args"},
+		{"a call ends in an error", append([]string{"ask", "deploy", "--args", `{"service":7}`}, only...), exitCallBroken, report.CallBroken, "--args"},
+		{"an honest call fails", append([]string{"transfer_money", "--answers", answers}, only...), exitHonestFailed, report.HonestFailed, "--answers"},
+		{"no behaviour fits", []string{"ask", "--protocol", "2025-11-25", "--behaviour", "drop-stream"}, exitNothingTried, report.NothingTried, "Name a tool that asks"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()

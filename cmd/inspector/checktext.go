@@ -21,7 +21,7 @@ import (
 var marks = map[string]string{"pass": "ok", "fail": "FAIL"}
 
 // checkText prints a report for people: for each call a matrix, and the findings.
-func checkText(w io.Writer, r *check.Report) error {
+func checkText(w io.Writer, r *report.Report) error {
 	v := report.NewView(r)
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s (%s), checked in %s\n", wording.EscapeLine(r.Server), wording.EscapeLine(r.Target), wording.Duration(r.Took))
@@ -65,14 +65,14 @@ func checkText(w io.Writer, r *check.Report) error {
 		made = fmt.Sprintf(" (%d made)", r.Made)
 	}
 	fmt.Fprintf(&b, "\n%s%s: %d pass, %d warn, %d fail, %d inconclusive\n", wording.Plural(counts.All(), "trial"), made,
-		counts[check.Pass], counts[check.Warn], counts[check.Fail], counts[check.Inconclusive])
+		counts[report.Pass], counts[report.Warn], counts[report.Fail], counts[report.Inconclusive])
 	_, err := io.WriteString(w, b.String())
 	return err
 }
 
 // matrix prints a table of behaviours by revisions. A cell for several trials shows the
 // gravest verdict, and how many of the trials have it.
-func matrix(w io.Writer, r *check.Report, c *report.Call) {
+func matrix(w io.Writer, r *report.Report, c *report.CallView) {
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintf(table, "  \t%s\t\n", strings.Join(r.Revisions, "\t"))
 	for _, row := range c.Rows {
@@ -81,7 +81,7 @@ func matrix(w io.Writer, r *check.Report, c *report.Call) {
 			switch {
 			case cell.All == 0:
 				cells = append(cells, "")
-			case cell.All == 1 || cell.Verdict == check.Inconclusive:
+			case cell.All == 1 || cell.Verdict == report.Inconclusive:
 				cells = append(cells, cmp.Or(marks[cell.Mark()], cell.Mark()))
 			default:
 				cells = append(cells, fmt.Sprintf("%s %d/%d", cmp.Or(marks[cell.Mark()], cell.Mark()), cell.Some, cell.All))
@@ -107,7 +107,7 @@ func found(w io.Writer, t *report.Told) {
 	const most = 6
 	var trials []string
 	for _, in := range t.In {
-		trials = append(trials, wording.EscapeLine(report.Trial(in.Trial)))
+		trials = append(trials, wording.EscapeLine(in.Trial.Words()))
 	}
 	if more := len(trials) - most; more > 1 {
 		trials = append(trials[:most], fmt.Sprintf("%d more", more))
@@ -163,7 +163,7 @@ func isTerminal(out io.Writer) bool {
 }
 
 // chosen prints which calls the check will make, and which it will not make.
-func (p *progressLine) chosen(calls []check.Call, skipped []check.Skipped) {
+func (p *progressLine) chosen(calls []report.Call, skipped []report.NotMade) {
 	for _, c := range calls {
 		arguments := ""
 		if c.Arguments != nil {

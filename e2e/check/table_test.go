@@ -13,6 +13,7 @@ import (
 
 	"elicitation-inspector/bridge/check"
 
+	"elicitation-inspector/bridge/check/report"
 	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/demo"
 	"elicitation-inspector/bridge/headless"
@@ -136,7 +137,7 @@ func catalogOf(t *testing.T, spec transport.Spec) (list []*offered) {
 const together = 8
 
 // table checks all items of a server, and compares the findings with the planted
-// faults. Without -whole, it checks each tool in one revision, with the behaviours that
+// faults. Without -made, it checks each tool in one revision, with the behaviours that
 // show its planted faults and some others; see [reduced].
 func table(t *testing.T, spec transport.Spec, plants []faulty.Plant) {
 	var running sync.WaitGroup
@@ -189,16 +190,16 @@ func tried(t *testing.T, spec transport.Spec, item *offered, place int, plants [
 	if !*whole {
 		reduced(&o, place, plants)
 	}
-	report, err := check.Run(context.WithoutCancel(t.Context()), o)
+	made, err := check.Run(context.WithoutCancel(t.Context()), o)
 	if err != nil {
 		t.Errorf("%s: %v", item.Key, err)
 		return 0
 	}
-	if report.Stopped != "" || slices.ContainsFunc(report.Problems, func(p check.Problem) bool { return p.Kind == check.WitnessBlind }) {
-		t.Errorf("%s: stopped: %q, %+v", item.Key, report.Stopped, report.Problems)
+	if made.Stopped != "" || slices.ContainsFunc(made.Problems, func(p report.Problem) bool { return p.Kind == report.WitnessBlind }) {
+		t.Errorf("%s: stopped: %q, %+v", item.Key, made.Stopped, made.Problems)
 	}
-	compare(t, report, plants)
-	return len(report.Results)
+	compare(t, made, plants)
+	return len(made.Results)
 }
 
 // reduced limits a check by the tool's place in the list: the newest revision for every
@@ -239,15 +240,15 @@ func reduced(o *check.Options, place int, plants []faulty.Plant) {
 
 // compare reports findings that are not planted, and planted faults that were not
 // found.
-func compare(t *testing.T, report *check.Report, plants []faulty.Plant) {
+func compare(t *testing.T, made *report.Report, plants []faulty.Plant) {
 	t.Helper()
 	seen := map[string]bool{}
 	ran := map[string]bool{}
-	for _, r := range report.Results {
-		tool := report.Calls[r.Call].Key
+	for _, r := range made.Results {
+		tool := made.Calls[r.Call].Key
 		ran[key(r.Revision, r.Behaviour)] = true
 		for _, f := range r.Findings {
-			if f.Verdict != check.Fail && f.Verdict != check.Warn {
+			if f.Verdict != report.Fail && f.Verdict != report.Warn {
 				continue
 			}
 			i := slices.IndexFunc(plants, func(p faulty.Plant) bool { return covers(p, r, f) })
@@ -260,7 +261,7 @@ func compare(t *testing.T, report *check.Report, plants []faulty.Plant) {
 	}
 	for i, p := range plants {
 		for _, revision := range p.Revisions {
-			if !slices.Contains(report.Revisions, revision) {
+			if !slices.Contains(made.Revisions, revision) {
 				continue
 			}
 			tried := false
@@ -280,7 +281,7 @@ func compare(t *testing.T, report *check.Report, plants []faulty.Plant) {
 	}
 }
 
-func covers(p faulty.Plant, r check.Result, f check.Finding) bool {
+func covers(p faulty.Plant, r report.Result, f report.Finding) bool {
 	shows := slices.Contains(p.Behaviours, r.Behaviour) || slices.Contains(p.May, r.Behaviour) || slices.Contains(p.May, "*")
 	return shows && string(f.Verdict) == p.Verdict && slices.Contains(p.Rules, f.Rule) && slices.Contains(p.Revisions, r.Revision)
 }

@@ -16,7 +16,7 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"elicitation-inspector/bridge/check"
+	"elicitation-inspector/bridge/check/report"
 	"elicitation-inspector/e2e/internal/inspector"
 )
 
@@ -78,14 +78,14 @@ func BenchmarkWitness(b *testing.B) {
 		command := exec.Command(inspector.Binary, "check", "--witness", "tool:list", "--format", "json", "--", os.Args[0])
 		command.Env = append(os.Environ(), selling+"="+orders(b))
 		out, err := command.Output()
-		var report check.Report
-		if wrong := json.Unmarshal(out, &report); wrong != nil || len(report.Problems) > 0 || len(report.Calls) != len(tenTools) {
-			b.Fatalf("%v, %v, %+v", err, wrong, report.Problems)
+		var made report.Report
+		if wrong := json.Unmarshal(out, &made); wrong != nil || len(made.Problems) > 0 || len(made.Calls) != len(tenTools) {
+			b.Fatalf("%v, %v, %+v", err, wrong, made.Problems)
 		}
-		b.ReportMetric(float64(report.Made), "trials/op")
-		for _, r := range report.Results {
-			if r.Verdict == check.Fail || r.Verdict == check.Warn {
-				b.Errorf("%s, %s, %s: %+v", report.Calls[r.Call].Key, r.Revision, r.Behaviour, r.Findings)
+		b.ReportMetric(float64(made.Made), "trials/op")
+		for _, r := range made.Results {
+			if r.Verdict == report.Fail || r.Verdict == report.Warn {
+				b.Errorf("%s, %s, %s: %+v", made.Calls[r.Call].Key, r.Revision, r.Behaviour, r.Findings)
 			}
 		}
 	}
@@ -109,15 +109,15 @@ func TestWitnessOverHTTP(t *testing.T) {
 			t.Cleanup(web.Close)
 			out, code := run(t, "check", "order", "order_anyway", "--protocol", "2025-11-25", "--behaviour", "decline", "--behaviour", "cancel", "--behaviour", "internal-error", "--behaviour", "response-twice",
 				"--format", "json", "--witness", strings.ReplaceAll(witness, "FILE", file), web.URL)
-			var report check.Report
-			if err := json.Unmarshal([]byte(out), &report); err != nil || code != 8 || len(report.Problems) > 0 {
-				t.Fatalf("exit code %d, %v, %+v", code, err, report.Problems)
+			var made report.Report
+			if err := json.Unmarshal([]byte(out), &made); err != nil || code != 8 || len(made.Problems) > 0 {
+				t.Fatalf("exit code %d, %v, %+v", code, err, made.Problems)
 			}
 			var found []string
-			for _, r := range report.Results {
+			for _, r := range made.Results {
 				for _, f := range r.Findings {
-					if f.Verdict == check.Fail || f.Verdict == check.Warn {
-						found = append(found, strings.Join([]string{report.Calls[r.Call].Key, r.Behaviour, f.Rule}, " "))
+					if f.Verdict == report.Fail || f.Verdict == report.Warn {
+						found = append(found, strings.Join([]string{made.Calls[r.Call].Key, r.Behaviour, f.Rule}, " "))
 					}
 				}
 			}

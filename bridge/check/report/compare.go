@@ -6,7 +6,6 @@ import (
 	"strings"
 	"time"
 
-	"elicitation-inspector/bridge/check"
 	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/lint"
 )
@@ -27,7 +26,7 @@ type findingKey struct {
 
 // Compare sets the Baseline of a report, and New of its findings, by comparing it with an
 // earlier report.
-func Compare(earlier, now *check.Report) {
+func Compare(earlier, now *Report) {
 	linted := lintRules()
 	before, tried, clear := map[findingKey]bool{}, map[trialKey]bool{}, map[trialKey]bool{}
 	for key := range defects(earlier, linted) {
@@ -37,10 +36,10 @@ func Compare(earlier, now *check.Report) {
 		one := &now.Results[i]
 		own, whole := keyOf(now, one, false), keyOf(now, one, true)
 		tried[own], tried[whole] = true, true
-		clear[own] = !slices.ContainsFunc(one.Findings, func(f check.Finding) bool { return f.Verdict == check.Inconclusive })
+		clear[own] = !slices.ContainsFunc(one.Findings, func(f Finding) bool { return f.Verdict == Inconclusive })
 		clear[whole] = clear[whole] || clear[own]
 	}
-	b := &check.Baseline{Began: earlier.Began, Server: earlier.Server}
+	b := &Baseline{Began: earlier.Began, Server: earlier.Server}
 	found := map[findingKey]bool{}
 	for key, d := range defects(now, linted) {
 		found[key] = true
@@ -51,7 +50,7 @@ func Compare(earlier, now *check.Report) {
 		}
 	}
 	for key, d := range defects(earlier, linted) {
-		past := check.Past{
+		past := Past{
 			Kind: key.kind, Key: key.key, Behaviour: d.result.Behaviour, Revision: key.revision, Question: d.result.Question, Field: d.result.Field,
 			Rule: key.rule, Verdict: d.finding.Verdict, Text: d.finding.Text,
 		}
@@ -76,7 +75,7 @@ func lintRules() map[string]bool {
 	return rules
 }
 
-func keyOf(r *check.Report, one *check.Result, linted bool) trialKey {
+func keyOf(r *Report, one *Result, linted bool) trialKey {
 	call := r.Calls[one.Call]
 	key := trialKey{kind: call.Kind, key: call.Key, revision: one.Revision}
 	if !linted {
@@ -87,12 +86,12 @@ func keyOf(r *check.Report, one *check.Result, linted bool) trialKey {
 
 // defect is a finding with verdict Fail or Warn.
 type defect struct {
-	result  *check.Result
-	finding *check.Finding
+	result  *Result
+	finding *Finding
 }
 
 // defects yields the fails and warnings of a report.
-func defects(r *check.Report, linted map[string]bool) func(yield func(findingKey, defect) bool) {
+func defects(r *Report, linted map[string]bool) func(yield func(findingKey, defect) bool) {
 	return func(yield func(findingKey, defect) bool) {
 		for i := range r.Results {
 			one := &r.Results[i]
@@ -106,10 +105,10 @@ func defects(r *check.Report, linted map[string]bool) func(yield func(findingKey
 	}
 }
 
-func isDefect(v check.Verdict) bool { return v == check.Fail || v == check.Warn }
+func isDefect(v Verdict) bool { return v == Fail || v == Warn }
 
 // Compared sums the comparison up: "2 new, 3 mended". It is "" without a baseline.
-func Compared(b *check.Baseline) string {
+func Compared(b *Baseline) string {
 	if b == nil {
 		return ""
 	}
@@ -126,6 +125,6 @@ func Compared(b *check.Baseline) string {
 }
 
 // since names the earlier report.
-func since(b *check.Baseline) string {
+func since(b *Baseline) string {
 	return fmt.Sprintf("the check of %s on %s", b.Server, b.Began.UTC().Format(time.DateOnly))
 }

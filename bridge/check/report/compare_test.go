@@ -3,12 +3,10 @@ package report
 import (
 	"slices"
 	"testing"
-
-	"elicitation-inspector/bridge/check"
 )
 
 // turned returns the report with all its lists in another order.
-func turned(r *check.Report) *check.Report {
+func turned(r *Report) *Report {
 	slices.Reverse(r.Calls)
 	slices.Reverse(r.Behaviours)
 	slices.Reverse(r.Results)
@@ -20,29 +18,29 @@ func turned(r *check.Report) *check.Report {
 }
 
 func TestCompare(t *testing.T) {
-	found := func(rule string, v check.Verdict) check.Finding { return check.Finding{Rule: rule, Verdict: v} }
+	found := func(rule string, v Verdict) Finding { return Finding{Rule: rule, Verdict: v} }
 	for name, c := range map[string]struct {
-		change func(now *check.Report)
+		change func(now *Report)
 		want   string
 	}{
-		"the same":              {func(*check.Report) {}, "0 new, 0 mended, 5 as before"},
-		"another order":         {func(now *check.Report) { turned(now) }, "0 new, 0 mended, 5 as before"},
-		"another text":          {func(now *check.Report) { now.Results[3].Findings[0].Text = "It died." }, "0 new, 0 mended, 5 as before"},
-		"mended":                {func(now *check.Report) { now.Results[3].Findings, now.Results[3].Verdict = nil, check.Pass }, "0 new, 1 mended, 4 as before"},
-		"one of two is mended":  {func(now *check.Report) { now.Results[2].Findings = now.Results[2].Findings[:1] }, "0 new, 1 mended, 4 as before"},
-		"new":                   {func(now *check.Report) { now.Results[0].Findings = []check.Finding{found("no-response", check.Fail)} }, "1 new, 0 mended, 5 as before"},
-		"new in another field":  {func(now *check.Report) { now.Results[4].Field = "colour" }, "1 new, 0 mended, 4 as before, 1 not tried this time"},
-		"the trial is not made": {func(now *check.Report) { now.Results = slices.Delete(now.Results, 3, 4) }, "0 new, 0 mended, 4 as before, 1 not tried this time"},
-		"inconclusive now": {func(now *check.Report) {
-			now.Results[3].Findings = []check.Finding{found("not-tried", check.Inconclusive)}
+		"the same":              {func(*Report) {}, "0 new, 0 mended, 5 as before"},
+		"another order":         {func(now *Report) { turned(now) }, "0 new, 0 mended, 5 as before"},
+		"another text":          {func(now *Report) { now.Results[3].Findings[0].Text = "It died." }, "0 new, 0 mended, 5 as before"},
+		"mended":                {func(now *Report) { now.Results[3].Findings, now.Results[3].Verdict = nil, Pass }, "0 new, 1 mended, 4 as before"},
+		"one of two is mended":  {func(now *Report) { now.Results[2].Findings = now.Results[2].Findings[:1] }, "0 new, 1 mended, 4 as before"},
+		"new":                   {func(now *Report) { now.Results[0].Findings = []Finding{found("no-response", Fail)} }, "1 new, 0 mended, 5 as before"},
+		"new in another field":  {func(now *Report) { now.Results[4].Field = "colour" }, "1 new, 0 mended, 4 as before, 1 not tried this time"},
+		"the trial is not made": {func(now *Report) { now.Results = slices.Delete(now.Results, 3, 4) }, "0 new, 0 mended, 4 as before, 1 not tried this time"},
+		"inconclusive now": {func(now *Report) {
+			now.Results[3].Findings = []Finding{found("not-tried", Inconclusive)}
 		}, "0 new, 0 mended, 4 as before, 1 inconclusive now"},
-		"inconclusive is no new": {func(now *check.Report) { now.Results[0].Findings = []check.Finding{found("x", check.Inconclusive)} }, "0 new, 0 mended, 5 as before"},
+		"inconclusive is no new": {func(now *Report) { now.Results[0].Findings = []Finding{found("x", Inconclusive)} }, "0 new, 0 mended, 5 as before"},
 		// The linter's findings stand in the first trial that shows them.
-		"linted in another trial": {func(now *check.Report) {
+		"linted in another trial": {func(now *Report) {
 			now.Results[3].Findings = append(now.Results[3].Findings, now.Results[1].Findings...)
 			now.Results = slices.Delete(now.Results, 1, 2)
 		}, "0 new, 0 mended, 5 as before"},
-		"linted and mended": {func(now *check.Report) { now.Results[1].Findings = nil }, "0 new, 1 mended, 4 as before"},
+		"linted and mended": {func(now *Report) { now.Results[1].Findings = nil }, "0 new, 1 mended, 4 as before"},
 	} {
 		now := sample()
 		c.change(now)

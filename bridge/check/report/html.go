@@ -9,7 +9,6 @@ import (
 	"slices"
 	"sync"
 
-	"elicitation-inspector/bridge/check"
 	"elicitation-inspector/bridge/export"
 	"elicitation-inspector/bridge/rawjson"
 	"elicitation-inspector/bridge/wording"
@@ -29,14 +28,14 @@ var pageTemplate = sync.OnceValue(func() *template.Template {
 		"legend":   func() string { return Legend },
 		"sentence": Sentence,
 		"json":     func(s string) export.Code { return export.CodeOf(rawjson.Pretty([]byte(s)), false) },
-		"meaning":  func(v check.Verdict) string { return meanings[v] },
-		"past":     func(title string, list []check.Past) past { return past{title, list} },
+		"meaning":  func(v Verdict) string { return meanings[v] },
+		"past":     func(title string, list []Past) past { return past{title, list} },
 		"since":    since,
-		"trial":    Trial,
-		"tried": func(p check.Past) check.Trial {
-			return check.Trial{Behaviour: p.Behaviour, Revision: p.Revision, Question: p.Question, Field: p.Field}
+		"trial":    Trial.Words,
+		"tried": func(p Past) Trial {
+			return Trial{Behaviour: p.Behaviour, Revision: p.Revision, Question: p.Question, Field: p.Field}
 		},
-		"verdicts": check.Verdicts,
+		"verdicts": Verdicts,
 	}).Parse(pageText))
 })
 
@@ -51,7 +50,7 @@ type page struct {
 
 // writeHTML writes a page that needs no server, network or script. Texts of the server are
 // only text in it.
-func writeHTML(w io.Writer, r *check.Report) error {
+func writeHTML(w io.Writer, r *Report) error {
 	return pageTemplate().ExecuteTemplate(wording.HTMLWriter{To: w}, "check", &page{NewView(r), evidenceMost})
 }
 
@@ -59,33 +58,33 @@ func (*page) Style() template.CSS { return template.CSS(export.PageStyle + pageS
 func (*page) Policy() string      { return export.Policy(export.PageStyle+pageStyle, "") }
 
 // meanings describes the verdicts.
-var meanings = map[check.Verdict]string{
-	check.Fail: "a MUST is broken, or the server ended or hung", check.Warn: "a SHOULD is broken",
-	check.Inconclusive: "no frame can show it", check.Pass: "nothing is wrong",
+var meanings = map[Verdict]string{
+	Fail: "a MUST is broken, or the server ended or hung", Warn: "a SHOULD is broken",
+	Inconclusive: "no frame can show it", Pass: "nothing is wrong",
 }
 
 // past holds findings of the earlier report under a title.
 type past struct {
 	Title string
-	List  []check.Past
+	List  []Past
 }
 
 // part is the data of a template within the page.
 type part struct {
 	*page
-	Call     *Call
+	Call     *CallView
 	Rows     []Row
 	Told     *Told
 	Instance *Instance
 }
 
-func (p *page) OfCall(c *Call) part          { return part{page: p, Call: c} }
+func (p *page) OfCall(c *CallView) part      { return part{page: p, Call: c} }
 func (p *page) OfRows(list []Row) part       { return part{page: p, Rows: list} }
 func (p *page) OfTold(t *Told) part          { return part{page: p, Told: t} }
 func (p *page) OfInstance(in *Instance) part { return part{page: p, Instance: in} }
 
 // Behaviour returns the behaviour of the part's instance.
-func (p part) Behaviour() *check.Behaviour {
+func (p part) Behaviour() *Behaviour {
 	for i, b := range p.Behaviours {
 		if b.Name == p.Instance.Behaviour {
 			return &p.Behaviours[i]
@@ -96,7 +95,7 @@ func (p part) Behaviour() *check.Behaviour {
 
 // Frames returns the evidence of the part's instance; nil if the page has no room left for
 // it.
-func (p part) Frames() []check.Frame {
+func (p part) Frames() []Frame {
 	size := 0
 	for _, f := range p.Instance.Evidence {
 		size += len(f.Text)
@@ -115,7 +114,7 @@ func (in *Instance) Names(seq int64) bool { return slices.Contains(in.Frames, se
 func (in *Instance) ID() string { return fmt.Sprintf("f%d-%d", in.Told.Number, in.Place) }
 
 // Given returns the arguments of the call; nil if there are none.
-func (c *Call) Given() json.RawMessage {
+func (c *CallView) Given() json.RawMessage {
 	for range rawjson.Members(c.Arguments) {
 		return c.Arguments
 	}
@@ -123,12 +122,12 @@ func (c *Call) Given() json.RawMessage {
 }
 
 // Passed returns the rows in which all trials passed.
-func (c *Call) Passed() []Row {
+func (c *CallView) Passed() []Row {
 	return slices.DeleteFunc(slices.Clone(c.Rows), func(r Row) bool { return !r.Passed() })
 }
 
 // Others returns the rows with a trial that did not pass.
-func (c *Call) Others() []Row {
+func (c *CallView) Others() []Row {
 	return slices.DeleteFunc(slices.Clone(c.Rows), func(r Row) bool { return r.Passed() })
 }
 

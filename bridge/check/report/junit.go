@@ -6,7 +6,6 @@ import (
 	"strings"
 	"time"
 
-	"elicitation-inspector/bridge/check"
 	"elicitation-inspector/bridge/export"
 	"elicitation-inspector/bridge/wording"
 )
@@ -15,7 +14,7 @@ import (
 // trial, and one with what was not judged: a failed case for each problem, and a skipped
 // one for each call that asked nothing or was not made. JUnit has no warnings: a trial with
 // warnings passes, and they are in its output. An inconclusive trial is skipped.
-func writeJUnit(w io.Writer, r *check.Report) error {
+func writeJUnit(w io.Writer, r *Report) error {
 	properties := []Property{{Name: "server", Value: export.Visible(r.Server)}, {Name: "inspector", Value: r.Inspector}}
 	if words := Compared(r.Baseline); words != "" {
 		properties = append(properties, Property{Name: "baseline", Value: words})
@@ -24,7 +23,7 @@ func writeJUnit(w io.Writer, r *check.Report) error {
 		call     int
 		revision string
 	}
-	of := map[place][]*check.Result{}
+	of := map[place][]*Result{}
 	for k := range r.Results {
 		one := &r.Results[k]
 		at := place{one.Call, one.Revision}
@@ -55,7 +54,7 @@ func writeJUnit(w io.Writer, r *check.Report) error {
 }
 
 // unjudged returns the suite of what was not judged.
-func unjudged(r *check.Report) Suite {
+func unjudged(r *Report) Suite {
 	s := Suite{Name: "not judged", Time: Seconds(0)}
 	add := func(name string, failure *Failure, skipped string) {
 		c := Case{Name: export.Visible(name), Class: s.Name, Time: Seconds(0), Failure: failure}
@@ -77,16 +76,16 @@ func unjudged(r *check.Report) Suite {
 	return s
 }
 
-func testCase(one *check.Result, suite string) Case {
-	name, _ := strings.CutSuffix(Trial(one.Trial), ", "+one.Revision)
+func testCase(one *Result, suite string) Case {
+	name, _ := strings.CutSuffix(one.Trial.Words(), ", "+one.Revision)
 	c := Case{Name: export.Visible(name), Class: suite, Time: Seconds(one.Took)}
 	rule, message, text := sentences(one)
 	switch one.Verdict {
-	case check.Fail:
+	case Fail:
 		c.Failure = &Failure{Message: message, Type: rule, Text: text}
-	case check.Inconclusive:
+	case Inconclusive:
 		c.Skipped = &Skipped{Message: message}
-	case check.Warn:
+	case Warn:
 		c.Out = text
 	}
 	return c
@@ -94,7 +93,7 @@ func testCase(one *check.Result, suite string) Case {
 
 // sentences returns the rule and text of a trial's most severe finding, and the texts of
 // all findings.
-func sentences(one *check.Result) (rule, message, text string) {
+func sentences(one *Result) (rule, message, text string) {
 	var b strings.Builder
 	for _, f := range one.Findings {
 		mark := ""

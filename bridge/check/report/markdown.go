@@ -7,7 +7,6 @@ import (
 	"sync"
 	"text/template"
 
-	"elicitation-inspector/bridge/check"
 	"elicitation-inspector/bridge/export"
 	"elicitation-inspector/bridge/wording"
 )
@@ -28,19 +27,19 @@ var markdownTemplate = sync.OnceValue(func() *template.Template {
 		"since":    since,
 		"span":     export.Span,
 		"took":     wording.Duration,
-		"trial":    Trial,
+		"trial":    Trial.Words,
 	}).Parse(markdownText))
 })
 
 // writeMarkdown writes the report for a comment on a pull request. Texts of the server are
 // in code, so that they cannot act as markup, links or mentions.
-func writeMarkdown(w io.Writer, r *check.Report) error {
+func writeMarkdown(w io.Writer, r *Report) error {
 	return markdownTemplate().Execute(w, NewView(r))
 }
 
 // Quoted is a frame that a finding names, with the later ones that say the same.
 type Quoted struct {
-	check.Frame
+	Frame
 	Again []int64 // their sequence numbers
 }
 
@@ -59,22 +58,22 @@ func (in *Instance) Quoted() (list []*Quoted) {
 }
 
 // Blamed returns the rows with a fail or a warning.
-func (c *Call) Blamed() []Row {
-	return c.rows(func(v check.Verdict, _ bool) bool { return isDefect(v) })
+func (c *CallView) Blamed() []Row {
+	return c.rows(func(v Verdict, _ bool) bool { return isDefect(v) })
 }
 
 // Undecidable returns the rows without a fail or a warning in which no frame can show
 // whether the server did right.
-func (c *Call) Undecidable() []Row {
-	return c.rows(func(v check.Verdict, unmade bool) bool { return v == check.Inconclusive && !unmade })
+func (c *CallView) Undecidable() []Row {
+	return c.rows(func(v Verdict, unmade bool) bool { return v == Inconclusive && !unmade })
 }
 
 // Unmade returns the rows without a fail or a warning in which a trial could not be made as
 // it was meant.
-func (c *Call) Unmade() []Row {
-	return c.rows(func(v check.Verdict, unmade bool) bool { return v == check.Inconclusive && unmade })
+func (c *CallView) Unmade() []Row {
+	return c.rows(func(v Verdict, unmade bool) bool { return v == Inconclusive && unmade })
 }
 
-func (c *Call) rows(of func(v check.Verdict, unmade bool) bool) []Row {
+func (c *CallView) rows(of func(v Verdict, unmade bool) bool) []Row {
 	return slices.DeleteFunc(slices.Clone(c.Rows), func(r Row) bool { return !of(r.Verdict()) })
 }

@@ -9,11 +9,10 @@ import (
 	"maps"
 	"slices"
 
-	"elicitation-inspector/bridge/check"
 	"elicitation-inspector/bridge/wording"
 )
 
-var writers = map[string]func(io.Writer, *check.Report) error{
+var writers = map[string]func(io.Writer, *Report) error{
 	"json": writeJSON, "junit": writeJUnit, "markdown": writeMarkdown, "html": writeHTML, "sarif": writeSARIF,
 }
 
@@ -22,7 +21,7 @@ func Formats() []string { return slices.Sorted(maps.Keys(writers)) }
 
 // Write writes a report in a format, without a character that is hidden or acts on a
 // terminal: formats for programs have escapes of the same value.
-func Write(w io.Writer, format string, r *check.Report) error {
+func Write(w io.Writer, format string, r *Report) error {
 	write := writers[format]
 	if write == nil {
 		return fmt.Errorf("unknown format %q: want one of %v", format, Formats())
@@ -36,7 +35,7 @@ func Write(w io.Writer, format string, r *check.Report) error {
 	return nil
 }
 
-func writeJSON(w io.Writer, r *check.Report) error { return writeIndented(w, r) }
+func writeJSON(w io.Writer, r *Report) error { return writeIndented(w, r) }
 
 func writeIndented(w io.Writer, value any) error {
 	out := json.NewEncoder(w)
@@ -46,8 +45,8 @@ func writeIndented(w io.Writer, value any) error {
 }
 
 // Read reads a report in the format json.
-func Read(from io.Reader) (*check.Report, error) {
-	var r check.Report
+func Read(from io.Reader) (*Report, error) {
+	var r Report
 	if err := json.NewDecoder(from).Decode(&r); err != nil {
 		return nil, fmt.Errorf("reading the report of a check: %w", err)
 	}

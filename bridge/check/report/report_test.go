@@ -19,7 +19,6 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	"golang.org/x/net/html"
 
-	"elicitation-inspector/bridge/check"
 	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/export"
 )
@@ -30,33 +29,33 @@ var update = flag.Bool("update", false, "write the golden file")
 const hostile = "</pre></script><img src=x onerror=alert(1)>|`@octocat` ]]> \x1b\u202e&amp;\"'> https://evil.example"
 
 // sample returns a report with hostile text wherever the server can put text.
-func sample() *check.Report {
-	finding := func(rule string, v check.Verdict, text string) check.Finding {
-		return check.Finding{Rule: rule, Verdict: v, Text: text, Reference: "MCP 2025-11-25, client/elicitation, Response Actions", Frames: []int64{8, 9}}
+func sample() *Report {
+	finding := func(rule string, v Verdict, text string) Finding {
+		return Finding{Rule: rule, Verdict: v, Text: text, Reference: "MCP 2025-11-25, client/elicitation, Response Actions", Frames: []int64{8, 9}}
 	}
-	r := &check.Report{
+	r := &Report{
 		Format: 1, Inspector: "1.0", Target: "./server " + hostile, Server: "shop " + hostile,
 		Began: time.Date(2026, 11, 22, 15, 27, 30, 0, time.UTC), Took: 43 * time.Second, Stopped: "interrupted",
 		Revisions: []string{"2025-11-25", "2025-06-18"}, Directory: "flows",
-		Calls: []check.Call{{Kind: conversation.Tool, Key: "deploy", Title: hostile, Arguments: json.RawMessage(`{"a":"</script>"}`)}, {Kind: conversation.Prompt, Key: hostile, MadeUp: true}},
-		Problems: []check.Problem{{
-			Kind: check.CallBroken, Call: "tool " + hostile, Revisions: []string{"2025-06-18"}, Text: "It asked nothing: " + hostile, Do: "Give it arguments that it takes.",
+		Calls: []Call{{Kind: conversation.Tool, Key: "deploy", Title: hostile, Arguments: json.RawMessage(`{"a":"</script>"}`)}, {Kind: conversation.Prompt, Key: hostile, MadeUp: true}},
+		Problems: []Problem{{
+			Kind: CallBroken, Call: "tool " + hostile, Revisions: []string{"2025-06-18"}, Text: "It asked nothing: " + hostile, Do: "Give it arguments that it takes.",
 		}},
-		Silent:  []check.Call{{Kind: conversation.Tool, Key: hostile}},
-		Skipped: []check.Skipped{{Call: check.Call{Kind: conversation.Tool, Key: hostile}, Why: "It is annotated with destructiveHint: " + hostile}},
-		Behaviours: []check.Behaviour{
+		Silent:  []Call{{Kind: conversation.Tool, Key: hostile}},
+		Skipped: []NotMade{{Call: Call{Kind: conversation.Tool, Key: hostile}, Why: "It is annotated with destructiveHint: " + hostile}},
+		Behaviours: []Behaviour{
 			{Name: "accept", Group: "Honest answers", Title: "Accept", Does: "Accepts.", Good: "It answers."},
 			{Name: "decline", Group: "Honest answers", Title: "Decline", Does: "Declines.", Good: "It answers."},
 			{Name: "wrong-type", Group: "Content", Title: "Give a field another type", Does: "Sends another type.", Good: "It refuses."},
 		},
 	}
-	evidence := []check.Frame{
+	evidence := []Frame{
 		{Seq: 8, Time: "2026-11-22T15:27:31.000Z", Direction: "s2c", Summary: hostile, Text: `{"message":"</pre><script>"}`},
 		{Seq: 9, Time: "2026-11-22T15:27:31.100Z", Direction: "c2s", Summary: "answer", Deliberate: "wrong-type", Text: hostile},
 	}
-	add := func(call int, behaviour, revision, field string, list ...check.Finding) {
-		one := check.Result{
-			Trial: check.Trial{Call: call, Behaviour: behaviour, Revision: revision, Field: field}, Verdict: check.Pass, Findings: list,
+	add := func(call int, behaviour, revision, field string, list ...Finding) {
+		one := Result{
+			Trial: Trial{Call: call, Behaviour: behaviour, Revision: revision, Field: field}, Verdict: Pass, Findings: list,
 			Outcome: "result: " + hostile, Took: 1500 * time.Millisecond, Reproduce: "inspector call deploy <<'EOF'\n" + hostile + "\n```\nEOF",
 		}
 		for _, f := range list {
@@ -70,16 +69,16 @@ func sample() *check.Report {
 		r.Results = append(r.Results, one)
 	}
 	add(0, "accept", "2025-11-25", "")
-	add(0, "accept", "2025-06-18", "", finding("root-not-object", check.Fail, "The root is "+hostile))
-	add(0, "decline", "2025-11-25", "", finding("process-ended", check.Fail, "It ended 12 ms after frame 7."), finding("leaks-internals", check.Warn, "It leaked."))
-	add(0, "decline", "2025-06-18", "", finding("process-ended", check.Fail, "It ended 1.20 s after frame 11."))
-	add(0, "wrong-type", "2025-11-25", "size", finding("uses-invalid-content", check.Warn, "It used "+hostile))
+	add(0, "accept", "2025-06-18", "", finding("root-not-object", Fail, "The root is "+hostile))
+	add(0, "decline", "2025-11-25", "", finding("process-ended", Fail, "It ended 12 ms after frame 7."), finding("leaks-internals", Warn, "It leaked."))
+	add(0, "decline", "2025-06-18", "", finding("process-ended", Fail, "It ended 1.20 s after frame 11."))
+	add(0, "wrong-type", "2025-11-25", "size", finding("uses-invalid-content", Warn, "It used "+hostile))
 	add(0, "wrong-type", "2025-11-25", hostile)
-	add(1, "accept", "2025-11-25", "", finding("not-tried", check.Inconclusive, "The question did not come: "+hostile))
+	add(1, "accept", "2025-11-25", "", finding("not-tried", Inconclusive, "The question did not come: "+hostile))
 	return r
 }
 
-func written(t *testing.T, format string, r *check.Report) string {
+func written(t *testing.T, format string, r *Report) string {
 	t.Helper()
 	var out bytes.Buffer
 	if err := Write(&out, format, r); err != nil {
@@ -177,8 +176,8 @@ func TestSARIF(t *testing.T) {
 		t.Fatal(err)
 	}
 	compared := sample()
-	Compare(&check.Report{Format: 1}, compared)
-	for name, r := range map[string]*check.Report{"sample": sample(), "compared": compared, "empty": {Format: 1}} {
+	Compare(&Report{Format: 1}, compared)
+	for name, r := range map[string]*Report{"sample": sample(), "compared": compared, "empty": {Format: 1}} {
 		out := written(t, "sarif", r)
 		value, err := jsonschema.UnmarshalJSON(strings.NewReader(out))
 		if err != nil {
@@ -206,7 +205,7 @@ func TestSARIF(t *testing.T) {
 // places inside it.
 func TestHTML(t *testing.T) {
 	r := sample()
-	Compare(&check.Report{Format: 1, Server: hostile}, r)
+	Compare(&Report{Format: 1, Server: hostile}, r)
 	out := written(t, "html", r)
 	doc, err := html.Parse(strings.NewReader(out))
 	if err != nil {
@@ -328,7 +327,7 @@ func TestLocationWithoutTranscript(t *testing.T) {
 func TestSummaryFirst(t *testing.T) {
 	r := sample()
 	refused := r.Results[2]
-	refused.Findings = []check.Finding{{Rule: "acts-without-consent", Verdict: check.Warn, Text: "It did it.", Frames: []int64{9}}}
+	refused.Findings = []Finding{{Rule: "acts-without-consent", Verdict: Warn, Text: "It did it.", Frames: []int64{9}}}
 	r.Results = append(r.Results, refused, refused)
 	for _, format := range []string{"markdown", "html"} {
 		out, last := written(t, format, r), 0
@@ -350,9 +349,9 @@ func TestSummaryFirst(t *testing.T) {
 // the trial could not be made.
 func TestDashes(t *testing.T) {
 	r := sample()
-	r.Results[5].Verdict = check.Inconclusive
-	r.Results[5].Findings = []check.Finding{{Rule: "acts-without-consent", Verdict: check.Inconclusive, Text: "Nothing shows it."}}
-	r.Results[4].Verdict, r.Results[4].Findings = check.Pass, nil
+	r.Results[5].Verdict = Inconclusive
+	r.Results[5].Findings = []Finding{{Rule: "acts-without-consent", Verdict: Inconclusive, Text: "Nothing shows it."}}
+	r.Results[4].Verdict, r.Results[4].Findings = Pass, nil
 	v := NewView(r)
 	if got := v.Calls[0].Rows[2].Cells[0].Mark(); got != "–" {
 		t.Errorf("what is inconclusive by its nature is %q", got)
@@ -367,8 +366,8 @@ func TestDashes(t *testing.T) {
 func TestManyCalls(t *testing.T) {
 	r := sample()
 	for range 100_000 {
-		r.Calls = append(r.Calls, check.Call{Kind: conversation.Tool, Key: "tool"})
-		r.Results = append(r.Results, check.Result{Trial: check.Trial{Call: len(r.Calls) - 1, Behaviour: "accept", Revision: "2025-11-25"}, Verdict: check.Pass})
+		r.Calls = append(r.Calls, Call{Kind: conversation.Tool, Key: "tool"})
+		r.Results = append(r.Results, Result{Trial: Trial{Call: len(r.Calls) - 1, Behaviour: "accept", Revision: "2025-11-25"}, Verdict: Pass})
 	}
 	began := time.Now()
 	written(t, "junit", r)
@@ -382,8 +381,8 @@ func TestManyCalls(t *testing.T) {
 func TestRefusals(t *testing.T) {
 	r := sample()
 	refused := func(behaviour, did string) {
-		r.Results = append(r.Results, check.Result{Trial: check.Trial{Behaviour: behaviour, Revision: "2025-11-25"}, Verdict: check.Fail, Findings: []check.Finding{{
-			Rule: "acts-without-consent", Verdict: check.Fail, Text: "The server went on: the client " + did + ", and the result is that of an accepted call: \"" + behaviour + "\".",
+		r.Results = append(r.Results, Result{Trial: Trial{Behaviour: behaviour, Revision: "2025-11-25"}, Verdict: Fail, Findings: []Finding{{
+			Rule: "acts-without-consent", Verdict: Fail, Text: "The server went on: the client " + did + ", and the result is that of an accepted call: \"" + behaviour + "\".",
 		}}})
 	}
 	refused("decline", "declined")
@@ -399,8 +398,8 @@ func TestRefusals(t *testing.T) {
 func TestIdsAreIncidental(t *testing.T) {
 	r := sample()
 	for _, id := range []string{"1", `"4"`} {
-		r.Results = append(r.Results, check.Result{Trial: check.Trial{Behaviour: "decline", Revision: "2025-11-25"}, Verdict: check.Fail, Findings: []check.Finding{{
-			Rule: "cancelled-unknown", Verdict: check.Fail, Text: "The server has sent no request with the id " + id + " in this session.",
+		r.Results = append(r.Results, Result{Trial: Trial{Behaviour: "decline", Revision: "2025-11-25"}, Verdict: Fail, Findings: []Finding{{
+			Rule: "cancelled-unknown", Verdict: Fail, Text: "The server has sent no request with the id " + id + " in this session.",
 		}}})
 	}
 	if out := written(t, "markdown", r); strings.Count(out, "fail: cancelled-unknown") != 1 {
@@ -411,9 +410,9 @@ func TestIdsAreIncidental(t *testing.T) {
 // TestUndecidable expects no row for a behaviour that no frame can judge.
 func TestUndecidable(t *testing.T) {
 	r := sample()
-	r.Behaviours = append(r.Behaviours, check.Behaviour{Name: "never"})
-	r.Results = append(r.Results, check.Result{Trial: check.Trial{Behaviour: "never", Revision: "2025-11-25"}, Verdict: check.Inconclusive, Findings: []check.Finding{
-		{Rule: "no-response", Verdict: check.Inconclusive, Text: "No answer went out."},
+	r.Behaviours = append(r.Behaviours, Behaviour{Name: "never"})
+	r.Results = append(r.Results, Result{Trial: Trial{Behaviour: "never", Revision: "2025-11-25"}, Verdict: Inconclusive, Findings: []Finding{
+		{Rule: "no-response", Verdict: Inconclusive, Text: "No answer went out."},
 	}})
 	const want = "For 1 behaviour no frame can show whether the server did right, at least in one revision: never.\n"
 	if out := written(t, "markdown", r); strings.Contains(out, "| never |") || !strings.Contains(out, want) {
@@ -425,7 +424,7 @@ func TestUndecidable(t *testing.T) {
 func TestFrameOnce(t *testing.T) {
 	r := sample()
 	one := &r.Results[1]
-	one.Evidence = append(slices.Clone(one.Evidence), check.Frame{Seq: 11, Direction: "s2c", Summary: one.Evidence[0].Summary, Text: "the second question"}, check.Frame{Seq: 12, Direction: "s2c", Summary: one.Evidence[0].Summary})
+	one.Evidence = append(slices.Clone(one.Evidence), Frame{Seq: 11, Direction: "s2c", Summary: one.Evidence[0].Summary, Text: "the second question"}, Frame{Seq: 12, Direction: "s2c", Summary: one.Evidence[0].Summary})
 	one.Findings[0].Frames = []int64{8, 9, 11, 12}
 	if out := written(t, "markdown", r); !strings.Contains(out, "- Frame 8, server → client, the same in 11, 12: `{\"message\":\"</pre><script>\"}`\n- Frame 9") || strings.Contains(out, "the second question") {
 		t.Error(out)

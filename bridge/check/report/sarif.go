@@ -11,16 +11,15 @@ import (
 
 	"github.com/owenrumney/go-sarif/v3/pkg/report/v210/sarif"
 
-	"elicitation-inspector/bridge/check"
 	"elicitation-inspector/bridge/lint"
 	"elicitation-inspector/bridge/wording"
 )
 
-var sarifLevels = map[check.Verdict]string{check.Fail: "error", check.Warn: "warning"}
+var sarifLevels = map[Verdict]string{Fail: "error", Warn: "warning"}
 
 // writeSARIF writes fails and warnings in the Static Analysis Results Interchange Format
 // (OASIS, version 2.1.0). It omits inconclusive findings.
-func writeSARIF(w io.Writer, r *check.Report) error {
+func writeSARIF(w io.Writer, r *Report) error {
 	out := sarif.NewReport()
 	run := sarif.NewRun()
 	driver := sarif.NewToolComponent().WithName("elicitation-inspector").WithVersion(r.Inspector)
@@ -34,7 +33,7 @@ func writeSARIF(w io.Writer, r *check.Report) error {
 		}
 		result := sarif.NewRuleResult(d.finding.Rule).WithRuleIndex(run.GetRuleIndex(d.finding.Rule)).
 			WithLevel(sarifLevels[d.finding.Verdict]).
-			WithMessage(sarif.NewTextMessage(fmt.Sprintf("%s %s (%s)", d.finding.Harm(), d.finding.Text, Trial(d.result.Trial)))).
+			WithMessage(sarif.NewTextMessage(fmt.Sprintf("%s %s (%s)", d.finding.Harm(), d.finding.Text, d.result.Trial.Words()))).
 			WithPartialFingerprints(map[string]string{"check/v1": fmt.Sprintf("%x", sha256.Sum256(fmt.Append(nil, key)))})
 		result.AddLocation(sarifLocation(r, d.result))
 		result.WithProperties(sarif.NewPropertyBag().
@@ -56,16 +55,16 @@ func writeSARIF(w io.Writer, r *check.Report) error {
 
 // sarifLocation returns the trial's transcript, or else the server's program or address,
 // and the name of the trial.
-func sarifLocation(r *check.Report, one *check.Result) *sarif.Location {
+func sarifLocation(r *Report, one *Result) *sarif.Location {
 	call := r.Calls[one.Call]
 	return sarif.NewLocation().WithPhysicalLocation(physical(r, one.Transcript)).WithLogicalLocations([]*sarif.LogicalLocation{
-		sarif.NewLogicalLocation().WithFullyQualifiedName(fmt.Sprintf("%s %s: %s", call.Kind, call.Key, Trial(one.Trial))),
+		sarif.NewLogicalLocation().WithFullyQualifiedName(fmt.Sprintf("%s %s: %s", call.Kind, call.Key, one.Trial.Words())),
 	})
 }
 
 // physical returns the location of a transcript, or of the server if there is none: its
 // URL, or the first word of its command that has the form of a path.
-func physical(r *check.Report, transcript string) *sarif.PhysicalLocation {
+func physical(r *Report, transcript string) *sarif.PhysicalLocation {
 	path := url.URL{Path: filepath.ToSlash(filepath.Join(r.Directory, transcript))}
 	if transcript == "" {
 		words, err := wording.ShellWords(r.Target)
@@ -90,7 +89,7 @@ func describedRules() map[string]string {
 	for _, rule := range lint.Rules() {
 		breaks[rule.ID] = rule.Breaks
 	}
-	for _, rule := range check.Rules() {
+	for _, rule := range Rules() {
 		breaks[rule.ID] = rule.Breaks
 	}
 	return breaks

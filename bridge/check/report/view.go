@@ -7,27 +7,26 @@ import (
 	"strings"
 	"sync"
 
-	"elicitation-inspector/bridge/check"
 	"elicitation-inspector/bridge/wording"
 )
 
 // View is a report arranged for people: a matrix of behaviours for each call, and the
 // findings.
 type View struct {
-	*check.Report
-	Calls  []*Call
-	Causes []Cause // one for each rule and verdict, in the order of check.Finding.Before
+	*Report
+	Calls  []*CallView
+	Causes []Cause // one for each rule and verdict, in the order of Finding.Before
 }
 
 // Cause is a rule that a server breaks, with the findings of all calls.
 type Cause struct {
-	check.Finding // the first of them
-	Told          []*Told
+	Finding // the first of them
+	Told    []*Told
 }
 
-// Call is a call of the report with its matrix and findings.
-type Call struct {
-	check.Call
+// CallView is a call of the report with its matrix and findings.
+type CallView struct {
+	Call
 	Place   int // from 1
 	Rows    []Row
 	Found   []*Told // fails and warnings
@@ -39,14 +38,14 @@ type Call struct {
 
 // Row is the row of a behaviour in the matrix of a call.
 type Row struct {
-	check.Behaviour
+	Behaviour
 	Cells []Cell // by revision, as in Report.Revisions
 }
 
 // Cell sums up the trials of a behaviour in a revision, with all questions and fields.
 type Cell struct {
-	Verdict check.Verdict // the most severe; "" without trials
-	Some    int           // number of trials with this verdict
+	Verdict Verdict // the most severe; "" without trials
+	Some    int     // number of trials with this verdict
 	All     int
 	// Unmade reports that a trial with this verdict could not be made as it was meant.
 	Unmade bool
@@ -55,11 +54,11 @@ type Cell struct {
 
 // Told is a finding with all the trials of a call that show it.
 type Told struct {
-	check.Finding // of the first trial
-	Call          *Call
-	Number        int
-	In            []*Instance
-	New           int // number of new instances
+	Finding // of the first trial
+	Call    *CallView
+	Number  int
+	In      []*Instance
+	New     int // number of new instances
 }
 
 // Defect reports whether the finding is a fail or a warning.
@@ -67,15 +66,15 @@ func (t *Told) Defect() bool { return isDefect(t.Verdict) }
 
 // Instance is a finding in one trial.
 type Instance struct {
-	*check.Result
-	check.Finding
+	*Result
+	Finding
 	Told *Told
 	// Place is the position of the instance in Told.In, from 1.
 	Place int
 }
 
 // Named returns the frames of the trial that the finding names.
-func (in *Instance) Named() (list []check.Frame) {
+func (in *Instance) Named() (list []Frame) {
 	for _, f := range in.Evidence {
 		if in.Names(f.Seq) {
 			list = append(list, f)
@@ -85,14 +84,14 @@ func (in *Instance) Named() (list []check.Frame) {
 }
 
 // Counts holds the number of trials by verdict.
-type Counts map[check.Verdict]int
+type Counts map[Verdict]int
 
 // NewView arranges a report.
-func NewView(r *check.Report) *View {
+func NewView(r *Report) *View {
 	v := &View{Report: r}
 	cells := make([]map[string]*Cell, len(r.Calls)) // by behaviour and revision
 	for i, c := range r.Calls {
-		v.Calls = append(v.Calls, &Call{Call: c, Place: i + 1, Counts: Counts{}, told: map[string]*Told{}})
+		v.Calls = append(v.Calls, &CallView{Call: c, Place: i + 1, Counts: Counts{}, told: map[string]*Told{}})
 		cells[i] = map[string]*Cell{}
 	}
 	for k := range r.Results {
@@ -140,7 +139,7 @@ func NewView(r *check.Report) *View {
 }
 
 // add adds a trial to its cell, and its findings to equal ones of other trials.
-func (c *Call) add(one *check.Result, cells map[string]*Cell) {
+func (c *CallView) add(one *Result, cells map[string]*Cell) {
 	c.Counts[one.Verdict]++
 	at := one.Behaviour + " " + one.Revision
 	cell := cells[at]
@@ -155,7 +154,7 @@ func (c *Call) add(one *check.Result, cells map[string]*Cell) {
 	}
 	if one.Verdict == cell.Verdict {
 		cell.Some++
-		cell.Unmade = cell.Unmade || one.Verdict == check.Inconclusive && !one.Undecidable()
+		cell.Unmade = cell.Unmade || one.Verdict == Inconclusive && !one.Undecidable()
 	}
 	for _, f := range one.Findings {
 		key := strings.Join([]string{f.Rule, string(f.Verdict), incidental().ReplaceAllLiteralString(f.Text, "")}, "\n")
@@ -208,7 +207,7 @@ func (v *View) Found() (list []*Told) {
 // String lists the counts: "2 fail, 1 warn, 40 pass".
 func (c Counts) String() string {
 	var words []string
-	for _, v := range check.Verdicts() {
+	for _, v := range Verdicts() {
 		if c[v] > 0 {
 			words = append(words, fmt.Sprintf("%d %s", c[v], v))
 		}
@@ -227,13 +226,13 @@ func (c Counts) All() (sum int) {
 // Passed reports whether all trials in the row passed.
 func (r *Row) Passed() bool {
 	worst, _ := r.Verdict()
-	return worst == check.Pass
+	return worst == Pass
 }
 
 // Verdict returns the most severe verdict of the row's cells, and reports whether a trial
 // could not be made as it was meant.
-func (r *Row) Verdict() (worst check.Verdict, unmade bool) {
-	worst = check.Pass
+func (r *Row) Verdict() (worst Verdict, unmade bool) {
+	worst = Pass
 	for _, c := range r.Cells {
 		if c.All > 0 && c.Verdict.Rank() < worst.Rank() {
 			worst = c.Verdict
@@ -247,7 +246,7 @@ func (r *Row) Verdict() (worst check.Verdict, unmade bool) {
 // nature, a question mark if it could not be made, or "" without trials. See [Legend].
 func (c Cell) Mark() string {
 	switch {
-	case c.Verdict != check.Inconclusive:
+	case c.Verdict != Inconclusive:
 		return string(c.Verdict)
 	case c.Unmade:
 		return "?"
@@ -276,12 +275,12 @@ func (c Cause) Where() string {
 }
 
 // Sentence tells a problem, and what to do about it.
-func Sentence(p check.Problem) string {
+func Sentence(p Problem) string {
 	return wording.Join(": ", wording.Join(", ", append([]string{p.Call}, p.Revisions...)...), p.Text+" "+p.Do)
 }
 
-// Trial names a trial: "wrong-type, question 2, field size, 2025-11-25".
-func Trial(t check.Trial) string {
+// Words name a trial: "wrong-type, question 2, field size, 2025-11-25".
+func (t Trial) Words() string {
 	words := []string{t.Behaviour}
 	if t.Question > 0 {
 		words = append(words, fmt.Sprintf("question %d", t.Question))
@@ -296,7 +295,7 @@ func Trial(t check.Trial) string {
 func (v *View) Headline() string {
 	counts := v.Counts()
 	all := wording.Plural(counts.All(), "trial") + " of " + wording.Plural(len(v.Calls), "call")
-	switch fails, warns := counts[check.Fail], counts[check.Warn]; {
+	switch fails, warns := counts[Fail], counts[Warn]; {
 	case counts.All() == 0:
 		return "Nothing was judged."
 	case fails > 0 && warns > 0:

@@ -164,27 +164,26 @@ var (
 // dialogue holds the call under way, with -alone.
 var dialogue = make(chan struct{}, 1)
 
-// begin waits until the story of a call may be told.
-func begin(ctx context.Context) (end func(), err error) {
+// begin waits until the story of a call may be told, and returns the context to tell it in.
+func begin(ctx context.Context) (in context.Context, end func(), err error) {
 	end = func() {}
 	if *alone {
-		ctx, cancel := context.WithTimeout(ctx, 10*time.Second) // as any server, it does not wait for ever for a client that is gone
-		defer cancel()
+		in, cancel := context.WithTimeout(ctx, 5*time.Second) // it does not wait for ever for a client that is gone
 		select {
 		case dialogue <- struct{}{}:
-			end = func() { <-dialogue }
-		case <-ctx.Done():
-			return end, ctx.Err()
+			return in, func() { cancel(); <-dialogue }, nil
+		case <-in.Done():
+			return in, cancel, in.Err()
 		}
 	}
 	if *slow {
 		select {
 		case <-time.After(time.Second):
 		case <-ctx.Done():
-			return end, ctx.Err()
+			return ctx, end, ctx.Err()
 		}
 	}
-	return end, nil
+	return ctx, end, nil
 }
 
 var (
@@ -221,7 +220,7 @@ func (v *visit) did(format string, values ...any) (string, error) {
 // told makes a tool's handler of a story.
 func told(story func(context.Context, *visit) (string, error)) mcp.ToolHandler {
 	return func(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-		end, err := begin(ctx)
+		ctx, end, err := begin(ctx)
 		defer end()
 		v := &visit{request: req, answers: map[string]*mcp.ElicitResult{}}
 		text := ""

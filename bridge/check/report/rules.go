@@ -1,4 +1,4 @@
-package check
+package report
 
 import (
 	"maps"
@@ -59,24 +59,24 @@ func sinceRounds(s lint.Source) sources { return sources{mcp.Revision20260728: s
 
 // The ids of the rules.
 const (
-	ruleNotTried       = "not-tried"
-	ruleNoResponse     = "no-response"
-	ruleProcessEnded   = "process-ended"
-	ruleUnusable       = "unusable"
-	ruleRefusesAfter   = "refuses-afterwards"
-	ruleOutlives       = "outlives-connection"
-	ruleConsent        = "acts-without-consent"
-	ruleUnasked        = "goes-on-unasked"
-	ruleInvalidContent = "uses-invalid-content"
-	ruleLeaks          = "leaks-internals"
-	ruleForgedState    = "forged-state"
-	ruleForeignState   = "foreign-state"
-	ruleAsksForEver    = "asks-for-ever"
-	ruleCrossed        = "crossed-answers"
-	ruleActsEarly      = "acts-before-answer"
-	ruleActsTwice      = "acts-twice"
-	ruleMissingKey     = "fails-on-missing-answer"
-	ruleCapability     = "capability-error-missing"
+	RuleNotTried       = "not-tried"
+	RuleNoResponse     = "no-response"
+	RuleProcessEnded   = "process-ended"
+	RuleUnusable       = "unusable"
+	RuleRefusesAfter   = "refuses-afterwards"
+	RuleOutlives       = "outlives-connection"
+	RuleConsent        = "acts-without-consent"
+	RuleUnasked        = "goes-on-unasked"
+	RuleInvalidContent = "uses-invalid-content"
+	RuleLeaks          = "leaks-internals"
+	RuleForgedState    = "forged-state"
+	RuleForeignState   = "foreign-state"
+	RuleAsksForEver    = "asks-for-ever"
+	RuleCrossed        = "crossed-answers"
+	RuleActsEarly      = "acts-before-answer"
+	RuleActsTwice      = "acts-twice"
+	RuleMissingKey     = "fails-on-missing-answer"
+	RuleCapability     = "capability-error-missing"
 )
 
 // replies is the source of the rules that require a response: messages follow JSON-RPC
@@ -85,7 +85,7 @@ var replies = always(must(pageBasic, "Messages"))
 
 var rules = []Rule{
 	{
-		ID:     ruleConsent,
+		ID:     RuleConsent,
 		Breaks: "a server that acts though nobody agreed: after a decline, a cancel, an error, a result that is none or has no valid action, no answer, an answer after the call was over, or content that says no or has no valid yes",
 		Evidence: "a witness saw an effect; or the result is that of an accepted call with the content that came without an acceptance, or with undefined, <nil> or the like in place of the accepted; " +
 			"or it is that of an accepted call word for word, and after a decline, after a cancel, or after a no in the form it is another one",
@@ -94,83 +94,83 @@ var rules = []Rule{
 		Sources: always(must(pageElicitation, "Response Actions")).but(mcp.Revision20260728, must(pageElicitation, "Error Handling")),
 	},
 	{
-		ID:       ruleUnasked,
+		ID:       RuleUnasked,
 		Breaks:   "a server that does for a client that cannot be asked what it asks others about first, or does unasked in one revision what it asks about in another",
 		Evidence: "a witness saw an effect; or nothing was asked, and the result is that of an accepted call word for word, whatever its content is, and after a decline or a cancel it is another one",
 		Unclear:  "the result depends on the content, so that it may be what the server does by default",
 		Sources:  always(should(pageElicitation, "Response Actions")).but(mcp.Revision20260728, should(pageElicitation, "Error Handling")),
 	},
 	{
-		ID:       ruleNotTried,
+		ID:       RuleNotTried,
 		Breaks:   "nothing: the client could not act as the trial wanted",
 		Evidence: "there was no session, the question did not come, or the answer does not fit it",
 		Unclear:  "always",
 	},
 	{
-		ID:       ruleNoResponse,
+		ID:       RuleNoResponse,
 		Breaks:   "a call that gets no response, though its questions are answered",
 		Evidence: "the call, the answer, and nothing from the server within the limit; or an HTTP stream that ends, or a status from 500 on, in place of the response",
 		Unclear:  "the answer never came, came late or could not be told from garbage, so that waiting on is right; a URL was accepted that nobody opens; a message of the client did not get through; the server still reported progress, or answered round after round with more questions",
 		Sources:  replies,
 	},
 	{
-		ID:       ruleProcessEnded,
+		ID:       RuleProcessEnded,
 		Breaks:   "a process or connection that the server ends, though nobody asked for it, with a call unanswered or by a crash",
 		Evidence: "the note about the end, the act before it, and the last words on standard error",
 		Unclear:  "the call was answered and the process left in order, which it may; or what it got was no message of the protocol, and it left without a crash",
 		Sources:  replies,
 	},
 	{
-		ID:       ruleUnusable,
+		ID:       RuleUnusable,
 		Breaks:   "a server that leaves the next call, with honest answers, without a response",
 		Evidence: "the call after the trial's own, in the same session",
 		Unclear:  "the second call of a session goes unanswered with honest answers, too; or the question of the first one is still open",
 		Sources:  replies,
 	},
 	{
-		ID:       ruleRefusesAfter,
+		ID:       RuleRefusesAfter,
 		Breaks:   "a server whose next call, with honest answers, fails because of the one before",
 		Evidence: "a JSON-RPC error or isError, twice in a row, where the second call of a session has a result if the first was answered honestly, and after three quarters of the other trials",
 		Unclear:  "it fails only once, or after many trials, and so perhaps by chance; the first was declined, which a server may remember, and nothing says that the second failed by an internal error; what a second call gets after an honest first one differs or is not known; the question of the first one is still open",
 		Sources:  always(should(pageElicitation, "Response Actions")).but(mcp.Revision20260728, should(pageBasic, "Statelessness")),
 	},
 	{
-		ID:       ruleOutlives,
+		ID:       RuleOutlives,
 		Breaks:   "a process that goes on after its standard input was closed, until it is ended",
 		Evidence: "the note that it still runs",
 		Unclear:  "before 2026-07-28 the text leaves it to the client to end the process",
 		Sources:  sinceRounds(should(pageStdio, "Shutdown")),
 	},
 	{
-		ID:       ruleInvalidContent,
+		ID:       RuleInvalidContent,
 		Breaks:   "content that breaks its own schema, used as if it did not",
 		Evidence: "the result is that of an honest call, with the invalid value in place of the valid one, without isError and without the question asked again; or it is that of an honest call word for word, though other content of which a field breaks the schema of the same question is refused",
 		Unclear:  "the result is that of an honest call word for word, and no content is refused: the value may have been replaced by a default, or never been looked at; the content was left out or null, and the form requires nothing",
 		Sources:  always(should(pageElicitation, "Form Mode Security")).but(mcp.Revision20250618, should(pageElicitation, "Security Considerations")),
 	},
 	{
-		ID:       ruleLeaks,
+		ID:       RuleLeaks,
 		Breaks:   "a stack trace, or a runtime's own words for a fault in the program, in what comes back from a tool",
 		Evidence: "the words, in the response; what honest results contain, what was sent, and standard error do not count",
 		Unclear:  "the response is a prompt's or a resource's, of which the text does not say so; or it is no error, and the tool's name or a question speaks of logs or errors",
 		Sources:  always(must(pageTools, "Security Considerations")),
 	},
 	{
-		ID:       ruleForgedState,
+		ID:       RuleForgedState,
 		Breaks:   "a requestState that is not the server's own, or none, taken for the right one",
 		Evidence: "the result has what the client put into the state; or it is that of an honest call with something else in place of the answer to an earlier round, which only the state can hold; or it has that answer from a wrong state, and without any state it has not",
 		Unclear:  "nothing shows that the state matters: where tampering can cause nothing worse than a failure, it needs no protection",
 		Sources:  sinceRounds(must(pageRoundTrips, roundTripsServer)),
 	},
 	{
-		ID:       ruleForeignState,
+		ID:       RuleForeignState,
 		Breaks:   "a requestState that belongs to another tool or to other arguments, taken for the right one",
 		Evidence: "the other tool's result shows the answer to a question that this tool asked; or the result is that of an honest call and has its arguments, though the requestState was given out for other ones, and that call was declined",
 		Unclear:  "the result does not show it",
 		Sources:  sinceRounds(should(pageRoundTrips, roundTripsServer)),
 	},
 	{
-		ID:       ruleAsksForEver,
+		ID:       RuleAsksForEver,
 		Breaks:   "the same question again, however often it is refused",
 		Evidence: "twenty refusals of the same question in one call",
 		Unclear:  "since 2026-07-28 a server may ask until it has what it needs",
@@ -178,7 +178,7 @@ var rules = []Rule{
 			but(mcp.Revision20260728, advice(pageRoundTrips, roundTripsServer)),
 	},
 	{
-		ID:       ruleCrossed,
+		ID:       RuleCrossed,
 		Breaks:   "calls at the same time that get each other's answers",
 		Evidence: "a call's result is that of an honest call with the content of another call in it; or it is that of honest calls word for word, with the mail address that the check had made up for them, where this call sent another one, and nothing else in the call has that address; or, where the wire does not tell whose question it was, two results have the same content and one content is lost",
 		Unclear:  "the answers could not differ, or the results do not show them",
@@ -186,28 +186,28 @@ var rules = []Rule{
 			but(mcp.Revision20260728, must(pageBasic, "Statelessness")),
 	},
 	{
-		ID:       ruleActsEarly,
+		ID:       RuleActsEarly,
 		Breaks:   "what a question asks about, done before the question is answered",
 		Evidence: "a witness that sees what accepted calls do says something else while the first question of the call waits than before the call",
 		Unclear:  "never; without a witness it is not looked at",
 		Sources:  always(must(pageElicitation, "Response Actions")),
 	},
 	{
-		ID:       ruleActsTwice,
+		ID:       RuleActsTwice,
 		Breaks:   "what was agreed to once, done twice",
 		Evidence: "an answer that is sent twice changes what a witness says by twice as much as two accepted calls did before it, each by the same; or so do two calls, the second of which sends the requestState of the first (a warn)",
 		Unclear:  "never; without a witness it is not looked at",
 		Sources:  always(must(pageElicitation, "Response Actions")),
 	},
 	{
-		ID:       ruleMissingKey,
+		ID:       RuleMissingKey,
 		Breaks:   "an error in place of the question again, for a round without the answer to it",
 		Evidence: "the call came back without the answer, and ended with a JSON-RPC error or isError",
 		Unclear:  "never; where honest calls fail, too, nothing is said",
 		Sources:  sinceRounds(should(pageRoundTrips, "Error Handling")),
 	},
 	{
-		ID:       ruleCapability,
+		ID:       RuleCapability,
 		Breaks:   "a call that fails for want of a capability, with another error than -32021",
 		Evidence: "the client has not declared what honest calls are asked with, nothing was asked, and the call failed with a JSON-RPC error or isError",
 		Unclear:  "never; where honest calls fail, too, nothing is said",
@@ -215,13 +215,15 @@ var rules = []Rule{
 	},
 }
 
-var ruleByID = func() map[string]Rule {
-	byID := make(map[string]Rule, len(rules))
+// RuleOf returns the rule of the check with an ID; the zero Rule for none.
+func RuleOf(id string) Rule {
 	for _, r := range rules {
-		byID[r.ID] = r
+		if r.ID == id {
+			return r
+		}
 	}
-	return byID
-}()
+	return Rule{}
+}
 
 // Rules lists the rules of the check in the order in which they are documented, without
 // those of the linter.
@@ -231,14 +233,14 @@ func Rules() []Rule { return slices.Clone(rules) }
 // reference to its source; "" if it has no source.
 func (r Rule) Verdict(revision string) (v Verdict, reference string) {
 	source, ok := r.Sources[revision]
-	if v = verdictOf(source.Severity); !ok || v == Inconclusive {
+	if v = VerdictOf(source.Severity); !ok || v == Inconclusive {
 		return Inconclusive, ""
 	}
 	return v, source.Reference(revision)
 }
 
-// verdictOf returns the verdict for breaking a rule of this severity.
-func verdictOf(s lint.Severity) Verdict {
+// VerdictOf returns the verdict for breaking a rule of this severity.
+func VerdictOf(s lint.Severity) Verdict {
 	switch s {
 	case lint.Violation:
 		return Fail

@@ -1,4 +1,4 @@
-package check
+package report
 
 import "slices"
 
@@ -18,23 +18,23 @@ type concern struct {
 }
 
 var concerns = map[string]concern{
-	ruleConsent:        {0, "Whoever says no, or nothing at all, gets it done all the same."},
-	ruleUnasked:        {0, "There are clients whose users are never asked, and it is done all the same."},
-	ruleActsEarly:      {0, "By the time that the person reads the question it is done: a no comes too late."},
-	ruleActsTwice:      {0, "One consent is used twice: it is paid, ordered or deleted two times."},
-	ruleCrossed:        {0, "What one person answers is taken for the answer of another."},
-	ruleNoResponse:     {1, "Whoever waits for the result waits for ever: the call never ends."},
-	ruleProcessEnded:   {1, "One answer ends the server, and with it the calls of everybody who uses it."},
-	ruleUnusable:       {1, "After one such answer the session is lost: later calls hang, whoever makes them."},
-	ruleRefusesAfter:   {1, "After one such answer honest calls fail, until the person connects again."},
-	ruleOutlives:       {1, "A process stays behind on the person's machine when the client has gone."},
-	ruleForgedState:    {2, "Whoever can change the state can put in answers that nobody has given."},
-	ruleForeignState:   {2, "What was answered to one tool can be carried over to another."},
-	ruleInvalidContent: {3, "What the form forbids gets through, and the server works with values that it has not checked."},
-	ruleMissingKey:     {3, "One answer that is lost ends the call, and the person is not asked again."},
-	ruleCapability:     {3, "The client does not learn which capability is missing, and cannot say so."},
-	ruleLeaks:          {4, "Strangers read about the inside of the server."},
-	ruleAsksForEver:    {4, "The person cannot get out: the same question comes back after every refusal."},
+	RuleConsent:        {0, "Whoever says no, or nothing at all, gets it done all the same."},
+	RuleUnasked:        {0, "There are clients whose users are never asked, and it is done all the same."},
+	RuleActsEarly:      {0, "By the time that the person reads the question it is done: a no comes too late."},
+	RuleActsTwice:      {0, "One consent is used twice: it is paid, ordered or deleted two times."},
+	RuleCrossed:        {0, "What one person answers is taken for the answer of another."},
+	RuleNoResponse:     {1, "Whoever waits for the result waits for ever: the call never ends."},
+	RuleProcessEnded:   {1, "One answer ends the server, and with it the calls of everybody who uses it."},
+	RuleUnusable:       {1, "After one such answer the session is lost: later calls hang, whoever makes them."},
+	RuleRefusesAfter:   {1, "After one such answer honest calls fail, until the person connects again."},
+	RuleOutlives:       {1, "A process stays behind on the person's machine when the client has gone."},
+	RuleForgedState:    {2, "Whoever can change the state can put in answers that nobody has given."},
+	RuleForeignState:   {2, "What was answered to one tool can be carried over to another."},
+	RuleInvalidContent: {3, "What the form forbids gets through, and the server works with values that it has not checked."},
+	RuleMissingKey:     {3, "One answer that is lost ends the call, and the person is not asked again."},
+	RuleCapability:     {3, "The client does not learn which capability is missing, and cannot say so."},
+	RuleLeaks:          {4, "Strangers read about the inside of the server."},
+	RuleAsksForEver:    {4, "The person cannot get out: the same question comes back after every refusal."},
 
 	// Rules of the linter
 	"secret-in-form":      {4, "The secret passes through the client, where others can read it: its screen, its logs, its language model."},
@@ -79,5 +79,5 @@ func (f Finding) Before(g Finding) int {
 // Undecidable reports whether the trial is inconclusive by its nature: it was made as it
 // was meant, and the frames cannot show whether the server did right.
 func (r *Result) Undecidable() bool {
-	return r.Verdict == Inconclusive && !slices.ContainsFunc(r.Findings, func(f Finding) bool { return f.Rule == ruleNotTried })
+	return r.Verdict == Inconclusive && !slices.ContainsFunc(r.Findings, func(f Finding) bool { return f.Rule == RuleNotTried })
 }
