@@ -15,9 +15,9 @@ import (
 
 // finding is one object of /findings.json.
 type finding struct {
-	Server, Rule, Severity, Text, Pointer, Section, Reference string
-	Frame                                                     int64
-	Question, Call                                            int
+	Server, Rule, Severity, Text, Pointer, Section, Reference, Link string
+	Frame                                                           int64
+	Question, Call                                                  int
 }
 
 // findings returns the linter's findings so far, from the export.
@@ -76,15 +76,16 @@ func TestFindings(t *testing.T) {
 	t.Parallel()
 	s := open(t, "--protocol", "2025-11-25", "--name", "careless")
 	s.breaks("secret")
-	q := s.question("Which one would you like?").Contains("Violation").Contains("secret-in-form").
+	q := s.question("Which one would you like?").Contains("MUST").Contains("secret-in-form").
 		Contains("/params/requestedSchema/properties/password")
 	list := s.foundAll("secret-in-form")
 	f := list[0]
 	if f.Server != "careless" || f.Severity != "violation" || f.Question != 1 || f.Call != 1 ||
-		f.Pointer != "/params/requestedSchema/properties/password" || f.Section == "" || !strings.HasPrefix(f.Reference, "MCP 2025-11-25") {
+		f.Pointer != "/params/requestedSchema/properties/password" || f.Section == "" || !strings.HasPrefix(f.Reference, "MCP 2025-11-25") ||
+		f.Link != "https://modelcontextprotocol.io/specification/2025-11-25/client/elicitation#form-mode-security" {
 		t.Errorf("exported is %+v", f)
 	}
-	q.Contains(f.Text).Contains(f.Reference)
+	q.Contains(f.Text).Link(f.Reference).HasAttr("href", f.Link)
 	asked := s.Wire().Requests("s2c", "elicitation/create")
 	if len(asked) != 1 || asked[0].Seq != f.Frame {
 		t.Errorf("the finding is of frame %d, the question is %+v", f.Frame, asked)
@@ -93,9 +94,9 @@ func TestFindings(t *testing.T) {
 	// The row has a mark with a text, and the frame's detail has the whole finding.
 	grid := s.page.Region("Wire log").Role("grid", "Frames")
 	at := 0
-	s.page.Until(func() string { return "the question's row says that there is a violation" }, func() bool {
+	s.page.Until(func() string { return "the question's row says that a MUST is broken" }, func() bool {
 		for i, r := range rows(s) {
-			if line := strings.Join(r.cells, " "); strings.Contains(line, "elicitation/create") && strings.Contains(line, "1 violation") {
+			if line := strings.Join(r.cells, " "); strings.Contains(line, "elicitation/create") && strings.Contains(line, "1 MUST") {
 				at = i + 1
 				return true
 			}
@@ -113,20 +114,34 @@ func TestFindings(t *testing.T) {
 	s.breaks("many_at_once")
 	q = s.page.Region("Questions").Article("").All().Having("data-state", "pending").Wait()
 	q.Matches("counts its findings", func(shown string) bool {
-		return strings.Contains(shown, "violations") && strings.Contains(shown, "recommendation") && strings.Contains(shown, "suggestion")
+		return strings.Contains(shown, "MUST · ") && strings.Contains(shown, "SHOULD · ") && strings.Contains(shown, "advice")
 	})
 	if shown := q.Text(); strings.Contains(shown, "default-rejected") {
 		t.Errorf("the findings are not folded: %q", shown)
 	}
 
-	bar := s.serverDetails()
-	bar.Button("Findings").Click()
-	panel := bar.Region("Findings").Contains("A field or a message that asks for a secret")
+	// The chip opens the panel, which has the same finding once, with its call, its frames
+	// and the section of the specification, and which closes.
+	q.Button("Decline").Click()
+	s.breaks("secret")
+	s.question("Which one would you like?").Button("Decline").Click()
+	chip := s.page.Region("Servers").Button("").All().Having("data-findings", "s1")
+	chip.Wait().Click()
+	panel := s.page.Region("Findings of careless").Contains("A field or a message that asks for a secret").Contains("rule_breaker")
+	panel.Link(f.Reference).HasAttr("href", f.Link)
 	if got := page.Call[int](panel, "function() { return this.querySelectorAll('[data-rule]').length }"); got != len(rules(s.findings())) {
 		t.Errorf("the panel has %d rules, the export %d", got, len(rules(s.findings())))
 	}
-	bar.Link("Export findings").HasAttr("download", "findings.json")
+	panel.Link("Export findings").HasAttr("download", "findings.json")
+	s.page.Until(func() string { return "the secret of two questions stands once" }, func() bool {
+		return strings.Count(panel.Text(), f.Text) == 1
+	})
+	panel.Button("Close").Click()
+	panel.Gone()
+	s.serverDetails().Button("Findings").Click()
+	s.page.Region("Findings of careless").Contains("secret-in-form")
 	s.page.Press(page.Escape)
+	panel.Gone()
 }
 
 // Findings depend on the revision, and are made in requests, rounds, errors and results.

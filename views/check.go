@@ -80,6 +80,7 @@ type CheckFinding struct {
 	Rule      string
 	Text      string
 	Reference string
+	Link      string // of the reference; "" for none
 	Frames    []int64
 }
 

@@ -42,7 +42,11 @@ func exportMenu() templ.Component {
 			templ_7745c5c3_Var1 = templ.NopComponent
 		}
 		ctx = templ.ClearChildren(ctx)
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 1, "<div class=\"recorder\" id=\"exporting\"><button type=\"button\" class=\"ghost\" popovertarget=\"export-more\">Export <span aria-hidden=\"true\">▾</span></button><div class=\"more\" id=\"export-more\" role=\"group\" aria-label=\"Export\" popover><h2>Export</h2>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 1, "<div class=\"recorder\" id=\"exporting\"><button type=\"button\" class=\"ghost\" popovertarget=\"export-more\">Export <span aria-hidden=\"true\">▾</span></button><div class=\"more\" id=\"export-more\" role=\"group\" aria-label=\"Export\" popover>")
+		if templ_7745c5c3_Err != nil {
+			return templ_7745c5c3_Err
+		}
+		templ_7745c5c3_Err = panelHead("export-more", "Export").Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

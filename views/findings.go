@@ -37,22 +37,13 @@ func (t Tally) worst() string {
 	return slices.Min(slices.Collect(maps.Keys(t))).String()
 }
 
-func (t Tally) words() string {
-	part := func(s lint.Severity, one, many string) string {
-		return either(t[s] > 0, wording.Count(t[s], one, many), "")
-	}
-	return wording.Join(" · ", part(lint.Violation, "violation", "violations"), part(lint.Should, "recommendation", "recommendations"), part(lint.Advice, "suggestion", "suggestions"))
-}
+func (t Tally) words() string { return lint.Tally(t) }
 
 func (s Server) found() string { return cmp.Or(s.Findings.words(), "No findings") }
 
 // foundWords describes a row's findings for people who cannot see the mark.
 func (r Row) foundWords() string {
-	n := r.Findings.total()
-	if n == 1 {
-		return r.Findings.words()
-	}
-	return wording.Count(n, "finding", "findings") + ": " + r.Findings.words()
+	return wording.Count(r.Findings.total(), "finding", "findings") + ": " + r.Findings.words()
 }
 
 // whereIn returns a JSON pointer into a frame, or a word for the whole frame.
@@ -74,20 +65,39 @@ func broken(f lint.Found) string {
 // times formats a number of occurrences, "" for one.
 func times(n int) string { return either(n > 1, "×"+wording.Grouped(int64(n)), "") }
 
-// occurrencesShown is the maximum number of findings of one rule in the panel.
+// FoundIn is a finding with the call that its frame belongs to.
+type FoundIn struct {
+	lint.Found
+	Call string // name of the tool, prompt or resource; "" for none
+}
+
+// occurrencesShown is the maximum number of frames with the same finding, and of different
+// findings of one rule, in the panel.
 const occurrencesShown = 50
 
-func byRule(list []lint.Found) [][]lint.Found {
-	compare := func(a, b lint.Found) int {
+// sameFinding is a finding with all frames of which it was made.
+type sameFinding []FoundIn
+
+// grouped groups findings by severity and rule, the gravest first, and within a rule those
+// that say the same.
+func grouped(list []FoundIn) (rules [][]sameFinding) {
+	sorted := slices.SortedStableFunc(slices.Values(list), func(a, b FoundIn) int {
 		return cmp.Or(cmp.Compare(a.Severity, b.Severity), strings.Compare(a.Rule, b.Rule))
-	}
-	var out [][]lint.Found
-	for _, f := range slices.SortedStableFunc(slices.Values(list), compare) {
-		if last := len(out) - 1; last >= 0 && compare(out[last][0], f) == 0 {
-			out[last] = append(out[last], f)
-		} else {
-			out = append(out, []lint.Found{f})
+	})
+	at := map[lint.Alike]int{} // index in the last rule
+	for _, f := range sorted {
+		last := len(rules) - 1
+		if last < 0 || rules[last][0][0].Rule != f.Rule || rules[last][0][0].Severity != f.Severity {
+			rules, last = append(rules, nil), last+1
+			clear(at)
 		}
+		i, known := at[f.Alike()]
+		if !known {
+			at[f.Alike()] = len(rules[last])
+			rules[last] = append(rules[last], sameFinding{f})
+			continue
+		}
+		rules[last][i] = append(rules[last][i], f)
 	}
-	return out
+	return rules
 }

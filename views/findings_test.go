@@ -1,6 +1,7 @@
 package views
 
 import (
+	"strconv"
 	"strings"
 	"testing"
 
@@ -18,17 +19,17 @@ func someFindings(severities ...lint.Severity) []lint.Finding {
 	for i, s := range severities {
 		out = append(out, lint.Finding{
 			Rule: "rule-" + s.String(), Severity: s, Text: "Sentence " + string(rune('A'+i)) + ".", Pointer: "/params/requestedSchema",
-			Reference: "MCP 2025-11-25, client/elicitation, Requested Schema",
+			Reference: "MCP 2025-11-25, client/elicitation, Requested Schema", Link: "https://modelcontextprotocol.io/specification/2025-11-25/client/elicitation#requested-schema",
 		})
 	}
 	return out
 }
 
 // found puts each finding into a frame of its own.
-func found(list ...lint.Finding) []lint.Found {
-	var out []lint.Found
+func found(list ...lint.Finding) []FoundIn {
+	var out []FoundIn
 	for i, f := range list {
-		out = append(out, lint.Found{Finding: f, Seq: int64(204 + i)})
+		out = append(out, FoundIn{lint.Found{Finding: f, Seq: int64(204 + i)}, "deploy"})
 	}
 	return out
 }
@@ -53,9 +54,9 @@ func TestFindingsOnACard(t *testing.T) {
 	}{
 		{nil, ""},
 		{[]lint.Severity{lint.Violation}, ""},
-		{[]lint.Severity{lint.Advice, lint.Violation, lint.Violation}, "2 violations · 1 suggestion"},
-		{[]lint.Severity{lint.Should, lint.Should, lint.Advice}, "2 recommendations · 1 suggestion"},
-		{[]lint.Severity{lint.Violation, lint.Should, lint.Advice, lint.Advice}, "1 violation · 1 recommendation · 2 suggestions"},
+		{[]lint.Severity{lint.Advice, lint.Violation, lint.Violation}, "2 MUST · 1 advice"},
+		{[]lint.Severity{lint.Should, lint.Should, lint.Advice}, "2 SHOULD · 1 advice"},
+		{[]lint.Severity{lint.Violation, lint.Should, lint.Advice, lint.Advice}, "1 MUST · 1 SHOULD · 2 advice"},
 	} {
 		q := someQuestion()
 		q.Findings, q.Unfolded = someFindings(c.severities...), true
@@ -110,7 +111,7 @@ func TestFindingsAreText(t *testing.T) {
 	q.Findings = []lint.Finding{f}
 	for _, doc := range []*html.Node{
 		draw(t, QuestionCard(q)),
-		draw(t, FindingsPanel("s1", found(f))),
+		draw(t, FindingsView("s1", found(f))),
 		draw(t, FrameDetail(Detail{Row: Row{Row: wire.Row{Frame: wire.Frame{Seq: 1, Kind: wire.Request}}}, Raw: markup.RawPiece(nil, 0), Found: []lint.Finding{f}})),
 	} {
 		if found := every(doc, tag("img")); len(found) > 0 {
@@ -129,10 +130,10 @@ func TestFindingsOfARow(t *testing.T) {
 		t.Errorf("a row without findings has a mark: %q", text(found[0]))
 	}
 	marks := mark(Row{Row: wire.Row{Frame: wire.Frame{Seq: 1, Kind: wire.Request}}, Findings: Tally{lint.Violation: 1, lint.Advice: 2}})
-	if len(marks) != 1 || !strings.Contains(text(marks[0]), "3 findings: 1 violation · 2 suggestions") {
+	if len(marks) != 1 || !strings.Contains(text(marks[0]), "3 findings: 1 MUST · 2 advice") {
 		t.Errorf("the mark says %v", marks)
 	}
-	if got := text(mark(Row{Row: wire.Row{Frame: wire.Frame{Seq: 1, Kind: wire.Request}}, Findings: Tally{lint.Violation: 1}})[0]); !strings.Contains(got, "1 violation") {
+	if got := text(mark(Row{Row: wire.Row{Frame: wire.Frame{Seq: 1, Kind: wire.Request}}, Findings: Tally{lint.Violation: 1}})[0]); !strings.Contains(got, "1 finding: 1 MUST") {
 		t.Errorf("of one it says %q", got)
 	}
 }
@@ -150,14 +151,18 @@ func TestFindingsOfAFrame(t *testing.T) {
 	}
 }
 
-// TestFindingsPanel checks that findings are grouped by rule, with links to their frames,
-// and that a rule with many findings does not fill the page.
+// TestFindingsPanel checks that findings are grouped by rule, the same one once, with the
+// call and links to the frames and to the specification, and that many do not fill the page.
 func TestFindingsPanel(t *testing.T) {
 	list := someFindings(lint.Advice, lint.Violation)
-	for range 300 {
+	for i := range 300 {
 		list = append(list, someFindings(lint.Should)...)
+		list[len(list)-1].Text = "Sentence " + strconv.Itoa(i) + "."
 	}
-	doc := region(t, draw(t, FindingsPanel("s1", found(list...))), "Findings")
+	for range 3 {
+		list = append(list, list[1])
+	}
+	doc := draw(t, FindingsView("s1", found(list...)))
 	var rules []string
 	for _, g := range every(doc, tag("details")) {
 		rules = append(rules, attr(g, "data-rule"))
@@ -169,17 +174,26 @@ func TestFindingsPanel(t *testing.T) {
 		t.Error("it does not say how many there are")
 	}
 	frames := every(doc, func(e *html.Node) bool { return has(e, "data-frame") })
-	if len(frames) != 2+occurrencesShown {
+	if len(frames) != 5+occurrencesShown {
 		t.Errorf("%d ways to frames", len(frames))
 	}
+	must := text(every(doc, tag("details"))[0])
+	if strings.Count(must, "Sentence B.") != 2 || strings.Count(must, "deploy") != 1 || strings.Count(must, "#") != 4 || strings.Contains(must, "×") {
+		t.Errorf("the finding of four frames, after its gist, is %q", must)
+	}
+	for _, a := range every(doc, tag("a")) {
+		if attr(a, "href") != someFindings(lint.Violation)[0].Link || attr(a, "rel") != "noopener noreferrer" {
+			t.Errorf("it refers to %s", attr(a, "href"))
+		}
+	}
 	secret := lint.Finding{Rule: "secret-in-form", Severity: lint.Violation, Text: "\"Password\" asks for a password."}
-	told := text(draw(t, FindingsPanel("s1", found(secret))))
+	told := text(draw(t, FindingsView("s1", found(secret))))
 	for _, want := range []string{"A field or a message that asks for a secret", secret.Text} {
 		if !strings.Contains(told, want) {
 			t.Errorf("it does not say %q: %q", want, told)
 		}
 	}
-	if got := text(draw(t, FindingsPanel("s1", nil))); !strings.Contains(got, "Nothing found so far.") {
+	if got := text(draw(t, FindingsView("s1", nil))); !strings.Contains(got, "Nothing found so far.") {
 		t.Errorf("without findings it says %q", got)
 	}
 }

@@ -89,7 +89,7 @@ func TestTreeOffersTheRest(t *testing.T) {
 func TestFindingsStandInPlace(t *testing.T) {
 	found := []lint.Finding{{Rule: "default-invalid", Severity: lint.Violation, Text: "Its default is rejected.", Pointer: "/share"}}
 	item := every(draw(t, markup.Tree("JSON", []byte(`{"share":5}`), found)), func(e *html.Node) bool { return attr(e, "data-name") == "share" })
-	if len(item) != 1 || !strings.Contains(text(item[0]), "Violation Its default is rejected.") {
+	if len(item) != 1 || !strings.Contains(text(item[0]), "MUST Its default is rejected.") {
 		t.Errorf("the value says %q", text(item[0]))
 	}
 }

@@ -241,7 +241,7 @@ func (s *Server) cutText(c echo.Context, digest string) (string, error) {
 		parts = append(parts, views.QuestionPast(q))
 	}
 	for _, server := range p.Servers {
-		parts = append(parts, s.findingsPanel(server.ID))
+		parts = append(parts, s.findingsView(server.ID))
 	}
 	text, ok, err := markup.Find(c.Request().Context(), digest, templ.Join(parts...))
 	if err == nil && !ok {

@@ -424,7 +424,7 @@ func trialView(number, place int, r report.Result, title string) views.CheckTria
 	of := t
 	for i, f := range r.Findings {
 		t.Findings = append(t.Findings, views.CheckFinding{
-			Trial: of, Place: i, Verdict: string(f.Verdict), Rule: f.Rule, Text: f.Text, Reference: f.Reference, Frames: f.Frames,
+			Trial: of, Place: i, Verdict: string(f.Verdict), Rule: f.Rule, Text: f.Text, Reference: f.Reference, Link: f.Link, Frames: f.Frames,
 		})
 	}
 	return t

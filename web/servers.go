@@ -110,15 +110,19 @@ func (s *Server) pushComparison(c echo.Context, view views.Comparison) error {
 }
 
 func (s *Server) findings(c echo.Context, server bridge.Server) error {
-	return html(c, s.findingsPanel(server.ID))
+	return html(c, s.findingsView(server.ID))
 }
 
-func (s *Server) findingsPanel(server string) templ.Component {
-	var list []lint.Found
-	for _, f := range s.in.Findings(server) {
-		list = append(list, f.Found)
+func (s *Server) findingsView(server string) templ.Component {
+	calls := map[int]string{}
+	for _, c := range s.in.Calls() {
+		calls[c.Number] = c.Request.Name
 	}
-	return views.FindingsPanel(server, list)
+	var list []views.FoundIn
+	for _, f := range s.in.Findings(server) {
+		list = append(list, views.FoundIn{Found: f.Found, Call: calls[f.Call]})
+	}
+	return views.FindingsView(server, list)
 }
 
 type exported struct {

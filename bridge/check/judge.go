@@ -96,11 +96,12 @@ func (j *judgement) find(rule string, gravest report.Verdict, text string, frame
 	slices.Sort(frames)
 	f := report.Finding{Rule: rule, Text: text, Frames: slices.Compact(frames)}
 	f.Verdict, f.Reference = report.RuleOf(rule).Verdict(j.Revision)
+	f.Link = report.RuleOf(rule).Sources[j.Revision].Link(j.Revision)
 	if gravest.Rank() > f.Verdict.Rank() {
 		f.Verdict = gravest
 	}
 	if f.Verdict == report.Inconclusive {
-		f.Reference = ""
+		f.Reference, f.Link = "", ""
 	}
 	j.findings = append(j.findings, f)
 }
@@ -384,7 +385,7 @@ func (j *judgement) linted() {
 			}
 		default:
 			at[of(f)] = len(j.findings)
-			j.findings = append(j.findings, report.Finding{Rule: f.Rule, Verdict: report.VerdictOf(f.Severity), Text: f.Text, Reference: f.Reference, Frames: []int64{f.Seq}})
+			j.findings = append(j.findings, report.Finding{Rule: f.Rule, Verdict: report.VerdictOf(f.Severity), Text: f.Text, Reference: f.Reference, Link: f.Link, Frames: []int64{f.Seq}})
 		}
 	}
 }

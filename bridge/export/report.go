@@ -305,23 +305,14 @@ func (r *remarks) of(q *conversation.Question) []lint.Found {
 
 // Found counts the findings of each severity in words, "" if there are none.
 func (r *remarks) Found() string {
-	var counts [3]int
+	if len(r.Findings) == 0 {
+		return ""
+	}
+	counts := map[lint.Severity]int{}
 	for _, f := range r.Findings {
 		counts[f.Severity]++
 	}
-	var words []string
-	for severity, one := range []string{"violation", "should", "advice"} {
-		switch n := counts[severity]; {
-		case n > 0 && one == "advice":
-			words = append(words, fmt.Sprintf("%d advice", n))
-		case n > 0:
-			words = append(words, wording.Plural(n, one))
-		}
-	}
-	if len(words) == 0 {
-		return ""
-	}
-	out := wording.Plural(len(r.Findings), "finding") + ": " + strings.Join(words, ", ") + "."
+	out := wording.Plural(len(r.Findings), "finding") + ": " + lint.Tally(counts) + "."
 	if !r.whole {
 		out += fmt.Sprintf(" Only the first %d findings of the log are known.", lint.FindingsMost)
 	}

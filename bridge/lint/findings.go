@@ -220,8 +220,15 @@ func (l *Linter) Count(last int64) int {
 	return len(l.upTo(last))
 }
 
-// Counts says how many findings of each severity there are, by the label of their server.
+// Counts says how many findings there are of each severity, by the label of their server.
+// The same finding in several frames counts once.
 type Counts map[string]map[Severity]int
+
+// Alike identifies findings that say the same of different frames.
+type Alike struct{ Label, Rule, Pointer, Text string }
+
+// Alike returns what is equal for findings that say the same of different frames.
+func (f Found) Alike() Alike { return Alike{f.Label, f.Rule, f.Pointer, f.Text} }
 
 // ByServer counts the findings of frames up to last. Readers share what it returns, and
 // must not change it.
@@ -231,11 +238,15 @@ func (l *Linter) ByServer(last int64) Counts {
 	known := l.upTo(last)
 	if l.counts == nil || l.counted != len(known) {
 		l.counts, l.counted = Counts{}, len(known)
+		seen := map[Alike]bool{}
 		for _, f := range known {
 			if l.counts[f.Label] == nil {
 				l.counts[f.Label] = map[Severity]int{}
 			}
-			l.counts[f.Label][f.Severity]++
+			if alike := f.Alike(); !seen[alike] {
+				seen[alike] = true
+				l.counts[f.Label][f.Severity]++
+			}
 		}
 	}
 	return l.counts

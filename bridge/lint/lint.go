@@ -166,18 +166,34 @@ const (
 
 var severities = []string{"violation", "should", "advice"}
 
-// String returns the severity as exports have it.
+// String returns the severity as JSON has it.
 func (s Severity) String() string { return severities[s] }
 
-// Word returns the display name. SHOULD is the word of the specification (RFC 2119).
-func (s Severity) Word() string { return []string{"Violation", "Recommendation", "Suggestion"}[s] }
+// Word returns the severity as people read it: the word of the specification (RFC 2119) that
+// is broken, or "advice".
+func (s Severity) Word() string { return [...]string{"MUST", "SHOULD", "advice"}[s] }
+
+// Tally says how many findings there are of each severity: "2 MUST · 1 SHOULD · 3 advice", ""
+// for none.
+func Tally(counts map[Severity]int) string {
+	var parts []string
+	for s := Violation; s <= Advice; s++ {
+		if counts[s] > 0 {
+			parts = append(parts, wording.Grouped(int64(counts[s]))+" "+s.Word())
+		}
+	}
+	return strings.Join(parts, " · ")
+}
 
 // MarshalText returns the severity as exports have it.
 func (s Severity) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
 
-// UnmarshalText is the inverse of MarshalText.
+// UnmarshalText is the inverse of MarshalText. It reads "must", too.
 func (s *Severity) UnmarshalText(text []byte) error {
 	i := slices.Index(severities, string(text))
+	if string(text) == "must" {
+		i = int(Violation)
+	}
 	if i < 0 {
 		return fmt.Errorf("there is no severity %q", text)
 	}
@@ -189,10 +205,11 @@ func (s *Severity) UnmarshalText(text []byte) error {
 type Finding struct {
 	Rule      string   `json:"rule"` // ID of the rule, such as "secret-in-form"
 	Severity  Severity `json:"severity"`
-	Text      string   `json:"text"`      // a sentence
-	Pointer   string   `json:"pointer"`   // JSON pointer (RFC 6901) into the linted value; "" is the whole value
-	Section   string   `json:"section"`   // title of the section with the rule; "" for none
-	Reference string   `json:"reference"` // "MCP 2025-11-25, client/elicitation, Safe URL Handling"
+	Text      string   `json:"text"`           // a sentence
+	Pointer   string   `json:"pointer"`        // JSON pointer (RFC 6901) into the linted value; "" is the whole value
+	Section   string   `json:"section"`        // title of the section with the rule; "" for none
+	Reference string   `json:"reference"`      // "MCP 2025-11-25, client/elicitation, Safe URL Handling"
+	Link      string   `json:"link,omitempty"` // address of that section; "" for none
 }
 
 // GravestFirst returns the findings, most severe first.
@@ -236,7 +253,7 @@ func (l *linter) note(id string, gravest Severity, pointer, text string) {
 	}
 	l.findings = append(l.findings, Finding{
 		Rule: id, Severity: max(source.Severity, gravest), Text: text, Pointer: pointer,
-		Section: source.Section, Reference: source.Reference(l.revision),
+		Section: source.Section, Reference: source.Reference(l.revision), Link: source.Link(l.revision),
 	})
 }
 

@@ -497,7 +497,8 @@ func TestFindingsAsJSON(t *testing.T) {
     "text": "\"<Password>\" looks like a request for a secret: a password. Secrets belong in URL mode, where they do not pass through the client.",
     "pointer": "/requestedSchema/properties/p",
     "section": "Form Mode Security",
-    "reference": "MCP 2025-11-25, client/elicitation, Form Mode Security"
+    "reference": "MCP 2025-11-25, client/elicitation, Form Mode Security",
+    "link": "https://modelcontextprotocol.io/specification/2025-11-25/client/elicitation#form-mode-security"
   }
 ]
 `

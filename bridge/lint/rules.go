@@ -3,6 +3,9 @@ package lint
 import (
 	"maps"
 	"slices"
+	"strings"
+
+	"elicitation-inspector/bridge/mcp"
 )
 
 // Rule is one rule of the linter.
@@ -263,4 +266,27 @@ func (s Source) Reference(revision string) string {
 		return "MCP " + revision + ", " + s.Page + ", introduction"
 	}
 	return "MCP " + revision + ", " + s.Page + ", " + s.Section
+}
+
+// documentAddresses holds the address of a section of a document, up to the section's number.
+var documentAddresses = map[string]string{
+	rfc6750:          "https://www.rfc-editor.org/rfc/rfc6750#section-",
+	rfc8259:          "https://www.rfc-editor.org/rfc/rfc8259#section-",
+	rfc8414:          "https://www.rfc-editor.org/rfc/rfc8414#section-",
+	rfc9207:          "https://www.rfc-editor.org/rfc/rfc9207#section-",
+	rfc9728:          "https://www.rfc-editor.org/rfc/rfc9728#section-",
+	schemaValidation: "https://json-schema.org/draft/2020-12/json-schema-validation#section-",
+}
+
+// Link returns the address of the source in a revision, with its section; "" for advice
+// without a source.
+func (s Source) Link(revision string) string {
+	switch {
+	case s.Document != "":
+		number, _, _ := strings.Cut(s.Section, " ")
+		return documentAddresses[s.Document] + strings.TrimSuffix(number, ".")
+	case s.Page == "":
+		return ""
+	}
+	return mcp.SectionLink(revision, s.Page, s.Section)
 }

@@ -40,6 +40,8 @@ func TestCitationsExist(t *testing.T) {
 			switch {
 			case !known:
 				t.Errorf("%s: there is no revision %s", r.ID, revision)
+			case (s.Link(revision) == "") != (s.Document == "" && s.Page == ""):
+				t.Errorf("%s: the link is %q", r.ID, s.Link(revision))
 			case s.Document != "":
 				if s.Page != "" || !slices.Contains(documents[s.Document], s.Section) {
 					t.Errorf("%s: %s has no section %q", r.ID, s.Document, s.Section)

@@ -168,7 +168,7 @@ decides in place of 1 and 4.`,
 	f.StringVar(&o.resource, "resource", "", "read the resource at this `URI` instead of calling a tool")
 	f.StringVar(&o.script, "answers", "", "answer questions by the rules in `FILE`, YAML or JSON; - reads standard input")
 	f.StringVar(&o.output, "output", "text", "how to print the result (`FORMAT`): text, json or jsonl")
-	f.StringVar(&o.failOn, "fail-on", "never", "exit with 8 for findings of this `SEVERITY` or a graver one: violation, should, advice, or never")
+	f.StringVar(&o.failOn, "fail-on", "never", "exit with 8 for findings of this `SEVERITY` or a graver one: must, should, advice, or never")
 	f.BoolVar(&o.noInput, "no-input", false, "do not ask on the terminal, and wait for nobody to sign in")
 	o.headlessOptions.register(f)
 	return cmd
@@ -294,7 +294,7 @@ func severity(name string) (*lint.Severity, error) {
 	}
 	least := new(lint.Severity)
 	if err := least.UnmarshalText([]byte(name)); err != nil {
-		return nil, usage("--fail-on must be violation, should, advice or never, not %q", name)
+		return nil, usage("--fail-on must be must, should, advice or never, not %q", name)
 	}
 	return least, nil
 }
@@ -345,7 +345,7 @@ func (o *callOptions) tell(cmd *cobra.Command, n *narrator, out headless.Outcome
 	}
 	if code == exitFindings {
 		for _, f := range out.Findings {
-			warn(cmd, "%s: %s [%s]", f.Severity, wording.EscapeLine(f.Text), f.Rule)
+			warn(cmd, "%s: %s [%s]", f.Severity.Word(), wording.EscapeLine(f.Text), f.Rule)
 		}
 	}
 	var err error

@@ -94,7 +94,7 @@ cannot see what an accepted call does; 15 no target where there is no terminal.`
 	f.StringVar(&o.script, "answers", "", "answer honestly by the rules in `FILE`, YAML or JSON; - reads standard input")
 	f.StringVar(&o.format, "format", "text", "`FORMAT` of the report: text, json, junit, markdown, html or sarif")
 	f.StringVar(&o.baseline, "baseline", "", "compare with an earlier report in the format json (`FILE`), and mark what is new")
-	f.StringVar(&o.failOn, "fail-on", "violation", "exit with 8 for a fail (violation), or also for a warning (`SEVERITY`): violation or warning")
+	f.StringVar(&o.failOn, "fail-on", "must", "exit with 8 where a MUST of the specification is broken (fail), or also where a SHOULD is (warn): must or should (`SEVERITY`)")
 	f.IntVar(&o.jobs, "jobs", max(2*runtime.NumCPU(), 4), "how many trials (`N`) at the same time, without those that only wait for the server")
 	f.DurationVar(&o.timeout, "timeout", 0, "how long (`D`) the server may take for a call; 0 for what fits the call: three times what an honest client waits and 2s, 5s at least")
 	f.StringArrayVar(&o.behaviours, "behaviour", nil, "try only the behaviour of this `NAME` (repeat)")
@@ -121,8 +121,8 @@ func (o *checkOptions) run(cmd *cobra.Command, args []string) error {
 	switch formats := append([]string{textFormat}, report.Formats()...); {
 	case !slices.Contains(formats, o.format):
 		return usage("--format must be one of %s, not %q", strings.Join(formats, ", "), o.format)
-	case o.failOn != "violation" && o.failOn != "warning":
-		return usage("--fail-on must be violation or warning, not %q", o.failOn)
+	case !slices.Contains([]string{"must", "should", "violation", "warning"}, o.failOn): // the last two are older names of the first two
+		return usage("--fail-on must be must or should, not %q", o.failOn)
 	case o.jobs < 1:
 		return usage("--jobs must be 1 or more")
 	}
@@ -196,7 +196,7 @@ func (o *checkOptions) readBaseline() (*report.Report, error) {
 func (o *checkOptions) code(cmd *cobra.Command, r *report.Report) error {
 	grave := func(one report.Result) bool {
 		return slices.ContainsFunc(one.Findings, func(f report.Finding) bool {
-			return (f.Verdict == report.Fail || f.Verdict == report.Warn && o.failOn == "warning") && (r.Baseline == nil || f.New)
+			return (f.Verdict == report.Fail || f.Verdict == report.Warn && (o.failOn == "should" || o.failOn == "warning")) && (r.Baseline == nil || f.New)
 		})
 	}
 	if cmd.Context().Err() != nil {

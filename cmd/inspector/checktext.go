@@ -103,7 +103,7 @@ func found(w io.Writer, t *report.Told) {
 	if t.Defect() {
 		fmt.Fprintf(w, "%s: %s\n    ", t.Concern(), t.Harm())
 	}
-	fmt.Fprintf(w, "%s\n    %s\n", wording.EscapeLine(t.Text), wording.EscapeLine(wording.Join(" ", "["+t.Rule+"]", t.Reference)))
+	fmt.Fprintf(w, "%s\n    %s\n", wording.EscapeLine(t.Text), wording.EscapeLine(wording.Join(" ", "["+t.Rule+"]", t.Reference, t.Link)))
 	const most = 6
 	var trials []string
 	for _, in := range t.In {

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"elicitation-inspector/bridge/lint"
+	"elicitation-inspector/bridge/mcp"
 	"elicitation-inspector/bridge/wording"
 )
 
@@ -38,13 +39,14 @@ reads: which rule of the specification is broken, where, and how binding the rul
 is. The findings are those that the page shows, live and opened. Each file is
 judged by itself.
 
-A finding is a violation (of a MUST, or of the protocol's own schema), a should
-(of a SHOULD), or advice (no rule, but people or clients will stumble).
+A finding breaks a MUST of the specification (or the protocol's own schema) or a
+SHOULD, or it is advice: no rule is broken, but people or clients will stumble.
 
 Formats are text (file:line: severity: what is wrong [rule]), json (an array of
 objects with file, line, server, session, frame, call, question, rule, severity,
-text, pointer, section and reference) and sarif (SARIF 2.1.0, for code scanning:
-error, warning and note for the three severities).
+text, pointer, section, reference and link) and sarif (SARIF 2.1.0, for code
+scanning). The severities MUST, SHOULD and advice are "violation", "should" and
+"advice" in json, and error, warning and note in sarif.
 
 Exit codes: 0 when nothing is found at or above --fail-on, 8 when something is,
 1 when a file cannot be read, 2 for a command line that cannot be understood.
@@ -59,7 +61,7 @@ Damaged lines are reported on standard error and left out.`,
 	f.SortFlags = false
 	f.StringVar(&o.format, "format", "text", "`FORMAT` to print: text, json or sarif")
 	o.redact.register(f, "of what is printed")
-	f.StringVar(&o.failOn, "fail-on", "violation", "exit with 8 for findings of this `SEVERITY` or a graver one: violation, should, advice, or never")
+	f.StringVar(&o.failOn, "fail-on", "must", "exit with 8 for findings of this `SEVERITY` or a graver one: must, should, advice, or never")
 	return cmd
 }
 
@@ -161,21 +163,15 @@ func writeLintText(w io.Writer, list []lintFinding) error {
 		if f.Pointer != "" {
 			about += ", at " + wording.EscapeLine(f.Pointer)
 		}
-		fmt.Fprintf(&b, "%s: %s: %s [%s]\n    %s; %s\n", place, f.Severity, wording.EscapeLine(f.Text), f.Rule, about, f.Reference)
-	}
-	var parts []string
-	for _, severity := range []lint.Severity{lint.Violation, lint.Should, lint.Advice} {
-		switch n := counts[severity]; {
-		case n > 0 && severity == lint.Advice:
-			parts = append(parts, fmt.Sprintf("%d advice", n))
-		case n > 0:
-			parts = append(parts, wording.Plural(n, severity.String()))
+		fmt.Fprintf(&b, "%s: %s: %s [%s]\n    %s; %s\n", place, f.Severity.Word(), wording.EscapeLine(f.Text), f.Rule, about, f.Reference)
+		if f.Link != "" {
+			b.WriteString("    " + f.Link + "\n")
 		}
 	}
-	if parts == nil {
+	if len(list) == 0 {
 		b.WriteString("no findings\n")
 	} else {
-		b.WriteString(wording.Plural(len(list), "finding") + ": " + strings.Join(parts, ", ") + "\n")
+		b.WriteString(wording.Plural(len(list), "finding") + ": " + lint.Tally(counts) + "\n")
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
@@ -197,7 +193,13 @@ func writeSARIF(w io.Writer, list []lintFinding) error {
 	run := sarif.NewRun()
 	run.Tool = sarif.NewTool().WithDriver(sarif.NewToolComponent().WithName("elicitation-inspector").WithVersion(version()))
 	for _, r := range lint.Rules() {
-		run.AddRule(r.ID).WithShortDescription(sarif.NewMultiformatMessageString().WithText(r.Breaks))
+		rule := run.AddRule(r.ID).WithShortDescription(sarif.NewMultiformatMessageString().WithText(r.Breaks))
+		for _, revision := range mcp.Revisions { // the latest revision that has the rule
+			if link := r.Sources[revision].Link(revision); link != "" {
+				rule.WithHelpURI(link)
+				break
+			}
+		}
 	}
 	for _, f := range list {
 		uri := url.URL{Path: filepath.ToSlash(f.File)} // a relative path is a relative URI
@@ -215,7 +217,7 @@ func writeSARIF(w io.Writer, list []lintFinding) error {
 		result := run.CreateResultForRule(f.Rule).WithLevel(sarifLevels[f.Severity]).WithMessage(sarif.NewTextMessage(f.Text))
 		result.AddLocation(location)
 		result.WithProperties(&sarif.PropertyBag{Properties: map[string]any{
-			"reference": f.Reference, "server": f.Server, "session": f.Session, "frame": f.Frame, "call": f.Call, "question": f.Question,
+			"reference": f.Reference, "link": f.Link, "server": f.Server, "session": f.Session, "frame": f.Frame, "call": f.Call, "question": f.Question,
 		}})
 	}
 	report := sarif.NewReport()

@@ -59,7 +59,7 @@ call' for the gravest of the calls that failed: 3, 6, 5, 7, 4, 1, 8, in this ord
 	f.SortFlags = false
 	f.StringVar(&o.format, "format", "text", "`FORMAT` to print: text, tap, junit or json")
 	f.IntVar(&o.jobs, "jobs", 1, "how many targets (`N`) to run at the same time")
-	f.StringVar(&o.failOn, "fail-on", "never", "fail for findings of this `SEVERITY` or a graver one: violation, should, advice, or never")
+	f.StringVar(&o.failOn, "fail-on", "never", "fail for findings of this `SEVERITY` or a graver one: must, should, advice, or never")
 	f.DurationVar(&o.timeout, "timeout", time.Minute, "how long (`D`) connecting, and each call, may take, unless the file says; 0 for no limit")
 	f.StringVar(&o.directory, "record", "", "write a transcript of each target into this `DIR`")
 	o.registerRequests(f)
@@ -290,7 +290,7 @@ func (o *runOptions) callOne(ctx context.Context, session *headless.Session, sce
 		why.WriteString("the tool says that it failed: " + script.TextOf(out.Result) + "\n")
 	case exitFindings:
 		for _, f := range out.Findings {
-			fmt.Fprintf(&why, "%s: %s [%s]\n", f.Severity, wording.EscapeLine(f.Text), f.Rule)
+			fmt.Fprintf(&why, "%s: %s [%s]\n", f.Severity.Word(), wording.EscapeLine(f.Text), f.Rule)
 		}
 	}
 	one.Why = strings.TrimSuffix(why.String(), "\n")

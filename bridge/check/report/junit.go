@@ -107,7 +107,7 @@ func sentences(one *Result) (rule, message, text string) {
 		if isDefect(f.Verdict) {
 			fmt.Fprintf(&b, "  %s\n", f.Harm())
 		}
-		fmt.Fprintf(&b, "  [%s] %s\n", f.Rule, f.Reference)
+		fmt.Fprintf(&b, "  [%s] %s\n", f.Rule, wording.Join(" ", f.Reference, f.Link))
 		fmt.Fprintf(&b, "  frames %s", strings.Trim(fmt.Sprint(f.Frames), "[]"))
 		if one.Transcript != "" {
 			fmt.Fprintf(&b, " of %s", one.Transcript)

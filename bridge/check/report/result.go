@@ -75,7 +75,8 @@ type Finding struct {
 	// Reference cites the section of the specification that the rule is based on: "MCP
 	// 2025-11-25, client/elicitation, Response Actions". It is "" for Inconclusive.
 	Reference string  `json:"reference,omitempty"`
-	Frames    []int64 `json:"frames"` // sequence numbers of the frames that prove it
+	Link      string  `json:"link,omitempty"` // address of that section
+	Frames    []int64 `json:"frames"`         // sequence numbers of the frames that prove it
 	// New reports that the earlier report of Report.Baseline does not have the finding.
 	New bool `json:"new,omitempty"`
 }

@@ -37,7 +37,7 @@ func writeSARIF(w io.Writer, r *Report) error {
 			WithPartialFingerprints(map[string]string{"check/v1": fmt.Sprintf("%x", sha256.Sum256(fmt.Append(nil, key)))})
 		result.AddLocation(sarifLocation(r, d.result))
 		result.WithProperties(sarif.NewPropertyBag().
-			Add("reference", d.finding.Reference).Add("frames", d.finding.Frames).Add("reproduce", d.result.Reproduce))
+			Add("reference", d.finding.Reference).Add("link", d.finding.Link).Add("frames", d.finding.Frames).Add("reproduce", d.result.Reproduce))
 		if r.Baseline != nil {
 			result.WithBaselineState(map[bool]string{true: "new", false: "unchanged"}[d.finding.New])
 		}
