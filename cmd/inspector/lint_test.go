@@ -14,7 +14,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
-// Transcripts whose gravest finding is a violation, a should, an advice, and none.
+// Transcripts whose gravest finding breaks a MUST, a SHOULD, nothing, and without findings.
 const (
 	asks     = `{"session_id":"a","server_label":"files","direction":"s2c","transport":"stdio","call":1,"elicitation":1,"raw":{"jsonrpc":"2.0","id":1,"method":"elicitation/create","params":`
 	asksFine = asks + `{"message":"Who?","requestedSchema":{"type":"object","properties":{"name":{"type":"string"}}}}}}` + "\n"
@@ -44,11 +44,12 @@ func TestLint(t *testing.T) {
 		fails        bool
 	}{
 		{asksFine, "advice", "no findings\n", false},
-		{asksBad, "violation", ":3: violation: ", true},
+		{asksBad, "must", ":3: MUST: ", true},
+		{asksBad, "violation", ":3: MUST: ", true},
 		{asksBad, "advice", "[root-not-object]\n    frame 2, at /params/requestedSchema", true},
 		{asksBad, "never", "[root-not-object]", false},
-		{asksURL, "violation", ":1: should: ", false},
-		{asksURL, "should", "; MCP 2025-11-25, client/elicitation, Safe URL Handling\n", true},
+		{asksURL, "must", ":1: SHOULD: ", false},
+		{asksURL, "should", "; MCP 2025-11-25, client/elicitation, Safe URL Handling\n    https://modelcontextprotocol.io/specification/2025-11-25/client/elicitation#safe-url-handling\n", true},
 		{asksNone, "should", ":1: advice: ", false},
 		{asksNone, "advice", "1 finding: 1 advice\n", true},
 	} {
