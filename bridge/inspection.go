@@ -259,7 +259,7 @@ func (in *Inspection) spawn(f func()) bool {
 
 // Now returns the present time, or in a replay the time of the last frame.
 func (in *Inspection) Now() time.Time {
-	if in.replay != nil {
+	if in.replay != nil && !in.replay.grows {
 		return in.recent.View().Now
 	}
 	return time.Now()

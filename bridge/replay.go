@@ -21,7 +21,8 @@ import (
 type Replay struct {
 	in      *Inspection
 	servers *live.Transcript
-	player  *playback.Player // nil if the log does not grow
+	player  *playback.Player // nil without a playback
+	grows   bool             // a log without a playback that grows
 	fresh   atomic.Pointer[chan struct{}]
 
 	turn chan struct{}         // held by the goroutine that reads the log
@@ -39,6 +40,14 @@ func NewReplay(l *wire.Log, p *playback.Player, logger *slog.Logger) *Replay {
 	}
 	r.fresh.Store(new(make(chan struct{})))
 	r.in.replay = r
+	return r
+}
+
+// NewWatch prepares an inspection of a log that another part of the program appends to, as it
+// grows.
+func NewWatch(l *wire.Log, logger *slog.Logger) *Replay {
+	r := NewReplay(l, nil, logger)
+	r.grows = true
 	return r
 }
 
@@ -148,7 +157,7 @@ func (r *Replay) Refresh(ctx context.Context) (err error) {
 		}
 		close(*r.fresh.Swap(new(make(chan struct{}))))
 	}()
-	over := r.player == nil || r.player.Over(log)
+	over := !r.grows && (r.player == nil || r.player.Over(log))
 	early := r.player != nil && log == r.player.Source() && r.player.Reading()
 	if early {
 		return r.in.recent.ReadOutlines(ctx)

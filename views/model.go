@@ -40,6 +40,7 @@ type Page struct {
 	Recording Recording
 	Script    Script
 	Replay    *Replay         // the transcript on show, nil for a live inspection
+	Probe     *Probe          // the probes of clients, nil unless this is their page
 	SignIns   templ.Component // the cards of the sign-ins
 }
 

@@ -77,7 +77,7 @@ func unwrapped(content json.RawMessage) json.RawMessage { return content }
 func (s *Server) callFormView(f callForm, problems []elicit.Problem) views.CallForm {
 	form := views.CallForm{
 		Item: itemView(f.server, f.item), Server: f.server, Call: f.call, Address: s.addressOf(f.server, f.item),
-		Form: f.sub.view(argumentsID, f.fields, problems, unwrapped), ReadOnly: s.playback != nil,
+		Form: f.sub.view(argumentsID, f.fields, problems, unwrapped), ReadOnly: s.replay != nil,
 	}
 	form.Form.Trouble = f.trouble
 	return form
@@ -125,7 +125,7 @@ func (s *Server) choose(c echo.Context, p *views.Page) {
 
 func (s *Server) showMiddle(c echo.Context) error {
 	return s.current(c, func() (templ.Component, error) {
-		p := views.Page{ReadOnly: s.playback != nil, Start: s.startView()}
+		p := views.Page{ReadOnly: s.replay != nil, Start: s.startView()}
 		p.Calls, _ = s.callStrip()
 		s.choose(c, &p)
 		return views.Middle(p), nil

@@ -174,7 +174,7 @@ func (s *Server) items(c echo.Context, server bridge.Server) error {
 }
 
 func (s *Server) palette(c echo.Context) error {
-	return html(c, views.PaletteFound(findEntries(s.in, c.QueryParam("search"), s.playback != nil)))
+	return html(c, views.PaletteFound(findEntries(s.in, c.QueryParam("search"), s.replay != nil)))
 }
 
 // hasWords reports whether an item's texts contain all words, which must be in lower

@@ -85,7 +85,7 @@ func (s *Server) callStrip() (tabs []views.CallTab, earlier views.EarlierCalls) 
 	earlier.Count = len(calls) - len(shown)
 	if len(shown) > 0 {
 		latest := shown[len(shown)-1].Number // the latest call is always kept
-		if s.playback == nil {
+		if s.replay == nil {
 			earlier.Count = latest - len(shown)
 		}
 		// The calls from earlier.Before on have consecutive numbers. A running call can
@@ -124,7 +124,7 @@ func (s *Server) callView(c bridge.Call) views.Call {
 
 func (s *Server) unsentView(c bridge.Call, server views.Server) *views.Unsent {
 	out := &views.Unsent{Method: c.Unsent}
-	if s.playback == nil && server.Settings.Protocol != live.RevisionOfRequests {
+	if s.replay == nil && server.Settings.Protocol != live.RevisionOfRequests {
 		out.Revision = live.RevisionOfRequests
 	}
 	for _, f := range s.in.Found(c.ResultSeq) {
@@ -202,7 +202,7 @@ func (s *Server) questionView(q bridge.Question, sub *submission, problems []eli
 	if q.State == conversation.Pending || q.Fault == "" {
 		v.Wrong, v.Fault = "", ""
 	}
-	if s.playback != nil {
+	if s.replay != nil {
 		v.ReadOnly, v.Unfolded = true, true
 		sub = a.looked()
 	}
@@ -301,7 +301,7 @@ const (
 )
 
 func (s *Server) settledShown() int {
-	if s.playback != nil {
+	if s.replay != nil {
 		return settledReplayed
 	}
 	return settledLive
@@ -366,7 +366,7 @@ func (s *Server) whole() views.Page {
 	return views.Page{
 		Version: s.config.Version, Now: s.in.Now(), Servers: servers, Catalogs: s.catalogViews(servers),
 		Calls: calls, Earlier: earlier, Questions: questions, More: more, Log: s.wholeLog(),
-		Start: s.startView(), ReadOnly: s.playback != nil, Replay: s.replayView(), Recording: s.recordingView(), Script: s.scriptView(),
-		SignIns: s.signIns(servers),
+		Start: s.startView(), ReadOnly: s.replay != nil, Replay: s.replayView(), Recording: s.recordingView(), Script: s.scriptView(),
+		SignIns: s.signIns(servers), Probe: s.probeView(),
 	}
 }

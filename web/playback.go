@@ -142,11 +142,11 @@ func (p *Playback) route(e *echo.Echo) {
 func (s *Server) readOnly(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		path := c.Request().URL.Path
-		if s.playback == nil || c.Request().Method == http.MethodGet ||
-			strings.HasPrefix(path, "/playback/") || strings.HasPrefix(path, "/wire/") {
+		if s.replay == nil || c.Request().Method == http.MethodGet ||
+			strings.HasPrefix(path, "/playback/") || strings.HasPrefix(path, "/probe/") || strings.HasPrefix(path, "/wire/") {
 			return next(c)
 		}
-		return echo.NewHTTPError(http.StatusConflict, "This is a transcript: nothing can be called, answered or changed in it.")
+		return echo.NewHTTPError(http.StatusConflict, "This is a record of what others do: nothing can be called, answered or changed in it.")
 	}
 }
 
@@ -215,7 +215,7 @@ const callsDrawn = 30
 // callMatters reports whether a changed call is drawn. After reading a long transcript,
 // only its latest calls are.
 func (s *Server) callMatters(number int) bool {
-	if s.playback == nil {
+	if s.replay == nil {
 		return true
 	}
 	return s.replay.CallsAfter(number, callsDrawn) < callsDrawn

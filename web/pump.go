@@ -236,7 +236,7 @@ func (p *pump) drawCall(n int) {
 		return
 	}
 	v := p.callView(call)
-	if p.playback != nil && n > p.newest {
+	if p.replay != nil && n > p.newest {
 		p.newest = n
 		p.replace("call", views.CallPanel(nil, &v))
 		return

@@ -312,7 +312,7 @@ var ledgerOrders = map[string]func(a, b views.LedgerRow) int{
 
 func (s *Server) ledgerRow(q bridge.Question) views.LedgerRow {
 	next := s.in.Next(q)
-	row := views.LedgerRow{Again: s.playback == nil && q.Repeatable()}
+	row := views.LedgerRow{Again: s.replay == nil && q.Repeatable()}
 	if q.State == conversation.Pending {
 		q.Waited = s.in.Now().Sub(q.Asked)
 		q.Request = nil // a row has no form
@@ -320,7 +320,7 @@ func (s *Server) ledgerRow(q bridge.Question) views.LedgerRow {
 	row.Question = s.questionView(q, nil, nil)
 	row.Message = q.Title()
 	row.Next = views.Next{Text: next.Text, Seq: next.Seq}
-	row.ReadOnly = s.playback != nil
+	row.ReadOnly = s.replay != nil
 	return row
 }
 

@@ -25,6 +25,7 @@ import (
 	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/live"
 	"elicitation-inspector/bridge/playback"
+	"elicitation-inspector/bridge/probe"
 	"elicitation-inspector/bridge/wire/redact"
 	"elicitation-inspector/bridge/wording"
 	"elicitation-inspector/views"
@@ -69,7 +70,8 @@ type Server struct {
 	hub      *push.Hub
 	echo     *echo.Echo
 	playback *Playback      // nil for a live inspection
-	replay   *bridge.Replay // the replay that the playback shows
+	replay   *bridge.Replay // the replay of a playback or of a probe; nil for a live inspection
+	probe    *probe.Server  // nil unless this is the page of a probe
 	drafts   drafts
 	// stirred wakes the pump; capacity 1.
 	stirred chan struct{}
@@ -136,6 +138,10 @@ func (s *Server) work(ctx context.Context) (end func()) {
 	pumping.Go(func() { s.pumpFrames(ctx) })
 	if s.playback != nil {
 		pumping.Go(func() { s.pumpPlayback(ctx) })
+	}
+	if s.probe != nil {
+		pumping.Go(func() { s.replay.Follow(ctx) })
+		pumping.Go(func() { s.pumpProbe(ctx) })
 	}
 	return func() {
 		pumping.Wait()

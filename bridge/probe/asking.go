@@ -2,7 +2,7 @@ package probe
 
 import (
 	"fmt"
-	"strconv"
+	"sync"
 	"time"
 
 	"elicitation-inspector/bridge/conversation"
@@ -76,10 +76,11 @@ func timeProbes() []*Probe {
 			if rawjson.Member(r.request.Message.Params, "_meta", "progressToken") == nil {
 				return notSeen("The call has no progressToken, so no progress is sent.")
 			}
+			var sending sync.WaitGroup
 			ended := make(chan struct{})
-			r.session.server.running.Go(func() {
-				for i := 1; i <= 3; i++ {
-					r.reportProgress(i, 3, "Step "+strconv.Itoa(i))
+			sending.Go(func() {
+				for i := range 3 {
+					r.reportProgress(fmt.Sprintf("Step %d of 3", i+1))
 					select {
 					case <-ended:
 						return
@@ -91,6 +92,7 @@ func timeProbes() []*Probe {
 			})
 			_, wrong := r.ask(r.form(r.probe.Do, text)).checked()
 			close(ended)
+			sending.Wait()
 			return or(wrong, works(""))
 		}},
 		{Name: "withdrawn", Group: Time, Title: "A question that is taken back", Do: "Do nothing: the question is taken back after a moment.", Until: november, Mode: elicit.ModeForm, Apart: true, Looks: []string{"Did the dialog close by itself?"}, run: func(r *run) finding {

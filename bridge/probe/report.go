@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 	"time"
 
 	"elicitation-inspector/bridge/wire"
@@ -24,6 +25,7 @@ const reportFormat = 1
 
 // Client is the part of a report about one client in one revision over one transport.
 type Client struct {
+	Number int `json:"-"` // of the client in this run, from 1
 	Identity
 	First   time.Time `json:"first"`
 	Last    time.Time `json:"last"`
@@ -113,7 +115,7 @@ func (r *Report) AddEvidence(log *wire.Log) error {
 
 // report returns the part of the report about a client. The caller has the mutex.
 func (c *client) report(s *Server) Client {
-	out := Client{Identity: c.Identity, First: c.first, Last: c.last}
+	out := Client{Number: c.number, Identity: c.Identity, First: c.first, Last: c.last}
 	for _, p := range table {
 		if !p.In(c.Revision) || !s.serves(p) {
 			continue
@@ -203,4 +205,46 @@ func Read(from io.Reader) (*Report, error) {
 		return nil, fmt.Errorf("reading the report of a probe: its format is %d, and only %d is known", r.Format, reportFormat)
 	}
 	return &r, nil
+}
+
+// Part is a group of the results of a client.
+type Part struct {
+	Group   Group
+	Results []Result
+}
+
+// Parts returns the results by group.
+func (c *Client) Parts() (list []Part) {
+	for _, r := range c.Results {
+		if len(list) == 0 || list[len(list)-1].Group != r.Group {
+			list = append(list, Part{Group: r.Group})
+		}
+		last := &list[len(list)-1]
+		last.Results = append(last.Results, r)
+	}
+	return list
+}
+
+// Said returns the words of a person about the result, in one line.
+func (r *Result) Said() string {
+	var list []string
+	for _, l := range r.Looks {
+		if word := l.Word(); word != "" {
+			list = append(list, l.Question+" A person: "+word+".")
+		}
+	}
+	return strings.Join(list, " ")
+}
+
+// Numbers lists the frames of the result.
+func (r *Result) Numbers() string {
+	return strings.Join(strings.Fields(strings.Trim(fmt.Sprint(r.Frames), "[]")), ", ")
+}
+
+// Meaning describes a verdict in a few words.
+func (v Verdict) Meaning() string {
+	return map[Verdict]string{
+		Works: "the client did what was asked", Partly: "it did a part of it, or more than it should", Fails: "it did something else, or nothing",
+		Refuses: "it answered with an error, though it declares the mode", NotSeen: "no frame shows it either way", Running: "it goes on",
+	}[v]
 }

@@ -5,8 +5,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"elicitation-inspector/bridge/conversation"
@@ -31,24 +31,25 @@ type run struct {
 
 // call is a request of the client that probes run in, with its retries.
 type call struct {
-	session  *session
-	client   Identity
-	over     bool            // it has its response
-	ctx      context.Context // ends with the call: it is cancelled, or its connection is closed
-	end      context.CancelCauseFunc
-	revision string
-	declared *conversation.Declared
-	params   json.RawMessage // of the first request
-	kind     Kind
-	name     string // of the tool or prompt, or the URI
-	request  wire.Frame
-	out      stream
-	rounds   int
-	retries  chan retry // capacity 1
-	stray    chan finding
-	unstated bool // the last round had no requestState
-	state    string
-	keys     []string
+	session    *session
+	client     Identity
+	over       bool            // it has its response
+	ctx        context.Context // ends with the call: it is cancelled, or its connection is closed
+	end        context.CancelCauseFunc
+	revision   string
+	declared   *conversation.Declared
+	params     json.RawMessage // of the first request
+	kind       Kind
+	name       string // of the tool or prompt, or the URI
+	request    wire.Frame
+	out        stream
+	rounds     int
+	progressed atomic.Int64 // progress notifications so far
+	retries    chan retry   // capacity 1
+	stray      chan finding
+	unstated   bool // the last round had no requestState
+	state      string
+	keys       []string
 }
 
 // retry is a request that goes on with a call.
@@ -300,12 +301,12 @@ func (c *call) notify(method, params string) int64 {
 }
 
 // reportProgress sends a progress notification, if the request asks for them.
-func (c *call) reportProgress(done, total int, message string) int64 {
+func (c *call) reportProgress(message string) int64 {
 	token := rawjson.Member(c.request.Message.Params, "_meta", "progressToken")
 	if token == nil {
 		return 0
 	}
-	return c.notify(mcp.NotificationProgress, `{"progressToken":`+string(token)+`,"progress":`+strconv.Itoa(done)+`,"total":`+strconv.Itoa(total)+`,"message":`+string(rawjson.Quoted(message))+`}`)
+	return c.notify(mcp.NotificationProgress, fmt.Sprintf(`{"progressToken":%s,"progress":%d,"message":%s}`, token, c.progressed.Add(1), rawjson.Quoted(message)))
 }
 
 // form returns the params of a question in form mode. properties is the inside of the

@@ -44,6 +44,7 @@ type Server struct {
 	sessions map[string]*session // of Streamable HTTP, by session id, or by client without one
 	count    int                 // sessions so far
 	runs     int                 // runs of probes so far
+	known    int                 // clients so far
 	closed   bool
 	changed  chan struct{}
 	running  sync.WaitGroup
@@ -94,6 +95,7 @@ func (s *Server) Changed() <-chan struct{} {
 // client is what is known of one client in one revision over one transport.
 type client struct {
 	Identity
+	number      int // from 1
 	first, last time.Time
 	results     map[string]*outcome
 }
@@ -111,6 +113,7 @@ type Identity struct {
 type outcome struct {
 	run     int
 	finding finding
+	late    []finding // that came while it ran
 	began   time.Time
 	took    time.Duration
 	said    map[int]bool // what a person answered, by place in Probe.Looks
@@ -123,7 +126,8 @@ func (s *Server) clientOf(id Identity, now time.Time) *client {
 		if len(s.clients) == clientsMost {
 			s.clients = s.clients[1:]
 		}
-		s.clients = append(s.clients, &client{Identity: id, first: now, results: map[string]*outcome{}})
+		s.known++
+		s.clients = append(s.clients, &client{Identity: id, number: s.known, first: now, results: map[string]*outcome{}})
 		i = len(s.clients) - 1
 	}
 	s.clients[i].last = now
@@ -157,20 +161,30 @@ func (s *Server) progress(r *run) {
 
 // conclude records what a run has shown.
 func (s *Server) conclude(r *run, f finding, took time.Duration) {
-	s.change(r, func(o *outcome) { o.finding, o.took = f, took })
+	s.change(r, func(o *outcome) {
+		for _, late := range o.late {
+			f = f.with(late)
+		}
+		o.finding, o.took = f, took
+	})
 }
 
 // amend adds a finding to a run that may be over, such as a second answer to its question.
 func (s *Server) amend(r *run, f finding) {
 	s.change(r, func(o *outcome) {
-		if o.finding.verdict == Running || grave(f.verdict) < grave(o.finding.verdict) {
-			f.frames = append(slices.Clone(o.finding.frames), f.frames...)
-			if o.finding.verdict == Running {
-				f.verdict = Running
-			}
-			o.finding = f
+		if o.finding.verdict == Running {
+			o.late = append(o.late, f)
+		} else {
+			o.finding = o.finding.with(f)
 		}
 	})
+}
+
+// with returns the graver of two findings, with the frames of both.
+func (f finding) with(other finding) finding {
+	out := worst(f, other)
+	out.frames = append(slices.Clone(f.frames), other.frames...)
+	return out
 }
 
 func (s *Server) change(r *run, change func(*outcome)) {
@@ -188,7 +202,7 @@ var ErrUnknown = errors.New("there is no such question about a probe")
 
 // Say records what a person has seen: the answer to question look of a probe, from 0. nil takes
 // it back.
-func (s *Server) Say(id Identity, probe string, look int, yes *bool) error {
+func (s *Server) Say(number int, probe string, look int, yes *bool) error {
 	p := Find(probe)
 	if p == nil || look < 0 || look >= len(p.Looks) {
 		return ErrUnknown
@@ -196,7 +210,7 @@ func (s *Server) Say(id Identity, probe string, look int, yes *bool) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, c := range s.clients {
-		if o := c.results[probe]; c.Identity == id && o != nil {
+		if o := c.results[probe]; c.number == number && o != nil {
 			if delete(o.said, look); yes != nil {
 				o.said[look] = *yes
 			}
@@ -211,12 +225,12 @@ func (s *Server) Say(id Identity, probe string, look int, yes *bool) error {
 func (s *Server) perform(c *call, probes []*Probe) {
 	defer c.session.done(c)
 	var texts []string
-	for i, p := range probes {
+	for _, p := range probes {
 		if c.ctx.Err() != nil {
 			break
 		}
 		if len(probes) > 1 {
-			c.reportProgress(i, len(probes), p.Name)
+			c.reportProgress(p.Name)
 		}
 		r := s.begin(c, p)
 		f := r.judge()

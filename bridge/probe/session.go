@@ -365,10 +365,11 @@ func (s *session) awaits(name string) bool {
 func (s *session) retried(f wire.Frame, name, state string) (r, spent *run) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	again := s.spent[state] != nil && s.calls[wire.IDKey(f.Message.ID)] != nil // the same retry once more
 	for _, fits := range []func(*run) bool{
 		func(r *run) bool { return state != "" && r.state == state },
-		func(r *run) bool { return r.name == name && (state == "" || s.spent[state] == nil) },
-		func(*run) bool { return state == "" || s.spent[state] == nil },
+		func(r *run) bool { return r.name == name && !again },
+		func(*run) bool { return !again },
 	} {
 		for i, one := range slices.Backward(s.waiting) {
 			if fits(one) {

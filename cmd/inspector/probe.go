@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -18,11 +19,14 @@ import (
 	"elicitation-inspector/bridge/mcp"
 	"elicitation-inspector/bridge/playback"
 	"elicitation-inspector/bridge/probe"
+	"elicitation-inspector/bridge/probe/report"
 	"elicitation-inspector/bridge/wire"
+	"elicitation-inspector/web"
 )
 
 // probeOptions are the flags of the probe command.
 type probeOptions struct {
+	page      pageOptions
 	http      string
 	protocol  []string
 	patience  time.Duration
@@ -53,7 +57,9 @@ the file and of the outer member differ from client to client).
 
 With --http it serves Streamable HTTP at http://ADDR/mcp.
 
-Then call probe_all in the client, and what it leaves out one by one.`,
+Then call probe_all in the client, and what it leaves out one by one. A page shows the
+verdicts as they come, beside the log; its address is printed, over stdio on standard
+error.`,
 		Example: `  inspector probe --http 127.0.0.1:8931 --report client.html
   inspector probe --report client.json --report client.xml     as a client starts it
   inspector probe --compare one.json another.json`,
@@ -75,6 +81,7 @@ Then call probe_all in the client, and what it leaves out one by one.`,
 	}
 	f := cmd.Flags()
 	f.SortFlags = false
+	o.page.register(f)
 	f.StringVar(&o.http, "http", "", "serve Streamable HTTP at `ADDR` instead of stdio")
 	f.StringArrayVar(&o.protocol, "protocol", nil, "speak only this protocol revision (`REV`): "+strings.Join(mcp.Revisions, ", ")+" (repeat)")
 	f.DurationVar(&o.patience, "patience", 10*time.Minute, "how long (`D`) a question waits for its answer")
@@ -102,14 +109,14 @@ func (o *probeOptions) check() error {
 		}
 	}
 	for _, path := range o.reports {
-		if probe.FormatOf(path) == "" {
+		if report.FormatOf(path) == "" {
 			return usage("--report %s: the name must end in .json, .md, .html or .xml", path)
 		}
 	}
 	if o.patience <= 0 {
 		return usage("--patience must be more than 0")
 	}
-	return nil
+	return o.page.check()
 }
 
 func (o *probeOptions) run(cmd *cobra.Command) (err error) {
@@ -143,32 +150,55 @@ func (o *probeOptions) run(cmd *cobra.Command) (err error) {
 	}
 	base := "http://" + shownAddress(l.Addr())
 	server := probe.New(probe.Options{Log: log, Logger: logger, Version: version(), Base: base, Patience: o.patience, Revisions: o.protocol})
+	place, err := o.page.place(cmd, logger)
+	if err != nil {
+		return errors.Join(err, l.Close())
+	}
+	defer place.browser.close()
+	config := place.config(redaction)
+	config.Recording = recording
+	page := web.NewProbe(config, server, log)
+
 	ctx, stop := context.WithCancel(cmd.Context())
 	defer stop()
-	reported := make(chan error, 1)
-	go func() {
-		reported <- o.keepReports(ctx, server, log, func(err error) { logger.Error("writing the report", "error", err) })
-	}()
-	web := &http.Server{Handler: server.Handler(), ReadHeaderTimeout: 10 * time.Second}
-	served := make(chan error, 1)
-	go func() { served <- web.Serve(l) }()
+	var work sync.WaitGroup
+	failed := make(chan error, 3)
+	work.Go(func() {
+		failed <- o.keepReports(ctx, server, log, func(err error) { logger.Error("writing the report", "error", err) })
+	})
+	work.Go(func() { failed <- page.Serve(ctx, place.listener) })
+	pages := &http.Server{Handler: server.Handler(), ReadHeaderTimeout: 10 * time.Second}
+	work.Go(func() {
+		if err := pages.Serve(l); !errors.Is(err, http.ErrServerClosed) {
+			failed <- fmt.Errorf("serving on %s: %w", l.Addr(), err)
+		}
+	})
 	if o.http != "" {
 		if _, err := fmt.Fprintf(cmd.OutOrStdout(), "Probe ready: %s/mcp\n", base); err != nil {
 			logger.Warn("standard output is closed", "error", err)
 		}
+		place.announce(cmd.OutOrStdout(), 0)
 		select {
-		case err = <-served:
+		case err = <-failed:
 		case <-ctx.Done():
 		}
 	} else {
 		if onTerminal() {
-			fmt.Fprintln(cmd.ErrOrStderr(), "This is a server that a client starts: see 'inspector probe --help' for what to paste there, or use --http ADDR.")
+			warn(cmd, "This is a server that a client starts: see 'inspector probe --help' for what to paste there, or use --http ADDR.")
 		}
+		place.noOpen = true // a client may start its servers again and again
+		place.announce(cmd.ErrOrStderr(), 0)
 		err = server.ServeLines(ctx, cmd.InOrStdin(), exact(cmd.OutOrStdout()))
 	}
 	server.Close()
 	stop()
-	return errors.Join(err, web.Close(), <-reported)
+	err = errors.Join(err, pages.Close())
+	work.Wait()
+	close(failed)
+	for one := range failed {
+		err = errors.Join(err, one)
+	}
+	return err
 }
 
 // reportEvery is the shortest time between two writings of the reports.
@@ -208,7 +238,7 @@ func writeReport(path string, r *probe.Report) (err error) {
 	if err != nil {
 		return fmt.Errorf("--report: %w", err)
 	}
-	err = errors.Join(probe.Write(f, probe.FormatOf(path), r), f.Close())
+	err = errors.Join(report.Write(f, report.FormatOf(path), r), f.Close())
 	if err == nil {
 		err = os.Rename(f.Name(), path)
 	}
@@ -227,7 +257,7 @@ func compareProbes(cmd *cobra.Command, paths []string) error {
 		}
 		list = append(list, r)
 	}
-	return probe.WriteComparison(exact(cmd.OutOrStdout()), list...)
+	return report.WriteComparison(exact(cmd.OutOrStdout()), list...)
 }
 
 func readReport(path string) (*probe.Report, error) {

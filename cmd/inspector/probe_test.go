@@ -22,7 +22,7 @@ func serveProbe(t *testing.T, args ...string) (url string, stop func()) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.Command(self, append([]string{"probe", "--http", "127.0.0.1:0"}, args...)...)
+	cmd := exec.Command(self, append([]string{"probe", "--http", "127.0.0.1:0", "--no-open", "--listen", "127.0.0.1:0"}, args...)...)
 	cmd.Env = append(os.Environ(), asInspector+"=1")
 	out, err := cmd.StdoutPipe()
 	if err != nil {
@@ -88,7 +88,7 @@ func TestProbeOfOurselves(t *testing.T) {
 			t.Run(revision+" over "+transport, func(t *testing.T) {
 				t.Parallel()
 				path := filepath.Join(t.TempDir(), "report.json")
-				target := []string{"--env", asInspector + "=1", "--", self, "probe", "--report", path}
+				target := []string{"--env", asInspector + "=1", "--", self, "probe", "--listen", "127.0.0.1:0", "--report", path}
 				stop := func() {}
 				if transport == "http" {
 					var url string
