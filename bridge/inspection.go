@@ -126,8 +126,9 @@ func New(c Config) *Inspection {
 	life, end := context.WithCancel(context.Background())
 	in := &Inspection{
 		config: c, log: c.Log, logger: c.Logger, life: life, end: end, changes: live.NewFeed(),
-		conversation: conversation.New(c.Log), linter: lint.NewLinter(c.Log), telling: make(chan struct{}, 1),
+		conversation: conversation.New(c.Log), telling: make(chan struct{}, 1),
 	}
+	in.linter = lint.NewLinter(c.Log, in.conversation)
 	in.useDesk()
 	in.recent = live.NewReader(c.Log, in.conversation, in.haveRead)
 	owner := &wiring{in: in}

@@ -14,7 +14,6 @@ import (
 	"strconv"
 
 	"elicitation-inspector/bridge/conversation"
-	"elicitation-inspector/bridge/lint"
 	"elicitation-inspector/bridge/wording"
 	"elicitation-inspector/views/forms"
 	"elicitation-inspector/views/markup"
@@ -1398,7 +1397,7 @@ func unsentLine(c Call) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var62 string
-			templ_7745c5c3_Var62, templ_7745c5c3_Err = templ.JoinStringErrs(lint.UnsentBefore)
+			templ_7745c5c3_Var62, templ_7745c5c3_Err = templ.JoinStringErrs(conversation.UnsentBefore)
 			if templ_7745c5c3_Err != nil {
 				return templ.Error{Err: templ_7745c5c3_Err, FileName: `call.templ`, Line: 244, Col: 23}
 			}
@@ -1424,7 +1423,7 @@ func unsentLine(c Call) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var64 string
-			templ_7745c5c3_Var64, templ_7745c5c3_Err = templ.JoinStringErrs(lint.UnsentAfter)
+			templ_7745c5c3_Var64, templ_7745c5c3_Err = templ.JoinStringErrs(conversation.UnsentAfter)
 			if templ_7745c5c3_Err != nil {
 				return templ.Error{Err: templ_7745c5c3_Err, FileName: `call.templ`, Line: 244, Col: 85}
 			}

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"elicitation-inspector/bridge/elicit"
-	"elicitation-inspector/bridge/lint"
 	"elicitation-inspector/bridge/mcp"
 )
 
@@ -122,7 +121,7 @@ func (c *Call) unsent(revision string) (method string) {
 	if revision < mcp.Revision20260728 || len(c.Rounds) == 0 {
 		return ""
 	}
-	if method, _ = lint.Unsent(c.Result, c.Error, revision); method == "" {
+	if method, _ = Unsent(c.Result, c.Error, revision); method == "" {
 		method = c.Unsent
 	}
 	for _, q := range c.Questions {

@@ -253,27 +253,35 @@ func (c *Conversation) readReports(r *reduction, runs []reportRun, upTo int64) (
 
 // Of returns the place of the call that a frame belongs to, 0 if there is none.
 func (c *Conversation) Of(seq int64) int {
+	place, _ := c.CallOf(seq)
+	return place
+}
+
+// CallOf returns the place of the call that a frame belongs to, 0 if there is none. The
+// frame is a question of one of several running calls, and which one is guessed, if
+// guessed is true.
+func (c *Conversation) CallOf(seq int64) (place int, guessed bool) {
 	f := c.log.Head(seq)
 	if f.Seq == 0 {
-		return 0
+		return 0, false
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if isReport(&f) {
 		runs := c.reportsFrom(seq)
 		if len(runs) == 0 || int64(runs[0].first) > seq || runs[0].call == noCall {
-			return 0
+			return 0, false
 		}
-		return int(runs[0].call) + 1
+		return int(runs[0].call) + 1, false
 	}
 	e := c.eventOf(seq)
 	if e == nil && f.Kind != wire.Request {
 		e = c.eventOf(f.Pair)
 	}
 	if e == nil {
-		return 0
+		return 0, false
 	}
-	return int(e.call) + 1
+	return int(e.call) + 1, e.guessed
 }
 
 // feed applies events to a reduction.

@@ -1,6 +1,7 @@
 package lint
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -9,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/rawjson"
 	"elicitation-inspector/bridge/wire"
 	"elicitation-inspector/bridge/wire/query"
@@ -33,8 +35,9 @@ const FindingsMost = 5000
 // use.
 type Linter struct {
 	log  *wire.Log
-	view *query.View   // the frames to lint
-	busy chan struct{} // a lock, held during Update
+	talk *conversation.Conversation // says to which call a frame belongs
+	view *query.View                // the frames to lint
+	busy chan struct{}              // a lock, held during Update
 
 	// The holder of busy has the fields below to itself.
 	read     int64 // number of linted frames of the view
@@ -56,10 +59,10 @@ type connection struct{ server, session string }
 // on.
 var judgedFrames = query.MustParse("kind:request,result,rpc-error,note,notification or (kind:noise dir:s2c) or fault:*")
 
-// NewLinter returns a linter that has linted nothing yet; see Update and Follow.
-func NewLinter(l *wire.Log) *Linter {
+// NewLinter returns a linter of a log that has linted nothing yet; see Update and Follow.
+func NewLinter(l *wire.Log, talk *conversation.Conversation) *Linter {
 	return &Linter{
-		log: l, view: query.NewView(l, judgedFrames, nil), busy: make(chan struct{}, 1),
+		log: l, talk: talk, view: query.NewView(l, judgedFrames, nil), busy: make(chan struct{}, 1),
 		sessions: make(map[connection]*session), changed: make(chan struct{}),
 	}
 }
@@ -75,7 +78,7 @@ func (l *Linter) Update(ctx context.Context) error {
 	case <-ctx.Done():
 		return ctx.Err()
 	}
-	if err := l.view.Update(ctx); err != nil {
+	if err := cmp.Or(l.view.Update(ctx), l.talk.Update(ctx)); err != nil { // the conversation has at least what the view has
 		return fmt.Errorf("looking for findings: %w", err)
 	}
 	for !l.done {
@@ -159,7 +162,7 @@ func (l *Linter) Judged() int64 {
 // FindingsOf lints a whole log. It keeps at most Most findings; whole is false if that limit
 // was reached.
 func FindingsOf(ctx context.Context, log *wire.Log) (found []Found, whole bool, err error) {
-	l := NewLinter(log)
+	l := NewLinter(log, conversation.New(log))
 	if err := l.Update(ctx); err != nil {
 		return nil, false, err
 	}
@@ -186,7 +189,7 @@ func (l *Linter) judge(ctx context.Context, f *wire.Frame) []Found {
 		if len(l.sessions) >= most {
 			clear(l.sessions) // most sessions are over, and the others only lose findings
 		}
-		s = newSession()
+		s = newSession(l.talk)
 		l.sessions[key] = s
 	}
 	return slices.DeleteFunc(s.judge(ctx, f), func(one Found) bool { // it may be wrong where the value was redacted

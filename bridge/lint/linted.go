@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/elicit"
 	"elicitation-inspector/bridge/mcp"
 	"elicitation-inspector/bridge/rawjson"
@@ -37,7 +38,8 @@ type session struct {
 	offered  json.RawMessage // the server's capabilities; nil if they are unknown
 
 	requests map[string]*request // the client's requests without a response, by exact id
-	calls    map[int]*call       // calls by the number that the inspector has given them
+	talk     *conversation.Conversation
+	calls    map[int]*call       // by the place of the call
 	asked    map[string]*asked   // the server's requests without a response, by wire.IDKey
 	left     []*asked            // those whose call has its response
 	pings    map[string]*request // the client's pings without a response, by exact id
@@ -118,8 +120,9 @@ const (
 // most bounds the number of sessions, and the size of each map of a session.
 const most = 10_000
 
-func newSession() *session {
+func newSession(talk *conversation.Conversation) *session {
 	return &session{
+		talk:     talk,
 		requests: make(map[string]*request), calls: make(map[int]*call), asked: make(map[string]*asked),
 		listens: make(map[string]bool), blamed: make(map[string]bool), offers: make(map[string]*offer),
 		used: make(map[string]bool), stopped: make(map[string][]*asked), tokens: make(map[string]*token), pings: make(map[string]*request),
@@ -248,8 +251,7 @@ func (s *session) sentRequest(f *wire.Frame) {
 		s.tokens[wire.IDKey(t)] = r.token
 	}
 	if mcp.AsksForInput(f.Method) {
-		r.call = s.callOf(f)
-		if f.Fault == "" {
+		if r.call = s.callOf(f); r.call != nil && f.Fault == "" {
 			for key, response := range rawjson.Members(rawjson.Member(params, "inputResponses")) {
 				if one := r.call.asked[key]; one != nil {
 					s.answered(one, response)
@@ -264,17 +266,20 @@ func (s *session) request() *request {
 	return &request{revision: s.revision, declared: s.declared}
 }
 
+// callOf returns the call that a frame belongs to; nil if it belongs to none, or if
+// several calls run and the connection does not tell.
 func (s *session) callOf(f *wire.Frame) *call {
-	if f.Call == 0 {
-		return &call{}
+	place, guessed := s.talk.CallOf(f.Seq)
+	if place == 0 || guessed {
+		return nil
 	}
-	c := s.calls[f.Call]
-	if c == nil || f.Round < 2 {
+	c := s.calls[place]
+	if c == nil {
 		if len(s.calls) >= most {
 			clear(s.calls) // most calls are over
 		}
 		c = &call{}
-		s.calls[f.Call] = c
+		s.calls[place] = c
 	}
 	return c
 }

@@ -84,7 +84,7 @@ func (s *session) receivedRequest(f *wire.Frame) {
 	one := &asked{}
 	if place == 1 && !f.Truncated {
 		r := s.request()
-		r.call = s.callBehind(f)
+		r.call = s.callOf(f)
 		one = askedBy(f.Message.Params, r.call)
 		one.offer = s.judgeInput(elicit.AskedIn(f.Message)[0], place, r)
 	}
@@ -94,25 +94,6 @@ func (s *session) receivedRequest(f *wire.Frame) {
 			one.call.open = append(one.call.open, one)
 		}
 	}
-}
-
-// callBehind returns the call that a request from the server belongs to; nil if several
-// calls run and the connection does not tell.
-func (s *session) callBehind(f *wire.Frame) *call {
-	if f.Stream == wire.StreamPostSSE && f.Call != 0 {
-		return s.calls[f.Call] // the stream answers the call's own request
-	}
-	var only *call
-	for _, r := range s.requests {
-		if r.call == nil {
-			continue
-		}
-		if only != nil && only != r.call {
-			return nil
-		}
-		only = r.call
-	}
-	return only
 }
 
 func (s *session) receivedResponse(ctx context.Context, f *wire.Frame) {

@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"math"
 	"strconv"
-	"strings"
 
+	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/elicit"
 	"elicitation-inspector/bridge/mcp"
 	"elicitation-inspector/bridge/rawjson"
@@ -25,7 +25,7 @@ func Result(result json.RawMessage, method, revision string) []Finding {
 		l.find("result-not-object", "", "The result is %s, not an object.", wording.WithArticle(rawjson.KindOf(result)))
 		return l.findings
 	}
-	l.lintUnsent(Unsent(result, nil, revision))
+	l.lintUnsent(conversation.Unsent(result, nil, revision))
 	raw := rawjson.Member(result, "resultType")
 	kind := rawjson.Text(raw)
 	switch t := rawjson.KindOf(raw); {
@@ -129,7 +129,7 @@ func Error(object json.RawMessage, revision string) []Finding {
 	if !isObject(object) {
 		return nil
 	}
-	l.lintUnsent(Unsent(nil, object, revision))
+	l.lintUnsent(conversation.Unsent(nil, object, revision))
 	raw := rawjson.Member(object, "code")
 	digits := string(raw)
 	if text := rawjson.Text(raw); text != "" {
@@ -185,68 +185,8 @@ func (l *linter) lintURLRequired(object json.RawMessage) {
 	}
 }
 
-// RuleUnsent is the ID of the rule on the findings of [Unsent].
+// RuleUnsent is the ID of the rule on the findings of [conversation.Unsent].
 const RuleUnsent = "request-unsent"
-
-// UnsentBefore and UnsentAfter are what people are told around the method of a request
-// that [Unsent] finds.
-const (
-	UnsentBefore = "The server tried a request of its own here, "
-	UnsentAfter  = ". That works in 2025-11-25. Revision 2026-07-28 has no such requests, so it could not ask you."
-)
-
-// refusals lists texts, in lower case, with which the SDKs reject a server's request in a
-// revision without such requests. The method follows or precedes them.
-var refusals = []string{
-	"cannot be sent while serving a request on protocol version",      // go-sdk 1.8
-	"server-initiated requests are not supported in protocol version", // mcp-go 1.2
-	"server-to-client requests are not available",                     // TypeScript SDK 2.4
-	"is not supported by the negotiated protocol version (wire era",   // TypeScript SDK 2.4, Server.request
-	"no back-channel for server-initiated requests",                   // Python SDK 2.0
-}
-
-const refusalMost = 16 << 10
-
-// refusedMethod returns the method of the rejected request in an SDK's text; "" if the
-// text is not about one.
-func refusedMethod(text string) string {
-	text = strings.ToLower(text[:min(len(text), refusalMost)])
-	for _, refusal := range refusals {
-		if !strings.Contains(text, refusal) {
-			continue
-		}
-		for _, method := range []string{mcp.MethodElicit, mcp.MethodSample, mcp.MethodListRoots} {
-			if strings.Contains(text, strings.ToLower(method)) {
-				return method
-			}
-		}
-	}
-	return ""
-}
-
-// Unsent returns the method of a request that the server tried to send during a call, from
-// the texts of a result with isError or from the message of an error, and the pointer to
-// that text. The method is "" if no text says so, and in revisions that have such
-// requests.
-func Unsent(result, rpcError json.RawMessage, revision string) (method, pointer string) {
-	if rulesOf(revision) != july {
-		return "", ""
-	}
-	if rawjson.Valid(rpcError) {
-		text := rawjson.Text(rawjson.Member(rpcError, "message"))
-		return refusedMethod(text), "/message"
-	}
-	if !rawjson.Valid(result) || string(rawjson.Member(result, "isError")) != "true" {
-		return "", ""
-	}
-	for i, block := range rawjson.Elements(rawjson.Member(result, "content")) {
-		text := rawjson.Text(rawjson.Member(block, "text"))
-		if method := refusedMethod(text); method != "" {
-			return method, fmt.Sprintf("/content/%d/text", i)
-		}
-	}
-	return "", ""
-}
 
 func (l *linter) lintUnsent(method, ptr string) {
 	if method != "" {

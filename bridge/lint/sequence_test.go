@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/lint"
 	"elicitation-inspector/bridge/rawjson"
 	"elicitation-inspector/bridge/wire"
@@ -291,7 +292,7 @@ func TestStepByStep(t *testing.T) {
 		t.Fatalf("%+v, %v", whole, err)
 	}
 	beginning := log.Beginning()
-	l := lint.NewLinter(beginning)
+	l := lint.NewLinter(beginning, conversation.New(beginning))
 	for seq := int64(1); seq <= log.Len(); seq++ {
 		beginning.Extend(seq)
 		if err := l.Update(context.Background()); err != nil {

@@ -84,7 +84,7 @@ func NewPlayer(source *wire.Log, o Options) (*Player, error) {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
 	p := &Player{
-		source: source, linter: lint.NewLinter(source), logger: o.Logger, shown: source, playing: o.Play, speed: o.Speed, gap: o.Gap,
+		source: source, linter: lint.NewLinter(source, conversation.New(source)), logger: o.Logger, shown: source, playing: o.Play, speed: o.Speed, gap: o.Gap,
 		changed: make(chan struct{}), done: make(chan struct{}), turn: make(chan struct{}, 1),
 	}
 	if o.Play {

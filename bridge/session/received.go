@@ -1,7 +1,6 @@
 package session
 
 import (
-	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -52,9 +51,8 @@ func (b belongs) sure() int {
 }
 
 // attribute finds the call that a message from the server belongs to: the call whose
-// POST carried the message, else the only running call. If several calls run, stdio and
-// the GET stream do not tell which one it is. Then it guesses the latest call without a
-// waiting question, or else the latest call.
+// POST carried the message, else by [conversation.LikelyCall], since stdio and the GET
+// stream do not tell which of several calls it is.
 func (s *Session) attribute(related json.RawMessage) belongs {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -64,20 +62,11 @@ func (s *Session) attribute(related json.RawMessage) belongs {
 		}
 		return belongs{}
 	}
-	running := s.running()
-	if len(running) == 0 {
+	out, guessed, ok := conversation.LikelyCall(s.running(), func(out *outgoing) bool { return s.asking[out.call] > 0 })
+	if !ok {
 		return belongs{}
 	}
-	best := slices.MaxFunc(running, func(a, b *outgoing) int {
-		if one, other := s.asking[a.call] > 0, s.asking[b.call] > 0; one != other {
-			if one {
-				return -1
-			}
-			return 1
-		}
-		return cmp.Compare(a.call, b.call)
-	})
-	return belongs{best.call, best.round, len(running) > 1}
+	return belongs{out.call, out.round, guessed}
 }
 
 func (s *Session) receivedRequest(u transport.Unit, f wire.Frame) []byte {

@@ -4,6 +4,7 @@ package session
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -169,8 +170,8 @@ func (s *Session) stop(out *outgoing) {
 	}
 }
 
-// running returns the requests of calls that wait for a response. The caller holds the
-// mutex.
+// running returns the requests of calls that wait for a response, in the order of the
+// calls. The caller holds the mutex.
 func (s *Session) running() []*outgoing {
 	var running []*outgoing
 	for _, out := range s.outgoing {
@@ -178,6 +179,7 @@ func (s *Session) running() []*outgoing {
 			running = append(running, out)
 		}
 	}
+	slices.SortFunc(running, func(a, b *outgoing) int { return cmp.Compare(a.call, b.call) })
 	return running
 }
 

@@ -388,7 +388,7 @@ func unsent(out headless.Outcome) string {
 	if out.Unsent == "" {
 		return ""
 	}
-	return lint.UnsentBefore + wording.EscapeLine(out.Unsent) + lint.UnsentAfter + " With --protocol " + mcp.Revision20251125 + " it can."
+	return conversation.UnsentBefore + wording.EscapeLine(out.Unsent) + conversation.UnsentAfter + " With --protocol " + mcp.Revision20251125 + " it can."
 }
 
 // idle says that a rule of a file was of no use.
