@@ -44,7 +44,6 @@ type Conversation struct {
 	reports  []reportRun       // in order
 	strays   map[uint32]uint32 // stray response by the frame of the note about it
 	numbered map[uint32]uint32 // number of the first question in a frame
-	asking   map[uint32]uint32 // frame that asks a question, by its number
 	fresh    []asking          // frames whose questions have no number yet
 	sessions map[connection]*session
 	servers  []*Server
@@ -113,7 +112,7 @@ type pending struct {
 func New(l *wire.Log) *Conversation {
 	return &Conversation{
 		log: l, turn: make(chan struct{}, 1), watched: make(map[int]*reduction), events: make([]event, 1),
-		strays: make(map[uint32]uint32), numbered: make(map[uint32]uint32), asking: make(map[uint32]uint32),
+		strays: make(map[uint32]uint32), numbered: make(map[uint32]uint32),
 		sessions: make(map[connection]*session), waiting: make(map[string][]retry), urls: make(map[urlID]questionOf),
 	}
 }

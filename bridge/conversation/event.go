@@ -103,7 +103,7 @@ func isReport(f *wire.Frame) bool {
 func (c *Conversation) begin(s *session, f *frame) int {
 	o := outline{recorded: uint32(f.Call), session: s}
 	if f.Dir == wire.ClientToServer {
-		o.number = uint32(c.callNumbers.take(f.Call, 1))
+		o.number = uint32(c.callNumbers.take(f.Call, 1, uint32(f.Seq)))
 	}
 	c.calls = append(c.calls, o)
 	i := len(c.calls) - 1

@@ -51,7 +51,7 @@ func (c *Conversation) NumberAt(place int) int {
 // for an unknown number.
 func (c *Conversation) Asked(number int) (seq int64, place int) {
 	c.mu.Lock()
-	seq = int64(c.asking[uint32(number)])
+	seq = int64(c.questionNumbers.frame(number))
 	c.mu.Unlock()
 	if seq != 0 {
 		place = c.Of(seq)
@@ -65,8 +65,8 @@ func (c *Conversation) QuestionAt(seq int64, place int) int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	first := c.numbered[uint32(seq)]
-	if number := first + uint32(place) - 1; first != 0 && place > 0 && c.asking[number] == uint32(seq) {
-		return int(number)
+	if number := int(first) + place - 1; first != 0 && place > 0 && c.questionNumbers.frame(number) == uint32(seq) {
+		return number
 	}
 	return 0
 }

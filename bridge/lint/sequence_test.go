@@ -119,6 +119,12 @@ var sequences = map[string]struct {
 	"a cancellation in a part of a session":     {[]string{`< {"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}`}, ""},
 	"the end of a subscription":                 {[]string{discover, found, `> {"jsonrpc":"2.0","id":"l","method":"subscriptions/listen","params":{}}`, `< {"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":"l"}}`}, ""},
 
+	"a question again in a round that no number links": {[]string{discover, found, call,
+		`< {"jsonrpc":"2.0","id":1,"result":{"resultType":"input_required","requestState":"s","inputRequests":{"a":{"method":"elicitation/create","params":{"mode":"form","message":"Who?","requestedSchema":{"type":"object","properties":{"name":{"type":"string"}}}}}}}}`,
+		`> {"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"ask","requestState":"s","inputResponses":{"a":{"action":"accept","content":{"name":"Ann"}}}}}`,
+		`< {"jsonrpc":"2.0","id":2,"result":{"resultType":"input_required","requestState":"t","inputRequests":{"a":{"method":"elicitation/create","params":{"mode":"form","message":"Who?","requestedSchema":{"type":"object","properties":{"name":{"type":"string"}}}}}}}}`,
+	}, "6 asked-again"},
+
 	"an elicitation as a notification": {[]string{hello, welcome, call, strings.Replace(form, `"id":7,`, "", 1), done}, "4 request-without-id"},
 
 	"a response of another type of id":       {[]string{hello, welcome, call, strings.Replace(done, `"id":1`, `"id":"1"`, 1)}, "4 response-unasked"},
