@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/lint"
 	"elicitation-inspector/bridge/mcp"
 )
@@ -53,7 +54,7 @@ func TestQuestionsAreRight(t *testing.T) {
 				b.run(p)
 			}
 		}
-		l := lint.NewLinter(b.server.options.Log)
+		l := lint.NewLinter(b.server.options.Log, conversation.New(b.server.options.Log))
 		if err := l.Update(t.Context()); err != nil {
 			t.Fatal(err)
 		}
