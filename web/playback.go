@@ -138,7 +138,7 @@ func (p *Playback) route(e *echo.Echo) {
 	})
 }
 
-// readOnly is middleware that refuses changes while a transcript is shown.
+// readOnly is middleware that refuses changes while a transcript or a probe is shown.
 func (s *Server) readOnly(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		path := c.Request().URL.Path
@@ -146,7 +146,10 @@ func (s *Server) readOnly(next echo.HandlerFunc) echo.HandlerFunc {
 			strings.HasPrefix(path, "/playback/") || strings.HasPrefix(path, "/probe/") || strings.HasPrefix(path, "/wire/") {
 			return next(c)
 		}
-		return echo.NewHTTPError(http.StatusConflict, "This is a record of what others do: nothing can be called, answered or changed in it.")
+		if s.probe != nil {
+			return echo.NewHTTPError(http.StatusConflict, "This page shows what a client does: nothing can be called, answered or changed on it.")
+		}
+		return echo.NewHTTPError(http.StatusConflict, "This is a transcript: nothing can be called, answered or changed in it.")
 	}
 }
 

@@ -173,11 +173,7 @@ func fieldProbes() (list []*Probe) {
 			return or(wrong, works(""))
 		}},
 		&Probe{Name: "fields-none", Group: Fields, Title: "A form without fields", Do: `Accept. There is nothing to fill in.`, Mode: elicit.ModeForm, run: func(r *run) finding {
-			a := r.ask(r.form(r.probe.Do, ``))
-			_, wrong := a.checked()
-			if wrong.cause == causeNoContent {
-				return partly("It is accepted without content, in place of an empty object.").because(causeNoContent)
-			}
+			_, wrong := r.ask(r.form(r.probe.Do, ``)).checked()
 			return or(wrong, works(""))
 		}},
 		&Probe{Name: "fields-order", Group: Fields, Title: "Order of the fields", Do: `Look at the order of the fields. Then accept.`, Mode: elicit.ModeForm, OnlyLooks: true,
