@@ -77,6 +77,17 @@ new MutationObserver(() => {
 	if (window.film.at(-1) !== now) window.film.push(now);
 }).observe(document.body, {subtree: true, attributes: true});`
 
+// watchLadder counts the frames that the browser draws without the newest arrow of the ladder
+// in sight.
+const watchLadder = `window.hidden = 0;
+const sample = () => {
+	const figure = document.querySelector('.exchange[open] figure')?.getBoundingClientRect();
+	const ends = [...document.querySelectorAll('.exchange[open] .l-arrow:not(.ahead) .l-shaft')].map(e => e.getBoundingClientRect().bottom), newest = Math.max(...ends);
+	if (figure && ends.length && (newest > Math.min(figure.bottom, innerHeight) + 1 || newest < figure.top)) window.hidden++;
+	requestAnimationFrame(sample);
+};
+sample();`
+
 // An exported page plays itself from the disk, without a network: frames, ladder, answers
 // and result follow each other up to the end.
 func TestExportedPagePlaysItself(t *testing.T) {
@@ -89,6 +100,7 @@ func TestExportedPagePlaysItself(t *testing.T) {
 	p := browser.Open(t, "file://"+to)
 	bar := p.Region("Playback")
 	position := bar.Role("slider", "Position").HasValue("6")
+	p.Size(1200, 600)
 	if found := look.Axe(t, p); len(found) > 0 {
 		t.Errorf("axe-core finds %v in the whole page", found)
 	}
@@ -105,10 +117,23 @@ func TestExportedPagePlaysItself(t *testing.T) {
 	position.HasValue("0")
 	bar.Role("combobox", "Speed").Choose("4×")
 	page.Eval[any](p, noteFilm)
+	page.Eval[any](p, watchLadder)
 	bar.Button("Play").Focus()
 	p.Press(page.Enter)
 	position.HasValue("6")
 	bar.Button("Play").Wait()
+	if hidden := page.Eval[int](p, "window.hidden"); hidden > 0 {
+		t.Errorf("the newest arrow of the ladder was out of sight %d times", hidden)
+	}
+	if !page.Eval[bool](p, `(() => {
+		const r = document.querySelector('div.result').getBoundingClientRect(), at = document.elementFromPoint(r.left + 5, r.top + r.height / 2);
+		return r.top >= 0 && r.bottom <= innerHeight && !!at?.closest('.result');
+	})()`) {
+		t.Error("at the end the result is not in sight")
+	}
+	if title := p.Title(); title != "deploy on desk, 2 questions, 2026-07-28" {
+		t.Errorf("the title is %q", title)
+	}
 	film := page.Eval[[]string](p, "window.film")
 	last := -1
 	for _, want := range []string{

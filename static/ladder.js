@@ -6,7 +6,7 @@
 import { drawn, notice } from "./ask.js"
 import { parse, update, whenChanged } from "./changes.js"
 import { frameOnShow, openFrame } from "./detail.js"
-import { $, near, one } from "./dom.js"
+import { $, near, on, one } from "./dom.js"
 import { showPane } from "./panes.js"
 
 const button = $("ladder-button"), pane = $("ladder"), grid = $("grid")
@@ -16,6 +16,8 @@ let address = ""
 /** @type {AbortController | undefined} */
 let fetching
 let again = 0
+/** Whether the newest arrow is kept in sight: until the person scrolls the drawing. */
+let following = true
 
 const style = Object.assign(document.createElement("link"), { rel: "stylesheet", href: "/static/ladder.css" })
 const styled = new Promise(done => { style.onload = style.onerror = done })
@@ -29,6 +31,8 @@ function wanted() {
 
 /** @param {boolean} on */
 function show(on) {
+  if (on && pane.hidden) rowsFollow = $("follow").ariaPressed
+  if (!on && !pane.hidden) $("follow").ariaPressed = rowsFollow
   pane.hidden = !on
   pane.classList.toggle("fills", on && pane.classList.contains("fills"))
   grid.hidden = on
@@ -54,8 +58,35 @@ async function draw() {
   fresh.append(parse(answer.html))
   update(pane, fresh)
   fill(pane.classList.contains("fills"))
+  keepNewest()
   if (one(".ladder-head", pane).dataset.running === "true") again = setTimeout(draw, 1000)
 }
+
+function keepNewest() {
+  const drawing = one(".drawing", pane)
+  if (following && drawing) drawing.scrollTop = drawing.scrollHeight
+}
+
+for (const type of ["wheel", "touchmove", "pointerdown", "keydown"]) pane.addEventListener(type, (/** @type {any} */ e) => {
+  // A press on the drawing itself is a press on its scroll bar.
+  if (near(e.target, ".drawing") && (type === "pointerdown" ? e.target.matches(".drawing") : type !== "keydown" || /^(Page|Home|End|Arrow)/.test(e.key))) follow(false)
+}, { passive: true })
+
+// While the ladder is on show, Follow is about it, and not about the rows.
+let rowsFollow = ""
+
+/** @param {boolean} on */
+function follow(on) {
+  following = on
+  $("follow").ariaPressed = String(on)
+  keepNewest()
+}
+
+on("click", e => {
+  if (!near(e.target, "#follow") || pane.hidden) return
+  e.stopPropagation()
+  follow(!following)
+}, true)
 
 export function toggle() {
   if (!pane.hidden) {
@@ -72,12 +103,14 @@ export function open(to) {
   showPane("wire")
   address = to
   show(true)
+  follow(true)
   draw()
 }
 
 let width = 0
 
 new ResizeObserver(() => {
+  keepNewest()
   if (pane.hidden || pane.clientWidth === width) return
   width = pane.clientWidth
   clearTimeout(again)
@@ -124,6 +157,7 @@ whenChanged(() => {
   call = now
   if (address.startsWith("/calls/") && now) {
     address = `/calls/${now}/ladder`
+    follow(true)
     draw()
   }
 })

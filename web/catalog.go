@@ -12,6 +12,7 @@ import (
 
 	"elicitation-inspector/bridge"
 	"elicitation-inspector/bridge/conversation"
+	"elicitation-inspector/bridge/export"
 	"elicitation-inspector/bridge/live"
 	"elicitation-inspector/bridge/wording"
 	"elicitation-inspector/views"
@@ -211,7 +212,7 @@ func (s *Server) text(c echo.Context) error {
 		return err
 	}
 	if c.QueryParam("from") == "" {
-		c.Response().Header().Set("Content-Disposition", `attachment; filename="text.txt"`)
+		attach(c, export.FileName("text "+export.Line(text, 60), ".txt"))
 		return c.Blob(http.StatusOK, "text/plain; charset=utf-8", []byte(text))
 	}
 	from, err := queryNumber(c, "from", 0)

@@ -218,7 +218,7 @@ func saveReport(format, kind string) func(echo.Context, check.Live) error {
 		if err := report.Write(&text, format, of.Report); err != nil {
 			return fmt.Errorf("writing the report: %w", err)
 		}
-		c.Response().Header().Set("Content-Disposition", `attachment; filename="check.`+format+`"`)
+		attach(c, export.FileName(export.Heading("check of "+of.Key, nil, 0, of.Report.Began), "."+format))
 		return compressed(c, http.StatusOK, kind, text.Bytes())
 	}
 }

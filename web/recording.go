@@ -11,6 +11,7 @@ import (
 
 	"elicitation-inspector/bridge"
 	"elicitation-inspector/bridge/conversation"
+	"elicitation-inspector/bridge/export"
 	"elicitation-inspector/bridge/playback"
 	answers "elicitation-inspector/bridge/script"
 	"elicitation-inspector/views"
@@ -58,7 +59,11 @@ func (s *Server) answersFile(c echo.Context) error {
 		return err
 	}
 	if c.QueryParam("download") != "" {
-		c.Response().Header().Set(echo.HeaderContentDisposition, `attachment; filename="answers.yaml"`)
+		title, err := s.titleOf(ctx, 1, nil)
+		if err != nil {
+			return err
+		}
+		attach(c, export.FileName("answers of "+title, ".yaml"))
 	}
 	w := answers.Writing{From: "this session", Expect: true}
 	return c.Blob(http.StatusOK, "application/yaml; charset=utf-8", []byte(w.Answers(calls)))

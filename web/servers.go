@@ -12,6 +12,7 @@ import (
 	"elicitation-inspector/bridge"
 	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/demo"
+	"elicitation-inspector/bridge/export"
 	"elicitation-inspector/bridge/lint"
 	"elicitation-inspector/bridge/live"
 	"elicitation-inspector/views"
@@ -150,7 +151,11 @@ func (s *Server) findingsJSON(c echo.Context) error {
 		}
 		out = append(out, exported{labels[f.Server], shown, f.Seq, f.Question, f.Call})
 	}
-	c.Response().Header().Set("Content-Disposition", `attachment; filename="findings.json"`)
+	title, err := s.titleOf(c.Request().Context(), 1, nil)
+	if err != nil {
+		return err
+	}
+	attach(c, export.FileName("findings of "+title, ".json"))
 	return c.JSONPretty(http.StatusOK, out, "  ")
 }
 

@@ -602,7 +602,7 @@ func TestExport(t *testing.T) {
 				t.Errorf("har: %s, %.200s", r.Status, body)
 			}
 		default:
-			if r.StatusCode != http.StatusOK || len(body) == 0 || !strings.Contains(r.Header.Get("Content-Disposition"), `"session`+format.Extension()) {
+			if r.StatusCode != http.StatusOK || len(body) == 0 || !regexp.MustCompile(`filename="[a-z].*[0-9]{4}-[0-9]{2}-[0-9]{2}`+regexp.QuoteMeta(format.Extension())+`"$`).MatchString(r.Header.Get("Content-Disposition")) {
 				t.Errorf("%s: %s, %q, %.200s", format, r.Status, r.Header.Get("Content-Disposition"), body)
 			}
 		}

@@ -8,6 +8,7 @@ import (
 	"runtime/debug"
 	"slices"
 	"strconv"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/labstack/echo/v4"
@@ -329,6 +330,6 @@ func (s *Server) raw(c echo.Context, seq int64) error {
 		kind, name = "text/plain; charset=utf-8", ".txt"
 	}
 	done()
-	c.Response().Header().Set("Content-Disposition", fmt.Sprintf(`attachment; filename="frame-%d%s"`, f.Seq, name))
+	attach(c, export.FileName(export.Heading(strings.TrimSpace(fmt.Sprintf("frame %d %s", f.Seq, f.Method)), []string{f.Server}, 0, f.Time), name))
 	return c.Blob(http.StatusOK, kind, f.Raw)
 }

@@ -8,6 +8,7 @@ import (
 	"net/http/httptest"
 	"net/url"
 	"os/exec"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -41,7 +42,7 @@ func TestFrameBytes(t *testing.T) {
 	} {
 		seq := s.in(raw)
 		r, body := s.frame(seq, "/raw")
-		if body != raw[:min(100, len(raw))] || r.Header.Get("Content-Type") != want.kind || r.Header.Get("Content-Disposition") != fmt.Sprintf(`attachment; filename="frame-%d.%s"`, seq, want.name) {
+		if body != raw[:min(100, len(raw))] || r.Header.Get("Content-Type") != want.kind || !regexp.MustCompile(fmt.Sprintf(`^attachment; filename="frame-%d-.*[0-9]{4}-[0-9]{2}-[0-9]{2}\.%s"$`, seq, want.name)).MatchString(r.Header.Get("Content-Disposition")) {
 			t.Errorf("%q is saved as %q, %v", raw, body, r.Header)
 		}
 		if _, body := s.frame(seq, "/copy/raw"); body != raw[:min(100, len(raw))] {

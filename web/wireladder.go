@@ -2,6 +2,7 @@ package web
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -51,7 +52,8 @@ func (s *Server) ladder(c echo.Context, seq int64, address string, running bool)
 	if running {
 		l.Live()
 	}
-	return s.sendLadder(c, l, exchangeLine(e), address, running || !e.State.Over() || e.State == conversation.Waiting)
+	name := export.Heading("ladder of "+cmp.Or(e.Name, e.Method), []string{e.Server}, len(e.Questions), e.Start)
+	return s.sendLadder(c, l, name, exchangeLine(e), address, running || !e.State.Over() || e.State == conversation.Waiting)
 }
 
 func (s *Server) latestSignIn(c echo.Context, server bridge.Server) error {
@@ -73,20 +75,21 @@ func (s *Server) signInLadder(c echo.Context, server string, number int, address
 	for i, f := range frames {
 		frames[i] = s.config.Redaction.Frame(f)
 	}
-	return s.sendLadder(c, export.DrawSignIn(server, frames, widthOf(c)), "", address, running)
+	name := export.Heading(fmt.Sprintf("ladder of sign-in %d", number), []string{server}, 0, frames[0].Time)
+	return s.sendLadder(c, export.DrawSignIn(server, frames, widthOf(c)), name, "", address, running)
 }
 
 // sendLadder answers with a ladder: for the page, or, if the query as is svg or mermaid, as
-// a file.
-func (s *Server) sendLadder(c echo.Context, l *export.Ladder, follow, address string, running bool) (err error) {
+// a file of that name.
+func (s *Server) sendLadder(c echo.Context, l *export.Ladder, name, follow, address string, running bool) (err error) {
 	var b bytes.Buffer
 	switch as := c.QueryParam("as"); as {
 	case "svg":
 		err = l.SVG(&b)
-		return s.download(c, err, l.ID+".svg", "image/svg+xml", b.Bytes())
+		return s.download(c, err, export.FileName(name, ".svg"), "image/svg+xml", b.Bytes())
 	case "mermaid":
 		err = l.Mermaid(&b)
-		return s.download(c, err, l.ID+".mmd", echo.MIMETextPlainCharsetUTF8, b.Bytes())
+		return s.download(c, err, export.FileName(name, ".mmd"), echo.MIMETextPlainCharsetUTF8, b.Bytes())
 	case "":
 	default:
 		return bad("A ladder can be saved as svg or mermaid, not as %q.", as)
@@ -120,6 +123,6 @@ func (s *Server) download(c echo.Context, err error, name, kind string, data []b
 	if err != nil {
 		return err
 	}
-	c.Response().Header().Set("Content-Disposition", fmt.Sprintf("attachment; filename=%q", name))
+	attach(c, name)
 	return c.Blob(http.StatusOK, kind, data)
 }

@@ -3,6 +3,7 @@ package web
 import (
 	"bytes"
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -394,7 +395,11 @@ func (s *Server) selected(save func(echo.Context, selection) error) echo.Handler
 
 func (s *Server) transcript(c echo.Context, frames selection) error {
 	if c.QueryParam("download") != "" {
-		attach(c, "transcript.jsonl")
+		title, err := frames.title(c.Request().Context())
+		if err != nil {
+			return err
+		}
+		attach(c, export.FileName(title, ".jsonl"))
 	}
 	return frames.stream(c, "application/x-ndjson; charset=utf-8", func(w io.Writer) error {
 		if err := wire.WriteFrames(w, s.in.Log(), frames.seqs(), s.config.Redaction); err != nil {
@@ -413,8 +418,12 @@ func (s *Server) exported(c echo.Context, frames selection) error {
 	if err != nil {
 		return bad("%s", sentence(err))
 	}
-	attach(c, "session"+format.Extension())
-	d := export.Document{Log: s.marks(), Seqs: frames.seqs(), Redact: s.config.Redaction, Title: frames.line, Tool: "elicitation-inspector", Version: s.config.Version}
+	title, err := frames.title(c.Request().Context())
+	if err != nil {
+		return err
+	}
+	attach(c, export.FileName(title, format.Extension()))
+	d := export.Document{Log: s.marks(), Seqs: frames.seqs(), Redact: s.config.Redaction, Title: title, Tool: "elicitation-inspector", Version: s.config.Version}
 	return frames.stream(c, cmp.Or(exportKinds[format], echo.MIMETextPlainCharsetUTF8), func(w io.Writer) error {
 		if err := d.Write(c.Request().Context(), w, format); err != nil {
 			return echo.NewHTTPError(http.StatusUnprocessableEntity, fmt.Sprintf("There is no export as %s: %v.", format, err))
@@ -452,6 +461,25 @@ func (s selection) stream(c echo.Context, kind string, write func(io.Writer) err
 
 func attach(c echo.Context, name string) {
 	c.Response().Header().Set("Content-Disposition", fmt.Sprintf("attachment; filename=%q", name))
+}
+
+// title says what the frames are.
+func (s selection) title(ctx context.Context) (string, error) {
+	first := int64(0)
+	for first = range s.view.All() {
+		break
+	}
+	return s.titleOf(ctx, first, func(seq int64) bool { _, in := s.view.Index(seq); return in })
+}
+
+// titleOf returns the title of a download of frames of the log; see [export.Title].
+func (s *Server) titleOf(ctx context.Context, first int64, only func(seq int64) bool) (string, error) {
+	log, conversation := s.in.Log(), s.in.Conversation()
+	err := errors.Join(conversation.Update(ctx), s.config.Redaction.Learn(ctx, log))
+	if err != nil {
+		return "", err
+	}
+	return export.Title(ctx, conversation, log, s.config.Redaction, first, only)
 }
 
 // seqs lists the frames, and those that store their marks, in order.

@@ -68,7 +68,7 @@ type Document struct {
 	Log     *wire.Log
 	Seqs    iter.Seq[int64]   // the chosen frames; nil means all frames in the log at the time of Write
 	Redact  *redact.Redaction // redacts the frames; nil means the default
-	Title   string            // title in a few words
+	Title   string            // title in a few words; "" means what the function Title says
 	Tool    string            // name of the program that writes it: "elicitation-inspector"
 	Version string            // version of Tool
 }
@@ -84,9 +84,6 @@ func (d Document) Write(ctx context.Context, w io.Writer, f Format) error {
 		return err
 	}
 	d.Title = d.Redact.Text(d.Title)
-	if d.Title == "" {
-		d.Title = "Wire log"
-	}
 	x := &export{Document: d, ctx: ctx}
 	x.choose()
 	switch f {
@@ -182,7 +179,16 @@ func (x *export) follow() error {
 		return err
 	}
 	x.Places = x.conversation.Places(x.has)
-	return nil
+	if x.Title != "" {
+		return nil
+	}
+	first := int64(0)
+	for first = range x.seqs() {
+		break
+	}
+	var err error
+	x.Title, err = Title(x.ctx, x.conversation, x.Log, x.Redact, first, x.has)
+	return err
 }
 
 func (x *export) call(place int) (*conversation.Call, error) {

@@ -39,6 +39,9 @@ func (x *export) har(w io.Writer) error {
 	if len(traffic) == 0 {
 		return errNoHTTP
 	}
+	if err := x.follow(); err != nil {
+		return err
+	}
 	whole := bufio.NewWriter(w)
 	out := wording.EscapingWriter{To: whole}
 	creator, err := rawjson.Encode(map[string]string{"name": x.Tool, "version": x.Version})

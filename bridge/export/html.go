@@ -2,6 +2,7 @@ package export
 
 import (
 	"bufio"
+	"cmp"
 	"crypto/sha256"
 	"embed"
 	"encoding/base64"
@@ -14,6 +15,7 @@ import (
 	"strings"
 	"sync"
 	"time"
+	"unicode/utf8"
 
 	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/elicit/link"
@@ -202,11 +204,12 @@ func CodeOf(s string, isJSON bool) Code {
 // play holds the data for an exported page to play itself: the page's script shows each
 // part at the time that moment returns for its frame.
 type play struct {
-	None    bool    // there are no calls and no sign-ins
-	Asked   []asked // the first questions, as marks
-	answers map[int64]bool
-	before  time.Time     // of the latest frame with a time
-	at      time.Duration // since the playback began
+	None     bool    // there are no calls and no sign-ins
+	Asked    []asked // the first questions, as marks
+	readings map[int64]reading
+	shown    map[int64]time.Duration // moment of each frame that asks
+	before   time.Time               // of the latest frame with a time
+	at       time.Duration           // since the playback began
 }
 
 // asked is a question as a mark of the playback.
@@ -215,13 +218,30 @@ type asked struct {
 	Title    string
 }
 
+// reading is how long the questions that a frame settles stand before that.
+type reading struct {
+	asked int64 // latest frame that asks one of them
+	took  time.Duration
+	given bool // the frame has an answer, which the page shows being given
+}
+
 const marksMost = 500
 
+// A playing page shows a question for readLetter per letter of its text, within the bounds
+// readLeast and readMost, and then for giving its answer being filled in, standing, and
+// being sent.
+const (
+	readLeast  = 4 * time.Second
+	readMost   = 15 * time.Second
+	readLetter = 60 * time.Millisecond
+	giving     = 2800 * time.Millisecond
+)
+
 // Giving is how long the page shows an answer being given, in milliseconds.
-func (*play) Giving() int64 { return playback.Giving.Milliseconds() }
+func (*play) Giving() int64 { return giving.Milliseconds() }
 
 func (r *report) plan() error {
-	r.answers = map[int64]bool{}
+	r.readings, r.shown = map[int64]reading{}, map[int64]time.Duration{}
 	if _, questions := r.conversation.Counts(); questions == 0 {
 		return nil
 	}
@@ -231,17 +251,30 @@ func (r *report) plan() error {
 			return err
 		}
 		for _, q := range call.Questions {
-			if q.Action != "" && r.has(q.AnswerSeq) {
-				r.answers[q.AnswerSeq] = true
+			if !r.has(q.AskedSeq) {
+				continue
 			}
-			if r.has(q.AskedSeq) {
-				r.Asked = append(r.Asked, asked{r.position(q.AskedSeq), Line(q.Title(), 80)})
-			}
+			end := cmp.Or(q.AnswerSeq, (&reportCall{Call: call}).To())
+			was := r.readings[end]
+			r.readings[end] = reading{max(was.asked, q.AskedSeq), min(was.took+readingTime(q), readMost), was.given || q.Action != ""}
+			r.shown[q.AskedSeq] = 0
+			r.Asked = append(r.Asked, asked{r.position(q.AskedSeq), Line(q.Title(), 80)})
 		}
 	}
 	slices.SortStableFunc(r.Asked, func(a, b asked) int { return int(a.Position - b.Position) })
 	r.Asked = r.Asked[:min(len(r.Asked), marksMost)]
 	return nil
+}
+
+// readingTime returns how long people need to read a question with its fields.
+func readingTime(q *conversation.Question) time.Duration {
+	letters := utf8.RuneCountInString(q.Title())
+	if request, _, err := q.Form(); err == nil { // what cannot be read has no fields
+		for _, f := range request.Fields {
+			letters += utf8.RuneCountInString(f.Label) + utf8.RuneCountInString(f.Description)
+		}
+	}
+	return max(readLeast, min(time.Duration(min(letters, 1000))*readLetter, readMost))
 }
 
 func (x *export) position(seq int64) (n int64) {
@@ -255,18 +288,24 @@ func (x *export) position(seq int64) (n int64) {
 }
 
 // moment returns when the playback shows a frame, in milliseconds since it began: with
-// the pauses of the session, long ones shortened, and time to show each answer.
+// the pauses of the session, long ones shortened, and time to read each question and to
+// show each answer.
 func (p *play) moment(f *wire.Frame) int64 {
-	gap := time.Duration(0)
 	if !f.Time.IsZero() {
 		if !p.before.IsZero() {
-			gap = min(max(f.Time.Sub(p.before), 0), playback.ShortGap)
+			p.at += min(max(f.Time.Sub(p.before), 0), playback.ShortGap)
 		}
 		p.before = f.Time
 	}
-	if p.answers[f.Seq] {
-		gap = max(gap, playback.Giving)
+	if q, settles := p.readings[f.Seq]; settles {
+		stands := p.shown[q.asked] + q.took
+		if q.given {
+			stands += giving
+		}
+		p.at = max(p.at, stands)
 	}
-	p.at += gap
+	if _, asks := p.shown[f.Seq]; asks {
+		p.shown[f.Seq] = p.at
+	}
 	return p.at.Milliseconds()
 }

@@ -18,9 +18,8 @@ import (
 // time running down. Lengths are in pixels, from the upper left corner. The lanes stand
 // from left to right, the person first and the server last.
 //
-// The space between two arrows has room for a label, and grows with the time between
-// them, on one scale for the whole drawing. Only a time so long that it would squeeze
-// all others is cut short, and marked as a Gap.
+// The space between two arrows has room for a label, and grows with the logarithm of the time
+// between them, so that a millisecond and an hour can both be seen.
 type Ladder struct {
 	ID     string // unique among the calls of a log, for ids in a page
 	Title  string
@@ -30,7 +29,6 @@ type Ladder struct {
 	Lanes  []Lane
 	Arrows []Arrow
 	Bars   []Bar
-	Gaps   []Gap
 	Ticks  []Tick
 	Notes  []Note
 }
@@ -108,12 +106,6 @@ type Bar struct {
 	Took     time.Duration
 }
 
-// Gap is a span of time that is drawn shortened.
-type Gap struct {
-	Y    int // middle of the gap
-	Took time.Duration
-}
-
 // Tick is a time label beside an arrow.
 type Tick struct {
 	Y     int
@@ -139,16 +131,9 @@ const (
 	letterWidth = 6   // of a column of a label, about
 	linesMost   = 3   // of a label
 	hopHeight   = 20  // smallest distance of two arrows of one frame
-	gapHeight   = 130 // height that the longest time adds
-	allGaps     = 480 // height that all times together add
+	timeHeight  = 14  // height that ten times the time adds
+	allTimes    = 480 // most height that all times together add
 	labelWidth  = 42  // width of a label, in columns
-)
-
-// A time between arrows is drawn in full up to longGap, or up to longFactor times the
-// sum of all shorter ones, whichever is more.
-const (
-	longGap    = 30 * time.Second
-	longFactor = 4
 )
 
 // Bounds on the size of a ladder.

@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"html/template"
 	"io"
+	"math"
 	"slices"
-	"strings"
 	"time"
 
 	"elicitation-inspector/bridge/conversation"
@@ -47,21 +47,18 @@ func (l *Ladder) Called(lane Lane) []string {
 }
 
 func (l *Ladder) place(rows []row) []int {
-	var gaps []time.Duration
+	times := make([]float64, len(rows)) // height that the time before each row adds
+	sum := 0.0
 	for i := 1; i < len(rows); i++ {
-		gaps = append(gaps, rows[i].at-rows[i-1].at)
+		times[i] = timeHeight * math.Log10(1+(rows[i].at-rows[i-1].at).Seconds()*1000)
+		sum += times[i]
 	}
-	cut, scale := scaleOf(gaps)
+	scale := min(1, allTimes/max(sum, 1))
 	ys := make([]int, len(rows))
 	y := ladderTop
 	for i, r := range rows {
 		if i > 0 {
-			gap := gaps[i-1]
-			extra := int(scale * float64(min(gap, cut)))
-			if gap > cut {
-				l.Gaps = append(l.Gaps, Gap{Y: y + (extra+rowHeight)/2, Took: gap})
-			}
-			y += extra + rowHeight
+			y += int(scale*times[i]) + rowHeight
 			if r.hop {
 				y += hopHeight - rowHeight
 			}
@@ -97,31 +94,6 @@ func (l *Ladder) place(rows []row) []int {
 	}
 	l.Height = y + 34
 	return ys
-}
-
-// scaleOf returns the longest time that is drawn in full, and the scale in pixels per
-// nanosecond.
-func scaleOf(gaps []time.Duration) (cut time.Duration, scale float64) {
-	sorted := slices.Clone(gaps)
-	slices.Sort(sorted)
-	var sum time.Duration
-	for _, gap := range sorted {
-		most := max(longGap, longFactor*sum)
-		if gap > most {
-			cut = most
-			break
-		}
-		sum += gap
-		cut = gap
-	}
-	if cut <= 0 {
-		return 0, 0
-	}
-	sum = 0
-	for _, gap := range gaps {
-		sum += min(gap, cut)
-	}
-	return cut, min(gapHeight/float64(cut), allGaps/float64(sum))
 }
 
 func (l *Ladder) bars(e *conversation.Call, rows []row, ys []int) {
@@ -266,13 +238,3 @@ func (l *Ladder) Times() int {
 
 // First is the X of the first lane.
 func (l *Ladder) First() int { return l.Lane(l.Lanes[0].Party) }
-
-// Tear returns the path of a jagged line, which marks a Gap.
-func (l *Ladder) Tear(y int) string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "M%d %d", l.Times(), y)
-	for x, up := l.Times()+6, 3; x <= l.Width-10; x, up = x+6, 3-up {
-		fmt.Fprintf(&b, " L%d %d", x, y-up)
-	}
-	return b.String()
-}

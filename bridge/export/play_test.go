@@ -27,7 +27,7 @@ func TestPageCanPlayItself(t *testing.T) {
 	}
 	page := write(t, Document{Log: l, Redact: redaction}, HTML)
 	for _, want := range []string{
-		`data-from="2" data-at="1000"`, `data-from="3" data-at="2600"`, `data-from="4" data-at="5600"`, `data-from="5" data-at="7200"`, // shortened pauses, and time for each answer
+		`data-from="2" data-at="1000"`, `data-from="3" data-at="7800"`, `data-from="4" data-at="10800"`, `data-from="5" data-at="17600"`, // shortened pauses, and time to read each question and to give its answer
 		`<datalist id="marks"><option value="2"></option><option value="4"></option></datalist>`,
 		`data-position="2" popovertarget="asked" popovertargetaction="hide">Question 1: Which &lt;build&gt;?</button>`,
 		`<input type="text" value="4711" dir="auto" data-asked="main">`,

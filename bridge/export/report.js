@@ -169,17 +169,31 @@
     lookAt(now, next);
   };
 
-  /** Unfolds the exchange of the latest frame, and brings what is new into view. */
+  /** Whether the ladder keeps its newest arrow in sight: until the person scrolls it. */
+  let follows = true;
+  for (const type of ["wheel", "touchmove", "pointerdown", "keydown"]) addEventListener(type, (e) => {
+    if (e.target.closest?.("figure") && (type !== "keydown" || /^(Arrow|Page|Home|End)/.test(e.key))) follows = false;
+  }, { passive: true });
+
+  /** Scrolls a pane until an element is in sight: its beginning, if it is taller than the pane. */
+  const bring = (e, pane) => {
+    const room = pane.getBoundingClientRect(), r = e.getBoundingClientRect();
+    if (r.top < room.top || r.bottom > room.bottom) pane.scrollTop += r.top < room.top || r.height > room.height ? r.top - room.top : r.bottom - room.bottom;
+  };
+
+  /** Unfolds the exchange of the latest frame, and brings what is new into view, at the end the result. */
   const lookAt = (seq, answered) => {
     if (!document.body.classList.contains("plays")) return;
     let at = shown;
     while (at && !frames[at - 1].dataset.exchange) at--;
     const id = frames[at - 1]?.dataset.exchange;
     if (id) for (const e of exchanges) e.open = e.id === id;
-    const exchange = id && document.getElementById(id);
-    const fresh = exchange && [...exchange.querySelectorAll(".question, .result")]
-      .findLast((e) => Number(e.dataset.from) === seq || Number(e.dataset.answered) === answered);
-    (fresh ?? exchange)?.scrollIntoView({ block: "nearest" });
+    const exchange = id && document.getElementById(id), told = exchange && exchange.querySelector(".told");
+    const fresh = told && [...told.querySelectorAll(".question, .result")].findLast((e) => shown === all
+      ? e.matches(".result:has(*)") : Number(e.dataset.from) === seq || Number(e.dataset.answered) === answered);
+    if (fresh) bring(fresh, told);
+    const ladder = exchange && exchange.querySelector("figure");
+    if (ladder && follows) ladder.scrollTop = ladder.scrollHeight;
     frames[shown - 1]?.scrollIntoView({ block: "nearest" });
     for (const list of document.querySelectorAll(":is(#findings, #notes) ul")) {
       [...list.children].findLast((e) => !e.classList.contains("ahead"))?.scrollIntoView({ block: "nearest" });
@@ -213,7 +227,7 @@
     while (position < all && moments[position] <= time && gaveNext()) position++;
     const begins = moments[position] - Number(player.dataset.giving), gives = answers.has(seqs[position]);
     showUpTo(position, gives && begins <= time ? position + 1 : position);
-    for (const a of document.getAnimations()) a.updatePlaybackRate(Math.max(rate(), 1));
+    for (const a of document.getAnimations()) a.updatePlaybackRate(rate());
     if (position === all) return pause();
     const next = gives && begins > time ? begins : moments[position];
     tick = setTimeout(advance, (next - time) / rate());
@@ -222,6 +236,7 @@
   /** Goes to a position. A playback continues from there. */
   const goTo = (position) => {
     clearTimeout(tick);
+    follows = true;
     stage(true);
     showUpTo(position);
     time = moments[position - 1] ?? 0;
@@ -231,7 +246,7 @@
 
   play.addEventListener("click", () => {
     if (plays) return pause();
-    plays = true;
+    plays = follows = true;
     play.textContent = "Pause";
     if (shown === all) return goTo(0);
     for (const a of document.getAnimations()) a.play();

@@ -1,0 +1,87 @@
+package e2e
+
+import (
+	"testing"
+
+	"elicitation-inspector/e2e/internal/inspector"
+	"elicitation-inspector/e2e/internal/page"
+)
+
+// watchPresented looks in every frame that the browser draws whether the newest arrow of the
+// ladder is in sight, and whether the strip of calls covers the heading of the call.
+const watchPresented = `window.presented = {samples: 0, hidden: 0, covered: 0};
+const sample = () => {
+	const drawing = document.querySelector('.drawing')?.getBoundingClientRect();
+	const ends = [...document.querySelectorAll('.drawing .l-arrow .l-shaft')].map(e => e.getBoundingClientRect().bottom);
+	const head = document.querySelector('#call .head')?.getBoundingClientRect(), strip = document.querySelector('#calls').getBoundingClientRect();
+	if (drawing && ends.length) {
+		window.presented.samples++;
+		const newest = Math.max(...ends);
+		if (newest > drawing.bottom + 1 || newest < drawing.top) window.presented.hidden++;
+	}
+	if (head && head.top < strip.bottom - 1 && head.bottom > strip.top + 1) window.presented.covered++;
+	requestAnimationFrame(sample);
+};
+sample();`
+
+type presented struct{ Samples, Hidden, Covered int }
+
+// wasPresented checks the samples of watchPresented.
+func wasPresented(t *testing.T, p *page.Page) {
+	t.Helper()
+	got := page.Eval[presented](p, "window.presented")
+	if got.Samples < 32 || got.Hidden > 0 || got.Covered > 0 {
+		t.Errorf("of %d samples %d are without the newest arrow, and in %d the strip covers the heading", got.Samples, got.Hidden, got.Covered)
+	}
+}
+
+// While a deployment is presented, the newest arrow of the ladder is in sight all the time,
+// and nothing that only the presenter uses is. Once the person has scrolled the ladder, it
+// stays where it is until they press Follow.
+func TestPresentingFollowsTheLadder(t *testing.T) {
+	t.Parallel()
+	s := open(t)
+	s.page.Size(1280, 640)
+	call := s.choose("Tools", "deploy")
+	s.page.Button("Present").Click()
+	page.Eval[any](s.page, watchPresented)
+	call.Button("Call").Click()
+	q := s.question("Which build should go out?")
+	for _, name := range []string{"Misbehave…", "Copy as…", "Export", "This call"} {
+		s.page.Button(name).Gone()
+	}
+	s.page.Role("combobox", "Filter").Gone()
+	q.Button("Accept").Click()
+	q = s.question("Deploy build 2291 of checkout? Three services will restart.")
+	q.Field("Environment").Choose("Canary")
+	q.Field("Change ticket").Type("CHG-20418")
+	q.Button("Accept").Click()
+	s.question("Build 2291 is up in canary, 4% slower than the last one. Keep it?").Button("Accept").Click()
+	s.result("Build 2291 of checkout is deployed in canary.")
+	s.page.Until(func() string { return "the whole ladder is drawn" }, func() bool {
+		return page.Eval[bool](s.page, "document.querySelector('.ladder-head')?.dataset.running === 'false' && window.presented.samples > 32")
+	})
+	wasPresented(t, s.page)
+}
+
+// A transcript that is played keeps its ladder's newest arrow in sight in the same way.
+func TestPlayingFollowsTheLadder(t *testing.T) {
+	t.Parallel()
+	p := inspector.StartWith(t, inspector.Options{}, "open", "--no-open", "--listen", "127.0.0.1:0", transcript(t, deployment...))
+	s := &session{t: t, Process: p, page: browser.Open(t, p.URL)}
+	s.page.Size(1280, 480)
+	s.page.Button("Present").Click()
+	s.result("4711 is out")
+	position := s.page.Region("Transcript").Role("slider", "Position").HasValue("6")
+	position.Focus()
+	s.page.Press(page.Home)
+	position.HasValue("0")
+	page.Eval[any](s.page, watchPresented)
+	s.page.Region("Transcript").Button("Play").Click()
+	position.HasValue("6")
+	s.result("4711 is out")
+	s.page.Until(func() string { return "the whole ladder is drawn" }, func() bool {
+		return page.Eval[bool](s.page, "document.querySelector('.ladder-head')?.dataset.running === 'false'")
+	})
+	wasPresented(t, s.page)
+}
