@@ -154,6 +154,9 @@ func (l *load) listen(event any) {
 	defer l.mu.Unlock()
 	switch e := event.(type) {
 	case *network.EventRequestWillBeSent:
+		if strings.HasPrefix(e.Request.URL, "data:") {
+			return // the icon, which the page holds
+		}
 		l.requests++
 		if e.RedirectResponse != nil {
 			l.packed += e.RedirectResponse.EncodedDataLength

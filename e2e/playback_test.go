@@ -53,7 +53,7 @@ func TestPlaybackShowsTheAnswerBeingGiven(t *testing.T) {
 
 	page.Eval[any](s.page, noteGiving)
 	bar.Button("Play").Click()
-	bar.Button("Pause").Wait()
+	position.HasValue("6")
 	bar.Button("Play").Wait() // at the end
 	s.page.Question("Tell the team?").HasAttr("data-state", "answered")
 	position.HasValue("6")

@@ -1,6 +1,8 @@
 package e2e
 
 import (
+	"slices"
+	"strings"
 	"testing"
 
 	"elicitation-inspector/e2e/internal/inspector"
@@ -84,4 +86,17 @@ func TestPlayingFollowsTheLadder(t *testing.T) {
 		return page.Eval[bool](s.page, "document.querySelector('.ladder-head')?.dataset.running === 'false'")
 	})
 	wasPresented(t, s.page)
+}
+
+// The first load of the page takes five requests: the address with the token, a look for the
+// page's own host, the page there, its scripts, and the rows of the log.
+func TestFirstLoadTakesFiveRequests(t *testing.T) {
+	t.Parallel()
+	s := open(t)
+	s.page.Region("Tools").Button("deploy").Wait()
+	s.page.Region("Wire log").Contains("server/discover")
+	asked := slices.DeleteFunc(s.page.Requests(), func(url string) bool { return strings.HasPrefix(url, "data:") || strings.HasPrefix(url, "ws:") })
+	if len(asked) > 5 {
+		t.Errorf("it takes %d requests: %q", len(asked), asked)
+	}
 }

@@ -7,6 +7,7 @@
  */
 import { $, all, bare, focusFirst, near, on, one } from "./dom.js"
 import { notice } from "./ask.js"
+import more from "./more.css"
 import "./changes.js"
 import "./clock.js"
 import { inAddress, show, showing } from "./address.js"
@@ -28,6 +29,12 @@ import "./export.js"
 import "./palette.js"
 import "./present.js"
 import { connect } from "./live.js"
+
+// The style sheet of what is shown when it is asked for
+
+const sheet = new CSSStyleSheet()
+sheet.replaceSync(more)
+document.adoptedStyleSheets.push(sheet)
 
 // Scripts that are loaded on demand
 

@@ -74,15 +74,14 @@ const shown = () => one("#call > [data-key]") && (one("#call > [data-call]")?.da
 
 /**
  * Puts the questions of the call on show first, and folds the settled ones of other
- * calls; see inOrder in views/question.go.
+ * calls. The server has ranked the cards.
  * @param {any[]} all
  */
 function arrange(all) {
   const call = shown(), panel = $("questions"), line = $("elsewhere"), fold = $("earlier")
-  const stage = (/** @type {any} */ c) => waits(c) ? 0 : c.matches(".awaits") ? 1 : 2
-  const sorted = all.toSorted((a, b) => stage(a) - stage(b) || (stage(a) < 2 ? 1 : -1) * (a.dataset.number - b.dataset.number))
+  const sorted = all.toSorted((a, b) => a.dataset.rank - b.dataset.rank), open = (/** @type {any} */ c) => c.dataset.rank < 0
   const others = sorted.filter(c => call && c.dataset.call !== "0" && c.dataset.call !== call)
-  const own = sorted.filter(c => !others.includes(c)), waiting = others.filter(c => stage(c) < 2), earlier = others.filter(c => stage(c) === 2)
+  const own = sorted.filter(c => !others.includes(c)), waiting = others.filter(open), earlier = others.filter(c => !open(c))
   line.hidden = !waiting.length
   fold.hidden = !earlier.length
   fold.textContent = `Earlier (${earlier.length})`

@@ -376,7 +376,7 @@ func FindingsPanel() templ.Component {
 			templ_7745c5c3_Var18 = templ.NopComponent
 		}
 		ctx = templ.ClearChildren(ctx)
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 28, "<section class=\"findings-panel\" id=\"findings\" aria-labelledby=\"findings-title\" tabindex=\"-1\" popover=\"manual\"><header class=\"more-head\"><h2 id=\"findings-title\">Findings</h2><p class=\"buttons\"><a class=\"button\" id=\"findings-export\" download=\"findings.json\">Export findings</a>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 28, "<section class=\"findings-panel\" id=\"findings\" aria-labelledby=\"findings-title\" tabindex=\"-1\" popover=\"manual\"><header class=\"more-head\"><h2 id=\"findings-title\">Findings</h2><p class=\"buttons\"><a class=\"button\" id=\"findings-export\" download>Export findings</a>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

@@ -166,22 +166,13 @@ func seconds(d time.Duration) string { return number(d.Seconds()) }
 // call 0, all questions count as the call's own.
 func inOrder(questions []Question, call int) (own, waiting, earlier []Question) {
 	sorted := slices.Clone(questions)
-	slices.SortStableFunc(sorted, func(a, b Question) int {
-		stage := a.stage()
-		switch other := b.stage(); {
-		case stage != other:
-			return stage - other
-		case stage < settledStage:
-			return a.Number - b.Number
-		}
-		return b.Number - a.Number
-	})
+	slices.SortStableFunc(sorted, func(a, b Question) int { return a.rank() - b.rank() })
 	for _, q := range sorted {
 		other := call != 0 && q.Call > 0 && q.Call != call // the call of some questions is unknown
 		switch {
 		case !other:
 			own = append(own, q)
-		case q.stage() < settledStage:
+		case q.rank() < 0:
 			waiting = append(waiting, q)
 		default:
 			earlier = append(earlier, q)
@@ -190,18 +181,17 @@ func inOrder(questions []Question, call int) (own, waiting, earlier []Question) 
 	return own, waiting, earlier
 }
 
-const settledStage = 2
-
-// stage returns the stage of a question: 0 while it waits for the person, 1 while its
-// outcome can still arrive, then settledStage.
-func (q Question) stage() int {
+// rank is the place of a question among others, least first; below zero while it waits for
+// the person or for its outcome. The page's script sorts cards by it as well.
+func (q Question) rank() int {
+	const most = 1_000_000_000 // more than all numbers
 	switch {
 	case q.State == conversation.Pending:
-		return 0
+		return q.Number - 2*most
 	case q.awaits():
-		return 1
+		return q.Number - most
 	}
-	return settledStage
+	return most - q.Number
 }
 
 // request returns what the elicitation asks, which is empty if that cannot be read.

@@ -48,7 +48,7 @@ var assets = sync.OnceValues(func() (map[string]asset, error) {
 })
 
 var kinds = map[string]string{
-	".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8", ".svg": "image/svg+xml",
+	".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8",
 }
 
 // static answers with an embedded file. The browser caches it but revalidates it each

@@ -105,8 +105,8 @@ func hostsOf(addr net.Addr) map[string]bool {
 	return hosts
 }
 
-// doorScript is the script of the door. It has no secret, so that a browser can find out
-// whether it finds the own host.
+// doorScript is what the door asks the own host for, to find out whether the browser finds
+// it. It has no secret.
 const doorScript = "/static/door.js"
 
 // ServeHTTP judges the request by its Host, its Origin, the site that makes it, and its
@@ -177,10 +177,10 @@ const uninvited = "Open the address that the inspector printed when it started: 
 // address once more: browsers send no cookie when another site leads there.
 func (g *Guard) door(w http.ResponseWriter, status int, own, text string) {
 	_, port, _ := strings.Cut(g.own, ":")
-	w.Header().Set("Content-Security-Policy", "default-src 'none'; script-src 'self'; connect-src http://*"+ownDomain+":"+cmp.Or(port, "80")+"; frame-ancestors 'none'")
+	w.Header().Set("Content-Security-Policy", "default-src 'none'; script-src "+static.Source(static.Door)+"; connect-src http://*"+ownDomain+":"+cmp.Or(port, "80")+"; frame-ancestors 'none'")
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	w.WriteHeader(status)
-	_, _ = fmt.Fprintf(w, "<!doctype html>\n<html lang=\"en\" data-own=%q><title>Inspector</title><p>%s</p><script src=%q></script></html>\n", own, text, doorScript) // the client may have hung up
+	_, _ = fmt.Fprintf(w, "<!doctype html>\n<html lang=\"en\" data-own=%q><title>Inspector</title><p>%s</p><script>%s</script></html>\n", own, text, static.Door) // the client may have hung up
 }
 
 // trusts reports whether an Origin header names this server.
@@ -215,7 +215,7 @@ func isPlain(url *url.URL) bool {
 // styles from our inline sheet and the sheet of ladders; data: is for the icon that the
 // page draws.
 var Policy = sync.OnceValue(func() string {
-	return "default-src 'none'; script-src 'self'; style-src 'self' " + static.SheetSource() + "; img-src 'self' data:; media-src 'self'; " +
+	return "default-src 'none'; script-src 'self'; style-src 'self' " + static.Source(static.Sheet) + "; img-src 'self' data:; media-src 'self'; " +
 		"connect-src 'self'; font-src 'none'; object-src 'none'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
 })
 

@@ -145,7 +145,7 @@ func (p *Page) Reload() {
 const ready = `(async () => {
 	if (document.readyState !== 'complete') await new Promise(done => addEventListener('load', done));
 	const { dataset } = document.documentElement;
-	if (document.querySelector('script[src="/static/door.js"]') && dataset.stays === undefined)
+	if (dataset.own !== undefined && dataset.stays === undefined)
 		await new Promise(done => new MutationObserver(() => dataset.stays !== undefined && done()).observe(document.documentElement, {attributes: true}));
 	if (document.querySelector('script[src="/static/bundle.js"]'))
 		await new Promise(done => {
