@@ -2,6 +2,7 @@ package bridge
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -10,6 +11,7 @@ import (
 	"elicitation-inspector/bridge/elicit"
 	"elicitation-inspector/bridge/live"
 	"elicitation-inspector/bridge/mcp"
+	"elicitation-inspector/bridge/wording"
 )
 
 // Call is the state of one call as read from the log, plus what only the running call
@@ -152,6 +154,24 @@ func (in *Inspection) Call(number int) (Call, error) {
 	return Call{}, fmt.Errorf("%w: %d", live.ErrUnknownCall, number)
 }
 
+// ErrNoTask is the error of a call as a task of what cannot be called so.
+var ErrNoTask = errors.New("it cannot be called as a task, since the server does not declare that")
+
+// TaskSupport reports whether an item of a server can, or must, be called as a task
+// (specification 2025-11-25, Tasks, Tool-Level Negotiation). A tool that the server has not
+// listed, or not yet, may be.
+func (in *Inspection) TaskSupport(server string, kind conversation.Kind, key string) conversation.TaskSupport {
+	s, err := in.Server(server)
+	if err != nil || kind != conversation.Tool || s.Info.Protocol != mcp.Revision20251125 || !s.Info.Tasks.Calls {
+		return conversation.TaskForbidden
+	}
+	item, err := in.Item(server, kind, key)
+	if err != nil {
+		return conversation.TaskOptional
+	}
+	return item.Tasks
+}
+
 // Begin starts a call and returns at once. Unless the call has a time limit, it runs
 // until the server answers, the connection is lost, or the call is stopped.
 func (in *Inspection) Begin(r live.Request) (Call, error) {
@@ -161,6 +181,12 @@ func (in *Inspection) Begin(r live.Request) (Call, error) {
 	}
 	if r.Timeout == 0 {
 		r.Timeout = in.config.CallTimeout
+	}
+	switch support := in.TaskSupport(r.Server, r.Kind, r.Key); {
+	case support == conversation.TaskRequired:
+		r.AsTask = true
+	case r.AsTask && support == conversation.TaskForbidden:
+		return Call{}, fmt.Errorf("%w: %s", ErrNoTask, wording.Quoted(r.Key))
 	}
 	begun := in.calls.Begin(conn, r)
 	if flow, err := in.SignIn(r.Server); err == nil && flow != nil {

@@ -12,6 +12,7 @@ import (
 func (in *Inspection) Facts(q live.Question) fault.Facts {
 	facts := fault.Facts{
 		Via: q.Via, Method: q.Method, Request: q.Request, ID: q.ID, Key: q.Key,
+		OfTask: q.TaskID != "" || q.Via == elicit.InTask,
 	}
 	if q.Request == nil {
 		facts.Honest = conversation.Suggestion(q.Method)

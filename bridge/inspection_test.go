@@ -204,10 +204,11 @@ func (b *bench) done(number int) (bridge.Call, string) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	if f.Kind == wire.Error {
-		return c, string(f.Message.Error)
+	final := conversation.Final(&f)
+	if final.Kind == wire.Error {
+		return c, string(final.Error)
 	}
-	r, err := conversation.ReadResult(f.Message.Result)
+	r, err := conversation.ReadResult(final.Result)
 	if err != nil {
 		b.Fatal(err)
 	}

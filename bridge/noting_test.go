@@ -3,6 +3,7 @@ package bridge_test
 import (
 	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/logtest"
+	"elicitation-inspector/bridge/mcp"
 	"elicitation-inspector/bridge/wire"
 )
 
@@ -21,6 +22,7 @@ func (b *bench) checkEnds() {
 	for _, f := range frames {
 		switch {
 		case f.Question == 0:
+		case f.MakesTask, mcp.IsTask(f.Method) && f.Method != mcp.MethodTaskResult: // of a task, and not its answer
 		case f.Note != nil && f.Note.Kind == wire.NoteSettled:
 			ends[f.Question] = end{f.Note.State, f.Actor, f.Note.Why}
 		case f.Note != nil && (f.Note.Kind == wire.NoteAnswered || f.Note.Kind == wire.NoteMisbehaved),

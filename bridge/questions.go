@@ -74,6 +74,12 @@ func (in *Inspection) ofQuestion(c candidate) Question {
 	if c.own != nil {
 		q.Server, q.Session, q.Call, q.CallName = c.own.Server, c.own.Session, c.own.Call, c.own.CallName
 		q.Request, q.Handed, q.Left, q.Held, q.Delay = c.own.Request, c.own.Handed, c.own.Left, c.own.Held, c.own.Delay
+		if c.own.TaskID != "" {
+			q.Task = &conversation.QuestionTask{ID: c.own.TaskID, Status: conversation.TaskInputRequired, TTL: -1}
+		}
+		if c.said != nil && c.said.Task != nil {
+			q.Task = c.said.Task
+		}
 		if c.said != nil { // times are those of frames
 			q.AnswerSeq, q.Asked = c.said.AnswerSeq, c.said.Asked
 			if c.said.State != conversation.Pending {

@@ -61,9 +61,11 @@ func respond(s *session.Session, q live.Question) {
 	if s == nil {
 		return
 	}
-	r := session.Response{ID: q.ID, Actor: q.By, Unsent: func() { note(s, q) }}
+	r := session.Response{ID: q.ID, Actor: q.By, Task: q.TaskID, Unsent: func() { note(s, q) }}
 	r.Result, r.Error = q.Response()
-	if q.State != conversation.Answered || q.Reason != "" {
+	if q.TaskID != "" {
+		note(s, q) // the server may fetch the answer later, or never
+	} else if q.State != conversation.Answered || q.Reason != "" {
 		r.Beside = q.EndNote()
 	}
 	s.Respond(r)

@@ -7,6 +7,7 @@ import (
 
 	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/wording"
+	"elicitation-inspector/views/markup"
 )
 
 // ID is the id of the call's element.
@@ -101,6 +102,44 @@ func (c Call) line() (steps []repeated, left int) {
 		steps, left = append(steps[:1:1], steps[over+1:]...), over
 	}
 	return steps, left
+}
+
+// taskLines says how the task of the call stands, and those of its questions.
+func (c Call) taskLines() (lines []string) {
+	if t := c.Task; t != nil {
+		line := wording.Join(" · ", "Task "+markup.Brief(t.ID), string(t.Status), markup.Brief(t.Message))
+		if at, ends := t.Expires(); ends {
+			kept := "kept for " + wording.Duration(t.TTL) + ", until " + at.Format(time.TimeOnly)
+			if !c.State.Over() && time.Now().After(at) {
+				kept = "its ttl of " + wording.Duration(t.TTL) + " has passed"
+			}
+			line = wording.Join(" · ", line, kept)
+		}
+		if t.Polls > 0 {
+			line = wording.Join(" · ", line, "asked "+wording.Count(t.Polls, "time", "times")+t.Polled())
+		}
+		if lines = append(lines, line); t.Problem != "" {
+			lines = append(lines, "The task: "+markup.Brief(t.Problem)+".")
+		}
+	}
+	for _, q := range c.Questions {
+		if q.Task != nil && len(lines) < tasksMost {
+			lines = append(lines, "Question "+strconv.Itoa(q.Number)+" "+taskWords(q.Task))
+		}
+	}
+	return lines
+}
+
+// tasksMost is how many tasks of a call are shown.
+const tasksMost = 20
+
+// taskWords says how a question stands that is a task, as part of a sentence.
+func taskWords(t *conversation.QuestionTask) string {
+	text := "is a task that the server asks about: " + string(t.Status) + ", asked " + wording.Count(t.Polls, "time", "times")
+	if t.Fetches > 0 {
+		text += ", its answer " + wording.Count(t.Fetches, "time", "times")
+	}
+	return text + "."
 }
 
 func (c Call) logged() (n int) {

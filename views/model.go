@@ -104,6 +104,9 @@ type CallForm struct {
 	Form     forms.Form
 	Address  string // query of the page's address while it is on show
 	Timeout  string // seconds, as typed; "" for none
+	Tasks    conversation.TaskSupport
+	AsTask   bool   // it is to be called as a task where it may be
+	TTL      string // of the task, in seconds, as typed; "" to leave it to the server
 	ReadOnly bool   // in a transcript: shows the arguments of the call
 	Call     int    // the call with these arguments, 0 if none
 }

@@ -80,6 +80,14 @@ func (s *Server) callFormView(f callForm, problems []elicit.Problem) views.CallF
 		Form: f.sub.view(argumentsID, f.fields, problems, unwrapped), ReadOnly: s.replay != nil,
 	}
 	form.Form.Trouble = f.trouble
+	form.Tasks = s.in.TaskSupport(f.server.ID, f.item.Kind, f.item.Key)
+	if form.Tasks == conversation.TaskOptional { // as it was called last
+		for _, c := range s.in.Calls() {
+			if c.Request.Server == f.server.ID && c.Request.Kind == f.item.Kind && c.Request.Key == f.item.Key {
+				form.AsTask = c.Request.AsTask
+			}
+		}
+	}
 	return form
 }
 
@@ -216,9 +224,13 @@ func (s *Server) beginCall(c echo.Context, f callForm) error {
 	if err != nil {
 		return err
 	}
+	ttl, err := timeoutOf(c.FormValue("ttl"))
+	if err != nil {
+		return err
+	}
 	request := live.Request{
-		Timeout: timeout,
-		Server:  f.server.ID, Kind: f.item.Kind, Name: f.item.Name, Key: f.item.Key, Arguments: arguments,
+		Timeout: timeout, AsTask: c.FormValue("task") != "", TTL: max(ttl, 0),
+		Server: f.server.ID, Kind: f.item.Kind, Name: f.item.Name, Key: f.item.Key, Arguments: arguments,
 	}
 	switch f.item.Kind {
 	case conversation.Resource:
@@ -348,7 +360,7 @@ func (s *Server) part(c echo.Context, call bridge.Call) error {
 	if err != nil {
 		return err
 	}
-	result, err := conversation.ReadResult(frame.Message.Result)
+	result, err := conversation.ReadResult(conversation.Final(&frame).Result)
 	if err != nil || i < 0 || i >= len(result.Content) {
 		return echo.ErrNotFound
 	}

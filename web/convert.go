@@ -119,6 +119,9 @@ func (s *Server) callView(c bridge.Call) views.Call {
 	if c.Request.Timeout > 0 {
 		v.Form.Timeout = strconv.FormatFloat(c.Request.Timeout.Seconds(), 'f', -1, 64)
 	}
+	if v.Form.AsTask = c.Request.AsTask; c.Request.TTL > 0 {
+		v.Form.TTL = strconv.FormatFloat(c.Request.TTL.Seconds(), 'f', -1, 64)
+	}
 	return v
 }
 
@@ -149,11 +152,12 @@ func (s *Server) resultView(c bridge.Call) *views.Result {
 		out.Failed, out.Failure = true, "The response cannot be read back: "+err.Error()
 		return out
 	}
-	if frame.Kind == wire.Error {
+	frame.Message = conversation.Final(&frame)
+	if frame.Message.Kind == wire.Error {
 		e := conversation.ReadError(frame.Message.Error)
 		out.Failed, out.Error, out.Raw = true, &e, e.Raw
-		if item, err := s.in.Item(c.Request.Server, c.Request.Kind, c.Request.Key); err == nil && e.Code == mcp.CodeMethodNotFound && item.OnlyAsTask {
-			out.Hint = `This tool has to be called as a task: its execution.taskSupport is "required". The inspector calls tools without one.`
+		if item, err := s.in.Item(c.Request.Server, c.Request.Kind, c.Request.Key); err == nil && e.Code == mcp.CodeMethodNotFound && item.Tasks == conversation.TaskRequired && !c.Request.AsTask {
+			out.Hint = `This tool has to be called as a task: its execution.taskSupport is "required". The inspector does so where the server declares "tasks.requests.tools.call".`
 		}
 		return out
 	}

@@ -22,7 +22,7 @@ func TestForbiddenCalls(t *testing.T) {
 		{Kind: conversation.Tool, Key: "reads", ReadOnly: true},
 		{Kind: conversation.Tool, Key: "writes"},
 		{Kind: conversation.Tool, Key: "deletes", Destructive: true},
-		{Kind: conversation.Tool, Key: "runs long", OnlyAsTask: true},
+		{Kind: conversation.Tool, Key: "runs long", Tasks: conversation.TaskRequired},
 		{Kind: conversation.Tool, Key: "takes what cannot be made up", Schema: json.RawMessage(`{"type":"object","properties":{"a":{"not":{}}},"required":["a"]}`)},
 		{Kind: conversation.Prompt, Key: "prompt"},
 		{Kind: conversation.Resource, Key: "file:///a"},

@@ -72,7 +72,9 @@ func (c *Conversation) apply(f *frame) {
 		}
 		i, ok := s.calls[f.Call]
 		guessed := f.Guessed
-		if f.Call == 0 || !ok {
+		if t := c.tasks[taskID{f.Server, f.task, false}]; t != nil && (f.Call == 0 || !ok) {
+			i, ok = t.call, true
+		} else if f.Call == 0 || !ok {
 			var p pending
 			p, guessed, ok = LikelyCall(s.open, func(p pending) bool { return c.calls[p.call].waiting > 0 })
 			i = p.call
@@ -84,10 +86,16 @@ func (c *Conversation) apply(f *frame) {
 		c.add(i, f, kind, nth).guessed = guessed
 		s.asked = append(s.asked, pending{call: i, question: nth, seq: f.Seq, id: wire.IDKey(f.Message.ID)})
 		c.calls[i].waiting++
+	case callTask, questionTask:
+		c.ofTask(f, kind)
 	case answer:
 		e := c.eventOf(f.Pair)
 		if s := c.sessionOf(f); e != nil {
 			c.settled(s, f.Pair)
+			if f.MakesTask {
+				kind = questionTask
+				c.makesTask(f, questionOf{int(e.call), e.question})
+			}
 			c.add(int(e.call), f, kind, e.question)
 		}
 	case faultyAnswer:
@@ -206,6 +214,9 @@ func (c *Conversation) responded(s *session, f *frame) {
 	s.open = slices.DeleteFunc(s.open, func(p pending) bool { return p.seq == f.Pair })
 	if f.Duplicate || !f.input.wanted {
 		c.add(i, f, response, 0)
+		if f.MakesTask && !f.Duplicate {
+			c.makesTask(f, questionOf{call: i})
+		}
 		return
 	}
 	first := uint32(0)

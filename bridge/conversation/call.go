@@ -27,6 +27,8 @@ type Call struct {
 	Rounds    []Round
 	Questions []*Question // immutable: a change replaces the element
 
+	Task *CallTask // that its request became, immutable; nil for none
+
 	State State
 	// Result and Error hold the response of the last round. Both are nil if no
 	// response came or it is an input-required result.
@@ -130,6 +132,7 @@ const (
 	StepList      StepKind = "list"  // a list of tools, prompts or resources changed
 	StepStray     StepKind = "stray" // a response that matches no request
 	StepRetry     StepKind = "retry"
+	StepTask      StepKind = "task" // the call or a question became a task, or its status changed
 	StepResult    StepKind = "result"
 	StepToolError StepKind = "tool-error" // a result with isError
 	StepError     StepKind = "error"

@@ -49,9 +49,7 @@ type Item struct {
 	// Schema describes the arguments: the exact inputSchema of a tool, or a schema made
 	// from a prompt's arguments or a template's variables.
 	Schema json.RawMessage
-	// OnlyAsTask is set for a tool that can only be called as a task (specification
-	// 2025-11-25, Tasks, Tool-Level Negotiation).
-	OnlyAsTask bool
+	Tasks  TaskSupport // of a tool
 	// ReadOnly and Destructive are a tool's annotations readOnlyHint and
 	// destructiveHint where they say true.
 	ReadOnly, Destructive bool
@@ -153,7 +151,7 @@ func (l List) item(raw json.RawMessage) (Item, error) {
 	case Tool:
 		i.Schema = e.Schema
 		i.Title = cmp.Or(e.Title, rawjson.Text(rawjson.Member(e.Annotations, "title")))
-		i.OnlyAsTask = rawjson.Text(rawjson.Member(e.Execution, "taskSupport")) == "required"
+		i.Tasks = taskSupport(e.Execution)
 		i.ReadOnly = string(rawjson.Member(e.Annotations, "readOnlyHint")) == "true"
 		i.Destructive = string(rawjson.Member(e.Annotations, "destructiveHint")) == "true"
 	case Prompt:

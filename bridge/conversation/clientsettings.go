@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"elicitation-inspector/bridge/mcp"
+	"elicitation-inspector/bridge/rawjson"
 )
 
 // ClientSettings define how the client presents itself to a server. A change takes effect at
@@ -21,6 +22,9 @@ type ClientSettings struct {
 	// Sampling and Roots declare these capabilities. The person then answers their
 	// requests like questions.
 	Sampling, Roots bool
+	// NoTasks leaves undeclared that elicitations are taken as tasks (2025-11-25), and that
+	// calls may be answered with tasks (extension of 2026-07-28).
+	NoTasks bool
 	// NoLogs asks for no log messages; otherwise the client asks for all of them.
 	NoLogs bool
 }
@@ -71,12 +75,13 @@ func ParseClientSettings(protocol, elicitation string) (ClientSettings, error) {
 		}
 		s.Protocol = protocol
 	}
+	elicitation, s.NoTasks = strings.CutSuffix(elicitation, ",no-tasks")
 	if elicitation == "url,form" {
 		elicitation = string(DeclareBoth)
 	}
 	s.Elicitation = DeclaredElicitation(elicitation)
 	if elicitation != "" && !slices.Contains(DeclaredElicitations(), s.Elicitation) {
-		return ClientSettings{}, fmt.Errorf("unknown elicitation capability %q: want form,url, form, url, empty or none", elicitation)
+		return ClientSettings{}, fmt.Errorf("unknown elicitation capability %q: want form,url, form, url, empty or none, and after it ,no-tasks to declare no tasks", elicitation)
 	}
 	return s, nil
 }
@@ -84,6 +89,7 @@ func ParseClientSettings(protocol, elicitation string) (ClientSettings, error) {
 // ClientSettingsOf returns the settings under which a client declares d.
 func ClientSettingsOf(d *Declared) ClientSettings {
 	s := ClientSettings{Elicitation: DeclareNone, Sampling: d.Sampling != nil, Roots: d.Roots != nil}
+	s.NoTasks = d.Tasks == nil && rawjson.Member(d.Extensions, mcp.TasksExtension) == nil
 	var modes map[string]json.RawMessage
 	if d.Elicitation == nil || json.Unmarshal(d.Elicitation, &modes) != nil || modes == nil {
 		return s
@@ -128,6 +134,16 @@ func (s ClientSettings) Declared() string {
 	default:
 		return ""
 	}
+}
+
+// DeclaredTasks is the capability tasks that a client of 2025-11-25 declares, as JSON:
+// the server may send elicitations as tasks, and list and cancel them.
+const DeclaredTasks = `{"list":{},"cancel":{},"requests":{"elicitation":{"create":{}}}}`
+
+// TakesTasks reports whether the client declares in this revision that it takes
+// elicitations as tasks.
+func (s ClientSettings) TakesTasks(revision string) bool {
+	return revision == mcp.Revision20251125 && !s.NoTasks && s.Declares() != DeclareNone
 }
 
 // Allows reports whether the declaration allows a question in the given mode. The empty

@@ -49,6 +49,7 @@ type Conversation struct {
 	servers  []*Server
 	waiting  map[string][]retry   // calls that wait for their next round, by server
 	urls     map[urlID]questionOf // the latest question for each
+	tasks    map[taskID]*taskOf
 
 	callNumbers, questionNumbers numbers
 }
@@ -114,6 +115,7 @@ func New(l *wire.Log) *Conversation {
 		log: l, turn: make(chan struct{}, 1), watched: make(map[int]*reduction), events: make([]event, 1),
 		strays: make(map[uint32]uint32), numbered: make(map[uint32]uint32),
 		sessions: make(map[connection]*session), waiting: make(map[string][]retry), urls: make(map[urlID]questionOf),
+		tasks: make(map[taskID]*taskOf),
 	}
 }
 
@@ -189,6 +191,7 @@ type frame struct {
 	answers       []string // of a request: the keys of inputResponses
 	about         int64    // of a cancellation, or of progress: the frame of the request
 	elicitationID string   // of a question that is a request, and of its completion
+	task          string   // id of the task that it is about or makes, or that a question belongs to
 }
 
 // read reads from a frame's bytes what is needed to find its call; most frames need
@@ -202,6 +205,8 @@ func (c *Conversation) read(f *frame) (err error) {
 	}
 	params := f.Message.Params
 	switch kind := kindOf(&f.Frame); {
+	case kind == callTask || kind == questionTask || f.MakesTask:
+		err = c.readTask(f)
 	case kind == response && mcp.AsksForInput(f.Method), kind == listQuestions:
 		revision := ""
 		if s := c.sessions[connection{f.Server, f.Session}]; s != nil {
@@ -220,8 +225,9 @@ func (c *Conversation) read(f *frame) (err error) {
 	case kind == progress:
 		token := string(plain(rawjson.Member(params, "progressToken")))
 		f.about, err = c.requestOf(f, func(p *pending) bool { return p.token == token })
-	case kind == urlDone, kind == question && f.Method == mcp.MethodElicit:
+	case kind == urlDone, kind == question:
 		f.elicitationID = rawjson.Text(rawjson.Member(params, "elicitationId"))
+		f.task = RelatedTaskID(params)
 	case kind == request && mcp.AsksForInput(f.Method):
 		f.name, f.arguments = target(f.Method, params)
 		f.input.state = rawjson.Member(params, "requestState")
@@ -237,12 +243,16 @@ func (c *Conversation) needsBytes(f *wire.Frame) bool {
 		return false
 	}
 	switch kindOf(f) {
+	case callTask, questionTask:
+		return true
+	case answer:
+		return f.MakesTask
 	case note:
 		return f.Call+f.Question == 0 // it concerns the whole connection
 	case request:
 		return isHandshake(f.Method) || f.Call == 0 && mcp.AsksForInput(f.Method) && len(c.waiting[f.Server]) > 0
 	case response:
-		return isHandshake(f.Method) || mcp.AsksForInput(f.Method) && (f.AsksInput || f.Kind == wire.Error)
+		return isHandshake(f.Method) || mcp.AsksForInput(f.Method) && (f.AsksInput || f.MakesTask || f.Kind == wire.Error)
 	case progress:
 		return f.Call == 0
 	case listQuestions, question, stopped, cancelled, urlDone:

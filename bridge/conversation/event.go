@@ -40,6 +40,8 @@ const (
 	stopped                 // the client cancels a request
 	cancelled               // the server cancels a question
 	urlDone                 // notifications/elicitation/complete
+	callTask                // about the task at the server that the call became
+	questionTask            // about the task of the client's that a question is
 	listChanged
 	logMessage
 	progress
@@ -56,6 +58,8 @@ func kindOf(f *wire.Frame) eventKind {
 		return noEvent
 	case f.Dir == wire.Meta && f.Pair == 0:
 		return note
+	case mcp.IsTask(f.Method) || mcp.TellsTask(f.Method):
+		return aboutTask(f)
 	case f.Kind == wire.Request && out:
 		return request
 	case f.Kind == wire.Request && mcp.IsInput(f.Method):

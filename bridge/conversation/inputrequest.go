@@ -22,9 +22,10 @@ type InputRequest struct {
 	CallName string
 	Request  *elicit.Request // nil if Method is not elicitation/create or the params cannot be read
 
-	ID   json.RawMessage // the exact JSON-RPC id, if the server sent a request
-	Lost bool            // a later input request has the same key, and only the last counts
-	Mute bool            // no response can be sent
+	ID     json.RawMessage // the exact JSON-RPC id, if the server sent a request
+	Lost   bool            // a later input request has the same key, and only the last counts
+	Mute   bool            // no response can be sent
+	TaskID string          // id of the client's task that the question is; "" if it is none
 
 	Refusal *CapabilityRefusal // why the person is not asked; nil if the person is asked
 }

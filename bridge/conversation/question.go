@@ -55,6 +55,8 @@ type Question struct {
 	Answer      json.RawMessage // the result that went back; nil if there is none
 	Error       json.RawMessage // the error that went back instead of a result
 
+	Task *QuestionTask // of the client's that the question is; nil for none
+
 	Asked, Ended        time.Time // Ended is zero while it is pending
 	AskedSeq, AnswerSeq int64     // frames; AnswerSeq is 0 without an answer or next round
 	SaidSeq             int64     // the note of an answer that is not sent, or not yet; 0 for none

@@ -324,9 +324,9 @@ func (c *Conversation) feed(ctx context.Context, r *reduction, items []item, how
 // and its time, and a question and its answer each need the other.
 func (c *Conversation) keepsContext(e *event, how Reading) bool {
 	switch e.kind {
-	case request, response, inputRequired, listQuestions, note, stopped, cancelled:
+	case request, response, inputRequired, callTask, listQuestions, note, stopped, cancelled:
 		return true
-	case question, serverRequest, answer, faultyAnswer:
+	case question, questionTask, serverRequest, answer, faultyAnswer:
 		pair := c.log.Head(int64(e.seq)).Pair
 		return pair != 0 && how.chosen(pair)
 	}

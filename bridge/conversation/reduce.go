@@ -28,15 +28,16 @@ type reduction struct {
 	letGo   int   // how many questions had their Params and Answer dropped
 
 	begun       bool
-	shown       bool      // the frame being applied is chosen
-	clock       time.Time // latest time of the frames
-	alive       int64     // last frame that the server sent, or that began a round
-	last        int64     // last frame that was applied
-	latestEvent uint32    // index in Conversation.events of the last event that was applied
-	opened      int       // index of the first question that the latest response asked
-	reports     int       // progress notifications
-	revision    string    // of its session, "" if unknown
-	ended       bool      // a note says how the call ended; later responses change nothing
+	shown       bool            // the frame being applied is chosen
+	clock       time.Time       // latest time of the frames
+	alive       int64           // last frame that the server sent, or that began a round
+	last        int64           // last frame that was applied
+	latestEvent uint32          // index in Conversation.events of the last event that was applied
+	opened      int             // index of the first question that the latest response asked
+	reports     int             // progress notifications
+	taskInputs  map[string]bool // keys of the input requests of its task
+	revision    string          // of its session, "" if unknown
+	ended       bool            // a note says how the call ended; later responses change nothing
 }
 
 func newReduction(place int) *reduction { return &reduction{call: Call{Place: place}} }
@@ -103,6 +104,10 @@ func (r *reduction) apply(f *wire.Frame, e item) {
 		r.ask(f, 0, e)
 	case question:
 		r.question(f, e)
+	case callTask:
+		r.callTask(f, e)
+	case questionTask:
+		r.questionTask(f, e)
 	case answer:
 		r.answer(f, e)
 	case faultyAnswer: // a note settles its question
@@ -277,6 +282,8 @@ func (r *reduction) response(f *wire.Frame, e item) {
 		c.State, c.ResultSeq = Waiting, 0
 	case e.kind == inputRequired:
 		c.State, c.Error = Waiting, r.part(f.Message.Error)
+	case f.MakesTask:
+		r.becameTask(f)
 	default:
 		r.over(f)
 	}

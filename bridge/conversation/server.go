@@ -37,6 +37,14 @@ type Presented struct {
 	Name, Title, Version string
 	Instructions         string
 	Capabilities         []string // in words
+	Tasks                ServerTasks
+}
+
+// ServerTasks is what a server declares of tasks (specification 2025-11-25, Tasks, Server
+// Capabilities).
+type ServerTasks struct {
+	Calls  bool // tools can be called as tasks
+	Cancel bool // tasks/cancel is accepted
 }
 
 // Handshake records how a client and a server agreed on a revision.
@@ -65,6 +73,8 @@ type Declared struct {
 	Elicitation json.RawMessage `json:"elicitation"`
 	Sampling    json.RawMessage `json:"sampling"`
 	Roots       json.RawMessage `json:"roots"`
+	Tasks       json.RawMessage `json:"tasks"`      // 2025-11-25
+	Extensions  json.RawMessage `json:"extensions"` // since 2026-07-28
 }
 
 // Bounds on what is kept of servers: the first serversMost are kept one by one, all
@@ -182,7 +192,12 @@ func ReadPresented(result json.RawMessage) (v Presented, protocol string, err er
 		_ = json.Unmarshal(p.Meta.Server, &p.Server)
 	}
 	v.Name, v.Title, v.Version, v.Instructions = p.Server.Name, p.Server.Title, p.Server.Version, p.Instructions
-	for _, name := range []string{"tools", "prompts", "resources", "completions", "logging"} {
+	tasks := p.Capabilities["tasks"]
+	v.Tasks = ServerTasks{
+		Calls:  rawjson.Member(tasks, "requests", "tools", "call") != nil,
+		Cancel: rawjson.Member(tasks, "cancel") != nil,
+	}
+	for _, name := range []string{"tools", "prompts", "resources", "completions", "logging", "tasks"} {
 		if p.Capabilities[name] == nil {
 			continue
 		}

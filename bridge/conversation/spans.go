@@ -75,6 +75,9 @@ func (c *Call) Spans() []Span {
 	for _, r := range c.Rounds {
 		add(withServing, r.Began, r.Ended)
 	}
+	if c.Task != nil {
+		add(withServing, c.Task.Since, c.Ended)
+	}
 	for _, q := range c.Questions {
 		switch {
 		case !q.Personal():
@@ -156,6 +159,9 @@ func lastEnd(c *Call) time.Time {
 	}
 	for _, r := range c.Rounds {
 		later(r.Ended)
+	}
+	if c.Task != nil {
+		later(c.Ended)
 	}
 	for _, q := range c.Questions {
 		if len(c.Rounds) == 0 || q.Via != elicit.ByRequest || q.State != Pending {

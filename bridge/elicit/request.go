@@ -81,6 +81,7 @@ const (
 	ByRequest Via = iota // a request elicitation/create of its own
 	InRound              // one of the inputRequests of an input-required result
 	InError              // one of the elicitations of error -32042
+	InTask               // one of the inputRequests of a task (extension tasks of 2026-07-28)
 )
 
 // Asked is one request for input from the server, in any of the messages that [Via]
@@ -95,22 +96,18 @@ type Asked struct {
 }
 
 // AskedIn lists what a message asks of the client, in order: a request asks one thing, an
-// input-required result its inputRequests, and error -32042 its elicitations. Any other
-// response asks nothing.
+// input-required result or task its inputRequests, and error -32042 its elicitations. Any
+// other message asks nothing.
 func AskedIn(m wire.Message) (list []Asked) {
 	switch m.Kind {
 	case wire.Request:
 		return []Asked{{Method: m.Method, Params: m.Params, Pointer: "/params", MethodPointer: "/method", Via: ByRequest}}
 	case wire.Result:
-		if rawjson.Text(rawjson.Member(m.Result, "resultType")) != "input_required" {
-			return nil
-		}
-		for key, request := range rawjson.Members(rawjson.Member(m.Result, "inputRequests")) {
-			at := rawjson.PointerTo("/result/inputRequests", key)
-			list = append(list, Asked{
-				Key: key, Method: rawjson.Text(rawjson.Member(request, "method")), Params: rawjson.Member(request, "params"),
-				Pointer: at + "/params", MethodPointer: at + "/method", Via: InRound,
-			})
+		switch inputRequired := "input_required"; {
+		case rawjson.Text(rawjson.Member(m.Result, "resultType")) == inputRequired:
+			return inputRequests(m.Result, InRound)
+		case rawjson.Text(rawjson.Member(m.Result, "status")) == inputRequired && rawjson.Member(m.Result, "taskId") != nil:
+			return inputRequests(m.Result, InTask)
 		}
 	case wire.Error:
 		var code float64
@@ -121,6 +118,17 @@ func AskedIn(m wire.Message) (list []Asked) {
 			at := fmt.Sprintf("/error/data/elicitations/%d", i)
 			list = append(list, Asked{Method: mcp.MethodElicit, Params: params, Pointer: at, MethodPointer: at, Via: InError})
 		}
+	}
+	return list
+}
+
+func inputRequests(result json.RawMessage, via Via) (list []Asked) {
+	for key, request := range rawjson.Members(rawjson.Member(result, "inputRequests")) {
+		at := rawjson.PointerTo("/result/inputRequests", key)
+		list = append(list, Asked{
+			Key: key, Method: rawjson.Text(rawjson.Member(request, "method")), Params: rawjson.Member(request, "params"),
+			Pointer: at + "/params", MethodPointer: at + "/method", Via: via,
+		})
 	}
 	return list
 }

@@ -75,6 +75,7 @@ type Facts struct {
 	Earlier   json.RawMessage // a different requestState of an earlier round of the call; nil for none
 	Tool      string          // name or URI that the call requests
 	Others    []string        // other names or URIs that can be requested in the same way
+	OfTask    bool            // a task asks, or the question is one: no fault knows how to answer it
 	Honest    json.RawMessage // a valid result, if the question is not an elicitation
 }
 
@@ -173,7 +174,7 @@ func For(facts Facts) []Fault {
 // fits and is not about a field.
 func (e entry) about(facts *Facts) []string {
 	switch {
-	case !e.fits(facts):
+	case facts.OfTask || !e.fits(facts):
 		return nil
 	case e.fields == nil:
 		return []string{""}
@@ -227,6 +228,8 @@ func (e entry) needs(facts *Facts) string {
 		return e.fits(&other)
 	}
 	switch {
+	case facts.OfTask:
+		return "none fits a question of a task, or one that is a task"
 	case e.fields != nil && facts.form() && e.fits(facts):
 		return "none of its fields has such a limit"
 	case probe(func(f *Facts) { f.Via, f.InCall = elicit.ByRequest, true }):

@@ -25,6 +25,8 @@ type Call struct {
 	Key       string // a tool's or prompt's name, a resource's URI
 	Arguments json.RawMessage
 	Timeout   time.Duration // limit of the server's own time; 0 for the session's
+	AsTask    bool          // call a tool as a task, which it may be (live.Request)
+	TTL       time.Duration // of the task; 0 to leave it to the server
 	Scripts   []*script.Script
 	Expect    *script.Outcome
 	Judge     bool // return findings
@@ -101,11 +103,15 @@ func (s *Session) CallTogether(ctx context.Context, c Call, times int) ([]Outcom
 		limited, done = context.WithTimeoutCause(ctx, c.Timeout, errTimeout)
 	}
 	defer done()
+	if server, err := s.Server(); err == nil && server.Info.Tasks.Calls && c.Kind == conversation.Tool && !s.config.NoLists {
+		_, _ = s.Catalog(ctx) // says whether the tool is called as a task; an error is said by the call
+	}
 	out, problems := make([]Outcome, times), make([]error, times)
 	var making sync.WaitGroup
 	for i := range out {
 		began, err := s.in.Begin(live.Request{
 			Server: s.server, Kind: c.Kind, Name: c.Key, Key: c.Key, Arguments: c.Arguments, Timeout: c.Timeout,
+			AsTask: c.AsTask, TTL: c.TTL,
 		})
 		if err != nil {
 			problems[i] = fmt.Errorf("%w: %w", ErrConnect, err)
@@ -225,8 +231,9 @@ func (s *Session) read(out *Outcome, call bridge.Call) error {
 	if err != nil {
 		return fmt.Errorf("reading the response: %w", err)
 	}
-	if out.Error = f.Message.Error; call.Failure == "" {
-		out.Result = f.Message.Result
+	final := conversation.Final(&f)
+	if out.Error = final.Error; call.Failure == "" {
+		out.Result = final.Result
 	}
 	return nil
 }

@@ -195,7 +195,7 @@ func (s *session) judgeResponse(f *wire.Frame, r *request) []elicit.Asked {
 	if r.revision != "" {
 		s.find(0, "/result", Result(f.Message.Result, f.Method, r.revision))
 	}
-	if r.revision < mcp.Revision20260728 {
+	if r.revision < mcp.Revision20260728 || f.Method == mcp.MethodGetTask && f.Question == 0 { // a task repeats what it asks
 		return nil
 	}
 	return elicit.AskedIn(f.Message)

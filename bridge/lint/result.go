@@ -37,6 +37,8 @@ func Result(result json.RawMessage, method, revision string) []Finding {
 		l.find("result-type-missing", "", "Since 2026-07-28 every result says what it is; this one has no resultType.")
 	case t != rawjson.String:
 		l.find("result-type-missing", "/resultType", "The resultType is %s, not a string.", wording.WithArticle(t))
+	case kind == "task" && method == mcp.MethodCallTool:
+		return l.findings // see the extension tasks
 	case kind != "complete":
 		l.find("result-type-unknown", "/resultType", "The protocol has no resultType %s. Unless an extension that both sides declare brings it, clients have to take the result as invalid.", wording.Quoted(kind))
 		return l.findings

@@ -39,6 +39,8 @@ type call struct {
 	idle     int                // consecutive rounds without questions; used by the loop only
 	states   []json.RawMessage  // requestState of the first round and of the latest two
 	restarts bool               // the call goes on in a new session; used by the loop only
+	task     string             // id of the task that its request became; "" for none
+	updated  map[int]bool       // questions of the task whose answers were sent with tasks/update
 }
 
 // next holds the parts of a follow-up request that the first request does not have:
@@ -57,6 +59,7 @@ type ending struct {
 	why     string            // the reason of the failure; "" if there is a result
 	despite bool              // the reason also counts if an error response came, because the error does not say it
 	told    session.TakenBack // the reason of the cancellation sent to the server; "" for no cancellation
+	cancels bool              // the task of the call is cancelled at the server
 	reply   session.Reply     // the response that ended the call; its Seq is 0 if there is none
 }
 
@@ -93,10 +96,13 @@ func (c *call) converse(with next) *ending {
 	for round := 1; ; round++ {
 		reply, err := c.conn.RoundTrip(c.ctx, session.Request{
 			Call: c.Number, Round: round, Kind: c.Request.Kind, Key: cmp.Or(with.tool, c.Request.Key), Arguments: c.Request.Arguments,
-			Responses: with.responses, State: with.state, Actor: with.actor, Spoilt: with.spoilt,
+			Responses: with.responses, State: with.state, Task: c.Request.taskMember(), Actor: with.actor, Spoilt: with.spoilt,
 		})
 		if err != nil {
 			return failed("%v", err)
+		}
+		if c.createdTask(reply) != nil {
+			return c.follow(reply, round)
 		}
 		c.waiting(true)
 		more, end := c.wanted(reply, round)
@@ -208,10 +214,19 @@ func (c *call) finish(end ending) {
 	if end.despite || end.reply.Message.Kind != wire.Error { // otherwise the error response says why
 		c.Failure = end.why
 	}
+	task := c.task
+	if task == "" || end.told == "" && !end.cancels {
+		task = ""
+	} else if !c.conn.CanCancelTasks() {
+		task, c.Failure = "", wording.Join("; ", c.Failure, "the server's task goes on, because it has not declared tasks.cancel")
+	}
 	c.calls.mu.Unlock()
 
 	if end.told != "" {
 		c.stop(end.told)
+	}
+	if task != "" {
+		c.calls.spawn(func() { c.cancelTask(task) })
 	}
 	c.stop(nil)
 	c.withdraw()

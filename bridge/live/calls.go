@@ -22,6 +22,12 @@ import (
 type Connection interface {
 	// RoundTrip sends one request and returns its response.
 	RoundTrip(context.Context, session.Request) (session.Reply, error)
+	// AskTask sends a request about a task of a call, and returns its response.
+	AskTask(context.Context, session.TaskRequest) (session.Reply, error)
+	// TaskTold receives when the server has sent a notification about a task.
+	TaskTold(id string) <-chan struct{}
+	// CanCancelTasks reports whether the server accepts tasks/cancel.
+	CanCancelTasks() bool
 	// Judge parses an input request, and refuses it if the person cannot be asked.
 	Judge(*conversation.InputRequest)
 	// Overtaken reports whether the server has already reported that a URL is done.
@@ -78,9 +84,27 @@ type Request struct {
 	// Timeout limits the call, without the time in which its questions wait for a person.
 	// 0 means the default, a negative value no limit.
 	Timeout time.Duration
+	// AsTask has the tool called as a task (specification 2025-11-25, Tasks), which the
+	// server keeps for TTL, or as long as it likes if that is 0.
+	AsTask bool
+	TTL    time.Duration
+	// Each sends each answer to a question of a task as it is given, instead of all
+	// together (extension tasks of 2026-07-28).
+	Each bool
 	// AnsweredAs is the number of an earlier call whose answers the questions of this one
 	// get; 0 for none.
 	AnsweredAs int
+}
+
+// taskMember returns the member task of the request; nil for none.
+func (r Request) taskMember() json.RawMessage {
+	switch {
+	case !r.AsTask:
+		return nil
+	case r.TTL == 0:
+		return json.RawMessage("{}")
+	}
+	return fmt.Appendf(nil, `{"ttl":%d}`, r.TTL.Milliseconds())
 }
 
 // Call is the state of a call that its loop knows before the log has it. The rest is in
@@ -99,7 +123,7 @@ type Call struct {
 func (c *call) view(now time.Time) Call {
 	out := c.Call
 	out.Repeats = c.repeat != nil
-	if c.round.via == elicit.InRound && c.round.open > 0 {
+	if (c.round.via == elicit.InRound || c.round.via == elicit.InTask) && c.round.open > 0 {
 		out.Asks, out.Open = len(c.round.asked), c.round.open
 	}
 	w := &c.clock
@@ -191,7 +215,7 @@ func (cs *Calls) begin(conn Connection, r Request, first next) Call {
 	ctx, stop := context.WithCancelCause(conn.Context())
 	c := &call{
 		Call: Call{Request: r, Started: time.Now()}, calls: cs, conn: conn, session: conn.ID(),
-		ctx: ctx, stop: stop, woken: make(chan struct{}, 1), consents: map[consent]string{}, clocked: map[int]bool{},
+		ctx: ctx, stop: stop, woken: make(chan struct{}, 1), consents: map[consent]string{}, clocked: map[int]bool{}, updated: map[int]bool{},
 	}
 	cs.mu.Lock()
 	cs.last++
@@ -255,6 +279,12 @@ func (r Request) CommandLine(server string) string {
 	words = append(words, wording.ShellWord(r.Key))
 	if args := string(r.Arguments); args != "" && args != "{}" {
 		words = append(words, "--args", wording.ShellWord(args))
+	}
+	if r.AsTask {
+		words = append(words, "--task")
+	}
+	if r.TTL > 0 {
+		words = append(words, "--ttl", r.TTL.String())
 	}
 	if server != "" {
 		words = append(words, server)

@@ -58,18 +58,25 @@ func requestsOf(asked []elicit.Asked, round int, r session.Reply) []conversation
 // person cannot be asked.
 func (c *call) put(requests []conversation.InputRequest, number int) {
 	in := c.calls.inbox
-	fresh := round{number: number, open: len(requests), questions: map[int]*Question{}, noted: map[int]conversation.Completion{}}
 	questions := make([]Question, len(requests))
 	for i, r := range requests {
-		fresh.via = r.Via
 		r.Call, r.CallName = c.Number, c.Request.Name
 		c.conn.Judge(&r)
 		questions[i] = Question{InputRequest: r}
-		fresh.asked = append(fresh.asked, questions[i].Number)
-		fresh.questions[questions[i].Number] = new(Question)
 	}
 	running := false
-	c.set(func() { c.round, running = fresh, c.over == conversation.Running })
+	c.set(func() {
+		if c.round.via != elicit.InTask { // the questions of a task do not replace each other
+			c.round = round{number: number, questions: map[int]*Question{}, noted: map[int]conversation.Completion{}}
+		}
+		for _, q := range questions {
+			c.round.via = q.Via
+			c.round.asked = append(c.round.asked, q.Number)
+			c.round.questions[q.Number] = new(Question)
+			c.round.open++
+		}
+		running = c.over == conversation.Running
+	})
 	for _, q := range questions {
 		by := c.consented(&q)
 		switch {

@@ -38,8 +38,27 @@ const (
 	MethodPing      = "ping" // up to 2025-11-25
 )
 
+// Requests about a task, by the side that asked for the work. 2025-11-25 has them in both
+// directions (Tasks); since 2026-07-28 the extension [TasksExtension] has them for clients.
+const (
+	MethodGetTask    = "tasks/get"
+	MethodTaskResult = "tasks/result" // 2025-11-25 only
+	MethodListTasks  = "tasks/list"   // 2025-11-25 only
+	MethodUpdateTask = "tasks/update" // since 2026-07-28
+	MethodCancelTask = "tasks/cancel"
+)
+
+// TasksExtension is the name of the tasks extension of 2026-07-28 in the capabilities.
+const TasksExtension = "io.modelcontextprotocol/tasks"
+
+// RelatedTask is the key in _meta that names the task of a message (specification
+// 2025-11-25, Tasks, Related Task Metadata).
+const RelatedTask = "io.modelcontextprotocol/related-task"
+
 // Notifications.
 const (
+	NotificationTaskStatus       = "notifications/tasks/status" // 2025-11-25 only
+	NotificationTask             = "notifications/tasks"        // since 2026-07-28
 	NotificationInitialized      = "notifications/initialized"
 	NotificationCancelled        = "notifications/cancelled"
 	NotificationProgress         = "notifications/progress"
@@ -77,6 +96,20 @@ func IsList(method string) bool {
 		return true
 	}
 	return false
+}
+
+// IsTask reports whether requests of this method are about a task.
+func IsTask(method string) bool {
+	switch method {
+	case MethodGetTask, MethodTaskResult, MethodListTasks, MethodUpdateTask, MethodCancelTask:
+		return true
+	}
+	return false
+}
+
+// TellsTask reports whether notifications of this method carry the status of a task.
+func TellsTask(method string) bool {
+	return method == NotificationTaskStatus || method == NotificationTask
 }
 
 // AsksForInput reports whether requests of this method may be answered with an

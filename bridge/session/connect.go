@@ -130,6 +130,7 @@ func (s *Session) client(settings conversation.ClientSettings) *sdk.Client {
 		MultiRoundTrip: &sdk.MultiRoundTripOptions{Disabled: true},
 		Logger:         s.Logger,
 	})
+	addTaskMethods(c)
 	c.AddReceivingMiddleware(s.undeclared)
 	c.AddSendingMiddleware(exactParams, s.probing)
 	return c
@@ -146,6 +147,9 @@ func capabilities(s conversation.ClientSettings) *sdk.ClientCapabilities {
 	}
 	if declares == conversation.DeclareBoth || declares == conversation.DeclareURL {
 		c.Elicitation.URL = &sdk.URLElicitationCapabilities{}
+	}
+	if !s.NoTasks {
+		c.AddExtension(mcp.TasksExtension, nil) // for 2026-07-28; see declaringTasks
 	}
 	if s.Sampling {
 		c.Sampling = &sdk.SamplingCapabilities{}

@@ -198,7 +198,8 @@ func (s *Session) sendPrepared(ctx context.Context, out transport.Outgoing) {
 }
 
 // outgoingFor returns what is sent in place of a message from the SDK: prepared bytes
-// of a fault, a spoilt request, a reworded cancellation, or the message itself.
+// of a fault, a spoilt request, a reworded cancellation, an initialize request that
+// declares tasks, or the message itself.
 func (s *Session) outgoingFor(raw []byte) transport.Outgoing {
 	if start := []byte(`{"jsonrpc":"2.0","id":"` + tokenFault); bytes.HasPrefix(raw, start) {
 		token, _, _ := bytes.Cut(raw[len(start):], []byte{'"'})
@@ -209,7 +210,7 @@ func (s *Session) outgoingFor(raw []byte) transport.Outgoing {
 	if out, spoilt := s.spoil(raw); spoilt {
 		return out
 	}
-	return transport.Outgoing{Frame: wire.Frame{Raw: s.reworded(raw)}}
+	return transport.Outgoing{Frame: wire.Frame{Raw: s.declaringTasks(s.reworded(raw))}}
 }
 
 // Spoilt describes how a request of a call is deliberately wrong.

@@ -50,10 +50,14 @@ func (b belongs) sure() int {
 	return b.call
 }
 
-// attribute finds the call that a message from the server belongs to: the call whose
-// POST carried the message, else by [conversation.LikelyCall], since stdio and the GET
-// stream do not tell which of several calls it is.
-func (s *Session) attribute(related json.RawMessage) belongs {
+// attribute finds the call that a message from the server belongs to: the call of the task
+// that the message names, else the call whose POST carried the message, else by
+// [conversation.LikelyCall], since stdio and the GET stream do not tell which of several
+// calls it is.
+func (s *Session) attribute(m wire.Message, related json.RawMessage) belongs {
+	if b, is := s.ofTask(m.Params); is {
+		return b
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if related != nil {
@@ -71,6 +75,10 @@ func (s *Session) attribute(related json.RawMessage) belongs {
 
 func (s *Session) receivedRequest(u transport.Unit, f wire.Frame) []byte {
 	m, modern := u.Message, s.modern()
+	if mcp.IsTask(m.Method) && s.Settings.TakesTasks(s.Revision()) {
+		s.askedOfTask(m, f)
+		return nil
+	}
 	asks := s.Settings.AsksPerson(m.Method) || modern && mcp.IsInput(m.Method)
 	if !asks && !modern {
 		s.mu.Lock()
@@ -81,7 +89,7 @@ func (s *Session) receivedRequest(u transport.Unit, f wire.Frame) []byte {
 		s.Log.Append(f)
 		return u.Raw
 	}
-	b := s.attribute(u.Related)
+	b := s.attribute(u.Message, u.Related)
 	if asks {
 		s.ask(u, f, b)
 	} else {
@@ -123,9 +131,21 @@ func (s *Session) ask(u transport.Unit, f wire.Frame, b belongs) {
 		r.Mute, r.Refusal = true, &conversation.CapabilityRefusal{Code: mcp.CodeInvalidRequest, Message: "its id is that of an earlier request which still waits, so that nothing can answer it"}
 	}
 	s.Settings.Judge(&r, s.Revision())
+	var task *questionTask
+	if r.Refusal == nil {
+		if task, r.Refusal = s.taskOf(&r); task != nil {
+			r.TaskID = task.id
+		}
+	}
+	s.mu.Lock()
+	in.about = task
+	s.mu.Unlock()
 	f.Question, f.Call, f.Round, f.Guessed = number, b.call, b.round, b.guessed
 	f = s.Log.Append(f)
 	r.AskedSeq, r.Asked = f.Seq, f.Time
+	if task != nil {
+		s.announce(r.ID, task)
+	}
 	s.owner.Asked(s, r)
 	s.mu.Lock()
 	cancelled := in.cancelled
@@ -149,6 +169,9 @@ func (s *Session) receivedResponse(u transport.Unit, f wire.Frame) []byte {
 		}
 		s.mu.Unlock()
 	}
+	if out != nil {
+		s.becameTask(out, m)
+	}
 	if n := s.asks(out, &f); n > 0 {
 		f.Question = s.owner.Numbers(n)
 	}
@@ -164,7 +187,7 @@ func (s *Session) receivedResponse(u transport.Unit, f wire.Frame) []byte {
 		return fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%s,"error":{"code":-32603,"message":"the result is of no use"}}`, m.ID)
 	}
 	s.mu.Lock()
-	out.reply = &Reply{Seq: f.Seq, Question: f.Question, Message: m}
+	out.reply = &Reply{Seq: f.Seq, Question: f.Question, Message: m, Inputs: out.inputs}
 	if m.Kind == wire.Result && (out.method == mcp.MethodInitialize || out.method == mcp.MethodDiscover) {
 		s.presented, _, _ = conversation.ReadPresented(m.Result) // the SDK refuses one that cannot be read
 	}
@@ -181,6 +204,13 @@ func (s *Session) asks(out *outgoing, f *wire.Frame) int {
 	switch {
 	case out == nil:
 		return 0
+	case out.task != "":
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		if t := s.callTasks[out.task]; t != nil && out.method == mcp.MethodGetTask && s.revision >= mcp.Revision20260728 {
+			out.inputs = conversation.TaskInputs(f.Message, t.asked)
+		}
+		return len(out.inputs)
 	case out.call != 0:
 		return conversation.Asks(f, s.Revision())
 	case f.Kind == wire.Error && s.Revision() == mcp.Revision20251125 && mcp.IsList(out.method):
@@ -233,7 +263,7 @@ func forSDK(method string, u transport.Unit) []byte {
 		text, _ := json.Marshal(e.Message) // a string always encodes
 		return fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%s,"error":{"code":%d,"message":%s}}`, m.ID, e.Code, text)
 	}
-	var result string
+	result := "{}"
 	switch method {
 	case mcp.MethodCallTool:
 		result = `{"content":[]}`
@@ -251,6 +281,7 @@ func forSDK(method string, u transport.Unit) []byte {
 		// The SDK needs the tools' x-mcp-header annotations, to send those headers with
 		// calls.
 		result = conversation.WithHeaders(m.Result)
+	case mcp.MethodGetTask, mcp.MethodTaskResult, mcp.MethodUpdateTask, mcp.MethodCancelTask:
 	default:
 		return u.Raw
 	}
@@ -268,7 +299,10 @@ func (s *Session) receivedNotification(u transport.Unit, f wire.Frame) []byte {
 	case mcp.NotificationProgress:
 		f.Call, f.Round = s.callOf(m.Params)
 	case mcp.NotificationMessage, mcp.NotificationToolsChanged, mcp.NotificationPromptsChanged, mcp.NotificationResourcesChanged:
-		f.Call = s.attribute(u.Related).sure()
+		f.Call = s.attribute(u.Message, u.Related).sure()
+	case mcp.NotificationTaskStatus, mcp.NotificationTask:
+		s.toldOfTask(m.Params, f)
+		return nil
 	}
 	s.Log.Append(f)
 	switch m.Method {
@@ -302,11 +336,17 @@ func (s *Session) receivedCancelled(u transport.Unit, f wire.Frame) []byte {
 	if in != nil {
 		question = in.question
 		f.Question, f.Call = question, in.call
+		if in.isOfTask && in.about != nil {
+			f.Question, f.Call = in.about.question, in.about.call
+		}
 	}
 	s.mu.Unlock()
 	s.Log.Append(f)
 	switch {
 	case in == nil:
+		return nil
+	case in.isOfTask:
+		s.stopWaiting(in)
 		return nil
 	case question == 0:
 		return u.Raw
@@ -393,7 +433,7 @@ func (s *Session) unasked(u transport.Unit, f wire.Frame) {
 	if id != nil {
 		note.ID = json.RawMessage(conversation.ShortError(string(id)))
 	}
-	s.Noted(wire.Frame{Note: note, Call: s.attribute(u.Related).sure()})
+	s.Noted(wire.Frame{Note: note, Call: s.attribute(u.Message, u.Related).sure()})
 }
 
 // strayID returns the exact id of a response that answers none of our requests; nil if

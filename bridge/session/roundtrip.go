@@ -15,6 +15,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"elicitation-inspector/bridge/conversation"
+	"elicitation-inspector/bridge/elicit"
 	"elicitation-inspector/bridge/mcp"
 	"elicitation-inspector/bridge/rawjson"
 	"elicitation-inspector/bridge/transport"
@@ -27,6 +28,8 @@ type outgoing struct {
 	method      string
 	call, round int             // 0 if the request belongs to no call
 	actor       string          // who made the inputResponses in the request
+	inputs      []elicit.Asked  // input requests of a task that its response has for the first time
+	task        string          // id of the task that the request is about; "" for other requests
 	ctx         context.Context // ends when the request is cancelled
 	reply       *Reply          // the response; nil until it arrives
 	told        bool            // the request was cancelled at the server
@@ -39,6 +42,7 @@ type Reply struct {
 	Seq      int64
 	Question int // number of the first question in the response, 0 if it asks none
 	Message  wire.Message
+	Inputs   []elicit.Asked // of tasks/get: the input requests that no earlier response had
 }
 
 // Request is one request of a call.
@@ -49,6 +53,7 @@ type Request struct {
 	Arguments   json.RawMessage
 	Responses   []Member        // inputResponses in order; nil omits the member
 	State       json.RawMessage // requestState, exact bytes; nil omits the member
+	Task        json.RawMessage // member task, which makes the request a task; nil omits the member
 	Actor       string          // who made the responses; "" if several actors did
 	Spoilt      *Spoilt         // how a fault changes the request; nil for no fault
 }
@@ -123,6 +128,9 @@ func (r Request) members() []Member {
 	}
 	if r.State != nil {
 		list = append(list, Member{"requestState", r.State})
+	}
+	if r.Task != nil {
+		list = append(list, Member{"task", r.Task})
 	}
 	return list
 }
@@ -237,19 +245,22 @@ type membersKey struct{}
 func exactParams(next sdk.MethodHandler) sdk.MethodHandler {
 	return func(ctx context.Context, method string, req sdk.Request) (sdk.Result, error) {
 		members, ok := ctx.Value(membersKey{}).([]Member)
-		if !ok || !mcp.AsksForInput(method) {
+		if !ok || !mcp.AsksForInput(method) && !mcp.IsTask(method) {
 			return next(ctx, method, req)
 		}
 		meta := req.GetParams().GetMeta()
-		metaJSON, err := json.Marshal(meta)
-		if err != nil {
-			return nil, fmt.Errorf("encoding _meta: %w", err)
+		if meta != nil {
+			metaJSON, err := json.Marshal(meta)
+			if err != nil {
+				return nil, fmt.Errorf("encoding _meta: %w", err)
+			}
+			members = append([]Member{{"_meta", metaJSON}}, members...)
 		}
 		session, ok := req.GetSession().(*sdk.ClientSession)
 		if !ok {
 			return nil, fmt.Errorf("%s: not a client's session", method)
 		}
-		raw := object(append([]Member{{"_meta", metaJSON}}, members...))
+		raw := object(members)
 		return next(ctx, method, &sdk.ClientRequest[*rawParams]{
 			Session: session,
 			Params:  &rawParams{ParamsBase: sdk.ParamsBase{Meta: meta}, raw: raw},
@@ -267,7 +278,8 @@ type rawParams struct {
 func (p *rawParams) MarshalJSON() ([]byte, error) { return p.raw, nil }
 
 // ticketOf returns the key under which s.tickets holds one of our requests: the
-// progress token for a call, the method for a list; "" for other messages.
+// progress token for a call, the method for a list, that and the task for a request about a
+// task; "" for other messages.
 func ticketOf(m wire.Message) string {
 	if mcp.AsksForInput(m.Method) {
 		var p struct {
@@ -281,6 +293,9 @@ func ticketOf(m wire.Message) string {
 	}
 	if mcp.IsList(m.Method) {
 		return m.Method
+	}
+	if mcp.IsTask(m.Method) {
+		return taskTicket(m.Method, rawjson.Text(rawjson.Member(m.Params, "taskId")))
 	}
 	return ""
 }

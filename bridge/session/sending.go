@@ -92,6 +92,8 @@ type incoming struct {
 	response    *Response       // the answer to a question; nil until there is one
 	related     json.RawMessage // id of our request whose stream carried it; nil for none
 	deliberate  bool            // a fault answers the request
+	isOfTask    bool            // the request is about tasks of the client's
+	about       *questionTask   // the task that it is about; nil for none
 }
 
 // sentResponse logs a response from the client. It returns false for the answer to a
@@ -100,7 +102,9 @@ func (s *Session) sentResponse(m wire.Message, f wire.Frame) bool {
 	id := wire.IDKey(m.ID)
 	s.mu.Lock()
 	var in incoming
-	if known := s.incoming[id]; known != nil && known.question != 0 {
+	if known := s.incoming[id]; known != nil && known.question != 0 && known.about != nil {
+		s.late = remember(s.late, known) // the response is the task, and the answer comes later
+	} else if known != nil && known.question != 0 {
 		in = *known
 		s.late = remember(s.late, known)
 		s.unsent--
@@ -108,6 +112,10 @@ func (s *Session) sentResponse(m wire.Message, f wire.Frame) bool {
 		if in.response != nil {
 			in.response.sent = true
 		}
+	}
+	if known := s.incoming[id]; known != nil && known.about != nil {
+		t := known.about
+		in = incoming{question: t.question, call: t.call, round: t.round, response: known.response}
 	}
 	delete(s.incoming, id)
 	s.mu.Unlock()
@@ -177,20 +185,37 @@ type Response struct {
 	Actor  string                          // who made the answer
 	// Beside is a note for the log about the response; nil for none.
 	Beside *wire.Note
-	// Unsent is called if the response was not sent.
+	// Unsent is called if the response was not sent; nil for nothing to call.
 	Unsent func()
+	// Written is called when the response is written, or cannot be; nil for nothing to call.
+	Written func()
+	// Task is the id of the task that the question is; "" if it is none. The response is
+	// kept until the server fetches it.
+	Task string
 
 	sent bool // Sent was called for the response, whether it allowed the response or not
 }
 
 // Respond queues a response to be sent, and does not wait until it is sent.
 func (s *Session) Respond(r Response) {
+	if r.Task != "" {
+		s.settleTask(&r)
+		return
+	}
 	s.mu.Lock()
 	if in := s.incoming[wire.IDKey(r.ID)]; in != nil {
-		in.response = &r
 		s.unsent++
 	}
-	s.outbox = append(s.outbox, &r)
+	s.mu.Unlock()
+	s.queue(&r)
+}
+
+func (s *Session) queue(r *Response) {
+	s.mu.Lock()
+	if in := s.incoming[wire.IDKey(r.ID)]; in != nil {
+		in.response = r
+	}
+	s.outbox = append(s.outbox, r)
 	s.mu.Unlock()
 	select {
 	case s.ready <- struct{}{}:
@@ -225,8 +250,11 @@ func (s *Session) sendResponses(link *transport.Link, failed <-chan struct{}) {
 				s.mu.Lock()
 				sent := r.sent
 				s.mu.Unlock()
-				if !sent {
+				if !sent && r.Unsent != nil {
 					r.Unsent()
+				}
+				if r.Written != nil {
+					r.Written()
 				}
 			})
 		}

@@ -87,13 +87,15 @@ type Session struct {
 	revision  string // negotiated revision; "" before the handshake
 	presented conversation.Presented
 	handshake handshake
-	tickets   map[string]*outgoing // our requests before they are sent, by ticket; see ticketOf
-	outgoing  map[string]*outgoing // our requests without a response, by exact id
-	stopped   []*outgoing          // our latest requests that ended without a response
-	calls     []int                // the latest calls that sent requests
-	incoming  map[string]*incoming // the server's requests without a response, by wire.IDKey
-	asking    map[int]int          // number of incoming questions, by call
-	late      []*incoming          // the server's latest questions that were answered
+	tickets   map[string]*outgoing     // our requests before they are sent, by ticket; see ticketOf
+	outgoing  map[string]*outgoing     // our requests without a response, by exact id
+	stopped   []*outgoing              // our latest requests that ended without a response
+	calls     []int                    // the latest calls that sent requests
+	incoming  map[string]*incoming     // the server's requests without a response, by wire.IDKey
+	asking    map[int]int              // number of incoming questions, by call
+	late      []*incoming              // the server's latest questions that were answered
+	callTasks map[string]*callTask     // tasks of calls, by id
+	ownTasks  map[string]*questionTask // the server's questions that are tasks, by id
 	outbox    []*Response
 	unsent    int             // answers given to Respond that are not on the wire
 	early     map[string]bool // elicitationIds whose questions are not known yet; true once completed
@@ -116,6 +118,7 @@ func New(life context.Context, c Config, owner Owner) *Session {
 		Config: c, owner: owner, life: life, ctx: ctx, cancel: cancel, ready: make(chan struct{}, 1), changed: make(chan struct{}, 1),
 		listing: make(chan struct{}, 1), taken: map[string]conversation.Room{},
 		tickets: map[string]*outgoing{}, outgoing: map[string]*outgoing{}, incoming: map[string]*incoming{}, asking: map[int]int{},
+		callTasks: map[string]*callTask{}, ownTasks: map[string]*questionTask{},
 		early: map[string]bool{}, stale: map[string]bool{}, prepared: map[string]transport.Outgoing{}, spoilt: map[string]*outgoing{},
 	}
 }

@@ -88,13 +88,17 @@ func (f *flight) named(body []byte) {
 		return
 	}
 	m, err := wire.ParseMessage(body)
-	if err != nil || !mcp.AsksForInput(m.Method) {
+	if err != nil || !mcp.AsksForInput(m.Method) && !mcp.IsTask(m.Method) {
 		return
 	}
-	name := rawjson.Text(rawjson.Member(m.Params, "name"))
-	if m.Method == mcp.MethodReadResource {
-		name = rawjson.Text(rawjson.Member(m.Params, "uri"))
+	member := "name"
+	switch {
+	case m.Method == mcp.MethodReadResource:
+		member = "uri"
+	case mcp.IsTask(m.Method): // extension tasks, Streamable HTTP: Routing Headers
+		member = "taskId"
 	}
+	name := rawjson.Text(rawjson.Member(m.Params, member))
 	h.Set("Mcp-Method", m.Method)
 	h.Set(nameHeader, headerValue(name))
 }

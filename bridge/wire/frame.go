@@ -131,6 +131,10 @@ type Frame struct {
 	// AsksInput marks a result that asks for input (MCP 2026-07-28,
 	// InputRequiredResult).
 	AsksInput bool
+	// MakesTask marks a result that creates a task: of tools/call, or of
+	// elicitation/create as the answer of a client (MCP 2025-11-25, Tasks; extension
+	// tasks of 2026-07-28).
+	MakesTask bool
 	// Duplicate marks a request whose id its sender has used before in this
 	// session, and a response to a request that was answered already.
 	Duplicate bool

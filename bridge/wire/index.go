@@ -71,7 +71,7 @@ type Shared struct {
 	Dir    Direction
 	Stream Stream
 
-	Failed, Duplicate, Orphan, Truncated, Redacted, AsksInput, Guessed bool
+	Failed, Duplicate, Orphan, Truncated, Redacted, AsksInput, MakesTask, Guessed bool
 	// HasMore says that the line holds more than the entry and the frame's
 	// bytes: HTTP fields, a note, or Answers.
 	HasMore bool
@@ -139,7 +139,8 @@ type firstShared struct {
 }
 
 // The other side chooses names, so their number and size are bounded. Half of the
-// numbers remain for frames without names, which differ in 15 bits.
+// numbers remain for frames without names, which differ in 15 bits: MakesTask is set
+// in results alone, without AsksInput.
 const (
 	namesMost     = 1 << 15
 	nameBytesMost = 4 << 20
@@ -341,7 +342,7 @@ func (e Entry) head() Frame {
 		Seq: e.Seq, Time: e.Time(), Dir: e.Dir, Kind: e.Kind, Stream: e.Stream, Size: int64(e.Size),
 		Status: int(rare.Status), Call: int(rare.Call), Round: int(rare.Round), Question: int(rare.Question),
 		Truncated: e.Truncated, Duplicate: e.Duplicate, Orphan: e.Orphan, Redacted: e.Redacted, Failed: e.Failed,
-		AsksInput: e.AsksInput, Guessed: e.Guessed, Pair: int64(atomic.LoadUint32(&e.pair)),
+		AsksInput: e.AsksInput, MakesTask: e.MakesTask, Guessed: e.Guessed, Pair: int64(atomic.LoadUint32(&e.pair)),
 		Server: e.names.Server, Session: e.names.Session, Transport: e.names.Transport,
 		Method: e.names.Method, Actor: e.names.Actor, Fault: e.names.Fault,
 	}

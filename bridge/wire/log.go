@@ -233,7 +233,7 @@ func (l *Log) enter(f *Frame, more bool) *record {
 		names: Names{f.Server, f.Session, f.Transport, f.Method, l.toolOf(s, f, rare.Call), f.Actor, f.Fault},
 		Kind:  f.Kind, Dir: f.Dir, Stream: f.Stream,
 		Failed: f.Failed, Duplicate: f.Duplicate, Orphan: f.Orphan, Truncated: f.Truncated, Redacted: f.Redacted,
-		AsksInput: f.AsksInput, Guessed: f.Guessed,
+		AsksInput: f.AsksInput, MakesTask: f.MakesTask, Guessed: f.Guessed,
 		HasMore: more || len(f.Header) > 0 || f.HTTPMethod != "" || f.URL != "" || len(f.Answers) > 0 || f.Note != nil,
 	}, f.Seq)
 	return e

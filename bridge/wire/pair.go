@@ -94,25 +94,36 @@ func (l *Log) among(latest uint32, question int) uint32 {
 	return cmp.Or(open, latest)
 }
 
-// claim reads isError and resultType of a result into Failed and AsksInput.
+// claim reads from a result into Failed, AsksInput and MakesTask what it says by itself.
 // conclude later drops them where the method does not allow them.
 func (f *Frame) claim() {
 	if f.Kind != Result {
 		return
 	}
-	f.Failed, f.AsksInput = false, false
+	f.Failed, f.AsksInput, f.MakesTask = false, false, false
+	isTask, inputs := false, false
 	for name, value := range f.part("result", f.Message.Result).Members() {
 		switch name {
 		case "isError":
 			f.Failed = string(value.Whole()) == "true"
 		case "resultType":
-			f.AsksInput = value.Text() == "input_required"
+			f.AsksInput, f.MakesTask = value.Text() == "input_required", value.Text() == "task"
+		case "task":
+			f.MakesTask = value.Get("taskId") != nil
+		case "taskId":
+			isTask = true
+		case "inputRequests":
+			inputs = true
 		}
 	}
+	f.AsksInput = f.AsksInput || isTask && inputs
 }
 
 func (f *Frame) conclude() {
-	f.AsksInput = f.AsksInput && f.Kind == Result && f.Dir == ServerToClient && mcp.AsksForInput(f.Method)
+	fromServer := f.Kind == Result && f.Dir == ServerToClient
+	f.AsksInput = f.AsksInput && fromServer && (mcp.AsksForInput(f.Method) || f.Method == mcp.MethodGetTask)
+	f.MakesTask = f.MakesTask && (fromServer && f.Method == mcp.MethodCallTool || f.Kind == Result && f.Dir == ClientToServer && f.Method == mcp.MethodElicit)
+	f.AsksInput = f.AsksInput && !f.MakesTask
 	wrong := f.Status >= 400
 	switch f.Kind {
 	case NoteFrame:
@@ -120,7 +131,7 @@ func (f *Frame) conclude() {
 		// DELETE of sessions (MCP 2025-11-25, Transports).
 		f.Failed = f.Failed || wrong && f.Status != http.StatusMethodNotAllowed
 	case Result:
-		f.Failed = wrong || f.Failed && (f.Method == mcp.MethodCallTool || f.Method == "tasks/result")
+		f.Failed = wrong || f.Failed && (f.Method == mcp.MethodCallTool || f.Method == mcp.MethodTaskResult)
 	default:
 		f.Failed = wrong || f.Kind == Error || f.Kind == Noise && len(f.Answers) > 0
 	}

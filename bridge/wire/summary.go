@@ -177,11 +177,43 @@ func requestWords(method string, params rawjson.Partial) string {
 		return wording.Join(": ", wording.Join(" ", "request", params.Get("requestId").Text()), params.Get("reason").Text())
 	case mcp.NotificationElicitComplete:
 		return params.Get("elicitationId").Text()
+	case mcp.MethodGetTask, mcp.MethodTaskResult, mcp.MethodCancelTask:
+		return params.Get("taskId").Text()
+	case mcp.MethodUpdateTask:
+		var said []string
+		for _, answer := range params.Get("inputResponses").Members() {
+			if said = append(said, answerWords(answer)); len(said) == 10 {
+				break
+			}
+		}
+		return wording.Join(" · ", strings.Join(said, "; "), params.Get("taskId").Text())
+	case mcp.NotificationTaskStatus, mcp.NotificationTask:
+		return taskWords(params)
 	}
 	if n, _ := params.Count(); n == 1 && params.Get("_meta") != nil {
 		return "" // every request carries _meta since 2026-07-28
 	}
 	return params.Filled()
+}
+
+// requestedInput describes the inputRequests of a result or a task, "" if there are none.
+func requestedInput(of rawjson.Partial) string {
+	requests := of.Get("inputRequests")
+	n, more := requests.Count()
+	if n == 0 && !more {
+		return ""
+	}
+	first := ""
+	for _, request := range requests.Members() {
+		first = requestedWords(request)
+		break
+	}
+	return asking(first, max(n, 1), more)
+}
+
+// taskWords describes a task: "task working: Gathering sources...".
+func taskWords(task rawjson.Partial) string {
+	return wording.Join(": ", wording.After("task ", task.Get("status").Text()), task.Get("statusMessage").Text())
 }
 
 // lists maps the methods that return a list to the result's member that holds
@@ -196,21 +228,29 @@ var lists = map[string][2]string{
 
 func resultWords(method string, result rawjson.Partial) string {
 	if result.Get("resultType").Text() == "input_required" {
-		requests := result.Get("inputRequests")
-		switch n, more := requests.Count(); {
-		case n > 0 || more:
-			first := ""
-			for _, request := range requests.Members() {
-				first = requestedWords(request)
-				break
-			}
-			return asking(first, max(n, 1), more)
-		case requests == nil && result.Whole() == nil:
+		if asks := requestedInput(result); asks != "" {
+			return asks
+		}
+		if result.Get("inputRequests") == nil && result.Whole() == nil {
 			return "input required" // inputRequests is beyond the visible part
 		}
 		return onlyRetry
 	}
+	for _, task := range []rawjson.Partial{result.Get("task"), result} {
+		if task.Get("taskId") == nil || task.Get("status") == nil {
+			continue
+		}
+		if first := requestedInput(task); first != "" {
+			return wording.Join(" · ", first, taskWords(task))
+		}
+		return taskWords(task)
+	}
 	switch method {
+	case mcp.MethodTaskResult:
+		if result.Get("action") != nil {
+			return answerWords(result)
+		}
+		return resultWords(mcp.MethodCallTool, result)
 	case mcp.MethodElicit:
 		return answerWords(result)
 	case mcp.MethodInitialize:

@@ -128,6 +128,8 @@ type callOptions struct {
 	output           string
 	failOn           string
 	noInput          bool
+	task             bool
+	ttl              time.Duration
 }
 
 func newCall() *cobra.Command {
@@ -169,6 +171,8 @@ decides in place of 1 and 4.`,
 	f.StringVar(&o.script, "answers", "", "answer questions by the rules in `FILE`, YAML or JSON; - reads standard input")
 	f.StringVar(&o.output, "output", "text", "how to print the result (`FORMAT`): text, json or jsonl")
 	f.StringVar(&o.failOn, "fail-on", "never", "exit with 8 for findings of this `SEVERITY` or a graver one: must, should, advice, or never")
+	f.BoolVar(&o.task, "task", false, "call the tool as a task where it may be one; a tool that has to be called so always is")
+	f.DurationVar(&o.ttl, "ttl", 0, "how long (`D`) the server is asked to keep the task; without it the server decides")
 	f.BoolVar(&o.noInput, "no-input", false, "do not ask on the terminal, and wait for nobody to sign in")
 	o.headlessOptions.register(f)
 	return cmd
@@ -223,6 +227,9 @@ func (o *callOptions) call(cmd *cobra.Command, args []string) (c headless.Call, 
 		return c, usage("call needs the name of a TOOL, --prompt or --resource")
 	case named == 0:
 		c.Kind, c.Key, args, dash = conversation.Tool, args[0], args[1:], dash-1
+	}
+	if c.AsTask, c.TTL = o.task, o.ttl; o.ttl < 0 {
+		return c, usage("--ttl must not be negative")
 	}
 	if err := o.readArguments(args, dash); err != nil {
 		return c, err

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 
+	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/elicit"
 	"elicitation-inspector/bridge/headless"
 	"elicitation-inspector/bridge/mcp"
@@ -23,6 +24,8 @@ type narrator struct {
 
 	told     []string // lines of standard error of a process that may be started again
 	expected []string // those that the next process is expected to repeat
+
+	ofTasks map[int]map[string]bool // keys of the input requests of calls that are tasks, by call
 
 	mu      sync.Mutex
 	held    bool // a form is on the terminal, which lines would disturb
@@ -94,9 +97,10 @@ func (n *narrator) watch(f wire.Frame) {
 		n.notified(&f, e)
 	case f.Dir == wire.ServerToClient:
 		n.asked(&f, e)
-	case f.Dir == wire.ClientToServer && f.Kind.IsResponse() && mcp.IsInput(f.Method):
+	case f.Dir == wire.ClientToServer && f.MakesTask: // the answer comes later, by tasks/result
+	case f.Dir == wire.ClientToServer && f.Kind.IsResponse() && (mcp.IsInput(f.Method) || f.Method == mcp.MethodTaskResult):
 		n.answered(e, f.Message.Result, f.Message.Error)
-	case f.Dir == wire.ClientToServer && mcp.AsksForInput(f.Method):
+	case f.Dir == wire.ClientToServer && f.Kind == wire.Request && (mcp.AsksForInput(f.Method) || f.Method == mcp.MethodUpdateTask):
 		e.Question = 0
 		for key, answer := range rawjson.Members(rawjson.Member(f.Message.Params, "inputResponses")) {
 			e.Key = key
@@ -140,7 +144,17 @@ func (n *narrator) asked(f *wire.Frame, e event) {
 	if f.Kind == wire.Request && !mcp.IsInput(f.Method) {
 		return
 	}
-	for i, asked := range elicit.AskedIn(f.Message) {
+	list := elicit.AskedIn(f.Message)
+	if f.Method == mcp.MethodGetTask { // it repeats what was asked before
+		if n.ofTasks == nil {
+			n.ofTasks = map[int]map[string]bool{}
+		}
+		if n.ofTasks[f.Call] == nil {
+			n.ofTasks[f.Call] = map[string]bool{}
+		}
+		list = conversation.TaskInputs(f.Message, n.ofTasks[f.Call])
+	}
+	for i, asked := range list {
 		one := e
 		one.Key, one.Method, one.Params = asked.Key, asked.Method, asked.Params
 		if i > 0 && one.Question != 0 {

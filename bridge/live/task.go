@@ -1,0 +1,243 @@
+package live
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"elicitation-inspector/bridge/conversation"
+	"elicitation-inspector/bridge/elicit"
+	"elicitation-inspector/bridge/mcp"
+	"elicitation-inspector/bridge/session"
+	"elicitation-inspector/bridge/wire"
+	"elicitation-inspector/bridge/wording"
+)
+
+// cancelTime bounds how long tasks/cancel may stay unanswered.
+const cancelTime = 10 * time.Second
+
+// createdTask returns the task that a response says its request became; nil for other
+// responses.
+func (c *call) createdTask(r session.Reply) []byte {
+	if r.Message.Kind != wire.Result || c.Request.Kind != conversation.Tool { // only tools/call can become a task
+		return nil
+	}
+	return conversation.CreatedTask(r.Message.Result, c.conn.Revision())
+}
+
+// follow follows the task that a request of the call became, and returns how the call
+// ends: it polls the task, has the questions of the task answered, and takes its result.
+func (c *call) follow(created session.Reply, round int) *ending {
+	task, err := conversation.ReadTask(c.createdTask(created))
+	if err != nil {
+		return failed("the call became a task that nothing can be asked about: %v", err)
+	}
+	c.set(func() { c.task = task.ID })
+	request := session.TaskRequest{Call: c.Number, Round: round, Method: mcp.MethodGetTask, Task: task.ID}
+	fetches := c.conn.Revision() < mcp.Revision20260728 // tasks/result has the result; later the task itself
+	told := c.conn.TaskTold(task.ID)
+	results := make(chan response, 1)
+	var fetched conversation.TaskStatus // the status in which tasks/result was sent last; "" if it was not, or has failed
+	reply := created
+	for {
+		switch {
+		case task.Status == conversation.TaskCancelled:
+			return taskEnding(reply, failed("the server cancelled the task%s", wording.After(": ", task.Message)))
+		case task.Status.Terminal() && !fetches:
+			return c.ofTask(task, reply)
+		case fetches && fetched == "" && (task.Status.Terminal() || task.Status == conversation.TaskInputRequired):
+			fetched = task.Status
+			request := request
+			request.Method = mcp.MethodTaskResult
+			if !c.calls.spawn(func() {
+				reply, err := c.conn.AskTask(c.ctx, request)
+				results <- response{reply, err}
+			}) {
+				return failed("%v", errStopped)
+			}
+		}
+		if len(reply.Inputs) > 0 {
+			c.put(requestsOf(reply.Inputs, round, reply), round)
+			reply.Inputs = nil
+		}
+		if end := c.update(request); end != nil {
+			return end
+		}
+		var poll <-chan time.Time
+		if !task.Status.Terminal() {
+			poll = time.After(task.PollPause())
+		}
+		select {
+		case r := <-results:
+			if end := c.ofTaskResult(r); end != nil {
+				end.reply = r.Reply
+				return end
+			}
+			if task.Status.Terminal() || fetched.Terminal() {
+				return failed("tasks/result has no response: %v", r.error)
+			}
+			fetched = ""
+			select { // an error before the task has ended: the task goes on
+			case <-poll:
+			case <-c.ctx.Done():
+			}
+		case <-poll:
+		case <-told:
+		case <-c.woken:
+			continue
+		case <-c.ctx.Done():
+			return c.stopped()
+		}
+		select {
+		case <-told: // the response tells what the notification did
+		default:
+		}
+		if reply, err = c.conn.AskTask(c.ctx, request); err != nil {
+			return c.stoppedBy(err)
+		}
+		if reply.Message.Kind == wire.Error {
+			e, err := conversation.ErrorOf(reply.Message.Error)
+			if err != nil {
+				return failed("%v", err)
+			}
+			return taskEnding(reply, failed("the task is lost: %s was answered with %d %s", mcp.MethodGetTask, e.Code, e.Message))
+		}
+		now, err := conversation.ReadTask(reply.Message.Result)
+		switch {
+		case err != nil:
+			return taskEnding(reply, failed("%s: %v", mcp.MethodGetTask, err))
+		case now.ID != task.ID:
+			return taskEnding(reply, failed("%s was answered with another task, %s", mcp.MethodGetTask, wording.Quoted(conversation.ShortError(now.ID))))
+		}
+		task = now
+	}
+}
+
+// response is the outcome of a request about a task.
+type response struct {
+	session.Reply
+	error
+}
+
+func taskEnding(reply session.Reply, end *ending) *ending {
+	end.reply = reply
+	end.despite = true
+	return end
+}
+
+// ofTask returns how the call ends with a task of 2026-07-28, which has the result or the
+// error of the request in itself.
+func (c *call) ofTask(task conversation.TaskState, reply session.Reply) *ending {
+	if task.Status == conversation.TaskCompleted {
+		if task.Result == nil {
+			return taskEnding(reply, failed("the task is completed and has no result"))
+		}
+		end := ofResult(task.Result)
+		end.reply = reply
+		return end
+	}
+	if task.Error == nil {
+		return taskEnding(reply, failed("the task has failed and has no error"))
+	}
+	if _, err := conversation.ErrorOf(task.Error); err != nil {
+		return taskEnding(reply, failed("%v", err))
+	}
+	return &ending{state: conversation.Failed, reply: reply} // the task says why
+}
+
+// ofTaskResult returns how the call ends with the response to tasks/result; nil if that
+// has no response, so that the call goes on.
+func (c *call) ofTaskResult(r response) *ending {
+	switch {
+	case r.error != nil:
+		return nil
+	case r.Message.Kind == wire.Error:
+		e, err := conversation.ErrorOf(r.Message.Error)
+		if err != nil {
+			return failed("%v", err)
+		}
+		return failed("%d %s", e.Code, e.Message)
+	default:
+		return ofResult(r.Message.Result)
+	}
+}
+
+// update sends with tasks/update the answers that are given and not sent yet: all
+// together once none is open, or each at once if the call answers each by itself, or the
+// person wants it. It returns how the call ends if a question cannot be answered.
+func (c *call) update(request session.TaskRequest) *ending {
+	c.noteAnswers()
+	var refused []string
+	var sent []int
+	request.Method = mcp.MethodUpdateTask
+	c.set(func() {
+		c.waits = c.round.open > 0
+		now := c.round.open == 0 || c.Request.Each || c.retry
+		c.retry = false
+		for q := range c.round.settled {
+			switch {
+			case q.Via != elicit.InTask || c.updated[q.Number]:
+			case q.State == conversation.Refused:
+				refused = append(refused, fmt.Sprintf("%q: %s", conversation.ShortError(q.Key), q.Reason))
+			case !now || q.State != conversation.Answered || q.TurnedDown:
+			default:
+				if len(sent) == 0 {
+					request.Actor = q.By
+				} else if request.Actor != q.By {
+					request.Actor = ""
+				}
+				sent = append(sent, q.Number)
+				request.Responses = append(request.Responses, session.Member{Name: q.Key, Value: q.Answer})
+				c.updated[q.Number] = true
+			}
+		}
+	})
+	if len(refused) > 0 {
+		end := failed("the task cannot be answered: %s", strings.Join(refused, "; "))
+		end.cancels = true
+		return end
+	}
+	if len(sent) == 0 {
+		return nil
+	}
+	reply, err := c.conn.AskTask(c.ctx, request)
+	switch {
+	case err != nil:
+		return c.stoppedBy(err)
+	case reply.Message.Kind == wire.Error:
+		e, err := conversation.ErrorOf(reply.Message.Error)
+		if err != nil {
+			return taskEnding(reply, failed("%v", err))
+		}
+		end := taskEnding(reply, failed("%s was answered with %d %s", request.Method, e.Code, e.Message))
+		end.cancels = true
+		return end
+	}
+	return nil
+}
+
+// stoppedBy returns how a call ends whose request about its task has no response.
+func (c *call) stoppedBy(err error) *ending {
+	if c.ctx.Err() != nil {
+		return c.stopped()
+	}
+	return failed("%v", err)
+}
+
+// stopped returns how a call ends whose context has ended. If the call was stopped, it
+// has ended before, and this says nothing.
+func (c *call) stopped() *ending {
+	if cause := context.Cause(c.conn.Context()); cause != nil {
+		return failed("%v", cause) // says more
+	}
+	return failed("%v", errStopped)
+}
+
+// cancelTask sends tasks/cancel for the task of a call that ends before its task.
+func (c *call) cancelTask(task string) {
+	ctx, done := context.WithTimeout(c.conn.Context(), cancelTime)
+	defer done()
+	// The log has the response, or a note about why there is none.
+	_, _ = c.conn.AskTask(ctx, session.TaskRequest{Call: c.Number, Method: mcp.MethodCancelTask, Task: task})
+}

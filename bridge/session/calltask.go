@@ -1,0 +1,161 @@
+package session
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"elicitation-inspector/bridge/conversation"
+	"elicitation-inspector/bridge/mcp"
+	"elicitation-inspector/bridge/rawjson"
+	"elicitation-inspector/bridge/transport"
+	"elicitation-inspector/bridge/wire"
+)
+
+// callTask is a task at the server that a request of a call became.
+type callTask struct {
+	call, round int
+	asked       map[string]bool // keys of the input requests that are asked already
+	told        chan struct{}   // receives when a notification about the task has come; capacity 1
+}
+
+// callTasksMost bounds how many tasks of calls a session remembers.
+const callTasksMost = 10_000
+
+// TaskRequest is a request about a task of a call.
+type TaskRequest struct {
+	Call, Round int
+	Method      string // mcp.MethodGetTask and the like
+	Task        string // its id
+	Responses   []Member
+	Actor       string // who made the responses; "" if several actors did
+}
+
+// AskTask sends a request about a task and returns the response as received. The error
+// says why there is none. Two requests with the same method for one task must not run at
+// the same time.
+func (s *Session) AskTask(ctx context.Context, r TaskRequest) (Reply, error) {
+	members := []Member{{"taskId", rawjson.Quoted(r.Task)}}
+	if r.Method == mcp.MethodUpdateTask {
+		members = append(members, Member{"inputResponses", object(r.Responses)})
+	}
+	out := &outgoing{call: r.Call, round: r.Round, actor: r.Actor, ctx: ctx, task: r.Task}
+	reply, err := s.send(taskTicket(r.Method, r.Task), out, func() error {
+		_, err := sdk.CallCustomMethod[*rawParams, *emptyResult](context.WithValue(ctx, membersKey{}, members), s.sdk, r.Method, &rawParams{})
+		return err
+	})
+	if reply != nil {
+		return *reply, nil
+	}
+	if failure, ok := transport.FailureOf(err); ok {
+		err = failure
+	}
+	return Reply{}, errors.New(conversation.PlainError(s.lost(ctx, err).Error()))
+}
+
+func taskTicket(method, id string) string { return method + " " + id }
+
+// emptyResult stands for a result that the tap reads.
+type emptyResult struct{ sdk.ResultBase }
+
+// addTaskMethods makes the SDK's client able to send requests about tasks.
+func addTaskMethods(c *sdk.Client) {
+	for _, method := range []string{mcp.MethodGetTask, mcp.MethodTaskResult, mcp.MethodUpdateTask, mcp.MethodCancelTask} {
+		if err := sdk.AddSendingCustomMethod[*rawParams, *emptyResult](c, method); err != nil {
+			panic(fmt.Sprintf("session: %v", err)) // the SDK has got tasks of its own
+		}
+	}
+}
+
+// CanCancelTasks reports whether the server accepts tasks/cancel. Since 2026-07-28 every
+// server with tasks does.
+func (s *Session) CanCancelTasks() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.revision >= mcp.Revision20260728 || s.presented.Tasks.Cancel
+}
+
+// TaskTold returns a channel that receives when the server has sent a notification about
+// a task of a call.
+func (s *Session) TaskTold(id string) <-chan struct{} {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if t := s.callTasks[id]; t != nil {
+		return t.told
+	}
+	return nil
+}
+
+// becameTask remembers the task that the response to a call's request created.
+func (s *Session) becameTask(out *outgoing, m wire.Message) {
+	if out.call == 0 || m.Kind != wire.Result || out.method != mcp.MethodCallTool {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	t, err := conversation.ReadTask(conversation.CreatedTask(m.Result, s.revision))
+	if err == nil && s.callTasks[t.ID] == nil && len(s.callTasks) < callTasksMost {
+		s.callTasks[t.ID] = &callTask{call: out.call, round: out.round, asked: map[string]bool{}, told: make(chan struct{}, 1)}
+	}
+}
+
+// ofTask returns the task of a call that params or a result name in their related-task
+// metadata.
+func (s *Session) ofTask(params json.RawMessage) (belongs, bool) {
+	id := conversation.RelatedTaskID(params)
+	if id == "" {
+		return belongs{}, false
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if t := s.callTasks[id]; t != nil {
+		return belongs{t.call, t.round, false}, true
+	}
+	return belongs{}, false
+}
+
+// toldOfTask logs a notification about a task with the call of the task, and reports it.
+func (s *Session) toldOfTask(params json.RawMessage, f wire.Frame) {
+	s.mu.Lock()
+	t := s.callTasks[rawjson.Text(rawjson.Member(params, "taskId"))]
+	if t != nil {
+		f.Call, f.Round = t.call, t.round
+	}
+	s.mu.Unlock()
+	s.Log.Append(f)
+	if t == nil {
+		return
+	}
+	select {
+	case t.told <- struct{}{}:
+	default:
+	}
+}
+
+// declaringTasks returns an initialize request with the capability to take elicitations
+// as tasks, which the SDK has no field for, and without extensions, which only later
+// revisions have. It returns every other message unchanged.
+func (s *Session) declaringTasks(raw []byte) []byte {
+	if !bytes.Contains(raw, []byte(`"`+mcp.MethodInitialize+`"`)) {
+		return raw
+	}
+	m, err := wire.ParseMessage(raw)
+	if err != nil || m.Kind != wire.Request || m.Method != mcp.MethodInitialize {
+		return raw
+	}
+	declared := rawjson.Member(m.Params, "capabilities")
+	var members []Member
+	for name, value := range rawjson.Members(declared) {
+		if name != "extensions" {
+			members = append(members, Member{name, value})
+		}
+	}
+	if s.Settings.TakesTasks(rawjson.Text(rawjson.Member(m.Params, "protocolVersion"))) {
+		members = append(members, Member{"tasks", json.RawMessage(conversation.DeclaredTasks)})
+	}
+	return bytes.Replace(raw, declared, object(members), 1)
+}

@@ -1,0 +1,273 @@
+package session
+
+import (
+	"crypto/rand"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strconv"
+	"time"
+
+	"elicitation-inspector/bridge/conversation"
+	"elicitation-inspector/bridge/mcp"
+	"elicitation-inspector/bridge/rawjson"
+	"elicitation-inspector/bridge/transport"
+	"elicitation-inspector/bridge/wire"
+	"elicitation-inspector/bridge/wording"
+)
+
+// questionTask is a question of the server that is a task of the client's (specification
+// 2025-11-25, Tasks). The session's mutex guards it.
+type questionTask struct {
+	id                    string
+	question, call, round int
+	status                conversation.TaskStatus
+	message               string // statusMessage
+	created, updated      time.Time
+	ttl                   time.Duration // negative for no limit
+	announced             chan struct{} // closed when the CreateTaskResult is written
+	response              *Response     // what came of the question; nil until it is settled
+	waiting               []*incoming   // requests tasks/result that wait for it
+}
+
+// Bounds on the tasks of one connection.
+const (
+	ownTasksMost  = 10_000
+	ownTTLMost    = 24 * time.Hour
+	ownTasksPage  = 100         // of a result of tasks/list
+	ownPollPeriod = time.Second // pollInterval
+)
+
+// taskOf returns the task that a request of the server's becomes, with the refusal of a
+// request that cannot become one; nil, nil if it wants to be an ordinary request.
+func (s *Session) taskOf(r *conversation.InputRequest) (*questionTask, *conversation.CapabilityRefusal) {
+	wanted := rawjson.Member(r.Params, "task")
+	if wanted == nil || r.Method != mcp.MethodElicit || !s.Settings.TakesTasks(s.Revision()) {
+		return nil, nil // a receiver without the capability ignores the member
+	}
+	if kind := rawjson.KindOf(wanted); kind != rawjson.Object {
+		return nil, &conversation.CapabilityRefusal{Code: mcp.CodeInvalidParams, Message: fmt.Sprintf("params.task is %s, not an object", conversation.ContentKind(wanted))}
+	}
+	ttl := time.Duration(-1)
+	if asked := rawjson.Member(wanted, "ttl"); asked != nil {
+		var ms float64
+		if json.Unmarshal(asked, &ms) != nil || rawjson.KindOf(asked) != rawjson.Number || ms < 0 {
+			return nil, &conversation.CapabilityRefusal{Code: mcp.CodeInvalidParams, Message: fmt.Sprintf("params.task.ttl is %s, and not a number of milliseconds from 0 on", conversation.ShortError(string(asked)))}
+		}
+		ttl = time.Duration(min(ms, float64(ownTTLMost.Milliseconds()))) * time.Millisecond
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.ownTasks) >= ownTasksMost {
+		return nil, &conversation.CapabilityRefusal{Code: mcp.CodeInternalError, Message: fmt.Sprintf("there are %d tasks already", ownTasksMost)}
+	}
+	now := time.Now()
+	return &questionTask{
+		id: rand.Text(), question: r.Number, call: r.Call, round: r.Round, status: conversation.TaskWorking,
+		created: now, updated: now, ttl: ttl, announced: make(chan struct{}),
+	}, nil
+}
+
+// announce answers the request of a question that is a task with the task, which then
+// waits for the person, and keeps the task until its ttl has passed.
+func (s *Session) announce(id json.RawMessage, t *questionTask) {
+	s.mu.Lock()
+	created := fmt.Appendf(nil, `{"task":%s}`, t.json())
+	s.ownTasks[t.id] = t
+	s.mu.Unlock()
+	s.queue(&Response{ID: id, Result: created, Written: func() { close(t.announced) }})
+	s.change(t, conversation.TaskInputRequired, "The person is asked.")
+	if t.ttl < 0 {
+		return
+	}
+	s.Go(func() {
+		select {
+		case <-time.After(t.ttl):
+		case <-s.ctx.Done():
+			return
+		}
+		s.owner.Cancelled(t.question, "the ttl of its task, "+wording.Duration(t.ttl)+", has passed")
+		s.mu.Lock()
+		delete(s.ownTasks, t.id)
+		s.mu.Unlock()
+	})
+}
+
+// change gives a task that has not ended a status, and tells the server. It reports
+// whether the task had not ended.
+func (s *Session) change(t *questionTask, status conversation.TaskStatus, message string) bool {
+	s.mu.Lock()
+	if t.status.Terminal() {
+		s.mu.Unlock()
+		return false
+	}
+	t.status, t.message, t.updated = status, message, time.Now()
+	told := fmt.Appendf(nil, `{"jsonrpc":"2.0","method":%q,"params":%s}`, mcp.NotificationTaskStatus, t.json())
+	s.mu.Unlock()
+	s.Go(func() {
+		select {
+		case <-t.announced:
+		case <-s.ctx.Done():
+			return
+		}
+		s.sendPrepared(s.ctx, transport.Outgoing{Frame: wire.Frame{Raw: told, Question: t.question, Call: t.call, Round: t.round}})
+	})
+	return true
+}
+
+// json returns the task object. The caller holds the session's mutex.
+func (t *questionTask) json() json.RawMessage {
+	ttl := json.RawMessage("null")
+	if t.ttl >= 0 {
+		ttl = strconv.AppendInt(nil, t.ttl.Milliseconds(), 10)
+	}
+	const layout = "2006-01-02T15:04:05.000Z07:00"
+	members := []Member{{"taskId", rawjson.Quoted(t.id)}, {"status", rawjson.Quoted(string(t.status))}}
+	if t.message != "" {
+		members = append(members, Member{"statusMessage", rawjson.Quoted(t.message)})
+	}
+	return object(append(members,
+		Member{"createdAt", rawjson.Quoted(t.created.UTC().Format(layout))}, Member{"lastUpdatedAt", rawjson.Quoted(t.updated.UTC().Format(layout))},
+		Member{"ttl", ttl}, Member{"pollInterval", strconv.AppendInt(nil, ownPollPeriod.Milliseconds(), 10)},
+	))
+}
+
+// settleTask keeps what came of a question that is a task, and sends it to those who wait
+// for it.
+func (s *Session) settleTask(r *Response) {
+	s.mu.Lock()
+	t := s.ownTasks[r.Task]
+	if t == nil || t.response != nil {
+		s.mu.Unlock()
+		return
+	}
+	t.response = r
+	waiting := t.waiting
+	t.waiting = nil
+	s.settledOne(&incoming{call: t.call})
+	s.mu.Unlock()
+	status, message := conversation.TaskCompleted, "The question is answered."
+	if r.Error != nil {
+		status, message = conversation.TaskFailed, r.Error.Message
+	}
+	s.change(t, status, message)
+	for _, in := range waiting {
+		s.queue(t.result(in))
+	}
+}
+
+// result returns the response to a request tasks/result: that of the question, with the
+// related-task metadata that it must have.
+func (t *questionTask) result(in *incoming) *Response {
+	r := *t.response
+	r.ID, r.Unsent = json.RawMessage(in.id), nil
+	if r.Error == nil && rawjson.KindOf(r.Result) == rawjson.Object {
+		var members []Member
+		for name, value := range rawjson.Members(r.Result) {
+			members = append(members, Member{name, value})
+		}
+		related := object([]Member{{mcp.RelatedTask, object([]Member{{"taskId", rawjson.Quoted(t.id)}})}})
+		r.Result = object(append(members, Member{"_meta", related}))
+	}
+	return &r
+}
+
+// askedOfTask logs and answers a request of the server's about tasks of the client's.
+func (s *Session) askedOfTask(m wire.Message, f wire.Frame) {
+	in := &incoming{id: string(m.ID), isOfTask: true}
+	s.mu.Lock()
+	t := s.ownTasks[rawjson.Text(rawjson.Member(m.Params, "taskId"))]
+	if t != nil && m.Method != mcp.MethodListTasks {
+		in.about = t
+		f.Question, f.Call, f.Round = t.question, t.call, t.round
+	}
+	taken := s.incoming[wire.IDKey(m.ID)] != nil
+	if !taken {
+		s.incoming[wire.IDKey(m.ID)] = in
+	}
+	s.mu.Unlock()
+	s.Log.Append(f)
+	if taken { // an error with this id would count as the answer to the earlier request
+		return
+	}
+	refuse := func(code int64, format string, args ...any) {
+		s.queue(&Response{ID: m.ID, Error: &conversation.CapabilityRefusal{Code: code, Message: fmt.Sprintf(format, args...)}})
+	}
+	current := func() json.RawMessage {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		return t.json()
+	}
+	switch {
+	case m.Method == mcp.MethodListTasks:
+		s.listTasks(m, refuse)
+	case m.Method == mcp.MethodUpdateTask:
+		refuse(mcp.CodeMethodNotFound, "Method not found: %s", m.Method)
+	case t == nil:
+		refuse(mcp.CodeInvalidParams, "Task not found: its id is unknown, or its ttl has passed")
+	case m.Method == mcp.MethodGetTask:
+		s.queue(&Response{ID: m.ID, Result: current()})
+	case m.Method == mcp.MethodCancelTask:
+		if !s.change(t, conversation.TaskCancelled, "Cancelled by request.") {
+			refuse(mcp.CodeInvalidParams, "Cannot cancel task: already in terminal status '%s'", rawjson.Text(rawjson.Member(current(), "status")))
+			return
+		}
+		s.owner.Cancelled(t.question, "cancelled by the server, with "+m.Method)
+		s.queue(&Response{ID: m.ID, Result: current()})
+	default: // tasks/result
+		s.mu.Lock()
+		ready := t.response != nil
+		if !ready {
+			t.waiting = append(t.waiting, in)
+		}
+		s.mu.Unlock()
+		if ready {
+			s.queue(t.result(in))
+		}
+	}
+}
+
+// listTasks answers tasks/list. The cursor is the number of the first question of the
+// page.
+func (s *Session) listTasks(m wire.Message, refuse func(code int64, format string, args ...any)) {
+	from := 0
+	if cursor := rawjson.Member(m.Params, "cursor"); cursor != nil {
+		var err error
+		if from, err = strconv.Atoi(rawjson.Text(cursor)); err != nil {
+			refuse(mcp.CodeInvalidParams, "Invalid cursor")
+			return
+		}
+	}
+	s.mu.Lock()
+	var list []*questionTask
+	for _, t := range s.ownTasks {
+		if t.question >= from {
+			list = append(list, t)
+		}
+	}
+	slices.SortFunc(list, func(a, b *questionTask) int { return a.question - b.question })
+	var members []Member
+	if len(list) > ownTasksPage {
+		members = append(members, Member{"nextCursor", rawjson.Quoted(strconv.Itoa(list[ownTasksPage].question))})
+		list = list[:ownTasksPage]
+	}
+	tasks := []byte("[")
+	for i, t := range list {
+		if i > 0 {
+			tasks = append(tasks, ',')
+		}
+		tasks = append(tasks, t.json()...)
+	}
+	s.mu.Unlock()
+	s.queue(&Response{ID: m.ID, Result: object(append(members, Member{"tasks", append(tasks, ']')}))})
+}
+
+// stopWaiting forgets a request tasks/result that the server has cancelled.
+func (s *Session) stopWaiting(in *incoming) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.incoming, wire.IDKey(json.RawMessage(in.id)))
+	if in.about != nil {
+		in.about.waiting = slices.DeleteFunc(in.about.waiting, func(w *incoming) bool { return w == in })
+	}
+}
