@@ -203,6 +203,7 @@ func (c *call) waiting(is bool) { c.set(func() { c.waits, c.retry = is, false })
 // finish ends the call; further calls of it do nothing. It withdraws open questions, and
 // sends a cancellation if end has one.
 func (c *call) finish(end ending) {
+	cancels := c.conn.CanCancelTasks()
 	c.calls.mu.Lock()
 	if c.over != conversation.Running {
 		c.calls.mu.Unlock()
@@ -217,7 +218,7 @@ func (c *call) finish(end ending) {
 	task := c.task
 	if task == "" || end.told == "" && !end.cancels {
 		task = ""
-	} else if !c.conn.CanCancelTasks() {
+	} else if !cancels {
 		task, c.Failure = "", wording.Join("; ", c.Failure, "the server's task goes on, because it has not declared tasks.cancel")
 	}
 	c.calls.mu.Unlock()
