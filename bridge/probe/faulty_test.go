@@ -103,7 +103,7 @@ func faultyClients() []faultyClient {
 		{name: "loses the default of a text", probe: "default-string", want: Fails, answer: at("default-string", `{"action":"accept","content":{}}`)},
 		{name: "loses a default that is false", probe: "default-false", want: Fails, revision: mcp.Revision20250618, answer: at("default-false", `{"action":"accept","content":{}}`)},
 		{name: "loses a default of 0", probe: "default-integer", want: Fails, revision: c, answer: at("default-integer", `{"action":"accept","content":{}}`)},
-		{name: "rounds numbers", probe: "exact-integer", want: Fails, answer: value("exact-integer", `9007199254740992`)},
+		{name: "rounds numbers", probe: "exact-integer", want: Partly, answer: value("exact-integer", `9007199254740992`)},
 		{name: "leaves out what is required", probe: "required", want: Fails, answer: at("required", `{"action":"accept","content":{}}`)},
 		{name: "empty texts for nothing", probe: "optional-empty", want: Partly, answer: at("optional-empty", `{"action":"accept","content":{"first":"x","string":""}}`)},
 		{name: "null for nothing", probe: "optional-empty", want: Fails, answer: at("optional-empty", `{"action":"accept","content":{"first":"x","number":null}}`)},
@@ -240,5 +240,27 @@ func TestUndeclared(t *testing.T) {
 				t.Errorf("%s: %s: %s", p.Name, r.Verdict, r.How)
 			}
 		}
+	}
+}
+
+// In revisions with rounds, probe_all takes a few rounds in a call, and the next call goes on.
+func TestAllGoesOn(t *testing.T) {
+	b := newBare(t, newServer(t, Options{Pause: 10 * time.Millisecond}), mcp.Revision20260728)
+	b.greet()
+	calls := 0
+	for more := true; more; calls++ {
+		m := b.call(&Probe{Name: All})
+		more = strings.Contains(string(m.Result), "Call probe_all again")
+		if calls > len(Table()) {
+			t.Fatal("it does not come to an end")
+		}
+	}
+	for _, p := range Table() {
+		if r := b.shown(p.Name); p.In(b.revision) && !p.Apart && p.Kind == Tool && !r.Called() {
+			t.Errorf("%s was not called", p.Name)
+		}
+	}
+	if calls < 5 {
+		t.Errorf("%d calls for all", calls)
 	}
 }

@@ -63,7 +63,7 @@ func (f field) judge(a answer) finding {
 	case value == nil && f.initial:
 		return fails("The default " + f.want + " is lost: the content is " + shown + ".")
 	case rounded(value, f.want):
-		return fails("The digits changed: " + f.want + " came back as " + string(value) + ".")
+		return partly("The digits changed, as in a 64-bit float: " + f.want + " came back as " + string(value) + ".")
 	}
 	return notSeen("The answer is valid, and not the one that the message asks for: " + shown + ".")
 }

@@ -58,7 +58,8 @@ type Probe struct {
 	Looks        []string // what only a person can see, as questions to which yes is the good answer
 	OnlyLooks    bool     // no frame shows anything else than that the question was answered
 
-	run func(*run) finding
+	rounds int // that it takes in revisions with rounds; 0 means one
+	run    func(*run) finding
 }
 
 // Kind says how a client starts a probe.
@@ -108,6 +109,7 @@ type cause string
 const (
 	causeShape      cause = "shape"       // the answer is no valid result
 	causeNoContent  cause = "no-content"  // an accepted form has no content
+	causeNoEmpty    cause = "no-empty"    // the same, of a form that requires nothing
 	causeExtra      cause = "extra"       // content has members that the schema does not have
 	causeDeclined   cause = "declined"    // the answer is not the accept that the message asks for
 	causeRefused    cause = "refused"     // a JSON-RPC error
@@ -125,7 +127,7 @@ const (
 
 // owners maps each cause to the probe that names it.
 var owners = map[cause]string{
-	causeShape: "accept", causeNoContent: "accept", causeExtra: "accept", causeDeclined: "accept", causeRefused: "accept", causeTwice: "accept",
+	causeShape: "accept", causeNoContent: "accept", causeNoEmpty: "fields-none", causeExtra: "accept", causeDeclined: "accept", causeRefused: "accept", causeTwice: "accept",
 	causeWrongID: "accept", causeNoise: "accept", causeSilent: "accept", causeURLContent: "url-consent", causeState: "round-state",
 	causeNewState: "round-no-state", causeKeys: "round-keys", causeSameID: "round-id", causeOther: "round-arguments",
 }

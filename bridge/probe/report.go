@@ -126,9 +126,15 @@ func (c *client) report(s *Server) Client {
 		}
 		if o := c.results[p.Name]; o != nil {
 			r.Verdict, r.How, r.Frames, r.Began, r.Took = o.finding.verdict, o.finding.how, o.finding.frames, o.began, o.took
-			if owner := owners[o.finding.cause]; owner != "" && owner != p.Name {
-				if named := c.results[owner]; named != nil && named.finding.cause == o.finding.cause {
-					r.Verdict, r.How = NotSeen, "As in "+owner+": "+r.How
+			causes := []cause{o.finding.cause}
+			if o.finding.cause == causeNoEmpty {
+				causes = append(causes, causeNoContent) // who sends no content at all sends no empty one
+			}
+			for _, why := range causes {
+				named := c.results[owners[why]]
+				if why != "" && owners[why] != p.Name && named != nil && named.finding.cause == why {
+					r.Verdict, r.How = NotSeen, "As in "+owners[why]+": "+r.How
+					break
 				}
 			}
 			for i := range r.Looks {

@@ -50,7 +50,7 @@ func roundProbes() []*Probe {
 			}
 			return works("The call was made again after " + wording.Duration(a.took) + ".")
 		}},
-		{Name: "round-ten", Group: Rounds, Title: "Ten rounds", Do: "Accept ten questions, one after the other.", Since: july, Mode: elicit.ModeForm, run: series(10)},
+		{Name: "round-ten", Group: Rounds, Title: "Ten rounds", rounds: 10, Do: "Accept ten questions, one after the other.", Since: july, Mode: elicit.ModeForm, run: series(10)},
 		{Name: "round-unknown-type", Group: Rounds, Title: "A resultType that does not exist", Do: "The call ends with a result that the client cannot understand: it says so.", Since: july, Apart: true, OnlyLooks: true, Looks: []string{"Did the client say that the result is invalid?"}, run: func(r *run) finding {
 			r.awaits = true
 			r.session.expect(r)

@@ -341,7 +341,7 @@ func (a answer) accepted() (content json.RawMessage, wrong finding) {
 	content = rawjson.Member(a.result, "content")
 	switch {
 	case content == nil && rawjson.Member(a.params, "requestedSchema", "required") == nil:
-		return nil, partly("The form, which requires nothing, is accepted without content, in place of an empty object.").because(causeNoContent)
+		return nil, partly("The form, which requires nothing, is accepted without content, in place of an empty object.").because(causeNoEmpty)
 	case content == nil:
 		return nil, fails("The form is accepted without content.").because(causeNoContent)
 	case rawjson.KindOf(content) != rawjson.Object:

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -221,15 +222,42 @@ func (s *Server) Say(number int, probe string, look int, yes *bool) error {
 	return ErrUnknown
 }
 
+// roundsMost is how many rounds probe_all takes in one call, unless the client says otherwise:
+// SDKs give up after ten.
+const roundsMost = 9
+
+// left returns the probes that the client has not called yet; all of them if there are none.
+func (s *Server) left(id Identity, probes []*Probe) []*Probe {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	c := s.clientOf(id, time.Now())
+	rest := slices.DeleteFunc(slices.Clone(probes), func(p *Probe) bool { return c.results[p.Name] != nil })
+	if len(rest) == 0 {
+		return probes
+	}
+	return rest
+}
+
 // perform runs the probes of a call, and answers it.
 func (s *Server) perform(c *call, probes []*Probe) {
 	defer c.session.done(c)
 	var texts []string
-	for _, p := range probes {
-		if c.ctx.Err() != nil {
+	several, left := len(probes) > 1, 0
+	most := roundsMost
+	if n, err := strconv.Atoi(string(rawjson.Member(c.params, "arguments", "rounds"))); err == nil && n > 0 {
+		most = n
+	}
+	if several && hasRounds(c.revision) {
+		probes = s.left(c.client, probes)
+	}
+	for i, p := range probes {
+		if i > 0 && hasRounds(c.revision) && c.rounds+max(p.rounds, 1) > most {
+			left = len(probes) - i
+		}
+		if c.ctx.Err() != nil || left > 0 {
 			break
 		}
-		if len(probes) > 1 {
+		if several {
 			c.reportProgress(p.Name)
 		}
 		r := s.begin(c, p)
@@ -240,7 +268,9 @@ func (s *Server) perform(c *call, probes []*Probe) {
 	if c.ctx.Err() != nil {
 		return
 	}
-	if len(probes) > 1 {
+	if left > 0 {
+		texts = append(texts, fmt.Sprintf("Call %s again: %s left. A call has no more than %d rounds, because clients give up after some; the argument rounds changes that.", All, wording.Count(left, "probe is", "probes are"), most))
+	} else if several {
 		texts = append(texts, "These stand apart, and are called one by one: "+strings.Join(apart(c.revision), ", ")+".")
 	}
 	c.finish(texts...)

@@ -399,6 +399,7 @@ func (s *Server) serves(p *Probe) bool { return p.Group != URLs || s.options.Bas
 
 // listed returns the entries of a list of the server, as JSON.
 func (s *Server) listed(revision string, kind Kind) (list []string) {
+	input := ""
 	entry := func(name, title, does string) string {
 		switch text := string(rawjson.Quoted(does)); kind {
 		case Prompt:
@@ -406,11 +407,15 @@ func (s *Server) listed(revision string, kind Kind) (list []string) {
 		case Resource:
 			return fmt.Sprintf(`{"uri":"probe://%s","name":%q,"title":%s,"description":%s,"mimeType":"text/plain"}`, name, name, rawjson.Quoted(title), text)
 		default:
-			return fmt.Sprintf(`{"name":%q,"title":%s,"description":%s,"inputSchema":{"type":"object","properties":{}},"annotations":{"readOnlyHint":true}}`, name, rawjson.Quoted(title), text)
+			return fmt.Sprintf(`{"name":%q,"title":%s,"description":%s,"inputSchema":{"type":"object","properties":{%s}},"annotations":{"readOnlyHint":true}}`, name, rawjson.Quoted(title), text, input)
 		}
 	}
 	if kind == Tool {
+		if hasRounds(revision) {
+			input = `"rounds":{"type":"integer","minimum":1,"description":"The most rounds of one call; the next call goes on."}`
+		}
 		list = append(list, entry(All, "All probes", "Runs all probes in order, except those that stand apart."))
+		input = ""
 	}
 	for _, p := range table {
 		if p.Kind == kind && p.In(revision) && s.serves(p) {

@@ -95,7 +95,7 @@ func TestProbeOfOurselves(t *testing.T) {
 					url, stop = serveProbe(t, "--report", path)
 					target = []string{url}
 				}
-				got := inspectorRun(t, append([]string{"call", probe.All, "--protocol", revision, "--answers", valid, "--timeout", "0"}, target...)...)
+				got := inspectorRun(t, append([]string{"call", probe.All, "--protocol", revision, "--args", `{"rounds":1000}`, "--answers", valid, "--timeout", "0"}, target...)...)
 				stop()
 				if got.code != 0 {
 					t.Fatalf("exit code %d\n%s%s", got.code, got.out, got.err)
