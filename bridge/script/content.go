@@ -12,6 +12,7 @@ import (
 	"elicitation-inspector/bridge/elicit"
 	"elicitation-inspector/bridge/rawjson"
 	"elicitation-inspector/bridge/wire/redact"
+	"elicitation-inspector/bridge/written"
 )
 
 // Names of special values: objects whose only member has one of these names.
@@ -22,9 +23,9 @@ const (
 )
 
 // special returns the name and the argument of a special value; "" for a literal value.
-func (n *node) special() (name string, of *node) {
-	if n.kind == rawjson.Object && len(n.names) == 1 && strings.HasPrefix(n.names[0].text, "$") {
-		return n.names[0].text, n.values[0]
+func special(n *written.Node) (name string, of *written.Node) {
+	if n.Kind == rawjson.Object && len(n.Names) == 1 && strings.HasPrefix(n.Names[0].Text, "$") {
+		return n.Names[0].Text, n.Values[0]
 	}
 	return "", nil
 }
@@ -33,48 +34,48 @@ func (n *node) special() (name string, of *node) {
 const leftOut = "the transcript left this value out as a secret: put it here"
 
 // complete records the values that are to be sent and that a transcript left out.
-func (r *reader) complete(n *node) {
-	if strings.Contains(n.text, redact.Placeholder) {
+func (r *reader) complete(n *written.Node) {
+	if strings.Contains(n.Text, redact.Placeholder) {
 		r.wrong(n, leftOut)
 	}
-	for _, inner := range slices.Concat(n.names, n.values) {
+	for _, inner := range slices.Concat(n.Names, n.Values) {
 		r.complete(inner)
 	}
 }
 
 // checkValue records mistakes in the value of a field.
-func (r *reader) checkValue(n *node) {
-	for _, element := range n.values {
-		if n.kind == rawjson.Array {
+func (r *reader) checkValue(n *written.Node) {
+	for _, element := range n.Values {
+		if n.Kind == rawjson.Array {
 			r.checkValue(element)
 		}
 	}
-	name, of := n.special()
+	name, of := special(n)
 	switch name {
 	case "":
 	case fromEnv:
 		if r.kind(of, fromEnv, rawjson.String) {
-			if _, set := r.env(of.text); !set {
-				r.wrong(of, "the environment has no variable %s", of.text)
+			if _, set := r.env(of.Text); !set {
+				r.wrong(of, "the environment has no variable %s", of.Text)
 			}
 		}
 	case fromChoice:
-		place, err := strconv.Atoi(string(of.scalar))
-		_, bad := ParseText(of.text)
+		place, err := strconv.Atoi(string(of.Scalar))
+		_, bad := ParseText(of.Text)
 		switch {
-		case of.kind == rawjson.Number && (err != nil || place < 1):
-			r.wrong(of, "%s is %s, not the place of a choice from 1 on", fromChoice, of.scalar)
-		case of.kind != rawjson.Number && of.kind != rawjson.String:
+		case of.Kind == rawjson.Number && (err != nil || place < 1):
+			r.wrong(of, "%s is %s, not the place of a choice from 1 on", fromChoice, of.Scalar)
+		case of.Kind != rawjson.Number && of.Kind != rawjson.String:
 			r.wrong(of, "%s wants the place of a choice from 1 on, or its title or value", fromChoice)
 		case bad != nil:
 			r.wrong(of, "%v", bad)
 		}
 	case fromDefault:
-		if string(of.scalar) != "true" {
+		if string(of.Scalar) != "true" {
 			r.wrong(of, "%s can only be true", fromDefault)
 		}
 	default:
-		r.wrong(n.names[0], "there is no %s%s", name, suggest(name, []string{fromEnv, fromChoice, fromDefault}))
+		r.wrong(n.Names[0], "there is no %s%s", name, suggest(name, []string{fromEnv, fromChoice, fromDefault}))
 	}
 }
 
@@ -127,17 +128,17 @@ type checked struct{ schema, content []byte }
 func (a *Answer) filled(request *elicit.Request) (json.RawMessage, error) {
 	given := map[string]json.RawMessage{}
 	order := []string{}
-	for i, name := range a.values.names {
-		at := slices.IndexFunc(request.Fields, func(f elicit.Field) bool { return f.Name == name.text })
+	for i, name := range a.values.Names {
+		at := slices.IndexFunc(request.Fields, func(f elicit.Field) bool { return f.Name == name.Text })
 		var field *elicit.Field
 		if at >= 0 {
 			field = &request.Fields[at]
 		}
-		value, err := a.value(a.values.values[i], field)
+		value, err := a.value(a.values.Values[i], field)
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w", name.text, err)
+			return nil, fmt.Errorf("%s: %w", name.Text, err)
 		}
-		given[name.text], order = value, append(order, name.text)
+		given[name.Text], order = value, append(order, name.Text)
 	}
 	if a.rest != "" {
 		order = a.complete(request, given, order)
@@ -181,13 +182,13 @@ func (a *Answer) complete(request *elicit.Request, given map[string]json.RawMess
 
 // value returns the JSON of a field's value. field is nil if the question has no such
 // field.
-func (a *Answer) value(n *node, field *elicit.Field) (json.RawMessage, error) {
-	name, of := n.special()
+func (a *Answer) value(n *written.Node, field *elicit.Field) (json.RawMessage, error) {
+	name, of := special(n)
 	switch {
 	case name == fromEnv:
-		text, set := a.env(of.text)
+		text, set := a.env(of.Text)
 		if !set {
-			return nil, fmt.Errorf("the environment has no variable %s", of.text)
+			return nil, fmt.Errorf("the environment has no variable %s", of.Text)
 		}
 		return typed(text, field), nil
 	case name != "" && field == nil:
@@ -198,9 +199,9 @@ func (a *Answer) value(n *node, field *elicit.Field) (json.RawMessage, error) {
 		return nil, errors.New("the field has no default")
 	case name == fromDefault:
 		return rawjson.Compact(field.Default)
-	case n.kind == rawjson.Array:
+	case n.Kind == rawjson.Array:
 		out := []byte{'['}
-		for i, element := range n.values {
+		for i, element := range n.Values {
 			value, err := a.value(element, field)
 			if err != nil {
 				return nil, err
@@ -212,7 +213,7 @@ func (a *Answer) value(n *node, field *elicit.Field) (json.RawMessage, error) {
 		}
 		return append(out, ']'), nil
 	}
-	return n.json(), nil
+	return n.JSON(), nil
 }
 
 // typed returns the JSON of a text by the type of its field: a number, a boolean, any
@@ -229,18 +230,18 @@ func typed(text string, field *elicit.Field) json.RawMessage {
 }
 
 // chosen returns the value of the choice that n names by position or pattern.
-func chosen(n *node, field *elicit.Field) (json.RawMessage, error) {
+func chosen(n *written.Node, field *elicit.Field) (json.RawMessage, error) {
 	if len(field.Choices) == 0 {
 		return nil, errors.New("the field has no choices")
 	}
-	if n.kind == rawjson.Number {
-		place, _ := strconv.Atoi(string(n.scalar)) // checkValue has checked it
+	if n.Kind == rawjson.Number {
+		place, _ := strconv.Atoi(string(n.Scalar)) // checkValue has checked it
 		if place > len(field.Choices) {
 			return nil, fmt.Errorf("the field has %d choices, and no number %d", len(field.Choices), place)
 		}
 		return rawjson.Quoted(field.Choices[place-1].Value), nil
 	}
-	pattern, err := ParseText(n.text)
+	pattern, err := ParseText(n.Text)
 	if err != nil {
 		return nil, err
 	}
@@ -249,5 +250,5 @@ func chosen(n *node, field *elicit.Field) (json.RawMessage, error) {
 			return rawjson.Quoted(c.Value), nil
 		}
 	}
-	return nil, fmt.Errorf("none of the field's choices is %q", n.text)
+	return nil, fmt.Errorf("none of the field's choices is %q", n.Text)
 }

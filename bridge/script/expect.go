@@ -10,21 +10,22 @@ import (
 	"elicitation-inspector/bridge/elicit"
 	"elicitation-inspector/bridge/rawjson"
 	"elicitation-inspector/bridge/wording"
+	"elicitation-inspector/bridge/written"
 )
 
 // Asked holds the expectations of a rule about the questions that it answers.
 type Asked struct {
 	Message *Text
-	Names   []string // names of all fields, in order; nil for any
-	fields  *node    // patterns for the schemas of fields, by name; nil for none
-	Asked   int      // expected number of questions; -1 for any number
+	Names   []string      // names of all fields, in order; nil for any
+	fields  *written.Node // patterns for the schemas of fields, by name; nil for none
+	Asked   int           // expected number of questions; -1 for any number
 }
 
 // Outcome is the expected result, error and findings of a call.
 type Outcome struct {
 	text     *Text // pattern for the result's text
-	result   *node
-	error    *node
+	result   *written.Node
+	error    *written.Node
 	Findings []string // expected rules with findings; nil for any
 }
 
@@ -35,13 +36,13 @@ type Came struct {
 	Findings      []string        // rules with findings
 }
 
-func (r *reader) asked(n *node) *Asked {
+func (r *reader) asked(n *written.Node) *Asked {
 	a := &Asked{Asked: -1}
 	r.object(n, "what a rule expects", keys{
 		"message": r.pattern("message", &a.Message),
 		"asked":   r.count("asked", 0, &a.Asked),
-		"fields": func(n *node) {
-			if n.kind == rawjson.Array {
+		"fields": func(n *written.Node) {
+			if n.Kind == rawjson.Array {
 				r.strings("fields", &a.Names)(n)
 			} else if a.fields = n; r.kind(n, "fields", rawjson.Object) {
 				r.checkPattern(n)
@@ -51,44 +52,44 @@ func (r *reader) asked(n *node) *Asked {
 	return a
 }
 
-func (r *reader) outcome(n *node) *Outcome {
+func (r *reader) outcome(n *written.Node) *Outcome {
 	o := new(Outcome)
 	r.object(n, "expect", keys{
-		"result": func(n *node) {
-			if n.kind == rawjson.String {
+		"result": func(n *written.Node) {
+			if n.Kind == rawjson.String {
 				r.pattern("result", &o.text)(n)
 			} else if o.result = n; r.kind(n, "result", rawjson.Object) {
 				r.checkPattern(n)
 			}
 		},
-		"error": func(n *node) {
+		"error": func(n *written.Node) {
 			if o.error = n; r.kind(n, "error", rawjson.Object) {
 				r.checkPattern(n)
 			}
 		},
-		"findings": func(n *node) {
+		"findings": func(n *written.Node) {
 			none := ""
-			if n.kind == rawjson.Array {
+			if n.Kind == rawjson.Array {
 				r.strings("findings", &o.Findings)(n)
 			} else if r.oneOf("findings", &none, "none")(n); none != "" {
 				o.Findings = []string{}
 			}
 		},
 	})
-	if result := n.member("result"); result != nil && n.member("error") != nil {
+	if result := n.Member("result"); result != nil && n.Member("error") != nil {
 		r.wrong(result, "a call has a result or an error, not both")
 	}
 	return o
 }
 
 // checkPattern records the strings in a pattern that are invalid regular expressions.
-func (r *reader) checkPattern(n *node) {
-	if n.kind == rawjson.String {
-		if _, err := ParseText(n.text); err != nil {
+func (r *reader) checkPattern(n *written.Node) {
+	if n.Kind == rawjson.String {
+		if _, err := ParseText(n.Text); err != nil {
 			r.wrong(n, "%v", err)
 		}
 	}
-	for _, v := range n.values {
+	for _, v := range n.Values {
 		r.checkPattern(v)
 	}
 }
@@ -184,10 +185,10 @@ func (a *Asked) check(q *Question) (unmet []string) {
 	if a.fields == nil {
 		return unmet
 	}
-	for i, name := range a.fields.names {
-		at := slices.Index(names, name.text)
+	for i, name := range a.fields.Names {
+		at := slices.Index(names, name.Text)
 		if at < 0 {
-			unmet = append(unmet, fmt.Sprintf("fields: there is no %s; there are %s", name.text, wording.Series(names)))
+			unmet = append(unmet, fmt.Sprintf("fields: there is no %s; there are %s", name.Text, wording.Series(names)))
 			continue
 		}
 		f := request.Fields[at]
@@ -199,7 +200,7 @@ func (a *Asked) check(q *Question) (unmet []string) {
 			}
 			schema = fmt.Appendf(nil, `{"required":%t%s`, f.Required, rest)
 		}
-		unmet = append(unmet, compare(a.fields.values[i], schema, "fields."+name.text)...)
+		unmet = append(unmet, compare(a.fields.Values[i], schema, "fields."+name.Text)...)
 	}
 	return unmet
 }
@@ -213,20 +214,20 @@ func indented(text string) string { return strings.ReplaceAll(text, "\n", "\n   
 // compare returns the differences between a pattern and a value. Each member of a
 // pattern object must be there and match, and there may be others; an array must match
 // element by element; strings are patterns, and * alone matches any value.
-func compare(want *node, got json.RawMessage, path string) (unmet []string) {
+func compare(want *written.Node, got json.RawMessage, path string) (unmet []string) {
 	if got == nil {
-		return []string{differs(path, briefly(want.json()), "nothing")}
+		return []string{differs(path, briefly(want.JSON()), "nothing")}
 	}
-	if want.kind == rawjson.String && want.text == "*" {
+	if want.Kind == rawjson.String && want.Text == "*" {
 		return nil
 	}
 	kind := rawjson.KindOf(got)
-	same := want.kind == kind
+	same := want.Kind == kind
 	switch {
 	case !same:
 	case kind == rawjson.Object:
-		for i, name := range want.names {
-			unmet = append(unmet, compare(want.values[i], rawjson.Member(got, name.text), path+"."+name.text)...)
+		for i, name := range want.Names {
+			unmet = append(unmet, compare(want.Values[i], rawjson.Member(got, name.Text), path+"."+name.Text)...)
 		}
 		return unmet
 	case kind == rawjson.Array:
@@ -234,26 +235,26 @@ func compare(want *node, got json.RawMessage, path string) (unmet []string) {
 		for _, e := range rawjson.Elements(got) {
 			elements = append(elements, e)
 		}
-		if same = len(elements) == len(want.values); !same {
-			path += fmt.Sprintf(" (%s, not %d)", wording.Plural(len(elements), "element"), len(want.values))
+		if same = len(elements) == len(want.Values); !same {
+			path += fmt.Sprintf(" (%s, not %d)", wording.Plural(len(elements), "element"), len(want.Values))
 			break
 		}
 		for i, e := range elements {
-			unmet = append(unmet, compare(want.values[i], e, fmt.Sprintf("%s[%d]", path, i))...)
+			unmet = append(unmet, compare(want.Values[i], e, fmt.Sprintf("%s[%d]", path, i))...)
 		}
 		return unmet
 	case kind == rawjson.String:
-		pattern, err := ParseText(want.text)
+		pattern, err := ParseText(want.Text)
 		same = err == nil && pattern.Matches(rawjson.Text(got))
 	case kind == rawjson.Number:
-		same = equal(string(want.scalar), string(rawjson.Trim(got)))
+		same = equal(string(want.Scalar), string(rawjson.Trim(got)))
 	default:
-		same = string(want.scalar) == string(rawjson.Trim(got))
+		same = string(want.Scalar) == string(rawjson.Trim(got))
 	}
 	if same {
 		return nil
 	}
-	return []string{differs(path, briefly(want.json()), briefly(got))}
+	return []string{differs(path, briefly(want.JSON()), briefly(got))}
 }
 
 // equal compares numbers by value; long numbers, and those with an exponent, by their

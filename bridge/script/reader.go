@@ -11,28 +11,21 @@ import (
 
 	"elicitation-inspector/bridge/rawjson"
 	"elicitation-inspector/bridge/wording"
+	"elicitation-inspector/bridge/written"
 )
 
 // reader converts nodes to rules, answers and expectations, and collects mistakes.
 type reader struct {
 	file     string
 	env      func(string) (string, bool)
-	mistakes []Mistake
+	mistakes []written.Mistake
 	plan     bool // the file is a plan, whose calls may have a witness
 }
-
-// Mistake is one mistake in a file.
-type Mistake struct {
-	Line, Column int // from 1
-	Text         string
-}
-
-func (m Mistake) Error() string { return fmt.Sprintf("%d:%d: %s", m.Line, m.Column, m.Text) }
 
 // Mistakes is the error of a file with mistakes; it lists all of them.
 type Mistakes struct {
 	File string
-	List []Mistake
+	List []written.Mistake
 }
 
 func (m *Mistakes) Error() string {
@@ -43,15 +36,15 @@ func (m *Mistakes) Error() string {
 	return strings.Join(lines, "\n")
 }
 
-func (r *reader) wrong(n *node, format string, args ...any) {
-	r.mistakes = append(r.mistakes, Mistake{n.line, n.column, fmt.Sprintf(format, args...)})
+func (r *reader) wrong(n *written.Node, format string, args ...any) {
+	r.mistakes = append(r.mistakes, written.Mistake{Line: n.Line, Column: n.Column, Text: fmt.Sprintf(format, args...)})
 }
 
 // parse parses a file and reads its root. The error has all mistakes, sorted by place, as
 // a [*Mistakes].
-func (r *reader) parse(text []byte, read func(root *node)) error {
-	root, err := parse(text)
-	mistake := Mistake{Line: 1, Column: 1}
+func (r *reader) parse(text []byte, read func(root *written.Node)) error {
+	root, err := written.Parse(text)
+	mistake := written.Mistake{Line: 1, Column: 1}
 	switch {
 	case err == nil:
 		read(root)
@@ -64,30 +57,30 @@ func (r *reader) parse(text []byte, read func(root *node)) error {
 	if len(r.mistakes) == 0 {
 		return nil
 	}
-	slices.SortStableFunc(r.mistakes, func(a, b Mistake) int {
+	slices.SortStableFunc(r.mistakes, func(a, b written.Mistake) int {
 		return cmp.Or(a.Line-b.Line, a.Column-b.Column)
 	})
 	return &Mistakes{r.file, r.mistakes}
 }
 
 // keys maps the allowed members of an object to the functions that read their values.
-type keys map[string]func(*node)
+type keys map[string]func(*written.Node)
 
 // object reads an object, and records unknown members. what names the object in
 // mistakes.
-func (r *reader) object(n *node, what string, known keys) {
-	if n.kind != rawjson.Object {
-		r.wrong(n, "%s is %s, not a mapping", what, wording.WithArticle(n.kind))
+func (r *reader) object(n *written.Node, what string, known keys) {
+	if n.Kind != rawjson.Object {
+		r.wrong(n, "%s is %s, not a mapping", what, wording.WithArticle(n.Kind))
 		return
 	}
-	for i, name := range n.names {
-		if read := known[name.text]; read != nil {
-			read(n.values[i])
+	for i, name := range n.Names {
+		if read := known[name.Text]; read != nil {
+			read(n.Values[i])
 			continue
 		}
 		names := slices.Sorted(maps.Keys(known))
 		names = slices.DeleteFunc(names, func(k string) bool { return k == "$schema" })
-		r.wrong(name, "%s has no key %q%s", what, name.text, suggest(name.text, names))
+		r.wrong(name, "%s has no key %q%s", what, name.Text, suggest(name.Text, names))
 	}
 }
 
@@ -97,82 +90,82 @@ func suggest(name string, names []string) string {
 }
 
 // list reads an array, each of whose elements each reads.
-func (r *reader) list(what string, each func(*node)) func(*node) {
-	return func(n *node) {
-		if n.kind != rawjson.Array {
-			r.wrong(n, "%s is %s, not a list", what, wording.WithArticle(n.kind))
+func (r *reader) list(what string, each func(*written.Node)) func(*written.Node) {
+	return func(n *written.Node) {
+		if n.Kind != rawjson.Array {
+			r.wrong(n, "%s is %s, not a list", what, wording.WithArticle(n.Kind))
 			return
 		}
-		for _, v := range n.values {
+		for _, v := range n.Values {
 			each(v)
 		}
 	}
 }
 
 // kind reports whether a value has the wanted kind, and records a mistake if not.
-func (r *reader) kind(n *node, what string, want rawjson.Kind) bool {
-	if n.kind != want {
-		r.wrong(n, "%s is %s, not %s", what, wording.WithArticle(n.kind), wording.WithArticle(want))
+func (r *reader) kind(n *written.Node, what string, want rawjson.Kind) bool {
+	if n.Kind != want {
+		r.wrong(n, "%s is %s, not %s", what, wording.WithArticle(n.Kind), wording.WithArticle(want))
 	}
-	return n.kind == want
+	return n.Kind == want
 }
 
-func (r *reader) text(what string, into *string) func(*node) {
-	return func(n *node) {
+func (r *reader) text(what string, into *string) func(*written.Node) {
+	return func(n *written.Node) {
 		if r.kind(n, what, rawjson.String) {
-			*into = n.text
+			*into = n.Text
 		}
 	}
 }
 
-func (r *reader) flag(what string, into *bool) func(*node) {
-	return func(n *node) {
+func (r *reader) flag(what string, into *bool) func(*written.Node) {
+	return func(n *written.Node) {
 		if r.kind(n, what, rawjson.Boolean) {
-			*into = string(n.scalar) == "true"
+			*into = string(n.Scalar) == "true"
 		}
 	}
 }
 
 // oneOf reads a string that must be one of words.
-func (r *reader) oneOf(what string, into *string, words ...string) func(*node) {
-	return func(n *node) {
+func (r *reader) oneOf(what string, into *string, words ...string) func(*written.Node) {
+	return func(n *written.Node) {
 		switch {
 		case !r.kind(n, what, rawjson.String):
-		case !slices.Contains(words, n.text):
-			r.wrong(n, "%s cannot be %q%s", what, n.text, suggest(n.text, words))
+		case !slices.Contains(words, n.Text):
+			r.wrong(n, "%s cannot be %q%s", what, n.Text, suggest(n.Text, words))
 		default:
-			*into = n.text
+			*into = n.Text
 		}
 	}
 }
 
 // count reads a whole number that must not be below least.
-func (r *reader) count(what string, least int, into *int) func(*node) {
-	return func(n *node) {
+func (r *reader) count(what string, least int, into *int) func(*written.Node) {
+	return func(n *written.Node) {
 		if !r.kind(n, what, rawjson.Number) {
 			return
 		}
-		if _, err := fmt.Sscanf(string(n.scalar), "%d", into); err != nil || *into < least || fmt.Sprint(*into) != string(n.scalar) {
-			r.wrong(n, "%s is %s, not a whole number from %d on", what, n.scalar, least)
+		if _, err := fmt.Sscanf(string(n.Scalar), "%d", into); err != nil || *into < least || fmt.Sprint(*into) != string(n.Scalar) {
+			r.wrong(n, "%s is %s, not a whole number from %d on", what, n.Scalar, least)
 		}
 	}
 }
 
-func (r *reader) strings(what string, into *[]string) func(*node) {
-	return func(n *node) {
+func (r *reader) strings(what string, into *[]string) func(*written.Node) {
+	return func(n *written.Node) {
 		*into = []string{}
-		r.list(what, func(v *node) {
+		r.list(what, func(v *written.Node) {
 			if r.kind(v, "an element of "+what, rawjson.String) {
-				*into = append(*into, v.text)
+				*into = append(*into, v.Text)
 			}
 		})(n)
 	}
 }
 
 // duration reads a time such as 500ms, 2s or 1m30s.
-func (r *reader) duration(what string, into *time.Duration) func(*node) {
-	return func(n *node) {
-		d, err := time.ParseDuration(n.text)
+func (r *reader) duration(what string, into *time.Duration) func(*written.Node) {
+	return func(n *written.Node) {
+		d, err := time.ParseDuration(n.Text)
 		if err != nil || d < 0 {
 			r.wrong(n, "%s is no duration such as 500ms, 2s or 1m30s", what)
 		}
@@ -180,12 +173,12 @@ func (r *reader) duration(what string, into *time.Duration) func(*node) {
 	}
 }
 
-func (r *reader) pattern(what string, into **Text) func(*node) {
-	return func(n *node) {
+func (r *reader) pattern(what string, into **Text) func(*written.Node) {
+	return func(n *written.Node) {
 		if !r.kind(n, what, rawjson.String) {
 			return
 		}
-		t, err := ParseText(n.text)
+		t, err := ParseText(n.Text)
 		if err != nil {
 			r.wrong(n, "%s: %v", what, err)
 		}

@@ -11,6 +11,7 @@ import (
 	"elicitation-inspector/bridge/mcp"
 	"elicitation-inspector/bridge/rawjson"
 	"elicitation-inspector/bridge/wire/redact"
+	"elicitation-inspector/bridge/written"
 )
 
 // Scenario is a list of calls to one server, in order, each with its answers and its
@@ -56,7 +57,7 @@ type Call struct {
 func ParseScenario(file string, text []byte, env func(string) (string, bool)) (*Scenario, error) {
 	r := &reader{file: file, env: env}
 	s := new(Scenario)
-	return s, r.parse(text, func(root *node) {
+	return s, r.parse(text, func(root *written.Node) {
 		r.object(root, "a scenario", r.scenarioKeys(s))
 		if len(s.Calls) == 0 && len(r.mistakes) == 0 {
 			r.wrong(root, "a scenario needs calls")
@@ -67,11 +68,11 @@ func ParseScenario(file string, text []byte, env func(string) (string, bool)) (*
 func (r *reader) scenarioKeys(s *Scenario) keys {
 	known := r.scriptKeys(&s.Script)
 	delete(known, "expect")
-	known["target"] = func(n *node) { r.target(n, &s.Target) }
-	known["protocol"] = func(n *node) {
-		list := n.values
-		if n.kind != rawjson.Array {
-			list = []*node{n}
+	known["target"] = func(n *written.Node) { r.target(n, &s.Target) }
+	known["protocol"] = func(n *written.Node) {
+		list := n.Values
+		if n.Kind != rawjson.Array {
+			list = []*written.Node{n}
 		}
 		for _, one := range list {
 			revision := ""
@@ -84,20 +85,20 @@ func (r *reader) scenarioKeys(s *Scenario) keys {
 	known["sampling"] = r.flag("sampling", &s.Sampling)
 	known["roots"] = r.flag("roots", &s.Roots)
 	known["timeout"] = r.duration("timeout", &s.Timeout)
-	known["calls"] = r.list("calls", func(v *node) { s.Calls = append(s.Calls, r.call(v)) })
+	known["calls"] = r.list("calls", func(v *written.Node) { s.Calls = append(s.Calls, r.call(v)) })
 	return known
 }
 
-func (r *reader) call(n *node) *Call {
-	c := &Call{Line: n.line}
+func (r *reader) call(n *written.Node) *Call {
+	c := &Call{Line: n.Line}
 	known := r.scriptKeys(&c.Script)
 	delete(known, "$schema")
 	known["name"] = r.text("name", &c.Name)
 	known["timeout"] = r.duration("timeout", &c.Timeout)
-	known["arguments"] = func(n *node) {
+	known["arguments"] = func(n *written.Node) {
 		if r.kind(n, "arguments", rawjson.Object) {
 			r.complete(n)
-			c.Arguments = n.json()
+			c.Arguments = n.JSON()
 		}
 	}
 	if r.plan {
@@ -105,7 +106,7 @@ func (r *reader) call(n *node) *Call {
 	}
 	named := 0
 	for _, kind := range []string{"tool", "prompt", "resource"} {
-		known[kind] = func(n *node) {
+		known[kind] = func(n *written.Node) {
 			named++
 			c.Kind = kind
 			r.text(kind, &c.Key)(n)
@@ -122,33 +123,33 @@ func (r *reader) call(n *node) *Call {
 	return c
 }
 
-func (r *reader) target(n *node, t *Target) {
-	if n.kind == rawjson.String {
+func (r *reader) target(n *written.Node, t *Target) {
+	if n.Kind == rawjson.String {
 		demo := ""
 		r.oneOf("target", &demo, "demo")(n)
 		t.Demo = demo != ""
 		return
 	}
-	pairs := func(what string, each func(name, value string)) func(*node) {
-		return func(n *node) {
+	pairs := func(what string, each func(name, value string)) func(*written.Node) {
+		return func(n *written.Node) {
 			if !r.kind(n, what, rawjson.Object) {
 				return
 			}
-			for i, name := range n.names {
-				if r.kind(n.values[i], "a value of "+what, rawjson.String) {
-					each(name.text, r.expand(n.values[i], t))
+			for i, name := range n.Names {
+				if r.kind(n.Values[i], "a value of "+what, rawjson.String) {
+					each(name.Text, r.expand(n.Values[i], t))
 				}
 			}
 		}
 	}
 	r.object(n, "target", keys{
-		"command": r.list("command", func(v *node) {
+		"command": r.list("command", func(v *written.Node) {
 			if r.kind(v, "an element of command", rawjson.String) {
 				t.Command = append(t.Command, r.expand(v, t))
 			}
 		}),
-		"cwd":       func(n *node) { r.text("cwd", &t.Dir)(n); t.Dir = r.expand(n, t) },
-		"url":       func(n *node) { r.text("url", &t.URL)(n); t.URL = r.expand(n, t) },
+		"cwd":       func(n *written.Node) { r.text("cwd", &t.Dir)(n); t.Dir = r.expand(n, t) },
+		"url":       func(n *written.Node) { r.text("url", &t.URL)(n); t.URL = r.expand(n, t) },
 		"transport": r.oneOf("transport", &t.Transport, "auto", "http", "sse"),
 		"env":       pairs("env", func(name, value string) { t.Env = append(t.Env, name+"="+value) }),
 		"headers":   pairs("headers", func(name, value string) { t.Header = append(t.Header, [2]string{name, value}) }),
@@ -166,17 +167,17 @@ const commandHere = "put the command here"
 
 // expand replaces ${NAME} and ${NAME:-default} in a text by their values. What is missing
 // is recorded in t, whose place a target on the command line can take.
-func (r *reader) expand(n *node, t *Target) string {
+func (r *reader) expand(n *written.Node, t *Target) string {
 	missing := func(what string) {
-		t.Missing = errors.Join(t.Missing, &Mistakes{r.file, []Mistake{{n.line, n.column, what}}})
+		t.Missing = errors.Join(t.Missing, &Mistakes{r.file, []written.Mistake{{Line: n.Line, Column: n.Column, Text: what}}})
 	}
 	switch {
-	case n.text == commandHere:
+	case n.Text == commandHere:
 		missing(commandHere)
-	case strings.Contains(n.text, redact.Placeholder):
+	case strings.Contains(n.Text, redact.Placeholder):
 		missing(leftOut)
 	}
-	return variable.ReplaceAllStringFunc(n.text, func(found string) string {
+	return variable.ReplaceAllStringFunc(n.Text, func(found string) string {
 		parts := variable.FindStringSubmatch(found)
 		value, set := r.env(parts[1])
 		switch {
@@ -212,13 +213,13 @@ func ParsePlan(file string, text []byte, env func(string) (string, bool), behavi
 	known := r.scenarioKeys(&p.Scenario)
 	known["readOnly"] = r.flag("readOnly", &p.ReadOnly)
 	for name, list := range map[string]*[]*Text{"allowDestructive": &p.AllowDestructive, "skip": &p.Skip} {
-		known[name] = r.list(name, func(v *node) {
+		known[name] = r.list(name, func(v *written.Node) {
 			var t *Text
 			r.pattern("an element of "+name, &t)(v)
 			*list = append(*list, t)
 		})
 	}
-	known["behaviours"] = r.list("behaviours", func(v *node) {
+	known["behaviours"] = r.list("behaviours", func(v *written.Node) {
 		name := ""
 		r.oneOf("a behaviour", &name, behaviours...)(v)
 		p.Behaviours = append(p.Behaviours, name)
@@ -226,24 +227,24 @@ func ParsePlan(file string, text []byte, env func(string) (string, bool), behavi
 	known["witness"] = r.witness(&p.Witness)
 	known["reset"] = r.text("reset", &p.Reset)
 	delete(known, "elicitation") // which behaviours differ in
-	return p, r.parse(text, func(root *node) {
+	return p, r.parse(text, func(root *written.Node) {
 		r.object(root, "a plan", known)
-		if calls := root.member("calls"); calls != nil {
-			for _, call := range calls.values {
-				if call.kind == rawjson.Object && call.member("expect") != nil {
-					r.wrong(call.member("expect"), "a plan expects nothing: what is right is judged by the specification")
+		if calls := root.Member("calls"); calls != nil {
+			for _, call := range calls.Values {
+				if call.Kind == rawjson.Object && call.Member("expect") != nil {
+					r.wrong(call.Member("expect"), "a plan expects nothing: what is right is judged by the specification")
 				}
 			}
 		}
 	})
 }
 
-func (r *reader) witness(out **Witness) func(*node) {
-	return func(n *node) {
+func (r *reader) witness(out **Witness) func(*written.Node) {
+	return func(n *written.Node) {
 		if !r.kind(n, "witness", rawjson.String) {
 			return
 		}
-		w, err := ParseWitness(n.text)
+		w, err := ParseWitness(n.Text)
 		if err != nil {
 			r.wrong(n, "%v", err)
 		}

@@ -12,6 +12,7 @@ import (
 	"elicitation-inspector/bridge/fault"
 	"elicitation-inspector/bridge/rawjson"
 	"elicitation-inspector/bridge/wording"
+	"elicitation-inspector/bridge/written"
 )
 
 // Script is an answers file: an ordered list of rules, a default answer, and the
@@ -75,7 +76,7 @@ type Answer struct {
 	Source  json.RawMessage // JSON of the answer
 	Action  Action
 	Content Content
-	values  *node // values for Content Values
+	values  *written.Node // values for Content Values
 	rest    Content
 	Anyway  bool // send the content even if it does not satisfy the schema
 	Result  json.RawMessage
@@ -90,22 +91,22 @@ type Answer struct {
 func Parse(file string, text []byte, env func(string) (string, bool)) (*Script, error) {
 	r := &reader{file: file, env: env}
 	s := new(Script)
-	return s, r.parse(text, func(root *node) { r.object(root, "an answers file", r.scriptKeys(s)) })
+	return s, r.parse(text, func(root *written.Node) { r.object(root, "an answers file", r.scriptKeys(s)) })
 }
 
 func (r *reader) scriptKeys(s *Script) keys {
 	return keys{
-		"$schema": func(*node) {},
-		"answers": r.list("answers", func(v *node) { s.Rules = append(s.Rules, r.rule(v)) }),
-		"default": func(n *node) { s.Default = r.answer(n) },
-		"expect":  func(n *node) { s.Expect = r.outcome(n) },
+		"$schema": func(*written.Node) {},
+		"answers": r.list("answers", func(v *written.Node) { s.Rules = append(s.Rules, r.rule(v)) }),
+		"default": func(n *written.Node) { s.Default = r.answer(n) },
+		"expect":  func(n *written.Node) { s.Expect = r.outcome(n) },
 	}
 }
 
-func (r *reader) rule(n *node) *Rule {
-	rule := &Rule{Line: n.line, Source: n.json()}
+func (r *reader) rule(n *written.Node) *Rule {
+	rule := &Rule{Line: n.Line, Source: n.JSON()}
 	r.object(n, "a rule", keys{
-		"match": func(n *node) {
+		"match": func(n *written.Node) {
 			m := &rule.Match
 			r.object(n, "match", keys{
 				"server":   r.pattern("server", &m.Server),
@@ -120,21 +121,21 @@ func (r *reader) rule(n *node) *Rule {
 				"nth":      r.count("nth", 1, &m.Nth),
 			})
 		},
-		"answer": func(n *node) { rule.Answer = r.answer(n) },
+		"answer": func(n *written.Node) { rule.Answer = r.answer(n) },
 		"delay":  r.duration("delay", &rule.Delay),
 		"retry":  r.duration("retry", &rule.Retry),
 		"times":  r.count("times", 1, &rule.Times),
-		"expect": func(n *node) { rule.Expect = r.asked(n) },
+		"expect": func(n *written.Node) { rule.Expect = r.asked(n) },
 	})
-	if rule.Answer == nil && n.kind == rawjson.Object && n.member("answer") == nil {
+	if rule.Answer == nil && n.Kind == rawjson.Object && n.Member("answer") == nil {
 		r.wrong(n, "a rule needs an answer")
 	}
 	return rule
 }
 
-func (r *reader) answer(n *node) *Answer {
-	a := &Answer{Line: n.line, Source: n.json(), env: r.env}
-	if n.kind != rawjson.Object {
+func (r *reader) answer(n *written.Node) *Answer {
+	a := &Answer{Line: n.Line, Source: n.JSON(), env: r.env}
+	if n.Kind != rawjson.Object {
 		action := ""
 		if r.oneOf("answer", &action, "accept", "decline", "cancel", "ask")(n); action == "" {
 			return nil
@@ -144,68 +145,68 @@ func (r *reader) answer(n *node) *Answer {
 	}
 	before := len(r.mistakes)
 	known := keys{
-		"accept": func(n *node) {
-			if a.Action = Accept; n.kind != rawjson.Object {
+		"accept": func(n *written.Node) {
+			if a.Action = Accept; n.Kind != rawjson.Object {
 				r.oneOf("accept", (*string)(&a.Content), string(Defaults), string(Valid))(n)
 				return
 			}
 			a.Content, a.values = Values, n
 			r.complete(n)
-			for _, value := range n.values {
+			for _, value := range n.Values {
 				r.checkValue(value)
 			}
 		},
 		"rest":   r.oneOf("rest", (*string)(&a.rest), string(Defaults), string(Valid)),
 		"anyway": r.flag("anyway", &a.Anyway),
-		"result": func(n *node) {
+		"result": func(n *written.Node) {
 			if a.Action = Result; r.kind(n, "result", rawjson.Object) {
 				r.complete(n)
-				a.Result = n.json()
+				a.Result = n.JSON()
 			}
 		},
-		"fault": func(n *node) { a.Action = Fault; r.text("fault", &a.Fault)(n) },
+		"fault": func(n *written.Node) { a.Action = Fault; r.text("fault", &a.Fault)(n) },
 	}
-	if n.member("fault") != nil {
+	if n.Member("fault") != nil {
 		r.faultKeys(n, a, known)
 	}
 	r.object(n, "answer", known)
-	several := slices.DeleteFunc([]string{"accept", "result", "fault"}, func(name string) bool { return n.member(name) == nil })
+	several := slices.DeleteFunc([]string{"accept", "result", "fault"}, func(name string) bool { return n.Member(name) == nil })
 	switch {
 	case len(several) == 0 && len(r.mistakes) == before:
 		r.wrong(n, "answer says neither accept, result nor fault; decline, cancel and ask are words by themselves")
 	case len(several) > 1:
 		r.wrong(n, "answer can only say one of %s", wording.Series(several))
 	case a.rest != "" && a.Content != Values:
-		r.wrong(n.member("rest"), "rest goes with an accept that names values")
+		r.wrong(n.Member("rest"), "rest goes with an accept that names values")
 	}
 	return a
 }
 
 // faultKeys adds the parameters of the named fault to known.
-func (r *reader) faultKeys(n *node, a *Answer, known keys) {
-	named := n.member("fault")
-	f, err := fault.Find(named.text)
+func (r *reader) faultKeys(n *written.Node, a *Answer, known keys) {
+	named := n.Member("fault")
+	f, err := fault.Find(named.Text)
 	if err != nil {
 		var names []string
 		for _, each := range fault.All() {
 			names = append(names, each.Name)
 		}
-		if named.kind == rawjson.String {
-			r.wrong(named, "there is no fault %q%s", named.text, suggest(named.text, names))
+		if named.Kind == rawjson.String {
+			r.wrong(named, "there is no fault %q%s", named.Text, suggest(named.Text, names))
 		}
 	}
 	for _, param := range []string{"field", "seconds", "code", "message", "data", "json", "tool", "answer"} {
 		if err == nil && !f.Takes(param) {
 			continue
 		}
-		known[param] = func(v *node) {
+		known[param] = func(v *written.Node) {
 			r.complete(v)
-			raw, merr := json.Marshal(map[string]json.RawMessage{param: v.json()})
+			raw, merr := json.Marshal(map[string]json.RawMessage{param: v.JSON()})
 			if merr == nil {
 				merr = json.Unmarshal(raw, &a.Params)
 			}
 			if merr != nil {
-				r.wrong(v, "%s cannot be %s", param, wording.Shorten(string(v.json()), 60))
+				r.wrong(v, "%s cannot be %s", param, wording.Shorten(string(v.JSON()), 60))
 			}
 		}
 	}

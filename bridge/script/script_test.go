@@ -7,6 +7,7 @@ import (
 
 	"elicitation-inspector/bridge/elicit"
 	"elicitation-inspector/bridge/mcp"
+	"elicitation-inspector/bridge/written"
 )
 
 func environment(name string) (string, bool) {
@@ -155,7 +156,7 @@ func TestMistakes(t *testing.T) {
 
 // TestYAML checks the values that YAML writes differently from JSON.
 func TestYAML(t *testing.T) {
-	n, err := parse([]byte(`
+	n, err := written.Parse([]byte(`
 a: &base {x: 1.50, y: 0x1F, z: 1e3}
 b: {<<: *base, y: "2"}
 c: [yes, ~, null, true, .5, 12345678901234567890123, 0777, -0017, 0o17, 010.50]
@@ -170,7 +171,7 @@ e: !!str 12
 	}
 	want := `{"a":{"x":1.50,"y":31,"z":1e3},"b":{"x":1.50,"y":31,"z":1e3},"c":["yes",null,null,true,0.5,12345678901234567890123,"0777","-0017",15,"010.50"],"d":"two\nlines\n","e":"12","7":"seven"}`
 	want = strings.Replace(want, `"b":{"x":1.50,"y":31,"z":1e3}`, `"b":{"x":1.50,"y":"2","z":1e3}`, 1)
-	if got := string(n.json()); got != want {
+	if got := string(n.JSON()); got != want {
 		t.Errorf("%s\nwant\n%s", got, want)
 	}
 }

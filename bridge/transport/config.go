@@ -13,9 +13,9 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/tailscale/hujson"
 	"golang.org/x/net/http/httpguts"
 
+	"elicitation-inspector/bridge/rawjson"
 	"elicitation-inspector/bridge/signin"
 	"elicitation-inspector/bridge/wording"
 	"elicitation-inspector/bridge/written"
@@ -51,13 +51,13 @@ func LoadConfig(path string, env func(string) (string, bool), names ...string) (
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
-	f := configFile{path: path, env: env, source: bytes.TrimPrefix(text, byteOrderMark), folder: filepath.Dir(absolute)}
+	f := configFile{path: path, env: env, folder: filepath.Dir(absolute)}
 	if base := filepath.Base(f.folder); base == ".vscode" || base == ".cursor" {
 		f.folder = filepath.Dir(f.folder)
 	}
-	root, err := written.ParseJSON(f.source)
+	root, err := written.ParseJSON(text)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %s", path, strings.TrimPrefix(err.Error(), "hujson: "))
+		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	entries, err := f.entries(root)
 	if err != nil {
@@ -69,18 +69,17 @@ func LoadConfig(path string, env func(string) (string, bool), names ...string) (
 		wrong  []error
 		usable bool
 	)
-	for _, m := range entries {
-		key := name(m)
-		taken := slices.Contains(known, key)
-		known = append(known, key)
-		if len(names) > 0 && !slices.Contains(names, key) {
+	for name, entry := range entries.Members() {
+		taken := slices.Contains(known, name.Text)
+		known = append(known, name.Text)
+		if len(names) > 0 && !slices.Contains(names, name.Text) {
 			continue
 		}
-		s := configServer{configFile: f, spec: Spec{Name: key, From: f.place(m.Name)}}
+		s := configServer{configFile: f, Node: entry, spec: Spec{Name: name.Text, From: f.place(name)}}
 		if taken {
-			s.fail(m.Name, "", "the name is taken by another one before")
+			s.fail(name, "", "the name is taken by another one before")
 		} else {
-			s.read(m.Value, len(names) > 0)
+			s.read(len(names) > 0)
 		}
 		s.spec.Problem = errors.Join(s.wrong...)
 		specs, wrong = append(specs, s.spec), append(wrong, s.wrong...)
@@ -101,61 +100,47 @@ func LoadConfig(path string, env func(string) (string, bool), names ...string) (
 type configFile struct {
 	path   string
 	folder string // to which the file belongs
-	source []byte
 	env    func(string) (string, bool)
 }
 
-// entries returns the members of the file's server objects, one per server.
-func (f configFile) entries(root hujson.Value) ([]hujson.ObjectMember, error) {
-	top, ok := root.Value.(*hujson.Object)
-	if !ok {
-		return nil, fmt.Errorf("%s: want an object, got %s", f.place(root), kind(root))
+// entries returns an object with the members of all server objects of the file.
+func (f configFile) entries(root *written.Node) (*written.Node, error) {
+	if root.Kind != rawjson.Object {
+		return nil, fmt.Errorf("%s: want an object, got %s", f.place(root), wording.WithArticle(root.Kind))
 	}
-	var entries []hujson.ObjectMember
+	entries := new(written.Node)
 	found, hint := false, ""
-	for _, m := range top.Members {
-		if key := name(m); key != "mcpServers" && key != "servers" {
-			hint = cmp.Or(hint, wording.DidYouMean(key, []string{"mcpServers", "servers"}))
+	for name, list := range root.Members() {
+		if name.Text != "mcpServers" && name.Text != "servers" {
+			hint = cmp.Or(hint, wording.DidYouMean(name.Text, []string{"mcpServers", "servers"}))
 			continue
 		}
 		found = true
-		list, ok := m.Value.Value.(*hujson.Object)
-		if !ok {
-			return nil, fmt.Errorf("%s: %s: want an object of servers, got %s", f.place(m.Value), name(m), kind(m.Value))
+		if list.Kind != rawjson.Object {
+			return nil, fmt.Errorf("%s: %s: want an object of servers, got %s", f.place(list), name.Text, wording.WithArticle(list.Kind))
 		}
-		entries = append(entries, list.Members...)
+		entries.Names, entries.Values = append(entries.Names, list.Names...), append(entries.Values, list.Values...)
 	}
 	switch {
 	case !found:
 		return nil, fmt.Errorf(`%s has neither "mcpServers" nor "servers"%s`, f.path, hint)
-	case len(entries) == 0:
+	case len(entries.Names) == 0:
 		return nil, fmt.Errorf("%s names no servers", f.path)
 	}
 	return entries, nil
 }
 
-func (f configFile) place(v hujson.Value) string {
-	return fmt.Sprintf("%s:%d", f.path, 1+bytes.Count(f.source[:v.StartOffset], []byte("\n")))
-}
-
-func name(m hujson.ObjectMember) string { return m.Name.Value.(hujson.Literal).String() }
-
-func kind(v hujson.Value) string {
-	kinds := map[hujson.Kind]string{
-		'{': "an object", '[': "an array", '"': "a string", '0': "a number", 'n': "null", 't': "a boolean", 'f': "a boolean",
-	}
-	return kinds[v.Value.Kind()]
-}
+func (f configFile) place(n *written.Node) string { return fmt.Sprintf("%s:%d", f.path, n.Line) }
 
 // configServer is one server of a configuration file while it is read.
 type configServer struct {
 	configFile
-	members map[string]hujson.Value // no Value in those that are absent
-	spec    Spec
-	wrong   []error
+	*written.Node // its entry in the file
+	spec          Spec
+	wrong         []error
 }
 
-func (s *configServer) fail(v hujson.Value, member, format string, args ...any) {
+func (s *configServer) fail(v *written.Node, member, format string, args ...any) {
 	where := fmt.Sprintf("server %q", s.spec.Name)
 	if member != "" {
 		where += ", " + member
@@ -165,25 +150,20 @@ func (s *configServer) fail(v hujson.Value, member, format string, args ...any) 
 
 // read fills in s.spec from the server's entry. It stops early for a disabled server,
 // unless the caller of LoadConfig has named it.
-func (s *configServer) read(entry hujson.Value, named bool) {
-	object, ok := entry.Value.(*hujson.Object)
-	if !ok {
-		s.fail(entry, "", "want an object, got %s", kind(entry))
+func (s *configServer) read(named bool) {
+	if s.Kind != rawjson.Object {
+		s.fail(s.Node, "", "want an object, got %s", wording.WithArticle(s.Kind))
 		return
 	}
-	s.members = map[string]hujson.Value{}
-	for _, m := range object.Members {
-		s.members[name(m)] = m.Value
-	}
-	if v := s.members["disabled"]; v.Value != nil && !named {
-		if !strings.ContainsRune("tfn", rune(v.Value.Kind())) {
-			s.fail(v, "disabled", "want true or false, got %s", kind(v))
+	if v := s.Member("disabled"); v != nil && !named {
+		if v.Kind != rawjson.Boolean && v.Kind != rawjson.Null {
+			s.fail(v, "disabled", "want true or false, got %s", wording.WithArticle(v.Kind))
 		}
-		if s.spec.Disabled = v.Value.Kind() == 't'; s.spec.Disabled {
+		if s.spec.Disabled = string(v.Scalar) == "true"; s.spec.Disabled {
 			return
 		}
 	}
-	s.misspelt("", object, serverMembers)
+	s.misspelt("", s.Node, serverMembers)
 	s.spec.Protocol, s.spec.Elicitation = s.text("protocol"), s.text("elicitation")
 	stdio := s.has("command")
 	switch text := s.text("type"); {
@@ -197,16 +177,16 @@ func (s *configServer) read(entry hujson.Value, named bool) {
 	case text == "sse":
 		stdio, s.spec.Transport = false, TransportSSE
 	default:
-		s.fail(s.members["type"], "type", "%q is none of stdio, http, sse and streamable-http", text)
+		s.fail(s.Member("type"), "type", "%q is none of stdio, http, sse and streamable-http", text)
 		return
 	}
 	switch {
 	case s.has("command") && s.has("url"):
-		s.fail(s.members["url"], "url", "there is a command too, and a server is reached by one of them")
+		s.fail(s.Member("url"), "url", "there is a command too, and a server is reached by one of them")
 	case stdio && !s.has("command"):
-		s.fail(entry, "", `a stdio server needs a "command"`)
+		s.fail(s.Node, "", `a stdio server needs a "command"`)
 	case !stdio && !s.has("url"):
-		s.fail(entry, "", `it needs a "command" or a "url"`)
+		s.fail(s.Node, "", `it needs a "command" or a "url"`)
 	case stdio:
 		s.readProcess()
 	default:
@@ -226,20 +206,15 @@ var (
 )
 
 // misspelt finds members that no program knows, but that are like one that is not there.
-func (s *configServer) misspelt(within string, object *hujson.Object, known []string) {
-	var left []string
-	for _, k := range known {
-		if !slices.ContainsFunc(object.Members, func(m hujson.ObjectMember) bool { return name(m) == k }) {
-			left = append(left, k)
-		}
-	}
-	for _, m := range object.Members {
-		hint := wording.DidYouMean(name(m), left)
-		if name(m) == "cmd" { // which is more like cwd
+func (s *configServer) misspelt(within string, object *written.Node, known []string) {
+	left := slices.DeleteFunc(slices.Clone(known), func(k string) bool { return object.Member(k) != nil })
+	for _, name := range object.Names {
+		hint := wording.DidYouMean(name.Text, left)
+		if name.Text == "cmd" { // which is more like cwd
 			hint = wording.DidYouMean("command", left)
 		}
-		if hint != "" && !slices.Contains(known, name(m)) {
-			s.fail(m.Name, within+name(m), "there is no such member%s", hint)
+		if hint != "" && !slices.Contains(known, name.Text) {
+			s.fail(name, within+name.Text, "there is no such member%s", hint)
 		}
 	}
 }
@@ -249,34 +224,32 @@ func (s *configServer) misspelt(within string, object *hujson.Object, known []st
 func (s *configServer) readProcess() {
 	s.spec.Command = []string{s.text("command")}
 	if s.spec.Command[0] == "" && len(s.wrong) == 0 {
-		s.fail(s.members["command"], "command", "it is empty")
+		s.fail(s.Member("command"), "command", "it is empty")
 	}
-	switch list := s.members["args"].Value.(type) {
-	case nil: // no args
-	case *hujson.Array:
-		for i, arg := range list.Elements {
+	if args := s.Member("args"); args != nil && args.Kind != rawjson.Array {
+		s.fail(args, "args", "want an array of strings, got %s", wording.WithArticle(args.Kind))
+	} else if args != nil {
+		for i, arg := range args.Values {
 			s.spec.Command = append(s.spec.Command, s.value(arg, fmt.Sprintf("args[%d]", i)))
 		}
-	default:
-		s.fail(s.members["args"], "args", "want an array of strings, got %s", kind(s.members["args"]))
 	}
 	if s.has("envFile") {
 		path := s.inFolder(s.text("envFile"))
 		text, err := written.ReadFile(path)
 		if err != nil {
-			s.fail(s.members["envFile"], "envFile", "%w", err)
+			s.fail(s.Member("envFile"), "envFile", "%w", err)
 		} else if s.spec.Env, err = parseEnvFile(string(bytes.TrimPrefix(text, byteOrderMark))); err != nil {
-			s.fail(s.members["envFile"], "envFile", "%s: %w", path, err)
+			s.fail(s.Member("envFile"), "envFile", "%s: %w", path, err)
 		}
 	}
-	for _, m := range s.object("env") {
-		key, member := name(m), "env."+name(m)
+	for name, value := range s.object("env").Members() {
+		member := "env." + name.Text
 		switch {
-		case m.Value.Value.Kind() == 'n':
-		case key == "" || strings.ContainsAny(key, "=\x00"):
-			s.fail(m.Name, member, "this cannot be the name of a variable")
+		case value.Kind == rawjson.Null:
+		case name.Text == "" || strings.ContainsAny(name.Text, "=\x00"):
+			s.fail(name, member, "this cannot be the name of a variable")
 		default:
-			s.spec.Env = append(s.spec.Env, key+"="+s.value(m.Value, member))
+			s.spec.Env = append(s.spec.Env, name.Text+"="+s.value(value, member))
 		}
 	}
 	s.spec.Dir = s.folder
@@ -285,22 +258,25 @@ func (s *configServer) readProcess() {
 	}
 }
 
-func (s *configServer) has(member string) bool { return s.members[member].Value != nil }
+func (s *configServer) has(member string) bool { return s.Member(member) != nil }
 
-func (s *configServer) text(member string) string { return s.value(s.members[member], member) }
+func (s *configServer) text(member string) string { return s.value(s.Member(member), member) }
 
 // value returns a string with its variables expanded, "" if it is absent. Numbers and
 // booleans are taken as written, because editors accept them.
-func (s *configServer) value(v hujson.Value, member string) string {
-	if v.Value == nil {
+func (s *configServer) value(v *written.Node, member string) string {
+	if v == nil {
 		return ""
 	}
-	literal, ok := v.Value.(hujson.Literal)
-	if !ok || literal.Kind() == 'n' {
-		s.fail(v, member, "want a string, got %s", kind(v))
+	text := v.Text
+	switch v.Kind {
+	case rawjson.Object, rawjson.Array, rawjson.Null:
+		s.fail(v, member, "want a string, got %s", wording.WithArticle(v.Kind))
 		return ""
+	case rawjson.Number, rawjson.Boolean:
+		text = string(v.Scalar)
 	}
-	text, err := s.expand(literal.String())
+	text, err := s.expand(text)
 	if err != nil {
 		s.fail(v, member, "%w", err)
 	}
@@ -320,81 +296,79 @@ func (s *configServer) readURL() {
 		return
 	}
 	s.spec.Header = http.Header{}
-	for _, m := range s.object("headers") {
-		member := "headers." + name(m)
-		value := s.value(m.Value, member)
+	for name, v := range s.object("headers").Members() {
+		member := "headers." + name.Text
+		value := s.value(v, member)
 		switch {
-		case !httpguts.ValidHeaderFieldName(name(m)):
-			s.fail(m.Name, member, "this cannot be the name of a header")
+		case !httpguts.ValidHeaderFieldName(name.Text):
+			s.fail(name, member, "this cannot be the name of a header")
 		case !httpguts.ValidHeaderFieldValue(value):
-			s.fail(m.Value, member, "the value has characters that a header cannot have")
+			s.fail(v, member, "the value has characters that a header cannot have")
 		default:
-			s.spec.Header.Add(name(m), value)
+			s.spec.Header.Add(name.Text, value)
 		}
 	}
 }
 
-// object returns the members of an object member; nil if it is absent.
-func (s *configServer) object(member string) []hujson.ObjectMember {
-	switch object := s.members[member].Value.(type) {
-	case nil:
-	case *hujson.Object:
-		return object.Members
-	default:
-		s.fail(s.members[member], member, "want an object of strings, got %s", kind(s.members[member]))
+// object returns a member that is an object, an empty one if it is absent.
+func (s *configServer) object(member string) *written.Node {
+	object := s.Member(member)
+	if object == nil {
+		return new(written.Node)
 	}
-	return nil
+	if object.Kind != rawjson.Object {
+		s.fail(object, member, "want an object of strings, got %s", wording.WithArticle(object.Kind))
+	}
+	return object
 }
 
 // readSignIn reads "oauth": false, or an object that says how to sign in to the server.
 func (s *configServer) readSignIn() {
-	v := s.members["oauth"]
-	if !s.has("oauth") {
-		return
-	}
-	object, ok := v.Value.(*hujson.Object)
+	object := s.Member("oauth")
 	switch {
-	case !ok && v.Value.Kind() == 'f':
+	case object == nil:
+		return
+	case string(object.Scalar) == "false":
 		s.spec.SignIn.Off = true
 		return
-	case !ok:
-		s.fail(v, "oauth", "want an object or false, got %s", kind(v))
+	case object.Kind != rawjson.Object:
+		s.fail(object, "oauth", "want an object or false, got %s", wording.WithArticle(object.Kind))
 		return
 	}
 	s.misspelt("oauth.", object, signInMembers)
 	c := &s.spec.SignIn
-	for _, m := range object.Members {
-		member := "oauth." + name(m)
-		switch name(m) {
+	for name, v := range object.Members() {
+		member := "oauth." + name.Text
+		switch name.Text {
 		case "clientId":
-			c.ClientID = s.value(m.Value, member)
+			c.ClientID = s.value(v, member)
 		case "issuer":
-			c.Issuer = s.value(m.Value, member)
+			c.Issuer = s.value(v, member)
 		case "clientSecretFile":
-			secret, err := signin.ReadSecret(s.inFolder(s.value(m.Value, member)))
+			secret, err := signin.ReadSecret(s.inFolder(s.value(v, member)))
 			if c.ClientSecret = secret; err != nil {
-				s.fail(m.Value, member, "%w", err)
+				s.fail(v, member, "%w", err)
 			}
 		case "clientKeyFile":
-			key, err := signin.ReadKey(s.inFolder(s.value(m.Value, member)))
+			key, err := signin.ReadKey(s.inFolder(s.value(v, member)))
 			if c.ClientKey = key; err != nil {
-				s.fail(m.Value, member, "%w", err)
+				s.fail(v, member, "%w", err)
 			}
 		case "clientMetadataUrl":
-			c.MetadataURL = s.value(m.Value, member)
+			c.MetadataURL = s.value(v, member)
 		case "scope":
-			c.Scopes = strings.Fields(s.value(m.Value, member))
+			c.Scopes = strings.Fields(s.value(v, member))
 		case "redirectPort", "callbackPort": // the latter in Claude Code
-			port, err := strconv.Atoi(s.value(m.Value, member))
+			port, err := strconv.Atoi(s.value(v, member))
 			if c.RedirectPort = port; err != nil {
-				s.fail(m.Value, member, "want a number")
+				s.fail(v, member, "want a number")
 			}
 		case "keep":
-			c.Keep = m.Value.Value.Kind() == 't'
+			c.Keep = string(v.Scalar) == "true"
 		}
 	}
 	if err := c.Check(); err != nil {
-		s.fail(v, "oauth", "%w", err)
+		s.fail(object, "oauth", "%w", err)
 	}
 }
 
