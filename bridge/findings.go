@@ -34,7 +34,7 @@ func (in *Inspection) placed(id string, list []lint.Found) []Found {
 	calls := now.ByNumber()
 	var out []Found
 	for _, one := range list {
-		f := Found{Found: one, Server: in.known.IDOf(one.Label), Question: in.conversation.QuestionAt(one.Seq, one.Place)}
+		f := Found{Found: one, Server: in.known.IDOf(one.Label), Question: in.questionOf(now, one)}
 		if id != "" && f.Server != id {
 			continue
 		}
@@ -50,6 +50,21 @@ func (in *Inspection) placed(id string, list []lint.Found) []Found {
 		out = append(out, f)
 	}
 	return out
+}
+
+// questionOf returns the number of the question that a finding is about: the frame asks it,
+// or answers it. It is 0 if the finding is about a whole message, or if an answered question
+// is none of the latest.
+func (in *Inspection) questionOf(now *live.View, f lint.Found) int {
+	if number := in.conversation.QuestionAt(f.Seq, f.Place); number != 0 || f.Place == 0 {
+		return number
+	}
+	for _, q := range now.Settled {
+		if q.AnswerSeq == f.Seq && q.Place == f.Place {
+			return q.Number
+		}
+	}
+	return 0
 }
 
 func (in *Inspection) bySeverity() map[string]map[lint.Severity]int {
@@ -92,7 +107,7 @@ func (in *Inspection) tellFindings(ctx context.Context) error {
 	case <-ctx.Done():
 		return ctx.Err()
 	}
-	in.read() // so that questions have their numbers
+	now := in.read() // so that questions have their numbers
 	fresh := in.linter.From(in.told, in.log.Len())
 	in.told += len(fresh)
 	var news []live.Change
@@ -100,7 +115,7 @@ func (in *Inspection) tellFindings(ctx context.Context) error {
 		if id := in.known.IDOf(f.Label); id != "" {
 			news = append(news, live.Change{Kind: live.FindingsChanged, Server: id})
 		}
-		if number := in.conversation.QuestionAt(f.Seq, f.Place); number != 0 {
+		if number := in.questionOf(now, f); number != 0 {
 			news = append(news, live.Change{Kind: live.QuestionChanged, Number: number})
 		}
 	}

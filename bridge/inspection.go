@@ -258,7 +258,7 @@ func (in *Inspection) spawn(f func()) bool {
 	return true
 }
 
-// Now returns the present time, or in a replay the time of the last frame.
+// Now returns the present time, or in a replay the time of the last frame, unless taps append to it.
 func (in *Inspection) Now() time.Time {
 	if in.replay != nil && !in.replay.grows {
 		return in.recent.View().Now

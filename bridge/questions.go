@@ -35,7 +35,7 @@ type Question struct {
 	Delay    time.Duration   // the time until a script's answer is sent, 0 for none
 	// Suggestion is a valid minimal result for a question other than an elicitation.
 	Suggestion json.RawMessage
-	Findings   []lint.Finding // their pointers are relative to the frame that asked
+	Findings   []lint.Finding // their pointers are relative to the frame that asked, or that answered
 }
 
 // Content returns the content of an accepted form, nil for none.
@@ -108,7 +108,7 @@ func (in *Inspection) ofQuestion(c candidate) Question {
 	if in.replay != nil {
 		in.replay.give(&q)
 	}
-	for _, f := range in.linter.At(q.AskedSeq) {
+	for _, f := range slices.Concat(in.linter.At(q.AskedSeq), in.linter.At(q.AnswerSeq)) {
 		if f.Place == q.Place {
 			q.Findings = append(q.Findings, f.Finding)
 		}

@@ -51,6 +51,16 @@ func NewWatch(l *wire.Log, logger *slog.Logger) *Replay {
 	return r
 }
 
+// NewTapped prepares an inspection of a log to which taps append. connected reports whether
+// the tap that stands before the server of a name is connected; after it has changed, call
+// [Replay.Refresh].
+func NewTapped(l *wire.Log, connected func(label string) bool, logger *slog.Logger) *Replay {
+	r := NewWatch(l, logger)
+	r.servers = live.OfTaps(l, connected)
+	r.in.known = r.servers
+	return r
+}
+
 // Inspection returns the inspection that shows the log. It can make no calls and give no
 // answers.
 func (r *Replay) Inspection() *Inspection { return r.in }

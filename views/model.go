@@ -41,6 +41,7 @@ type Page struct {
 	Script    Script
 	Replay    *Replay         // the transcript on show, nil for a live inspection
 	Probe     *Probe          // the probes of clients, nil unless this is their page
+	Taps      *Taps           // the taps on show, nil for others
 	SignIns   templ.Component // the cards of the sign-ins
 }
 

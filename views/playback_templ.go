@@ -720,7 +720,7 @@ func NoCall() templ.Component {
 			templ_7745c5c3_Var33 = templ.NopComponent
 		}
 		ctx = templ.ClearChildren(ctx)
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 62, "<section class=\"call\" id=\"call\" aria-label=\"Call\" data-live><div class=\"nothing\"><h2>No call yet</h2><p>Calls and their questions appear here as the session is played.</p></div></section>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 62, "<section class=\"call\" id=\"call\" aria-label=\"Call\" data-live><div class=\"nothing\"><h2>No call yet</h2><p>Calls and their questions appear here as the session goes on.</p></div></section>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

@@ -23,6 +23,14 @@ func (s Server) shown() string {
 	return wording.Join(" · ", markup.Brief(s.Info.Version), markup.Brief(s.How))
 }
 
+// tappedClient names the client of a tapped server, "" for others: that is the inspector.
+func (s Server) tappedClient() string {
+	if s.State != conversation.ServerTapped || s.Info.Client == "" {
+		return ""
+	}
+	return "client " + s.Info.Client
+}
+
 func (s Server) stateWord() string {
 	return either(s.State == conversation.ServerConnecting, "connecting…", s.State.String())
 }

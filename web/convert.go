@@ -371,6 +371,6 @@ func (s *Server) whole() views.Page {
 		Version: s.config.Version, Now: s.in.Now(), Servers: servers, Catalogs: s.catalogViews(servers),
 		Calls: calls, Earlier: earlier, Questions: questions, More: more, Log: s.wholeLog(),
 		Start: s.startView(), ReadOnly: s.replay != nil, Replay: s.replayView(), Recording: s.recordingView(), Script: s.scriptView(),
-		SignIns: s.signIns(servers), Probe: s.probeView(),
+		SignIns: s.signIns(servers), Probe: s.probeView(), Taps: s.tapsView(),
 	}
 }

@@ -70,8 +70,9 @@ type Server struct {
 	hub      *push.Hub
 	echo     *echo.Echo
 	playback *Playback      // nil for a live inspection
-	replay   *bridge.Replay // the replay of a playback or of a probe; nil for a live inspection
+	replay   *bridge.Replay // the replay of a playback, of a probe or of taps; nil for a live inspection
 	probe    *probe.Server  // nil unless this is the page of a probe
+	tapped   *Taps          // nil unless taps are on show
 	drafts   drafts
 	// stirred wakes the pump; capacity 1.
 	stirred chan struct{}
@@ -142,6 +143,9 @@ func (s *Server) work(ctx context.Context) (end func()) {
 	if s.probe != nil {
 		pumping.Go(func() { s.replay.Follow(ctx) })
 		pumping.Go(func() { s.pumpProbe(ctx) })
+	}
+	if s.tapped != nil {
+		pumping.Go(func() { s.pumpTaps(ctx) })
 	}
 	return func() {
 		pumping.Wait()

@@ -9,6 +9,7 @@ import (
 	"elicitation-inspector/bridge/rawjson"
 	"elicitation-inspector/bridge/wire"
 	"elicitation-inspector/bridge/wire/redact"
+	"elicitation-inspector/bridge/wording"
 )
 
 // Server is a server as the log shows it: how it was reached, how it presented
@@ -52,6 +53,7 @@ type Handshake struct {
 	Methods  []string  // of the handshake requests, in order
 	Protocol string    // the revision, "" if unknown
 	Declared *Declared // nil if the log does not have it
+	Client   string    // name and version of the client, "" if unknown
 }
 
 // exit is the end of a server's process, or of what else a session ends with.
@@ -143,7 +145,9 @@ func (c *Conversation) greeted(s *session, f *frame) {
 		var p struct {
 			Protocol     string    `json:"protocolVersion"`
 			Capabilities *Declared `json:"capabilities"`
+			Client       person    `json:"clientInfo"`
 			Meta         struct {
+				Client       person    `json:"io.modelcontextprotocol/clientInfo"`
 				Protocol     string    `json:"io.modelcontextprotocol/protocolVersion"`
 				Capabilities *Declared `json:"io.modelcontextprotocol/clientCapabilities"`
 			} `json:"_meta"`
@@ -152,13 +156,14 @@ func (c *Conversation) greeted(s *session, f *frame) {
 			return
 		}
 		if f.Method == mcp.MethodDiscover {
-			p.Protocol, p.Capabilities = p.Meta.Protocol, p.Meta.Capabilities
+			p.Protocol, p.Capabilities, p.Client = p.Meta.Protocol, p.Meta.Capabilities, p.Meta.Client
 		}
 		if p.Capabilities == nil {
 			p.Capabilities = new(Declared)
 		}
 		s.handshake.Methods = append(slices.Clone(s.handshake.Methods), f.Method)
 		s.handshake.Protocol, s.handshake.Declared = p.Protocol, p.Capabilities
+		s.handshake.Client = wording.Join(" ", wording.Shorten(p.Client.Name, clientMost), wording.Shorten(p.Client.Version, clientMost))
 	case f.Kind == wire.Result && f.Dir == wire.ServerToClient:
 		presented, protocol, err := ReadPresented(f.Message.Result)
 		if err != nil {
@@ -171,10 +176,15 @@ func (c *Conversation) greeted(s *session, f *frame) {
 	}
 }
 
+// clientMost bounds the characters of the client's name, and of its version.
+const clientMost = 100
+
+// person is how a client or a server names itself in the handshake.
+type person struct{ Name, Title, Version string }
+
 // ReadPresented reads the server's result in the handshake. protocol is the revision in it,
 // "" for none.
 func ReadPresented(result json.RawMessage) (v Presented, protocol string, err error) {
-	type person struct{ Name, Title, Version string }
 	var p struct {
 		Protocol     string                     `json:"protocolVersion"`
 		Server       person                     `json:"serverInfo"`
@@ -220,10 +230,11 @@ const (
 	ServerFailed   // the server could not be reached or started
 	ServerEnded    // the server was ready, and its connection ended
 	ServerRecorded // the server is part of a transcript
+	ServerTapped   // a tap stands before the server, between it and another client
 )
 
 func (s ServerState) String() string {
-	return [...]string{"disconnected", "connecting", "ready", "failed", "ended", "recorded"}[s]
+	return [...]string{"disconnected", "connecting", "ready", "failed", "ended", "recorded", "tapped"}[s]
 }
 
 // ServerStatus is a copy of the state of a server of an inspection.
@@ -249,6 +260,7 @@ type ServerInfo struct {
 	Protocol   string // negotiated revision
 	Negotiated string // how the revision was negotiated, in words
 	How        string // how the server was reached: "stdio", "HTTP"; "" if that is unknown
+	Client     string // name and version of the client, in a log; "" if unknown
 }
 
 // QuestionCounts is the policy for one server's questions, and how many of them are held

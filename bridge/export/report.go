@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"slices"
 	"strings"
 	"sync"
 	"text/template"
@@ -295,7 +296,7 @@ func (x *export) remarks() (*remarks, error) {
 
 func (r *remarks) of(q *conversation.Question) []lint.Found {
 	var out []lint.Found
-	for _, f := range r.found[q.AskedSeq] {
+	for _, f := range slices.Concat(r.found[q.AskedSeq], r.found[q.AnswerSeq]) {
 		if f.Place == q.Place {
 			out = append(out, f)
 		}

@@ -57,7 +57,7 @@ type connection struct{ server, session string }
 
 // judgedFrames selects the frames that can have findings or that later findings depend
 // on.
-var judgedFrames = query.MustParse("kind:request,result,rpc-error,note,notification or (kind:noise dir:s2c) or fault:*")
+var judgedFrames = query.MustParse("kind:request,result,rpc-error,note,notification,noise or fault:*")
 
 // NewLinter returns a linter of a log that has linted nothing yet; see Update and Follow.
 func NewLinter(l *wire.Log, talk *conversation.Conversation) *Linter {

@@ -204,6 +204,7 @@ func (s *Severity) UnmarshalText(text []byte) error {
 // Finding is a defect of a message, or advice about it.
 type Finding struct {
 	Rule      string   `json:"rule"` // ID of the rule, such as "secret-in-form"
+	Judges    Party    `json:"judges"`
 	Severity  Severity `json:"severity"`
 	Text      string   `json:"text"`           // a sentence
 	Pointer   string   `json:"pointer"`        // JSON pointer (RFC 6901) into the linted value; "" is the whole value
@@ -252,7 +253,7 @@ func (l *linter) note(id string, gravest Severity, pointer, text string) {
 		return
 	}
 	l.findings = append(l.findings, Finding{
-		Rule: id, Severity: max(source.Severity, gravest), Text: text, Pointer: pointer,
+		Rule: id, Judges: ruleByID[id].Judges(), Severity: max(source.Severity, gravest), Text: text, Pointer: pointer,
 		Section: source.Section, Reference: source.Reference(l.revision), Link: source.Link(l.revision),
 	})
 }

@@ -381,7 +381,8 @@ func TestEveryRule(t *testing.T) {
 		tested[tt.rule] = true
 	}
 	for _, r := range Rules() {
-		if !tested[r.ID] && !slices.Contains(ofSequences, r.ID) {
+		if !tested[r.ID] && !slices.Contains(ofSequences, r.ID) && r.Judges() == ServerParty { // see TestEveryRuleOfClients
+
 			t.Errorf("rule %s has no test", r.ID)
 		}
 	}
@@ -493,6 +494,7 @@ func TestFindingsAsJSON(t *testing.T) {
 	want := `[
   {
     "rule": "secret-in-form",
+    "judges": "server",
     "severity": "violation",
     "text": "\"<Password>\" looks like a request for a secret: a password. Secrets belong in URL mode, where they do not pass through the client.",
     "pointer": "/requestedSchema/properties/p",

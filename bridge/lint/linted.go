@@ -54,6 +54,7 @@ type session struct {
 	metadata string   // URL of the server's metadata in the latest challenge
 	signIn   signIn
 	blamed   map[string]bool // ids of messages that a fault has sent; "" for messages without an id
+	client   clientState
 
 	frame *wire.Frame // the frame that is linted
 	found []Found     // findings in frame
@@ -61,6 +62,10 @@ type session struct {
 
 // request is a request from the client.
 type request struct {
+	id       string // exact
+	number   int    // of its call, 0 if unknown
+	method   string
+	target   sum // of the name of the tool or prompt, or of the URI of the resource
 	revision string
 	declared json.RawMessage
 	call     *call // nil if the request is no call
@@ -69,6 +74,20 @@ type request struct {
 	logs     bool   // the request asks for log messages
 	sent     time.Time
 	waited   bool // the client answered a question long after this ping
+
+	arguments sum
+}
+
+// is sets what identifies the request among those of its session.
+func (r *request) is(f *wire.Frame) {
+	r.id, r.number, r.method = string(f.Message.ID), f.Call, f.Method
+	if mcp.AsksForInput(f.Method) {
+		name := "name"
+		if f.Method == mcp.MethodReadResource {
+			name = "uri"
+		}
+		r.target, r.arguments = sumOf(rawjson.Member(f.Message.Params, name)), sumOf(rawjson.Member(f.Message.Params, "arguments"))
+	}
 }
 
 // token is a progress token.
@@ -96,6 +115,14 @@ type asked struct {
 	settled  bool     // it was answered or taken back
 	answered bool
 	left     int64 // the frame of the response that the call got before that
+
+	// For the rules about clients, until the answer comes:
+	input    string // key of the input, "" outside of rounds
+	method   string
+	params   json.RawMessage // nil if they are too large
+	revision string
+	declared json.RawMessage // the client's capabilities when it was asked
+	at       time.Time
 }
 
 func askedBy(params json.RawMessage, c *call) *asked {
@@ -126,6 +153,7 @@ func newSession(talk *conversation.Conversation) *session {
 		requests: make(map[string]*request), calls: make(map[int]*call), asked: make(map[string]*asked),
 		listens: make(map[string]bool), blamed: make(map[string]bool), offers: make(map[string]*offer),
 		used: make(map[string]bool), stopped: make(map[string][]*asked), tokens: make(map[string]*token), pings: make(map[string]*request),
+		client: clientState{sent: make(map[string]bool), takenBack: make(map[string]time.Time), once: make(map[string]bool)},
 	}
 }
 
@@ -171,11 +199,24 @@ func (s *session) sent(f *wire.Frame) {
 	if f.Fault != "" && len(s.blamed) < most {
 		s.blamed[string(f.Message.ID)] = true // the server's reaction to a fault is not its own mistake
 	}
+	if f.Kind.IsMessage() && !s.client.seen {
+		s.client.seen, s.client.whole = true, f.Method == mcp.MethodInitialize || f.Method == mcp.MethodDiscover
+	}
+	taken := s.requests[string(f.Message.ID)] != nil
+	var one *asked
 	switch f.Kind {
+	case wire.Notification: // before it changes what it is about
+		s.judgeSent(f, false, nil)
 	case wire.Request:
 		s.sentRequest(f)
 	case wire.Result, wire.Error:
-		one := s.settle(wire.IDKey(f.Message.ID))
+		one = s.settle(wire.IDKey(f.Message.ID))
+	}
+	if f.Kind != wire.Notification {
+		s.judgeSent(f, taken, one)
+	}
+	switch f.Kind {
+	case wire.Result, wire.Error:
 		if one != nil {
 			one.answered = true
 		}
@@ -220,7 +261,7 @@ func (s *session) settle(id string) *asked {
 func (s *session) sentRequest(f *wire.Frame) {
 	params, id := f.Message.Params, string(f.Message.ID)
 	if f.Method == mcp.MethodInitialize {
-		s.greeted, s.early = true, true
+		s.greeted, s.early, s.client.answered = true, true, false
 		s.revision = rawjson.Text(rawjson.Member(params, "protocolVersion"))
 		s.declared = rawjson.Member(params, "capabilities")
 	}
@@ -242,6 +283,10 @@ func (s *session) sentRequest(f *wire.Frame) {
 	}
 	r := s.request()
 	r.seq, r.sent = f.Seq, f.Time
+	r.is(f)
+	if len(s.client.sent) < most {
+		s.client.sent[id] = true
+	}
 	if f.Method == mcp.MethodPing {
 		s.pings[id] = r
 	}

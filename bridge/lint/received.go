@@ -82,12 +82,16 @@ func (s *session) receivedRequest(f *wire.Frame) {
 		s.used[id] = true
 	}
 	one := &asked{}
+	r := s.request()
 	if place == 1 && !f.Truncated {
-		r := s.request()
 		r.call = s.callOf(f)
 		one = askedBy(f.Message.Params, r.call)
 		one.offer = s.judgeInput(elicit.AskedIn(f.Message)[0], place, r)
+		if s.asked[id] == nil {
+			s.keepParams(one, f.Message.Params)
+		}
 	}
+	one.method, one.at, one.revision, one.declared = f.Method, f.Time, r.revision, r.declared
 	if s.asked[id] == nil && len(s.asked) < most {
 		s.asked[id] = one
 		if one.call != nil {
@@ -137,6 +141,9 @@ func (s *session) receivedResponse(ctx context.Context, f *wire.Frame) {
 			r.call.asked[one.Key] = askedBy(one.Params, r.call)
 		}
 	}
+	if f.Kind == wire.Result && f.Fault == "" && r.method != "" {
+		s.await(f.Message.Result, r, list)
+	}
 }
 
 // responded judges what the response to a request shows of earlier messages, whose own
@@ -180,6 +187,7 @@ func (s *session) judgeResponse(f *wire.Frame, r *request) []elicit.Asked {
 		}
 		return elicit.AskedIn(f.Message)
 	}
+	s.client.answered = s.client.answered || f.Method == mcp.MethodInitialize
 	if f.Method == mcp.MethodInitialize || f.Method == mcp.MethodDiscover {
 		s.offered = rawjson.Member(f.Message.Result, "capabilities")
 		if revision := rawjson.Text(rawjson.Member(f.Message.Result, "protocolVersion")); revision != "" {
@@ -260,7 +268,10 @@ func (s *session) receivedNotification(f *wire.Frame) {
 		}
 	case f.Method == mcp.NotificationCancelled:
 		id := rawjson.Member(f.Message.Params, "requestId")
-		s.settle(wire.IDKey(id))
+		if one := s.settle(wire.IDKey(id)); one != nil && len(s.client.takenBack) < most {
+			s.client.takenBack[wire.IDKey(id)] = f.Time
+			s.dropParams(one)
+		}
 		// After bytes that are broken on purpose, a server may take back what it could not send.
 		if s.greeted && len(s.blamed) == 0 && !s.used[wire.IDKey(id)] && len(s.used) < most {
 			s.broken(0, "cancelled-unknown", "/params", "The server has sent no request with the id %s in this session.", wording.Shorten(string(id), 60))

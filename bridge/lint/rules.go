@@ -36,6 +36,7 @@ const (
 	schemaPage   = "schema"
 	transports   = "basic/transports"
 	stdio        = "basic/transports/stdio"
+	streamable   = "basic/transports/streamable-http"
 	cancellation = "basic/utilities/cancellation"
 	pinging      = "basic/utilities/ping"
 	progress     = "basic/utilities/progress"
@@ -101,6 +102,7 @@ var (
 	located = always(must(access, "Authorization Server Location")).in(july, must(discovery, "Authorization Server Location"))
 )
 
+// rules are the rules that judge servers; clientRules has those that judge clients.
 var rules = []Rule{
 	// The request as a whole.
 	{"params-malformed", "params that are absent or no object", parameters},
@@ -244,15 +246,16 @@ var rules = []Rule{
 }
 
 var ruleByID = func() map[string]Rule {
-	byID := make(map[string]Rule, len(rules))
-	for _, r := range rules {
+	byID := make(map[string]Rule, len(rules)+len(clientRules))
+	for _, r := range Rules() {
 		byID[r.ID] = r
 	}
 	return byID
 }()
 
-// Rules lists all rules of the linter, in the order in which they are documented.
-func Rules() []Rule { return slices.Clone(rules) }
+// Rules lists all rules of the linter, in the order in which they are documented: those that
+// judge servers, and then those that judge clients.
+func Rules() []Rule { return slices.Concat(rules, clientRules) }
 
 // Reference returns the citation of the source in a revision: "MCP 2025-11-25,
 // client/elicitation, Response Actions".

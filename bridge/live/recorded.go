@@ -17,8 +17,9 @@ import (
 
 // Transcript holds the servers of a transcript. All methods are safe for concurrent use.
 type Transcript struct {
-	log  *wire.Log
-	list atomic.Pointer[[]*recorded]
+	log       *wire.Log
+	connected func(label string) bool // nil unless taps send the log
+	list      atomic.Pointer[[]*recorded]
 }
 
 // recorded is a server of a transcript with its catalog. It is immutable.
@@ -35,6 +36,14 @@ func InTranscript(log *wire.Log) *Transcript {
 	return t
 }
 
+// OfTaps returns the servers of a log to which taps append. connected reports whether the tap
+// that stands before a server is connected.
+func OfTaps(log *wire.Log, connected func(label string) bool) *Transcript {
+	t := InTranscript(log)
+	t.connected = connected
+	return t
+}
+
 // Update replaces the servers with those that are known from the log, and returns the
 // changes.
 func (t *Transcript) Update(known []conversation.Server) (changed []Change) {
@@ -42,6 +51,11 @@ func (t *Transcript) Update(known []conversation.Server) (changed []Change) {
 	after := make([]*recorded, len(known))
 	for i, s := range known {
 		one := &recorded{Server: serverOf(i, s), lists: s.Lists}
+		if t.connected != nil {
+			if one.State = Tapped; !t.connected(one.Label) {
+				one.State, one.Reason = Ended, "the tap has ended"
+			}
+		}
 		if i < len(before) && maps.EqualFunc(before[i].lists, s.Lists, slices.Equal) {
 			one.catalog = before[i].catalog
 		} else {
@@ -67,7 +81,7 @@ func serverOf(index int, s conversation.Server) Server {
 	out := Server{
 		ID: fmt.Sprintf("s%d", index+1), Index: index, Label: s.Label, Address: spec.Address(), How: session.Ways[s.Transport],
 		State: Recorded, Since: s.Since,
-		Info: conversation.ServerInfo{Presented: s.Presented, Protocol: s.Protocol, Negotiated: session.Negotiated(s.Methods, ""), How: session.Ways[s.Transport]},
+		Info: conversation.ServerInfo{Presented: s.Presented, Protocol: s.Protocol, Negotiated: session.Negotiated(s.Methods, ""), How: session.Ways[s.Transport], Client: s.Client},
 	}
 	if s.Declared != nil {
 		out.Settings = conversation.ClientSettingsOf(s.Declared)

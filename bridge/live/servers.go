@@ -27,6 +27,7 @@ const (
 	Failed       = conversation.ServerFailed
 	Ended        = conversation.ServerEnded
 	Recorded     = conversation.ServerRecorded
+	Tapped       = conversation.ServerTapped
 )
 
 // Errors that the methods of Servers return.

@@ -25,18 +25,23 @@ import (
 type process struct {
 	*lineConn // nil before the process has started
 	ending
+	leader
 	tap   *tap
-	cmd   *exec.Cmd
-	group group
 	grace time.Duration
 
 	stdout, stderr *output
 
 	asked   chan context.Context // receives the request to end; the context bounds the waiting
-	exited  chan struct{}        // closed when the leader has exited and has been reaped
-	state   *os.ProcessState     // set before exited is closed
-	waitErr error                // set before exited is closed
 	drained chan struct{}        // closed when both outputs have ended
+}
+
+// leader is the process that was started, and leads its group.
+type leader struct {
+	cmd     *exec.Cmd
+	group   group
+	exited  chan struct{}    // closed when the process has exited and has been reaped
+	state   *os.ProcessState // set before exited is closed
+	waitErr error            // set before exited is closed
 }
 
 // Time limits for the end of a process, besides Options.Grace.
@@ -56,18 +61,22 @@ func openProcess(s Spec, t *tap, opts Options) (way, error) {
 		return nil, fmt.Errorf("starting %q: %w", s.Command[0], err)
 	}
 	p := &process{
-		ending: ending{gone: make(chan struct{})}, tap: t, cmd: cmd, grace: opts.Grace,
-		asked: make(chan context.Context, 1), exited: make(chan struct{}), drained: make(chan struct{}),
+		ending: ending{gone: make(chan struct{})}, leader: leader{cmd: cmd, exited: make(chan struct{})}, tap: t, grace: opts.Grace,
+		asked: make(chan context.Context, 1), drained: make(chan struct{}),
 	}
-	started := wire.Note{Kind: wire.NoteProcessStarted, Program: filepath.Base(cmd.Path), Command: s.Command, Dir: s.Dir}
-	for _, pair := range s.Env {
-		name, _, _ := strings.Cut(pair, "=")
-		started.Env = append(started.Env, name)
-	}
-	if err := p.start(started); err != nil {
+	if err := p.start(noteOfStart(s, cmd)); err != nil {
 		return nil, fmt.Errorf("starting %q: %w", s.Command[0], explainStart(cmd, err))
 	}
 	return p, nil
+}
+
+func noteOfStart(s Spec, cmd *exec.Cmd) wire.Note {
+	note := wire.Note{Kind: wire.NoteProcessStarted, Program: filepath.Base(cmd.Path), Command: s.Command, Dir: s.Dir}
+	for _, pair := range s.Env {
+		name, _, _ := strings.Cut(pair, "=")
+		note.Env = append(note.Env, name)
+	}
+	return note
 }
 
 func (p *process) start(note wire.Note) error {
@@ -77,10 +86,7 @@ func (p *process) start(note wire.Note) error {
 	if err := errors.Join(inErr, outErr, errErr); err != nil {
 		return err
 	}
-	p.cmd.SysProcAttr = groupAttr()
-	outcome := make(chan error)
-	go p.runLeader(outcome)
-	if err := <-outcome; err != nil {
+	if err := p.leader.start(); err != nil {
 		return err
 	}
 	p.lineConn, p.stdout, p.stderr = newLineConn(p.tap, stdin), &output{ReadCloser: stdout}, &output{ReadCloser: stderr}
@@ -120,10 +126,18 @@ func (p *process) start(note wire.Note) error {
 	return nil
 }
 
-// runLeader starts the program and waits for its end, on one thread: Linux sends the
+// start starts the program in a group of its own.
+func (p *leader) start() error {
+	p.cmd.SysProcAttr = groupAttr()
+	outcome := make(chan error)
+	go p.run(outcome)
+	return <-outcome
+}
+
+// run starts the program and waits for its end, on one thread: Linux sends the
 // parent-death signal when the thread that started the child ends, so this thread must
 // live as long as the child.
-func (p *process) runLeader(outcome chan<- error) {
+func (p *leader) run(outcome chan<- error) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	if err := p.cmd.Start(); err != nil {

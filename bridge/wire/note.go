@@ -27,6 +27,8 @@ const (
 	NotePipeHeld       NoteKind = "pipe-held"       // Of: the pipe that is no longer read
 	NoteReadFailed     NoteKind = "read-failed"     // Of, Why
 
+	NoteUnseen NoteKind = "unseen" // Of, Bytes: of a pipe or a body that were passed on and not looked at
+
 	// Of messages.
 	NoteNotPassedOn  NoteKind = "not-passed-on" // Why: reason for which a message was kept from the SDK
 	NoteNotDelivered NoteKind = "not-delivered" // Why: reason for which a message did not reach the server
@@ -130,6 +132,8 @@ func (n *Note) Words(f *Frame) string {
 		return "not passed on: " + n.Why
 	case NoteNotDelivered:
 		return "not delivered: " + n.Why
+	case NoteUnseen:
+		return wording.Grouped(n.Bytes) + " bytes of " + n.Of + " were passed on and not looked at, since the tap could not keep up"
 	case NoteServerLost:
 		return n.Why
 	case NoteProbeUnanswered:

@@ -37,6 +37,7 @@ func notes() []Frame {
 		meta("the process still runs 2s after its input was closed, and is ended", Note{Kind: NoteStillRuns, Took: "2s"}),
 		meta("the server's standard output is held open by a process outside of its group, and is no longer read", Note{Kind: NotePipeHeld, Of: "standard output"}),
 		meta("reading the server's standard error: i/o error", Note{Kind: NoteReadFailed, Of: "the server's standard error", Why: "i/o error"}),
+		meta("1\u202f234 bytes of standard error were passed on and not looked at, since the tap could not keep up", Note{Kind: NoteUnseen, Of: "standard error", Bytes: 1234}),
 		meta("not passed on: the message of 9 bytes is over the limit", Note{Kind: NoteNotPassedOn, Why: "the message of 9 bytes is over the limit"}),
 		meta("not delivered: broken pipe", Note{Kind: NoteNotDelivered, Why: "broken pipe"}),
 		http("POST", 503, "POST of tools/call was answered with HTTP 503 Service Unavailable: try\nlater: \"<now>\"", Note{Kind: NoteHTTPStatus, Of: "tools/call", Said: "try\nlater: \"<now>\""}),

@@ -36,6 +36,18 @@ type parser struct {
 	messageErr error   // why raw is no message
 }
 
+// ParseLine reads the frame of a transcript's line, without what it owes to earlier frames;
+// [Log.Append] fills that in. The frame shares memory with the line.
+func ParseLine(line []byte) (Frame, error) {
+	var p parser
+	err := p.parse(line)
+	if err == nil && p.blank {
+		err = errors.New("the line is empty")
+	}
+	p.frame.Header = p.header()
+	return p.frame, err
+}
+
 func (p *parser) parse(line []byte) error {
 	*p = parser{texts: p.texts}
 	c := rawjson.NewCursor(line)

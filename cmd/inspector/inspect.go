@@ -18,6 +18,9 @@ import (
 // inspect runs the inspector until the command's context ends.
 func inspect(cmd *cobra.Command, o options) (err error) {
 	logger := newLogger(cmd, o.verbose)
+	if o.taps {
+		return showTaps(cmd, o, logger)
+	}
 	settings, err := o.settings(cmd.Flags().Changed("protocol"))
 	if err != nil {
 		return err

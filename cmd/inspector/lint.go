@@ -33,18 +33,20 @@ func newLint() *cobra.Command {
 	var o lintOptions
 	cmd := &cobra.Command{
 		Use:   "lint FILE... [--format FORMAT] [--fail-on SEVERITY]",
-		Short: "Print where servers break the protocol in transcripts",
+		Short: "Print where servers and clients break the protocol in transcripts",
 		Long: `Lint prints what the linter finds in transcripts, and in whatever else open
 reads: which rule of the specification is broken, where, and how binding the rule
 is. The findings are those that the page shows, live and opened. Each file is
-judged by itself.
+judged by itself. Each finding says whom it judges, the server or the client. What
+the inspector did wrong on purpose, as a client, is left out: answers and messages
+that a misbehaviour made, and contents that it sent although the form was invalid.
 
 A finding breaks a MUST of the specification (or the protocol's own schema) or a
 SHOULD, or it is advice: no rule is broken, but people or clients will stumble.
 
 Formats are text (file:line: severity: what is wrong [rule]), json (an array of
-objects with file, line, server, session, frame, call, question, rule, severity,
-text, pointer, section, reference and link) and sarif (SARIF 2.1.0, for code
+objects with file, line, server, session, frame, call, question, rule, judges,
+severity, text, pointer, section, reference and link) and sarif (SARIF 2.1.0, for code
 scanning). The severities MUST, SHOULD and advice are "violation", "should" and
 "advice" in json, and error, warning and note in sarif.
 
@@ -163,7 +165,7 @@ func writeLintText(w io.Writer, list []lintFinding) error {
 		if f.Pointer != "" {
 			about += ", at " + wording.EscapeLine(f.Pointer)
 		}
-		fmt.Fprintf(&b, "%s: %s: %s [%s]\n    %s; %s\n", place, f.Severity.Word(), wording.EscapeLine(f.Text), f.Rule, about, f.Reference)
+		fmt.Fprintf(&b, "%s: %s: %s [%s]\n    %s; %s; %s\n", place, f.Severity.Word(), wording.EscapeLine(f.Text), f.Rule, about, f.Judges.Words(), f.Reference)
 		if f.Link != "" {
 			b.WriteString("    " + f.Link + "\n")
 		}
@@ -217,7 +219,7 @@ func writeSARIF(w io.Writer, list []lintFinding) error {
 		result := run.CreateResultForRule(f.Rule).WithLevel(sarifLevels[f.Severity]).WithMessage(sarif.NewTextMessage(f.Text))
 		result.AddLocation(location)
 		result.WithProperties(&sarif.PropertyBag{Properties: map[string]any{
-			"reference": f.Reference, "link": f.Link, "server": f.Server, "session": f.Session, "frame": f.Frame, "call": f.Call, "question": f.Question,
+			"reference": f.Reference, "link": f.Link, "judges": f.Judges, "server": f.Server, "session": f.Session, "frame": f.Frame, "call": f.Call, "question": f.Question,
 		}})
 	}
 	report := sarif.NewReport()

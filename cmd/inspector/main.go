@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/signal"
 	"runtime/debug"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -45,7 +46,9 @@ func main() {
 	signals := make(chan os.Signal, 2)
 	signal.Notify(signals, endSignals()...)
 	go func() {
-		<-signals
+		for <-signals; signalsTaken.Load(); {
+			<-signals
+		}
 		end()
 		time.AfterFunc(endMost, giveUp)
 		<-signals
@@ -55,6 +58,9 @@ func main() {
 	}()
 	os.Exit(run(ctx, os.Args[1:]))
 }
+
+// signalsTaken is true while a command passes signals on to a server in place of ending.
+var signalsTaken atomic.Bool
 
 // endSignals returns the signals that end the program in an orderly manner. It does not
 // include a hang-up signal that is ignored, as with nohup.

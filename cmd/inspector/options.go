@@ -40,6 +40,7 @@ type options struct {
 	elicitRate  int
 	answers     string
 	allowAdd    bool
+	taps        bool
 	maxFrame    int64
 	verbose     bool
 
@@ -52,6 +53,7 @@ func (o *options) register(f *pflag.FlagSet) {
 	o.page.register(f)
 	o.registerSession(f)
 	f.StringVar(&o.answers, "answers", "", "answer questions by the rules in `FILE`, YAML or JSON, and leave the others to the page")
+	f.BoolVar(&o.taps, "taps", false, "connect to no server, and show what 'inspector tap' sends")
 	f.BoolVar(&o.allowAdd, "allow-add", false, "let the page connect to further servers; whoever can open it can then start programs")
 	f.IntVar(&o.elicitRate, "elicit-rate", live.DefaultRate, "how many questions a minute (`N`) one server may put on show; further ones are held back; 0 for no limit")
 }
@@ -180,6 +182,10 @@ func (o *options) consistent() error {
 		return usage("--transport needs a URL")
 	case o.elicitRate < 0:
 		return usage("--elicit-rate must not be negative")
+	case o.taps && o.hasTarget():
+		return usage("--taps and a target exclude each other: put 'inspector tap' before the server's command, where its client starts it")
+	case o.taps && (o.answers != "" || o.allowAdd):
+		return usage("--taps shows the sessions of others: --answers and --allow-add have nothing to act on")
 	case o.recordNew && o.record == "":
 		return usage("--record-new needs --record")
 	case o.name != "" && o.config != "":

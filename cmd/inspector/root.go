@@ -141,7 +141,7 @@ Without a target it connects to a built-in demo server.`,
 		return usageError{err}
 	})
 	o.register(root.Flags())
-	root.AddCommand(newCall(), newRun(), newCheck(), newList(), newAnswers(), newSchema(), newOpen(), newExport(), newLint(), newProbe(), newDemo(), newVersion(), newFilterHelp(), newFaultHelp())
+	root.AddCommand(newCall(), newRun(), newCheck(), newTap(), newList(), newAnswers(), newSchema(), newOpen(), newExport(), newLint(), newProbe(), newDemo(), newVersion(), newFilterHelp(), newFaultHelp())
 	root.InitDefaultHelpCmd()
 	if help, _, err := root.Find([]string{"help"}); err == nil {
 		help.Args = func(_ *cobra.Command, args []string) error {

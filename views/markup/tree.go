@@ -178,7 +178,7 @@ func (t *tree) leads(pointer string) bool {
 
 func (t *tree) writeFound(pointer string) {
 	for _, f := range lint.GravestFirst(t.found[pointer]) {
-		t.WriteString(`<p class="in-place ` + f.Severity.String() + `" title="` + templ.EscapeString(wording.Join(", ", f.Rule, f.Reference)) + `"><b>` + f.Severity.Word() + `</b> <span dir="auto">` + templ.EscapeString(f.Text) + `</span></p>`)
+		t.WriteString(`<p class="in-place ` + f.Severity.String() + `" title="` + templ.EscapeString(wording.Join(", ", f.Rule, f.Judges.Words(), f.Reference)) + `"><b>` + f.Severity.Word() + `</b> <span dir="auto">` + templ.EscapeString(f.Text) + `</span></p>`)
 	}
 }
 

@@ -24,6 +24,11 @@ const Placeholder = "[REDACTED]"
 
 var redactedHeaders = []string{"Authorization", "Proxy-Authorization", "Cookie", "Set-Cookie", "Mcp-Session-Id"}
 
+// SecretHeader reports whether the values of an HTTP header are redacted without any rule.
+func SecretHeader(name string) bool {
+	return slices.Contains(redactedHeaders, textproto.CanonicalMIMEHeaderKey(name))
+}
+
 // Redaction redacts transcripts: values of HTTP headers, of JSON members and of queries
 // in URLs, and given values. A redacted value becomes "[REDACTED]" and the frame is
 // marked; all other bytes stay unchanged.

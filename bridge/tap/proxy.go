@@ -1,0 +1,307 @@
+package tap
+
+import (
+	"bytes"
+	"cmp"
+	"errors"
+	"fmt"
+	"log/slog"
+	"maps"
+	"mime"
+	"net"
+	"net/http"
+	"net/http/httputil"
+	"net/url"
+	"sync"
+	"time"
+
+	"elicitation-inspector/bridge/rawjson"
+	"elicitation-inspector/bridge/wire"
+	"elicitation-inspector/bridge/wire/redact"
+)
+
+// Proxy passes HTTP requests on to one server, and responses back, as they come: a body and
+// an event stream are never held. It changes the address and the header Host, and takes
+// away what concerns one connection alone (RFC 9110, section 7.6.1).
+type Proxy struct {
+	o       *Observer
+	target  *url.URL
+	forward httputil.ReverseProxy
+
+	mu      sync.Mutex
+	clients map[string]string // names of the clients' servers in frames, by the name of the client
+	known   map[string]seat   // by session id, or by address and user agent of a client without one
+	count   int
+}
+
+// seat is the name of a server and of a session in frames.
+type seat struct{ server, session string }
+
+// seatsMost bounds how many sessions are told apart at a time.
+const seatsMost = 10_000
+
+// NewProxy returns a proxy that stands before a server. The path of the target is only that
+// of the address which a client is given; see Address.
+func NewProxy(target *url.URL, o *Observer) *Proxy {
+	p := &Proxy{o: o, target: target, clients: map[string]string{}, known: map[string]seat{}}
+	transport := http.DefaultTransport.(*http.Transport).Clone()
+	transport.DisableCompression = true // or else the transport would decode bodies
+	p.forward = httputil.ReverseProxy{
+		Transport: transport, FlushInterval: -1,
+		Rewrite: func(r *httputil.ProxyRequest) {
+			r.Out.URL.Scheme, r.Out.URL.Host, r.Out.Host = target.Scheme, target.Host, target.Host
+			if r.In.URL.Path == "/" && target.Path != "" {
+				r.Out.URL.Path, r.Out.URL.RawPath = target.Path, target.RawPath
+			}
+			if _, given := r.In.Header["User-Agent"]; !given {
+				r.Out.Header["User-Agent"] = nil // or else the transport would add its own
+			}
+		},
+		ModifyResponse: p.response,
+		ErrorHandler:   p.failed,
+		ErrorLog:       slog.NewLogLogger(o.config.Logger.Handler(), slog.LevelDebug),
+	}
+	return p
+}
+
+// Address returns the address that a client is given in place of the server's.
+func (p *Proxy) Address(listener net.Addr) string {
+	u := *p.target
+	u.Scheme, u.Host, u.User = "http", listener.String(), nil
+	return u.String()
+}
+
+// ServeHTTP implements [http.Handler]. It refuses requests under another name than an
+// address or localhost: a web page elsewhere could have given this computer a name.
+func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	host, _, err := net.SplitHostPort(r.Host)
+	if err != nil {
+		host = r.Host
+	}
+	if host != "localhost" && net.ParseIP(host) == nil {
+		http.Error(w, "The tap is reached by its address, or as localhost.", http.StatusForbidden)
+		return
+	}
+	x := &crossing{p: p, method: r.Method, url: p.urlOf(r), header: r.Header.Clone(), client: clientOf(r), id: r.Header.Get("Mcp-Session-Id")}
+	if r.Method == http.MethodPost {
+		x.request = &body{o: p.o, done: x.sent}
+		r.Body = watched{r.Body, p.o, x.request}
+	} else {
+		p.o.once(func(at time.Time) { x.requested(at) })
+	}
+	p.forward.ServeHTTP(w, r.WithContext(withCrossing(r.Context(), x)))
+}
+
+func (p *Proxy) urlOf(r *http.Request) string {
+	u := *p.target
+	u.User = nil
+	if r.URL.Path != "/" {
+		u.Path, u.RawPath = r.URL.Path, r.URL.RawPath
+	}
+	u.RawQuery = r.URL.RawQuery
+	return u.String()
+}
+
+// clientOf tells clients without a session apart.
+func clientOf(r *http.Request) string {
+	host, _, _ := net.SplitHostPort(r.RemoteAddr)
+	return "client " + host + " " + r.Header.Get("User-Agent")
+}
+
+// seatOf returns the names for a request. message is what it posts, zero for none. A new
+// session begins with initialize; a client that names itself otherwise than the first one
+// is another server.
+func (p *Proxy) seatOf(x *crossing, message wire.Message) seat {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	key := cmp.Or(x.id, x.client)
+	s, known := p.known[key]
+	if known && message.Method != "initialize" {
+		return s
+	}
+	name := rawjson.Text(rawjson.Member(message.Params, "clientInfo", "name"))
+	if name == "" {
+		name = rawjson.Text(rawjson.Member(message.Params, "_meta", "io.modelcontextprotocol/clientInfo", "name"))
+	}
+	server := p.clients[name]
+	if server == "" {
+		server = p.o.config.Name
+		if n := len(p.clients); n > 0 {
+			server = fmt.Sprintf("%s%s%d", server, clientMark, n+1)
+		}
+		if len(p.clients) < 100 {
+			p.clients[name] = server
+		}
+	}
+	p.count++
+	s = seat{server, fmt.Sprintf("%s-%s-%d", p.o.config.Name, p.o.id, p.count)}
+	if len(p.known) >= seatsMost {
+		clear(p.known)
+	}
+	p.known[key] = s
+	return s
+}
+
+// assign gives a session the id that the server has chosen for it.
+func (p *Proxy) assign(id string, s seat) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.known[id] = s
+}
+
+// crossing is a request and its response. Only the goroutine that looks changes it, after
+// ServeHTTP.
+type crossing struct {
+	p           *Proxy
+	method, url string
+	header      http.Header
+	client, id  string
+	request     *body
+
+	seat    seat
+	message wire.Message // that was posted
+	status  int
+	got     http.Header
+	begun   bool // a frame has the headers of the response
+}
+
+// frame returns a frame of the crossing with what all have in common.
+func (x *crossing) frame(at time.Time) wire.Frame {
+	if x.seat.session == "" {
+		x.seat = x.p.seatOf(x, x.message)
+	}
+	return wire.Frame{Time: at, Server: x.seat.server, Session: x.seat.session, Transport: "http"}
+}
+
+// sent makes the frame of a posted body.
+func (x *crossing) sent(t text, at time.Time) {
+	if t.size == int64(len(t.head)) {
+		x.message, _ = wire.ParseMessage(t.head)
+	}
+	f := x.frame(at)
+	f.Dir, f.Stream, f.HTTPMethod, f.URL, f.Header = wire.ClientToServer, wire.StreamPost, x.method, x.url, shown(x.header)
+	t.into(&f)
+	if f.Size > 0 {
+		x.p.o.add(f)
+	}
+}
+
+// requested notes a request that is no POST.
+func (x *crossing) requested(at time.Time) {
+	if x.method != http.MethodGet {
+		return
+	}
+	f := x.frame(at)
+	f.Dir, f.HTTPMethod, f.URL, f.Header = wire.Meta, x.method, x.url, shown(x.header)
+	f.Note = &wire.Note{Kind: wire.NoteStreamRequested, After: x.header.Get("Last-Event-ID")}
+	x.p.o.add(f)
+}
+
+// response has a copy of the body looked at while it passes.
+func (p *Proxy) response(resp *http.Response) error {
+	x := crossingOf(resp.Request.Context())
+	header, status := resp.Header.Clone(), resp.StatusCode
+	p.o.once(func(time.Time) {
+		x.got, x.status = header, status
+		if id := header.Get("Mcp-Session-Id"); id != "" && x.seat.session != "" {
+			p.assign(id, x.seat)
+		}
+	})
+	media, _, _ := mime.ParseMediaType(header.Get("Content-Type"))
+	encoded := header.Get("Content-Encoding")
+	var of taker
+	switch {
+	case encoded != "" && encoded != "identity" && media == eventStream:
+		p.o.once(func(at time.Time) {
+			f := x.frame(at)
+			f.Dir, f.Failed, f.Note = wire.Meta, true, &wire.Note{Kind: wire.NoteReadFailed, Of: "the event stream", Why: "it is encoded as " + encoded}
+			p.o.add(f)
+		})
+		return nil
+	case media == eventStream:
+		of = newEvents(p.o, x.event)
+	default:
+		of = &body{o: p.o, encoding: encoded, done: x.answered}
+	}
+	resp.Body = watched{resp.Body, p.o, of}
+	return nil
+}
+
+const eventStream = "text/event-stream"
+
+// event makes a frame of the data of an event.
+func (x *crossing) event(t text, at time.Time) {
+	f := x.frame(at)
+	f.Dir, f.Stream = wire.ServerToClient, wire.StreamPostSSE
+	if x.method == http.MethodGet {
+		f.Stream = wire.StreamGetSSE
+	}
+	x.answer(&f)
+	t.into(&f)
+	x.p.o.add(f)
+}
+
+// answer adds what is known of the response, and to its first frame the headers.
+func (x *crossing) answer(f *wire.Frame) {
+	f.Status = x.status
+	if x.begun {
+		return
+	}
+	x.begun = true
+	f.Header = shown(x.got)
+	if x.method == http.MethodGet {
+		f.HTTPMethod, f.URL = x.method, x.url
+	}
+}
+
+// answered makes the frame of a whole body: the message in it, or a note of what was
+// answered in place of one.
+func (x *crossing) answered(t text, at time.Time) {
+	f := x.frame(at)
+	whole := t.size == int64(len(t.head))
+	_, err := wire.ParseMessage(t.head)
+	switch {
+	case err == nil || !whole:
+		f.Dir, f.Stream = wire.ServerToClient, wire.StreamPost
+		x.answer(&f)
+		t.into(&f)
+	case x.status < 300 && t.size == 0:
+		return
+	default:
+		f.Dir, f.Status, f.HTTPMethod, f.Header, f.Failed = wire.Meta, x.status, x.method, shown(x.got), x.status >= 400
+		said := bytes.ToValidUTF8(t.head[:min(len(t.head), 500)], []byte("\uFFFD"))
+		f.Note = &wire.Note{Kind: wire.NoteHTTPStatus, Of: x.message.Method, To: redact.WithoutQuery(x.got.Get("Location")), Said: string(said)}
+		if x.message.Kind == wire.Request {
+			f.Answers = x.message.ID
+		}
+	}
+	x.p.o.add(f)
+}
+
+// failed answers a request that the server was not reached for.
+func (p *Proxy) failed(w http.ResponseWriter, r *http.Request, err error) {
+	w.WriteHeader(http.StatusBadGateway)
+	if r.Context().Err() != nil || errors.Is(err, http.ErrAbortHandler) {
+		return
+	}
+	x := crossingOf(r.Context())
+	p.o.once(func(at time.Time) {
+		f := x.frame(at)
+		f.Dir, f.HTTPMethod, f.Failed, f.Note = wire.Meta, x.method, true, &wire.Note{Kind: wire.NoteRequestFailed, Of: x.message.Method, Why: err.Error()}
+		if x.message.Kind == wire.Request {
+			f.Answers = x.message.ID
+		}
+		p.o.add(f)
+	})
+}
+
+// shown returns headers without the values that are secret by their name.
+func shown(h http.Header) http.Header {
+	out := maps.Clone(h)
+	for name := range out {
+		if redact.SecretHeader(name) {
+			out[name] = []string{redact.Placeholder}
+		}
+	}
+	return out
+}

@@ -1,0 +1,83 @@
+package tap
+
+import (
+	"io"
+	"time"
+
+	"elicitation-inspector/bridge/transport"
+	"elicitation-inspector/bridge/wire"
+)
+
+// Relay passes bytes between a client and the process of a server until the server has
+// exited and the client has all of its output. Each side sees the end of the other as it
+// would without a tap: the server the end of its input, either side that a pipe has broken,
+// and the client the end of either output. It closes all of the streams, except in, where a
+// read can wait for a client that says nothing more.
+func Relay(c *transport.Child, in io.ReadCloser, out, errOut io.WriteCloser, o *Observer) {
+	session := wire.Frame{Session: o.config.Name + "-" + o.id, Transport: "stdio"}
+	note := session
+	note.Note = &c.Started
+	o.note(note)
+	o.stir()
+	stream := func(dir wire.Direction, what string) *pipe {
+		f := session
+		f.Dir = dir
+		return o.newPipe(f, what)
+	}
+	go o.pass(stream(wire.ClientToServer, "the client's messages"), in, c.Stdin)
+	passed := make(chan struct{}, 2)
+	for _, one := range []struct {
+		from io.ReadCloser
+		to   io.WriteCloser
+		of   *pipe
+	}{{c.Stdout, out, stream(wire.ServerToClient, "the server's messages")}, {c.Stderr, errOut, stream(wire.Stderr, "standard error")}} {
+		go func() {
+			o.pass(one.of, one.from, one.to)
+			passed <- struct{}{}
+		}()
+	}
+	<-c.Exited()
+	c.LastWords()
+	// Only other processes can still write; the client waits for the end of this one.
+	drained := time.AfterFunc(drainTime, func() {
+		_ = c.Stdout.Close()
+		_ = c.Stderr.Close()
+	})
+	<-passed
+	<-passed
+	drained.Stop()
+	exit := c.ExitNote()
+	note.Note, note.Failed = &exit, exit.Signal != "" || exit.Code != nil && *exit.Code != 0
+	o.note(note)
+	o.stir()
+}
+
+// pass copies a stream, and hands over a copy of each piece before it writes it, so that an
+// answer cannot come before the question that it answers. When either end closes, it closes
+// the other.
+func (o *Observer) pass(of *pipe, from io.ReadCloser, to io.WriteCloser) {
+	buf := make([]byte, 64<<10)
+	for {
+		n, err := from.Read(buf)
+		if n > 0 {
+			o.saw(of, buf[:n])
+			_, broken := to.Write(buf[:n])
+			o.stir()
+			if broken != nil {
+				break
+			}
+		}
+		if err != nil {
+			break
+		}
+	}
+	_ = to.Close()
+	_ = from.Close()
+	o.over(of)
+	o.stir()
+}
+
+const drainTime = 2 * time.Second
+
+// Flush is how long the end of a tap may take beyond that of its server.
+const Flush = time.Second

@@ -1,0 +1,43 @@
+//go:build unix
+
+package tap
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"syscall"
+)
+
+// socketParent returns the folder of the user's session, or a folder of the user's in the
+// one for temporary files.
+func socketParent() (string, error) {
+	if dir := os.Getenv("XDG_RUNTIME_DIR"); filepath.IsAbs(dir) {
+		return dir, nil
+	}
+	dir := filepath.Join(os.TempDir(), folder+"-"+strconv.Itoa(os.Geteuid()))
+	if err := os.Mkdir(dir, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
+		return "", err
+	}
+	info, err := os.Lstat(dir)
+	if err != nil {
+		return "", err
+	}
+	return dir, onlyOurs(info)
+}
+
+// onlyOurs returns an error unless only this user can open the folder.
+func onlyOurs(info os.FileInfo) error {
+	stat, ok := info.Sys().(*syscall.Stat_t)
+	switch {
+	case !info.IsDir():
+		return errors.New("it is no folder")
+	case ok && int(stat.Uid) != os.Geteuid():
+		return errors.New("it belongs to another user")
+	case info.Mode().Perm()&0o077 != 0:
+		return errors.New("other users can open it")
+	}
+	return nil
+}
