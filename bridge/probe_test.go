@@ -91,7 +91,7 @@ func TestPinnedRevisionIsNotProbed(t *testing.T) {
 		t.Fatal(err)
 	}
 	b.until("failed", func() bool { return b.server().State == live.Failed })
-	if reason := b.server().Reason; reason != "exited with code 7 when it was asked server/discover, before the connection stood" {
+	if reason := b.server().Reason; reason != "exited with code 7 when it was asked server/discover, before the connection was established" {
 		t.Errorf("the reason is %q", reason)
 	}
 }

@@ -112,6 +112,8 @@ function toTrouble(root) {
   announce([n && (n === 1 ? "1 field needs attention." : `${n} fields need attention.`), problems?.innerText].filter(Boolean).join(" "))
 }
 
+on("click", e => { if (near(e.target, "[data-first-wrong]")) toTrouble(formOf(e.target)) })
+
 /** @param {HTMLFormElement} form @param {any} button */
 async function answer(form, button) {
   const n = form.dataset.question ?? "", force = button?.dataset.force && { force: 1 }

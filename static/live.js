@@ -18,6 +18,7 @@ export function connect() {
   socket = new WebSocket(`${location.origin.replace("http", "ws")}/live?since=${seen}`)
   socket.onopen = () => {
     if (failures) notice("", 0)
+    document.body.classList.remove("gone")
     failures = 0
   }
   socket.onmessage = e => {
@@ -46,7 +47,10 @@ async function explain() {
   const status = await fetch("/wire/rows?from=0&count=0").then(r => r.status, () => 0)
   if (!failures) return
   if (status === 401 || status === 403) notice("The inspector was restarted. Open the address that it printed this time.", 0)
-  else if (!status) notice("The inspector has ended or cannot be reached. Connecting again…", 0)
+  else if (!status) {
+    document.body.classList.add("gone")
+    notice("The inspector has ended or cannot be reached. Connecting again…", 0)
+  }
 }
 
 addEventListener("online", connect)

@@ -45,7 +45,7 @@ func (q Question) by() string {
 		return "by the inspector"
 	}
 	words := map[string]string{
-		"person": "by you", "script": "by a script", "policy": "by policy", "fault": "on purpose", "server": "by the server",
+		"person": either(q.ReadOnly, "by a person", "by you"), "script": "by a script", "policy": "by policy", "fault": "on purpose", "server": "by the server",
 	}
 	return cmp.Or(words[q.By], markup.Brief(q.By))
 }
@@ -55,11 +55,11 @@ func (q Question) ofCall() string { return either(q.Call > 0, "call "+strconv.It
 func (q Question) completion() string {
 	switch q.Completion {
 	case conversation.CompletionAwaited:
-		return either(q.Round > 0, "the outcome was left to a retry", "the server never said that it was done")
+		return either(q.Round > 0, "a retry shows the outcome", "the server never said that it was done")
 	case conversation.CompletionDone:
 		return "the server says it is done"
 	case conversation.CompletionMarked:
-		return "you marked it as done"
+		return either(q.ReadOnly, "it was marked as done", "you marked it as done")
 	}
 	return ""
 }
@@ -109,7 +109,7 @@ func (q Question) circumstances() string {
 	if q.Via == elicit.InError {
 		round = "error " + strconv.Itoa(mcp.CodeURLElicitationRequired)
 	}
-	return wording.Join(" · ", q.ofCall(), round, markup.Brief(q.Key), markup.Brief(q.mode()))
+	return wording.Join(" · ", q.ofCall(), round, wording.Join(" ", either(q.Key != "", "key", ""), markup.Brief(q.Key)), markup.Brief(q.mode()))
 }
 
 // hasForm reports whether to show the form as the person saw it.

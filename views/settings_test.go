@@ -264,7 +264,7 @@ func TestWhoseQuestion(t *testing.T) {
 		t.Errorf("it says %q", got)
 	}
 	q.Guessed, q.Round, q.Key = true, 2, "seat"
-	if got := asks(); !strings.Contains(got, "asks probably during deploy") || !strings.Contains(got, "round 2 · seat") {
+	if got := asks(); !strings.Contains(got, "asks probably during deploy") || !strings.Contains(got, "round 2 · key seat") {
 		t.Errorf("of a guess it says %q", got)
 	}
 	q.Via = elicit.InError

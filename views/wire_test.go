@@ -195,3 +195,22 @@ func TestDetailOffers(t *testing.T) {
 		}
 	}
 }
+
+// TestNoteOnAQuestion expects the note on a question before its message, which fills the row.
+func TestNoteOnAQuestion(t *testing.T) {
+	r := Row{Row: wire.Row{Frame: wire.Frame{Seq: 1, Kind: wire.Request}}, Mark: wire.Mark{Note: "look here"}}
+	r.Elicits = true
+	cell := byClass(draw(t, WireRows([]Row{r})), "c-message")[0]
+	note, message := byClass(cell, "jot"), byClass(cell, "asks-what")
+	if len(note) != 1 || len(message) != 1 || text(note[0]) != "look here" {
+		t.Fatalf("it is drawn as %q", text(cell))
+	}
+	for e := cell.FirstChild; e != nil; e = e.NextSibling {
+		switch e {
+		case message[0]:
+			t.Fatal("the note stands behind the message")
+		case note[0]:
+			return
+		}
+	}
+}

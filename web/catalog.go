@@ -264,11 +264,14 @@ func findEntries(in *bridge.Inspection, search string, readOnly bool) []views.Pa
 	if seq, err := strconv.ParseInt(strings.TrimPrefix(strings.TrimSpace(search), "#"), 10, 64); err == nil && seq >= 1 && seq <= in.Log().Len() {
 		f.found = append(f.found, views.PaletteEntry{Title: "#" + strconv.FormatInt(seq, 10), About: "frame", Does: templ.Attributes{"data-frame": strconv.FormatInt(seq, 10)}})
 	}
-	for _, q := range in.Questions() {
-		if q.Request != nil && q.AskedSeq > 0 {
-			f.add(q.Request.Message, "question "+strconv.Itoa(q.Number)+" · "+q.State.String(), "", templ.Attributes{"data-press": "#q" + strconv.Itoa(q.Number) + "-message"})
+	questions := func(waiting bool) {
+		for _, q := range in.Questions() {
+			if q.Request != nil && q.AskedSeq > 0 && waiting == (q.State == conversation.Pending) {
+				f.add(q.Request.Message, "question "+strconv.Itoa(q.Number)+" · "+q.State.String(), "", templ.Attributes{"data-press": "#q" + strconv.Itoa(q.Number) + "-message"})
+			}
 		}
 	}
+	questions(true)
 	for _, s := range in.Servers() {
 		f.add(s.Label, "server", "", templ.Attributes{"data-press": "[popovertarget=server-" + s.ID + "-more]"})
 		catalog, err := in.Catalog(s.ID)
@@ -286,6 +289,7 @@ func findEntries(in *bridge.Inspection, search string, readOnly bool) []views.Pa
 	for _, c := range in.Calls() {
 		f.add(c.Request.Name, "call "+strconv.Itoa(c.Number)+" · "+c.State.String(), "", templ.Attributes{"data-show-call": strconv.Itoa(c.Number)})
 	}
+	questions(false)
 	for _, a := range paletteActions {
 		if !readOnly || !a.live {
 			f.add(a.name, "action", "", templ.Attributes{"data-press": a.control})

@@ -221,7 +221,7 @@ func (p property) lintNames(at string, names json.RawMessage, choices int) {
 		return
 	}
 	if p.revision != june {
-		p.find("enum-names-deprecated", at, "enumNames is no part of JSON Schema and will go; list the choices in oneOf with const and title.")
+		p.find("enum-names-deprecated", at, "enumNames is not part of JSON Schema and is deprecated; list the choices in oneOf with const and title.")
 	}
 	if t := rawjson.KindOf(names); t != rawjson.Array {
 		p.find("text-not-string", at, "The enumNames of %s are %s, not a list of strings.", p.name, wording.WithArticle(t))

@@ -118,7 +118,7 @@ default: decline
 
 func TestMistakes(t *testing.T) {
 	cases := []struct{ text, want string }{
-		{"answers: [", "1:10: this is no YAML"},
+		{"answers: [", "1:10: this is not valid YAML"},
 		{"", "1:1: the file is empty"},
 		{`{"answers": [}`, "this is no JSON"},
 		{"- a\n- b", "1:1: an answers file is an array, not a mapping"},

@@ -99,9 +99,9 @@ func (s *Session) Explain(reason string) string {
 	case exit == "" || strings.Contains(reason, exit) || len(h.methods) > 0 && h.answered == len(h.methods) || h.useless != nil:
 		return reason
 	case len(h.methods) == 1 && h.methods[0] == mcp.MethodDiscover && !h.discovered:
-		return exit + " when it was asked " + mcp.MethodDiscover + ", before the connection stood"
+		return exit + " when it was asked " + mcp.MethodDiscover + ", before the connection was established"
 	default:
-		return exit + " before the connection stood (" + reason + ")"
+		return exit + " before the connection was established (" + reason + ")"
 	}
 }
 

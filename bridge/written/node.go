@@ -134,7 +134,7 @@ func parseYAML(text []byte) (*Node, error) {
 	var at yaml.Error
 	if errors.As(err, &at) {
 		position := at.GetToken().Position
-		return nil, Mistake{position.Line, position.Column, "this is no YAML: " + at.GetMessage()}
+		return nil, Mistake{position.Line, position.Column, "this is not valid YAML: " + at.GetMessage()}
 	}
 	if err != nil {
 		return nil, err

@@ -35,7 +35,7 @@ func TestMistakesOnTheCommandLine(t *testing.T) {
 		{[]string{"list", "--config", other}, exitUsage, []string{`did you mean "mcpServers"?`}, other},
 		{[]string{"list", "--config", none}, exitUsage, []string{"--config: "}, none},
 		{[]string{"call", "deploy", "--answers", none}, exitUsage, []string{"--answers: "}, none},
-		{[]string{"call", "deploy", "--answers", wrong}, exitUsage, []string{"--answers: ", ":1:7: this is no YAML"}, wrong},
+		{[]string{"call", "deploy", "--answers", wrong}, exitUsage, []string{"--answers: ", ":1:7: this is not valid YAML"}, wrong},
 		{[]string{"check", "--plan", wrong}, exitUsage, []string{"--plan: "}, wrong},
 		{[]string{"call", "deploy", "--record", none + "/x"}, exitError, []string{"--record: "}, none},
 		{[]string{"open", none}, exitError, nil, none},

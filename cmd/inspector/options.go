@@ -104,7 +104,7 @@ func (o *options) readTarget(args []string, dash int) error {
 	case dash == 0 && len(args) == 0:
 		return usage("there is no command after --")
 	case dash == 0 && isURL(args[0]):
-		return usage("%q is a URL, and a command stands after --; write it without --", args[0])
+		return usage("%q is a URL: write it without --, which begins a command", args[0])
 	case dash == 0:
 		o.command = args
 	case dash > 0:
@@ -118,9 +118,9 @@ func (o *options) readTarget(args []string, dash int) error {
 		case hint != "":
 			return usage("%q is no http or https URL; %s", args[0], hint)
 		case len(args) > 1:
-			return usage("unexpected argument %q; a command stands after --", args[1])
+			return usage("unexpected argument %q; to start a command, put -- before it", args[1])
 		case !isURL(args[0]):
-			return usage("%q is neither a subcommand nor an http or https URL; a command stands after --", args[0])
+			return usage("%q is neither a subcommand nor an http or https URL; to start a command, put -- before it", args[0])
 		}
 		o.url = args[0]
 	}

@@ -90,7 +90,7 @@ func TestRunFlags(t *testing.T) {
 		{[]string{there, "--env", "A=b"}, exitUsage, "there.yaml: --env and --cwd need a command"},
 		{[]string{there, "--transport", "sse"}, exitConnect, "over SSE"},
 		{[]string{there, "--protocol", "2024-01-01"}, exitUsage, "unknown protocol revision"},
-		{[]string{there, "--", address}, exitUsage, "is a URL, and a command stands after --; write it without --"},
+		{[]string{there, "--", address}, exitUsage, "is a URL: write it without --, which begins a command"},
 	}
 	for _, c := range cases {
 		if got := inspectorRun(t, append([]string{"run"}, c.args...)...); got.code != c.code || !strings.Contains(got.out+got.err, c.want) {

@@ -84,7 +84,7 @@ func (t *terminal) tell(a live.Answer, err error) {
 	case a.Action == "":
 		fmt.Fprintln(t.out, "Answered.")
 	default:
-		fmt.Fprintf(t.out, "Answered with %s %s\n", a.Action, wording.EscapeLine(string(a.Content)))
+		fmt.Fprintf(t.out, "Answer sent: %s %s\n", a.Action, wording.EscapeLine(string(a.Content)))
 	}
 }
 

@@ -178,7 +178,7 @@ func TestTerminalCtrlC(t *testing.T) {
 			p.enters(down, "> Cancel")
 			keys = enter
 		}
-		p.enters(keys, "Answered with")
+		p.enters(keys, "Answer sent")
 		if code := p.ends(); code != 0 || !strings.Contains(p.out.String(), want) {
 			t.Errorf("%q: exit code %d, %s, want %s", keys, code, p.out.String(), want)
 		}
@@ -191,7 +191,7 @@ func TestTerminalLineByLine(t *testing.T) {
 	p := atTerminal(t, []string{"ACCESSIBLE=1"}, "call", "deploy")
 	p.sees("Which build should go out?")
 	p.enters("2\n", "Send this answer?")
-	p.enters("2\n", "Answered with decline")
+	p.enters("2\n", "Answer sent: decline")
 	if code := p.ends(); code != 0 || !strings.Contains(p.out.String(), "Nothing was deployed") {
 		t.Errorf("exit code %d, %s", code, p.out.String())
 	}
