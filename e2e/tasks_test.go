@@ -13,9 +13,51 @@ import (
 
 // The two tools of the reference server that ask through tasks, one per direction.
 const (
-	researchTool = "simulate-research-query"
-	asyncTool    = "trigger-elicitation-request-async"
+	researchTool, researchAsks = "simulate-research-query", `The research query "python" could have multiple interpretations. Please clarify what you're looking for:`
+	asyncTool, asyncAsks       = "trigger-elicitation-request-async", "Please provide inputs for the following fields (async task demo):"
 )
+
+// A call that is a task, and a question that is one, end on the page with the answer that
+// a person gave.
+func TestTasksOfTheReferenceServer(t *testing.T) {
+	t.Parallel()
+	s := open(t, append([]string{"--"}, servers.Everything(t, "stdio")...)...)
+	for _, c := range []struct{ answer, research, async string }{
+		{"Accept", "(programming)", "Name: Ada"},
+		{"Decline", "User declined", "[DECLINED]"},
+		{"Cancel", "User cancelled", "[CANCELLED]"},
+	} {
+		call := s.choose("Tools", researchTool)
+		call.Contains("It is called as a task.")
+		call.Field("topic").Paste("python")
+		call.Field("ambiguous").Choose("Yes")
+		call.Button("Call").Click()
+		q := s.question(researchAsks)
+		s.page.Region("Task").Contains("input_required")
+		if c.answer == "Accept" {
+			q.Field("Clarification").Choose("Python programming language")
+		}
+		q.Button(c.answer).Click()
+		s.result(c.research)
+		s.page.Region("Task").Contains("completed").Contains("kept for 5 min")
+
+		s.call(asyncTool)
+		q = s.question(asyncAsks)
+		q.Contains("The server asked this as a task")
+		if c.answer == "Accept" {
+			q.Field("Your Name").Type("Ada")
+		}
+		s.page.Region("Task").Contains("is a task that the server asks about: input_required")
+		q.Button(c.answer).Click()
+		s.result(c.async)
+	}
+	s.choose("Tools", researchTool).Field("topic").Paste("python")
+	s.page.Region("Call").Field("ambiguous").Choose("Yes")
+	s.page.Region("Call").Button("Call").Click()
+	s.question(researchAsks)
+	s.page.Region("Call").Button("Stop").Click()
+	s.page.Region("Task").Contains("cancelled")
+}
 
 // Without the capability, the reference server does not offer to ask through a task.
 func TestTasksSwitchedOff(t *testing.T) {
