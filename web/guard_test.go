@@ -84,7 +84,7 @@ func TestGuard(t *testing.T) {
 		in          int
 	}{
 		{"/", "", 200},
-		{"/static/style.css", "", 200},
+		{"/static/bundle.js", "", 200},
 		{"/live", upgrade, 101},
 		{"/wire.jsonl", "", 200},
 		{"/wire/rows", "", 200},
@@ -154,8 +154,8 @@ func TestGuard(t *testing.T) {
 func TestGuardPaths(t *testing.T) {
 	addr := startServer(t)
 	for _, path := range []string{
-		"//static/style.css", "/static//style.css", "/static/%73tyle.css", "/%2e%2e/", "/static/..%2fstyle.css",
-		"/static/../style.css", "/./", "/%2Flive", "/static%2fstyle.css", "/static/style.css%00", `/static/\style.css`,
+		"//static/bundle.js", "/static//bundle.js", "/static/%62undle.js", "/%2e%2e/", "/static/..%2fbundle.js",
+		"/static/../bundle.js", "/./", "/%2Flive", "/static%2fbundle.js", "/static/bundle.js%00", `/static/\bundle.js`,
 	} {
 		t.Run(path, func(t *testing.T) {
 			without := send(t, addr, "GET "+path+" HTTP/1.1\r\nHost: "+addr+"\r\n\r\n")

@@ -42,7 +42,7 @@ func TestRemembered(t *testing.T) {
 	d := inspectDemo(t, conversation.ClientSettings{})
 	post := func(path, protocol string, want conversation.ClientSettings) {
 		t.Helper()
-		d.done(path, url.Values{"protocol": {protocol}})
+		d.done(path, url.Values{"protocol": {protocol}, "tasks": {"on"}})
 		if got := d.server().Settings; got != want {
 			t.Errorf("%s with %q: %+v, want %+v", path, protocol, got, want)
 		}

@@ -74,9 +74,10 @@ func (c *Conversation) QuestionAt(seq int64, place int) int {
 // Places lists the places of the calls with a chosen frame, in order; reports do not count.
 func (c *Conversation) Places(only func(seq int64) bool) []int {
 	c.mu.Lock()
-	defer c.mu.Unlock()
 	chosen := make([]bool, len(c.calls))
-	for _, e := range c.events[1:] {
+	events := slices.Clone(c.events[1:])
+	c.mu.Unlock() // only may ask a view, which has a lock of its own
+	for _, e := range events {
 		chosen[e.call] = chosen[e.call] || only == nil || only(int64(e.seq))
 	}
 	var out []int

@@ -186,8 +186,8 @@ func (s *session) judgeRequest(f *wire.Frame, taken bool) {
 }
 
 // retried returns the input-required result that a request answers; nil if there is none.
-// Unless the inspector has numbered the call, the requestState tells, or else the latest
-// result to a request for the same tool, prompt or resource.
+// The inspector numbers the later rounds of a call. Elsewhere the requestState tells, or else
+// the latest result to a request for the same tool, prompt or resource.
 func (s *session) retried(f *wire.Frame, r *request, state, inputs json.RawMessage) *awaited {
 	find := func(is func(w *awaited) bool) *awaited {
 		for _, done := range []bool{false, true} {
@@ -199,13 +199,10 @@ func (s *session) retried(f *wire.Frame, r *request, state, inputs json.RawMessa
 		}
 		return nil
 	}
-	if f.Call != 0 {
-		if f.Round < 2 {
-			return nil
-		}
+	if f.Call != 0 && f.Round > 1 {
 		return find(func(w *awaited) bool { return w.number == f.Call })
 	}
-	var w *awaited
+	var w *awaited // without a state and inputs there is none: a call may go on with the round of an earlier one
 	if state != nil {
 		w = find(func(w *awaited) bool { return w.known == sumOf(state) })
 	}
@@ -319,6 +316,7 @@ func (s *session) judgeRefusal(f *wire.Frame, a *asked) {
 	if a.method == mcp.MethodElicit {
 		mode, declared := s.declares(a)
 		switch {
+		case !declared && code == "-32601" && rawjson.Member(a.declared, "elicitation") == nil: // without the capability the method does not exist
 		case !declared && code != "-32602":
 			s.broken(1, "refused-undeclared", "/error/code", "The client has not declared the mode %s; the error for that is -32602, and not %s.", mode, wording.Shorten(code, 20))
 		case declared && s.greeted && code == "-32601":
