@@ -41,6 +41,13 @@ panel.addEventListener("toggle", (/** @type {any} */ e) => { if (e.newState === 
 on("redrawn", () => { if (inAddress("check")) reopen(inAddress("check")) })
 
 panel.addEventListener("click", async (/** @type {MouseEvent} */ e) => {
+  const why = near(e.target, "[data-why]")
+  if (why) {
+    const row = /** @type {HTMLDetailsElement} */ ($(why.dataset.why))
+    row.open = true
+    one("summary", row).focus()
+    return
+  }
   const button = near(e.target, "[data-copies]")
   if (!button) return
   if (!await copied(one("pre", button.parentElement).textContent.trim())) return notice("The browser does not let this page copy.", 5)

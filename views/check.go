@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"elicitation-inspector/bridge/check/report"
 	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/wording"
 	"elicitation-inspector/views/markup"
@@ -28,7 +29,7 @@ type CheckPlan struct {
 type Check struct {
 	Number      int
 	Item        Item
-	State       string // running, stopping or over
+	State       report.State
 	Server      string // name and version
 	Arguments   string
 	Revisions   []string // columns of the matrix
@@ -37,7 +38,7 @@ type Check struct {
 	Now         string // the trial that was started last
 	Groups      []CheckGroup
 	Findings    []CheckFinding // with verdict fail or warn, the gravest first
-	Counts      map[string]int // trials by verdict
+	Counts      report.Counts
 	Took        time.Duration
 	Remark      string // why there is no report, or why it is incomplete; "" if it is complete
 	Reported    bool
@@ -53,52 +54,35 @@ type CheckGroup struct {
 
 // CheckRow is one behaviour in the matrix.
 type CheckRow struct {
+	report.Behaviour
 	Check   int
-	Name    string
-	Title   string
 	Version int // changes when a trial of the row changes
 	Cells   []CheckCell
 }
 
 // CheckCell is the result of the trials of one behaviour in one revision.
 type CheckCell struct {
-	Check     int
-	Behaviour string
-	Revision  string
-	Verdict   string // the gravest verdict of the trials; "" before the first trial
-	Trials    int
-	Worst     int   // number of trials with this verdict
-	Trial     int   // number of the first such trial
-	Frame     int64 // frame of its finding; 0 for none
+	Row      string         // id of the row
+	Name     string         // "decline, 2025-11-25"
+	Exchange string         // path of the page with the frames of the first trial with this verdict
+	Verdict  report.Verdict // the gravest of the trials; "" before the first trial
+	Mark     string         // the verdict as reports show it
+	Trials   int
+	Worst    int // number of trials with this verdict
+}
+
+// CheckTrial is one trial with its number in the check.
+type CheckTrial struct {
+	report.Result
+	Check, Number int
+	Title         string // of the behaviour
 }
 
 // CheckFinding is one finding of a trial.
 type CheckFinding struct {
-	Trial     CheckTrial
-	Place     int // index among the findings of the trial
-	Verdict   string
-	Rule      string
-	Text      string
-	Reference string
-	Link      string // of the reference; "" for none
-	Frames    []int64
-}
-
-// CheckTrial is one trial of a behaviour.
-type CheckTrial struct {
-	Check     int
-	Number    int
-	Behaviour string // title of the behaviour
-	Name      string
-	Revision  string
-	Question  int
-	Field     string
-	Verdict   string
-	Outcome   string
-	Took      time.Duration
-	Findings  []CheckFinding
-	Reproduce string
-	Kept      bool // its transcript is kept
+	report.Finding
+	Trial CheckTrial
+	Place int // index among the findings of the trial
 }
 
 // ID is the id of the element with the check of an item.
@@ -128,7 +112,9 @@ func (r CheckRow) ID() string { return part(r.Check, r.Name) }
 func (r CheckRow) NameID() string { return r.ID() + "-name" }
 
 // ID is the id of the cell's element.
-func (c CheckCell) ID() string { return part(c.Check, c.Behaviour+"-"+c.Revision) }
+func (c CheckCell) ID() string {
+	return c.Row + "-" + c.Name[strings.LastIndexByte(c.Name, ' ')+1:]
+}
 
 // ID is the id of the finding's element.
 func (f CheckFinding) ID() string {
@@ -143,12 +129,11 @@ func (c CheckCell) share() string {
 	return strconv.Itoa(c.Worst) + " of " + strconv.Itoa(c.Trials)
 }
 
-func (c CheckCell) name() string { return c.Behaviour + ", " + c.Revision + ": " + c.Verdict }
+func (c CheckCell) name() string { return c.Name + ": " + string(c.Verdict) }
 
-// exchange returns the URL of the page with a trial's frames, at one frame if it is not
-// 0.
-func exchange(check, trial int, frame int64) string {
-	at := fmt.Sprintf("/checks/%d/trials/%d", check, trial)
+// Exchange returns the path of the page with a trial's frames, at one frame if it is not 0.
+func (t CheckTrial) Exchange(frame int64) string {
+	at := fmt.Sprintf("/checks/%d/trials/%d", t.Check, t.Number)
 	if frame > 0 {
 		at += "#f" + strconv.FormatInt(frame, 10)
 	}
@@ -203,24 +188,14 @@ func (c Check) leftWords() string {
 }
 
 func (c Check) summary() string {
-	var counts []string
-	for _, verdict := range []string{"fail", "warn", "inconclusive", "pass"} {
-		if n := c.Counts[verdict]; n > 0 {
-			counts = append(counts, strconv.Itoa(n)+" "+verdict)
-		}
-	}
-	trials := 0
-	for _, n := range c.Counts {
-		trials += n
-	}
-	return wording.Join(": ", wording.Count(trials, "trial", "trials")+" in "+wording.Duration(c.Took), strings.Join(counts, ", "))
+	return wording.Count(c.Counts.All(), "trial", "trials") + " in " + wording.Duration(c.Took)
 }
 
 func (c Check) foundWords() string {
 	switch n := len(c.Findings); {
 	case n > 0:
 		return wording.Count(n, "finding", "findings")
-	case c.State == "over":
+	case c.State == report.Over:
 		return "No findings"
 	}
 	return "No findings so far"

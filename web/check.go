@@ -43,7 +43,7 @@ func (s *Server) openCheck(c echo.Context, f callForm) error {
 	return s.current(c, func() (templ.Component, error) {
 		item := itemView(f.server, f.item)
 		latest, any := s.lab.Latest()
-		if any && latest.Subject == subjectOf(item) && (c.FormValue("anew") == "" || latest.State != check.Over) {
+		if any && latest.Subject == subjectOf(item) && (c.FormValue("anew") == "" || latest.State != report.Over) {
 			return views.CheckView(s.checkView(latest)), nil
 		}
 		plan, err := s.checkPlan(item, f, latest)
@@ -171,7 +171,7 @@ func (s *Server) checkTrials(c echo.Context, of check.Live) error {
 		var trials []views.CheckTrial
 		for i, t := range of.Results {
 			if t.Behaviour == name {
-				trials = append(trials, trialView(of.Number, i+1, t, b.Title))
+				trials = append(trials, views.CheckTrial{Result: t, Check: of.Number, Number: i + 1, Title: b.Title})
 			}
 		}
 		slices.SortStableFunc(trials, inRow)
@@ -315,9 +315,9 @@ func (p *pump) drawFindings(v views.Check, latest check.Live) {
 
 func (s *Server) checkView(c check.Live) views.Check {
 	v := views.Check{
-		Number: c.Number, State: string(c.State), Server: c.Name, Arguments: string(c.Arguments), Revisions: c.Revisions,
+		Number: c.Number, State: c.State, Server: c.Name, Arguments: string(c.Arguments), Revisions: c.Revisions,
 		Done: c.Progress.Done, Total: c.Progress.Total, Left: c.Progress.Left, Now: c.Progress.Now,
-		Counts: map[string]int{}, Reported: c.Report != nil, Remark: remarkOn(c),
+		Counts: report.Counts{}, Reported: c.Report != nil, Remark: remarkOn(c),
 	}
 	if c.Report != nil {
 		v.Took = c.Report.Took
@@ -327,48 +327,49 @@ func (s *Server) checkView(c check.Live) views.Check {
 	if item, err := s.in.Item(c.Subject.Server, c.Kind, c.Key); err == nil {
 		v.Item = itemView(s.serverOf(c.Subject.Server), item)
 	}
+	for _, t := range c.Results {
+		v.Counts[t.Verdict]++
+	}
 	var titles []string
-	for _, b := range check.Behaviours() {
-		place := slices.Index(titles, b.Group)
-		if place < 0 {
-			place, titles = len(titles), append(titles, b.Group)
+	rows := map[string]int{} // places of the behaviours
+	for place, b := range check.Behaviours() {
+		rows[b.Name] = place
+		if !slices.Contains(titles, b.Group) {
+			titles = append(titles, b.Group)
 		}
-		row := views.CheckRow{Check: c.Number, Name: b.Name, Title: b.Title}
+		row := views.CheckRow{Behaviour: b, Check: c.Number}
 		for _, revision := range c.Revisions {
-			row.Cells = append(row.Cells, views.CheckCell{Check: c.Number, Behaviour: b.Name, Revision: revision})
-		}
-		for i, t := range c.Results {
-			if t.Behaviour != b.Name {
-				continue
-			}
-			row.Version += t.Version
-			v.Counts[string(t.Verdict)]++
-			if at := slices.Index(c.Revisions, t.Revision); at >= 0 {
-				count(&row.Cells[at], i+1, t)
-			}
-			for _, f := range trialView(c.Number, i+1, t, b.Title).Findings {
-				if f.Verdict == string(report.Fail) || f.Verdict == string(report.Warn) {
-					v.Findings = append(v.Findings, f)
+			cell := views.CheckCell{Row: row.ID(), Name: b.Name + ", " + revision}
+			of := report.Cell{}
+			for i, r := range c.Results {
+				if r.Behaviour != b.Name || r.Revision != revision {
+					continue
+				}
+				row.Version += r.Version
+				trial := views.CheckTrial{Result: r, Check: c.Number, Number: i + 1, Title: b.Title}
+				if of.Add(&r) {
+					cell.Exchange = trial.Exchange(r.Frame())
+				}
+				for k, f := range r.Findings {
+					if f.Verdict == report.Fail || f.Verdict == report.Warn {
+						v.Findings = append(v.Findings, views.CheckFinding{Finding: f, Trial: trial, Place: k})
+					}
 				}
 			}
+			cell.Verdict, cell.Mark, cell.Trials, cell.Worst = of.Verdict, of.Mark(), of.All, of.Some
+			row.Cells = append(row.Cells, cell)
 		}
 		if row.Version == 0 {
 			continue
 		}
-		at := slices.IndexFunc(v.Groups, func(g views.CheckGroup) bool { return g.Place == place })
-		if at < 0 {
-			at, v.Groups = len(v.Groups), append(v.Groups, views.CheckGroup{Check: c.Number, Place: place, Title: b.Group})
+		if n := len(v.Groups); n == 0 || v.Groups[n-1].Title != b.Group {
+			v.Groups = append(v.Groups, views.CheckGroup{Check: c.Number, Place: len(titles) - 1, Title: b.Group})
 		}
-		v.Groups[at].Rows = append(v.Groups[at].Rows, row)
-	}
-	slices.SortFunc(v.Groups, func(a, b views.CheckGroup) int { return cmp.Compare(a.Place, b.Place) })
-	rows := map[string]int{}
-	for i, b := range check.Behaviours() {
-		rows[b.Name] = i
+		group := &v.Groups[len(v.Groups)-1]
+		group.Rows = append(group.Rows, row)
 	}
 	slices.SortStableFunc(v.Findings, func(a, b views.CheckFinding) int {
-		one, two := a.Trial, b.Trial
-		return cmp.Or(cmp.Compare(report.Verdict(a.Verdict).Rank(), report.Verdict(b.Verdict).Rank()), cmp.Compare(rows[one.Name], rows[two.Name]), inRow(one, two))
+		return cmp.Or(a.Verdict.Rank()-b.Verdict.Rank(), rows[a.Trial.Behaviour]-rows[b.Trial.Behaviour], inRow(a.Trial, b.Trial))
 	})
 	return v
 }
@@ -377,24 +378,6 @@ func (s *Server) checkView(c check.Live) views.Check {
 // revision comes first.
 func inRow(a, b views.CheckTrial) int {
 	return cmp.Or(cmp.Compare(b.Revision, a.Revision), cmp.Compare(a.Question, b.Question), cmp.Compare(a.Field, b.Field))
-}
-
-// count adds a trial to its cell, which shows the gravest verdict.
-func count(cell *views.CheckCell, number int, r report.Result) {
-	cell.Trials++
-	if cell.Verdict == string(r.Verdict) {
-		cell.Worst++
-	}
-	if cell.Verdict != "" && report.Verdict(cell.Verdict).Rank() <= r.Verdict.Rank() {
-		return
-	}
-	cell.Verdict, cell.Worst, cell.Trial, cell.Frame = string(r.Verdict), 1, number, 0
-	for _, f := range r.Findings {
-		if f.Verdict == r.Verdict && len(f.Frames) > 0 {
-			cell.Frame = f.Frames[0]
-			return
-		}
-	}
 }
 
 // remarkOn says why a check has no report or an incomplete one; "" if its report is
@@ -414,18 +397,4 @@ func remarkOn(c check.Live) string {
 		return wording.Sentence(c.Report.Stopped)
 	}
 	return ""
-}
-
-func trialView(number, place int, r report.Result, title string) views.CheckTrial {
-	t := views.CheckTrial{
-		Check: number, Number: place, Behaviour: title, Name: r.Behaviour, Revision: r.Revision, Question: r.Question, Field: r.Field,
-		Verdict: string(r.Verdict), Outcome: r.Outcome, Took: r.Took, Reproduce: r.Reproduce, Kept: r.Transcript != "",
-	}
-	of := t
-	for i, f := range r.Findings {
-		t.Findings = append(t.Findings, views.CheckFinding{
-			Trial: of, Place: i, Verdict: string(f.Verdict), Rule: f.Rule, Text: f.Text, Reference: f.Reference, Link: f.Link, Frames: f.Frames,
-		})
-	}
-	return t
 }

@@ -21,22 +21,12 @@ type Subject struct {
 	Key    string
 }
 
-// State is the stage of a check.
-type State string
-
-// The states of a check.
-const (
-	Running  State = "running"
-	Stopping State = "stopping" // the running trials are being ended
-	Over     State = "over"
-)
-
 // Live is the state of a check beside the page.
 type Live struct {
 	Number int // from 1
 	Subject
 	Arguments json.RawMessage
-	State     State
+	State     report.State
 	Name      string   // name that the server reports
 	Revisions []string // revisions that the server speaks, newest first; nil until they are known
 	Progress  Progress
@@ -76,7 +66,7 @@ func NewLab(changed func()) *Lab {
 // The lab sets Record, Met, Ended and Progress of the options.
 func (l *Lab) Begin(s Subject, arguments json.RawMessage, o Options) error {
 	ctx, stop := context.WithCancel(l.life)
-	err := l.begin(&Live{Number: 1, Subject: s, Arguments: arguments, State: Running}, stop, func(before string) {
+	err := l.begin(&Live{Number: 1, Subject: s, Arguments: arguments, State: report.Running}, stop, func(before string) {
 		defer stop()
 		l.run(ctx, o, before)
 	})
@@ -95,7 +85,7 @@ func (l *Lab) begin(c *Live, stop context.CancelFunc, run func(before string)) e
 	switch {
 	case l.closed:
 		return ErrClosed
-	case l.latest != nil && l.latest.State != Over:
+	case l.latest != nil && l.latest.State != report.Over:
 		return fmt.Errorf("%w, of %s; only one is made at a time", ErrBusy, l.latest.Key)
 	case l.latest != nil:
 		c.Number += l.latest.Number
@@ -122,7 +112,7 @@ func (l *Lab) run(ctx context.Context, o Options, before string) {
 		made, err = Run(ctx, o)
 	}
 	l.change(func(c *Live) {
-		c.State, c.Err = Over, err
+		c.State, c.Err = report.Over, err
 		if made == nil {
 			return
 		}
@@ -184,8 +174,8 @@ func (l *Lab) stopping(number int) (stop context.CancelFunc, err error) {
 	if l.latest == nil || l.latest.Number != number {
 		return nil, ErrUnknown
 	}
-	if l.latest.State == Running {
-		l.latest.State = Stopping
+	if l.latest.State == report.Running {
+		l.latest.State = report.Stopping
 	}
 	return l.stop, nil
 }

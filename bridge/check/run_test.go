@@ -157,8 +157,8 @@ func TestJobsAreBound(t *testing.T) {
 		s := newSlots(jobs)
 		var working atomic.Int32
 		over := make(chan struct{})
-		for range 20 {
-			go s.hold(t, false, func(*slot) {
+		for i := range 20 {
+			go s.hold(t, i%2 == 0, func(*slot) {
 				working.Add(1)
 				<-over
 			})
@@ -171,12 +171,12 @@ func TestJobsAreBound(t *testing.T) {
 		synctest.Wait()
 
 		over = make(chan struct{})
-		for i := range (waitingFor + parkedFor) * jobs { // they wait for each other, and leave room to work
-			go s.hold(t, i < waitingFor*jobs, func(p *slot) { p.during(func() { <-over }) })
+		for i := range (urgentFor+plainFor)*jobs - 1 { // they wait, and leave room for one more
+			go s.hold(t, i < urgentFor*jobs, func(p *slot) { p.during(func() { <-over }) })
 		}
 		time.Sleep(time.Minute) // of the test's own clock
-		if known, found := len(s.urgent.wait), len(s.plain.wait); known != waitingFor*jobs || found != parkedFor*jobs {
-			t.Errorf("%d wait that were known to, and %d others", known, found)
+		if urgent, plain := len(s.urgent), len(s.plain); urgent != urgentFor*jobs || plain != plainFor*jobs-1 {
+			t.Errorf("%d urgent ones wait, and %d others", urgent, plain)
 		}
 		worked := false
 		s.hold(t, false, func(*slot) { worked = true })
@@ -188,48 +188,40 @@ func TestJobsAreBound(t *testing.T) {
 	})
 }
 
-// TestUrgentTrialsWorkFirst expects urgent trials to begin before others, and an
-// interrupted trial to leave its turn to the next.
-func TestUrgentTrialsWorkFirst(t *testing.T) {
+// TestUrgentTrialsDoNotQueue expects urgent trials to begin before others that queue for a
+// place, and an interrupted trial to leave its turn to the next.
+func TestUrgentTrialsDoNotQueue(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := newSlots(1)
-		first, err := s.take(t.Context(), true)
-		if err != nil {
-			t.Fatal(err)
+		over := make(chan struct{})
+		for range 2 * plainFor {
+			go s.hold(t, false, func(p *slot) { p.during(func() { <-over }) })
 		}
-		other, err := s.take(t.Context(), false)
-		if err != nil {
-			t.Fatal(err)
-		}
-		var order []string
-		begin := func(name string, urgent bool) {
-			go s.hold(t, urgent, func(*slot) { order = append(order, name) })
-			synctest.Wait()
-		}
-		begin("other", false)
+		time.Sleep(time.Minute) // of the test's own clock
 		interrupted, interrupt := context.WithCancel(t.Context())
 		go func() {
-			if _, err := s.take(interrupted, true); err == nil {
+			if _, err := s.take(interrupted, false); err == nil {
 				t.Error("what was interrupted has a place")
 			}
 		}()
+		urgent := false
+		go s.hold(t, true, func(*slot) { urgent = true })
 		synctest.Wait()
-		begin("urgent", true)
+		if !urgent || len(s.plain) != plainFor {
+			t.Errorf("the urgent one began: %v, and %d others", urgent, len(s.plain))
+		}
 		interrupt()
+		close(over)
 		synctest.Wait()
-		first.leave()
-		synctest.Wait()
-		other.leave()
-		synctest.Wait()
-		if got := strings.Join(order, ", "); got != "urgent, other" || s.taken() != 0 {
-			t.Errorf("the order was %s; %d places are taken", got, s.taken())
+		if s.taken() != 0 {
+			t.Errorf("%d places are taken", s.taken())
 		}
 	})
 }
 
 func (s *slots) taken() int {
-	return len(s.plain.work) + len(s.plain.wait) + len(s.urgent.work) + len(s.urgent.wait)
+	return len(s.plain) + len(s.urgent) + len(s.work)
 }
 
 // hold runs do in a place of its own.

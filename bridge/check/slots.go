@@ -5,85 +5,61 @@ import (
 	"time"
 )
 
-// slots limits the number of simultaneous trials. Trials that only wait for the server
-// have a higher limit than those that work.
-type slots struct{ plain, urgent places }
-
-// places limits trials of one sort: how many work, and how many more only wait.
-type places struct{ work, wait chan struct{} }
-
-// Number of waiting trials for each trial that works: of those that are expected to wait,
-// and of the others.
+// Number of trials for each one that works, which at most wait for the server: of those
+// that are expected to wait long or that others need, and of the others.
 const (
-	waitingFor = 10
-	parkedFor  = 3
+	urgentFor = 10
+	plainFor  = 4
 )
 
+// slots limits the number of simultaneous trials: those that are under way, by urgency, and
+// of all these the ones that work.
+type slots struct{ urgent, plain, work chan struct{} }
+
 func newSlots(jobs int) *slots {
-	return &slots{
-		plain:  places{make(chan struct{}, jobs), make(chan struct{}, parkedFor*jobs)},
-		urgent: places{make(chan struct{}, max(jobs/2, 1)), make(chan struct{}, waitingFor*jobs)},
-	}
+	return &slots{make(chan struct{}, urgentFor*jobs), make(chan struct{}, plainFor*jobs), make(chan struct{}, jobs)}
 }
 
 // slot is the place of one trial. Only one goroutine uses it.
 type slot struct {
-	places
-	works, waits bool // which places it has
+	held, work chan struct{}
+	works      bool
 }
 
 // take waits for a place. Urgent trials do not queue behind the others: they last long in
 // any case, or other trials need their results.
 func (s *slots) take(ctx context.Context, urgent bool) (*slot, error) {
-	p := &slot{places: s.plain}
+	p := &slot{held: s.plain, work: s.work}
 	if urgent {
-		p.places = s.urgent
+		p.held = s.urgent
+	}
+	for _, place := range []chan struct{}{p.held, p.work} {
 		select {
-		case p.wait <- struct{}{}:
-			p.waits = true
+		case place <- struct{}{}:
 		case <-ctx.Done():
+			if place == p.work {
+				<-p.held
+			}
 			return nil, ctx.Err()
 		}
 	}
-	select {
-	case p.work <- struct{}{}:
-		p.works = true
-		return p, nil
-	case <-ctx.Done():
-		p.leave()
-		return nil, ctx.Err()
-	}
+	p.works = true
+	return p, nil
 }
 
 // worksFor is how long a trial counts as working after its call began. After that it
 // counts as waiting for the server.
 const worksFor = 50 * time.Millisecond
 
-// during runs f. If f takes longer than worksFor, another trial may work meanwhile, unless
-// too many wait already.
+// during runs f. If f takes longer than worksFor, another trial may work meanwhile.
 func (p *slot) during(f func()) {
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
+	if !p.works {
 		f()
-	}()
-	select {
-	case <-done:
 		return
-	case <-time.After(worksFor):
 	}
-	if p.works && !p.waits {
-		select {
-		case p.wait <- struct{}{}:
-			p.waits = true
-		default:
-		}
-	}
-	if p.works && p.waits {
-		<-p.work
-		p.works = false
-	}
-	<-done
+	waits := time.AfterFunc(worksFor, func() { <-p.work })
+	f()
+	p.works = waits.Stop()
 }
 
 // leave frees the place.
@@ -91,8 +67,5 @@ func (p *slot) leave() {
 	if p.works {
 		<-p.work
 	}
-	if p.waits {
-		<-p.wait
-	}
-	p.works, p.waits = false, false
+	<-p.held
 }

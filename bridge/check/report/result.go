@@ -197,3 +197,13 @@ func Worst(list []Finding) Verdict {
 	}
 	return out
 }
+
+// State is the stage of a check.
+type State string
+
+// The states of a check.
+const (
+	Running  State = "running"
+	Stopping State = "stopping" // the running trials are being ended
+	Over     State = "over"
+)

@@ -147,14 +147,8 @@ func (c *CallView) add(one *Result, cells map[string]*Cell) {
 		cell = new(Cell)
 		cells[at] = cell
 	}
-	cell.All++
-	if cell.Verdict == "" || one.Verdict.Rank() < cell.Verdict.Rank() {
-		cell.Verdict, cell.Some, cell.Unmade = one.Verdict, 0, false
+	if cell.Add(one) {
 		cell.In = slices.DeleteFunc(cell.In, func(in *Instance) bool { return !isDefect(in.Told.Verdict) })
-	}
-	if one.Verdict == cell.Verdict {
-		cell.Some++
-		cell.Unmade = cell.Unmade || one.Verdict == Inconclusive && !one.Undecidable()
 	}
 	for _, f := range one.Findings {
 		key := strings.Join([]string{f.Rule, string(f.Verdict), incidental().ReplaceAllLiteralString(f.Text, "")}, "\n")
@@ -176,6 +170,30 @@ func (c *CallView) add(one *Result, cells map[string]*Cell) {
 			cell.In = append(cell.In, told.In[len(told.In)-1])
 		}
 	}
+}
+
+// Add counts a trial, and reports whether its verdict is the most severe so far.
+func (c *Cell) Add(one *Result) (worst bool) {
+	c.All++
+	if worst = c.Verdict == "" || one.Verdict.Rank() < c.Verdict.Rank(); worst {
+		c.Verdict, c.Some, c.Unmade = one.Verdict, 0, false
+	}
+	if one.Verdict == c.Verdict {
+		c.Some++
+		c.Unmade = c.Unmade || one.Verdict == Inconclusive && !one.Undecidable()
+	}
+	return worst
+}
+
+// Frame returns the first frame of the first finding with the verdict of the trial; 0 if
+// there is none.
+func (r *Result) Frame() int64 {
+	for _, f := range r.Findings {
+		if f.Verdict == r.Verdict && len(f.Frames) > 0 {
+			return f.Frames[0]
+		}
+	}
+	return 0
 }
 
 // incidental matches the parts of a finding's text that differ between trials: what the
