@@ -119,6 +119,9 @@ func (s *session) judgeSent(f *wire.Frame, taken bool, answers *asked) {
 	case wire.Result, wire.Error:
 		s.judgeReply(f, answers)
 	case wire.Notification:
+		if f.Method == mcp.NotificationTaskStatus {
+			s.judgeTask(f.Message.Params, "/params", true, false)
+		}
 		id := rawjson.Member(f.Message.Params, "requestId")
 		if f.Method != mcp.NotificationCancelled || id == nil {
 			return
@@ -180,6 +183,7 @@ func (s *session) judgeRequest(f *wire.Frame, taken bool) {
 			}
 		}
 	}
+	s.judgeTaskRequest(f)
 	if mcp.AsksForInput(f.Method) {
 		s.judgeRetry(f)
 	}
@@ -282,6 +286,7 @@ func (s *session) judgeReply(f *wire.Frame, answers *asked) {
 		if f.Time.Sub(answers.at) > promptTime {
 			s.broken(0, "client-ping-late", "/id", "The response to the server's ping took %v; it has to come promptly.", f.Time.Sub(answers.at).Round(time.Second))
 		}
+	case answers != nil && f.Kind == wire.Result && s.judgeTaskReply(f, answers):
 	case answers != nil && f.Kind == wire.Result && answers.method == mcp.MethodElicit:
 		s.judgeAnswer(answers, f.Message.Result, "/result", 1)
 	case answers != nil && f.Kind == wire.Error:

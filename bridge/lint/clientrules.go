@@ -1,5 +1,7 @@
 package lint
 
+import "slices"
+
 // Party is the side of a connection that a rule judges.
 type Party string
 
@@ -78,8 +80,8 @@ var clientRules = []Rule{
 }
 
 var ofClients = func() map[string]bool {
-	of := make(map[string]bool, len(clientRules))
-	for _, r := range clientRules {
+	of := make(map[string]bool, len(clientRules)+len(clientTaskRules))
+	for _, r := range slices.Concat(clientRules, clientTaskRules) {
 		of[r.ID] = true
 	}
 	return of

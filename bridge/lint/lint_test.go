@@ -381,7 +381,7 @@ func TestEveryRule(t *testing.T) {
 		tested[tt.rule] = true
 	}
 	for _, r := range Rules() {
-		if !tested[r.ID] && !slices.Contains(ofSequences, r.ID) && r.Judges() == ServerParty { // see TestEveryRuleOfClients
+		if !tested[r.ID] && !slices.Contains(ofSequences, r.ID) && !strings.Contains(r.ID, "task") && r.Judges() == ServerParty { // see TestEveryRuleOfClients and TestEveryRuleOfSequences
 
 			t.Errorf("rule %s has no test", r.ID)
 		}

@@ -49,6 +49,7 @@ type session struct {
 	secrets  []string            // answers to questions that ask for a secret
 	listens  map[string]bool     // ids of the client's subscriptions/listen requests
 	offers   map[string]*offer   // by elicitationId
+	tasks    map[taskKey]*task
 	noise    int
 	server   *url.URL // of the first request over Streamable HTTP, nil before
 	metadata string   // URL of the server's metadata in the latest challenge
@@ -74,6 +75,8 @@ type request struct {
 	logs     bool   // the request asks for log messages
 	sent     time.Time
 	waited   bool // the client answered a question long after this ping
+	asTask   bool
+	task     string // id of the task that the request is about
 
 	arguments sum
 }
@@ -114,7 +117,9 @@ type asked struct {
 	offer    *offer   // nil without an elicitationId
 	settled  bool     // it was answered or taken back
 	answered bool
-	left     int64 // the frame of the response that the call got before that
+	asTask   bool
+	task     string // id of the task that the request is about
+	left     int64  // the frame of the response that the call got before that
 
 	// For the rules about clients, until the answer comes:
 	input    string // key of the input, "" outside of rounds
@@ -151,7 +156,7 @@ func newSession(talk *conversation.Conversation) *session {
 	return &session{
 		talk:     talk,
 		requests: make(map[string]*request), calls: make(map[int]*call), asked: make(map[string]*asked),
-		listens: make(map[string]bool), blamed: make(map[string]bool), offers: make(map[string]*offer),
+		listens: make(map[string]bool), blamed: make(map[string]bool), offers: make(map[string]*offer), tasks: make(map[taskKey]*task),
 		used: make(map[string]bool), stopped: make(map[string][]*asked), tokens: make(map[string]*token), pings: make(map[string]*request),
 		client: clientState{sent: make(map[string]bool), takenBack: make(map[string]time.Time), once: make(map[string]bool)},
 	}
@@ -289,6 +294,11 @@ func (s *session) sentRequest(f *wire.Frame) {
 	}
 	if f.Method == mcp.MethodPing {
 		s.pings[id] = r
+	}
+	r.asTask = conversation.IsAskedAsTask(params)
+	if mcp.IsTask(f.Method) {
+		r.task = rawjson.Text(rawjson.Member(params, "taskId"))
+		s.taskOf(false, r.task) // a task of an earlier session may live on
 	}
 	r.logs = rawjson.Member(params, "_meta", metaLogs) != nil
 	if t := rawjson.Member(params, "_meta", "progressToken"); t != nil && len(s.tokens) < most && rawjson.Member(params, "task") == nil {

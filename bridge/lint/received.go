@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/elicit"
 	"elicitation-inspector/bridge/mcp"
 	"elicitation-inspector/bridge/rawjson"
@@ -91,6 +92,10 @@ func (s *session) receivedRequest(f *wire.Frame) {
 			s.keepParams(one, f.Message.Params)
 		}
 	}
+	if place == 1 && !f.Truncated {
+		s.judgeTaskQuestion(f.Message.Params)
+	}
+	one.asTask, one.task = conversation.IsAskedAsTask(f.Message.Params), rawjson.Text(rawjson.Member(f.Message.Params, "taskId"))
 	one.method, one.at, one.revision, one.declared = f.Method, f.Time, r.revision, r.declared
 	if s.asked[id] == nil && len(s.asked) < most {
 		s.asked[id] = one
@@ -129,6 +134,7 @@ func (s *session) receivedResponse(ctx context.Context, f *wire.Frame) {
 		return
 	}
 	list := s.judgeResponse(f, r)
+	s.judgeTaskResult(f, r)
 	for i, one := range list {
 		if ctx.Err() != nil {
 			break // patterns can take half a second for each question
@@ -229,6 +235,8 @@ func (s *session) receivedUnasked(f *wire.Frame) {
 func (s *session) receivedNotification(f *wire.Frame) {
 	switch {
 	case f.Truncated:
+	case mcp.TellsTask(f.Method):
+		s.judgeWholeTask(f.Message.Params, "/params")
 	case f.Method == mcp.NotificationElicitComplete:
 		s.broken(0, "completion-removed", "/method", "notifications/elicitation/complete is gone since 2026-07-28; the client learns the outcome by retrying.")
 		s.broken(0, "completion-early", "/method", "Revision 2025-06-18 has no URL mode, and so nothing that notifications/elicitation/complete could be about.")

@@ -40,6 +40,7 @@ const (
 	cancellation = "basic/utilities/cancellation"
 	pinging      = "basic/utilities/ping"
 	progress     = "basic/utilities/progress"
+	taskPage     = "basic/utilities/tasks"
 	logging      = "server/utilities/logging"
 	caching      = "server/utilities/caching"
 	access       = "basic/authorization"
@@ -50,6 +51,7 @@ const (
 
 // The documents besides MCP's specification that rules cite.
 const (
+	taskExtension    = "MCP extension " + mcp.TasksExtension + " 2026-07-28"
 	rfc6750          = "RFC 6750"
 	rfc8259          = "RFC 8259"
 	rfc8414          = "RFC 8414"
@@ -66,6 +68,11 @@ func advice(page, section string) Source { return Source{Advice, "", page, secti
 
 // elsewhere returns a source in another document than MCP's specification.
 func elsewhere(document, section string) Source { return Source{Should, document, "", section} }
+
+// inExtension returns a source in the extension tasks.
+func inExtension(severity Severity, section string) Source {
+	return Source{severity, taskExtension, "", section}
+}
 
 // unsourced is advice without a source.
 var unsourced = Source{Severity: Advice}
@@ -246,8 +253,8 @@ var rules = []Rule{
 }
 
 var ruleByID = func() map[string]Rule {
-	byID := make(map[string]Rule, len(rules)+len(clientRules))
-	for _, r := range Rules() {
+	byID := make(map[string]Rule, len(allRules))
+	for _, r := range allRules {
 		byID[r.ID] = r
 	}
 	return byID
@@ -255,7 +262,7 @@ var ruleByID = func() map[string]Rule {
 
 // Rules lists all rules of the linter, in the order in which they are documented: those that
 // judge servers, and then those that judge clients.
-func Rules() []Rule { return slices.Concat(rules, clientRules) }
+func Rules() []Rule { return slices.Clone(allRules) }
 
 // Reference returns the citation of the source in a revision: "MCP 2025-11-25,
 // client/elicitation, Response Actions".
@@ -285,6 +292,8 @@ var documentAddresses = map[string]string{
 // without a source.
 func (s Source) Link(revision string) string {
 	switch {
+	case s.Document == taskExtension:
+		return mcp.TasksLink(s.Section)
 	case s.Document != "":
 		number, _, _ := strings.Cut(s.Section, " ")
 		return documentAddresses[s.Document] + strings.TrimSuffix(number, ".")

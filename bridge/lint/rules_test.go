@@ -21,6 +21,7 @@ func TestCitationsExist(t *testing.T) {
 		t.Fatal(err)
 	}
 	documents := map[string][]string{
+		taskExtension:    {"Capability Negotiation", "Tasks", "Task Status", "Task Polling", "Task Update Requests"},
 		rfc6750:          {"3. The WWW-Authenticate Response Header Field"},
 		rfc8259:          {"4. Objects"},
 		rfc8414:          {"3.2. Authorization Server Metadata Response", "3.3. Authorization Server Metadata Validation"},

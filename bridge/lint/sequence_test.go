@@ -233,6 +233,11 @@ func TestEveryRuleOfSequences(t *testing.T) {
 	for _, tt := range sequences {
 		all += tt.want + " "
 	}
+	for _, rule := range lint.Rules() {
+		if rule.Judges() == lint.ServerParty && strings.Contains(rule.ID, "task") && !strings.Contains(all, " "+rule.ID+" ") {
+			t.Errorf("%s has no sequence", rule.ID)
+		}
+	}
 	for _, rule := range strings.Fields("completion-malformed completion-unknown completion-of-form completion-repeated completion-declined completion-early completion-removed " +
 		"stdout-noise request-id-taken request-without-id response-unasked error-without-id server-request-removed cancelled-by-server sampling-undeclared roots-undeclared") {
 		if !strings.Contains(all, " "+rule+" ") {
