@@ -126,11 +126,11 @@ func TestServerEverythingCalls(t *testing.T) {
 	s.result("0.30000000000000004")
 
 	call = s.choose("Tools", "trigger-long-running-operation")
-	call.Field("duration").Fill("1")
+	call.Field("duration").Fill("6") // long enough to be seen on a busy machine
 	call.Field("steps").Fill("4")
 	call.Button("Call").Click()
 	s.page.Region("Call").Role("progressbar", "Progress").Wait()
-	s.result("Duration: 1 seconds, Steps: 4.")
+	s.result("Duration: 6 seconds, Steps: 4.")
 
 	s.choose("Tools", "get-tiny-image").Button("Call").Click()
 	s.result("image")

@@ -192,9 +192,8 @@ var journeys = []journey{
 			s.page.Region("Questions").Button("Accept").Wait()
 		}},
 		{name: "findings-of-server", pane: work, show: func(s *session) {
-			details := s.serverDetails()
-			details.Button("Findings").Click()
-			details.Role("DisclosureTriangle", "").All().Nth(0).Focus()
+			s.serverDetails().Button("Findings").Click()
+			s.page.Region("").All().Having("id", "findings").Role("DisclosureTriangle", "").All().Nth(0).Focus()
 		}},
 		{name: "frame-findings", pane: log, show: func(s *session) {
 			s.page.Press(page.Escape)
