@@ -47,6 +47,7 @@ var clientTaskRules = []Rule{
 // task is a task of one of the sides, as far as the log tells.
 type task struct {
 	status   conversation.TaskStatus // "" before it was told
+	made     bool                    // the response that creates it was seen
 	keys     map[string]sum          // its input requests, by key
 	answered map[string]bool         // the keys that tasks/update has answered
 	question *asked                  // the question that is this task of the client's, until it is answered
@@ -114,11 +115,15 @@ func (s *session) judgeTask(raw json.RawMessage, at string, ofClient, made bool)
 	if t == nil || !status.Known() {
 		return t
 	}
+	first := made && !t.made // notifications may come before the response that creates the task
+	t.made = t.made || made
 	switch {
-	case made && t.status != "":
+	case made && !first:
 		s.broken(0, side+"task-id-again", at+"/taskId", "The id %s is that of an earlier task; each task has an id of its own.", wording.Quoted(wording.Shorten(id, 60)))
 	case made && status != conversation.TaskWorking:
 		s.broken(0, side+"task-begins-otherwise", at+"/status", "The task begins as %s; a task begins as working.", status)
+	case first && t.status != "":
+		return t
 	case t.status.Terminal() && status != t.status:
 		s.broken(0, side+"task-goes-back", at+"/status", "The task was %s, which ends it, and is %s now.", t.status, status)
 		return t
