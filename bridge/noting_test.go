@@ -23,6 +23,7 @@ func (b *bench) checkEnds() {
 		switch {
 		case f.Question == 0:
 		case f.MakesTask, mcp.IsTask(f.Method) && f.Method != mcp.MethodTaskResult: // of a task, and not its answer
+		case f.Method == mcp.MethodTaskResult && f.Kind == wire.Error && ends[f.Question].state != "": // the note before it says how it ended
 		case f.Note != nil && f.Note.Kind == wire.NoteSettled:
 			ends[f.Question] = end{f.Note.State, f.Actor, f.Note.Why}
 		case f.Note != nil && (f.Note.Kind == wire.NoteAnswered || f.Note.Kind == wire.NoteMisbehaved),

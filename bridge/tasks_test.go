@@ -63,7 +63,7 @@ func (s *taskServer) run() {
 			for name := range lives {
 				list = append(list, fmt.Sprintf(`{"name":%q,"inputSchema":{"type":"object"},"execution":{"taskSupport":"optional"}}`, name))
 			}
-			s.reply(r, `{"tools":[%s,{"name":"polls-us","inputSchema":{"type":"object"}}]}`, strings.Join(list, ","))
+			s.reply(r, `{"tools":[%s,{"name":"polls-us","inputSchema":{"type":"object"}},{"name":"crowds-us","inputSchema":{"type":"object"}}]}`, strings.Join(list, ","))
 		case "tools/call":
 			s.called(r, modern)
 		case "tasks/get":
@@ -106,9 +106,10 @@ func (s *taskServer) called(r request, modern bool) {
 	switch {
 	case modern:
 		s.reply(r, `{"resultType":"task","taskId":%q,"status":"working","ttlMs":60000,"pollIntervalMs":100,%s}`, id, taskTimes)
-	case r.tool() == "polls-us":
+	case r.tool() == "polls-us" || r.tool() == "crowds-us":
+		create := map[string]string{"polls-us": "create", "crowds-us": "crowd"}[r.tool()]
 		s.waiting["ours"] = r
-		s.write(`{"jsonrpc":"2.0","id":"create","method":"elicitation/create","params":{"task":{"ttl":60000},"message":"Later?","requestedSchema":{"type":"object","properties":{}}}}`)
+		s.write(`{"jsonrpc":"2.0","id":"` + create + `","method":"elicitation/create","params":{"task":{"ttl":60000},"message":"Later?","requestedSchema":{"type":"object","properties":{}}}}`)
 	case asTask:
 		s.reply(r, `{"task":{"taskId":%q,"status":"working","ttl":60000,"pollInterval":100,%s}}`, id, taskTimes)
 	default:
@@ -134,6 +135,10 @@ func (s *taskServer) answered(r request) {
 		s.write(`{"jsonrpc":"2.0","id":"list","method":"tasks/list"}`)
 		s.write(`{"jsonrpc":"2.0","id":"unknown","method":"tasks/get","params":{"taskId":"unknown"}}`)
 		s.write(`{"jsonrpc":"2.0","id":"result","method":"tasks/result","params":{"taskId":%q}}`, told)
+	case "crowd":
+		for n := range 1001 {
+			s.write(`{"jsonrpc":"2.0","id":"crowd-%d","method":"tasks/result","params":{"taskId":%q}}`, n, told)
+		}
 	case "result":
 		s.write(`{"jsonrpc":"2.0","id":"again","method":"tasks/cancel","params":{"taskId":%q}}`, s.answers["ours"])
 		s.text(s.waiting["ours"], string(r.Result)+string(r.Error))
@@ -261,4 +266,17 @@ func TestQuestionAsTask(t *testing.T) {
 			t.Errorf("%s is not in the log", want)
 		}
 	}
+}
+
+// A server that asks for the answer to one question again and again while the person thinks
+// loses the question.
+func TestManyWaitForOneTask(t *testing.T) {
+	t.Parallel()
+	b := start(t, "tasks-"+mcp.Revision20251125, conversation.ClientSettings{})
+	b.call("crowds-us")
+	b.until("the end of the question", func() bool {
+		q := b.question(1)
+		return q.State == conversation.Withdrawn && strings.Contains(q.Reason, "asked for the answer 1001 times")
+	})
+	b.until("the errors that end the requests", func() bool { return strings.Count(b.transcript(), `"id":"crowd-`) == 2*1001 })
 }

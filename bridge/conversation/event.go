@@ -20,7 +20,7 @@ type event struct {
 	guessed  bool // the question's call is a guess, since several were open
 }
 
-// eventKind is what a frame is to its call.
+// eventKind names the part that a frame plays in its call.
 type eventKind uint8
 
 // The kinds of event. A further kind of frame needs a constant here, a case in kindOf, one

@@ -41,7 +41,7 @@ type Presented struct {
 	Tasks                ServerTasks
 }
 
-// ServerTasks is what a server declares of tasks (specification 2025-11-25, Tasks, Server
+// ServerTasks has the capabilities for tasks that a server declares (specification 2025-11-25, Tasks, Server
 // Capabilities).
 type ServerTasks struct {
 	Calls  bool // tools can be called as tasks

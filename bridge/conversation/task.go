@@ -56,15 +56,15 @@ func taskSupport(execution json.RawMessage) TaskSupport {
 	return TaskForbidden
 }
 
-// TaskState is what one message says of a task.
+// TaskState is the state of a task according to one message.
 type TaskState struct {
 	ID           string
 	Status       TaskStatus
 	Message      string        // statusMessage
 	TTL          time.Duration // how long the task is kept from its creation on; negative for no limit, or if it is not said
 	PollInterval time.Duration // wanted pause between two tasks/get; negative if it is not said
-	// Result and Error are those of the request that became the task, as the extension of
-	// 2026-07-28 has them in the task itself; nil in 2025-11-25.
+	// Result and Error answer the request that became the task. The extension of 2026-07-28
+	// has them in the task itself; they are nil in 2025-11-25.
 	Result, Error json.RawMessage
 }
 

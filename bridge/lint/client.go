@@ -16,7 +16,7 @@ import (
 	"elicitation-inspector/bridge/wording"
 )
 
-// clientState is what the rules about clients need to know of a session.
+// clientState keeps the parts of a session that the rules about clients compare messages with.
 type clientState struct {
 	whole     bool                 // the log has the client's first message
 	seen      bool                 // a message of the client's was seen

@@ -68,7 +68,7 @@ func (f field) judge(a answer) finding {
 	return notSeen("The answer is valid, and not the one that the message asks for: " + shown + ".")
 }
 
-// rounded reports whether value is what a number becomes in a 64-bit float.
+// rounded reports whether value is the number want, rounded to a 64-bit float.
 func rounded(value json.RawMessage, want string) bool {
 	a, err := strconv.ParseFloat(string(value), 64)
 	b, err2 := strconv.ParseFloat(want, 64)

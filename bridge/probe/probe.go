@@ -14,7 +14,7 @@ import (
 	"elicitation-inspector/bridge/mcp"
 )
 
-// Verdict is what a probe shows of a client.
+// Verdict says whether a client does what a probe asks of it.
 type Verdict string
 
 // The verdicts. Running is that of a probe that has not ended.
@@ -132,7 +132,7 @@ var owners = map[cause]string{
 	causeNewState: "round-no-state", causeKeys: "round-keys", causeSameID: "round-id", causeOther: "round-arguments",
 }
 
-// finding is what one run of a probe shows.
+// finding is the outcome of one run of a probe.
 type finding struct {
 	verdict Verdict
 	how     string // a sentence; "" where the verdict says all

@@ -12,7 +12,7 @@ import (
 	"elicitation-inspector/bridge/wording"
 )
 
-// Report is what the probes have shown of all clients.
+// Report has the outcomes of the probes for all clients.
 type Report struct {
 	Format    int       `json:"format"`
 	Inspector string    `json:"inspector"` // version of the inspector, and so of the probes
@@ -32,7 +32,7 @@ type Client struct {
 	Results []Result  `json:"results"` // of all probes of the revision, in the order of the table
 }
 
-// Result is what a probe has shown.
+// Result is the outcome of a probe for one client.
 type Result struct {
 	Probe   string        `json:"probe"`
 	Group   Group         `json:"group"`

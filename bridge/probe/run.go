@@ -58,7 +58,7 @@ type retry struct {
 	out     stream
 }
 
-// answer is what came for one question.
+// answer is the client's answer to one question, with its frames.
 type answer struct {
 	asked, answered int64 // frames; answered is 0 if nothing came
 	params          json.RawMessage

@@ -28,7 +28,7 @@ type Options struct {
 	Base string
 	// Patience is how long a question waits for its answer; 0 means ten minutes.
 	Patience time.Duration
-	// Revisions are those that the server speaks; nil means all.
+	// Revisions lists the revisions that the server speaks; nil means all.
 	Revisions []string
 	// Pause is the time that the server lets pass where a probe needs some: before it takes a
 	// question back, and between progress notifications; 0 means three seconds.
@@ -93,7 +93,7 @@ func (s *Server) Changed() <-chan struct{} {
 	return s.changed
 }
 
-// client is what is known of one client in one revision over one transport.
+// client is one client in one revision over one transport, with the outcomes of its probes.
 type client struct {
 	Identity
 	number      int // from 1

@@ -35,6 +35,7 @@ const (
 	ownTasksMost  = 10_000
 	ownTTLMost    = 24 * time.Hour
 	ownTasksPage  = 100         // of a result of tasks/list
+	waitingMost   = 1000        // requests tasks/result that wait for one task
 	ownPollPeriod = time.Second // pollInterval
 )
 
@@ -220,9 +221,13 @@ func (s *Session) askedOfTask(m wire.Message, f wire.Frame) {
 		if !ready {
 			t.waiting = append(t.waiting, in)
 		}
+		full := len(t.waiting) > waitingMost
 		s.mu.Unlock()
-		if ready {
+		switch {
+		case ready:
 			s.queue(t.result(in))
+		case full:
+			s.owner.Cancelled(t.question, fmt.Sprintf("the server asked for the answer %d times before there was one", waitingMost+1))
 		}
 	}
 }

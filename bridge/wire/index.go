@@ -52,8 +52,8 @@ func (e *record) since(request *record) time.Duration {
 	return time.Duration(max(e.time-request.time, 0))
 }
 
-// Rare is what few frames have: the numbers of what they belong to. Numbers above
-// 32 bits are saturated.
+// Rare has the values that are not zero in few frames only. Numbers above 32 bits are
+// saturated.
 type Rare struct {
 	Status, Call, Round, Question uint32
 
@@ -62,7 +62,7 @@ type Rare struct {
 	Action string
 }
 
-// Shared is what a frame has in common with many others.
+// Shared has the values that many frames have in common.
 type Shared struct {
 	names   Names
 	unnamed bool // there was no room for the names; they are read from the frame's line

@@ -21,10 +21,13 @@ func Formats() []string { return slices.Sorted(maps.Keys(writers)) }
 
 // Write writes a report in a format, without a character that is hidden or acts on a
 // terminal: formats for programs have escapes of the same value.
-func Write(w io.Writer, format string, r *Report) error {
+func Write(w io.Writer, format string, r *Report) error { return WriteWith(writers, w, format, r) }
+
+// WriteWith writes a report of any kind with the writer for a format.
+func WriteWith[R any](writers map[string]func(io.Writer, R) error, w io.Writer, format string, r R) error {
 	write := writers[format]
 	if write == nil {
-		return fmt.Errorf("unknown format %q: want one of %v", format, Formats())
+		return fmt.Errorf("unknown format %q: want one of %v", format, slices.Sorted(maps.Keys(writers)))
 	}
 	if format != "html" { // which has references
 		w = wording.EscapingWriter{To: w}
@@ -35,9 +38,10 @@ func Write(w io.Writer, format string, r *Report) error {
 	return nil
 }
 
-func writeJSON(w io.Writer, r *Report) error { return writeIndented(w, r) }
+func writeJSON(w io.Writer, r *Report) error { return WriteIndented(w, r) }
 
-func writeIndented(w io.Writer, value any) error {
+// WriteIndented writes a value as JSON for programs and for people.
+func WriteIndented(w io.Writer, value any) error {
 	out := json.NewEncoder(w)
 	out.SetEscapeHTML(false)
 	out.SetIndent("", "  ")

@@ -50,7 +50,7 @@ func writeSARIF(w io.Writer, r *Report) error {
 	}
 	run.WithProperties(sarif.NewPropertyBag().Add("server", r.Server).Add("target", r.Target).Add("baseline", Compared(r.Baseline)))
 	out.AddRun(run)
-	return writeIndented(w, out)
+	return WriteIndented(w, out)
 }
 
 // sarifLocation returns the trial's transcript, or else the server's program or address,

@@ -5,7 +5,6 @@ package report
 import (
 	"cmp"
 	_ "embed"
-	"encoding/json"
 	"fmt"
 	"html/template"
 	"io"
@@ -16,7 +15,7 @@ import (
 	plain "text/template"
 	"time"
 
-	junit "elicitation-inspector/bridge/check/report"
+	checked "elicitation-inspector/bridge/check/report"
 	"elicitation-inspector/bridge/export"
 	"elicitation-inspector/bridge/probe"
 	"elicitation-inspector/bridge/rawjson"
@@ -51,25 +50,10 @@ func FormatOf(path string) string {
 
 // Write writes a report in a format, without a character that is hidden or acts on a terminal.
 func Write(w io.Writer, format string, r *probe.Report) error {
-	write := writers[format]
-	if write == nil {
-		return fmt.Errorf("unknown format %q: want one of %v", format, Formats())
-	}
-	if format != "html" { // which has references
-		w = wording.EscapingWriter{To: w}
-	}
-	if err := write(w, r); err != nil {
-		return fmt.Errorf("writing the report as %s: %w", format, err)
-	}
-	return nil
+	return checked.WriteWith(writers, w, format, r)
 }
 
-func writeJSON(w io.Writer, r *probe.Report) error {
-	out := json.NewEncoder(w)
-	out.SetEscapeHTML(false)
-	out.SetIndent("", "  ")
-	return out.Encode(r)
-}
+func writeJSON(w io.Writer, r *probe.Report) error { return checked.WriteIndented(w, r) }
 
 var markdownTemplate = sync.OnceValue(func() *plain.Template {
 	return plain.Must(plain.New("").Funcs(plain.FuncMap{
@@ -105,28 +89,28 @@ func writeHTML(w io.Writer, r *probe.Report) error {
 // writeJUnit writes a suite for each client: a probe that fails or works partly is a failure,
 // and one that is refused openly or not seen is skipped.
 func writeJUnit(w io.Writer, r *probe.Report) error {
-	suites := []junit.Suite{}
+	suites := []checked.Suite{}
 	for _, c := range r.Clients {
-		s := junit.Suite{Name: export.Visible(c.Label()), Properties: []junit.Property{{Name: "inspector", Value: r.Inspector}, {Name: "declared", Value: export.Visible(c.Declared)}}}
+		s := checked.Suite{Name: export.Visible(c.Label()), Properties: []checked.Property{{Name: "inspector", Value: r.Inspector}, {Name: "declared", Value: export.Visible(c.Declared)}}}
 		var took time.Duration
 		for _, one := range c.Results {
 			took += one.Took
 			message := export.Line(cmp.Or(one.How, string(one.Verdict)), 400)
-			t := junit.Case{Name: one.Probe, Class: export.Visible(c.Label()), Time: junit.Seconds(one.Took)}
+			t := checked.Case{Name: one.Probe, Class: export.Visible(c.Label()), Time: checked.Seconds(one.Took)}
 			switch one.Verdict {
 			case probe.Fails, probe.Partly:
-				t.Failure = &junit.Failure{Message: message, Type: string(one.Verdict), Text: export.Visible(wording.Join("\n", one.Title, one.Do, one.How, one.Said(), "frames "+one.Numbers()))}
+				t.Failure = &checked.Failure{Message: message, Type: string(one.Verdict), Text: export.Visible(wording.Join("\n", one.Title, one.Do, one.How, one.Said(), "frames "+one.Numbers()))}
 			case probe.Works:
 				t.Out = export.Visible(wording.Join("\n", one.How, one.Said()))
 			default:
-				t.Skipped = &junit.Skipped{Message: message}
+				t.Skipped = &checked.Skipped{Message: message}
 			}
 			s.Add(t)
 		}
-		s.Time = junit.Seconds(took)
+		s.Time = checked.Seconds(took)
 		suites = append(suites, s)
 	}
-	return junit.WriteSuites(w, suites)
+	return checked.WriteSuites(w, suites)
 }
 
 // Row is a probe in a comparison of clients.
