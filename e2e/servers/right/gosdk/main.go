@@ -168,7 +168,7 @@ var dialogue = make(chan struct{}, 1)
 func begin(ctx context.Context) (in context.Context, end func(), err error) {
 	end = func() {}
 	if *alone {
-		in, cancel := context.WithTimeout(ctx, 5*time.Second) // it does not wait for ever for a client that is gone
+		in, cancel := context.WithTimeout(ctx, 20*time.Second) // longer than an answer takes that is late on purpose, since the SDK ends a question over HTTP without taking it back
 		select {
 		case dialogue <- struct{}{}:
 			return in, func() { cancel(); <-dialogue }, nil
