@@ -40,7 +40,7 @@ func TestNestedTooDeep(t *testing.T) {
 		runtime.ReadMemStats(&before)
 		_, err := Parse("answers.yaml", []byte(text[:min(len(text), written.SizeMost)]), os.LookupEnv)
 		runtime.ReadMemStats(&after)
-		if err == nil || !strings.Contains(err.Error(), "nested more than 64 levels deep") {
+		if err == nil || !strings.Contains(err.Error(), written.ErrDepth.Error()) && !strings.Contains(err.Error(), written.ErrValues.Error()) {
 			t.Errorf("%s: %.200v", name, err)
 		}
 		took := after.TotalAlloc - before.TotalAlloc
@@ -55,6 +55,29 @@ func TestNestedTooDeep(t *testing.T) {
 	}
 	wide := "answers:\n" + strings.Repeat("  - {when: {message: \"a [b {c\"}, action: decline} # ]\n", 500)
 	if _, err := Parse("answers.yaml", []byte(wide), os.LookupEnv); err != nil && strings.Contains(err.Error(), "nested") {
+		t.Error(err)
+	}
+}
+
+// TestTooManyValues expects a file of very many tiny values to be refused in little
+// memory, and a long text to be read.
+func TestTooManyValues(t *testing.T) {
+	const most = 150 << 20 // bytes allocated
+	for begin, part := range map[string]string{`{"a":[`: "1,", "[": "1,", "[[],": "[],", "": "- 1\n", "a: 1\n": "a: 1\n", "? ": "? a\n", "!": "! ", "&": "&a ", "*": "*a ", `"`: `"" `, "#": "#\n", "-": "---\n"} {
+		text := begin + strings.Repeat(part, (written.SizeMost-len(begin))/len(part))
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		_, err := Parse("answers.yaml", []byte(text), os.LookupEnv)
+		runtime.ReadMemStats(&after)
+		if err == nil || !strings.Contains(err.Error(), written.ErrValues.Error()) {
+			t.Errorf("%s%s: %.200v", begin, part, err)
+		}
+		if took := after.TotalAlloc - before.TotalAlloc; took > most {
+			t.Errorf("%s%s takes %d MB", begin, part, took>>20)
+		}
+	}
+	long := "default:\n  accept:\n    text: |\n" + strings.Repeat("      A long text has words - and dots.\n", 10_000)
+	if _, err := Parse("answers.yaml", []byte(long), os.LookupEnv); err != nil {
 		t.Error(err)
 	}
 }

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"iter"
 	"regexp"
-	"slices"
 	"unicode/utf8"
 
 	"github.com/goccy/go-yaml"
@@ -30,10 +29,6 @@ type Node struct {
 	Values       []*Node         // values of an object's members, or elements of an array
 	size         int             // number of nodes inside, with aliases expanded
 }
-
-// mostNodes bounds the number of nodes, which aliases can multiply even in a small
-// file.
-const mostNodes = 1_000_000
 
 // Mistake is one mistake in a file.
 type Mistake struct {
@@ -108,7 +103,7 @@ func Parse(text []byte) (*Node, error) {
 var byteOrderMark = []byte("\ufeff")
 
 // ParseJSON parses JSON with comments and trailing commas. The error is a
-// [*rawjson.SyntaxError], or ErrDepth.
+// [*rawjson.SyntaxError], ErrDepth or ErrValues.
 func ParseJSON(text []byte) (*Node, error) {
 	return parseJSON(bytes.TrimPrefix(text, byteOrderMark), false)
 }
@@ -126,6 +121,9 @@ func parseJSON(text []byte, unique bool) (*Node, error) {
 }
 
 func parseYAML(text []byte) (*Node, error) {
+	if tooMany(text) {
+		return nil, ErrValues
+	}
 	tokens := lexer.Tokenize(string(text))
 	if tooDeep(tokens) {
 		return nil, ErrDepth
@@ -154,6 +152,22 @@ func parseYAML(text []byte) (*Node, error) {
 	}
 	r := yamlReader{anchors: map[string]*Node{}}
 	return r.node(body)
+}
+
+// tooMany reports whether a text has more signs that begin or end a value of YAML than
+// ValuesMost. The tokens of such a text take some hundred times its memory.
+func tooMany(text []byte) bool {
+	signs, before := 0, byte('\n')
+	for i, b := range text {
+		switch {
+		case bytes.IndexByte([]byte(",[]{}"), b) >= 0,
+			b == ':' && (i+1 == len(text) || text[i+1] <= ' '),
+			bytes.IndexByte([]byte(`-?!&*"'|>%@#`), b) >= 0 && bytes.IndexByte([]byte(" \t\n\r,[]{}:"), before) >= 0:
+			signs++
+		}
+		before = b
+	}
+	return signs > ValuesMost
 }
 
 // tooDeep reports whether YAML is nested too deep: by brackets, or by columns, each to the
@@ -201,8 +215,9 @@ func (r *yamlReader) node(from ast.Node) (*Node, error) {
 	switch v := from.(type) {
 	case *ast.MappingValueNode, *ast.MappingNode:
 		n.Kind = rawjson.Object
+		places := map[string]int{}
 		for each := v.(ast.MapNode).MapRange(); each.Next() && err == nil; {
-			err = r.member(n, each)
+			err = r.member(n, places, each)
 		}
 		if len(n.Names) > 0 { // the token of a mapping is its first colon
 			n.Line, n.Column = n.Names[0].Line, n.Names[0].Column
@@ -230,7 +245,7 @@ func (r *yamlReader) node(from ast.Node) (*Node, error) {
 		if known == nil {
 			return nil, mistakeAt(from, "there is no anchor %q before this alias", name)
 		}
-		if known.size > mostNodes {
+		if known.size > ValuesMost {
 			return nil, mistakeAt(from, "its aliases make the file too large")
 		}
 		return known, nil
@@ -245,13 +260,13 @@ func (r *yamlReader) node(from ast.Node) (*Node, error) {
 
 // member adds a member to a mapping. The merge key << adds those members of another
 // mapping that the mapping does not have.
-func (r *yamlReader) member(n *Node, each *ast.MapNodeIter) error {
+func (r *yamlReader) member(n *Node, places map[string]int, each *ast.MapNodeIter) error {
 	value, err := r.node(each.Value())
 	if err != nil {
 		return err
 	}
 	key := each.Key()
-	if n.size += 1 + value.size; n.size > mostNodes {
+	if n.size += 1 + value.size; n.size > ValuesMost {
 		return mistakeAt(key, "its aliases make the file too large")
 	}
 	if key.IsMergeKey() {
@@ -259,7 +274,8 @@ func (r *yamlReader) member(n *Node, each *ast.MapNodeIter) error {
 			return mistakeAt(key, "what << names is no mapping")
 		}
 		for i, name := range value.Names {
-			if n.Member(name.Text) == nil {
+			if _, known := places[name.Text]; !known {
+				places[name.Text] = len(n.Names)
 				n.Names, n.Values = append(n.Names, name), append(n.Values, value.Values[i])
 			}
 		}
@@ -268,10 +284,11 @@ func (r *yamlReader) member(n *Node, each *ast.MapNodeIter) error {
 	position := key.GetToken().Position
 	name := &Node{Line: position.Line, Column: position.Column}
 	name.setText(key.GetToken().Value)
-	if i := slices.IndexFunc(n.Names, func(k *Node) bool { return k.Text == name.Text }); i >= 0 {
+	if i, known := places[name.Text]; known {
 		n.Names[i], n.Values[i] = name, value // the earlier one came from <<, because YAML does not allow a key twice
 		return nil
 	}
+	places[name.Text] = len(n.Names)
 	n.Names, n.Values = append(n.Names, name), append(n.Values, value)
 	return nil
 }
@@ -326,6 +343,7 @@ type jsonReader struct {
 	text             []byte
 	c                *rawjson.Cursor
 	at, line, column int // a position in text
+	values           int // read so far, names included
 	unique           bool
 }
 
@@ -336,16 +354,21 @@ func (r *jsonReader) node(depth int) (*Node, error) {
 	if depth >= DepthMost && (n.Kind == rawjson.Object || n.Kind == rawjson.Array) {
 		return nil, ErrDepth
 	}
+	if r.values > ValuesMost {
+		return nil, ErrValues
+	}
 	switch n.Kind {
 	case rawjson.Object:
+		names := map[string]bool{}
 		for text := range r.c.Members() {
 			before := r.text[:r.c.Offset()]
 			quote := bytes.LastIndexByte(before[:bytes.LastIndexByte(before, ':')], '"') // behind the name
 			name := r.place(quote - len(text) - 1)
 			name.setText(text.String())
-			if r.unique && n.Member(name.Text) != nil {
+			if r.unique && names[name.Text] {
 				return nil, Mistake{name.Line, name.Column, fmt.Sprintf("%q stands there twice", name.Text)}
 			}
+			names[name.Text] = true
 			value, err := r.node(depth + 1)
 			if err != nil {
 				return nil, err
@@ -369,6 +392,7 @@ func (r *jsonReader) node(depth int) (*Node, error) {
 
 // place returns a node with the position of an offset. Offsets must not decrease.
 func (r *jsonReader) place(offset int) *Node {
+	r.values++
 	for ; r.at < offset; r.at++ {
 		switch b := r.text[r.at]; {
 		case b == '\n':

@@ -11,12 +11,16 @@ import (
 
 // Bounds on a file.
 const (
-	SizeMost  = 16 << 20 // bytes
-	DepthMost = 64       // levels of objects and lists
+	SizeMost   = 16 << 20 // bytes
+	DepthMost  = 64       // levels of objects and lists
+	ValuesMost = 50_000   // values, names included; in YAML also what looks as if it began one
 )
 
-// ErrDepth is the error for a text that is nested too deep.
-var ErrDepth = fmt.Errorf("it is nested more than %d levels deep", DepthMost)
+// The errors for a text that is nested too deep, or has too many values.
+var (
+	ErrDepth  = fmt.Errorf("it is nested more than %d levels deep", DepthMost)
+	ErrValues = fmt.Errorf("it has more than %d values", ValuesMost)
+)
 
 // ReadFile reads a file. Its errors name the file.
 func ReadFile(path string) ([]byte, error) {
