@@ -121,7 +121,7 @@ func ms(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
 func measureStart(b *testing.B, runs int) []figure {
 	f := figure{what: "start to the page's first 200", unit: "ms", bound: 35, noise: 2}
 	for range runs {
-		p := inspector.StartWith(b, inspector.Options{Binary: plainBinary()}, "--no-open", "--listen", "127.0.0.1:0")
+		p := inspector.Start(b)
 		jar, err := cookiejar.New(nil)
 		if err != nil {
 			b.Fatal(err)
@@ -181,7 +181,7 @@ func measureLoad(b *testing.B, runs int) []figure {
 		_, _ = io.WriteString(w, "<!doctype html><title>t</title><link rel=icon href=data:,>word")
 	}))
 	defer word.Close()
-	p := inspector.StartWith(b, inspector.Options{Binary: plainBinary()}, "--no-open", "--listen", "127.0.0.1:0")
+	p := inspector.Start(b)
 	for range runs {
 		// Measure the paint without listening to the network or reading the page.
 		first, word := painted(b, p.URL), painted(b, word.URL)
@@ -263,7 +263,7 @@ func measureQuestions(b *testing.B, runs int) []figure {
 	answer := figure{what: "click on Accept to bytes at the server", unit: "ms", bound: 4, noise: 2}
 	rude := servers.NewRude(b, []servers.Question{{Name: "release", Params: `{"message":"Release now?","requestedSchema":{"type":"object","properties":{` +
 		`"branch":{"type":"string","title":"Branch","default":"main"},"size":{"type":"string","enum":["small","large"],"default":"small"},"dry":{"type":"boolean","title":"Dry run","default":true}},"required":["branch"]}}`}})
-	p := inspector.StartWith(b, inspector.Options{Binary: plainBinary()}, append([]string{"--no-open", "--listen", "127.0.0.1:0", "--"}, rude.Command...)...)
+	p := inspector.Start(b, append([]string{"--"}, rude.Command...)...)
 	tab := browser.Blank(b)
 	tab.BeforeLoad(watchQuestions)
 	tab.Goto(p.URL)
@@ -373,7 +373,7 @@ func measureFlood(b *testing.B, runs int) []figure {
 func measureMemory(b *testing.B) []figure {
 	f := figure{what: "resident memory, connected, a page open", unit: "MiB", bound: 30, noise: 1.2}
 	rude := servers.NewRude(b, nil)
-	p := inspector.StartWith(b, inspector.Options{Binary: plainBinary()}, append([]string{"--no-open", "--listen", "127.0.0.1:0", "--"}, rude.Command...)...)
+	p := inspector.Start(b, append([]string{"--"}, rude.Command...)...)
 	tab := browser.Open(b, p.URL)
 	tab.Region("Tools").Button("large").Wait()
 	ctx, cancel := context.WithTimeout(context.Background(), 3*time.Second)

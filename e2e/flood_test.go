@@ -32,7 +32,7 @@ type flooded struct {
 func floodOnce(t testing.TB, n int) flooded {
 	t.Helper()
 	rude := servers.NewRude(t, []servers.Question{{Name: "ask_signer", Params: `{"message":"Who signs?","requestedSchema":{"type":"object","properties":{"signer":{"type":"string","title":"Signer"}}}}`}})
-	p := inspector.StartWith(t, inspector.Options{Binary: plainBinary()}, append([]string{"--no-open", "--listen", "127.0.0.1:0", "--"}, rude.Command...)...)
+	p := inspector.Start(t, append([]string{"--"}, rude.Command...)...)
 	tab := browser.Blank(t)
 	tab.BeforeLoad(watchTasks)
 	tab.Goto(p.URL)

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"sync"
 	"testing"
 
 	"elicitation-inspector/e2e/internal/inspector"
@@ -20,6 +19,10 @@ var browser *page.Browser
 
 // binaries is the folder with the programs built by this run.
 var binaries string
+
+// The tests of the packages run with the race detector already, and a program with it is
+// several times slower.
+var races = flag.Bool("races", false, "test an inspector that is built with the race detector")
 
 func TestMain(m *testing.M) {
 	flag.Parse()
@@ -42,13 +45,13 @@ func prepared(run func() int) (code int, err error) {
 	if err := inspector.Build(".", servers.RudeBinary, "./servers/rude"); err != nil {
 		return 0, err
 	}
-	// Functional tests use an inspector with the race detector. It is several times
-	// slower, so measurements use plainBinary.
-	inspector.Binary = filepath.Join(binaries, "inspector-race")
-	if flag.Lookup("test.bench").Value.String() == "" {
-		if err := inspector.Build("..", inspector.Binary, "-race", "./cmd/inspector"); err != nil {
-			return 0, err
-		}
+	inspector.Binary = filepath.Join(binaries, "inspector")
+	build := []string{"-trimpath", "./cmd/inspector"}
+	if *races {
+		build = append([]string{"-race"}, build...)
+	}
+	if err := inspector.Build("..", inspector.Binary, build...); err != nil {
+		return 0, err
 	}
 	if browser, err = page.Launch(); err != nil {
 		return 0, err
@@ -56,12 +59,3 @@ func prepared(run func() int) (code int, err error) {
 	defer browser.Close()
 	return run(), nil
 }
-
-// plainBinary is the inspector as users build it.
-var plainBinary = sync.OnceValue(func() string {
-	path := filepath.Join(binaries, "inspector")
-	if err := inspector.Build("..", path, "-trimpath", "./cmd/inspector"); err != nil {
-		panic(err)
-	}
-	return path
-})

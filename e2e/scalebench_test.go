@@ -76,7 +76,7 @@ func measureTap(b *testing.B, runs int) []figure {
 			b.Fatal(err)
 		}
 
-		p := inspector.StartWith(b, inspector.Options{Binary: plainBinary()}, append([]string{"--no-open", "--listen", "127.0.0.1:0", "--"}, command...)...)
+		p := inspector.StartWith(b, inspector.Options{}, append([]string{"--no-open", "--listen", "127.0.0.1:0", "--"}, command...)...)
 		tapped := reported(path)
 		s := &session{t: b, Process: p}
 		if frames := s.ask("", 0, 1).frames; frames < n+n/10+2*(n+n/10) {
@@ -378,7 +378,7 @@ func measureOpen(b *testing.B, runs int) []figure {
 			b.Fatalf("the transcript has %d bytes", size)
 		}
 		for range runs {
-			p := inspector.StartWith(b, inspector.Options{Binary: plainBinary()}, "open", "--no-open", "--listen", "127.0.0.1:0", path)
+			p := inspector.StartWith(b, inspector.Options{}, "open", "--no-open", "--listen", "127.0.0.1:0", path)
 			s := &session{t: b, Process: p}
 			patiently(b, "the first row", func() bool { return strings.Contains(s.ask("", 0, 1).html, "tools/call") })
 			first.values = append(first.values, time.Since(p.Started).Seconds())

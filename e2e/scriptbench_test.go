@@ -40,7 +40,7 @@ func askerAnswers(t testing.TB) string {
 // callAsker makes one call with these arguments, and returns the text of its result.
 func callAsker(t testing.TB, answers, arguments string) string {
 	t.Helper()
-	cmd := exec.Command(plainBinary(), "call", "ask", "-q", "--protocol", "2025-11-25", "--args", arguments, "--answers", answers, "--", askerBinary())
+	cmd := exec.Command(inspector.Binary, "call", "ask", "-q", "--protocol", "2025-11-25", "--args", arguments, "--answers", answers, "--", askerBinary())
 	var said bytes.Buffer
 	cmd.Stderr = &said
 	out, err := cmd.Output()
@@ -138,7 +138,7 @@ func measureCheck(b *testing.B) []figure {
 	wall := figure{what: "check of ten tools under all behaviours", unit: "s", bound: 60, noise: 2}
 	busy := figure{what: "its processor time in each trial, with the server's", unit: "ms", bound: 45, noise: 2}
 	tools := []string{"deploy", "transfer_money", "book_table", "onboard", "every_field", "ask", "connect_calendar", "connect_mailbox", "plan_trip", "haggle"}
-	cmd := exec.Command(plainBinary(), slices.Concat([]string{"check", "-q", "--format", "json"}, tools, []string{"--", plainBinary(), "demo"})...)
+	cmd := exec.Command(inspector.Binary, slices.Concat([]string{"check", "-q", "--format", "json"}, tools, []string{"--", inspector.Binary, "demo"})...)
 	began := time.Now()
 	out, _ := cmd.Output() // the exit code depends on the findings
 	wall.values = []float64{time.Since(began).Seconds()}

@@ -279,7 +279,7 @@ func onDemo(flags ...string) func(testing.TB) *session {
 // shown opens the page of an inspector as users build it.
 func shown(t testing.TB, args ...string) *session {
 	t.Helper()
-	p := inspector.StartWith(t, inspector.Options{Binary: plainBinary(), Dir: t.TempDir()}, args...)
+	p := inspector.StartWith(t, inspector.Options{Dir: t.TempDir()}, args...)
 	return &session{t: t, Process: p, page: browser.Open(t, p.URL)}
 }
 
@@ -309,8 +309,7 @@ func onRecording(t testing.TB) *session {
 	if err := os.WriteFile(answers, []byte("default: {accept: valid}\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	options := inspector.Options{Binary: plainBinary()}
-	if done := inspector.Run(t, options, "call", "deploy", "--record", path, "--answers", answers); done.Code != 0 {
+	if done := inspector.Run(t, inspector.Options{}, "call", "deploy", "--record", path, "--answers", answers); done.Code != 0 {
 		t.Fatalf("recording a call ended with %d: %s", done.Code, done.Stderr)
 	}
 	return shown(t, "open", "--no-open", "--listen", "127.0.0.1:0", path)

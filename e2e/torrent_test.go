@@ -37,7 +37,7 @@ func onTorrent(t testing.TB, flags ...string) *session {
 // records its long tasks.
 func plain(t testing.TB, args ...string) *session {
 	t.Helper()
-	p := inspector.StartWith(t, inspector.Options{Binary: plainBinary()}, args...)
+	p := inspector.StartWith(t, inspector.Options{}, args...)
 	tab := browser.Blank(t)
 	tab.BeforeLoad(watchTasks)
 	tab.Goto(p.URL)

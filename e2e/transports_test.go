@@ -173,15 +173,9 @@ func TestTransportFlag(t *testing.T) {
 }
 
 // demoOverHTTP starts the demo server alone, and returns its address. It ends with the test.
-func demoOverHTTP(t *testing.T, flags ...string) string {
+func demoOverHTTP(t testing.TB, flags ...string) string {
 	t.Helper()
-	return demoOf(t, inspector.Binary, flags...)
-}
-
-// demoOf is demoOverHTTP for the inspector in a file.
-func demoOf(t testing.TB, binary string, flags ...string) string {
-	t.Helper()
-	demo := exec.Command(binary, append([]string{"demo", "--http", "127.0.0.1:0"}, flags...)...)
+	demo := exec.Command(inspector.Binary, append([]string{"demo", "--http", "127.0.0.1:0"}, flags...)...)
 	out, err := demo.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)

@@ -65,9 +65,8 @@ type Process struct {
 
 // Options of a start besides its arguments.
 type Options struct {
-	Env    []string // K=V
-	Dir    string   // working folder
-	Binary string   // in place of Binary of this package
+	Env []string // K=V
+	Dir string   // working folder
 }
 
 // readyLine is the one line on standard output.
@@ -130,11 +129,7 @@ func launch(t testing.TB, o Options, args ...string) *Process {
 	var random [8]byte
 	_, _ = rand.Read(random[:])
 	p := &Process{t: t, mark: "INSPECTOR_E2E=" + hex.EncodeToString(random[:]), temp: t.TempDir(), exited: make(chan struct{})}
-	binary := Binary
-	if o.Binary != "" {
-		binary = o.Binary
-	}
-	p.cmd = exec.Command(binary, args...)
+	p.cmd = exec.Command(Binary, args...)
 	p.cmd.Dir = o.Dir
 	// DISPLAY is inherited: it only matters to tests of `--no-open`.
 	p.cmd.Env = append(append(os.Environ(), p.mark, "TMPDIR="+p.temp), o.Env...)
