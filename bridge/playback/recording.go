@@ -20,6 +20,9 @@ import (
 
 // Recording writes the frames of an inspection to transcripts, at most one at a time.
 type Recording struct {
+	// Lags lets frames be written some time after they are in the log; set it before Begin.
+	Lags bool
+
 	log      *wire.Log
 	logger   *slog.Logger
 	redact   *redact.Redaction
@@ -91,7 +94,7 @@ func (r *Recording) Begin(path string, fresh bool) error {
 	if err := r.redact.Learn(context.Background(), r.log); err != nil {
 		return err
 	}
-	file, err := wire.OpenRecorder(path, wire.RecordOptions{Redact: r.redact, New: fresh})
+	file, err := wire.OpenRecorder(path, wire.RecordOptions{Redact: r.redact, New: fresh, Lags: r.Lags})
 	if err != nil {
 		return err
 	}

@@ -31,7 +31,7 @@ type watched struct {
 func (w watched) Read(p []byte) (int, error) {
 	n, err := w.ReadCloser.Read(p)
 	if n > 0 {
-		w.o.saw(w.of, p[:n])
+		w.o.saw(w.of, bytes.Clone(p[:n]))
 	}
 	if err != nil {
 		w.o.over(w.of)

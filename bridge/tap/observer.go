@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"elicitation-inspector/bridge/playback"
@@ -31,8 +32,8 @@ type Config struct {
 
 // Bounds of an observer.
 const (
-	queueMost = 32 << 20 // bytes that wait to be looked at; twice as many are in memory
-	pieceSize = 64       // what a piece adds to them
+	queueMost = 64 << 20 // bytes that wait to be looked at
+	pieceSize = 80       // what a piece adds to them
 	keptMost  = 1 << 30  // bytes of frames in the temporary file
 )
 
@@ -46,10 +47,12 @@ type Observer struct {
 	recording *playback.Recording // nil if nothing is recorded
 	ended     chan struct{}       // closed when all that was passed on has been looked at
 	wake      chan struct{}       // capacity 1
-	keptMost  int64
+	latest    atomic.Int64        // when the latest piece came, in ns since begun
+	waiting   atomic.Int64        // bytes of the pieces that were not looked at
+	sent      atomic.Int64        // writes to inspectors
+	begun     time.Time
 
 	mu     sync.Mutex
-	bytes  []byte // of the pieces
 	pieces []piece
 	lost   map[taker]int64 // bytes that had no room, and that their stream is not told of yet
 	closed bool
@@ -60,7 +63,7 @@ type Observer struct {
 // piece is a part of a stream of bytes, or its end.
 type piece struct {
 	of   taker
-	size int // in Observer.bytes
+	data []byte
 	lost int64
 	end  bool
 	at   time.Time
@@ -89,9 +92,10 @@ func NewObserver(c Config) (*Observer, error) {
 	if err != nil {
 		return nil, fmt.Errorf("making the log of the tap: %w", err)
 	}
-	o := &Observer{config: c, id: newID(), log: log, ended: make(chan struct{}), wake: make(chan struct{}, 1), lost: map[taker]int64{}, keptMost: keptMost}
+	o := &Observer{config: c, id: newID(), log: log, ended: make(chan struct{}), wake: make(chan struct{}, 1), lost: map[taker]int64{}, begun: time.Now()}
 	if c.Record != "" {
 		o.recording = playback.NewRecording(log, c.Logger, c.Redaction, func() {})
+		o.recording.Lags = true
 		if err = o.recording.Begin(c.Record, c.RecordNew); err != nil {
 			err, o.recording = fmt.Errorf("--record: %w", err), nil
 		}
@@ -109,29 +113,33 @@ func newID() string {
 // Log returns the frames so far.
 func (o *Observer) Log() *wire.Log { return o.log }
 
-// saw hands over a copy of bytes of a stream. It never blocks.
-func (o *Observer) saw(of taker, p []byte) { o.put(piece{of: of}, p) }
+// saw hands over bytes of a stream, which must not change afterwards, and reports whether
+// there was room for them. It never blocks.
+func (o *Observer) saw(of taker, p []byte) bool { return o.put(piece{of: of, data: p}) }
 
 // over says that a stream has ended.
-func (o *Observer) over(of taker) { o.put(piece{of: of, end: true}, nil) }
+func (o *Observer) over(of taker) { o.put(piece{of: of, end: true}) }
 
-func (o *Observer) put(next piece, p []byte) {
-	next.at, next.size = time.Now(), len(p)
+func (o *Observer) put(next piece) bool {
+	next.at = time.Now()
+	o.latest.Store(int64(next.at.Sub(o.begun)))
 	o.mu.Lock()
 	defer o.mu.Unlock()
+	size := int64(len(next.data) + pieceSize)
 	if o.closed {
-		return
+		return false
 	}
-	if !next.end && len(o.bytes)+len(p)+pieceSize*len(o.pieces) > queueMost {
-		o.lost[next.of] += int64(len(p))
-		return
+	if !next.end && o.waiting.Load()+size > queueMost {
+		o.lost[next.of] += int64(len(next.data))
+		return false
 	}
 	if lost := o.lost[next.of]; lost > 0 {
 		o.pieces = append(o.pieces, piece{of: next.of, lost: lost, at: next.at})
 		delete(o.lost, next.of)
 	}
-	o.bytes = append(o.bytes, p...)
+	o.waiting.Add(size)
 	o.pieces = append(o.pieces, next)
+	return true
 }
 
 // stir wakes the goroutine that looks, after the bytes were passed on.
@@ -145,11 +153,9 @@ func (o *Observer) stir() {
 // look makes frames of what was passed on, until Close.
 func (o *Observer) look() {
 	defer close(o.ended)
-	var bytes []byte
 	var pieces []piece
 	for {
 		o.mu.Lock()
-		bytes, o.bytes = o.bytes, bytes[:0]
 		pieces, o.pieces = o.pieces, pieces[:0]
 		closed := o.closed
 		o.mu.Unlock()
@@ -158,47 +164,46 @@ func (o *Observer) look() {
 				return
 			}
 			<-o.wake
-			o.yield()
-			continue
 		}
-		rest := bytes
-		for _, p := range pieces {
+		begun := time.Time{}
+		for i, p := range pieces {
+			if time.Since(begun) > lookTime {
+				o.pause()
+				begun = time.Now()
+			}
 			switch {
 			case p.lost > 0:
 				p.of.lose(p.lost, p.at)
 			case p.end:
 				p.of.end(p.at)
 			default:
-				p.of.take(rest[:p.size], p.at)
-				rest = rest[p.size:]
+				p.of.take(p.data, p.at)
 			}
-		}
-		clear(pieces)
-		if cap(bytes) > 1<<20 { // a burst is over
-			bytes = nil
+			if p.lost == 0 {
+				o.waiting.Add(-int64(len(p.data) + pieceSize))
+			}
+			pieces[i] = piece{}
 		}
 	}
 }
 
-// Pauses of the goroutine that looks while bytes keep coming.
+// While bytes keep coming, the goroutine that looks leaves the processor to the client and
+// the server: it takes a twentieth of the time, unless much is waiting.
 const (
-	pauseTime  = time.Millisecond
-	pausesMost = 250
-	roomy      = queueMost / 4 // bytes that may wait
+	lookTime  = time.Millisecond
+	pauseTime = 20 * time.Millisecond
+	quietTime = 100 * time.Millisecond // after which nothing more is expected
+	roomy     = queueMost / 2          // bytes that may wait
 )
 
-// yield leaves the processor to the traffic: it waits until nothing more comes for a moment,
-// unless that takes long or much is waiting.
-func (o *Observer) yield() {
-	for before, n := -1, 0; n < pausesMost; n++ {
+func (o *Observer) pause() {
+	for end := time.Now().Add(pauseTime); time.Now().Before(end); time.Sleep(time.Millisecond) {
 		o.mu.Lock()
-		waiting, closed := len(o.bytes), o.closed
+		closed := o.closed
 		o.mu.Unlock()
-		if closed || waiting == before || waiting > roomy {
+		if closed || o.waiting.Load() > roomy || time.Since(o.begun)-time.Duration(o.latest.Load()) > quietTime {
 			return
 		}
-		before = waiting
-		time.Sleep(pauseTime)
 	}
 }
 
@@ -207,10 +212,10 @@ func (o *Observer) add(f wire.Frame) {
 	if f.Server == "" {
 		f.Server = o.config.Name
 	}
-	if o.unkept == 0 && o.log.Stats().Bytes > o.keptMost {
+	if o.unkept == 0 && o.log.Len()%1000 == 999 && o.log.Stats().Bytes > keptMost {
 		o.log.Append(wire.Frame{
 			Server: f.Server, Session: f.Session, Transport: f.Transport, Time: f.Time, Dir: wire.Meta, Failed: true,
-			Note: &wire.Note{Kind: wire.NoteReadFailed, Of: "what the tap has seen", Why: fmt.Sprintf("it has kept %d MiB, and keeps no more", o.keptMost>>20)},
+			Note: &wire.Note{Kind: wire.NoteReadFailed, Of: "what the tap has seen", Why: fmt.Sprintf("it has kept %d MiB, and keeps no more", keptMost>>20)},
 		})
 		o.config.Logger.Error("the tap keeps no more frames; what it passes on is not affected", "kept", o.log.Stats().Frames)
 		o.unkept = 1
@@ -228,6 +233,7 @@ func (o *Observer) note(f wire.Frame) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if !o.closed {
+		o.waiting.Add(pieceSize)
 		o.pieces = append(o.pieces, piece{of: &noted{o, f}, end: true, at: time.Now()})
 	}
 }
@@ -243,6 +249,16 @@ func (n *noted) lose(int64, time.Time)  {}
 func (n *noted) end(at time.Time) {
 	n.f.Dir, n.f.Time = wire.Meta, at
 	n.o.add(n.f)
+}
+
+// Progress returns a number that grows while what was passed on is looked at, sent or
+// recorded.
+func (o *Observer) Progress() int64 {
+	n := o.log.Len() + o.sent.Load()
+	if o.recording != nil {
+		n += o.recording.State().Lines
+	}
+	return n
 }
 
 // Settle waits until everything that was passed on has been looked at, or until ctx ends.

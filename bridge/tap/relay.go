@@ -52,19 +52,35 @@ func Relay(c *transport.Child, in io.ReadCloser, out, errOut io.WriteCloser, o *
 	o.stir()
 }
 
-// pass copies a stream, and hands over a copy of each piece before it writes it, so that an
-// answer cannot come before the question that it answers. When either end closes, it closes
-// the other.
+// pass copies a stream, and hands over each piece before it writes it, so that an answer
+// cannot come before the question that it answers. When either end closes, it closes the
+// other.
+//
+// A piece is read once, into memory that the observer looks at later: the memory is used
+// from its beginning again whenever nothing waits, and a large one costs nothing until then.
 func (o *Observer) pass(of *pipe, from io.ReadCloser, to io.WriteCloser) {
-	buf := make([]byte, 64<<10)
+	widen(from)
+	widen(to)
+	memory := reserve()
+	rest := memory
 	for {
-		n, err := from.Read(buf)
+		switch {
+		case o.waiting.Load() == 0:
+			rest = memory
+		case len(rest) < pipeSize:
+			memory = reserve()
+			rest = memory
+		}
+		n, err := from.Read(rest[:pipeSize])
 		if n > 0 {
-			o.saw(of, buf[:n])
-			_, broken := to.Write(buf[:n])
+			kept := o.saw(of, rest[:n:n])
+			_, broken := to.Write(rest[:n])
 			o.stir()
 			if broken != nil {
 				break
+			}
+			if kept {
+				rest = rest[n:]
 			}
 		}
 		if err != nil {
@@ -77,7 +93,12 @@ func (o *Observer) pass(of *pipe, from io.ReadCloser, to io.WriteCloser) {
 	o.stir()
 }
 
+const (
+	pipeSize   = 1 << 20  // bytes of a pipe, and of a read: what a user may ask for on an ordinary Linux
+	memorySize = 16 << 20 // bytes that pieces of one stream are in
+)
+
 const drainTime = 2 * time.Second
 
-// Flush is how long the end of a tap may take beyond that of its server.
+// Flush is how long the end of a tap may take beyond that of its server while nothing moves.
 const Flush = time.Second

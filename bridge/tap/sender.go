@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"net"
 	"os"
+	"sync/atomic"
 	"time"
 
 	"elicitation-inspector/bridge/wire"
@@ -103,7 +104,7 @@ func (o *Observer) sendTo(ctx context.Context, path string) (err error) {
 				for seq := next; seq <= last && yield(seq); seq++ {
 				}
 			}
-			if err := wire.WriteFrames(patient{conn}, o.log, seqs, o.config.Redaction); err != nil {
+			if err := wire.WriteFrames(patient{conn, &o.sent}, o.log, seqs, o.config.Redaction); err != nil {
 				return fmt.Errorf("sending to the inspector: %w", err)
 			}
 			next = last + 1
@@ -122,11 +123,15 @@ func (o *Observer) sendTo(ctx context.Context, path string) (err error) {
 }
 
 // patient writes with a deadline of its own for each Write.
-type patient struct{ net.Conn }
+type patient struct {
+	net.Conn
+	sent *atomic.Int64
+}
 
 func (p patient) Write(data []byte) (int, error) {
 	if err := p.SetWriteDeadline(time.Now().Add(sendTime)); err != nil {
 		return 0, err
 	}
+	p.sent.Add(1)
 	return p.Conn.Write(data)
 }

@@ -35,6 +35,10 @@ func TestMain(m *testing.M) {
 	case "echo": // every line comes back; the end of its input is its end
 		_, _ = io.Copy(os.Stdout, os.Stdin)
 		os.Exit(7)
+	case "answers":
+		answers()
+	case "tap":
+		tapped()
 	case "speaks": // writes to both outputs, and ends
 		fmt.Fprint(os.Stderr, "warning\n")
 		fmt.Print("{\"jsonrpc\":\"2.0\",\"method\":\"notifications/message\"}\r\nnot json\n\xff\n\nrest")

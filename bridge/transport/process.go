@@ -13,6 +13,7 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"time"
 
 	"elicitation-inspector/bridge/wire"
@@ -175,6 +176,14 @@ func (o *output) Read(b []byte) (int, error) {
 		o.bound()
 	}
 	return o.ReadCloser.Read(b)
+}
+
+// SyscallConn implements [syscall.Conn], if the pipe is one of the system.
+func (o *output) SyscallConn() (syscall.RawConn, error) {
+	if pipe, ok := o.ReadCloser.(syscall.Conn); ok {
+		return pipe.SyscallConn()
+	}
+	return nil, errors.ErrUnsupported
 }
 
 // last makes reads end once the pipe stays empty for lastWords.

@@ -19,6 +19,7 @@ import (
 type RecordOptions struct {
 	Redact Redactor // removes secrets; nil removes nothing
 	New    bool     // an existing file is refused, not continued
+	Lags   bool     // Append does not wait for the write
 	// Patience is how long one write may take before the recording ends with an
 	// error; 0 means defaultPatience.
 	Patience time.Duration
@@ -30,16 +31,17 @@ const defaultPatience = 10 * time.Second
 // Log.Record attaches it. docs/transcript.md describes the lines.
 //
 // A recorder reads the frames from the log in order, removes their secrets, and
-// writes them, all in a goroutine of its own. Append returns only after its line
-// was handed to the operating system, so that a killed process loses at most the
-// lines that were being written: with one frame at a time, one line. Lines of
-// concurrent Appends are written together.
+// writes them, all in a goroutine of its own. Unless RecordOptions.Lags is set, Append
+// returns only after its line was handed to the operating system, so that a killed process
+// loses at most the lines that were being written: with one frame at a time, one line.
+// Lines of concurrent Appends are written together.
 //
 // A write that fails, or takes longer than RecordOptions.Patience, ends the
 // recording: Err returns the reason, Missed counts the frames that are not in
 // the file, and the log continues.
 type Recorder struct {
 	redact Redactor
+	lags   bool
 	name   string // for errors
 	w      io.Writer
 	file   *os.File // w, if OpenRecorder opened it
@@ -76,7 +78,7 @@ func NewRecorder(w io.Writer, o RecordOptions) *Recorder {
 
 func newRecorder(w io.Writer, file *os.File, name string, o RecordOptions) *Recorder {
 	r := &Recorder{
-		redact: o.Redact, name: name, w: w, file: file, patience: cmp.Or(o.Patience, defaultPatience),
+		redact: o.Redact, lags: o.Lags, name: name, w: w, file: file, patience: cmp.Or(o.Patience, defaultPatience),
 		work: make(chan struct{}, 1), failed: make(chan struct{}),
 	}
 	r.changed = sync.NewCond(&r.mu)
@@ -252,8 +254,8 @@ func (r *Recorder) Close() error {
 	return cmp.Or(r.err, r.closeErr)
 }
 
-// wait returns when the frame is written, or when the recording has failed or
-// ended.
+// wait has the frame written. It returns when that is done, or when the recording has failed
+// or ended; at once, if the recorder lags.
 func (r *Recorder) wait(seq int64) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -263,6 +265,9 @@ func (r *Recorder) wait(seq int64) {
 			case r.work <- struct{}{}:
 			default:
 			}
+		}
+		if r.lags {
+			return
 		}
 		r.changed.Wait()
 	}

@@ -86,8 +86,8 @@ with 127. docs/tap.md says more.`,
 	return cmd
 }
 
-// observer begins to look. close waits for the rest of what was passed on, no longer than
-// tap.Flush, and says what is missing.
+// observer begins to look. end waits for the rest of what was passed on, while that moves on,
+// and says what is missing.
 func (o *tapOptions) observer(cmd *cobra.Command, name string) (watch *tap.Observer, end func(), err error) {
 	redaction, err := o.redact.redaction()
 	if err != nil {
@@ -120,26 +120,37 @@ func (o *tapOptions) observer(cmd *cobra.Command, name string) (watch *tap.Obser
 		watch.Send(sending, path)
 	}()
 	return watch, func() {
-		limit, cancel := context.WithTimeout(context.WithoutCancel(cmd.Context()), tap.Flush)
-		defer cancel()
-		err := watch.Settle(limit)
-		select {
-		case <-sent:
-		case <-limit.Done():
-		}
-		stop()
-		closed := make(chan error, 1)
-		go func() { closed <- watch.Close() }() // a disk may hang
-		select {
-		case more := <-closed:
-			err = errors.Join(err, more)
-		case <-limit.Done():
-		}
-		if err != nil {
-			logger.Error("not all was kept", "error", err)
+		ended := make(chan error, 1)
+		go func() { // a disk or an inspector may hang
+			err := watch.Settle(sending)
+			<-sent
+			ended <- errors.Join(err, watch.Close())
+		}()
+		defer stop()
+		for at, before, stopped := time.Now(), watch.Progress(), false; ; {
+			select {
+			case err := <-ended:
+				if err != nil {
+					logger.Error("not all was kept", "error", err)
+				}
+				return
+			case <-time.After(tap.Flush):
+			}
+			now := watch.Progress()
+			if stuck := now == before || time.Since(at) > flushMost; stuck && stopped {
+				return
+			} else if stuck {
+				logger.Error("not all was kept: the inspector or the disk takes no more")
+				stop()
+				stopped = true
+			}
+			before = now
 		}
 	}, nil
 }
+
+// flushMost is how long the end of a tap may take beyond that of its server.
+const flushMost = 10 * time.Second
 
 // relay runs a server over stdio. It ends the program in the way in which the server ended.
 func (o *tapOptions) relay(cmd *cobra.Command, command []string) error {

@@ -1,0 +1,140 @@
+package tap_test
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"slices"
+	"testing"
+	"time"
+
+	"elicitation-inspector/bridge/tap"
+	"elicitation-inspector/bridge/transport"
+)
+
+// answers is a server that decodes each request and answers it, as servers do: it writes
+// when nothing more is there to read.
+func answers() {
+	in, out := bufio.NewReaderSize(os.Stdin, 64<<10), bufio.NewWriterSize(os.Stdout, 64<<10)
+	for {
+		line, err := in.ReadBytes('\n')
+		if err != nil {
+			return
+		}
+		var m struct {
+			ID     json.RawMessage
+			Params map[string]any
+		}
+		if err := json.Unmarshal(line, &m); err != nil {
+			panic(err)
+		}
+		result, err := json.Marshal(map[string]any{"jsonrpc": "2.0", "id": m.ID, "result": m.Params})
+		if err != nil {
+			panic(err)
+		}
+		_, _ = out.Write(append(result, '\n'))
+		if in.Buffered() == 0 {
+			_ = out.Flush()
+		}
+	}
+}
+
+// tapped is a tap before the server of the next mode.
+func tapped() {
+	o, err := tap.NewObserver(tap.Config{Name: "files", Dir: os.TempDir()})
+	if err != nil {
+		panic(err)
+	}
+	exe, _ := os.Executable()
+	child, err := transport.StartChild(transport.Spec{Command: []string{exe}, Env: []string{serverMode + "=" + os.Getenv("TAP_TEST_BEHIND")}})
+	if err != nil {
+		panic(err)
+	}
+	tap.Relay(child, os.Stdin, os.Stdout, os.Stderr, o)
+}
+
+// BenchmarkRelay measures the traffic of a client and a server with a tap between them, and
+// without: messages in a second when the client does not wait, and the median time of a
+// round trip when it does. ratio is the throughput beside that without a tap, added-ms what
+// a round trip takes longer.
+func BenchmarkRelay(b *testing.B) {
+	const messages, trips = 100_000, 5000
+	exe, err := os.Executable()
+	if err != nil {
+		b.Fatal(err)
+	}
+	for _, behind := range []string{"echo", "answers"} {
+		measure := func(mode string) (perSecond float64, median time.Duration) {
+			cmd := exec.Command(exe)
+			cmd.Env = append(os.Environ(), serverMode+"="+mode, "TAP_TEST_BEHIND="+behind)
+			cmd.Stderr = os.Stderr
+			in, err := cmd.StdinPipe()
+			if err != nil {
+				b.Fatal(err)
+			}
+			out, err := cmd.StdoutPipe()
+			if err != nil {
+				b.Fatal(err)
+			}
+			if err := cmd.Start(); err != nil {
+				b.Fatal(err)
+			}
+			lines := bufio.NewScanner(out)
+			next := func() {
+				if !lines.Scan() {
+					b.Fatal("the server has ended: ", lines.Err())
+				}
+			}
+			send := func(w io.Writer, n int) {
+				if _, err := fmt.Fprintf(w, `{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"echo","arguments":{"text":"hello"}}}`+"\n", n); err != nil {
+					b.Error(err)
+				}
+			}
+			send(in, 0)
+			next()
+			times := make([]time.Duration, trips)
+			for i := range times {
+				begin := time.Now()
+				send(in, i)
+				next()
+				times[i] = time.Since(begin)
+			}
+			begin := time.Now()
+			go func() {
+				w := bufio.NewWriterSize(in, 4<<10)
+				for i := range messages {
+					send(w, i)
+				}
+				_ = w.Flush()
+				_ = in.Close()
+			}()
+			for range messages {
+				next()
+			}
+			perSecond = messages / time.Since(begin).Seconds()
+			_ = cmd.Wait()
+			slices.Sort(times)
+			return perSecond, times[trips/2]
+		}
+		b.Run(behind, func(b *testing.B) {
+			var ratios, added []float64
+			var bare, with float64
+			for b.Loop() {
+				var before, after time.Duration
+				bare, before = measure(behind)
+				with, after = measure("tap")
+				ratios = append(ratios, with/bare)
+				added = append(added, float64(after-before)/float64(time.Millisecond))
+			}
+			slices.Sort(ratios)
+			slices.Sort(added)
+			b.ReportMetric(bare, "bare/s")
+			b.ReportMetric(with, "tapped/s")
+			b.ReportMetric(ratios[len(ratios)/2], "ratio")
+			b.ReportMetric(added[len(added)/2], "added-ms")
+		})
+	}
+}
