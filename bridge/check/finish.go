@@ -3,11 +3,17 @@ package check
 import (
 	"cmp"
 	"context"
+	"encoding/json"
+	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"elicitation-inspector/bridge/check/report"
 	"elicitation-inspector/bridge/lint"
+	"elicitation-inspector/bridge/rawjson"
+	"elicitation-inspector/bridge/wire"
+	"elicitation-inspector/bridge/wording"
 )
 
 // finish completes the report.
@@ -97,4 +103,138 @@ func tellOnce(results []report.Result) {
 			}
 		}
 	}
+}
+
+// note notes a problem of a call in a revision.
+func (p *progress) note(call int, problem report.Problem) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.problems[call] = append(p.problems[call], problem)
+}
+
+// honestly notes whether an honest run asked something, and if it failed.
+func (r *runner) honestly(call int, m *made, asks bool) {
+	r.mu.Lock()
+	r.asked[call] = r.asked[call] || asks
+	r.mu.Unlock()
+	if m.Unconnected == "" && m.Exit == nil && !slices.ContainsFunc(m.Calls, Made.failed) {
+		return
+	}
+	how := strings.TrimSuffix(r.Server.Redaction.Text(m.outcome()), ".")
+	if !strings.HasSuffix(how, "…") {
+		how += "."
+	}
+	p := report.Problem{
+		Kind: report.CallBroken, Revisions: []string{m.Revision}, Text: "It asked nothing, and did not succeed: " + how,
+		Do: "Give it arguments that it takes, with --args or in a plan, or leave it out with skip in a plan.",
+	}
+	switch {
+	case len(m.questions()) > 0:
+		p.Text = "It asked the client, but no person, and did not succeed: " + how
+		p.Do = "Declare what it asks for, with --sampling or --roots, or leave it out with skip in a plan."
+	case len(m.Calls) > 0 && m.Calls[0].TimedOut:
+		p.Do = "Give it more time with --timeout, or arguments with which it ends; or leave it out with skip in a plan."
+	}
+	if asks {
+		p.Kind, p.Text = report.HonestFailed, "It failed though its questions were answered honestly, so that nothing shows what a right answer does: "+how
+		p.Do = "Give answers that it takes, with --answers or in a plan."
+	}
+	r.note(call, p)
+}
+
+// summed joins the problems of a call that differ only in the revision.
+func summed(call report.Call, list []report.Problem) (out []report.Problem) {
+	for _, p := range list {
+		same := func(o report.Problem) bool { return o.Kind == p.Kind && o.Text == p.Text }
+		if i := slices.IndexFunc(out, same); i >= 0 {
+			out[i].Revisions = append(out[i].Revisions, p.Revisions...)
+			continue
+		}
+		p.Call = string(call.Kind) + " " + call.Key
+		out = append(out, p)
+	}
+	for _, p := range out {
+		slices.Sort(p.Revisions)
+		slices.Reverse(p.Revisions)
+	}
+	return out
+}
+
+// unasked returns the problems of a check in which nothing was tried, or in which a call
+// that the user named asked nothing.
+func (r *runner) unasked(tried bool) (list []report.Problem) {
+	untried := slices.Clone(r.report.Skipped)
+	for _, c := range r.report.Silent {
+		untried = append(untried, report.NotMade{Call: c, Why: "It asked nothing in any revision."})
+	}
+	var destructive []string
+	for i, c := range untried {
+		name := string(c.Kind) + " " + c.Key
+		if c.Destructive && i < len(r.report.Skipped) {
+			destructive = append(destructive, c.Key)
+		}
+		isNamed := func(w Wanted) bool { return w.Key == c.Key && (w.Kind == "" || w.Kind == c.Kind) }
+		if c.Why == skippedByPlan || !slices.ContainsFunc(r.Wanted, isNamed) ||
+			slices.ContainsFunc(r.report.Problems, func(p report.Problem) bool { return p.Call == name }) {
+			continue
+		}
+		list = append(list, report.Problem{
+			Kind: report.AskedNothing, Call: name, Text: "It was named, and not tried: " + c.Why,
+			Do: "Give it the arguments with which it asks, with --args or in a plan; or leave it out.",
+		})
+	}
+	if tried || len(r.calls) > 0 && len(list)+len(r.report.Problems) > 0 {
+		return list
+	}
+	p := report.Problem{Kind: report.NothingTried, Text: "Nothing was tried: no call of the server asked a question that a behaviour answers.", Do: "Name a tool that asks, with the arguments with which it does: inspector check TOOL --args JSON."}
+	if len(destructive) > 0 {
+		const shown = 20
+		most := min(len(destructive), shown)
+		p.Text = fmt.Sprintf("Nothing was tried: %s left out because of the annotation destructiveHint, which some libraries set where nothing is said.", wording.Plural(len(destructive), "tool"))
+		p.Do = "Point the check at a server that may be harmed, and allow them: --allow-destructive '*' would let in " + strings.Join(destructive[:most], ", ")
+		if more := len(destructive) - most; more > 0 {
+			p.Do += fmt.Sprintf(" and %d more", more)
+		}
+		p.Do += "."
+	}
+	return append(list, p)
+}
+
+// unspoken lists the revisions that the server announces or the user named, and in which
+// there was no session.
+func (r *runner) unspoken(revisions []string, met []greeted) (list []report.Problem) {
+	announced := slices.Clone(r.Revisions)
+	for _, m := range met {
+		announced = append(announced, m.announced...)
+	}
+	for i, revision := range revisions {
+		if m := met[i]; slices.Contains(announced, revision) && !slices.Contains(r.revisions, revision) {
+			why := fmt.Sprintf("the server speaks %s in its place", m.protocol)
+			if m.err != nil {
+				why = m.err.Error()
+			}
+			list = append(list, report.Problem{
+				Kind: report.NotSpoken, Revisions: []string{revision}, Text: fmt.Sprintf("Nothing was tried in %s: %s.", revision, why),
+				Do: "Mend the server, or have it announce only what it speaks; --protocol checks one revision alone.",
+			})
+		}
+	}
+	return list
+}
+
+// announcedIn returns the revisions that a server says it speaks, in the messages of a log.
+func announcedIn(log *wire.Log) (list []string) {
+	for seq := int64(1); seq <= log.Len(); seq++ {
+		f, err := log.Frame(seq)
+		if err != nil || f.Dir != wire.ServerToClient {
+			continue
+		}
+		list = append(list, rawjson.Text(rawjson.Member(f.Message.Result, "protocolVersion")))
+		for _, all := range []json.RawMessage{rawjson.Member(f.Message.Result, "supportedVersions"), rawjson.Member(rawjson.Member(f.Message.Error, "data"), "supported")} {
+			for _, v := range rawjson.Elements(all) {
+				list = append(list, rawjson.Text(v))
+			}
+		}
+	}
+	return list
 }
