@@ -210,7 +210,6 @@ func consentIn(f elicit.Field, yes bool) json.RawMessage {
 // nameWord matches a word of a name in camel case, snake case or with spaces.
 var nameWord = regexp.MustCompile(`\p{Lu}?\p{Ll}+|\p{Lu}+|\pN+`)
 
-// nameWords lists the words of a name.
 func nameWords(name string) []string { return nameWord.FindAllString(name, -1) }
 
 // another returns a valid value for the field that differs from was, or was if none is

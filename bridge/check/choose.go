@@ -71,7 +71,6 @@ func (o *Options) choose(offered []conversation.Item) (calls []chosen, skipped [
 	return calls, skipped, nil
 }
 
-// find finds the wanted item among the offered ones.
 func find(items []conversation.Item, w Wanted) (conversation.Item, error) {
 	var names []string
 	for _, kind := range []conversation.Kind{conversation.Tool, conversation.Prompt, conversation.Resource, conversation.Template} {

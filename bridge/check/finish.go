@@ -16,7 +16,6 @@ import (
 	"elicitation-inspector/bridge/wording"
 )
 
-// finish completes the report.
 func (r *runner) finish(ctx context.Context) {
 	out := &r.report
 	out.Took = time.Since(r.began).Round(time.Millisecond)
@@ -105,7 +104,6 @@ func tellOnce(results []report.Result) {
 	}
 }
 
-// note notes a problem of a call in a revision.
 func (p *progress) note(call int, problem report.Problem) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -75,7 +75,6 @@ func (r *runner) prepare(ctx context.Context, c *chosen, base report.Trial) *gro
 	return &group{c: c, base: base, ref: ref, trials: trials, limit: limit}
 }
 
-// tryAll makes the trials of a call in a revision.
 func (r *runner) tryAll(ctx context.Context, g *group) {
 	r.expect(g.trials, g.limit)
 	g.tried = make([]*assessed, len(g.trials))

@@ -162,7 +162,6 @@ func (m Made) began() int64 {
 	return m.Rounds[0].Request
 }
 
-// responded reports whether the server sent a result or an error.
 func (m Made) responded() bool { return m.Call != nil && (m.Result != nil || m.Error != nil) }
 
 // succeeded reports whether the server sent a result without isError.
@@ -187,7 +186,6 @@ func (j *judgement) sharedByHonest(calls []Made, seen func(Made) bool) bool {
 	return j.Behaviour != behaviourAccept && slices.ContainsFunc(calls, seen)
 }
 
-// answered judges whether a call got its response.
 func (j *judgement) answered(m Made) {
 	if m.Call == nil || m.responded() || j.Exit != nil {
 		return
@@ -346,12 +344,10 @@ func (m Made) failure() string {
 	return wording.Shorten(strings.Join(textsIn(raw), " "), 200)
 }
 
-// declaresLess reports whether the client declares less than in honest calls.
 func (j *judgement) declaresLess() bool {
 	return slices.Contains([]string{behaviourNone, behaviourForm, behaviourURL}, j.Behaviour)
 }
 
-// declines reports whether the behaviour declines a question.
 func (j *judgement) declines() bool {
 	return slices.Contains([]string{behaviourDecline, behaviourDeclineAlways, "decline-with-content"}, j.Behaviour)
 }

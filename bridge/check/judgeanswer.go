@@ -62,7 +62,6 @@ func isContentFault(name string) bool {
 	return err == nil && f.Group == fault.Content && name != "extra-field" && name != "given-content"
 }
 
-// askedAgain reports whether the server asked more questions than in honest calls.
 func (j *judgement) askedAgain() bool {
 	return !slices.ContainsFunc(j.Honest, func(m Made) bool { return m.Call != nil && len(m.Questions) >= len(j.Calls[0].Questions) })
 }
@@ -91,7 +90,6 @@ func against(calls []Made, result json.RawMessage, blank []string, changes func(
 	return most
 }
 
-// sameAnswers reports whether two calls have the same content in their answers.
 func sameAnswers(a, b Made) bool {
 	return slices.EqualFunc(a.Questions, b.Questions, func(p, q *conversation.Question) bool {
 		one, other := contentOf(p), contentOf(q)
@@ -152,7 +150,6 @@ func (j *judgement) usesContent(m Made, deed *conversation.Question, frames []in
 // absent lists the faults that omit the content of an answer.
 var absent = []string{"no-content", "null-content"}
 
-// requiredOf lists the fields that a question's schema requires.
 func requiredOf(q *conversation.Question) (required []string) {
 	if request, err := elicit.Parse(q.Params); err == nil {
 		for _, f := range request.Fields {
@@ -265,7 +262,6 @@ func (j *judgement) invented(m Made, deed *conversation.Question) string {
 	return ""
 }
 
-// stateTexts lists a requestState and the values inside it.
 func stateTexts(state json.RawMessage) []string {
 	list := []string{rawjson.Text(state)}
 	for _, value := range fault.StateValues(state) {
@@ -307,7 +303,6 @@ func (j *judgement) carried(h Made, deed *conversation.Question) (list []json.Ra
 	return list
 }
 
-// textsIn lists the texts and numbers in a JSON value.
 func textsIn(raw json.RawMessage) (list []string) {
 	switch rawjson.KindOf(raw) {
 	case rawjson.Object:

@@ -256,7 +256,6 @@ func (c *consent) is(j *judgement, behaviours []string, standings ...standing) b
 	})
 }
 
-// compare judges a trial by its result.
 func (c *consent) compare(j *judgement) {
 	m, q := j.Calls[0], j.lacks.about
 	sent := contentOf(q)

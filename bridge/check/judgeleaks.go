@@ -11,7 +11,6 @@ import (
 	"elicitation-inspector/bridge/wording"
 )
 
-// leak matches any of leaks.
 var leak = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(strings.Join(leaks, "|")) })
 
 // leaks lists patterns of texts that only a language runtime or a stack trace prints, and

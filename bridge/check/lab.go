@@ -154,7 +154,6 @@ func (c *Live) told(r report.Result) {
 	c.Results[i] = r
 }
 
-// change changes the latest check, and calls changed.
 func (l *Lab) change(f func(*Live)) {
 	l.mu.Lock()
 	f(l.latest)
@@ -239,7 +238,6 @@ func newFolder() (string, error) {
 	return os.MkdirTemp("", fmt.Sprintf("%s%d-", prefix, os.Getpid()))
 }
 
-// gone reports whether a process has ended.
 func gone(pid int) bool {
 	p, err := os.FindProcess(pid)
 	if err != nil {

@@ -102,7 +102,6 @@ type outcomes struct {
 	over  int64
 }
 
-// converse connects and makes the calls of a trial.
 func (m *made) converse(ctx context.Context, place *slot, c *chosen, t *trial, limit time.Duration) (out outcomes) {
 	out.limit = limit
 	defer func() { out.over = m.session.Log().Len() }()
@@ -254,7 +253,6 @@ func (m *made) goOn(ctx context.Context, since time.Time, out *outcomes) bool {
 	return again.Result == nil && again.Error == nil
 }
 
-// read reads the observation from the log.
 func (m *made) read(c *chosen, out outcomes) error {
 	ctx := context.Background()
 	m.Log = m.session.Log()
@@ -341,7 +339,6 @@ func (m *made) exits(over int64) {
 	}
 }
 
-// nameOf returns the name of a trial for progress displays.
 func (r *runner) nameOf(c *chosen, t *trial) string {
 	parts := []string{c.Key, t.Behaviour}
 	if t.Field != "" {
@@ -350,7 +347,6 @@ func (r *runner) nameOf(c *chosen, t *trial) string {
 	return strings.Join(append(parts, t.Revision), ", ")
 }
 
-// transcriptName returns the file name of a trial's transcript.
 func transcriptName(c *chosen, t *trial) string {
 	parts := []string{string(c.Kind), c.Key, t.Behaviour}
 	if t.Question > 0 {

@@ -22,7 +22,6 @@ import (
 // per trial.
 const questionsMost = 5
 
-// trial is a Trial with the settings for running it.
 type trial struct {
 	report.Trial
 	run      int                              // counts repeated trials, from 1; 0 for a trial that runs once
@@ -106,7 +105,6 @@ func lastStateful(list []asked) int {
 	return -1
 }
 
-// stateful reports whether the question came with a requestState.
 func (a asked) stateful() bool { return a.facts.State != nil }
 
 // messageShown is the number of characters of a message in the rule that matches it.

@@ -41,7 +41,6 @@ func newProgress() *progress {
 	return &progress{began: time.Now(), under: map[*trial]time.Time{}, kinds: map[string]*kind{}, asked: map[int]bool{}, problems: map[int][]report.Problem{}}
 }
 
-// expect adds planned trials.
 func (p *progress) expect(trials []*trial, limit time.Duration) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -77,7 +76,6 @@ func (p *progress) end(t *trial) {
 	k.took += took
 }
 
-// add adds the result of a trial.
 func (p *progress) add(result report.Result) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -124,7 +122,6 @@ func (p *progress) look() Progress {
 	return out
 }
 
-// progressEvery is the interval between two reports of the progress.
 const progressEvery = 250 * time.Millisecond
 
 // tell reports the progress at intervals until stop is called, and then a last time.

@@ -92,7 +92,6 @@ func (one *assessed) needsWhole() bool {
 	})
 }
 
-// outcome describes the end of the trial's calls.
 func (m *made) outcome() string {
 	if len(m.Calls) == 0 {
 		return wording.Shorten("no session: "+m.Unconnected, 200)
@@ -165,7 +164,6 @@ func (one *assessed) keep(hide *redact.Redaction, m *made) {
 	}
 }
 
-// quote returns a frame as reports show it.
 func quote(f wire.Frame) report.Frame {
 	text := string(f.Raw)
 	if cut := wording.Shorten(text, textMost); cut != text {

@@ -58,7 +58,6 @@ type Options struct {
 	Progress func(Progress)
 }
 
-// runner runs one check.
 type runner struct {
 	*Options
 	*progress
@@ -177,7 +176,6 @@ func Without(o Options) *report.Report {
 	return &r
 }
 
-// tries reports whether the options include a behaviour.
 func (r *runner) tries(behaviour string) bool {
 	return len(r.Behaviours) == 0 || slices.Contains(r.Behaviours, behaviour)
 }
@@ -262,7 +260,6 @@ func (r *runner) meet(ctx context.Context, revision string) (m greeted) {
 // lintedMost is the number of offered items up to which every honest call reads the lists.
 const lintedMost = 200
 
-// config returns the configuration of a trial's session.
 func (r *runner) config(t *trial) headless.Config {
 	c := r.Server
 	c.Settings.Protocol, c.Settings.Choice, c.Settings.Elicitation = t.Revision, conversation.ChoiceExplicit, t.declared
@@ -331,7 +328,6 @@ func (p *slot) during(f func()) {
 	p.works = waits.Stop()
 }
 
-// leave frees the place.
 func (p *slot) leave() {
 	if p.works {
 		<-p.work

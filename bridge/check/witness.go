@@ -35,7 +35,6 @@ type watcher struct {
 	volatile []*regexp.Regexp // of lines that differ though nothing happens; they capture what differs
 }
 
-// sight is one look.
 type sight struct {
 	done  chan struct{} // closed when the look is over
 	lines []string
@@ -83,7 +82,6 @@ func (w *watcher) look(ctx context.Context) ([]string, error) {
 	return lines, nil
 }
 
-// take looks at the witness.
 func (w *watcher) take(ctx context.Context) ([]string, error) {
 	ctx, done := context.WithTimeout(ctx, honestLimit)
 	defer done()
@@ -257,7 +255,6 @@ func amount(before, after []string) (list []float64) {
 	return list
 }
 
-// isTwice reports whether a change is twice as large as another.
 func isTwice(one, two []float64) bool {
 	return len(one) > 0 && slices.EqualFunc(one, two, func(x, y float64) bool { return y == 2*x })
 }

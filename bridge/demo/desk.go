@@ -234,7 +234,6 @@ func (d *desk) decide(w http.ResponseWriter, r *http.Request) {
 	http.Redirect(w, r, signInPath+c.id, http.StatusSeeOther)
 }
 
-// page is the data of a sign-in page.
 type page struct {
 	Title, Text string
 	Ask         bool // the person has not chosen yet

@@ -138,7 +138,6 @@ func (v *visit) may(q question) error {
 	return problem("%s has to ask you something, and this client has not declared that it can: %s", v.name, missing)
 }
 
-// answer is the answer to a question.
 type answer struct {
 	Action  string          `json:"action,omitempty"`
 	Content json.RawMessage `json:"content,omitempty"`
@@ -281,7 +280,6 @@ func (q question) gathered(content json.RawMessage) json.RawMessage {
 	return json.RawMessage("{" + strings.Join(members, ",") + "}")
 }
 
-// choice is one of the choices of a multiple-choice property.
 type choice struct{ Const, Title string }
 
 func choicesOf(property json.RawMessage) (list []choice) {

@@ -104,7 +104,6 @@ func (d Document) Write(ctx context.Context, w io.Writer, f Format) error {
 	return fmt.Errorf("unknown format %q", f)
 }
 
-// export is a document while it is written.
 type export struct {
 	Document
 	ctx context.Context

@@ -13,7 +13,6 @@ import (
 	"elicitation-inspector/bridge/wording"
 )
 
-// question is a question in a report.
 type question struct {
 	*conversation.Question
 	Position   int   // position within its call, from 1

@@ -95,7 +95,6 @@ func (r *report) survey() error {
 	return nil
 }
 
-// reportCall is a call in a report.
 type reportCall struct {
 	*conversation.Call
 	Questions []question
@@ -157,7 +156,6 @@ func (c *reportCall) Seen() string {
 	return fmt.Sprintf("frames %d to %d", first, last)
 }
 
-// reportFrame is a frame in a report.
 type reportFrame struct {
 	wire.Frame
 	Findings  []lint.Found
@@ -320,7 +318,6 @@ func (r *remarks) Found() string {
 	return out
 }
 
-// mark is a person's mark of a frame.
 type mark struct {
 	Seq    int64  `json:"-"`
 	Pinned bool   `json:"pinned,omitempty"`

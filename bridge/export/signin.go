@@ -46,7 +46,6 @@ func DrawSignIn(server string, frames []*wire.Frame, width int) *Ladder {
 	return l
 }
 
-// signIn is a sign-in of the document.
 type signIn struct {
 	Server   string
 	From, To int64 // its first and its last frame

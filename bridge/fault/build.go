@@ -16,7 +16,6 @@ import (
 	"elicitation-inspector/bridge/rawjson"
 )
 
-// builder builds one plan.
 type builder struct {
 	*Facts
 	Params

@@ -228,7 +228,6 @@ type session struct {
 	open  []openCall        // tools/call requests without a response
 }
 
-// sessionsMost bounds how many sessions a log tells apart.
 const sessionsMost = 1 << 16
 
 func (l *Log) session(id string) *session {

@@ -54,7 +54,6 @@ func appendLine(dst []byte, f *Frame) (line []byte, body int) {
 	return append(dst, "}\n"...), body
 }
 
-// holdsJSON reports whether the frame's bytes are kept as JSON.
 func holdsJSON(f *Frame) bool {
 	switch {
 	case f.Truncated || f.Dir == Stderr:

@@ -72,7 +72,6 @@ type Log struct {
 	huge chan struct{}
 }
 
-// store holds the lines of a log.
 type store interface {
 	// read returns the n bytes at off, which hold one line or several
 	// neighbouring lines. They may be shared and must not be changed; they are

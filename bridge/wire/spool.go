@@ -145,7 +145,6 @@ func (s *spool) unqueue() {
 	s.blocks = s.blocks[1:]
 }
 
-// write is the goroutine that writes sealed blocks.
 func (s *spool) write() {
 	defer close(s.done)
 	s.mu.Lock()

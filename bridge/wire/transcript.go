@@ -169,7 +169,6 @@ func BeginsTranscript(r io.Reader) (bool, error) {
 // lineBegin is the beginning of each line that a Recorder writes.
 const lineBegin = `{"v":1,"session_id":`
 
-// lineReader splits a file into lines.
 type lineReader struct {
 	file   io.ReaderAt
 	in     *bufio.Reader // over the file

@@ -12,7 +12,6 @@ import (
 	"elicitation-inspector/bridge/wording"
 )
 
-// answersOptions are the flags of the answers command.
 type answersOptions struct {
 	output   string
 	call     int

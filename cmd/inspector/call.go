@@ -119,7 +119,6 @@ func (o *headlessOptions) converse(cmd *cobra.Command, n *narrator, ask asker, n
 	return err
 }
 
-// callOptions are the flags of the call command.
 type callOptions struct {
 	headlessOptions
 	prompt, resource string
@@ -398,7 +397,6 @@ func unsent(out headless.Outcome) string {
 	return conversation.UnsentBefore + wording.EscapeLine(out.Unsent) + conversation.UnsentAfter + " With --protocol " + mcp.Revision20251125 + " it can."
 }
 
-// idle says that a rule of a file was of no use.
 func idle(file string, r *script.Rule) string {
 	if file == "-" {
 		file = "standard input"

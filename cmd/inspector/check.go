@@ -22,7 +22,6 @@ import (
 	"elicitation-inspector/bridge/written"
 )
 
-// checkOptions are the flags of the check command.
 type checkOptions struct {
 	headlessOptions
 	args        string

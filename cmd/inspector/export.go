@@ -18,7 +18,6 @@ import (
 	"elicitation-inspector/bridge/wire/query"
 )
 
-// exportOptions are the flags of the export command.
 type exportOptions struct {
 	format string
 	output string

@@ -17,14 +17,12 @@ import (
 	"elicitation-inspector/bridge/wording"
 )
 
-// lintOptions are the flags of the lint command.
 type lintOptions struct {
 	format string
 	failOn string
 	redact redactOptions
 }
 
-// lintFormats maps the output formats to their writers.
 var lintFormats = map[string]func(io.Writer, []lintFinding) error{
 	"text": writeLintText, "json": writeIndented[[]lintFinding], "sarif": writeSARIF,
 }
@@ -186,7 +184,6 @@ func writeIndented[T any](w io.Writer, v T) error {
 	return enc.Encode(v)
 }
 
-// sarifLevels maps severities to SARIF levels.
 var sarifLevels = map[lint.Severity]string{lint.Violation: "error", lint.Should: "warning", lint.Advice: "note"}
 
 // writeSARIF writes findings in the Static Analysis Results Interchange Format

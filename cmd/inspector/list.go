@@ -16,7 +16,6 @@ import (
 	"elicitation-inspector/bridge/wording"
 )
 
-// listOptions are the flags of the list command.
 type listOptions struct {
 	headlessOptions
 	format string
@@ -46,7 +45,6 @@ not be read.`,
 	return cmd
 }
 
-// offered is one item of the server in the output.
 type offered struct {
 	Kind        conversation.Kind `json:"kind"`
 	Name        string            `json:"name"`

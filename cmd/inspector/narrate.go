@@ -39,7 +39,6 @@ func (n *narrator) hold() {
 	n.held = true
 }
 
-// release prints the lines that hold kept back.
 func (n *narrator) release() {
 	n.mu.Lock()
 	lines := n.waiting

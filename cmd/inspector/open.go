@@ -13,7 +13,6 @@ import (
 	"elicitation-inspector/web"
 )
 
-// openOptions are the flags of the open command.
 type openOptions struct {
 	page    pageOptions
 	play    bool

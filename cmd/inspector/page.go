@@ -27,7 +27,6 @@ import (
 	"elicitation-inspector/web/guard"
 )
 
-// pageOptions are the flags of the commands that show a page.
 type pageOptions struct {
 	listen string
 	noOpen bool

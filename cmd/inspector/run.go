@@ -26,7 +26,6 @@ import (
 	"elicitation-inspector/bridge/written"
 )
 
-// runOptions are the flags of the run command.
 type runOptions struct {
 	headlessOptions
 	format    string
@@ -94,7 +93,6 @@ func (s *suite) name() string {
 	return s.File + " (" + s.Protocol + ")"
 }
 
-// tested is the outcome of one call.
 type tested struct {
 	Name    string  `json:"name"`
 	Exit    int     `json:"exit"`
@@ -326,7 +324,6 @@ func (o *runOptions) config(cmd *cobra.Command, s *suite) (c headless.Config, cl
 	return c, closing, nil
 }
 
-// reports maps the output formats of run to their writers.
 var reports = map[string]func(io.Writer, []*suite) error{
 	"text": reportText, "tap": reportTAP, "junit": reportJUnit, "json": reportJSON,
 }

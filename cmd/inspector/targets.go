@@ -132,7 +132,6 @@ func (o *options) enabled(specs []transport.Spec, logger *slog.Logger) ([]transp
 	return out, nil
 }
 
-// signInOptions are the flags about servers behind OAuth.
 type signInOptions struct {
 	clientID, issuer, secretFile, keyFile, metadataURL string
 	scopes                                             string

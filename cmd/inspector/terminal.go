@@ -20,7 +20,6 @@ import (
 	"elicitation-inspector/bridge/wording"
 )
 
-// terminal asks questions on a terminal.
 type terminal struct {
 	in         *os.File
 	out        *os.File
@@ -31,7 +30,6 @@ type terminal struct {
 // asker asks a person a question, until ctx ends.
 type asker func(ctx context.Context, q bridge.Question) (live.Answer, error)
 
-// newTerminal returns the terminal on standard input and standard error.
 func newTerminal(n *narrator) *terminal {
 	return &terminal{in: os.Stdin, out: os.Stderr, narrator: n, accessible: os.Getenv("ACCESSIBLE") != "" || os.Getenv("TERM") == "dumb"}
 }
@@ -135,7 +133,6 @@ func (t *terminal) fill(ctx context.Context, q *bridge.Question) (live.Answer, e
 	return answer, nil
 }
 
-// review returns the content to send and its problems.
 func review(request *elicit.Request, in elicit.Inputs) string {
 	content, problems, err := elicit.CheckInputs(request.Schema, request.Fields, in)
 	lines := []string{string(content)}
@@ -211,7 +208,6 @@ func field(request *elicit.Request, in elicit.Inputs, i int) huh.Field {
 	})
 }
 
-// leftOut is the choice to omit a field.
 const leftOut = -1
 
 // picker returns the control of a field with a single choice, which may be omitted unless

@@ -239,7 +239,6 @@ func gist(value []byte) (text string, whole bool) {
 	return b.String(), true
 }
 
-// piece is a part of a text.
 type piece struct {
 	text             string
 	next, size, step int64 // offset of the next piece, size of the whole, and size of pieces

@@ -90,7 +90,6 @@ type defect struct {
 	finding *Finding
 }
 
-// defects yields the fails and warnings of a report.
 func defects(r *Report, linted map[string]bool) func(yield func(findingKey, defect) bool) {
 	return func(yield func(findingKey, defect) bool) {
 		for i := range r.Results {

@@ -42,7 +42,6 @@ var pageTemplate = sync.OnceValue(func() *template.Template {
 // evidenceMost is the largest total size in bytes of the frames in a page.
 const evidenceMost = 8 << 20
 
-// page is the data of the HTML report.
 type page struct {
 	*View
 	room int // remaining bytes for frames
@@ -57,7 +56,6 @@ func writeHTML(w io.Writer, r *Report) error {
 func (*page) Style() template.CSS { return template.CSS(export.PageStyle + pageStyle) }
 func (*page) Policy() string      { return export.Policy(export.PageStyle+pageStyle, "") }
 
-// meanings describes the verdicts.
 var meanings = map[Verdict]string{
 	Fail: "a MUST is broken, or the server ended or hung", Warn: "a SHOULD is broken",
 	Inconclusive: "no frame can show it", Pass: "nothing is wrong",

@@ -55,7 +55,6 @@ func writeJUnit(w io.Writer, r *Report) error {
 	return WriteSuites(w, suites)
 }
 
-// unjudged returns the suite of what was not judged.
 func unjudged(r *Report) Suite {
 	s := Suite{Name: "not judged", Time: Seconds(0)}
 	add := func(name string, failure *Failure, skipped string) {

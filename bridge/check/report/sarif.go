@@ -83,7 +83,6 @@ func physical(r *Report, transcript string) *sarif.PhysicalLocation {
 	return sarif.NewPhysicalLocation().WithArtifactLocation(sarif.NewSimpleArtifactLocation(path.String())).WithRegion(sarif.NewRegion().WithStartLine(1))
 }
 
-// describedRules describes what breaks each rule, by ID.
 func describedRules() map[string]string {
 	breaks := map[string]string{}
 	for _, rule := range lint.Rules() {

@@ -145,7 +145,6 @@ func page(h http.HandlerFunc) http.Handler {
 	})
 }
 
-// consentPage is the data of a page.
 type consentPage struct {
 	Title, Text string
 	Request     *shownRequest // nil when there is nothing to decide

@@ -23,7 +23,6 @@ const (
 	tokenLife = time.Minute // short, so that a client's refresh can be watched
 )
 
-// failure is an error of an OAuth endpoint.
 type failure struct {
 	Code        string `json:"error"`
 	Description string `json:"error_description"`
@@ -70,7 +69,6 @@ type issue struct {
 	refresh  string // the refresh token; "" for none
 }
 
-// serveToken issues tokens for codes, refresh tokens and client credentials.
 func (r *realm) serveToken(w http.ResponseWriter, req *http.Request) {
 	req.Body = http.MaxBytesReader(w, req.Body, maxBody)
 	if err := req.ParseForm(); err != nil {

@@ -15,7 +15,6 @@ import (
 	"elicitation-inspector/bridge/wire"
 )
 
-// sweep redacts one frame.
 type sweep struct {
 	r      *Redaction
 	server string          // the name of the frame's server
