@@ -80,22 +80,15 @@ func (h honest) file(rules ...rule) string {
 // object writes a JSON object from alternating names and values. It omits members whose
 // value is nil.
 func object(members ...any) json.RawMessage {
-	out := []byte{'{'}
+	var out rawjson.ObjectWriter
 	for i := 0; i < len(members); i += 2 {
 		value, ok := members[i+1].(json.RawMessage)
 		if !ok {
 			value, _ = rawjson.Encode(members[i+1]) // a text or a number
 		}
-		if value == nil {
-			continue
-		}
-		if len(out) > 1 {
-			out = append(out, ',')
-		}
-		out = append(rawjson.AppendQuoted(out, members[i].(string)), ':')
-		out = append(out, value...)
+		out.Add(members[i].(string), value)
 	}
-	return append(out, '}')
+	return out.JSON()
 }
 
 // distinct returns valid content that differs from base in every field that has another
@@ -252,8 +245,7 @@ func others(f elicit.Field, n int) (list []json.RawMessage) {
 		}
 	case elicit.MultiChoice:
 		for i := range f.Choices {
-			list = append(list, rawjson.AppendQuoted([]byte{'['}, f.Choices[(n+i)%len(f.Choices)].Value))
-			list[len(list)-1] = append(list[len(list)-1], ']')
+			list = append(list, fmt.Appendf(nil, "[%s]", rawjson.Quoted(f.Choices[(n+i)%len(f.Choices)].Value)))
 		}
 	}
 	return list

@@ -15,36 +15,13 @@ import (
 	"elicitation-inspector/bridge/wording"
 )
 
-// object is a JSON object under construction; nil is an empty one.
-type object []byte
-
-// add adds a member; nil adds nothing.
-func (o *object) add(name string, value json.RawMessage) {
-	switch {
-	case value == nil:
-		return
-	case *o == nil:
-		*o = append(*o, '{')
-	default:
-		*o = append(*o, ',')
-	}
-	*o = append(append(rawjson.AppendQuoted(*o, name), ':'), value...)
-}
-
-func (o object) end() json.RawMessage {
-	if o == nil {
-		return json.RawMessage("{}")
-	}
-	return json.RawMessage(append(o, '}'))
-}
-
 // Content builds the answer's JSON object from inputs: one member per field that has a
 // value, in the schema's order, then the extra members. It is compact, and numbers keep
 // the digits that were entered. The problems are inputs without a value: a required
 // field left empty, text in a number's control (which is sent as text), or invalid JSON
 // (which is left out). [Check] tests the values against the schema.
 func Content(fields []Field, in Inputs) (json.RawMessage, []Problem) {
-	var out object
+	var out rawjson.ObjectWriter
 	var problems []Problem
 	sent := make(map[string]bool)
 	for i, f := range fields {
@@ -58,20 +35,20 @@ func Content(fields []Field, in Inputs) (json.RawMessage, []Problem) {
 			problems = append(problems, *problem)
 		}
 		if value != nil {
-			out.add(f.Name, rawjson.AppendCompact(nil, value))
+			out.Add(f.Name, rawjson.AppendCompact(nil, value))
 			sent[f.Name] = true
 		}
 	}
 	if len(in.Extra) > 0 && checkObject("", in.Extra) != nil {
 		problems = append(problems, Problem{Field: -1, Text: "The further members are not a JSON object."})
-		return out.end(), problems
+		return out.JSON(), problems
 	}
 	for name, value := range rawjson.Members(in.Extra) {
 		if !sent[name] {
-			out.add(name, rawjson.AppendCompact(nil, value))
+			out.Add(name, rawjson.AppendCompact(nil, value))
 		}
 	}
-	return out.end(), problems
+	return out.JSON(), problems
 }
 
 // value returns the JSON of one field's input, nil if the field is left out.
@@ -106,14 +83,11 @@ func (f Field) value(in Input) (json.RawMessage, *Problem) {
 		}
 	case MultiChoice:
 		if len(picks) > 0 || in.Empty {
-			list := []byte{'['}
-			for i, p := range picks {
-				if i > 0 {
-					list = append(list, ',')
-				}
-				list = rawjson.AppendQuoted(list, f.Choices[p].Value)
+			var list rawjson.ArrayWriter
+			for _, p := range picks {
+				list.Add(rawjson.Quoted(f.Choices[p].Value))
 			}
-			return append(list, ']'), nil
+			return list.JSON(), nil
 		}
 	case JSON:
 	}
@@ -137,7 +111,7 @@ func InputsOf(fields []Field, content json.RawMessage) (Inputs, error) {
 	}
 	index := indexOf(fields)
 	seen := make(map[string]bool)
-	var extra object
+	var extra rawjson.ObjectWriter
 	for name, value := range rawjson.Members(content) {
 		if seen[name] {
 			return in, fmt.Errorf("the content has %s twice, and a form can only give it once", wording.Quoted(name))
@@ -146,11 +120,11 @@ func InputsOf(fields []Field, content json.RawMessage) (Inputs, error) {
 		if i, ok := index[name]; ok {
 			in.Fields[i] = fields[i].input(value)
 		} else {
-			extra.add(name, rawjson.AppendCompact(nil, value))
+			extra.Add(name, rawjson.AppendCompact(nil, value))
 		}
 	}
 	if extra != nil {
-		in.Extra = extra.end()
+		in.Extra = extra.JSON()
 	}
 	return in, nil
 }

@@ -15,16 +15,16 @@ import (
 // Valid returns content that a form's schema accepts, if it can find any: the fields'
 // defaults, else made-up values. It omits optional fields without an acceptable value.
 func Valid(fields []Field) json.RawMessage {
-	var content object
+	var content rawjson.ObjectWriter
 	for _, f := range fields {
 		candidates := examples(f)
 		value := f.firstOf(candidates)
 		if value == nil && f.Required {
 			value = candidates[0]
 		}
-		content.add(f.Name, value)
+		content.Add(f.Name, value)
 	}
-	return content.end()
+	return content.JSON()
 }
 
 // Arguments makes up arguments that are valid by an input schema. It takes the default of
@@ -36,7 +36,7 @@ func Arguments(schema json.RawMessage) (json.RawMessage, error) {
 	if err != nil {
 		return nil, err
 	}
-	var object object
+	var object rawjson.ObjectWriter
 	for _, f := range fields {
 		if !f.Required && f.Default == nil {
 			continue
@@ -55,12 +55,12 @@ func Arguments(schema json.RawMessage) (json.RawMessage, error) {
 		if value == nil {
 			return nil, fmt.Errorf("no value could be made up for its argument %q", f.Name)
 		}
-		object.add(f.Name, rawjson.AppendCompact(nil, value))
+		object.Add(f.Name, rawjson.AppendCompact(nil, value))
 	}
 	if object == nil {
 		return nil, nil
 	}
-	arguments := object.end()
+	arguments := object.JSON()
 	problems, err := Check(schema, arguments)
 	switch {
 	case err != nil:
@@ -234,12 +234,9 @@ func Decimal(r *big.Rat) json.RawMessage {
 
 // SomeChoices returns an array of n choices, which repeat if the field has fewer.
 func SomeChoices(f Field, n int) json.RawMessage {
-	list := []byte{'['}
+	var list rawjson.ArrayWriter
 	for i := range min(n, 100_000) {
-		if i > 0 {
-			list = append(list, ',')
-		}
-		list = append(list, rawjson.Quoted(f.Choices[i%len(f.Choices)].Value)...)
+		list.Add(rawjson.Quoted(f.Choices[i%len(f.Choices)].Value))
 	}
-	return append(list, ']')
+	return list.JSON()
 }

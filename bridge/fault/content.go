@@ -202,24 +202,16 @@ func tooMany(f elicit.Field) json.RawMessage {
 
 // withMember returns an object with the given value for a member; nil removes the member.
 func withMember(object json.RawMessage, name string, value json.RawMessage) json.RawMessage {
-	out, found := []byte{'{'}, false
-	add := func(name string, value json.RawMessage) {
-		if value == nil {
-			return
-		}
-		if len(out) > 1 {
-			out = append(out, ',')
-		}
-		out = append(append(rawjson.AppendQuoted(out, name), ':'), value...)
-	}
+	var out rawjson.ObjectWriter
+	found := false
 	for is, was := range rawjson.Members(object) {
 		if is == name {
 			was, found = value, true
 		}
-		add(is, was)
+		out.Add(is, was)
 	}
 	if !found {
-		add(name, value)
+		out.Add(name, value)
 	}
-	return append(out, '}')
+	return out.JSON()
 }

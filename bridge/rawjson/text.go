@@ -111,6 +111,45 @@ func Encode(v any) (json.RawMessage, error) {
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
 }
 
+// ObjectWriter is a JSON object under construction; nil is an empty one.
+type ObjectWriter []byte
+
+// Add adds a member; a nil value adds nothing.
+func (o *ObjectWriter) Add(name string, value json.RawMessage) {
+	if value != nil {
+		*o = append(append(AppendQuoted(begun(*o, '{'), name), ':'), value...)
+	}
+}
+
+// JSON returns the object.
+func (o ObjectWriter) JSON() json.RawMessage {
+	if o == nil {
+		return json.RawMessage("{}")
+	}
+	return json.RawMessage(append(o, '}'))
+}
+
+// ArrayWriter is a JSON array under construction; nil is an empty one.
+type ArrayWriter []byte
+
+// Add adds an element.
+func (a *ArrayWriter) Add(value json.RawMessage) { *a = append(begun(*a, '['), value...) }
+
+// JSON returns the array.
+func (a ArrayWriter) JSON() json.RawMessage {
+	if a == nil {
+		return json.RawMessage("[]")
+	}
+	return json.RawMessage(append(a, ']'))
+}
+
+func begun(text []byte, bracket byte) []byte {
+	if text == nil {
+		return []byte{bracket}
+	}
+	return append(text, ',')
+}
+
 // Quoted returns s as a JSON string; see [AppendQuoted].
 func Quoted(s string) json.RawMessage { return AppendQuoted(nil, s) }
 

@@ -143,15 +143,11 @@ func (a *Answer) filled(request *elicit.Request) (json.RawMessage, error) {
 	if a.rest != "" {
 		order = a.complete(request, given, order)
 	}
-	out := []byte("{")
-	for i, name := range order {
-		if i > 0 {
-			out = append(out, ',')
-		}
-		out = append(rawjson.AppendQuoted(out, name), ':')
-		out = append(out, given[name]...)
+	var out rawjson.ObjectWriter
+	for _, name := range order {
+		out.Add(name, given[name])
 	}
-	return append(out, '}'), nil
+	return out.JSON(), nil
 }
 
 // complete adds to given the form's values for other fields, as rest says. It returns
@@ -200,18 +196,15 @@ func (a *Answer) value(n *written.Node, field *elicit.Field) (json.RawMessage, e
 	case name == fromDefault:
 		return rawjson.Compact(field.Default)
 	case n.Kind == rawjson.Array:
-		out := []byte{'['}
-		for i, element := range n.Values {
+		var out rawjson.ArrayWriter
+		for _, element := range n.Values {
 			value, err := a.value(element, field)
 			if err != nil {
 				return nil, err
 			}
-			if i > 0 {
-				out = append(out, ',')
-			}
-			out = append(out, value...)
+			out.Add(value)
 		}
-		return append(out, ']'), nil
+		return out.JSON(), nil
 	}
 	return n.JSON(), nil
 }

@@ -307,20 +307,18 @@ func (w Writing) answer(y *yamlText, indent int, q *conversation.Question) {
 // filledIn returns an accepted content with environment variables, which it lists, in
 // place of values that the transcript leaves out. What is left out further inside stays,
 // and is a mistake in the file that is written.
-func filledIn(content json.RawMessage) (filled json.RawMessage, variables []string) {
-	filled = []byte("{")
+func filledIn(content json.RawMessage) (json.RawMessage, []string) {
+	var filled rawjson.ObjectWriter
+	var variables []string
 	for name, value := range rawjson.Members(content) {
-		if len(filled) > 1 {
-			filled = append(filled, ',')
-		}
 		if rawjson.KindOf(value) == rawjson.String && strings.Contains(rawjson.Text(value), redact.Placeholder) {
 			variable := variableOf(name)
 			variables = append(variables, variable)
 			value = fmt.Appendf(nil, `{%q:%q}`, fromEnv, variable)
 		}
-		filled = append(append(rawjson.AppendQuoted(filled, name), ':'), value...)
+		filled.Add(name, value)
 	}
-	return append(filled, '}'), variables
+	return filled.JSON(), variables
 }
 
 // turnedDown reports whether a request other than an elicitation was answered with an
@@ -350,18 +348,15 @@ func (w Writing) expect(y *yamlText, indent int, c *conversation.Call) {
 	switch {
 	case c.Number == 0, kind != "" && kind != "complete": // an incomplete result is not the call's outcome
 	case c.Result != nil:
-		var kept []byte
+		var kept rawjson.ObjectWriter
 		for name, value := range rawjson.Members(c.Result) {
 			if !strings.Contains(name, redact.Placeholder) && name != "_meta" && name != "resultType" && name != "ttlMs" && name != "cacheScope" {
-				kept = append(kept, ',')
-				kept = append(rawjson.AppendQuoted(kept, name), ':')
-				kept = append(kept, value...)
+				kept.Add(name, value)
 			}
 		}
 		if kept != nil {
-			kept[0] = '{'
 			y.line(indent, "expect:")
-			y.value(indent+2, "result", append(kept, '}'), pattern)
+			y.value(indent+2, "result", kept.JSON(), pattern)
 		}
 	case c.Error != nil:
 		y.line(indent, "expect:")

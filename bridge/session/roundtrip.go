@@ -136,15 +136,11 @@ func (r Request) members() []Member {
 }
 
 func object(members []Member) json.RawMessage {
-	out := []byte("{")
-	for i, m := range members {
-		if i > 0 {
-			out = append(out, ',')
-		}
-		out = append(rawjson.AppendQuoted(out, m.Name), ':')
-		out = append(out, m.Value...)
+	var out rawjson.ObjectWriter
+	for _, m := range members {
+		out.Add(m.Name, m.Value)
 	}
-	return append(out, '}')
+	return out.JSON()
 }
 
 // send calls do, which makes the SDK send a request, and returns the response that the
