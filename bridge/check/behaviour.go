@@ -8,7 +8,6 @@ import (
 	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/elicit"
 	"elicitation-inspector/bridge/fault"
-	"elicitation-inspector/bridge/mcp"
 )
 
 // own lists the behaviours that are not faults of package fault, in the order in which
@@ -71,12 +70,6 @@ var refusing = []string{"decline-with-content", "cancel-with-content", "unknown-
 // borrowing lists the behaviours that send the requestState of another call, as the fault
 // invented-state does with a state that it gets.
 var borrowing = []string{behaviourUsed, behaviourOtherSession, behaviourOtherArguments}
-
-// declarable reports whether the client can declare a behaviour's elicitation capability
-// in a revision.
-func declarable(behaviour, revision string) bool {
-	return behaviour == behaviourNone || revision != mcp.Revision20250618
-}
 
 // Behaviours whose trials run in another order or with other times than most.
 var (

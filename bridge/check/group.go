@@ -52,7 +52,11 @@ func (r *runner) prepare(ctx context.Context, c *chosen, base report.Trial) *gro
 	r.honestly(base.Call, first, asks)
 	switch {
 	case first.Unconnected == "" && first.Exit == nil && !asks:
-		r.quiet(c, first)
+		first.quiet = true // the other revisions are judged first
+		one := r.judge(c, first)
+		r.mu.Lock()
+		r.silent = append(r.silent, one)
+		r.mu.Unlock()
 		return nil
 	case asks && first.Exit == nil && !first.Calls[0].TimedOut:
 		if second := r.honest(ctx, c, base, 2); second != nil {
@@ -85,10 +89,16 @@ func (r *runner) tryAll(ctx context.Context, g *group) {
 	running.Wait()
 }
 
-// conclude repeats trials without a response, and judges all of them together.
+// conclude repeats trials without a response, judges all trials of a call in a revision by
+// comparing them with each other, and adds their results to the report.
 func (r *runner) conclude(ctx context.Context, g *group) {
 	r.confirm(ctx, g)
-	r.together(g.tried)
+	judgeTogether(judgementsOf(g.tried))
+	for _, one := range g.tried {
+		if one != nil {
+			r.over(r.result(one))
+		}
+	}
 }
 
 // confirm repeats trials without a response in time, with twice the limit, because a busy
@@ -219,25 +229,6 @@ func (r *runner) try(ctx context.Context, c *chosen, t *trial, limit time.Durati
 	return one
 }
 
-// together judges the trials of a call in a revision by comparing them with each other,
-// and adds their results to the report.
-func (r *runner) together(list []*assessed) {
-	list = slices.DeleteFunc(list, func(one *assessed) bool { return one == nil })
-	judgeTogether(judgementsOf(list))
-	for _, one := range list {
-		r.over(r.result(one))
-	}
-}
-
-// quiet keeps a call that asked nothing until the other revisions are judged.
-func (r *runner) quiet(c *chosen, m *made) {
-	m.quiet = true
-	one := r.judge(c, m)
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.silent = append(r.silent, one)
-}
-
 // compareSilent judges the calls that asked nothing by the trials of revisions in which
 // they ask, and adds those with findings to the report.
 func (r *runner) compareSilent(groups []*group) {
@@ -265,7 +256,9 @@ func judgementsOf(list []*assessed) (all []*judgement) {
 
 // over adds the final result of a trial to the report.
 func (r *runner) over(result report.Result) {
-	r.add(result)
+	r.mu.Lock()
+	r.results = append(r.results, result)
+	r.mu.Unlock()
 	r.ended(result)
 }
 

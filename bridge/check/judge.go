@@ -110,9 +110,6 @@ func (j *judgement) find(rule string, gravest report.Verdict, text string, frame
 func (j *judgement) deed() *conversation.Question {
 	plain := j.Behaviour == behaviourDecline || j.Behaviour == behaviourCancel
 	for _, call := range j.Calls {
-		if call.Call == nil {
-			continue
-		}
 		if i := j.Question - 1; plain && i >= 0 && i < len(call.Questions) && call.Questions[i].Action == j.Behaviour {
 			return call.Questions[i]
 		}
@@ -139,9 +136,8 @@ func (j *judgement) tried() bool {
 	}
 	asked, began := 0, int64(0)
 	for _, call := range j.Calls {
-		if began = call.began(); call.Call != nil {
-			asked += len(call.Questions)
-		}
+		began = call.began()
+		asked += len(call.Questions)
 	}
 	switch {
 	case asked == 0:
@@ -156,20 +152,18 @@ func (j *judgement) tried() bool {
 
 // began returns the sequence number of the call's first request; 0 if there is none.
 func (m Made) began() int64 {
-	if m.Call == nil || len(m.Rounds) == 0 {
+	if len(m.Rounds) == 0 {
 		return 0
 	}
 	return m.Rounds[0].Request
 }
 
-func (m Made) responded() bool { return m.Call != nil && (m.Result != nil || m.Error != nil) }
+func (m Made) responded() bool { return (m.Result != nil || m.Error != nil) }
 
 // succeeded reports whether the server sent a result without isError.
 func (m Made) succeeded() bool {
-	return m.Call != nil && m.State == conversation.Done && m.Result != nil
+	return m.State == conversation.Done && m.Result != nil
 }
-
-func (m Made) isTool() bool { return m.Call != nil && m.Method == mcp.MethodCallTool }
 
 // lastAnswer returns the sequence number of the last answer that the client sent; 0 if
 // there is none.
@@ -187,7 +181,7 @@ func (j *judgement) sharedByHonest(calls []Made, seen func(Made) bool) bool {
 }
 
 func (j *judgement) answered(m Made) {
-	if m.Call == nil || m.responded() || j.Exit != nil {
+	if m.responded() || j.Exit != nil {
 		return
 	}
 	what, seq := j.missing(m)
@@ -214,7 +208,7 @@ func (j *judgement) answered(m Made) {
 
 // refusesRightly judges how a call fails that lacks an answer or a capability.
 func (j *judgement) refusesRightly(m Made) {
-	if m.Call == nil || !m.responded() || m.succeeded() || j.Revision < mcp.Revision20260728 || !slices.ContainsFunc(j.Honest, Made.succeeded) {
+	if !m.responded() || m.succeeded() || j.Revision < mcp.Revision20260728 || !slices.ContainsFunc(j.Honest, Made.succeeded) {
 		return
 	}
 	switch {
@@ -225,7 +219,7 @@ func (j *judgement) refusesRightly(m Made) {
 	}
 }
 
-func (m Made) unanswered() bool { return m.Call != nil && !m.responded() }
+func (m Made) unanswered() bool { return !m.responded() }
 
 // missing describes a call without a response, and names the frame that shows it. It
 // returns "" if the call has a response or the client ended the call.
@@ -263,9 +257,6 @@ func (j *judgement) missing(m Made) (what string, seq int64) {
 // refusedForEver judges a call that asks the same question again after every refusal.
 func (j *judgement) refusedForEver(m Made) {
 	const most = 20
-	if m.Call == nil {
-		return
-	}
 	refused := map[string][]int64{}
 	for _, q := range m.Questions {
 		if q.Method != mcp.MethodElicit || q.Fault != "" || q.Action != "decline" && q.Action != "cancel" {
@@ -283,7 +274,7 @@ func (j *judgement) refusedForEver(m Made) {
 
 // after judges the call that follows the trial in its session.
 func (j *judgement) after(m Made) {
-	if m.Call == nil || j.Exit != nil || m.succeeded() {
+	if j.Exit != nil || m.succeeded() {
 		return
 	}
 	open := j.leftOpen()

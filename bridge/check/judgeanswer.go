@@ -63,7 +63,7 @@ func isContentFault(name string) bool {
 }
 
 func (j *judgement) askedAgain() bool {
-	return !slices.ContainsFunc(j.Honest, func(m Made) bool { return m.Call != nil && len(m.Questions) >= len(j.Calls[0].Questions) })
+	return !slices.ContainsFunc(j.Honest, func(m Made) bool { return len(m.Questions) >= len(j.Calls[0].Questions) })
 }
 
 // against compares a result with each honest result and returns the most telling standing.
@@ -151,14 +151,21 @@ func (j *judgement) usesContent(m Made, deed *conversation.Question, frames []in
 var absent = []string{"no-content", "null-content"}
 
 func requiredOf(q *conversation.Question) (required []string) {
-	if request, err := elicit.Parse(q.Params); err == nil {
-		for _, f := range request.Fields {
-			if f.Required {
-				required = append(required, f.Name)
-			}
+	for _, f := range fieldsOf(q) {
+		if f.Required {
+			required = append(required, f.Name)
 		}
 	}
 	return required
+}
+
+// fieldsOf returns the fields of a question's form; nil if it has none that can be read.
+func fieldsOf(q *conversation.Question) []elicit.Field {
+	request, err := elicit.Parse(q.Params)
+	if err != nil {
+		return nil
+	}
+	return request.Fields
 }
 
 // wrongOf describes the defect of an answer, for use inside a sentence.
@@ -178,10 +185,9 @@ func quoteResult(m Made) string {
 func (j *judgement) mentioned(m Made, deed *conversation.Question) string {
 	for name, value := range rawjson.Members(contentOf(deed)) {
 		form := forms(value)[0]
-		has := func(raw json.RawMessage) bool { return strings.Contains(strings.Join(textsIn(raw), "\n"), form) }
 		switch {
-		case !isDistinct(value) || !has(m.Result) || has(m.Arguments):
-		case slices.ContainsFunc(m.Questions, func(q *conversation.Question) bool { return has(q.Params) }):
+		case !isDistinct(value) || !mentions(m.Result, form) || mentions(m.Arguments, form):
+		case slices.ContainsFunc(m.Questions, func(q *conversation.Question) bool { return mentions(q.Params, form) }):
 		default:
 			return name
 		}
@@ -248,13 +254,10 @@ func (j *judgement) invented(m Made, deed *conversation.Question) string {
 	}
 	right := stateTexts(rawjson.Member(asked.Message.Result, "requestState"))
 	for _, text := range stateTexts(rawjson.Member(sent.Message.Params, "requestState")) {
-		has := func(raw json.RawMessage) bool {
-			return slices.ContainsFunc(textsIn(raw), func(in string) bool { return len(occurrences(in, text)) > 0 })
-		}
 		switch {
-		case len(text) < 4 || slices.Contains(right, text) || !has(m.Result) || has(m.Arguments):
-		case slices.ContainsFunc(j.Honest, func(h Made) bool { return h.Call != nil && has(h.Result) }):
-		case slices.ContainsFunc(m.Questions, func(q *conversation.Question) bool { return has(q.Params) || has(q.Answer) }):
+		case len(text) < 4 || slices.Contains(right, text) || !shows(m.Result, text) || shows(m.Arguments, text):
+		case slices.ContainsFunc(j.Honest, func(h Made) bool { return shows(h.Result, text) }):
+		case slices.ContainsFunc(m.Questions, func(q *conversation.Question) bool { return shows(q.Params, text) || shows(q.Answer, text) }):
 		default:
 			return text
 		}
@@ -274,7 +277,7 @@ func stateTexts(state json.RawMessage) []string {
 // arguments, by a result that depends on the arguments.
 func (j *judgement) takesOther(m Made, frames []int64) {
 	shown := slices.ContainsFunc(textsIn(m.Arguments), func(value string) bool {
-		return len(value) >= 4 && slices.ContainsFunc(textsIn(m.Result), func(in string) bool { return len(occurrences(in, value)) > 0 })
+		return len(value) >= 4 && shows(m.Result, value)
 	})
 	if j.standing = against(j.Honest, m.Result, nil, unchanged); j.standing == same && shown {
 		j.find(report.RuleForeignState, report.Fail, "The requestState was given out for other arguments, for which the question was declined, and the result is that of an accepted call: "+quoteResult(m), frames...)
@@ -291,16 +294,25 @@ func (j *judgement) carried(h Made, deed *conversation.Question) (list []json.Ra
 		}
 		for _, value := range rawjson.Members(contentOf(q)) {
 			form := forms(value)[0]
-			known := func(raw json.RawMessage) bool { return strings.Contains(strings.Join(textsIn(raw), "\n"), form) }
 			elsewhere := slices.ContainsFunc(h.Questions, func(other *conversation.Question) bool {
-				return known(other.Params) || other.Round >= deed.Round && known(other.Answer)
+				return mentions(other.Params, form) || other.Round >= deed.Round && mentions(other.Answer, form)
 			})
-			if isDistinct(value) && known(h.Result) && !known(h.Arguments) && !elsewhere {
+			if isDistinct(value) && mentions(h.Result, form) && !mentions(h.Arguments, form) && !elsewhere {
 				list = append(list, value)
 			}
 		}
 	}
 	return list
+}
+
+// mentions reports whether the texts and numbers in a JSON value contain a text.
+func mentions(raw json.RawMessage, text string) bool {
+	return strings.Contains(strings.Join(textsIn(raw), "\n"), text)
+}
+
+// shows is mentions for a text that is no part of a longer word.
+func shows(raw json.RawMessage, text string) bool {
+	return slices.ContainsFunc(textsIn(raw), func(in string) bool { return len(occurrences(in, text)) > 0 })
 }
 
 func textsIn(raw json.RawMessage) (list []string) {

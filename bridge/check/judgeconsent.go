@@ -119,8 +119,7 @@ func unchanged(Made) []change { return nil }
 // denies reports whether the content of an answer says no in a field that asks for
 // consent.
 func denies(q *conversation.Question) bool {
-	request, err := elicit.Parse(q.Params)
-	return err == nil && slices.ContainsFunc(request.Fields, func(f elicit.Field) bool {
+	return slices.ContainsFunc(fieldsOf(q), func(f elicit.Field) bool {
 		no, said := consentIn(f, false), rawjson.Member(contentOf(q), f.Name)
 		return no != nil && said != nil && equal(no, said)
 	})
@@ -189,8 +188,7 @@ func isCancel(behaviour string) bool {
 // withoutYes reports whether a field that asks for consent has no valid value in the
 // answer. Without a field that may be left out, the action alone is the consent.
 func (j *judgement) withoutYes(q *conversation.Question) bool {
-	request, err := elicit.Parse(q.Params)
-	return err == nil && slices.ContainsFunc(request.Fields, func(f elicit.Field) bool {
+	return slices.ContainsFunc(fieldsOf(q), func(f elicit.Field) bool {
 		value := rawjson.Member(contentOf(q), f.Name)
 		if value == nil {
 			return f.Required && consentIn(f, true) != nil
@@ -203,7 +201,7 @@ func (j *judgement) withoutYes(q *conversation.Question) bool {
 // that an effect may be due to that.
 func (j *judgement) agreedElsewhere() bool {
 	return slices.ContainsFunc(j.Calls, func(m Made) bool {
-		return m.Call != nil && slices.ContainsFunc(m.Questions, func(q *conversation.Question) bool {
+		return slices.ContainsFunc(m.Questions, func(q *conversation.Question) bool {
 			return q != j.lacks.about && q.Action == "accept" && !denies(q)
 		})
 	})
@@ -296,6 +294,7 @@ func (c *consent) compare(j *judgement) {
 // is one of acting; "" if there is none.
 func (c *consent) otherwise(j *judgement) string {
 	decline, cancel := []string{behaviourDecline, "decline-with-content"}, []string{behaviourCancel, "cancel-with-content"}
+	requiresNothing := func() bool { return len(fieldsOf(j.lacks.about)) > 0 && len(requiredOf(j.lacks.about)) == 0 }
 	deniedElse := c.denied != nil && c.denied != j && (c.denied.standing == refused || c.denied.differsFrom(j))
 	switch {
 	case j.Behaviour == "cancel-then-accept" && !c.is(j, []string{behaviourCancel}, same, filled):
@@ -308,7 +307,7 @@ func (c *consent) otherwise(j *judgement) string {
 		return "a decline"
 	case j.Behaviour == "cancel-with-content" && c.refuses(j, behaviourCancel):
 		return "a cancel"
-	case !c.independent || isDecline(j.Behaviour) && j.requiresNothing(): // a decline may mean the defaults
+	case !c.independent || isDecline(j.Behaviour) && requiresNothing(): // a decline may mean the defaults
 		return ""
 	case !isDecline(j.Behaviour) && c.refuses(j, decline...):
 		return "a decline"
@@ -316,13 +315,6 @@ func (c *consent) otherwise(j *judgement) string {
 		return "a cancel"
 	}
 	return ""
-}
-
-// requiresNothing reports whether the question under trial has fields, all of which may be
-// left out.
-func (j *judgement) requiresNothing() bool {
-	request, err := elicit.Parse(j.lacks.about.Params)
-	return err == nil && len(request.Fields) > 0 && !slices.ContainsFunc(request.Fields, func(f elicit.Field) bool { return f.Required })
 }
 
 // blame adds the finding that the server acted.

@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"elicitation-inspector/bridge/check/report"
+	"elicitation-inspector/bridge/mcp"
 	"elicitation-inspector/bridge/wording"
 )
 
@@ -41,9 +42,6 @@ func isLeak(text string) bool { return leak().MatchString(text) }
 // leaks judges whether a result or an error shows stack traces or runtime errors of the
 // server.
 func (j *judgement) leaks(m Made, what string) {
-	if m.Call == nil {
-		return
-	}
 	raw := m.Result
 	if m.Error != nil {
 		raw = m.Error
@@ -54,7 +52,7 @@ func (j *judgement) leaks(m Made, what string) {
 			continue
 		}
 		gravest := report.Inconclusive
-		if m.isTool() && !(m.succeeded() && isAboutLogs(m)) {
+		if m.Method == mcp.MethodCallTool && !(m.succeeded() && isAboutLogs(m)) {
 			gravest = report.Fail
 		}
 		j.find(report.RuleLeaks, gravest, fmt.Sprintf("The words %s in %s are those of a runtime, and no message for the user: %s", wording.Quoted(strings.TrimSpace(words)), what, wording.Quoted(text)), m.began(), m.lastAnswer(), m.ResultSeq)
@@ -91,6 +89,6 @@ func (j *judgement) expects(m Made, words string) bool {
 		}
 	}
 	return slices.ContainsFunc(j.Honest, func(h Made) bool {
-		return h.Call != nil && (h.succeeded() || j.Behaviour != behaviourAccept) && (has(h.Result) || has(h.Error))
+		return (h.succeeded() || j.Behaviour != behaviourAccept) && (has(h.Result) || has(h.Error))
 	})
 }

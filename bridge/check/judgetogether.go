@@ -1,7 +1,6 @@
 package check
 
 import (
-	"encoding/json"
 	"fmt"
 	"slices"
 
@@ -126,7 +125,7 @@ func (j *judgement) crossed() {
 		}
 		one := shown{call: m}
 		for i, other := range j.Calls {
-			if other.Call != nil && j.showsContent(m, other) {
+			if j.showsContent(m, other) {
 				one.whose = append(one.whose, i)
 			}
 		}
@@ -161,21 +160,19 @@ func (j *judgement) kept(list []*judgement) {
 		return
 	}
 	m := j.Calls[0]
-	shows := func(raw, value json.RawMessage) bool {
-		return slices.ContainsFunc(textsIn(raw), func(text string) bool { return len(occurrences(text, rawjson.Text(value))) > 0 })
-	}
 	for _, h := range j.Honest {
 		for i, q := range m.Questions[:min(len(m.Questions), len(h.Questions))] {
 			for name, value := range rawjson.Members(contentOf(h.Questions[i])) {
+				const address = elicit.MadeUpEmail
 				own := rawjson.Member(contentOf(q), name)
 				switch {
-				case rawjson.Text(value) != elicit.MadeUpEmail || own == nil || equal(own, value):
-				case !shows(m.Result, value) || shows(m.Result, own) || shows(m.Arguments, value):
-				case slices.ContainsFunc(m.Questions, func(q *conversation.Question) bool { return shows(q.Params, value) }):
-				case slices.ContainsFunc(list, func(other *judgement) bool { return other.lacks != nil && shows(other.Calls[0].Result, value) }):
+				case rawjson.Text(value) != address || own == nil || equal(own, value):
+				case !shows(m.Result, address) || shows(m.Result, rawjson.Text(own)) || shows(m.Arguments, address):
+				case slices.ContainsFunc(m.Questions, func(q *conversation.Question) bool { return shows(q.Params, address) }):
+				case slices.ContainsFunc(list, func(other *judgement) bool { return other.lacks != nil && shows(other.Calls[0].Result, address) }):
 				default:
 					j.find(report.RuleCrossed, report.Fail, fmt.Sprintf("The client answered with %s, and the result has %s, which was answered in another session: %s",
-						wording.Quoted(rawjson.Text(own)), wording.Quoted(rawjson.Text(value)), quoteResult(m)), q.AskedSeq, q.AnswerSeq, m.ResultSeq)
+						wording.Quoted(rawjson.Text(own)), wording.Quoted(address), quoteResult(m)), q.AskedSeq, q.AnswerSeq, m.ResultSeq)
 					return
 				}
 			}

@@ -55,7 +55,7 @@ func (j *judgement) waits(m Made) string {
 // gaveUp reports whether the server took the last question of a call back, and had half of
 // the time limit left to answer the call.
 func (j *judgement) gaveUp(m Made) bool {
-	if !m.TimedOut || m.Call == nil || len(m.Questions) == 0 || j.Log == nil {
+	if !m.TimedOut || len(m.Questions) == 0 || j.Log == nil {
 		return false
 	}
 	q := m.Questions[len(m.Questions)-1]
@@ -110,7 +110,7 @@ func (j *judgement) askedOn(m Made) bool {
 // reported reports whether the server sent progress or log messages in the second half of
 // the call's time limit.
 func (j *judgement) reported(m Made) bool {
-	if j.Log == nil || m.Call == nil {
+	if j.Log == nil {
 		return false
 	}
 	for seq := j.Last; seq >= m.began(); seq-- {
@@ -171,9 +171,7 @@ func (j *judgement) ended() {
 	}
 	frames := append(seqs, j.Exit.Seq)
 	for _, call := range j.Calls {
-		if call.Call != nil {
-			frames = append(frames, call.began(), call.lastAnswer())
-		}
+		frames = append(frames, call.began(), call.lastAnswer())
 	}
 	j.find(report.RuleProcessEnded, gravest, text, frames...)
 }

@@ -98,14 +98,12 @@ func questions(log *wire.Log, all []*conversation.Question, transport, key strin
 // lastStateful returns the index of the last question with a requestState; -1 for none.
 func lastStateful(list []asked) int {
 	for i := len(list) - 1; i >= 0; i-- {
-		if list[i].stateful() {
+		if list[i].facts.State != nil {
 			return i
 		}
 	}
 	return -1
 }
-
-func (a asked) stateful() bool { return a.facts.State != nil }
 
 // messageShown is the number of characters of a message in the rule that matches it.
 const messageShown = 80
@@ -165,7 +163,7 @@ func (r *runner) plan(c *chosen, base report.Trial, list []asked) []*trial {
 		}
 	}
 	for behaviour, declared := range declarations {
-		if declarable(behaviour, base.Revision) {
+		if behaviour == behaviourNone || base.Revision != mcp.Revision20250618 { // which does not distinguish the modes
 			add(trial{declared: declared}, behaviour)
 		}
 	}
@@ -175,7 +173,7 @@ func (r *runner) plan(c *chosen, base report.Trial, list []asked) []*trial {
 	if i := lastStateful(list); i >= 0 {
 		q := list[i]
 		send := func(state json.RawMessage) rule {
-			var answer any = json.RawMessage(nil)
+			var answer json.RawMessage
 			if content := q.content(); content != nil {
 				answer = object("action", "accept", "content", content)
 			}
@@ -271,13 +269,16 @@ func (a *asked) content() json.RawMessage {
 
 // spoilt returns the answer of an answers file that carries the fault out.
 func (a *asked) spoilt(f fault.Fault) json.RawMessage {
-	var seconds, answer, tool any = json.RawMessage(nil), json.RawMessage(nil), json.RawMessage(nil)
-	field := any(json.RawMessage(nil))
+	var out rawjson.ObjectWriter
+	out.Add("fault", rawjson.Quoted(f.Name))
 	if f.Field != "" {
-		field = f.Field
+		out.Add("field", rawjson.Quoted(f.Field))
 	}
 	if s, ok := slow[f.Name]; ok {
-		seconds = json.RawMessage(strconv.FormatFloat(s, 'f', -1, 64))
+		out.Add("seconds", json.RawMessage(strconv.FormatFloat(s, 'f', -1, 64)))
+	}
+	if f.Takes("tool") && len(a.facts.Others) > 0 {
+		out.Add("tool", rawjson.Quoted(a.facts.Others[0]))
 	}
 	content := a.content()
 	switch valid := elicit.Valid(a.facts.Request.Fields); {
@@ -286,14 +287,11 @@ func (a *asked) spoilt(f fault.Fault) json.RawMessage {
 		if content == nil {
 			content = valid
 		}
-		answer = object("action", "accept", "content", reworded(a.facts.Request, content, 4+slices.Index(refusing, f.Name)))
+		out.Add("answer", object("action", "accept", "content", reworded(a.facts.Request, content, 4+slices.Index(refusing, f.Name))))
 	case content != nil && string(content) != string(valid):
-		answer = object("action", "accept", "content", content)
+		out.Add("answer", object("action", "accept", "content", content))
 	}
-	if f.Takes("tool") && len(a.facts.Others) > 0 {
-		tool = a.facts.Others[0]
-	}
-	return object("fault", f.Name, "field", field, "seconds", seconds, "tool", tool, "answer", answer)
+	return out.JSON()
 }
 
 // Number of simultaneous calls, and the delay between their answers.
@@ -305,10 +303,6 @@ const (
 // severally returns rules that answer the first question of simultaneous calls with
 // different content: the last one first, and then the others at the same instant.
 func severally(first asked) (rules []rule) {
-	var about any = json.RawMessage(nil)
-	if message := rawjson.Member(first.match, "message"); message != nil {
-		about = message
-	}
 	for i := range severalCalls {
 		answer := rawjson.Quoted("accept")
 		if action := rawjson.Text(rawjson.Member(first.answer, "action")); action == behaviourDecline || action == behaviourCancel {
@@ -317,7 +311,7 @@ func severally(first asked) (rules []rule) {
 			answer = object("accept", distinct(first.facts.Request, content, i))
 		}
 		rules = append(rules, rule{
-			match:  object("message", about, "nth", json.RawMessage(strconv.Itoa(i+1))),
+			match:  object("message", rawjson.Member(first.match, "message"), "nth", json.RawMessage(strconv.Itoa(i+1))),
 			answer: answer, delay: time.Duration(min(severalCalls-i, 2)) * severalDelay,
 		})
 	}

@@ -76,12 +76,6 @@ func (p *progress) end(t *trial) {
 	k.took += took
 }
 
-func (p *progress) add(result report.Result) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.results = append(p.results, result)
-}
-
 // trouble notes an error that the server did not cause.
 func (p *progress) trouble(err error) {
 	p.mu.Lock()
