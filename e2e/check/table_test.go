@@ -47,7 +47,7 @@ func TestDemo(t *testing.T) {
 	table(t, transport.Spec{Name: demo.Name, Builtin: server.MCP}, faulty.PlantedInDemo())
 }
 
-// TestRightServersAreClean checks that a check finds nothing in fourteen servers without
+// TestRightServersAreClean checks that a check finds nothing in fifteen servers without
 // faults: of three SDKs and by hand, over stdio and HTTP, with and without a witness, and
 // in servers that are slow, random in what they say, strict, refuse what is accepted, or
 // have one dialogue at a time.
@@ -67,7 +67,7 @@ func TestRightServersAreClean(t *testing.T) {
 	}
 	t.Run("one dialogue", func(t *testing.T) {
 		t.Parallel()
-		one := transport.Spec{Name: "one dialogue", URL: servers.GoSDKRight(t, gosdk, "-alone")}
+		one := transport.Spec{Name: "one dialogue", URL: servers.FlagHTTP(t, gosdk, "-alone")}
 		for i, item := range catalogOf(t, one) { // two checks at the same time would be in each other's way
 			tried(t, one, item, i, nil, "")
 		}
@@ -86,7 +86,7 @@ func TestRightServersAreClean(t *testing.T) {
 				spec, revisions := transport.Spec{Name: "ledger", Command: append(slices.Clone(gosdk), "-ledger", ledger)}, mcp.Revisions
 				if over == "HTTP" {
 					revisions = mcp.Revisions[1:] // its SDK speaks the newest one only without sessions
-					spec = transport.Spec{Name: "ledger", URL: servers.GoSDKRight(t, gosdk, "-ledger", ledger)}
+					spec = transport.Spec{Name: "ledger", URL: servers.FlagHTTP(t, gosdk, "-ledger", ledger)}
 				}
 				tried(t, spec, &offered{Item: conversation.Item{Kind: conversation.Tool, Key: tool}, revisions: revisions}, i, nil, "command:cat "+ledger)
 			}

@@ -35,13 +35,14 @@ func RightOverHTTP(t testing.TB, commands map[string][]string) map[string]string
 	address := "127.0.0.1:" + freePort(t)
 	listen(t, "listening at", nil, append(commands["mcpgo"], address)...)
 	urls["mcpgo"] = "http://" + address + "/mcp"
-	urls["gosdk"] = GoSDKRight(t, commands["gosdk"])
+	urls["gosdk"] = FlagHTTP(t, commands["gosdk"])
+	urls["hand"] = FlagHTTP(t, commands["hand"])
 	return urls
 }
 
-// GoSDKRight starts the command gosdk of [Right] over Streamable HTTP, and returns its
-// address.
-func GoSDKRight(t testing.TB, command []string, flags ...string) string {
+// FlagHTTP starts one of the commands gosdk and hand of [Right] over Streamable HTTP,
+// and returns its address.
+func FlagHTTP(t testing.TB, command []string, flags ...string) string {
 	t.Helper()
 	address := "127.0.0.1:" + freePort(t)
 	listen(t, "listening at", nil, slices.Concat(command, []string{"-http", address}, flags)...)

@@ -1,6 +1,6 @@
-// Command hand is an MCP server without faults, written by hand on JSON-RPC. It handles
-// one request at a time: messages that arrive while a question waits are handled
-// afterwards. A check must find nothing in it.
+// Command hand is an MCP server without faults, written by hand on JSON-RPC, over stdio or
+// with -http over Streamable HTTP. A session handles one request at a time: messages that
+// arrive while a question waits are handled afterwards. A check must find nothing in it.
 package main
 
 import (
@@ -11,6 +11,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"errors"
+	"flag"
 	"fmt"
 	"io"
 	"os"
@@ -58,70 +59,96 @@ func (c capabilities) allow(mode, revision string) bool {
 	return c.Elicitation.Form != nil || c.Elicitation.URL == nil
 }
 
-var (
-	in       = bufio.NewReader(os.Stdin)
-	queue    []message // messages that arrived while a question waited
+// session is what the server knows of one client.
+type session struct {
+	read     func() (message, error)
+	write    func(of json.RawMessage, m object) // of is the id of the request that m is for; nil for none comes any more
+	queue    []message                          // messages that arrived while a question waited
 	asked    int
 	revision string
 	caps     capabilities
-	key      = make([]byte, 32)
+}
+
+var (
+	key     = make([]byte, 32)
+	address = flag.String("http", "", "serve over Streamable HTTP at this address")
 )
 
 func main() {
+	flag.Parse()
 	rand.Read(key)
+	if *address != "" {
+		overHTTP()
+		return
+	}
+	in := bufio.NewReader(os.Stdin)
+	s := &session{
+		read: func() (m message, err error) {
+			line, err := in.ReadBytes('\n')
+			if len(line) == 0 {
+				return m, err
+			}
+			return m, json.Unmarshal(line, &m)
+		},
+		write: func(_ json.RawMessage, m object) {
+			if m == nil {
+				return // a call without a response
+			}
+			_, _ = os.Stdout.Write(append(encode(m), '\n')) // if nobody reads the output, the input ends next
+		},
+	}
+	s.run()
+}
+
+// run serves the session to its end.
+func (s *session) run() {
 	for {
-		m, err := next()
+		m, err := s.next()
 		switch {
 		case errors.Is(err, io.EOF):
 			return
 		case err != nil:
-			send(object{"id": nil, "error": object{"code": -32700, "message": "This is no JSON"}})
+			s.write(nil, object{"id": nil, "error": object{"code": -32700, "message": "This is no JSON"}})
 		case m.Method != "" && m.ID != nil:
-			serve(m)
+			s.serve(m)
 		}
 	}
 }
 
 // next returns the oldest message that has not been handled.
-func next() (m message, err error) {
-	if len(queue) > 0 {
-		m, queue = queue[0], queue[1:]
+func (s *session) next() (m message, err error) {
+	if len(s.queue) > 0 {
+		m, s.queue = s.queue[0], s.queue[1:]
 		return m, nil
 	}
-	return read()
+	return s.read()
 }
 
-func read() (m message, err error) {
-	line, err := in.ReadBytes('\n')
-	if len(line) == 0 {
-		return m, err
-	}
-	return m, json.Unmarshal(line, &m)
-}
-
-func send(m object) {
+func encode(m object) []byte {
 	m["jsonrpc"] = "2.0"
 	line, err := json.Marshal(m)
 	if err != nil {
 		panic(err)
 	}
-	_, _ = os.Stdout.Write(append(line, '\n')) // if nobody reads the output, the input ends next
+	return line
 }
 
-func reply(m message, result object) { send(object{"id": m.ID, "result": result}) }
+func (s *session) reply(m message, result object) {
+	s.write(m.ID, object{"id": m.ID, "result": result})
+}
 
-func serve(m message) {
+func (s *session) serve(m message) {
 	modern := m.Params.Meta.Revision == july
 	info := object{"name": "right-hand", "version": "1.0.0"}
 	switch {
 	case m.Method == "initialize":
-		revision, caps = november, m.Params.Capabilities
+		s.revision, s.caps = november, m.Params.Capabilities
 		if m.Params.ProtocolVersion == june {
-			revision = june
+			s.revision = june
 		}
-		reply(m, object{"protocolVersion": revision, "capabilities": object{"tools": object{}}, "serverInfo": info})
+		s.reply(m, object{"protocolVersion": s.revision, "capabilities": object{"tools": object{}}, "serverInfo": info})
 	case m.Method == "server/discover":
-		reply(m, object{"resultType": "complete", "supportedVersions": []string{july}, "capabilities": object{"tools": object{}}, "serverInfo": info, "ttlMs": 0, "cacheScope": "private"})
+		s.reply(m, object{"resultType": "complete", "supportedVersions": []string{july}, "capabilities": object{"tools": object{}}, "serverInfo": info, "ttlMs": 0, "cacheScope": "private"})
 	case m.Method == "tools/list":
 		var list []object
 		for name := range tools {
@@ -131,21 +158,22 @@ func serve(m message) {
 		if modern {
 			result["resultType"], result["ttlMs"], result["cacheScope"] = "complete", 0, "private"
 		}
-		reply(m, result)
+		s.reply(m, result)
 	case m.Method == "ping" && !modern:
-		reply(m, object{})
+		s.reply(m, object{})
 	case m.Method == "tools/call" && tools[m.Params.Name] != nil:
 		if modern {
-			revision, caps = july, m.Params.Meta.Capabilities
+			s.revision, s.caps = july, m.Params.Meta.Capabilities
 		}
-		call(m)
+		s.call(m)
 	default:
-		send(object{"id": m.ID, "error": object{"code": -32601, "message": "There is no " + m.Method}})
+		s.write(m.ID, object{"id": m.ID, "error": object{"code": -32601, "message": "There is no " + m.Method}})
 	}
 }
 
 // visit is a call, or in revisions with rounds one request of it.
 type visit struct {
+	*session
 	message
 	known []json.RawMessage // answers of earlier rounds
 	at    int               // number of questions so far
@@ -156,13 +184,16 @@ var (
 	errAsked = errors.New("the round has ended with a question")
 )
 
-func call(m message) {
-	v := &visit{message: m}
+func (s *session) call(m message) {
+	v := &visit{session: s, message: m}
 	if err := v.open(); err != nil {
-		send(object{"id": m.ID, "error": object{"code": -32602, "message": err.Error()}})
+		s.write(m.ID, object{"id": m.ID, "error": object{"code": -32602, "message": err.Error()}})
 		return
 	}
 	text, err := tools[m.Params.Name](v)
+	if err == errGone {
+		s.write(m.ID, nil)
+	}
 	if err == errGone || err == errAsked {
 		return
 	}
@@ -170,10 +201,10 @@ func call(m message) {
 	if err != nil {
 		result = object{"content": []object{{"type": "text", "text": err.Error()}}, "isError": true}
 	}
-	if revision == july {
+	if s.revision == july {
 		result["resultType"] = "complete"
 	}
-	reply(m, result)
+	s.reply(m, result)
 }
 
 func (v *visit) seal(text string) string {
@@ -184,7 +215,7 @@ func (v *visit) seal(text string) string {
 
 // open reads the earlier answers from a requestState, and refuses one of another tool.
 func (v *visit) open() error {
-	if revision != july || v.Params.RequestState == "" {
+	if v.revision != july || v.Params.RequestState == "" {
 		return nil
 	}
 	seal, text, _ := strings.Cut(v.Params.RequestState, " ")
@@ -208,23 +239,23 @@ type answer struct {
 
 // ask asks one question, and reads messages until its answer arrives.
 func (v *visit) ask(mode string, params object) (a answer, err error) {
-	if !caps.allow(mode, revision) {
+	if !v.caps.allow(mode, v.revision) {
 		return a, fmt.Errorf("this client has not said that it can ask in %s mode", mode)
 	}
-	if revision >= november {
+	if v.revision >= november {
 		params["mode"] = mode
 	}
-	if revision == july {
+	if v.revision == july {
 		return v.askInRound(params)
 	}
-	asked++
-	id := fmt.Sprintf(`"q%d"`, asked)
-	send(object{"id": json.RawMessage(id), "method": "elicitation/create", "params": params})
+	v.asked++
+	id := fmt.Sprintf(`"q%d"`, v.asked)
+	v.write(v.ID, object{"id": json.RawMessage(id), "method": "elicitation/create", "params": params})
 	for {
-		m, err := read()
+		m, err := v.read()
 		switch {
 		case errors.Is(err, io.EOF):
-			os.Exit(0)
+			return a, errGone
 		case err != nil:
 			continue // ignores a line that is no message
 		case m.Method == "" && string(m.ID) == id && m.Error != nil:
@@ -232,25 +263,27 @@ func (v *visit) ask(mode string, params object) (a answer, err error) {
 		case m.Method == "" && string(m.ID) == id:
 			return answerOf(m.Result)
 		case m.Method == "notifications/cancelled" && string(m.Params.RequestID) == string(v.ID):
-			send(object{"method": "notifications/cancelled", "params": object{"requestId": json.RawMessage(id)}})
+			v.write(v.ID, object{"method": "notifications/cancelled", "params": object{"requestId": json.RawMessage(id)}})
 			return a, errGone
 		case m.Method == "notifications/cancelled":
-			forget(m.Params.RequestID)
+			v.forget(m.Params.RequestID)
 		case m.Method != "":
-			queue = append(queue, m)
+			v.queue = append(v.queue, m)
 		}
 	}
 }
 
 // forget removes a cancelled request from the queue.
-func forget(id json.RawMessage) {
+func (s *session) forget(id json.RawMessage) {
 	var rest []message
-	for _, m := range queue {
-		if string(m.ID) != string(id) {
+	for _, m := range s.queue {
+		if string(m.ID) == string(id) {
+			s.write(m.ID, nil)
+		} else {
 			rest = append(rest, m)
 		}
 	}
-	queue = rest
+	s.queue = rest
 }
 
 func (v *visit) askInRound(params object) (a answer, err error) {
@@ -266,7 +299,7 @@ func (v *visit) askInRound(params object) (a answer, err error) {
 	if err != nil {
 		return a, err
 	}
-	reply(v.message, object{
+	v.reply(v.message, object{
 		"resultType":    "input_required",
 		"inputRequests": object{fmt.Sprint("q", len(known)): object{"method": "elicitation/create", "params": params}},
 		"requestState":  v.seal(string(text)) + " " + string(text),
@@ -359,8 +392,8 @@ func bookSauna(v *visit) (string, error) {
 
 func openGate(v *visit) (string, error) {
 	params := object{"message": "Show your pass on the page of the gate.", "url": "https://gate.example/pass"}
-	if revision == november {
-		params["elicitationId"] = fmt.Sprintf("gate-%d", asked)
+	if v.revision == november {
+		params["elicitationId"] = fmt.Sprintf("gate-%d", v.asked)
 	}
 	a, err := v.ask("url", params)
 	if err != nil {
