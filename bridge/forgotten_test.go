@@ -1,3 +1,8 @@
+// The race detector makes this test several times slower, and memory larger. Other tests do
+// the same concurrently at smaller sizes.
+
+//go:build !race
+
 package bridge_test
 
 import (

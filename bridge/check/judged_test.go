@@ -1,0 +1,216 @@
+// The race detector makes these tables of trials several times slower. The tests of whole
+// checks run trials at the same time with it.
+
+//go:build !race
+
+package check
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+	"testing"
+
+	"elicitation-inspector/bridge/check/report"
+	"elicitation-inspector/bridge/conversation"
+	"elicitation-inspector/bridge/mcp"
+)
+
+// TestRightServers expects no finding for servers that are right.
+func TestRightServers(t *testing.T) {
+	t.Parallel()
+	for name := range tastes {
+		if !strings.HasPrefix(name, "right: ") {
+			continue
+		}
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			for trial, found := range judged(t, name, mcp.Revision20251125, every...) {
+				for _, f := range found {
+					if f.Verdict == report.Fail || f.Verdict == report.Warn {
+						t.Errorf("%s: %+v", trial, f)
+					}
+				}
+			}
+		})
+	}
+}
+
+// TestWaitingOn allows a server to keep waiting if it got no answer that it can use.
+func TestWaitingOn(t *testing.T) {
+	t.Parallel()
+	for trial, found := range judged(t, "right: greets", mcp.Revision20250618, waitedOn...) {
+		if len(found) == 0 || found[0].Rule != report.RuleNoResponse || found[0].Verdict != report.Inconclusive || found[0].Reference != "" {
+			t.Errorf("%s: %+v", trial, found)
+		}
+	}
+}
+
+// TestWrongServers expects exactly the planted defects, with the frames that prove them.
+func TestWrongServers(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		server, trial string
+		want          []string
+		words         string // in the text of the first finding
+	}{
+		{"uses whatever comes", "wrong-type name", []string{"uses-invalid-content warn"}, "Hello 12345, size 3!"},
+		{"uses whatever comes", "above-maximum size", []string{"uses-invalid-content warn"}, "size 10!"},
+		{"uses whatever comes", "missing-field name", []string{"uses-invalid-content warn"}, "Hello undefined"},
+		{"uses whatever comes", "extra-field", nil, ""},
+		{"stores whatever comes", "wrong-type size", []string{"uses-invalid-content warn"}, ""},
+		{"stores whatever comes", "array-content", []string{"uses-invalid-content warn"}, ""},
+		{"reads content that is not there", behaviourDecline, []string{"acts-without-consent fail"}, "booked for undefined"},
+		{"reads content that is not there", "decline-with-content", []string{"acts-without-consent fail"}, "booked for narwhal"},
+		{"uses refused content", "cancel-with-content", []string{"acts-without-consent fail"}, "booked for narwhal"},
+		{"uses refused content", behaviourCancel, nil, ""},
+		{"shows its inside", "no-content", []string{"leaks-internals fail"}, "Cannot read properties of undefined"},
+		{"hangs after a cancel", behaviourCancel, []string{"no-response fail"}, "no response within 5"},
+		{"crashes on a decline", behaviourDecline, []string{"process-ended fail"}, "assignment to entry in nil map"},
+		{"leaves without a word", behaviourDecline, []string{"process-ended fail"}, "left the call without a response"},
+		{"is stuck after an error", "any-error", []string{"unusable fail"}, "next call"},
+		{"asks for ever", behaviourDeclineAlways, []string{"asks-for-ever warn"}, "20 times"},
+		{"asks for a password", behaviourAccept, []string{"secret-in-form fail"}, ""},
+	} {
+		t.Run(test.server+": "+test.trial, func(t *testing.T) {
+			t.Parallel()
+			found := judged(t, test.server, mcp.Revision20251125, test.trial)[test.trial]
+			if got := verdictsOf(found, report.Warn); !slices.Equal(got, test.want) {
+				t.Fatalf("%v, want %v: %+v", got, test.want, found)
+			}
+			for _, f := range found {
+				if f.Verdict != report.Inconclusive && (len(f.Frames) == 0 || f.Reference == "" || !strings.Contains(f.Text, test.words)) {
+					t.Errorf("%+v", f)
+				}
+			}
+		})
+	}
+}
+
+// TestActsWithoutConsent expects a result that is equal to that of an accepted call to
+// prove something only together with other trials.
+func TestActsWithoutConsent(t *testing.T) {
+	t.Parallel()
+	const blamed, unasked = "acts-without-consent fail", "goes-on-unasked warn"
+	all := func(except ...string) map[string]string {
+		want := map[string]string{"no-elicitation": unasked}
+		for _, trial := range []string{behaviourDecline, behaviourCancel, "decline-with-content", "cancel-with-content", "any-error", "method-not-found", "null-result", "string-result", "unknown-action", "no-action"} {
+			if !slices.Contains(except, trial) {
+				want[trial] = blamed
+			}
+		}
+		return want
+	}
+	confirmed := all("unknown-action", "no-action", "null-result", "string-result")
+	confirmed["no-content"], confirmed["missing-field confirm"] = blamed, blamed
+	for server, want := range map[string]map[string]string{
+		"takes a decline for an accept":                               all(behaviourCancel, "cancel-with-content"),
+		"queries after any error":                                     all(behaviourDecline, behaviourCancel, "decline-with-content", "cancel-with-content", "unknown-action", "no-action"),
+		"shows what was refused":                                      {"unknown-action": blamed},
+		"ignores what is confirmed":                                   {behaviourDenied: blamed},
+		"confirms by itself":                                          confirmed,
+		"asks until it is confirmed":                                  {},
+		"takes an acceptance that leaves out what is to be confirmed": {},
+		"asks only whom it can ask":                                   {"no-elicitation": unasked},
+		"right: orders the plain one":                                 {},
+		"right: thanks whatever is said":                              {},
+	} {
+		t.Run(server, func(t *testing.T) {
+			t.Parallel()
+			trials := []string{behaviourOther, behaviourDecline, behaviourCancel, "decline-with-content", "cancel-with-content", "any-error", "method-not-found", "null-result", "string-result",
+				"unknown-action", "no-action", "no-content", "no-elicitation"}
+			if strings.Contains(server, "confirm") {
+				trials = append(trials[1:], behaviourDenied, "missing-field confirm")
+			}
+			for trial, found := range judged(t, server, mcp.Revision20251125, trials...) {
+				if got := strings.Join(verdictsOf(found, report.Warn), ", "); got != want[trial] {
+					t.Errorf("%s: %q, want %q: %+v", trial, got, want[trial], found)
+				}
+			}
+		})
+	}
+}
+
+// TestBrokenYes expects a broken yes to be told from a value that the result shows, although
+// the accepted calls differ in another field.
+func TestBrokenYes(t *testing.T) {
+	t.Parallel()
+	const broken = "wrong-type confirm"
+	found := judged(t, "takes any value for the yes", mcp.Revision20251125, behaviourOther, behaviourDenied, broken)
+	if got := strings.Join(verdictsOf(found[broken], report.Warn), ", "); got != "acts-without-consent fail" {
+		t.Errorf("%q: %+v", got, found[broken])
+	}
+}
+
+// TestStuckIsSteady expects trials to be compared although the next call after another
+// one got no response.
+func TestStuckIsSteady(t *testing.T) {
+	t.Parallel()
+	const refused = "decline-with-content"
+	found := judged(t, "uses refused content, and is stuck after an error", mcp.Revision20251125, "any-error", refused)
+	if got := strings.Join(verdictsOf(found[refused], report.Warn), ", "); got != "acts-without-consent fail" {
+		t.Errorf("%q: %+v", got, found[refused])
+	}
+}
+
+// TestEffects expects what a witness saw to be definite.
+func TestEffects(t *testing.T) {
+	t.Parallel()
+	const server = "right: thanks whatever is said"
+	for _, test := range []struct {
+		trial string
+		state EffectState
+		want  string
+	}{
+		{behaviourDecline, Changed, "acts-without-consent fail"},
+		{"no-elicitation", Changed, "goes-on-unasked warn"},
+		{behaviourDeclineAlways, Changed, "acts-without-consent fail"},
+		{behaviourAccept, Changed, ""},
+		{behaviourDecline, Unchanged, ""},
+		{behaviourDecline, EffectUnknown, "acts-without-consent inconclusive"},
+	} {
+		o := observe(t, server, mcp.Revision20251125, test.trial, answersOf(test.trial, ""))
+		o.Honest = observe(t, server, mcp.Revision20251125, behaviourAccept, honestAnswers).Calls
+		o.Effect = Effect{test.state, "list said 3 files before the call, and 2 after it"}
+		j := judgeAlone(o)
+		judgeTogether([]*judgement{j})
+		if got := strings.Join(verdictsOf(j.findings, report.Inconclusive), ", "); got != test.want {
+			t.Errorf("%s, %v: %q, want %q: %+v", test.trial, test.state, got, test.want, j.findings)
+		}
+	}
+}
+
+// TestFailsAfterwards expects that only other trials tell a tool that fails after one
+// trial from a tool that fails by chance.
+func TestFailsAfterwards(t *testing.T) {
+	t.Parallel()
+	const server = "fails for ever after an error"
+	found := judged(t, server, mcp.Revision20251125, "any-error", behaviourAccept, behaviourDecline, behaviourCancel, "no-content")
+	for trial, list := range found {
+		want := []string(nil)
+		if trial == "any-error" {
+			want = []string{"refuses-afterwards warn"}
+		}
+		if got := verdictsOf(list, report.Warn); !slices.Equal(got, want) {
+			t.Errorf("%s: %+v", trial, list)
+		}
+	}
+}
+
+// TestTheSameResultIsNoOther expects a refusal to prove nothing about another one with the
+// same result, however the two compare with accepted calls.
+func TestTheSameResultIsNoOther(t *testing.T) {
+	t.Parallel()
+	trial := func(behaviour, result string, s standing) *judgement {
+		call := &conversation.Call{}
+		call.Result = json.RawMessage(result)
+		return &judgement{Observation: &Observation{Trial: report.Trial{Behaviour: behaviour, Question: 1}, Calls: []Made{{Call: call}}}, standing: s}
+	}
+	for decline, want := range map[string]bool{`{"content":[]}`: false, `{"content":[1]}`: true} {
+		cancel := trial(behaviourCancel, `{"content":[]}`, same)
+		c := &consent{list: []*judgement{cancel, trial(behaviourDecline, decline, different), trial("decline-with-content", decline, different)}}
+		if c.refuses(cancel, behaviourDecline) != want {
+			t.Errorf("%s: %v", decline, !want)
+		}
+	}
+}
