@@ -69,6 +69,7 @@ func Launch() (*Browser, error) {
 		chromedp.Flag("disable-quic", true),
 		chromedp.Flag("disable-component-update", true),
 		chromedp.Flag("disable-domain-reliability", true),
+		chromedp.Flag("force-prefers-reduced-motion", true), // no frames are drawn while nothing changes
 		chromedp.Flag("lang", "en-US"),
 		chromedp.Env("LANG=en_US.UTF-8", "LANGUAGE=en_US"),
 		chromedp.WindowSize(1440, 900),
