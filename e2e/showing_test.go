@@ -39,6 +39,11 @@ func TestShowing(t *testing.T) {
 				t.Errorf("%s has other frames", name)
 			}
 		}
+		if menu.Link("Whole session as HAR").Exists() {
+			t.Error("HAR is offered though nothing went over HTTP")
+		}
+		page.Eval[any](s.page, `document.querySelector("[data-path$=har]").click()`)
+		s.page.Role("alert", "").Contains("The export failed: there are no frames of an HTTP connection")
 		s.page.Press(page.Escape)
 	})
 
@@ -47,8 +52,11 @@ func TestShowing(t *testing.T) {
 		if got, want := s.get("/questions/1/copy/call"), `inspector call deploy`; !strings.HasPrefix(got, want) {
 			t.Errorf("the command line is %q", got)
 		}
-		if got := s.get("/questions/1/copy/markdown"); !strings.Contains(got, "Which build should go out?") {
-			t.Errorf("the report is %s", got)
+		report := s.get("/questions/1/copy/markdown")
+		for _, part := range []string{"Written by the MCP Elicitation Inspector ", "Which build should go out?", `"requestedSchema": {`, "demo 1.0.0, revision 2026-07-28, in process", "What went back:", "inspector call deploy"} {
+			if !strings.Contains(report, part) {
+				t.Errorf("the report lacks %q: %s", part, report)
+			}
 		}
 		s.call("deploy")
 		question := s.question("Which build should go out?")

@@ -61,6 +61,7 @@ var journeys = []journey{
 		{name: "misbehave", pane: work, show: func(s *session) {
 			q := s.page.Region("Questions").Article("Deploy build 2291 of checkout? Three services will restart.")
 			q.Role("DisclosureTriangle", "Misbehave…").Click()
+			q.Role("DisclosureTriangle", "What it does: Leave “environment” out").Click()
 			q.Contains("A good server")
 			q.Button("Leave “environment” out").Focus()
 		}},

@@ -1,7 +1,7 @@
 // @ts-check
 /** Answers outside of forms: opened URLs, and answers that are wrong on purpose. */
 import { announce, copied, notice, post } from "./ask.js"
-import { $, near, on } from "./dom.js"
+import { $, all, near, on, one } from "./dom.js"
 import { submit } from "./forms.js"
 import { goOnAfter } from "./questions.js"
 
@@ -36,6 +36,22 @@ async function copy(n) {
 }
 
 // Answers that are wrong on purpose, chosen in the menu of a question
+
+on("input", e => {
+  const search = near(e.target, "[data-find-fault]"), menu = near(search, ".faults")
+  if (!search) return
+  const words = search.value.toLowerCase().split(/\s+/)
+  for (const li of all("li", menu)) li.hidden = !words.every((/** @type {string} */ w) => li.textContent.toLowerCase().includes(w))
+  for (const group of all("section", menu)) group.hidden = !one("li:not([hidden])", group)
+})
+
+on("click", e => {
+  const jump = near(e.target, "[data-fault-group]")
+  if (!jump) return
+  const group = $(jump.dataset.faultGroup)
+  group.scrollIntoView({ block: "nearest" })
+  one("li:not([hidden]) button", group)?.focus()
+})
 
 on("submit", async e => {
   const form = near(e.target, "form.fault")

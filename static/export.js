@@ -32,6 +32,18 @@ async function linkOf(form) {
   return ok ? text : ""
 }
 
+// A failed download would say nothing of why: it begins once the inspector has begun to answer.
+
+on("click", async e => {
+  const link = near(e.target, "#export-more a"), first = new AbortController()
+  if (!link) return
+  e.preventDefault()
+  const answer = await fetch(link.href, { signal: first.signal }).catch(() => null)
+  if (!answer?.ok) return notice(answer ? await answer.text() : "The inspector did not answer. It may have been stopped.")
+  first.abort()
+  link.cloneNode().click() // outside of the document, so that this listener does not hear it
+})
+
 // The call on show and the filter in use are the filters of the links.
 
 $("export-more").addEventListener("beforetoggle", (/** @type {ToggleEvent} */ e) => {

@@ -10,8 +10,11 @@ const servers = () => all(".server").map(row => [row.id, row.matches(".failed, .
 /** How each call and server had ended at the last look. @type {Map<string, string | false>} */
 let known = new Map([...calls(), ...servers()])
 
-/** The beginning of a call's result, if it is on show. @param {string} call */
-const said = call => one(`#result-${call} > .result > div`)?.innerText.trim().slice(0, 300) ?? ""
+/** The first sentence of a call's result, if it is on show; JSON is not read aloud. @param {string} call */
+const said = call => {
+  const text = one(`#result-${call} > .result > div :is(.words, p):not(.code *)`)?.innerText.trim() ?? ""
+  return /^[[{]/.test(text) ? "" : text.match(/^.{0,299}?[.!?](?=\s|$)|^.{0,300}/)?.[0] ?? ""
+}
 
 whenChanged(() => {
   const before = known

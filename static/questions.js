@@ -145,7 +145,7 @@ function count(questions, open, signIns) {
   const now = `${questions} ${open} ${signIns}`, n = questions + signIns
   if (now === counted) return
   counted = now
-  document.title = (n ? `(${n}) ` : "") + "Elicitation Inspector"
+  document.title = (n ? `(${n}) ` : "") + document.title.replace(/^\(\d+\) /, "")
   $("badge").hidden = !n
   $("waiting").hidden = !n && !open
   const asked = questions === 1 ? "1 question waiting" : questions ? `${questions} questions waiting` : ""

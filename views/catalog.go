@@ -17,6 +17,25 @@ type Shelf string
 // Shelves are the tabs, in their order.
 var Shelves = []Shelf{"tools", "prompts", "resources"}
 
+// halves splits the name of an item, so that a narrow list cuts it in the middle: names that
+// differ often do so at their end.
+func (i Item) halves() (front, back string) {
+	name := []rune(markup.Brief(i.Name))
+	if len(name) <= 2*backMost {
+		return string(name), ""
+	}
+	return string(name[:len(name)-backMost]), string(name[len(name)-backMost:])
+}
+
+// backMost is how many characters of a long name stand after the cut.
+const backMost = 10
+
+// named names the button of an item whose name is drawn in halves.
+func (i Item) named() templ.OrderedAttributes {
+	_, back := i.halves()
+	return markup.When(back != "", "aria-label", markup.Brief(i.Name))
+}
+
 func (k Shelf) name() string { return wording.Capital(string(k)) }
 
 // OffersID is the id of the element with the items of all servers.

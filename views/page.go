@@ -5,13 +5,15 @@ import (
 	"strconv"
 
 	"github.com/a-h/templ"
+
+	"elicitation-inspector/bridge/wording"
 )
 
 func pageTitle(p Page) string {
 	if n := waiting(p.Questions); n > 0 {
-		return fmt.Sprintf("(%d) Elicitation Inspector", n)
+		return fmt.Sprintf("(%d) %s", n, wording.Product)
 	}
-	return "Elicitation Inspector"
+	return wording.Product
 }
 
 // shown returns the number of the call on show, -1 for the form of a new call, and 0 for

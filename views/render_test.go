@@ -640,10 +640,10 @@ func TestCallButtons(t *testing.T) {
 		call Call
 		want string
 	}{
-		{"running", Call{Call: conversation.Call{State: conversation.Running}}, "Copy link, Stop"},
-		{"done", Call{Call: conversation.Call{State: conversation.Done}, Form: CallForm{Server: server}}, "Copy link, Check this tool, Call again"},
-		{"failed", Call{Call: conversation.Call{State: conversation.Failed}, Result: &Result{Failed: true, Error: &conversation.RPCError{Code: -32602}}}, "Copy link, Check this tool, Call again"},
-		{"of a transcript", Call{Call: conversation.Call{State: conversation.Done}, Form: CallForm{ReadOnly: true}}, "Copy link, Call again"},
+		{"running", Call{Call: conversation.Call{State: conversation.Running}}, "More for this call, Copy link, Stop"},
+		{"done", Call{Call: conversation.Call{State: conversation.Done}, Form: CallForm{Server: server}}, "More for this call, Copy link, Check this tool, Call again"},
+		{"failed", Call{Call: conversation.Call{State: conversation.Failed}, Result: &Result{Failed: true, Error: &conversation.RPCError{Code: -32602}}}, "More for this call, Copy link, Check this tool, Call again"},
+		{"of a transcript", Call{Call: conversation.Call{State: conversation.Done}, Form: CallForm{ReadOnly: true}}, "More for this call, Copy link, Call again"},
 	} {
 		c.call.Number, c.call.Server = 3, server
 		c.call.Item.Kind = conversation.Tool

@@ -522,7 +522,7 @@ func offered(f Found) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			if len(f.Asking) > 0 {
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 42, "<p>Judging by their descriptions, these ask you something:</p><ul class=\"asking-list\">")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 42, "<p>Judging by their names, descriptions and annotations, these probably ask you something:</p><ul class=\"asking-list\">")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -621,7 +621,7 @@ func offered(f Found) templ.Component {
 					return templ_7745c5c3_Err
 				}
 			} else if f.Counts["tools"] > 0 {
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 52, "<p class=\"dim\">You find out which tools ask a question by calling them.</p>")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 52, "<p class=\"dim\">No name or description speaks of a question. Only a call shows which tools ask.</p>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}

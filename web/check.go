@@ -196,7 +196,7 @@ func (s *Server) checkExchange(c echo.Context, of check.Live) error {
 		return fmt.Errorf("opening the exchange of a trial: %w", err)
 	}
 	title := fmt.Sprintf("%s: %s, %s: %s", of.Key, t.Behaviour, t.Revision, t.Verdict)
-	d := export.Document{Log: opened.Log, Redact: s.config.Redaction, Title: title, Tool: "elicitation-inspector", Version: s.config.Version}
+	d := export.Document{Log: opened.Log, Redact: s.config.Redaction, Title: title, Version: s.config.Version}
 	var page strings.Builder
 	if err = opened.Wait(c.Request().Context()); err == nil {
 		err = d.Write(c.Request().Context(), &page, export.HTML)

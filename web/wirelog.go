@@ -21,6 +21,7 @@ import (
 	"elicitation-inspector/bridge/wire"
 	"elicitation-inspector/bridge/wire/query"
 	"elicitation-inspector/bridge/wire/redact"
+	"elicitation-inspector/bridge/wording"
 	"elicitation-inspector/views"
 	"elicitation-inspector/views/markup"
 )
@@ -343,8 +344,18 @@ func (s *Server) copiedQuestion(c echo.Context, q answerable) error {
 	switch form := c.Param("form"); form {
 	case "markdown":
 		var b strings.Builder
-		d := export.Document{Log: s.marks(), Seqs: slices.Values([]int64{q.AskedSeq, q.AnswerSeq}), Redact: redaction, Title: q.Request.Message}
+		call, callErr := s.in.Call(q.Call)
+		seqs := []int64{q.AskedSeq, q.AnswerSeq, s.in.Next(q.Question).Seq, call.ResultSeq}
+		slices.Sort(seqs) // 0 is no frame
+		d := export.Document{Log: s.marks(), Seqs: slices.Values(slices.Compact(seqs)), Redact: redaction, Title: q.Request.Message, Version: s.config.Version}
 		err = d.Write(c.Request().Context(), &b, export.Markdown)
+		b.WriteString("\n## The request\n\n" + export.Fenced("json", wording.Escape(redaction.Text(rawjson.Pretty(q.Params)))))
+		if server, unknown := s.in.Server(q.Server); unknown == nil {
+			fmt.Fprintf(&b, "\n## The server\n\n%s\n", export.Span(wording.Join(", ", wording.Join(" ", server.Info.Name, server.Info.Version), "revision "+server.Info.Protocol, server.How)))
+		}
+		if target, unknown := s.in.Target(q.Server); callErr == nil && unknown == nil {
+			fmt.Fprintf(&b, "\n## To see it again\n\n```sh\n%s\n```\n", redaction.Text(call.Request.CommandLine(target.CommandLine())))
+		}
 		text = b.String()
 	case "call":
 		call, callErr := s.in.Call(q.Call)
@@ -423,10 +434,10 @@ func (s *Server) exported(c echo.Context, frames selection) error {
 		return err
 	}
 	attach(c, export.FileName(title, format.Extension()))
-	d := export.Document{Log: s.marks(), Seqs: frames.seqs(), Redact: s.config.Redaction, Title: title, Tool: "elicitation-inspector", Version: s.config.Version}
+	d := export.Document{Log: s.marks(), Seqs: frames.seqs(), Redact: s.config.Redaction, Title: title, Version: s.config.Version}
 	return frames.stream(c, cmp.Or(exportKinds[format], echo.MIMETextPlainCharsetUTF8), func(w io.Writer) error {
 		if err := d.Write(c.Request().Context(), w, format); err != nil {
-			return echo.NewHTTPError(http.StatusUnprocessableEntity, fmt.Sprintf("There is no export as %s: %v.", format, err))
+			return echo.NewHTTPError(http.StatusUnprocessableEntity, fmt.Sprintf("The export failed: %v.", err))
 		}
 		return nil
 	})
@@ -493,6 +504,6 @@ func (s selection) seqs() iter.Seq[int64] {
 			}
 		}
 	}
-	slices.Sort(seqs)
+	slices.Sort(seqs) // 0 is no frame
 	return slices.Values(slices.Compact(seqs))
 }

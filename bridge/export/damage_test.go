@@ -95,7 +95,7 @@ func checkAround(t *testing.T, line string) {
 	}
 	for _, format := range Formats() {
 		var out bytes.Buffer
-		if err := (Document{Log: log, Title: "x", Tool: "x"}).Write(t.Context(), &out, format); err != nil {
+		if err := (Document{Log: log, Title: "x", Version: "x"}).Write(t.Context(), &out, format); err != nil {
 			t.Errorf("%s: exported as %s: %v", line, format, err)
 		}
 		if format == JSONL || format == JSON || format == HTML {

@@ -70,8 +70,7 @@ type Document struct {
 	Seqs    iter.Seq[int64]   // the chosen frames; nil means all frames in the log at the time of Write
 	Redact  *redact.Redaction // redacts the frames; nil means the default
 	Title   string            // title in a few words; "" means what the function Title says
-	Tool    string            // name of the program that writes it: "elicitation-inspector"
-	Version string            // version of Tool
+	Version string            // version of the inspector, which writes it
 }
 
 // Write writes the chosen frames in a format. Redaction also applies where questions

@@ -557,7 +557,7 @@ func TestHARHoldsAnyBytes(t *testing.T) {
 const specification = `https://(modelcontextprotocol\.io/specification|www\.rfc-editor\.org/rfc|json-schema\.org/draft)/[a-z0-9/#.-]*`
 
 func TestHostileMarkdown(t *testing.T) {
-	got := write(t, Document{Log: logtest.New(t, logtest.Talk(t, hostileTalk)...), Title: "EVIL`<b>", Tool: "t", Version: "v"}, Markdown)
+	got := write(t, Document{Log: logtest.New(t, logtest.Talk(t, hostileTalk)...), Title: "EVIL`<b>", Version: "v"}, Markdown)
 	rest := regexp.MustCompile(`\(`+specification+`\)`).ReplaceAllString(withoutCode(t, got), "")
 	for _, bad := range []string{"EVIL", "<", "javascript", "alert", "\u202e", "\x00", "http"} {
 		if strings.Contains(rest, bad) {
@@ -618,7 +618,7 @@ func withoutCode(t *testing.T, text string) string {
 // Text from a server stays text in an HTML page, and none of it is lost.
 func TestHostileHTML(t *testing.T) {
 	l := logtest.New(t, logtest.Talk(t, hostileTalk)...)
-	page := write(t, Document{Log: l, Title: "EVIL</title><script>", Tool: "t", Version: "v"}, HTML)
+	page := write(t, Document{Log: l, Title: "EVIL</title><script>", Version: "v"}, HTML)
 	doc, err := html.Parse(strings.NewReader(page))
 	if err != nil {
 		t.Fatal(err)

@@ -44,7 +44,7 @@ func (x *export) har(w io.Writer) error {
 	}
 	whole := bufio.NewWriter(w)
 	out := wording.EscapingWriter{To: whole}
-	creator, err := rawjson.Encode(map[string]string{"name": x.Tool, "version": x.Version})
+	creator, err := rawjson.Encode(map[string]string{"name": wording.Product, "version": x.Version})
 	if err != nil {
 		return err
 	}

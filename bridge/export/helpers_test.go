@@ -45,8 +45,8 @@ func read(t testing.TB, c *conversation.Conversation, place int, how conversatio
 func write(t testing.TB, d Document, f Format) string {
 	t.Helper()
 	var b bytes.Buffer
-	if d.Tool == "" {
-		d.Title, d.Tool, d.Version = "talk", "elicitation-inspector", "test"
+	if d.Version == "" {
+		d.Title, d.Version = "talk", "test"
 	}
 	if err := d.Write(context.Background(), &b, f); err != nil {
 		t.Fatalf("%s: %v", f, err)

@@ -164,12 +164,13 @@ var pageParts string
 // functions of pages. A page adds its own templates and functions.
 func PageTemplates() *template.Template {
 	return template.Must(template.New("").Funcs(template.FuncMap{
-		"code":   CodeOf,
-		"line":   Line,
-		"plural": wording.Plural,
-		"pretty": func(raw json.RawMessage) Code { return CodeOf(rawjson.Pretty(raw), false) },
-		"runs":   Runs,
-		"took":   wording.Duration,
+		"code":    CodeOf,
+		"line":    Line,
+		"plural":  wording.Plural,
+		"pretty":  func(raw json.RawMessage) Code { return CodeOf(rawjson.Pretty(raw), false) },
+		"runs":    Runs,
+		"product": func() string { return wording.Product },
+		"took":    wording.Duration,
 	}).Parse(pageParts))
 }
 

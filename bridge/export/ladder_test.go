@@ -261,6 +261,9 @@ func checkMermaid(t *testing.T, text string) {
 			continue
 		}
 		l = strings.TrimSpace(l)
+		if strings.HasPrefix(l, "%% ") {
+			continue
+		}
 		head, body, _ := strings.Cut(l, ": ")
 		if strings.HasPrefix(l, "participant ") || strings.HasPrefix(l, "actor ") {
 			head, body, _ = strings.Cut(l, " as ")

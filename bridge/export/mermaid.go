@@ -157,7 +157,7 @@ func (x *export) mermaid(w io.Writer) error {
 		add(s.Ladder, s.Server)
 	}
 	var head strings.Builder
-	head.WriteString("sequenceDiagram\n  actor P as person\n")
+	fmt.Fprintf(&head, "sequenceDiagram\n  %%%% Written by the %s %s\n  actor P as person\n", wording.Product, x.Version)
 	if signsIn {
 		head.WriteString("  participant B as browser\n  participant A as authorization server\n")
 	}

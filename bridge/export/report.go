@@ -200,15 +200,16 @@ var markdownText string
 
 var markdownTemplate = sync.OnceValue(func() *template.Template {
 	return template.Must(template.New("").Funcs(template.FuncMap{
-		"cell":   Cell,
-		"clock":  clockOf,
-		"code":   Fenced,
-		"json":   func(raw json.RawMessage) string { return Fenced("json", wording.Escape(rawjson.Pretty(raw))) },
-		"judge":  link.Judge,
-		"plural": wording.Plural,
-		"span":   Span,
-		"story":  func(q *conversation.Question) []string { return story(q, Span) },
-		"way":    wayOf,
+		"cell":    Cell,
+		"clock":   clockOf,
+		"code":    Fenced,
+		"json":    func(raw json.RawMessage) string { return Fenced("json", wording.Escape(rawjson.Pretty(raw))) },
+		"judge":   link.Judge,
+		"plural":  wording.Plural,
+		"product": func() string { return wording.Product },
+		"span":    Span,
+		"story":   func(q *conversation.Question) []string { return story(q, Span) },
+		"way":     wayOf,
 	}).Parse(markdownText))
 })
 

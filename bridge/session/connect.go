@@ -19,6 +19,7 @@ import (
 	"elicitation-inspector/bridge/signin"
 	"elicitation-inspector/bridge/transport"
 	"elicitation-inspector/bridge/wire"
+	"elicitation-inspector/bridge/wording"
 )
 
 // Connect opens the link and performs the handshake. The error says why there is no
@@ -119,7 +120,7 @@ func (s *Session) open(spec transport.Spec) (*transport.Link, error) {
 // client makes the SDK's client. It answers no elicitations, which is left to the tap,
 // and starts no rounds of a call: each round is a RoundTrip of its own.
 func (s *Session) client(settings conversation.ClientSettings) *sdk.Client {
-	c := sdk.NewClient(&sdk.Implementation{Name: "elicitation-inspector", Title: "Elicitation Inspector", Version: s.Version}, &sdk.ClientOptions{
+	c := sdk.NewClient(&sdk.Implementation{Name: "elicitation-inspector", Title: wording.Product, Version: s.Version}, &sdk.ClientOptions{
 		Capabilities: capabilities(settings),
 		// With these handlers set, the SDK subscribes to list changes under 2026-07-28.
 		ToolListChangedHandler:   func(context.Context, *sdk.ToolListChangedRequest) { s.ListChanged(mcp.MethodListTools) },

@@ -19,6 +19,7 @@ import (
 	"golang.org/x/oauth2"
 
 	"elicitation-inspector/bridge/wire"
+	"elicitation-inspector/bridge/wording"
 )
 
 // Flow signs in to one server, and holds its token. Make it with [Desk.Flow]. All methods
@@ -243,7 +244,7 @@ func (f *Flow) byCode(ctx context.Context, refused *http.Response) error {
 				return oauth2.StaticTokenSource(token), nil
 			},
 			DynamicClientRegistrationConfig: &auth.DynamicClientRegistrationConfig{Metadata: &oauthex.ClientRegistrationMetadata{
-				ClientName:              "MCP Elicitation Inspector",
+				ClientName:              wording.Product,
 				RedirectURIs:            []string{redirectURI},
 				GrantTypes:              []string{"authorization_code", "refresh_token"},
 				ResponseTypes:           []string{"code"},

@@ -13,6 +13,9 @@ import (
 	"unicode/utf8"
 )
 
+// Product is the name of the program, as people read it.
+const Product = "MCP Elicitation Inspector"
+
 // Sentence turns the text of an error into a sentence, with a capital and a full stop.
 func Sentence(text string) string {
 	if text = Capital(text); text == "" {

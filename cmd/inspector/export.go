@@ -91,7 +91,7 @@ func (o *exportOptions) export(cmd *cobra.Command, files []string) (err error) {
 	}
 	defer func() { err = errors.Join(err, opened.Close()) }()
 	log := opened.Log
-	x := export.Document{Log: log, Redact: redaction, Tool: "elicitation-inspector", Version: version()}
+	x := export.Document{Log: log, Redact: redaction, Version: version()}
 	if o.filter != "" {
 		if x.Seqs, err = picked(cmd, log, filter); err != nil {
 			return err
