@@ -210,14 +210,25 @@ func (in *Inspection) Repeat(number int) (Call, error) {
 	return overlaid(again, nil), err
 }
 
-// CallAgain reconnects the server of a call with [live.RevisionOfRequests], and
-// repeats the call. The error says why the server could not be reconnected.
-func (in *Inspection) CallAgain(ctx context.Context, number int) (Call, error) {
+// CallAgain reconnects the server of a call and declares a capability ("sampling" or "roots")
+// to it, or for "" uses [live.RevisionOfRequests], and repeats the call. The error says why
+// the server could not be reconnected.
+func (in *Inspection) CallAgain(ctx context.Context, number int, declare string) (Call, error) {
 	c, err := in.calls.Call(number)
 	if err != nil {
 		return Call{}, err
 	}
-	if err := in.servers.ReconnectForRequests(ctx, c.Request.Server); err != nil {
+	err = in.servers.Reconnected(ctx, c.Request.Server, func(s *conversation.ClientSettings) {
+		switch declare {
+		case "sampling":
+			s.Sampling = true
+		case "roots":
+			s.Roots = true
+		default:
+			s.Protocol, s.Choice = live.RevisionOfRequests, conversation.ChoiceRemembered
+		}
+	})
+	if err != nil {
 		return Call{}, err
 	}
 	return in.Begin(c.Request)

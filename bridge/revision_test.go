@@ -98,7 +98,7 @@ func TestCallAgain(t *testing.T) {
 			if calls := opened.Inspection().Calls(); len(calls) != 1 || calls[0].Unsent != "elicitation/create" {
 				t.Errorf("opened again: %+v", calls)
 			}
-			second, err := b.in.CallAgain(t.Context(), first.Number)
+			second, err := b.in.CallAgain(t.Context(), first.Number, "")
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -124,6 +124,12 @@ func TestCallAgain(t *testing.T) {
 			if c, err := b.in.Call(second.Number); err != nil || c.Unsent != "" {
 				t.Errorf("%v, %+v", err, c)
 			}
+			for _, capability := range []string{"sampling", "roots"} {
+				_, err := b.in.CallAgain(t.Context(), second.Number, capability)
+				if s := b.server(); err != nil || s.Info.Protocol != "2025-11-25" || s.Settings.Undeclared(map[string]string{"sampling": "sampling/createMessage", "roots": "roots/list"}[capability]) != "" {
+					t.Errorf("declaring %s: %v, %+v", capability, err, s.Settings)
+				}
+			}
 		})
 	}
 }
@@ -131,7 +137,7 @@ func TestCallAgain(t *testing.T) {
 func TestCallAgainFails(t *testing.T) {
 	b := startOldTools(t, "modern only", bridge.Config{})
 	first := b.call("ask")
-	if c, err := b.in.CallAgain(t.Context(), first.Number); !errors.Is(err, live.ErrReconnect) || !strings.Contains(err.Error(), "Unsupported protocol version") {
+	if c, err := b.in.CallAgain(t.Context(), first.Number, ""); !errors.Is(err, live.ErrReconnect) || !strings.Contains(err.Error(), "Unsupported protocol version") {
 		t.Errorf("call %+v, %v", c, err)
 	}
 	if len(b.in.Calls()) != 1 {
@@ -139,7 +145,7 @@ func TestCallAgainFails(t *testing.T) {
 	}
 	gone, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := b.in.CallAgain(gone, first.Number); !errors.Is(err, context.Canceled) {
+	if _, err := b.in.CallAgain(gone, first.Number, ""); !errors.Is(err, context.Canceled) {
 		t.Errorf("for nobody: %v", err)
 	}
 }

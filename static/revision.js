@@ -12,8 +12,8 @@ import { showMade } from "./forms.js"
 const entry = target => "revision " + target
 
 on("click", async e => {
-  const { again, target, protocol } = near(e.target, "[data-again]")?.dataset ?? {}
-  if (again) callAgain(near(e.target, "button"), again, target, protocol)
+  const button = near(e.target, "[data-again]")
+  if (button) callAgain(button)
   const line = near(near(e.target, "[data-forget]"), ".remembered")
   if (!line) return
   remember(entry(line.dataset.target), "")
@@ -23,14 +23,15 @@ on("click", async e => {
   announce("Forgotten.")
 })
 
-/** @param {any} button @param {string} call @param {string} target @param {string} protocol */
-async function callAgain(button, call, target, protocol) {
+/** @param {any} button */
+async function callAgain(button) {
+  const { again, target, protocol, declare = "" } = button.dataset
   if (button.ariaBusy) return
   button.ariaBusy = "true"
   announce("Reconnecting.")
-  const made = await post(`/calls/${call}/again`)
+  const made = await post(`/calls/${again}/again`, new URLSearchParams({ declare }))
   button.ariaBusy = null
-  if (made.ok) remember(entry(target), protocol)
+  if (made.ok && protocol) remember(entry(target), protocol)
   showMade(made)
 }
 

@@ -160,6 +160,7 @@ type Result struct {
 	Error               *conversation.RPCError // nil if there is no error response
 	Hint                string                 // reason of the failure, if more is known than the error says
 	Repeats             bool                   // the person may go on without the refused input
+	Undeclared          string                 // the capability that the failure says is lacking: "sampling", "roots"; "" if none
 }
 
 // Question is one question, with its server and what its card needs.

@@ -35,6 +35,8 @@ func TestUnsent(t *testing.T) {
 	if got := every(why, tag("button")); len(got) > 0 {
 		t.Errorf("it offers %q", text(got[0]))
 	}
+	call.Result = &Result{Undeclared: "sampling"}
+	button(t, region(t, draw(t, CallView(call)), "What was not declared"), "Declare sampling and call again")
 }
 
 // A result with isError is not shown as a success in the timeline.

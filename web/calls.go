@@ -342,10 +342,10 @@ func (s *Server) retryCall(c echo.Context, n int) error {
 	return done(c, s.in.RetryEvery(n, pause))
 }
 
-// callAgain reconnects the server with the revision in which its tools ask by requests,
-// and makes the same call again.
+// callAgain reconnects the server with the revision in which its tools ask by requests, or with
+// the capability that the form value declare names, and makes the same call again.
 func (s *Server) callAgain(c echo.Context, n int) error {
-	call, err := s.in.CallAgain(c.Request().Context(), n)
+	call, err := s.in.CallAgain(c.Request().Context(), n, c.FormValue("declare"))
 	return s.made(c, call, err)
 }
 

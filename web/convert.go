@@ -112,6 +112,9 @@ func (s *Server) callView(c bridge.Call) views.Call {
 	}
 	if c.State.Over() {
 		v.Result = s.resultView(c)
+		if s.replay == nil && (c.State == conversation.ToolFailed || c.State == conversation.Failed) {
+			v.Result.Undeclared = conversation.UndeclaredIn(v.Result.Raw, server.Settings)
+		}
 	}
 	form := callFormOf(server, item, c.Request.Arguments)
 	form.call = c.Number

@@ -53,7 +53,8 @@ type Item struct {
 	// ReadOnly and Destructive are a tool's annotations readOnlyHint and
 	// destructiveHint where they say true.
 	ReadOnly, Destructive bool
-	// MayAsk is set if the title or the description speaks of asking the user.
+	// MayAsk is set if the name, the title or the description speaks of asking a person, or the
+	// tool is annotated as destructive.
 	MayAsk bool
 }
 
@@ -130,6 +131,12 @@ type entry struct {
 	Description string `json:"description"`
 }
 
+// asksTheModel matches texts about requests that no person answers.
+var asksTheModel = regexp.MustCompile(`(?i)\b(sampling|asks? (the |a )?(model|LLM)|lists? (the )?roots)\b`)
+
+// wordBreaks makes words of the parts of a name.
+var wordBreaks = strings.NewReplacer("_", " ", "-", " ", ".", " ", "/", " ")
+
 var speaksOfAsking = regexp.MustCompile(`(?i)\b(ask(s|ed|ing)?|question(s)?|confirm(s|ed|ation)?|elicit(s|ation|ations)?|approv(e|es|al)|sign(s)? in)\b`)
 
 func (l List) item(raw json.RawMessage) (Item, error) {
@@ -162,8 +169,9 @@ func (l List) item(raw json.RawMessage) (Item, error) {
 		i.Key = e.Template
 		i.Schema, err = variablesOf(e.Template)
 	}
-	i.MayAsk = speaksOfAsking.MatchString(wording.Head(i.Title, wording.TextMost) + "\n" + wording.Head(i.Description, wording.TextMost))
 	i.Name = cmp.Or(e.Name, i.Key)
+	words := wordBreaks.Replace(wording.Head(i.Name, wording.TextMost)) + "\n" + wording.Head(i.Title, wording.TextMost) + "\n" + wording.Head(i.Description, wording.TextMost)
+	i.MayAsk = i.Destructive || speaksOfAsking.MatchString(words) && !asksTheModel.MatchString(words)
 	if i.Key == "" {
 		err = errors.New("it has no name to call it by")
 	}

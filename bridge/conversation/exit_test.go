@@ -72,3 +72,32 @@ func TestQuestionIsWithdrawnByWhatCameFirst(t *testing.T) {
 		})
 	}
 }
+
+func TestUndeclaredIn(t *testing.T) {
+	for _, c := range []struct {
+		failure string
+		s       ClientSettings
+		want    string
+	}{
+		{`{"isError":true,"content":[{"type":"text","text":"Client does not support sampling (required for sampling/createMessage)"}]}`, ClientSettings{}, "sampling"},
+		{`{"code":-32021,"message":"Missing required client capability","data":{"requiredCapabilities":{"roots":{}}}}`, ClientSettings{}, "roots"},
+		{`{"code":-32603,"message":"roots/list: Method not found"}`, ClientSettings{Roots: true}, ""},
+		{`{"isError":true,"content":[{"type":"text","text":"The plant has no roots."}]}`, ClientSettings{}, ""},
+		{``, ClientSettings{}, ""},
+	} {
+		if got := UndeclaredIn([]byte(c.failure), c.s); got != c.want {
+			t.Errorf("%s: %q", c.failure, got)
+		}
+	}
+}
+
+func TestMayAsk(t *testing.T) {
+	for entry, want := range map[string]bool{
+		`{"name":"confirm_order"}`: true, `{"name":"a","description":"Asks the user for a date"}`: true, `{"name":"wipe","annotations":{"destructiveHint":true}}`: true,
+		`{"name":"a","description":"Asks the model, by sampling"}`: false, `{"name":"echo"}`: false,
+	} {
+		if got, err := (List{kind: Tool}).item([]byte(entry)); err != nil || got.MayAsk != want {
+			t.Errorf("%s: %v, %v", entry, got.MayAsk, err)
+		}
+	}
+}

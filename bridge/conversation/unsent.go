@@ -3,6 +3,7 @@ package conversation
 import (
 	"encoding/json"
 	"fmt"
+	"regexp"
 	"strings"
 
 	"elicitation-inspector/bridge/mcp"
@@ -43,6 +44,25 @@ func refusedMethod(text string) string {
 		}
 	}
 	return ""
+}
+
+// ofCapability matches the capabilities of which a server may miss one, and missing what it
+// says of that.
+var (
+	ofCapability = regexp.MustCompile(`(?i)\b(sampling|roots)\b`)
+	missing      = regexp.MustCompile(`(?i)support|capabilit|declare|method not found`)
+)
+
+// UndeclaredIn returns the capability, "sampling" or "roots", of which a failure of a call
+// says that the client lacks it: a result with isError, or an error. It is "" if the failure
+// speaks of none, or of one that the settings declare.
+func UndeclaredIn(failure json.RawMessage, s ClientSettings) string {
+	text := failure[:min(len(failure), refusalMost)]
+	capability := strings.ToLower(string(ofCapability.Find(text)))
+	if !missing.Match(text) || capability == "sampling" && s.Sampling || capability == "roots" && s.Roots {
+		return ""
+	}
+	return capability
 }
 
 // Unsent returns the method of a request that the server tried to send during a call, from

@@ -250,7 +250,7 @@ const RevisionOfRequests = mcp.Revision20251125
 // ErrUnknownRevision is the error of [Servers.Recall] for an unknown revision.
 var ErrUnknownRevision = errors.New("unknown protocol revision")
 
-// ErrReconnect is the error of [Servers.ReconnectForRequests] if the server did not
+// ErrReconnect is the error of [Servers.Reconnected] if the server did not
 // become ready.
 var ErrReconnect = errors.New("reconnecting with " + RevisionOfRequests + " failed")
 
@@ -292,9 +292,9 @@ func (all *Servers) chooseWhere(id string, present conversation.RevisionChoice, 
 	return all.Reconnect(id)
 }
 
-// ReconnectForRequests reconnects a server with [RevisionOfRequests], and waits until its
-// catalog is read. On errors it restores the server's settings.
-func (all *Servers) ReconnectForRequests(ctx context.Context, id string) error {
+// Reconnected reconnects a server with changed settings, and waits until its catalog is
+// read. On errors it restores the server's settings.
+func (all *Servers) Reconnected(ctx context.Context, id string, change func(*conversation.ClientSettings)) error {
 	s, err := all.find(id)
 	if err != nil {
 		return err
@@ -302,7 +302,7 @@ func (all *Servers) ReconnectForRequests(ctx context.Context, id string) error {
 	var before, tried conversation.ClientSettings
 	s.update(func() {
 		before = s.Settings
-		s.Settings.Protocol, s.Settings.Choice = RevisionOfRequests, conversation.ChoiceRemembered
+		change(&s.Settings)
 		tried = s.Settings
 	})
 	err = s.reconnected(ctx)
