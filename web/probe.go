@@ -73,7 +73,7 @@ func (s *Server) probeReport(c echo.Context) error {
 		return echo.ErrNotFound
 	}
 	r := s.probe.Report()
-	if err := r.AddEvidence(s.in.Log()); err != nil {
+	if err := r.AddEvidence(s.in.Log(), s.config.Redaction); err != nil {
 		return err
 	}
 	var text bytes.Buffer

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"elicitation-inspector/bridge/wire"
+	"elicitation-inspector/bridge/wire/redact"
 	"elicitation-inspector/bridge/wording"
 )
 
@@ -94,15 +95,16 @@ func (s *Server) Report() *Report {
 	return out
 }
 
-// AddEvidence adds the texts of the frames.
-func (r *Report) AddEvidence(log *wire.Log) error {
+// AddEvidence adds the texts of the frames, without secrets.
+func (r *Report) AddEvidence(log *wire.Log, secrets *redact.Redaction) error {
 	for _, c := range r.Clients {
 		for i := range c.Results {
 			one := &c.Results[i]
 			one.Evidence = nil
 			err := log.Each(one.Frames[:min(len(one.Frames), framesMost)], func(f wire.Frame) error {
-				text := wording.Head(string(f.Raw), evidenceMost)
-				one.Evidence = append(one.Evidence, Frame{f.Seq, f.Dir.String(), text, len(text) < len(f.Raw)})
+				raw := string(secrets.Frame(&f).Raw)
+				text := wording.Head(raw, evidenceMost)
+				one.Evidence = append(one.Evidence, Frame{f.Seq, f.Dir.String(), text, len(text) < len(raw)})
 				return nil
 			})
 			if err != nil {

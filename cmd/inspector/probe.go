@@ -21,6 +21,7 @@ import (
 	"elicitation-inspector/bridge/probe"
 	"elicitation-inspector/bridge/probe/report"
 	"elicitation-inspector/bridge/wire"
+	"elicitation-inspector/bridge/wire/redact"
 	"elicitation-inspector/web"
 )
 
@@ -108,15 +109,22 @@ func (o *probeOptions) check() error {
 			return usage("--protocol must be one of %s, not %q", strings.Join(mcp.Revisions, ", "), revision)
 		}
 	}
-	for _, path := range o.reports {
-		if report.FormatOf(path) == "" {
-			return usage("--report %s: the name must end in .json, .md, .html or .xml", path)
-		}
+	if err := checkReports(o.reports); err != nil {
+		return err
 	}
 	if o.patience <= 0 {
 		return usage("--patience must be more than 0")
 	}
 	return o.page.check()
+}
+
+func checkReports(paths []string) error {
+	for _, path := range paths {
+		if report.FormatOf(path) == "" {
+			return usage("--report %s: the name must end in .json, .md, .html or .xml", path)
+		}
+	}
+	return nil
 }
 
 func (o *probeOptions) run(cmd *cobra.Command) (err error) {
@@ -164,7 +172,7 @@ func (o *probeOptions) run(cmd *cobra.Command) (err error) {
 	var work sync.WaitGroup
 	failed := make(chan error, 3)
 	work.Go(func() {
-		failed <- o.keepReports(ctx, server, log, func(err error) { logger.Error("writing the report", "error", err) })
+		failed <- o.keepReports(ctx, server, log, redaction, func(err error) { logger.Error("writing the report", "error", err) })
 	})
 	work.Go(func() { failed <- page.Serve(ctx, place.listener) })
 	pages := &http.Server{Handler: server.Handler(), ReadHeaderTimeout: 10 * time.Second}
@@ -206,11 +214,11 @@ const reportEvery = time.Second
 
 // keepReports writes the reports whenever they change, and once more at the end, when it
 // returns. What fails before is told, and tried again.
-func (o *probeOptions) keepReports(ctx context.Context, server *probe.Server, log *wire.Log, tell func(error)) error {
+func (o *probeOptions) keepReports(ctx context.Context, server *probe.Server, log *wire.Log, redaction *redact.Redaction, tell func(error)) error {
 	for {
 		changed := server.Changed()
 		r := server.Report()
-		err := r.AddEvidence(log)
+		err := r.AddEvidence(log, redaction)
 		for _, path := range o.reports {
 			err = errors.Join(err, writeReport(path, r))
 		}

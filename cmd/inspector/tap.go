@@ -16,9 +16,11 @@ import (
 
 	"elicitation-inspector/bridge"
 	"elicitation-inspector/bridge/playback"
+	"elicitation-inspector/bridge/probe"
 	"elicitation-inspector/bridge/tap"
 	"elicitation-inspector/bridge/transport"
 	"elicitation-inspector/bridge/wire"
+	"elicitation-inspector/bridge/wire/redact"
 	"elicitation-inspector/bridge/wording"
 	"elicitation-inspector/web"
 )
@@ -29,6 +31,7 @@ type tapOptions struct {
 	name      string
 	record    string
 	recordNew bool
+	reports   []string
 	maxFrame  int64
 	redact    redactOptions
 	verbose   bool
@@ -52,10 +55,13 @@ Signals go on to the server, and the tap exits as the server does: with its exit
 code, or by the signal that ended it. If the server cannot be started, it exits
 with 127. docs/tap.md says more.`,
 		Example: `  inspector tap -- ./my-server --flag
-  inspector tap --record session.jsonl -- npx -y some-server
+  inspector tap --record session.jsonl --report client.html -- npx -y some-server
   inspector tap --http 127.0.0.1:7000 https://example.com/mcp`,
 		Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := checkReports(o.reports); err != nil {
+				return err
+			}
 			switch dash := cmd.ArgsLenAtDash(); {
 			case o.recordNew && o.record == "":
 				return usage("--record-new needs --record")
@@ -75,7 +81,8 @@ with 127. docs/tap.md says more.`,
 	f.StringVar(&o.name, "name", "", "the `NAME` of the server, instead of its command or host")
 	f.StringVar(&o.record, "record", "", "append every frame to a transcript `FILE` as it happens")
 	f.BoolVar(&o.recordNew, "record-new", false, "refuse to record to a file that exists, rather than continue it")
-	o.redact.register(f, "of what is recorded and sent to the page")
+	f.StringArrayVar(&o.reports, "report", nil, "at the end, write into `FILE` what was seen of the client, as 'inspector probe' does: .json, .md, .html or .xml for JUnit (repeat)")
+	o.redact.register(f, "of what is recorded, reported and sent to the page")
 	f.Func("max-frame", "the `SIZE` past which a message is cut in the log, in bytes, or with k, M, G, Ki, Mi or Gi (default 64Mi); it is passed on whole", func(text string) error {
 		sized := options{}
 		err := sized.setMaxFrame(text)
@@ -123,6 +130,9 @@ func (o *tapOptions) observer(cmd *cobra.Command, name string) (watch *tap.Obser
 		ended := make(chan error, 1)
 		go func() { // a disk or an inspector may hang
 			err := watch.Settle(sending)
+			if len(o.reports) > 0 {
+				err = errors.Join(err, o.report(sending, watch.Log(), redaction))
+			}
 			<-sent
 			ended <- errors.Join(err, watch.Close())
 		}()
@@ -147,6 +157,19 @@ func (o *tapOptions) observer(cmd *cobra.Command, name string) (watch *tap.Obser
 			before = now
 		}
 	}, nil
+}
+
+// report writes the reports on the client.
+func (o *tapOptions) report(ctx context.Context, log *wire.Log, redaction *redact.Redaction) error {
+	r, err := probe.Seen(ctx, log, version(), redaction)
+	if err != nil {
+		return err
+	}
+	err = r.AddEvidence(log, redaction)
+	for _, path := range o.reports {
+		err = errors.Join(err, writeReport(path, r))
+	}
+	return err
 }
 
 // flushMost is how long the end of a tap may take beyond that of its server.
@@ -178,10 +201,15 @@ func (o *tapOptions) relay(cmd *cobra.Command, command []string) error {
 		end = func() {}
 	}
 	go forward(child)
-	tap.Relay(child, os.Stdin, os.Stdout, os.Stderr, watch)
+	tap.Relay(child, os.Stdin, os.Stdout, open{os.Stderr}, watch)
 	end()
 	return exitAs(child.State())
 }
+
+// open is a file that stays open: the tap may have something to say at its end.
+type open struct{ *os.File }
+
+func (open) Close() error { return nil }
 
 // exitNoServer is the exit code of a tap whose server cannot be started, as of a shell.
 const exitNoServer = 127
