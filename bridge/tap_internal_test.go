@@ -23,9 +23,9 @@ func tapped(t *testing.T) (*Inspection, *session.Session) {
 		t.Fatal(err)
 	}
 	over := make(chan struct{})
-	in := New(Config{Log: log, Targets: []transport.Spec{{Name: "raw", Builtin: func() *sdk.Server {
+	in := New(Config{Log: log, Targets: []transport.Spec{{Name: "raw", Builtin: func(context.Context, sdk.Transport, *sdk.ServerSessionOptions) (*sdk.ServerSession, error) {
 		<-over
-		return sdk.NewServer(&sdk.Implementation{}, nil)
+		return nil, errors.New("the test is over")
 	}}}})
 	t.Cleanup(func() {
 		close(over)

@@ -1,39 +1,35 @@
 package bridge_test
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
+	"elicitation-inspector/bridge"
 	"elicitation-inspector/bridge/conversation"
+	"elicitation-inspector/bridge/demo"
 	"elicitation-inspector/bridge/elicit"
 	"elicitation-inspector/bridge/live"
 	"elicitation-inspector/bridge/mcp"
 	"elicitation-inspector/bridge/rawjson"
+	"elicitation-inspector/bridge/transport"
 )
 
 const taskTimes = `"createdAt":"2026-01-01T00:00:00Z","lastUpdatedAt":"2026-01-01T00:00:00Z"`
 
-// taskServer is a server whose tools become tasks. What a task tells is in lives: one
-// entry for each tasks/get, the last one for all further ones.
+// taskServer is a server whose tools become tasks, one for each of lives.
 type taskServer struct {
 	*rawServer
 	revision string
-	polls    map[string]int
-	answers  map[string]string // what tasks/update and elicitations have answered, by task
-	waiting  map[string]request
-}
-
-// lives are the members besides taskId and times that tasks/get tells, by tool. "{form}"
-// stands for an elicitation.
-var lives = map[string][]string{
-	"asks":       {`"status":"working"`, `"status":"input_required","inputRequests":{"q":{form}}`, `"status":"completed","result":{"content":[{"type":"text","text":{answers}}]}`},
-	"asks-twice": {`"status":"input_required","inputRequests":{"a":{form}}`, `"status":"input_required","inputRequests":{"a":{form},"b":{form}}`, `"status":"completed","result":{"content":[{"type":"text","text":{answers}}]}`},
-	"fails":      {`"status":"working"`, `"status":"failed","statusMessage":"no luck","error":{"code":-32603,"message":"It broke."}`},
-	"cancelled":  {`"status":"working"`, `"status":"cancelled","statusMessage":"no time"`},
-	"strange":    {`"status":"dancing"`},
-	"forever":    {`"status":"working","pollInterval":0,"pollIntervalMs":0`},
+	at       map[string]int               // index of what a task has told last
+	answers  map[string]map[string]string // by task and key
+	asked    map[string]bool              // task and key
+	waiting  map[string][]request         // tasks/result by task; a tools/call by "ours"
+	ours     string                       // id of the client's task
 }
 
 func (s *taskServer) run() {
@@ -44,11 +40,10 @@ func (s *taskServer) run() {
 		}
 		modern := s.revision >= mcp.Revision20260728
 		var p struct {
-			Task      string          `json:"taskId"`
-			Responses json.RawMessage `json:"inputResponses"`
+			Task      string                     `json:"taskId"`
+			Responses map[string]json.RawMessage `json:"inputResponses"`
 		}
 		_ = json.Unmarshal(r.Params, &p)
-		tool, _, _ := strings.Cut(p.Task, "#")
 		switch r.Method {
 		case "server/discover":
 			if !modern {
@@ -60,42 +55,133 @@ func (s *taskServer) run() {
 			s.reply(r, `{"protocolVersion":%q,"capabilities":{"tools":{},"tasks":{"list":{},"cancel":{},"requests":{"tools":{"call":{}}}}},"serverInfo":{"name":"tasks","version":"1"}}`, s.revision)
 		case "tools/list":
 			var list []string
-			for name := range lives {
-				list = append(list, fmt.Sprintf(`{"name":%q,"inputSchema":{"type":"object"},"execution":{"taskSupport":"optional"}}`, name))
+			for _, l := range lives {
+				list = append(list, fmt.Sprintf(`{"name":%q,"inputSchema":{"type":"object"},"execution":{"taskSupport":"optional"}}`, l.name))
 			}
 			s.reply(r, `{"tools":[%s,{"name":"polls-us","inputSchema":{"type":"object"}},{"name":"crowds-us","inputSchema":{"type":"object"}}]}`, strings.Join(list, ","))
 		case "tools/call":
 			s.called(r, modern)
 		case "tasks/get":
-			life := lives[tool]
-			told := life[min(s.polls[p.Task], len(life)-1)]
-			waits := strings.Contains(told, "input_required") && s.polls[p.Task] >= len(life)-2 && s.answers[p.Task] == ""
-			if !waits {
-				s.polls[p.Task]++
-			}
-			if strings.Contains(told, "input_required") && !modern {
-				told = `"status":"input_required"`
-			}
-			answers, _ := json.Marshal(s.answers[p.Task])
-			told = strings.NewReplacer("{form}", fmt.Sprintf(formRequest, "What?"), "{answers}", string(answers)).Replace(told)
-			s.reply(r, `{"resultType":"complete","taskId":%q,%s,"ttl":60000,"ttlMs":60000,"pollInterval":100,"pollIntervalMs":100,%s}`, p.Task, told, taskTimes)
+			s.polled(r, p.Task)
 		case "tasks/update":
-			s.answers[p.Task] += string(p.Responses)
+			for key, answer := range p.Responses {
+				s.answers[p.Task][key] = string(answer)
+			}
 			s.reply(r, `{"resultType":"complete"}`)
 		case "tasks/cancel":
-			s.reply(r, `{"resultType":"complete","taskId":%q,"status":"cancelled",%s,"ttl":null}`, p.Task, taskTimes)
+			s.reply(r, `{"resultType":"complete","taskId":%s,"status":"cancelled",%s,"ttl":null}`, rawjson.Quoted(p.Task), taskTimes)
 		case "tasks/result":
-			switch {
-			case tool == "fails":
-				s.fail(r, -32603, "It broke.", "")
-			case s.answers[p.Task] == "":
-				s.waiting[p.Task] = r
-				s.write(`{"jsonrpc":"2.0","id":"ask-%s","method":"elicitation/create","params":{"message":"What?","requestedSchema":{"type":"object","properties":{}},"_meta":{"io.modelcontextprotocol/related-task":{"taskId":%q}}}}`, p.Task, p.Task)
-			}
+			s.waiting[p.Task] = append(s.waiting[p.Task], r)
+			s.goOn(p.Task)
 		case "":
 			s.answered(r)
 		}
 	}
+}
+
+func lifeOf(task string) life {
+	return lives[slices.IndexFunc(lives, func(l life) bool { return strings.HasPrefix(task, l.name+"#") })]
+}
+
+var keyOf = regexp.MustCompile(`"(\w+)":\{(form|link|sample)\}`)
+
+// open returns the questions of a task that are not answered, by key.
+func (s *taskServer) open(task string) map[string]string {
+	open, l := map[string]string{}, lifeOf(task)
+	for _, told := range l.told[:min(s.at[task]+1, len(l.told))] {
+		for _, m := range keyOf.FindAllStringSubmatch(told, -1) {
+			if s.answers[task][m[1]] == "" {
+				open[m[1]] = forms[m[2]]
+			}
+		}
+	}
+	return open
+}
+
+var forms = map[string]string{
+	"form":   fmt.Sprintf(formRequest, "What?"),
+	"link":   `{"method":"elicitation/create","params":{"mode":"url","message":"Look.","url":"https://example.com/","elicitationId":"e"}}`,
+	"sample": `{"method":"sampling/createMessage","params":{"messages":[],"maxTokens":1}}`,
+}
+
+// polled answers tasks/get. A task tells the next thing once its questions are answered.
+func (s *taskServer) polled(r request, task string) {
+	l := lifeOf(task)
+	if len(s.open(task)) == 0 {
+		s.at[task] = min(s.at[task]+1, len(l.told)-1)
+	}
+	told := l.told[s.at[task]]
+	defer s.goOn(task)
+	if error, is := strings.CutPrefix(told, "!"); is {
+		s.write(`{"jsonrpc":"2.0","id":%s,"error":%s}`, r.ID, error)
+		return
+	}
+	s.reply(r, "%s", s.task(task, told))
+	for _, late := range l.late {
+		if s.at[task] == len(l.told)-1 {
+			s.notify(task, late)
+		}
+	}
+}
+
+func (s *taskServer) notify(task, told string) {
+	method := "notifications/tasks/status"
+	if s.revision >= mcp.Revision20260728 {
+		method = "notifications/tasks"
+	}
+	s.write(`{"jsonrpc":"2.0","method":%q,"params":%s}`, method, s.task(task, told))
+}
+
+// task returns the task object with some members; a raw result after "=".
+func (s *taskServer) task(task, told string) string {
+	if raw, is := strings.CutPrefix(told, "="); is {
+		return raw
+	}
+	answers, _ := json.Marshal(fmt.Sprint(s.answers[task]))
+	told = strings.ReplaceAll(told, "{answers}", string(answers))
+	told = keyOf.ReplaceAllStringFunc(told, func(m string) string {
+		parts := keyOf.FindStringSubmatch(m)
+		return `"` + parts[1] + `":` + forms[parts[2]]
+	})
+	if s.revision < mcp.Revision20260728 {
+		told, _, _ = strings.Cut(told, `,"inputRequests"`)
+		told, _, _ = strings.Cut(told, `,"result"`)
+		told, _, _ = strings.Cut(told, `,"error"`)
+	}
+	members := []string{`"resultType":"complete"`, told}
+	for name, value := range map[string]string{"taskId": string(rawjson.Quoted(task)), "ttl": "60000", "ttlMs": "60000", "pollInterval": "100", "pollIntervalMs": "100"} {
+		if !strings.Contains(told, `"`+name+`"`) {
+			members = append(members, `"`+name+`":`+value)
+		}
+	}
+	return "{" + strings.Join(append(members, taskTimes), ",") + "}"
+}
+
+// goOn asks the questions of a task of 2025-11-25 that are not asked yet, and answers tasks/result once it has ended.
+func (s *taskServer) goOn(task string) {
+	if len(s.waiting[task]) == 0 {
+		return
+	}
+	for key, question := range s.open(task) {
+		if id := task + "/" + key; !s.asked[id] {
+			s.asked[id] = true
+			meta := fmt.Sprintf(`"params":{"_meta":{"io.modelcontextprotocol/related-task":{"taskId":%s}},`, rawjson.Quoted(task))
+			s.write("%s", `{"jsonrpc":"2.0","id":"ask-`+id+`",`+strings.Replace(question, `"params":{`, meta, 1)[1:])
+		}
+	}
+	l := lifeOf(task)
+	if s.at[task] < len(l.told)-1 || len(s.open(task)) > 0 {
+		return
+	}
+	last := s.task(task, strings.Replace(strings.Replace(l.told[len(l.told)-1], `"error":`, `"why":`, 1), `"result":`, `"answer":`, 1))
+	for _, r := range s.waiting[task] {
+		if why := rawjson.Member([]byte(last), "why"); why != nil {
+			s.write(`{"jsonrpc":"2.0","id":%s,"error":%s}`, r.ID, why)
+		} else if result := rawjson.Member([]byte(last), "answer"); result != nil {
+			s.reply(r, `%s,"_meta":{"io.modelcontextprotocol/related-task":{"taskId":%s}}}`, strings.TrimSuffix(string(result), "}"), rawjson.Quoted(task))
+		}
+	}
+	s.waiting[task] = nil
 }
 
 // called answers tools/call: with a task if it is to be one, and otherwise with the
@@ -104,14 +190,26 @@ func (s *taskServer) called(r request, modern bool) {
 	id := r.tool() + "#" + string(r.ID)
 	asTask := rawjson.Member(r.Params, "task") != nil
 	switch {
-	case modern:
-		s.reply(r, `{"resultType":"task","taskId":%q,"status":"working","ttlMs":60000,"pollIntervalMs":100,%s}`, id, taskTimes)
+	case modern || asTask:
+		l := lifeOf(id)
+		s.at[id], s.answers[id] = -1, map[string]string{}
+		if l.created != "" && strings.HasPrefix(l.told[0], l.created) {
+			s.at[id] = 0 // it begins as it ends
+		}
+		created := s.task(id, cmp.Or(l.created, `"status":"working"`))
+		if modern {
+			created = strings.Replace(created, `"resultType":"complete"`, `"resultType":"task"`, 1)
+		} else {
+			created = `{"task":` + created + "}"
+		}
+		s.reply(r, "%s", created)
+		for _, told := range l.pushed {
+			s.notify(id, told)
+		}
 	case r.tool() == "polls-us" || r.tool() == "crowds-us":
 		create := map[string]string{"polls-us": "create", "crowds-us": "crowd"}[r.tool()]
-		s.waiting["ours"] = r
+		s.waiting["ours"] = []request{r}
 		s.write(`{"jsonrpc":"2.0","id":"` + create + `","method":"elicitation/create","params":{"task":{"ttl":60000},"message":"Later?","requestedSchema":{"type":"object","properties":{}}}}`)
-	case asTask:
-		s.reply(r, `{"task":{"taskId":%q,"status":"working","ttl":60000,"pollInterval":100,%s}}`, id, taskTimes)
 	default:
 		s.text(r, r.raw)
 	}
@@ -122,15 +220,15 @@ func (s *taskServer) called(r request, modern bool) {
 func (s *taskServer) answered(r request) {
 	var id string
 	_ = json.Unmarshal(r.ID, &id)
-	if task, is := strings.CutPrefix(id, "ask-"); is {
-		s.answers[task] = string(r.Result)
-		s.reply(s.waiting[task], `{"content":[{"type":"text","text":%s}],"_meta":{"io.modelcontextprotocol/related-task":{"taskId":%q}}}`, rawjson.Quoted(string(r.Result)), task)
+	if id, is := strings.CutPrefix(id, "ask-"); is {
+		task, key, _ := strings.Cut(id, "/")
+		s.answers[task][key] = string(r.Result) + string(r.Error)
 		return
 	}
 	told := rawjson.Text(rawjson.Member(r.Result, "task", "taskId"))
 	switch id {
 	case "create":
-		s.answers["ours"] = told
+		s.ours = told
 		s.write(`{"jsonrpc":"2.0","id":"get","method":"tasks/get","params":{"taskId":%q}}`, told)
 		s.write(`{"jsonrpc":"2.0","id":"list","method":"tasks/list"}`)
 		s.write(`{"jsonrpc":"2.0","id":"unknown","method":"tasks/get","params":{"taskId":"unknown"}}`)
@@ -140,15 +238,15 @@ func (s *taskServer) answered(r request) {
 			s.write(`{"jsonrpc":"2.0","id":"crowd-%d","method":"tasks/result","params":{"taskId":%q}}`, n, told)
 		}
 	case "result":
-		s.write(`{"jsonrpc":"2.0","id":"again","method":"tasks/cancel","params":{"taskId":%q}}`, s.answers["ours"])
-		s.text(s.waiting["ours"], string(r.Result)+string(r.Error))
+		s.write(`{"jsonrpc":"2.0","id":"again","method":"tasks/cancel","params":{"taskId":%q}}`, s.ours)
+		s.text(s.waiting["ours"][0], string(r.Result)+string(r.Error))
 	}
 }
 
 func init() {
 	for _, revision := range []string{mcp.Revision20251125, mcp.Revision20260728} {
 		rawServers["tasks-"+revision] = func(s *rawServer) {
-			(&taskServer{s, revision, map[string]int{}, map[string]string{}, map[string]request{}}).run()
+			(&taskServer{s, revision, map[string]int{}, map[string]map[string]string{}, map[string]bool{}, map[string][]request{}, ""}).run()
 		}
 	}
 }
@@ -160,43 +258,6 @@ func (b *bench) callAsTask(tool string) int {
 		b.Fatal(err)
 	}
 	return call.Number
-}
-
-// Each end of a task ends its call, and the call says how.
-func TestEndsOfTasks(t *testing.T) {
-	t.Parallel()
-	for _, c := range []struct {
-		tool, revision string
-		state          conversation.State
-		says           string // a part of the result, the error or the failure
-		status         conversation.TaskStatus
-	}{
-		{"fails", mcp.Revision20251125, conversation.Failed, "It broke.", conversation.TaskFailed},
-		{"fails", mcp.Revision20260728, conversation.Failed, "It broke.", conversation.TaskFailed},
-		{"cancelled", mcp.Revision20251125, conversation.Failed, "the server cancelled the task: no time", conversation.TaskCancelled},
-		{"cancelled", mcp.Revision20260728, conversation.Failed, "the server cancelled the task: no time", conversation.TaskCancelled},
-		{"strange", mcp.Revision20251125, conversation.Failed, `there is no task status "dancing"`, conversation.TaskWorking},
-		{"strange", mcp.Revision20260728, conversation.Failed, `there is no task status "dancing"`, conversation.TaskWorking},
-	} {
-		b := start(t, "tasks-"+c.revision, conversation.ClientSettings{})
-		number := b.callAsTask(c.tool)
-		b.until("the end of the call", func() bool {
-			call, err := b.in.Call(number)
-			return err == nil && call.State.Over() && call.Task != nil
-		})
-		b.until("its log", func() bool { call, _ := b.in.Call(number); return call.Task.Status == c.status })
-		call, err := b.in.Call(number)
-		if err != nil {
-			t.Fatal(err)
-		}
-		says := call.Failure
-		if f, err := b.log.Frame(call.ResultSeq); err == nil {
-			says += string(conversation.Final(&f).Error)
-		}
-		if call.State != c.state || !strings.Contains(says, c.says) {
-			t.Errorf("%s in %s: %s, %q", c.tool, c.revision, call.State, says)
-		}
-	}
 }
 
 // The questions of a task are asked once, belong to its call, and their answers reach the
@@ -233,20 +294,6 @@ func TestQuestionsOfTasks(t *testing.T) {
 	}
 }
 
-// A task that asks again what it asked before, and something new, asks two questions.
-func TestTaskAsksEachKeyOnce(t *testing.T) {
-	t.Parallel()
-	b := start(t, "tasks-"+mcp.Revision20260728, conversation.ClientSettings{})
-	number := b.callAsTask("asks-twice")
-	b.question(2)
-	b.answer(2, accept(`{"b":2}`))
-	b.answer(1, accept(`{"a":1}`))
-	_, text := b.done(number)
-	if !strings.Contains(text, `"a":{"action":"accept","content":{"a":1}}`) || !strings.Contains(text, `"b":{"action":"accept","content":{"b":2}}`) || len(b.in.Questions()) != 2 {
-		t.Errorf("%d questions, and the server got %s", len(b.in.Questions()), text)
-	}
-}
-
 // A question that is a task is answered at once with the task, and its result waits for
 // the person.
 func TestQuestionAsTask(t *testing.T) {
@@ -279,4 +326,51 @@ func TestManyWaitForOneTask(t *testing.T) {
 		return q.State == conversation.Withdrawn && strings.Contains(q.Reason, "asked for the answer 1001 times")
 	})
 	b.until("the errors that end the requests", func() bool { return strings.Count(b.transcript(), `"id":"crowd-`) == 2*1001 })
+}
+
+// The demo's tools of long work end with each answer, and by the rules of tasks.
+func TestTasksOfTheDemo(t *testing.T) {
+	t.Parallel()
+	for _, revision := range []string{mcp.Revision20251125, mcp.Revision20260728} {
+		server := demo.New(demo.Options{})
+		b := startInspection(t, bridge.Config{
+			Targets:  []transport.Spec{{Name: demo.Name, Builtin: server.Connect}},
+			Settings: conversation.ClientSettings{Protocol: revision},
+		})
+		n := 0
+		for _, c := range []struct {
+			tool string
+			a    live.Answer
+			want string
+		}{
+			{"migrate_table", accept(`{"keep":"oldest"}`), "the oldest was kept"},
+			{"migrate_table", live.Answer{Action: "decline"}, "Nothing of orders was migrated."},
+			{"request_review", accept(`{"verdict":"approved","remarks":"Good."}`), "Build 2288 is approved: Good."},
+			{"request_review", live.Answer{Action: "cancel"}, "Build 2288 waits for a review."},
+		} {
+			if revision == mcp.Revision20260728 && c.tool == "request_review" {
+				continue // the server does not list it
+			}
+			if c.tool == "migrate_table" {
+				b.callAsTask(c.tool)
+			} else {
+				b.call(c.tool)
+			}
+			n++
+			if q := b.question(n); q.Call != n || q.Guessed {
+				t.Errorf("%s in %s: the question is of call %d, guessed %t", c.tool, revision, q.Call, q.Guessed)
+			}
+			b.answer(n, c.a)
+			call, text := b.done(n)
+			if q := b.question(n); !strings.Contains(text, c.want) || (call.Task == nil) != (c.tool == "request_review") || (q.Task == nil) != (c.tool != "request_review") {
+				t.Errorf("%s in %s: %s, task %+v, %q", c.tool, revision, call.State, call.Task, text)
+			}
+		}
+		for _, f := range b.judged() {
+			t.Errorf("%s: %s, %s", revision, f.Rule, f.Text)
+		}
+		if err := server.Close(); err != nil {
+			t.Error(err)
+		}
+	}
 }

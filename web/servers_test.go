@@ -67,21 +67,18 @@ func TestRemembered(t *testing.T) {
 // while the server's lists are being read again.
 func TestCallBeforeTheToolsAreListed(t *testing.T) {
 	listings, listed := 0, make(chan struct{})
-	slow := func() *mcp.Server {
-		s := demo.New(demo.Options{}).MCP()
-		s.AddReceivingMiddleware(func(next mcp.MethodHandler) mcp.MethodHandler {
-			return func(ctx context.Context, method string, r mcp.Request) (mcp.Result, error) {
-				if method == "tools/list" {
-					if listings++; listings > 1 {
-						<-listed
-					}
+	slow := demo.New(demo.Options{})
+	slow.MCP().AddReceivingMiddleware(func(next mcp.MethodHandler) mcp.MethodHandler {
+		return func(ctx context.Context, method string, r mcp.Request) (mcp.Result, error) {
+			if method == "tools/list" {
+				if listings++; listings > 1 {
+					<-listed
 				}
-				return next(ctx, method, r)
 			}
-		})
-		return s
-	}
-	d := inspect(t, conversation.ClientSettings{}, transport.Spec{Name: "slow", Builtin: slow}, "deploy")
+			return next(ctx, method, r)
+		}
+	})
+	d := inspect(t, conversation.ClientSettings{}, transport.Spec{Name: "slow", Builtin: slow.Connect}, "deploy")
 	before := d.server().Session
 	d.done("/servers/s1/reconnect", nil)
 	d.until("it has connected anew", func() bool { return d.server().State == live.Ready && d.server().Session != before })
@@ -114,7 +111,7 @@ func TestAddServer(t *testing.T) {
 		if address == "" {
 			return errors.New("there is no address")
 		}
-		return d.in.Add(transport.Spec{Name: "demo", Builtin: demo.New(demo.Options{}).MCP})
+		return d.in.Add(transport.Spec{Name: "demo", Builtin: demo.New(demo.Options{}).Connect})
 	}
 	if status, _ := d.post("/servers", nil); status != http.StatusBadRequest {
 		t.Errorf("no address: %d, want 400", status)

@@ -70,7 +70,7 @@ func TestNotSpoken(t *testing.T) {
 			return next(ctx, method, r)
 		}
 	})
-	whole, err := Run(t.Context(), Options{Server: headless.Config{Target: transport.Spec{Name: "announcing", Builtin: func() *sdk.Server { return server }}}, Jobs: 4})
+	whole, err := Run(t.Context(), Options{Server: headless.Config{Target: transport.Spec{Name: "announcing", Builtin: server.Connect}}, Jobs: 4})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -90,7 +90,7 @@ func TestSilentCallsAreLinted(t *testing.T) {
 		return &sdk.CallToolResult{Content: []sdk.Content{}}, nil, nil
 	})
 	whole, err := Run(t.Context(), Options{
-		Server: headless.Config{Target: transport.Spec{Name: "silent", Builtin: func() *sdk.Server { return server }}}, Jobs: 4, Behaviours: []string{behaviourDecline},
+		Server: headless.Config{Target: transport.Spec{Name: "silent", Builtin: server.Connect}}, Jobs: 4, Behaviours: []string{behaviourDecline},
 		Revisions: []string{mcp.Revision20251125},
 	})
 	if err != nil {
@@ -110,7 +110,7 @@ func TestAsksNoPerson(t *testing.T) {
 		return &sdk.CallToolResult{InputRequests: sdk.InputRequestMap{"roots": &sdk.ListRootsParams{}}}, nil, nil
 	})
 	whole, err := Run(t.Context(), Options{
-		Server: headless.Config{Target: transport.Spec{Name: "roots", Builtin: func() *sdk.Server { return server }}}, Jobs: 4,
+		Server: headless.Config{Target: transport.Spec{Name: "roots", Builtin: server.Connect}}, Jobs: 4,
 		Revisions: []string{mcp.Revision20260728}, Timeout: 2 * time.Second,
 	})
 	if err != nil {
@@ -136,7 +136,7 @@ func TestUnaskedInOneRevision(t *testing.T) {
 			return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: text}}}, nil, nil
 		})
 		whole, err := Run(t.Context(), Options{
-			Server: headless.Config{Target: transport.Spec{Name: "unasked", Builtin: func() *sdk.Server { return server }}}, Jobs: 4,
+			Server: headless.Config{Target: transport.Spec{Name: "unasked", Builtin: server.Connect}}, Jobs: 4,
 			Revisions: []string{mcp.Revision20260728, mcp.Revision20251125}, Behaviours: []string{behaviourAccept, behaviourDecline, behaviourCancel},
 		})
 		if err != nil {

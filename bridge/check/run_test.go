@@ -37,7 +37,7 @@ func builtin(t *testing.T) Options {
 			t.Error(err)
 		}
 	})
-	return Options{Server: headless.Config{Target: transport.Spec{Name: demo.Name, Builtin: server.MCP}}, Jobs: 4}
+	return Options{Server: headless.Config{Target: transport.Spec{Name: demo.Name, Builtin: server.Connect}}, Jobs: 4}
 }
 
 // TestEveryBehaviourIsTried expects each behaviour to be tried that fits a call of the
@@ -268,7 +268,7 @@ func TestHangingIsSeenTwice(t *testing.T) {
 			return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: tool}}}, nil, err
 		})
 		whole, err := Run(t.Context(), Options{
-			Server: headless.Config{Target: transport.Spec{Name: "hanging", Builtin: func() *sdk.Server { return server }}}, Jobs: 4,
+			Server: headless.Config{Target: transport.Spec{Name: "hanging", Builtin: server.Connect}}, Jobs: 4,
 			Behaviours: []string{"decline"}, Revisions: []string{mcp.Revision20251125}, Timeout: 2 * time.Second,
 		})
 		if err != nil || len(whole.Results) != 1 {
@@ -382,7 +382,7 @@ func TestSessionsThatAreRefused(t *testing.T) {
 		return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: answer.Action}}}, nil
 	})
 	whole, err := Run(t.Context(), Options{
-		Server: headless.Config{Target: transport.Spec{Name: "choosy", Builtin: func() *sdk.Server { return server }}}, Jobs: 4,
+		Server: headless.Config{Target: transport.Spec{Name: "choosy", Builtin: server.Connect}}, Jobs: 4,
 		Revisions: []string{mcp.Revision20251125}, Behaviours: []string{behaviourAccept, behaviourDecline, behaviourNone},
 	})
 	if err != nil || whole.Stopped != "" {
@@ -398,7 +398,7 @@ func TestSessionsThatAreRefused(t *testing.T) {
 func TestNewSessionIsStarted(t *testing.T) {
 	t.Parallel()
 	var began atomic.Int32
-	server := func() *sdk.Server {
+	many := func(ctx context.Context, t sdk.Transport, o *sdk.ServerSessionOptions) (*sdk.ServerSession, error) {
 		began.Add(1)
 		server := sdk.NewServer(&sdk.Implementation{Name: "many", Version: "1"}, nil)
 		for i := range 8 {
@@ -410,12 +410,12 @@ func TestNewSessionIsStarted(t *testing.T) {
 				return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: answer.Action}}}, nil
 			})
 		}
-		return server
+		return server.Connect(ctx, t, o)
 	}
 	check := func(behaviours ...string) (*report.Report, int32) {
 		before := began.Load()
 		whole, err := Run(t.Context(), Options{
-			Server: headless.Config{Target: transport.Spec{Name: "many", Builtin: server}}, Jobs: 4,
+			Server: headless.Config{Target: transport.Spec{Name: "many", Builtin: many}}, Jobs: 4,
 			Revisions: []string{mcp.Revision20251125}, Behaviours: behaviours,
 		})
 		if err != nil || whole.Stopped != "" {
@@ -455,7 +455,7 @@ func TestConstantsAreNoAnswers(t *testing.T) {
 			return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: text}}}, nil
 		})
 		whole, err := Run(t.Context(), Options{
-			Server: headless.Config{Target: transport.Spec{Name: "mail", Builtin: func() *sdk.Server { return server }}}, Jobs: 4, Honest: honest,
+			Server: headless.Config{Target: transport.Spec{Name: "mail", Builtin: server.Connect}}, Jobs: 4, Honest: honest,
 			Revisions: []string{mcp.Revision20251125}, Behaviours: []string{behaviourOther, behaviourDecline},
 		})
 		if err != nil || whole.Stopped != "" {

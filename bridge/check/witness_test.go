@@ -54,7 +54,7 @@ func shop(file string, order func(write func(), ask func() string) string) trans
 		}
 		return text(fmt.Sprintf("as of %s\n%s", time.Now(), orders)), nil, err
 	})
-	return transport.Spec{Name: "shop", Builtin: func() *sdk.Server { return server }}
+	return transport.Spec{Name: "shop", Builtin: server.Connect}
 }
 
 // TestWitness expects a witness to see what a server does, whatever it says: an effect of a

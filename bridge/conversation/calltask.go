@@ -156,7 +156,7 @@ func (r *reduction) becameTask(f *wire.Frame) {
 	if err != nil {
 		c.Task.Problem = err.Error()
 		words = err.Error()
-	} else if t.Status != TaskWorking {
+	} else if t.Status != TaskWorking && r.revision < mcp.Revision20260728 {
 		c.Task.Problem = "it did not begin as working"
 	}
 	c.step(Step{At: r.clock, Kind: StepTask, Word: "task", Text: joinStatus(words, t.Message), Seq: f.Seq})

@@ -57,7 +57,10 @@ func (v *visit) answers(ctx context.Context, questions []question) (map[string]a
 		asked[i] = q.written(v.revision)
 	}
 	get := v.request
-	if v.rounds() {
+	switch {
+	case v.rounds() && v.task != nil:
+		get = v.task.input
+	case v.rounds():
 		get = v.collect
 	}
 	answers, err := get(ctx, asked)
@@ -79,11 +82,19 @@ func (v *visit) answers(ctx context.Context, questions []question) (map[string]a
 
 // request sends all questions as requests to the client at the same time. The first failure cancels the others.
 func (v *visit) request(ctx context.Context, questions []question) (map[string]answer, error) {
+	if v.task != nil {
+		v.task.change(inputRequired, "")
+		defer v.task.change(working, "")
+	}
 	group, asking := errgroup.WithContext(ctx)
 	results := make([]mcp.Result, len(questions))
 	for i, q := range questions {
 		group.Go(func() (err error) {
-			results[i], err = v.server.sendRaw(asking, v.session, q.requestMethod(), q.encode(v.revision))
+			params := q.encode(v.revision)
+			if v.task != nil {
+				params = withMember(params, "_meta", string(mustJSON(v.task.related())))
+			}
+			results[i], err = v.server.sendRaw(asking, v.session, q.requestMethod(), params)
 			return err
 		})
 	}
@@ -138,6 +149,17 @@ func (v *visit) collect(_ context.Context, questions []question) (map[string]ans
 // inputRequired returns the error that ends a round; it is sent as an input-required result.
 func (v *visit) inputRequired(questions ...question) error {
 	members := []string{`"resultType":"input_required"`}
+	if questions != nil {
+		members = append(members, `"inputRequests":`+v.requests(questions))
+	}
+	if len(v.notes.Answers)+len(v.notes.Memos) > 0 {
+		members = append(members, v.state())
+	}
+	return rawf("{%s}", strings.Join(members, ","))
+}
+
+// requests returns the JSON object of inputRequests.
+func (v *visit) requests(questions []question) string {
 	var requests []string
 	for _, q := range questions {
 		params := q.encode(v.revision)
@@ -147,13 +169,7 @@ func (v *visit) inputRequired(questions ...question) error {
 		}
 		requests = append(requests, fmt.Sprintf(`%s:{"method":%s%s}`, mustJSON(q.key), mustJSON(q.requestMethod()), member))
 	}
-	if requests != nil {
-		members = append(members, `"inputRequests":{`+strings.Join(requests, ",")+`}`)
-	}
-	if len(v.notes.Answers)+len(v.notes.Memos) > 0 {
-		members = append(members, v.state())
-	}
-	return rawf("{%s}", strings.Join(members, ","))
+	return "{" + strings.Join(requests, ",") + "}"
 }
 
 func (v *visit) state() string {

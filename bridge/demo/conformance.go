@@ -2,7 +2,9 @@ package demo
 
 import (
 	"context"
+	"time"
 
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	protocol "elicitation-inspector/bridge/mcp"
@@ -22,6 +24,13 @@ var conformance = []tool{
 	{Name: "test_input_required_result_multiple_inputs"},
 	{Name: "test_input_required_result_multi_round"},
 	{Name: "test_input_required_result_capabilities"},
+	{Name: "greet", Input: []byte(`{"name":{"type":"string","default":"World"}}`)},
+	{Name: "slow_compute", Task: "optional", Input: []byte(`{"seconds":{"type":"number","default":1,"minimum":0,"maximum":3600},"label":{"type":"string"}}`)},
+	{Name: "failing_job", Task: "required"},
+	{Name: "protocol_error_job", Task: "required"},
+	{Name: "confirm_delete", Task: "optional", Input: []byte(`{"filename":{"type":"string","default":"notes.txt"}}`)},
+	{Name: "multi_input", Task: "optional"},
+	{Name: "test_tool_with_task", Task: "required"},
 }
 
 // suite maps the names of conformance to their stories.
@@ -99,6 +108,51 @@ var suite = map[string]story{
 			return nil, err
 		}
 		return said("%d questions were asked.", len(questions)), nil
+	},
+	"greet": taking(func(_ context.Context, _ *visit, args struct{ Name string }) (*mcp.CallToolResult, error) {
+		return said("Hello, %s!", args.Name), nil
+	}),
+	"slow_compute": taking(func(ctx context.Context, v *visit, args struct{ Seconds float64 }) (*mcp.CallToolResult, error) {
+		return v.inTask(ctx, func(ctx context.Context, v *visit) (*mcp.CallToolResult, error) {
+			if err := v.pause(ctx, time.Duration(args.Seconds*float64(time.Second))); err != nil {
+				return nil, err
+			}
+			return said("It took %g seconds.", args.Seconds), nil
+		})
+	}),
+	"failing_job": func(ctx context.Context, v *visit) (*mcp.CallToolResult, error) {
+		return v.inTask(ctx, func(ctx context.Context, v *visit) (*mcp.CallToolResult, error) {
+			if err := v.pause(ctx, time.Second); err != nil {
+				return nil, err
+			}
+			return nil, problem("The job has failed.")
+		})
+	},
+	"protocol_error_job": func(ctx context.Context, v *visit) (*mcp.CallToolResult, error) {
+		return v.inTask(ctx, func(context.Context, *visit) (*mcp.CallToolResult, error) {
+			return nil, &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: "The job could not be done."}
+		})
+	},
+	"confirm_delete": taking(func(ctx context.Context, v *visit, args struct{ Filename string }) (*mcp.CallToolResult, error) {
+		return v.inTask(ctx, func(ctx context.Context, v *visit) (*mcp.CallToolResult, error) {
+			return reported(ctx, v, "Deletion of "+args.Filename, question{message: "Delete " + args.Filename + "?", schema: object(`"confirm":{"type":"boolean"}`)})
+		})
+	}),
+	"multi_input": func(ctx context.Context, v *visit) (*mcp.CallToolResult, error) {
+		return v.inTask(ctx, func(ctx context.Context, v *visit) (*mcp.CallToolResult, error) {
+			var first, second struct{ Name string }
+			if err := v.ask(ctx, textQuestion("first", "What is the first name?", "name", &first), textQuestion("second", "And the second?", "name", &second)); err != nil {
+				return nil, err
+			}
+			return said("%s and %s", first.Name, second.Name), nil
+		})
+	},
+	"test_tool_with_task": func(ctx context.Context, v *visit) (*mcp.CallToolResult, error) {
+		var who struct{ Name string }
+		if err := v.ask(ctx, textQuestion("user_name", "What is your name?", "name", &who)); err != nil {
+			return nil, err
+		}
+		return v.inTask(ctx, func(context.Context, *visit) (*mcp.CallToolResult, error) { return said("Hello, %s!", who.Name), nil })
 	},
 }
 

@@ -69,6 +69,9 @@ type Server struct {
 	mu     sync.Mutex
 	visits map[*visit]struct{}                     // the requests being served
 	levels map[*mcp.ServerSession]mcp.LoggingLevel // levels set by logging/setLevel, before 2026-07-28
+	tasks  map[string]*task                        // by id, until their ttl has passed
+	links  map[string]*taskLink                    // the connections that Connect has made, by id
+	made   int                                     // links so far
 }
 
 // New returns a server. Close releases its resources.
@@ -92,11 +95,14 @@ func New(o Options) *Server {
 		seal:    newSeal(),
 		visits:  map[*visit]struct{}{},
 		levels:  map[*mcp.ServerSession]mcp.LoggingLevel{},
+		tasks:   map[string]*task{},
+		links:   map[string]*taskLink{},
 	}
 	s.life, s.end = context.WithCancel(context.Background())
 	s.mcp = mcp.NewServer(&mcp.Implementation{Name: Name, Title: "Demo server", Version: "1.0.0"}, &mcp.ServerOptions{
 		Instructions: instructions,
 		Logger:       o.Logger,
+		Capabilities: &mcp.ServerCapabilities{Logging: &mcp.LoggingCapabilities{}, Extensions: map[string]any{protocol.TasksExtension: struct{}{}}},
 		// Lists depend on the client.
 		SetCacheable: func(_ context.Context, _ mcp.Request, c *mcp.Cacheable) { c.CacheScope = "private" },
 	})
@@ -105,6 +111,7 @@ func New(o Options) *Server {
 		return next
 	})
 	s.mcp.AddReceivingMiddleware(s.receive)
+	s.addTaskMethods()
 	for _, t := range s.tools() {
 		s.mcp.AddTool(t.listed(), t.handler(s))
 	}
@@ -123,8 +130,18 @@ func (s *Server) tools() []tool {
 	return tools()
 }
 
-// MCP returns the server for the SDK to connect to a transport.
+// MCP returns the SDK's server, for more middleware.
 func (s *Server) MCP() *mcp.Server { return s.mcp }
+
+// tool returns the tool with this name, the zero tool if there is none.
+func (s *Server) tool(name string) tool {
+	for _, t := range s.tools() {
+		if t.Name == name {
+			return t
+		}
+	}
+	return tool{}
+}
 
 // Close ends every call and session and closes the sign-in pages. It returns when nothing of them is left.
 func (s *Server) Close() error {
@@ -137,8 +154,8 @@ func (s *Server) Close() error {
 	return err
 }
 
-// receive is middleware for what the SDK's types cannot express: raw results, the tools in their order, and the levels
-// of log messages.
+// receive is middleware for what the SDK's types cannot express: raw results, the tools in their order, tasks, and the
+// levels of log messages.
 func (s *Server) receive(next mcp.MethodHandler) mcp.MethodHandler {
 	return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
 		res, err := next(ctx, method, req)
@@ -149,16 +166,18 @@ func (s *Server) receive(next mcp.MethodHandler) mcp.MethodHandler {
 			return res, err
 		}
 		switch r := req.(type) {
+		case *mcp.ServerRequest[*mcp.InitializeParams]:
+			return s.withTasks(r.Params.ProtocolVersion, res), nil
 		case *mcp.ListToolsRequest:
 			list := *res.(*mcp.ListToolsResult)
 			list.Tools = nil
 			opensPages := slices.Contains(modesOf(revisionOf(r), r.ClientCapabilities()), "url")
 			for _, t := range s.tools() {
-				if opensPages || !t.URLOnly {
+				if (opensPages || !t.URLOnly) && (!t.AsksLater || s.asksLater(r.Session)) {
 					list.Tools = append(list.Tools, t.listed())
 				}
 			}
-			return &list, nil
+			return s.withTasks(revisionOf(r), &list), nil
 		case *mcp.ServerRequest[*mcp.SetLoggingLevelParams]:
 			live := slices.Collect(s.mcp.Sessions())
 			s.mu.Lock()
@@ -202,5 +221,5 @@ func (s *Server) Handler() http.Handler {
 		}
 		sessions.ServeHTTP(w, r)
 	})
-	return http.NewCrossOriginProtection().Handler(mux)
+	return http.NewCrossOriginProtection().Handler(carrying(mux))
 }

@@ -30,7 +30,7 @@ const asServer = "DEMO_TEST_AS_SERVER"
 // asServer set, the binary is the demo server over stdio.
 func TestMain(m *testing.M) {
 	if os.Getenv(asServer) != "" {
-		if err := New(Options{Exit: os.Exit, Pause: quick}).MCP().Run(context.Background(), &mcp.StdioTransport{}); err != nil {
+		if err := New(Options{Exit: os.Exit, Pause: quick}).Run(context.Background(), &mcp.StdioTransport{}); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)
 		}
@@ -162,7 +162,7 @@ func sit(t *testing.T, s setup) (*person, *Server) {
 		transport = &mcp.StreamableClientTransport{Endpoint: web.URL, HTTPClient: web.Client()}
 	} else {
 		far, near := mcp.NewInMemoryTransports()
-		if _, err := srv.MCP().Connect(t.Context(), far, nil); err != nil {
+		if _, err := srv.Connect(t.Context(), far, nil); err != nil {
 			t.Fatal(err)
 		}
 		transport = near

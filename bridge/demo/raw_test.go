@@ -35,7 +35,7 @@ func newBare(t *testing.T, revision string, o Options) *bare {
 	}
 	srv := New(o)
 	far, near := mcp.NewInMemoryTransports()
-	if _, err := srv.MCP().Connect(t.Context(), far, nil); err != nil {
+	if _, err := srv.Connect(t.Context(), far, nil); err != nil {
 		t.Fatal(err)
 	}
 	conn, err := near.Connect(t.Context())
@@ -355,7 +355,7 @@ func TestDroppedQuestion(t *testing.T) {
 	// If the client disconnects while it is asked, the call ends.
 	srv := New(Options{})
 	far, near := mcp.NewInMemoryTransports()
-	session, err := srv.MCP().Connect(t.Context(), far, nil)
+	session, err := srv.Connect(t.Context(), far, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -44,6 +44,8 @@ var stories = map[string]story{
 	// Timeouts, floods and crashes.
 	"impatient": taking(impatient), "times_out": taking(timesOut), "flood": taking(flood), "ask_many": taking(askMany),
 	"crash_on_decline": crashOnDecline, "slow_count": taking(slowCount),
+	// Long work: calls that can be tasks, and a question that is one.
+	"migrate_table": taking(migrateTable), "request_review": requestReview,
 	// Breaking the rules.
 	"rule_breaker": taking(ruleBreaker),
 	// Asking nothing: results of all types, and what the server knows about its client.
@@ -57,7 +59,9 @@ type tool struct {
 	Input                    json.RawMessage // properties of the arguments' JSON Schema; nil for a tool without arguments
 	Output                   json.RawMessage // JSON Schema of structuredContent; nil for none
 	Annotations              *mcp.ToolAnnotations
-	URLOnly                  bool // hidden from a client without URL mode, to which it is useless
+	URLOnly                  bool   // hidden from a client without URL mode, to which it is useless
+	AsksLater                bool   // hidden from a client that takes no question as a task
+	Task                     string // execution.taskSupport: "optional", "required", or "" for a tool that is never a task
 }
 
 //go:embed tools.json
@@ -100,6 +104,9 @@ func (t tool) handler(s *Server) mcp.ToolHandler {
 		}
 		defer v.leave()
 		v.input = t.inputSchema()
+		if err := v.admits(t.Task); err != nil {
+			return nil, err
+		}
 		if err := validate(v.input, v.arguments); err != nil {
 			return failed("The arguments do not fit: %v", err), nil
 		}
@@ -107,18 +114,22 @@ func (t tool) handler(s *Server) mcp.ToolHandler {
 		if s.options.Conformance {
 			tell = suite[t.Name]
 		}
-		res, err := tell(ctx, v)
-		if early := (*ending)(nil); errors.As(err, &early) {
-			if early.failed {
-				return failed("%s", early.text), nil
-			}
-			res, err = said("%s", early.text), nil
-		}
-		if err == nil && v.outcome != nil {
-			res.StructuredContent = mustJSON(v.outcome)
-		}
-		return res, err
+		return v.finish(tell(ctx, v))
 	}
+}
+
+// finish returns the result of a call whose story has ended.
+func (v *visit) finish(res *mcp.CallToolResult, err error) (*mcp.CallToolResult, error) {
+	if early := (*ending)(nil); errors.As(err, &early) {
+		if early.failed {
+			return failed("%s", early.text), nil
+		}
+		res, err = said("%s", early.text), nil
+	}
+	if err == nil && v.outcome != nil {
+		res.StructuredContent = mustJSON(v.outcome)
+	}
+	return res, err
 }
 
 // ending is an error that ends a story early, with a text for the person. It becomes a result, which is marked as an

@@ -364,7 +364,7 @@ func TestLeavingASession(t *testing.T) {
 	}()
 	<-open
 	var session string
-	for ss := range srv.MCP().Sessions() {
+	for ss := range srv.mcp.Sessions() {
 		session = ss.ID()
 	}
 	req := httptest.NewRequest(http.MethodDelete, "/", nil)

@@ -43,8 +43,9 @@ type visit struct {
 	meta      map[string]any
 	replies   mcp.InputResponseMap // inputResponses of this round
 	notes     notes
-	stateless bool // the request has no requestState
-	retold    bool // the story has not reached the place where the round before ended
+	stateless bool  // the request has no requestState
+	retold    bool  // the story has not reached the place where the round before ended
+	task      *task // nil for a call that is no task
 }
 
 // notes holds the state of a story for its next round. It is sent in requestState.

@@ -226,7 +226,7 @@ func newTeller(t *testing.T, revision, caps string, p policy) *teller {
 	c := &teller{t: t, revision: revision, caps: caps, policy: p, asking: make(chan struct{}), withdrawn: make(chan struct{})}
 	srv := New(Options{Now: c.now, Pause: c.pause})
 	far, near := mcp.NewInMemoryTransports()
-	if _, err := srv.MCP().Connect(t.Context(), far, nil); err != nil {
+	if _, err := srv.Connect(t.Context(), far, nil); err != nil {
 		t.Fatal(err)
 	}
 	conn, err := near.Connect(t.Context())

@@ -43,8 +43,8 @@ func (c *call) follow(created session.Reply, round int) *ending {
 	for {
 		switch {
 		case task.Status == conversation.TaskCancelled:
-			return taskEnding(reply, failed("the server cancelled the task%s", wording.After(": ", task.Message)))
-		case task.Status.Terminal() && !fetches:
+			return failed("the server cancelled the task%s", wording.After(": ", task.Message))
+		case task.Status.Terminal() && !fetches && reply.Seq != created.Seq: // only tasks/get has the result
 			return c.ofTask(task, reply)
 		case fetches && fetched == "" && (task.Status.Terminal() || task.Status == conversation.TaskInputRequired):
 			fetched = task.Status
@@ -65,8 +65,11 @@ func (c *call) follow(created session.Reply, round int) *ending {
 			return end
 		}
 		var poll <-chan time.Time
-		if !task.Status.Terminal() {
+		switch {
+		case !task.Status.Terminal():
 			poll = time.After(task.PollPause())
+		case !fetches:
+			poll = time.After(0)
 		}
 		select {
 		case r := <-results:
@@ -101,14 +104,14 @@ func (c *call) follow(created session.Reply, round int) *ending {
 			if err != nil {
 				return failed("%v", err)
 			}
-			return taskEnding(reply, failed("the task is lost: %s was answered with %d %s", mcp.MethodGetTask, e.Code, e.Message))
+			return failed("the task is lost: %s was answered with %d %s", mcp.MethodGetTask, e.Code, e.Message)
 		}
 		now, err := conversation.ReadTask(reply.Message.Result)
 		switch {
 		case err != nil:
-			return taskEnding(reply, failed("%s: %v", mcp.MethodGetTask, err))
+			return failed("%s: %v", mcp.MethodGetTask, err)
 		case now.ID != task.ID:
-			return taskEnding(reply, failed("%s was answered with another task, %s", mcp.MethodGetTask, wording.Quoted(conversation.ShortError(now.ID))))
+			return failed("%s was answered with another task, %s", mcp.MethodGetTask, wording.Quoted(conversation.ShortError(now.ID)))
 		}
 		task = now
 	}
@@ -120,28 +123,22 @@ type response struct {
 	error
 }
 
-func taskEnding(reply session.Reply, end *ending) *ending {
-	end.reply = reply
-	end.despite = true
-	return end
-}
-
 // ofTask returns how the call ends with a task of 2026-07-28, which has the result or the
 // error of the request in itself.
 func (c *call) ofTask(task conversation.TaskState, reply session.Reply) *ending {
 	if task.Status == conversation.TaskCompleted {
 		if task.Result == nil {
-			return taskEnding(reply, failed("the task is completed and has no result"))
+			return failed("the task is completed and has no result")
 		}
 		end := ofResult(task.Result)
 		end.reply = reply
 		return end
 	}
 	if task.Error == nil {
-		return taskEnding(reply, failed("the task has failed and has no error"))
+		return failed("the task has failed and has no error")
 	}
 	if _, err := conversation.ErrorOf(task.Error); err != nil {
-		return taskEnding(reply, failed("%v", err))
+		return failed("%v", err)
 	}
 	return &ending{state: conversation.Failed, reply: reply} // the task says why
 }
@@ -180,7 +177,9 @@ func (c *call) update(request session.TaskRequest) *ending {
 			case q.Via != elicit.InTask || c.updated[q.Number]:
 			case q.State == conversation.Refused:
 				refused = append(refused, fmt.Sprintf("%q: %s", conversation.ShortError(q.Key), q.Reason))
-			case !now || q.State != conversation.Answered || q.TurnedDown:
+			case q.State == conversation.Answered && q.TurnedDown:
+				refused = append(refused, fmt.Sprintf("%q: %s was turned down, for which there is no result", conversation.ShortError(q.Key), q.Method))
+			case !now || q.State != conversation.Answered:
 			default:
 				if len(sent) == 0 {
 					request.Actor = q.By
@@ -208,9 +207,9 @@ func (c *call) update(request session.TaskRequest) *ending {
 	case reply.Message.Kind == wire.Error:
 		e, err := conversation.ErrorOf(reply.Message.Error)
 		if err != nil {
-			return taskEnding(reply, failed("%v", err))
+			return failed("%v", err)
 		}
-		end := taskEnding(reply, failed("%s was answered with %d %s", request.Method, e.Code, e.Message))
+		end := failed("%s was answered with %d %s", request.Method, e.Code, e.Message)
 		end.cancels = true
 		return end
 	}

@@ -25,7 +25,7 @@ type questionTask struct {
 	message               string // statusMessage
 	created, updated      time.Time
 	ttl                   time.Duration // negative for no limit
-	announced             chan struct{} // closed when the CreateTaskResult is written
+	written               chan struct{} // closed when the latest message that has the status is written
 	response              *Response     // what came of the question; nil until it is settled
 	waiting               []*incoming   // requests tasks/result that wait for it
 }
@@ -65,7 +65,7 @@ func (s *Session) taskOf(r *conversation.InputRequest) (*questionTask, *conversa
 	now := time.Now()
 	return &questionTask{
 		id: rand.Text(), question: r.Number, call: r.Call, round: r.Round, status: conversation.TaskWorking,
-		created: now, updated: now, ttl: ttl, announced: make(chan struct{}),
+		created: now, updated: now, ttl: ttl, written: make(chan struct{}),
 	}, nil
 }
 
@@ -75,8 +75,9 @@ func (s *Session) announce(id json.RawMessage, t *questionTask) {
 	s.mu.Lock()
 	created := fmt.Appendf(nil, `{"task":%s}`, t.json())
 	s.ownTasks[t.id] = t
+	first := t.written
 	s.mu.Unlock()
-	s.queue(&Response{ID: id, Result: created, Written: func() { close(t.announced) }})
+	s.queue(&Response{ID: id, Result: created, Written: func() { close(first) }})
 	s.change(t, conversation.TaskInputRequired, "The person is asked.")
 	if t.ttl < 0 {
 		return
@@ -104,16 +105,34 @@ func (s *Session) change(t *questionTask, status conversation.TaskStatus, messag
 	}
 	t.status, t.message, t.updated = status, message, time.Now()
 	told := fmt.Appendf(nil, `{"jsonrpc":"2.0","method":%q,"params":%s}`, mcp.NotificationTaskStatus, t.json())
+	s.inOrder(t, func(written func()) {
+		s.sendPrepared(s.ctx, transport.Outgoing{Frame: wire.Frame{Raw: told, Question: t.question, Call: t.call, Round: t.round}})
+		written()
+	})
 	s.mu.Unlock()
+	return true
+}
+
+// inOrder calls send, which calls written, once the earlier messages with the task's status are written, so that
+// the task never seems to go back. The caller holds the session's mutex.
+func (s *Session) inOrder(t *questionTask, send func(written func())) {
+	before, written := t.written, make(chan struct{})
+	t.written = written
 	s.Go(func() {
 		select {
-		case <-t.announced:
+		case <-before:
 		case <-s.ctx.Done():
-			return
 		}
-		s.sendPrepared(s.ctx, transport.Outgoing{Frame: wire.Frame{Raw: told, Question: t.question, Call: t.call, Round: t.round}})
+		send(func() { close(written) })
 	})
-	return true
+}
+
+// respond answers a request about a task with the task as it is now.
+func (s *Session) respond(id json.RawMessage, t *questionTask) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	now := t.json()
+	s.inOrder(t, func(written func()) { s.queue(&Response{ID: id, Result: now, Written: written}) })
 }
 
 // json returns the task object. The caller holds the session's mutex.
@@ -194,11 +213,6 @@ func (s *Session) askedOfTask(m wire.Message, f wire.Frame) {
 	refuse := func(code int64, format string, args ...any) {
 		s.queue(&Response{ID: m.ID, Error: &conversation.CapabilityRefusal{Code: code, Message: fmt.Sprintf(format, args...)}})
 	}
-	current := func() json.RawMessage {
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		return t.json()
-	}
 	switch {
 	case m.Method == mcp.MethodListTasks:
 		s.listTasks(m, refuse)
@@ -207,14 +221,14 @@ func (s *Session) askedOfTask(m wire.Message, f wire.Frame) {
 	case t == nil:
 		refuse(mcp.CodeInvalidParams, "Task not found: its id is unknown, or its ttl has passed")
 	case m.Method == mcp.MethodGetTask:
-		s.queue(&Response{ID: m.ID, Result: current()})
+		s.respond(m.ID, t)
 	case m.Method == mcp.MethodCancelTask:
 		if !s.change(t, conversation.TaskCancelled, "Cancelled by request.") {
-			refuse(mcp.CodeInvalidParams, "Cannot cancel task: already in terminal status '%s'", rawjson.Text(rawjson.Member(current(), "status")))
+			refuse(mcp.CodeInvalidParams, "Cannot cancel task: already in terminal status '%s'", t.status)
 			return
 		}
 		s.owner.Cancelled(t.question, "cancelled by the server, with "+m.Method)
-		s.queue(&Response{ID: m.ID, Result: current()})
+		s.respond(m.ID, t)
 	default: // tasks/result
 		s.mu.Lock()
 		ready := t.response != nil

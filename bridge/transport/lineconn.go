@@ -170,7 +170,7 @@ func openBuiltin(s Spec, t *tap, opts Options) (way, error) {
 	b := &builtin{lineConn: newLineConn(t, inW), ending: ending{gone: make(chan struct{})}, output: outR, grace: opts.Grace}
 	// The session ends when its pipes are closed. Its context stays open until then, so
 	// that the last answers can be written.
-	session, err := s.Builtin().Connect(context.Background(), &mcp.IOTransport{Reader: inR, Writer: outW, MaxLineLength: -1}, nil)
+	session, err := s.Builtin(context.Background(), &mcp.IOTransport{Reader: inR, Writer: outW, MaxLineLength: -1}, nil)
 	if err != nil {
 		return nil, fmt.Errorf("starting the built-in server: %w", err)
 	}

@@ -103,7 +103,7 @@ func TestProcessWhatTheSDKCannotTake(t *testing.T) {
 				}
 				return u.Raw
 			}}
-			l := mustOpen(t, Spec{Builtin: testServer}, r, Options{})
+			l := mustOpen(t, Spec{Builtin: testServer().Connect}, r, Options{})
 			s := connect(t, l, nil)
 			_, err := call(t, s, "echo", map[string]any{"text": "replace me"})
 			if failure, ok := FailureOf(err); !ok || !strings.Contains(failure.Text, test.want) {

@@ -5,6 +5,7 @@
 package transport
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
@@ -53,7 +54,8 @@ type Spec struct {
 	// need none.
 	Access Access
 
-	Builtin func() *mcp.Server // makes a server to run in this process
+	// Builtin connects a server that runs in this process, as [mcp.Server.Connect] does.
+	Builtin func(context.Context, mcp.Transport, *mcp.ServerSessionOptions) (*mcp.ServerSession, error)
 }
 
 // Transport is the protocol spoken with a URL.

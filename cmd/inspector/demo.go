@@ -41,7 +41,7 @@ conformance suite calls in its scenarios about questions, and passes these.`,
 				return demoHTTP(cmd, address, behindOAuth, options)
 			}
 			s := demo.New(options)
-			err := s.MCP().Run(cmd.Context(), &mcp.StdioTransport{})
+			err := s.Run(cmd.Context(), &mcp.StdioTransport{})
 			if errors.Is(err, context.Canceled) || errors.Is(err, io.EOF) {
 				err = nil
 			}

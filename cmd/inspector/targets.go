@@ -43,7 +43,7 @@ func (o *options) targets(redaction *redact.Redaction, logger *slog.Logger) (spe
 // builtin returns the built-in demo server as a target, and the function that ends it.
 func builtin() (spec transport.Spec, closing func() error) {
 	server := demo.New(demo.Options{})
-	return transport.Spec{Name: demo.Name, Builtin: server.MCP}, server.Close
+	return transport.Spec{Name: demo.Name, Builtin: server.Connect}, server.Close
 }
 
 // specs returns the servers that the command line names, by an mcp.json or directly.

@@ -1,0 +1,436 @@
+package demo
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	protocol "elicitation-inspector/bridge/mcp"
+	"elicitation-inspector/bridge/rawjson"
+)
+
+// Bounds on tasks.
+const (
+	tasksMost = 1000 // at the same time
+	taskTTL   = 5 * time.Minute
+	taskPoll  = 500 * time.Millisecond // wanted between two tasks/get
+)
+
+// task is a call that goes on after its request has been answered. The server's mutex guards it.
+type task struct {
+	id               string
+	visit            *visit
+	ttl              time.Duration
+	created, updated time.Time
+	status, message  string
+	asked            int               // questions so far, since 2026-07-28
+	inputs           []question        // that wait for an answer, since 2026-07-28, with the keys of the inputRequests
+	answers          map[string]answer // by the same keys
+	result           json.RawMessage
+	failure          *jsonrpc.Error
+	changed          chan struct{} // closed, and replaced, at each change
+}
+
+// The statuses of tasks.
+const (
+	working       = "working"
+	inputRequired = "input_required"
+	completed     = "completed"
+	failedTask    = "failed"
+	cancelled     = "cancelled"
+)
+
+func (t *task) over() bool { return t.status != working && t.status != inputRequired }
+
+// taskAsked returns the member task of a tools/call, nil for none. Only 2025-11-25 has it.
+func (v *visit) taskAsked() map[string]any {
+	asked, _ := v.meta[carriedTask].(map[string]any)
+	if v.revision != protocol.Revision20251125 {
+		return nil
+	}
+	return asked
+}
+
+// becomesTask reports whether the call can become a task: in 2025-11-25 the client asks for it, and since 2026-07-28 it
+// declares the extension.
+func (v *visit) becomesTask() bool {
+	return v.taskAsked() != nil || v.rounds() && declaresTasks(v.caps)
+}
+
+func declaresTasks(c *mcp.ClientCapabilities) bool {
+	return c != nil && c.Extensions[protocol.TasksExtension] != nil
+}
+
+var errNoTasks = &jsonrpc.Error{
+	Code: protocol.CodeMissingCapability, Message: "Missing required client capability",
+	Data: json.RawMessage(`{"requiredCapabilities":{"extensions":{"` + protocol.TasksExtension + `":{}}}}`),
+}
+
+// admits returns the error for a call that a tool with this task support refuses.
+func (v *visit) admits(support string) error {
+	switch {
+	case support == "required" && v.rounds() && !v.becomesTask():
+		return errNoTasks
+	case support == "required" && v.revision == protocol.Revision20251125 && !v.becomesTask():
+		return &jsonrpc.Error{Code: jsonrpc.CodeMethodNotFound, Message: v.name + " must be called as a task"}
+	case support == "" && v.taskAsked() != nil:
+		return &jsonrpc.Error{Code: jsonrpc.CodeMethodNotFound, Message: v.name + " cannot be called as a task"}
+	}
+	return nil
+}
+
+// inTask tells a story as a task, if the call can become one, else at once.
+func (v *visit) inTask(ctx context.Context, tell story) (*mcp.CallToolResult, error) {
+	if !v.becomesTask() {
+		return tell(ctx, v)
+	}
+	s, in := v.server, *v
+	ctx, cancel := context.WithCancel(s.life)
+	in.end = cancel
+	in.retold = false
+	now := s.options.Now()
+	t := &task{
+		id: rand.Text(), visit: &in, ttl: taskTTL, created: now, updated: now, status: working,
+		answers: map[string]answer{}, changed: make(chan struct{}),
+	}
+	in.task = t
+	if ms, ok := v.taskAsked()["ttl"].(float64); ok && ms >= 0 {
+		t.ttl = time.Duration(min(ms, float64(taskTTL.Milliseconds()))) * time.Millisecond
+	}
+	s.mu.Lock()
+	full := len(s.tasks) >= tasksMost
+	if !full {
+		s.tasks[t.id] = t
+		s.visits[&in] = struct{}{}
+	}
+	made := t.json()
+	s.mu.Unlock()
+	if full {
+		cancel()
+		return nil, &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: fmt.Sprintf("there are %d tasks already", tasksMost)}
+	}
+	time.AfterFunc(t.ttl, func() {
+		in.end()
+		s.mu.Lock()
+		delete(s.tasks, t.id)
+		s.mu.Unlock()
+	})
+	s.work.Go(func() {
+		defer in.leave()
+		res, err := in.finish(tell(ctx, &in))
+		wire := (*jsonrpc.Error)(nil)
+		switch {
+		case ctx.Err() != nil:
+			t.change(cancelled, "")
+		case err == nil && in.rounds():
+			t.result = withMember(mustJSON(res), "resultType", `"complete"`)
+			t.change(completed, "")
+		case err == nil:
+			t.result = mustJSON(res)
+			t.change(completed, "")
+		default:
+			if !errors.As(err, &wire) {
+				wire = &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: err.Error()}
+			}
+			t.failure = wire
+			t.change(failedTask, wire.Message)
+		}
+	})
+	if v.rounds() {
+		return nil, &rawResult{json: withMember(made, "resultType", `"task"`)}
+	}
+	return nil, rawf(`{"task":%s}`, made)
+}
+
+// withMember returns an object with one more member.
+func withMember(object json.RawMessage, name, value string) json.RawMessage {
+	members := strings.TrimSuffix(string(object), "}")
+	if members != "{" {
+		members += ","
+	}
+	return json.RawMessage(members + string(mustJSON(name)) + ":" + value + "}")
+}
+
+// change gives a task that has not ended a status, and notifies a client of 2025-11-25.
+func (t *task) change(status, message string) bool {
+	s := t.visit.server
+	s.mu.Lock()
+	if t.over() {
+		s.mu.Unlock()
+		return false
+	}
+	t.status, t.message, t.updated = status, message, s.options.Now()
+	close(t.changed)
+	t.changed = make(chan struct{})
+	told := t.json()
+	s.mu.Unlock()
+	if !t.visit.rounds() {
+		s.sendRaw(s.life, t.visit.session, protocol.NotificationTaskStatus, told)
+	}
+	return true
+}
+
+// json returns the task object as the task's revision has it, since 2026-07-28 with what belongs to the status. The
+// caller holds the mutex.
+func (t *task) json() json.RawMessage {
+	const layout = "2006-01-02T15:04:05.000Z07:00"
+	o := struct {
+		ID       string          `json:"taskId"`
+		Status   string          `json:"status"`
+		Message  string          `json:"statusMessage,omitempty"`
+		Created  string          `json:"createdAt"`
+		Updated  string          `json:"lastUpdatedAt"`
+		TTL      int64           `json:"ttl,omitempty"`
+		Poll     int64           `json:"pollInterval,omitempty"`
+		TTLMs    int64           `json:"ttlMs,omitempty"`
+		PollMs   int64           `json:"pollIntervalMs,omitempty"`
+		Requests json.RawMessage `json:"inputRequests,omitempty"`
+		Result   json.RawMessage `json:"result,omitempty"`
+		Error    *jsonrpc.Error  `json:"error,omitempty"`
+	}{ID: t.id, Status: t.status, Message: t.message, Created: t.created.UTC().Format(layout), Updated: t.updated.UTC().Format(layout)}
+	ttl, poll := max(1, t.ttl.Milliseconds()), taskPoll.Milliseconds()
+	if !t.visit.rounds() {
+		o.TTL, o.Poll = ttl, poll
+		return mustJSON(o)
+	}
+	o.TTLMs, o.PollMs = ttl, poll
+	switch t.status {
+	case inputRequired:
+		o.Requests = json.RawMessage(t.visit.requests(t.inputs))
+	case completed:
+		o.Result = t.result
+	case failedTask:
+		o.Error = t.failure
+	}
+	return mustJSON(o)
+}
+
+// input asks by the task's inputRequests, and waits for all answers (since 2026-07-28). Each key is used once.
+func (t *task) input(ctx context.Context, questions []question) (map[string]answer, error) {
+	s := t.visit.server
+	asked := slices.Clone(questions)
+	s.mu.Lock()
+	for i := range asked {
+		t.asked++
+		asked[i].key = fmt.Sprintf("%s-%d", asked[i].key, t.asked)
+	}
+	t.inputs = asked
+	s.mu.Unlock()
+	for t.change(inputRequired, ""); ; {
+		s.mu.Lock()
+		open, changed := len(t.inputs), t.changed
+		s.mu.Unlock()
+		if open == 0 {
+			break
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return nil, context.Cause(ctx)
+		}
+	}
+	t.change(working, "")
+	answers := map[string]answer{}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for i, q := range questions {
+		answers[q.key] = t.answers[asked[i].key]
+	}
+	return answers, nil
+}
+
+// update takes answers. Unknown keys, and those that have an answer, are ignored, as the extension wants it.
+func (t *task) update(responses map[string]json.RawMessage) error {
+	s := t.visit.server
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for key, raw := range responses {
+		i := slices.IndexFunc(t.inputs, func(q question) bool { return q.key == key })
+		if i < 0 {
+			continue
+		}
+		var one mcp.InputResponseMap
+		if err := json.Unmarshal(fmt.Appendf(nil, `{"answer":%s}`, raw), &one); err != nil {
+			return &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: fmt.Sprintf("inputResponses[%q]: %v", key, err)}
+		}
+		t.answers[key] = answerOf(one["answer"])
+		t.inputs = slices.Delete(slices.Clone(t.inputs), i, i+1)
+	}
+	if len(t.inputs) == 0 {
+		close(t.changed)
+		t.changed = make(chan struct{})
+	}
+	return nil
+}
+
+// taskParams are the params of the requests about tasks.
+type taskParams struct {
+	mcp.ParamsBase
+	Task      string                     `json:"taskId"`
+	Responses map[string]json.RawMessage `json:"inputResponses"`
+}
+
+// addTaskMethods makes the SDK's server accept the requests about tasks.
+func (s *Server) addTaskMethods() {
+	for _, method := range []string{protocol.MethodGetTask, protocol.MethodTaskResult, protocol.MethodListTasks, protocol.MethodUpdateTask, protocol.MethodCancelTask} {
+		err := mcp.AddReceivingCustomMethod(s.mcp, method, func(ctx context.Context, ss *mcp.ServerSession, p *taskParams) (*rawResult, error) {
+			if p == nil {
+				p = &taskParams{}
+			}
+			return s.aboutTask(ctx, method, &mcp.ServerRequest[*taskParams]{Session: ss, Params: p})
+		})
+		if err != nil {
+			panic(fmt.Sprintf("demo: %v", err)) // the SDK has got tasks of its own
+		}
+	}
+}
+
+// aboutTask answers a request about tasks. A client up to 2025-11-25 knows the tasks of its session; since 2026-07-28 the
+// id alone gives access.
+func (s *Server) aboutTask(ctx context.Context, method string, r *mcp.ServerRequest[*taskParams]) (*rawResult, error) {
+	modern := revisionOf(r) >= protocol.Revision20260728
+	others := []string{protocol.MethodUpdateTask}
+	if modern {
+		others = []string{protocol.MethodTaskResult, protocol.MethodListTasks}
+	}
+	switch {
+	case slices.Contains(others, method) || revisionOf(r) < protocol.Revision20251125:
+		return nil, &jsonrpc.Error{Code: jsonrpc.CodeMethodNotFound, Message: "Method not found: " + method}
+	case modern && !declaresTasks(r.ClientCapabilities()):
+		return nil, errNoTasks
+	case method == protocol.MethodListTasks:
+		return s.listTasks(r.Session), nil
+	}
+	s.mu.Lock()
+	t := s.tasks[r.Params.Task]
+	s.mu.Unlock()
+	if t == nil || t.visit.rounds() != modern || !modern && t.visit.session != r.Session {
+		return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: "Task not found"}
+	}
+	done := json.RawMessage(`{"resultType":"complete"}`)
+	switch method {
+	case protocol.MethodUpdateTask:
+		return &rawResult{json: done}, t.update(r.Params.Responses)
+	case protocol.MethodCancelTask:
+		if !t.change(cancelled, "Cancelled by request.") && !modern {
+			return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: "Cannot cancel task: it has ended"}
+		}
+		t.visit.end()
+		if modern {
+			return &rawResult{json: done}, nil
+		}
+	case protocol.MethodTaskResult:
+		return t.awaited(ctx)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	told := t.json()
+	if modern {
+		told = withMember(told, "resultType", `"complete"`)
+	}
+	return &rawResult{json: told}, nil
+}
+
+// awaited waits for the end of a task, and returns what its call would have returned.
+func (t *task) awaited(ctx context.Context) (*rawResult, error) {
+	for {
+		t.visit.server.mu.Lock()
+		over, result, failure, changed := t.over(), t.result, t.failure, t.changed
+		t.visit.server.mu.Unlock()
+		switch {
+		case over && failure != nil:
+			return nil, failure
+		case over && result == nil:
+			return nil, &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: "The task was cancelled."}
+		case over:
+			r := &rawResult{json: result}
+			r.SetMeta(t.related())
+			return r, nil
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return nil, context.Cause(ctx)
+		}
+	}
+}
+
+// related returns the metadata of the messages that belong to the task, up to 2025-11-25.
+func (t *task) related() map[string]any {
+	return map[string]any{protocol.RelatedTask: map[string]string{"taskId": t.id}}
+}
+
+func (s *Server) listTasks(of *mcp.ServerSession) *rawResult {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var list []*task
+	for _, t := range s.tasks {
+		if !t.visit.rounds() && t.visit.session == of {
+			list = append(list, t)
+		}
+	}
+	slices.SortFunc(list, func(a, b *task) int { return cmp.Or(a.created.Compare(b.created), strings.Compare(a.id, b.id)) })
+	told := make([]json.RawMessage, len(list))
+	for i, t := range list {
+		told[i] = t.json()
+	}
+	return &rawResult{json: fmt.Appendf(nil, `{"tasks":%s}`, mustJSON(told))}
+}
+
+// report tells how far the story is: by the status message of its task, else by a progress notification.
+func (v *visit) report(ctx context.Context, done, total int, message string) {
+	if v.task != nil {
+		v.task.change(working, message)
+		return
+	}
+	v.progress(ctx, done, total, message)
+}
+
+// askLater asks a question as a task of the client's, and asks for the answer once the client says that there is one
+// (2025-11-25). The client must have declared that it takes elicitations as tasks.
+func (v *visit) askLater(ctx context.Context, q question) (answer, error) {
+	l := v.server.linkOf(v.session)
+	created, err := l.call(ctx, q.requestMethod(), withMember(q.encode(v.revision), "task", `{"ttl":600000}`))
+	if err != nil {
+		return answer{}, refusal(err)
+	}
+	told := rawjson.Member(created, "task")
+	params := json.RawMessage(`{"taskId":` + string(mustJSON(rawjson.Text(rawjson.Member(told, "taskId")))) + `}`)
+	for ended := false; !ended; {
+		switch rawjson.Text(rawjson.Member(told, "status")) {
+		case inputRequired, completed, failedTask, cancelled:
+			ended = true
+			continue
+		}
+		err := v.pause(ctx, taskPoll)
+		if err == nil {
+			told, err = l.call(ctx, protocol.MethodGetTask, params)
+		}
+		if err != nil {
+			return answer{}, refusal(err)
+		}
+	}
+	result, err := l.call(ctx, protocol.MethodTaskResult, params)
+	if err != nil {
+		if ctx.Err() != nil {
+			// An error means that the question has ended, or the connection: nobody waits for either.
+			_, _ = l.call(v.server.life, protocol.MethodCancelTask, params)
+		}
+		return answer{}, refusal(err)
+	}
+	var got mcp.ElicitResult
+	if err := json.Unmarshal(result, &got); err != nil {
+		return answer{}, problem("The answer could not be read: %v", err)
+	}
+	a := answerOf(&got)
+	return a, q.check(a)
+}
