@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"elicitation-inspector/bridge/check/report"
-	"elicitation-inspector/bridge/lint"
 	"elicitation-inspector/bridge/rawjson"
 	"elicitation-inspector/bridge/wire"
 	"elicitation-inspector/bridge/wording"
@@ -76,10 +75,6 @@ const undeclaredMode = "mode-undeclared"
 // that one defect is one finding. Questions in an undeclared mode stay once for each
 // declaration of the client, because these are different defects.
 func tellOnce(results []report.Result) {
-	rules := map[string]bool{}
-	for _, rule := range lint.Rules() {
-		rules[rule.ID] = true
-	}
 	type defect struct {
 		call                     int
 		revision, rule, declared string
@@ -97,7 +92,7 @@ func tellOnce(results []report.Result) {
 		one.Findings = slices.DeleteFunc(one.Findings, func(f report.Finding) bool { return told[of(one, f)] })
 		one.Verdict = report.Worst(one.Findings)
 		for _, f := range one.Findings {
-			if rules[f.Rule] {
+			if report.RuleOf(f.Rule).ID == "" { // a rule of the linter
 				told[of(one, f)] = true
 			}
 		}

@@ -9,7 +9,6 @@ import (
 	"io"
 	"iter"
 	"slices"
-	"strings"
 	"sync"
 	"text/template"
 	"time"
@@ -320,27 +319,14 @@ func (r *remarks) Found() string {
 }
 
 type mark struct {
-	Seq    int64  `json:"-"`
-	Pinned bool   `json:"pinned,omitempty"`
-	Colour string `json:"colour,omitempty"`
-	Note   string `json:"note,omitempty"`
-}
-
-// Words returns the pin and the colour of the mark in one line.
-func (m mark) Words() string {
-	var words []string
-	if m.Pinned {
-		words = append(words, "pinned")
-	}
-	if m.Colour != "" {
-		words = append(words, m.Colour)
-	}
-	return strings.Join(words, ", ")
+	Seq int64 `json:"-"`
+	wire.Mark
 }
 
 func (x *export) mark(seq int64) mark {
 	m := x.Log.MarkOf(seq)
-	return mark{seq, m.Pinned, m.Colour, x.Redact.Text(m.Note)}
+	m.Note = x.Redact.Text(m.Note)
+	return mark{seq, m}
 }
 
 // Marks lists the marks of the chosen frames, in order.

@@ -1,6 +1,7 @@
 package transport
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -27,21 +28,14 @@ func StartChild(s Spec) (*Child, error) {
 		return nil, fmt.Errorf("starting %q: %w", s.Command[0], err)
 	}
 	c := &Child{Started: noteOfStart(s, cmd), leader: &leader{cmd: cmd, exited: make(chan struct{})}}
-	if c.Stdin, err = cmd.StdinPipe(); err != nil {
+	stdin, inErr := cmd.StdinPipe()
+	stdout, outErr := cmd.StdoutPipe()
+	stderr, errErr := cmd.StderrPipe()
+	if err := errors.Join(inErr, outErr, errErr); err != nil {
 		return nil, err
 	}
-	for _, pipe := range []struct {
-		open func() (io.ReadCloser, error)
-		to   *io.ReadCloser
-	}{{cmd.StdoutPipe, &c.Stdout}, {cmd.StderrPipe, &c.Stderr}} {
-		from, err := pipe.open()
-		if err != nil {
-			return nil, err
-		}
-		out := &output{ReadCloser: from}
-		c.outputs = append(c.outputs, out)
-		*pipe.to = out
-	}
+	c.outputs = []*output{{ReadCloser: stdout}, {ReadCloser: stderr}}
+	c.Stdin, c.Stdout, c.Stderr = stdin, c.outputs[0], c.outputs[1]
 	if err := c.leader.start(); err != nil {
 		return nil, fmt.Errorf("starting %q: %w", s.Command[0], explainStart(cmd, err))
 	}

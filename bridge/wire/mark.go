@@ -13,6 +13,7 @@ import (
 	"unicode/utf8"
 
 	"elicitation-inspector/bridge/rawjson"
+	"elicitation-inspector/bridge/wording"
 )
 
 // Mark is a person's remark on a frame: a pin, a colour, a note. The zero Mark
@@ -44,6 +45,15 @@ var (
 	errNoteTooLong  = fmt.Errorf("a note can have %d bytes", MaxNote)
 	errTooManyMarks = fmt.Errorf("%d frames are marked, and more cannot be", maxMarks)
 )
+
+// Words returns the pin and the colour of the mark in one line.
+func (m Mark) Words() string {
+	pinned := ""
+	if m.Pinned {
+		pinned = "pinned"
+	}
+	return wording.Join(", ", pinned, m.Colour)
+}
 
 type markLine struct {
 	Mark struct {

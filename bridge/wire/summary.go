@@ -72,11 +72,7 @@ func (m Mark) words(seq, number int64) string {
 	if seq != 0 {
 		of = "#" + strconv.FormatInt(seq, 10)
 	}
-	pinned := ""
-	if m.Pinned {
-		pinned = "pinned"
-	}
-	what := wording.Join(", ", pinned, m.Colour)
+	what := m.Words()
 	if what == "" && m.Note == "" {
 		what = "no longer marked"
 	}

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -12,6 +11,7 @@ import (
 	"github.com/owenrumney/go-sarif/v3/pkg/report/v210/sarif"
 	"github.com/spf13/cobra"
 
+	"elicitation-inspector/bridge/check/report"
 	"elicitation-inspector/bridge/lint"
 	"elicitation-inspector/bridge/mcp"
 	"elicitation-inspector/bridge/wording"
@@ -24,7 +24,7 @@ type lintOptions struct {
 }
 
 var lintFormats = map[string]func(io.Writer, []lintFinding) error{
-	"text": writeLintText, "json": writeIndented[[]lintFinding], "sarif": writeSARIF,
+	"text": writeLintText, "json": func(w io.Writer, list []lintFinding) error { return report.WriteIndented(w, list) }, "sarif": writeSARIF,
 }
 
 func newLint() *cobra.Command {
@@ -177,13 +177,6 @@ func writeLintText(w io.Writer, list []lintFinding) error {
 	return err
 }
 
-func writeIndented[T any](w io.Writer, v T) error {
-	enc := json.NewEncoder(w)
-	enc.SetEscapeHTML(false)
-	enc.SetIndent("", "  ")
-	return enc.Encode(v)
-}
-
 var sarifLevels = map[lint.Severity]string{lint.Violation: "error", lint.Should: "warning", lint.Advice: "note"}
 
 // writeSARIF writes findings in the Static Analysis Results Interchange Format
@@ -219,7 +212,7 @@ func writeSARIF(w io.Writer, list []lintFinding) error {
 			"reference": f.Reference, "link": f.Link, "judges": f.Judges, "server": f.Server, "session": f.Session, "frame": f.Frame, "call": f.Call, "question": f.Question,
 		}})
 	}
-	report := sarif.NewReport()
-	report.AddRun(run)
-	return writeIndented(w, report)
+	out := sarif.NewReport()
+	out.AddRun(run)
+	return report.WriteIndented(w, out)
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"elicitation-inspector/bridge/check/report"
 	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/headless"
 	"elicitation-inspector/bridge/rawjson"
@@ -89,7 +90,7 @@ func (o *listOptions) run(cmd *cobra.Command, args []string) error {
 		list = append(list, one)
 	}
 	if o.format == "json" {
-		err = writeIndented(cmd.OutOrStdout(), list)
+		err = report.WriteIndented(cmd.OutOrStdout(), list)
 	} else {
 		err = writeList(cmd, list)
 	}

@@ -220,7 +220,9 @@ func (o *probeOptions) keepReports(ctx context.Context, server *probe.Server, lo
 		r := server.Report()
 		err := r.AddEvidence(log, redaction)
 		for _, path := range o.reports {
-			err = errors.Join(err, writeReport(path, r))
+			if wrong := writeTo(nil, path, func(w io.Writer) error { return report.Write(w, report.FormatOf(path), r) }); wrong != nil {
+				err = errors.Join(err, fmt.Errorf("--report: %w", wrong))
+			}
 		}
 		if ctx.Err() != nil {
 			return err
@@ -238,22 +240,6 @@ func (o *probeOptions) keepReports(ctx context.Context, server *probe.Server, lo
 		case <-time.After(reportEvery):
 		}
 	}
-}
-
-// writeReport replaces a report as a whole, so that nobody reads half of one.
-func writeReport(path string, r *probe.Report) (err error) {
-	f, err := os.CreateTemp(filepath.Dir(path), ".probe-*")
-	if err != nil {
-		return fmt.Errorf("--report: %w", err)
-	}
-	err = errors.Join(report.Write(f, report.FormatOf(path), r), f.Close())
-	if err == nil {
-		err = os.Rename(f.Name(), path)
-	}
-	if err != nil {
-		return fmt.Errorf("--report: %w", errors.Join(err, os.Remove(f.Name())))
-	}
-	return nil
 }
 
 func compareProbes(cmd *cobra.Command, paths []string) error {

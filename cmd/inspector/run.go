@@ -260,12 +260,9 @@ func (o *runOptions) callAll(cmd *cobra.Command, s *suite, failOn *lint.Severity
 	return nil
 }
 
-// kinds maps a scenario's keys for calls to kinds.
-var kinds = map[string]conversation.Kind{"tool": conversation.Tool, "prompt": conversation.Prompt, "resource": conversation.Resource}
-
 func (o *runOptions) callOne(ctx context.Context, session *headless.Session, scenario *script.Scenario, c *script.Call, failOn *lint.Severity) (one tested, out headless.Outcome, err error) {
 	out, err = session.Call(ctx, headless.Call{
-		Kind: kinds[c.Kind], Key: c.Key, Arguments: c.Arguments, Timeout: cmp.Or(c.Timeout, scenario.Timeout),
+		Kind: conversation.Kind(c.Kind), Key: c.Key, Arguments: c.Arguments, Timeout: cmp.Or(c.Timeout, scenario.Timeout),
 		Scripts: scenario.Scripts(c), Expect: c.Expect, Judge: failOn != nil,
 	})
 	if err != nil {
@@ -325,7 +322,7 @@ func (o *runOptions) config(cmd *cobra.Command, s *suite) (c headless.Config, cl
 }
 
 var reports = map[string]func(io.Writer, []*suite) error{
-	"text": reportText, "tap": reportTAP, "junit": reportJUnit, "json": reportJSON,
+	"text": reportText, "tap": reportTAP, "junit": reportJUnit, "json": func(w io.Writer, suites []*suite) error { return report.WriteIndented(w, suites) },
 }
 
 func below(indent, text string) string {
@@ -393,5 +390,3 @@ func reportJUnit(w io.Writer, suites []*suite) error {
 	}
 	return report.WriteSuites(w, list)
 }
-
-func reportJSON(w io.Writer, suites []*suite) error { return writeIndented(w, suites) }

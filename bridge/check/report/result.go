@@ -215,7 +215,7 @@ const (
 )
 
 var writers = map[string]func(io.Writer, *Report) error{
-	"json": writeJSON, "junit": writeJUnit, "markdown": writeMarkdown, "html": writeHTML, "sarif": writeSARIF,
+	"json": func(w io.Writer, r *Report) error { return WriteIndented(w, r) }, "junit": writeJUnit, "markdown": writeMarkdown, "html": writeHTML, "sarif": writeSARIF,
 }
 
 // Formats lists the names of the formats.
@@ -239,8 +239,6 @@ func WriteWith[R any](writers map[string]func(io.Writer, R) error, w io.Writer, 
 	}
 	return nil
 }
-
-func writeJSON(w io.Writer, r *Report) error { return WriteIndented(w, r) }
 
 // WriteIndented writes a value as JSON for programs and for people.
 func WriteIndented(w io.Writer, value any) error {

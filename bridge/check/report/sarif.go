@@ -35,7 +35,10 @@ func writeSARIF(w io.Writer, r *Report) error {
 			WithLevel(sarifLevels[d.finding.Verdict]).
 			WithMessage(sarif.NewTextMessage(fmt.Sprintf("%s %s (%s)", d.finding.Harm(), d.finding.Text, d.result.Trial.Words()))).
 			WithPartialFingerprints(map[string]string{"check/v1": fmt.Sprintf("%x", sha256.Sum256(fmt.Append(nil, key)))})
-		result.AddLocation(sarifLocation(r, d.result))
+		call := r.Calls[d.result.Call]
+		result.AddLocation(sarif.NewLocation().WithPhysicalLocation(physical(r, d.result.Transcript)).WithLogicalLocations([]*sarif.LogicalLocation{
+			sarif.NewLogicalLocation().WithFullyQualifiedName(fmt.Sprintf("%s %s: %s", call.Kind, call.Key, d.result.Trial.Words())),
+		}))
 		result.WithProperties(sarif.NewPropertyBag().
 			Add("reference", d.finding.Reference).Add("link", d.finding.Link).Add("frames", d.finding.Frames).Add("reproduce", d.result.Reproduce))
 		if r.Baseline != nil {
@@ -51,15 +54,6 @@ func writeSARIF(w io.Writer, r *Report) error {
 	run.WithProperties(sarif.NewPropertyBag().Add("server", r.Server).Add("target", r.Target).Add("baseline", Compared(r.Baseline)))
 	out.AddRun(run)
 	return WriteIndented(w, out)
-}
-
-// sarifLocation returns the trial's transcript, or else the server's program or address,
-// and the name of the trial.
-func sarifLocation(r *Report, one *Result) *sarif.Location {
-	call := r.Calls[one.Call]
-	return sarif.NewLocation().WithPhysicalLocation(physical(r, one.Transcript)).WithLogicalLocations([]*sarif.LogicalLocation{
-		sarif.NewLogicalLocation().WithFullyQualifiedName(fmt.Sprintf("%s %s: %s", call.Kind, call.Key, one.Trial.Words())),
-	})
 }
 
 // physical returns the location of a transcript, or of the server if there is none: its

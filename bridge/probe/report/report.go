@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"html/template"
 	"io"
-	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -34,9 +33,6 @@ var (
 var writers = map[string]func(io.Writer, *probe.Report) error{
 	"json": writeJSON, "junit": writeJUnit, "markdown": writeMarkdown, "html": writeHTML,
 }
-
-// Formats lists the names of the formats of reports.
-func Formats() []string { return slices.Sorted(maps.Keys(writers)) }
 
 // FormatOf returns the format of a file by its ending; "" if there is none for it.
 func FormatOf(path string) string {
