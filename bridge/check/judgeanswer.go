@@ -316,19 +316,13 @@ func shows(raw json.RawMessage, text string) bool {
 }
 
 func textsIn(raw json.RawMessage) (list []string) {
-	switch rawjson.KindOf(raw) {
-	case rawjson.Object:
-		for _, value := range rawjson.Members(raw) {
-			list = append(list, textsIn(value)...)
+	for _, value := range fault.Leaves(raw) {
+		switch rawjson.KindOf(value) {
+		case rawjson.String:
+			list = append(list, rawjson.Text(value))
+		case rawjson.Number:
+			list = append(list, string(rawjson.Trim(value)))
 		}
-	case rawjson.Array:
-		for _, value := range rawjson.Elements(raw) {
-			list = append(list, textsIn(value)...)
-		}
-	case rawjson.String:
-		list = []string{rawjson.Text(raw)}
-	case rawjson.Number:
-		list = []string{string(rawjson.Trim(raw))}
 	}
 	return list
 }

@@ -59,25 +59,6 @@ type Unanswered struct {
 	Why      string
 }
 
-// collector collects questions that are cancelled because nothing answers them.
-type collector struct {
-	mu   sync.Mutex
-	list []Unanswered
-}
-
-func (c *collector) add(q live.Question, why string) (cancel bool) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.list = append(c.list, Unanswered{q, why})
-	return true
-}
-
-func (c *collector) taken() []Unanswered {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.list
-}
-
 // Call makes a call, and waits for its end. If ctx ends, the call is stopped.
 func (s *Session) Call(ctx context.Context, c Call) (Outcome, error) {
 	all, err := s.CallTogether(ctx, c, 1)
@@ -90,11 +71,17 @@ func (s *Session) Call(ctx context.Context, c Call) (Outcome, error) {
 // CallTogether makes a call several times at once, and returns when all of these calls
 // have ended. One run of the scripts answers the questions of all.
 func (s *Session) CallTogether(ctx context.Context, c Call, times int) ([]Outcome, error) {
-	var unanswered collector
+	var mu sync.Mutex
+	var unanswered []Unanswered // questions that are cancelled because nothing answers them
 	run := script.NewRun(c.Scripts...)
 	source := &bridge.ScriptSource{Run: run, Before: c.Asked}
 	if s.config.Ask == nil {
-		source.Left = unanswered.add
+		source.Left = func(q live.Question, why string) (cancel bool) {
+			mu.Lock()
+			defer mu.Unlock()
+			unanswered = append(unanswered, Unanswered{q, why})
+			return true
+		}
 	}
 	s.in.AnswerBy(source)
 	c.Timeout = cmp.Or(c.Timeout, s.config.Timeout)
@@ -123,8 +110,11 @@ func (s *Session) CallTogether(ctx context.Context, c Call, times int) ([]Outcom
 	if err := errors.Join(problems...); err != nil {
 		return nil, err
 	}
+	mu.Lock()
+	left := unanswered
+	mu.Unlock()
 	for i := range out {
-		for _, u := range unanswered.taken() {
+		for _, u := range left {
 			out[i].Unanswered = append(out[i].Unanswered, Unanswered{s.in.Shown(u.Question), u.Why})
 		}
 	}
@@ -190,17 +180,11 @@ func (s *Session) outcome(ctx context.Context, number int) (out Outcome, err err
 func (s *Session) Await(ctx context.Context, number int) (Outcome, error) {
 	changes := s.in.Subscribe()
 	defer changes.Close()
-	for {
+	if err := await(ctx, changes, func() bool {
 		_, err := s.in.Call(number)
-		if !errors.Is(err, live.ErrUnknownCall) {
-			break
-		}
-		select {
-		case <-changes.Ready():
-			changes.Take()
-		case <-ctx.Done():
-			return Outcome{}, ctx.Err()
-		}
+		return !errors.Is(err, live.ErrUnknownCall)
+	}); err != nil {
+		return Outcome{}, err
 	}
 	return s.outcome(ctx, number)
 }
@@ -359,17 +343,10 @@ func (s *Session) ask(ctx context.Context, q bridge.Question) {
 		defer cancel()
 		changes := s.in.Subscribe()
 		defer changes.Close()
-		for {
-			if now, err := s.in.Question(q.Number); err != nil || now.State != conversation.Pending {
-				return
-			}
-			select {
-			case <-changes.Ready():
-				changes.Take()
-			case <-ctx.Done():
-				return
-			}
-		}
+		_ = await(ctx, changes, func() bool {
+			now, err := s.in.Question(q.Number)
+			return err != nil || now.State != conversation.Pending
+		})
 	}()
 	answer, err := s.config.Ask(ctx, q)
 	cancel()

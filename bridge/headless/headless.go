@@ -3,6 +3,7 @@
 package headless
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -196,17 +197,23 @@ func (s *Session) Close() error { return errors.Join(s.End(), s.log.Close()) }
 func (s *Session) Ping(ctx context.Context) error { return s.in.Ping(ctx, s.server) }
 
 // Catalog waits for the server's tools, prompts and resources.
-func (s *Session) Catalog(ctx context.Context) (conversation.Catalog, error) {
-	for {
-		c, err := s.in.Catalog(s.server)
-		if err != nil || !c.Loading {
-			return c, err
-		}
+func (s *Session) Catalog(ctx context.Context) (c conversation.Catalog, err error) {
+	ended := await(ctx, s.changes, func() bool {
+		c, err = s.in.Catalog(s.server)
+		return err != nil || !c.Loading
+	})
+	return c, cmp.Or(err, ended)
+}
+
+// await waits until done, which it asks after each change, is true. It fails if ctx ends.
+func await(ctx context.Context, changes *live.Subscription, done func() bool) error {
+	for !done() {
 		select {
-		case <-s.changes.Ready():
-			s.changes.Take()
+		case <-changes.Ready():
+			changes.Take()
 		case <-ctx.Done():
-			return c, ctx.Err()
+			return ctx.Err()
 		}
 	}
+	return nil
 }
