@@ -163,24 +163,18 @@ func (l *Lab) change(f func(*Live)) {
 
 // Stop ends a check. Its results so far stay.
 func (l *Lab) Stop(number int) error {
-	stop, err := l.stopping(number)
-	if err == nil {
-		stop()
-		l.changed()
-	}
-	return err
-}
-
-func (l *Lab) stopping(number int) (stop context.CancelFunc, err error) {
 	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.latest == nil || l.latest.Number != number {
-		return nil, ErrUnknown
-	}
-	if l.latest.State == report.Running {
+	stop, known := l.stop, l.latest != nil && l.latest.Number == number
+	if known && l.latest.State == report.Running {
 		l.latest.State = report.Stopping
 	}
-	return l.stop, nil
+	l.mu.Unlock()
+	if !known {
+		return ErrUnknown
+	}
+	stop()
+	l.changed()
+	return nil
 }
 
 // Latest returns the latest check; false if there was none.

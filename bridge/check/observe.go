@@ -49,7 +49,11 @@ func (r *runner) make(ctx context.Context, c *chosen, t *trial, limit time.Durat
 	}
 	defer place.leave()
 	t.limit = (limit + t.pause).Round(100 * time.Millisecond)
-	r.begin(t, r.nameOf(c, t))
+	name := c.Key + ", " + t.Behaviour
+	if t.Field != "" {
+		name += " “" + t.Field + "”"
+	}
+	r.begin(t, name+", "+t.Revision)
 	defer r.end(t)
 	if r.Reset != "" { // others would see the world change
 		r.turn <- struct{}{}
@@ -337,14 +341,6 @@ func (m *made) exits(over int64) {
 			m.Exit = exit
 		}
 	}
-}
-
-func (r *runner) nameOf(c *chosen, t *trial) string {
-	parts := []string{c.Key, t.Behaviour}
-	if t.Field != "" {
-		parts[1] += " “" + t.Field + "”"
-	}
-	return strings.Join(append(parts, t.Revision), ", ")
 }
 
 func transcriptName(c *chosen, t *trial) string {

@@ -183,7 +183,7 @@ func (r *runner) refusing(ctx context.Context, list []seen) {
 			mu.Lock()
 			defer mu.Unlock()
 			s.g.patient = s.g.patient || s.t.Behaviour == "never" && l.timedOut
-			if s.t.sees(l); l.changed() {
+			if s.t.sees(l); !slices.Equal(l.before, l.after) || l.asked != nil && !slices.Equal(l.before, l.asked) {
 				suspects = append(suspects, s)
 			} else {
 				quiet[l.of] = append(quiet[l.of], s)
@@ -209,10 +209,6 @@ func (r *runner) refusing(ctx context.Context, list []seen) {
 			r.refusing(ctx, part)
 		}
 	}
-}
-
-func (l *looks) changed() bool {
-	return !slices.Equal(l.before, l.after) || l.asked != nil && !slices.Equal(l.before, l.asked)
 }
 
 // looked makes a trial and looks at the witness of its call. before holds the words of the

@@ -155,21 +155,17 @@ func (o *signInOptions) register(f *pflag.FlagSet) {
 // named returns the first flag that is given and belongs to one server; "" if there is
 // none.
 func (o *signInOptions) named() string {
-	switch {
-	case o.clientID != "":
-		return "--oauth-client-id"
-	case o.issuer != "":
-		return "--oauth-issuer"
-	case o.secretFile != "":
-		return "--oauth-client-secret-file"
-	case o.keyFile != "":
-		return "--oauth-client-key-file"
-	case o.metadataURL != "":
-		return "--oauth-client-metadata-url"
-	case o.scopes != "":
-		return "--oauth-scope"
-	case o.port != 0:
-		return "--oauth-redirect-port"
+	for _, f := range []struct {
+		given bool
+		flag  string
+	}{
+		{o.clientID != "", "--oauth-client-id"}, {o.issuer != "", "--oauth-issuer"}, {o.secretFile != "", "--oauth-client-secret-file"},
+		{o.keyFile != "", "--oauth-client-key-file"}, {o.metadataURL != "", "--oauth-client-metadata-url"},
+		{o.scopes != "", "--oauth-scope"}, {o.port != 0, "--oauth-redirect-port"},
+	} {
+		if f.given {
+			return f.flag
+		}
 	}
 	return ""
 }

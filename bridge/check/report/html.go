@@ -121,12 +121,12 @@ func (c *CallView) Given() json.RawMessage {
 
 // Passed returns the rows in which all trials passed.
 func (c *CallView) Passed() []Row {
-	return slices.DeleteFunc(slices.Clone(c.Rows), func(r Row) bool { return !r.Passed() })
+	return c.rows(func(v Verdict, _ bool) bool { return v == Pass })
 }
 
 // Others returns the rows with a trial that did not pass.
 func (c *CallView) Others() []Row {
-	return slices.DeleteFunc(slices.Clone(c.Rows), func(r Row) bool { return r.Passed() })
+	return c.rows(func(v Verdict, _ bool) bool { return v != Pass })
 }
 
 func arrow(direction string) string {

@@ -241,12 +241,6 @@ func (c Counts) All() (sum int) {
 	return sum
 }
 
-// Passed reports whether all trials in the row passed.
-func (r *Row) Passed() bool {
-	worst, _ := r.Verdict()
-	return worst == Pass
-}
-
 // Verdict returns the most severe verdict of the row's cells, and reports whether a trial
 // could not be made as it was meant.
 func (r *Row) Verdict() (worst Verdict, unmade bool) {
