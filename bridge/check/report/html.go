@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	_ "embed"
 	"encoding/json"
 	"fmt"
@@ -130,15 +131,6 @@ func (c *CallView) Others() []Row {
 }
 
 func arrow(direction string) string {
-	switch direction {
-	case "c2s":
-		return "client → server"
-	case "s2c":
-		return "server → client"
-	case "meta":
-		return "note"
-	case "stderr":
-		return "standard error"
-	}
-	return direction
+	words := map[string]string{"c2s": "client → server", "s2c": "server → client", "meta": "note", "stderr": "standard error"}
+	return cmp.Or(words[direction], direction)
 }
