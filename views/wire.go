@@ -12,7 +12,6 @@ import (
 	"elicitation-inspector/bridge/mcp"
 	"elicitation-inspector/bridge/wire"
 	"elicitation-inspector/bridge/wording"
-	"elicitation-inspector/views/markup"
 )
 
 type face struct {
@@ -226,7 +225,7 @@ func briefJSON(raw []byte) string {
 	if len(raw) <= most {
 		return string(raw)
 	}
-	return string(markup.CutRunes(raw, most)) + fmt.Sprintf(" … %d bytes in all", len(raw))
+	return string(wording.Head(raw, most)) + fmt.Sprintf(" … %d bytes in all", len(raw))
 }
 
 // chips are frequent filters. A chip replaces others of its group.

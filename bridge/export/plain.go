@@ -62,12 +62,7 @@ func Runs(s string) []Run {
 // Line returns s in one line, made visible, and cut to a number of columns.
 func Line(s string, columns int) string {
 	// Read only as many bytes as can be shown.
-	if most := 16*columns + 64; len(s) > most {
-		for k := 0; k < utf8.UTFMax && !utf8.RuneStart(s[most]); k++ {
-			most--
-		}
-		s = s[:most]
-	}
+	s = wording.Head(s, 16*columns+64)
 	s = strings.Join(strings.Fields(Visible(s)), " ")
 	width := 0
 	for i, r := range s {

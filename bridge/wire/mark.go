@@ -10,7 +10,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"unicode/utf8"
 
 	"elicitation-inspector/bridge/rawjson"
 	"elicitation-inspector/bridge/wording"
@@ -194,12 +193,7 @@ func parseMark(raw []byte) (m Mark, number int64, ok bool) {
 	if !slices.Contains(Colours(), m.Colour) {
 		m.Colour = ""
 	}
-	if end := MaxNote; len(m.Note) > end {
-		for !utf8.RuneStart(m.Note[end]) {
-			end--
-		}
-		m.Note = m.Note[:end]
-	}
+	m.Note = wording.Head(m.Note, MaxNote)
 	return m, line.Mark.Seq, true
 }
 

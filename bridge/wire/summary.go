@@ -408,7 +408,7 @@ func tidy(s string) string {
 	s = strings.TrimSpace(s)
 	more := ""
 	if len(s) > tidyMost {
-		s, more = s[:wholeRunes([]byte(s[:tidyMost]))], "…"
+		s, more = wording.Head(s, tidyMost), "…"
 	}
 	if strings.Contains(s, "\x1b[") {
 		s = ansi.ReplaceAllString(s, "")

@@ -60,14 +60,15 @@ func Shorten(text string, n int) string {
 const TextMost = 64 << 10
 
 // Head returns the beginning of a text, of at most most bytes. It breaks no character.
-func Head(text string, most int) string {
+func Head[T string | []byte](text T, most int) T {
 	if len(text) <= most {
 		return text
 	}
-	for most > 0 && !utf8.RuneStart(text[most]) {
-		most--
+	end := most
+	for end > 0 && end > most-utf8.UTFMax && !utf8.RuneStart(text[end]) {
+		end--
 	}
-	return text[:most]
+	return text[:end]
 }
 
 // After returns intro and text; "" if text is empty.

@@ -248,20 +248,8 @@ type piece struct {
 // not end inside a character.
 func excerpt(raw []byte, from int64, most int) piece {
 	from = min(max(from, 0), int64(len(raw)))
-	text := CutRunes(raw[from:], most)
+	text := wording.Head(raw[from:], most)
 	return piece{string(text), from + int64(len(text)), int64(len(raw)), int64(most)}
-}
-
-// CutRunes returns the head of b with at most n bytes that does not end inside a
-// character.
-func CutRunes(b []byte, n int) []byte {
-	if len(b) <= n {
-		return b
-	}
-	for n > 0 && n > len(b[:n])-utf8.UTFMax && !utf8.RuneStart(b[n]) {
-		n--
-	}
-	return b[:n]
 }
 
 // write draws a piece, and a button for the next one.
