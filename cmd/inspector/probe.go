@@ -220,9 +220,7 @@ func (o *probeOptions) keepReports(ctx context.Context, server *probe.Server, lo
 		r := server.Report()
 		err := r.AddEvidence(log, redaction)
 		for _, path := range o.reports {
-			if wrong := writeTo(nil, path, func(w io.Writer) error { return report.Write(w, report.FormatOf(path), r) }); wrong != nil {
-				err = errors.Join(err, fmt.Errorf("--report: %w", wrong))
-			}
+			err = errors.Join(err, writeReport(path, r))
 		}
 		if ctx.Err() != nil {
 			return err
@@ -240,6 +238,14 @@ func (o *probeOptions) keepReports(ctx context.Context, server *probe.Server, lo
 		case <-time.After(reportEvery):
 		}
 	}
+}
+
+// writeReport replaces a report as a whole, so that nobody reads half of one.
+func writeReport(path string, r *probe.Report) error {
+	if err := writeTo(nil, path, func(w io.Writer) error { return report.Write(w, report.FormatOf(path), r) }); err != nil {
+		return fmt.Errorf("--report: %w", err)
+	}
+	return nil
 }
 
 func compareProbes(cmd *cobra.Command, paths []string) error {
