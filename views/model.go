@@ -61,6 +61,16 @@ type Server struct {
 	SignIn   templ.Component // what there is to do about its token; nil if it has none
 }
 
+// NewServer is a server as a person types it.
+type NewServer struct {
+	Address      string // a URL, or a command
+	Name         string // "" for one that is made of Address
+	Headers, Env string // one a line: "K: V", "K=V"
+	Dir          string // working directory of the command
+	Field        string // name of the field with the mistake that Problem describes
+	Problem      string // "" if there is none
+}
+
 // Comparison compares what a server offers under two declarations of the client.
 type Comparison struct {
 	Server        string // Server.ID

@@ -47,9 +47,10 @@ type Config struct {
 	RecordFolder string
 	// Redaction redacts transcripts that are downloaded; nil means the default.
 	Redaction *redact.Redaction
-	// Add connects to the server that a person has typed, as a URL or a command. It is
-	// nil unless the command line allows this, because it lets the page start programs.
-	Add func(line string) error
+	// Add connects to the server that a person has typed. With an error, field is the name of
+	// the form's field with the mistake. It is nil unless the command line allows this, because
+	// it lets the page start programs.
+	Add func(typed views.NewServer) (field string, err error)
 	// Callback takes browsers that come back from an authorization server, at
 	// [signin.CallbackPath]. It admits them itself; nil if there are none.
 	Callback http.Handler

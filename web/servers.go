@@ -27,10 +27,13 @@ func (s *Server) addServer(c echo.Context) error {
 	if s.config.Add == nil {
 		return echo.NewHTTPError(http.StatusForbidden, "The page may start programs only if the inspector was started with --allow-add.")
 	}
-	if err := s.config.Add(c.FormValue("address")); err != nil {
-		return bad("%s", sentence(err))
+	typed := views.NewServer{Address: c.FormValue("address"), Name: c.FormValue("name"), Headers: c.FormValue("headers"), Env: c.FormValue("env"), Dir: c.FormValue("dir")}
+	field, err := s.config.Add(typed)
+	if err != nil {
+		typed.Field, typed.Problem = field, sentence(err)
+		return drawn(c, http.StatusUnprocessableEntity, views.AddServer(typed))
 	}
-	return done(c, nil)
+	return drawn(c, http.StatusOK, views.AddServer(views.NewServer{}))
 }
 
 // disconnectTime bounds how long the page waits for a server's orderly end.

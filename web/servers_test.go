@@ -16,6 +16,7 @@ import (
 	"elicitation-inspector/bridge/demo"
 	"elicitation-inspector/bridge/live"
 	"elicitation-inspector/bridge/transport"
+	"elicitation-inspector/views"
 )
 
 func TestSettings(t *testing.T) {
@@ -107,16 +108,18 @@ func TestAddServer(t *testing.T) {
 	if strings.Contains(d.get("/"), "Add server") {
 		t.Error("the page offers what it may not do")
 	}
-	d.s.config.Add = func(address string) error {
-		if address == "" {
-			return errors.New("there is no address")
+	d.s.config.Add = func(typed views.NewServer) (string, error) {
+		if typed.Address == "" {
+			return "address", errors.New("there is no address")
 		}
-		return d.in.Add(transport.Spec{Name: "demo", Builtin: demo.New(demo.Options{}).Connect})
+		return "", d.in.Add(transport.Spec{Name: "demo", Builtin: demo.New(demo.Options{}).Connect})
 	}
-	if status, _ := d.post("/servers", nil); status != http.StatusBadRequest {
-		t.Errorf("no address: %d, want 400", status)
+	if status, form := d.post("/servers", url.Values{"name": {"mine"}}); status != http.StatusUnprocessableEntity || !strings.Contains(form, `aria-invalid="true"`) || !strings.Contains(form, "There is no address.") || !strings.Contains(form, `value="mine"`) {
+		t.Errorf("no address: %d %s, want 422 and the form", status, form)
 	}
-	d.done("/servers", url.Values{"address": {"anything"}})
+	if status, form := d.post("/servers", url.Values{"address": {"anything"}}); status != http.StatusOK || strings.Contains(form, "anything") {
+		t.Errorf("%d %s, want an empty form", status, form)
+	}
 	d.until("the new server is ready", func() bool {
 		all := d.in.Servers()
 		return len(all) == 2 && all[1].State == live.Ready && all[1].Label == "demo 2"

@@ -12,6 +12,7 @@ import (
 	"elicitation-inspector/bridge/playback"
 	"elicitation-inspector/bridge/signin"
 	"elicitation-inspector/bridge/wire"
+	"elicitation-inspector/views"
 	"elicitation-inspector/web"
 )
 
@@ -78,12 +79,13 @@ func inspect(cmd *cobra.Command, o options) (err error) {
 	config.Callback = desk
 	config.Inspection, config.Recording, config.RecordFolder, config.MaxFrame = in, record, filepath.Dir(o.record), o.maxFrame
 	if o.allowAdd {
-		config.Add = func(line string) error {
-			spec, err := typedSpec(line)
+		config.Add = func(typed views.NewServer) (field string, err error) {
+			spec, field, err := typedSpec(typed)
 			if err != nil {
-				return err
+				return field, err
 			}
-			return in.Add(spec)
+			redaction.Credentials(spec.Header)
+			return "address", in.Add(spec)
 		}
 	}
 	return serve(cmd, in, web.New(config), place)

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"elicitation-inspector/bridge/transport"
+	"elicitation-inspector/views"
 )
 
 func TestTypedSpec(t *testing.T) {
@@ -19,13 +20,30 @@ func TestTypedSpec(t *testing.T) {
 		" https://example.com/mcp ":     {Name: "example.com", URL: "https://example.com/mcp"},
 		`node 'my server.js' --depth=2`: {Name: "my server.js", Command: []string{"node", "my server.js", "--depth=2"}},
 	} {
-		if got, err := typedSpec(line); err != nil || got.Name != want.Name || got.URL != want.URL || !slices.Equal(got.Command, want.Command) {
+		if got, _, err := typedSpec(views.NewServer{Address: line}); err != nil || got.Name != want.Name || got.URL != want.URL || !slices.Equal(got.Command, want.Command) {
 			t.Errorf("%q: %+v, %v", line, got, err)
 		}
 	}
-	for _, line := range []string{" ", `node "server.js`} {
-		if got, err := typedSpec(line); err == nil {
-			t.Errorf("%q: %+v, want an error", line, got)
+	dir := t.TempDir()
+	whole, _, err := typedSpec(views.NewServer{Address: "./server", Name: " mine ", Env: "A=1\n\n B=2 ", Dir: dir})
+	if err != nil || whole.Name != "mine" || !slices.Equal(whole.Env, []string{"A=1", "B=2"}) || whole.Dir != dir {
+		t.Errorf("%+v, %v", whole, err)
+	}
+	remote, _, err := typedSpec(views.NewServer{Address: "https://example.com/mcp", Headers: "X-Key: a:b\nX-Key: c"})
+	if err != nil || !slices.Equal(remote.Header["X-Key"], []string{"a:b", "c"}) {
+		t.Errorf("%+v, %v", remote, err)
+	}
+	for _, c := range []struct {
+		field string
+		typed views.NewServer
+	}{
+		{"address", views.NewServer{Address: " "}}, {"address", views.NewServer{Address: `node "server.js`}},
+		{"headers", views.NewServer{Address: "./server", Headers: "A: b"}}, {"headers", views.NewServer{Address: "https://a.example", Headers: "none"}},
+		{"env", views.NewServer{Address: "https://a.example", Env: "A=1"}}, {"env", views.NewServer{Address: "./server", Env: "=1"}},
+		{"dir", views.NewServer{Address: "https://a.example", Dir: dir}}, {"dir", views.NewServer{Address: "./server", Dir: dir + "/none"}},
+	} {
+		if _, field, err := typedSpec(c.typed); err == nil || field != c.field {
+			t.Errorf("%+v: %q, %v", c.typed, field, err)
 		}
 	}
 }

@@ -20,6 +20,7 @@ import (
 	"elicitation-inspector/bridge/transport"
 	"elicitation-inspector/bridge/wire/redact"
 	"elicitation-inspector/bridge/wording"
+	"elicitation-inspector/views"
 )
 
 // targets returns the servers to connect to: the built-in server if the command line names
@@ -59,10 +60,8 @@ func (o *options) specs() ([]transport.Spec, error) {
 		}
 		return specs, nil
 	}
-	for _, e := range o.env {
-		if k, _, ok := strings.Cut(e, "="); !ok || k == "" {
-			return nil, usage("--env %q is not of the form K=V", e)
-		}
+	if err := checkEnv(o.env); err != nil {
+		return nil, usage("--env %w", err)
 	}
 	if o.command != nil {
 		dir, err := filepath.Abs(o.dir)
@@ -79,13 +78,9 @@ func (o *options) specs() ([]transport.Spec, error) {
 	if err != nil {
 		return nil, usageError{err}
 	}
-	header := http.Header{}
-	for _, line := range o.headers {
-		k, v, ok := strings.Cut(line, ":")
-		if k = strings.TrimSpace(k); !ok || k == "" {
-			return nil, usage("--header %q is not of the form 'K: V'", line)
-		}
-		header.Add(k, strings.TrimSpace(v))
+	header, err := headersOf(o.headers)
+	if err != nil {
+		return nil, usage("--header %w", err)
 	}
 	signIn, err := o.signIn.config()
 	if err != nil {
@@ -94,21 +89,73 @@ func (o *options) specs() ([]transport.Spec, error) {
 	return []transport.Spec{{Name: cmp.Or(o.name, u.Host, o.url), URL: o.url, Transport: kind, Header: header, SignIn: signIn}}, nil
 }
 
-// typedSpec returns the server that a person has typed on the page: a URL, or a command
-// with its arguments.
-func typedSpec(line string) (transport.Spec, error) {
-	line = strings.TrimSpace(line)
+// typedSpec returns the server that a person has typed on the page. With an error, field is
+// the name of the form's field with the mistake.
+func typedSpec(typed views.NewServer) (spec transport.Spec, field string, err error) {
+	line, dir := strings.TrimSpace(typed.Address), strings.TrimSpace(typed.Dir)
+	headers, env := typedLines(typed.Headers), typedLines(typed.Env)
 	if u, err := url.Parse(line); err == nil && isURL(line) {
-		return transport.Spec{Name: u.Host, URL: line}, nil
+		switch {
+		case len(env) > 0:
+			return spec, "env", errors.New("an environment needs a command")
+		case dir != "":
+			return spec, "dir", errors.New("a folder needs a command")
+		}
+		spec = transport.Spec{Name: cmp.Or(strings.TrimSpace(typed.Name), u.Host), URL: line}
+		spec.Header, err = headersOf(headers)
+		return spec, "headers", err
 	}
 	words, err := wording.ShellWords(line)
 	switch {
 	case err != nil:
-		return transport.Spec{}, err
+		return spec, "address", err
 	case len(words) == 0:
-		return transport.Spec{}, errors.New("type a URL, or a command")
+		return spec, "address", errors.New("type a URL, or a command")
+	case len(headers) > 0:
+		return spec, "headers", errors.New("headers need a URL")
 	}
-	return transport.Spec{Name: serverName(words, ""), Command: words}, nil
+	if err := checkEnv(env); err != nil {
+		return spec, "env", err
+	}
+	if dir != "" {
+		var info os.FileInfo
+		if info, err = os.Stat(dir); err == nil && !info.IsDir() {
+			err = fmt.Errorf("%s is not a folder", dir)
+		}
+	}
+	return transport.Spec{Name: cmp.Or(strings.TrimSpace(typed.Name), serverName(words, dir)), Command: words, Env: env, Dir: dir}, "dir", err
+}
+
+// typedLines returns the lines of a text box, without blank ones.
+func typedLines(text string) (lines []string) {
+	for line := range strings.Lines(text) {
+		if line = strings.TrimSpace(line); line != "" {
+			lines = append(lines, line)
+		}
+	}
+	return lines
+}
+
+// headersOf reads lines of the form 'K: V'.
+func headersOf(lines []string) (http.Header, error) {
+	header := http.Header{}
+	for _, line := range lines {
+		k, v, ok := strings.Cut(line, ":")
+		if k = strings.TrimSpace(k); !ok || k == "" {
+			return nil, fmt.Errorf("%q is not of the form 'K: V'", line)
+		}
+		header.Add(k, strings.TrimSpace(v))
+	}
+	return header, nil
+}
+
+func checkEnv(lines []string) error {
+	for _, e := range lines {
+		if k, _, ok := strings.Cut(e, "="); !ok || k == "" {
+			return fmt.Errorf("%q is not of the form K=V", e)
+		}
+	}
+	return nil
 }
 
 // enabled removes servers that the file disables, and logs them. Servers named on the

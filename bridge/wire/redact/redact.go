@@ -13,6 +13,7 @@ import (
 	"net/textproto"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"unicode/utf8"
 
@@ -45,9 +46,9 @@ type Redaction struct {
 	headers map[string]bool // canonical names
 	fields  map[string]bool // lower case
 	paths   []path
-	sent    http.Header // headers that the person adds to requests
-	given   bool        // only redacts the values given to Secret
-	values  *vault      // nil if nothing is redacted
+	sent    sync.Map // "Name: value" of the headers that the person adds to requests
+	given   bool     // only redacts the values given to Secret
+	values  *vault   // nil if nothing is redacted
 	shown   atomic.Pointer[shown]
 }
 
@@ -66,7 +67,7 @@ type shown struct {
 // values in it, such as its default, are redacted. A path redacts the whole value that
 // it names, also in schemas.
 func New(rules ...string) (*Redaction, error) {
-	r := &Redaction{headers: make(map[string]bool), fields: make(map[string]bool), sent: make(http.Header), values: new(vault)}
+	r := &Redaction{headers: make(map[string]bool), fields: make(map[string]bool), values: new(vault)}
 	for _, name := range redactedHeaders {
 		r.headers[name] = true
 	}
@@ -149,8 +150,8 @@ func (r *Redaction) Values(origin string, values ...string) error {
 func (r *Redaction) Credentials(h http.Header) {
 	for name, values := range h {
 		name = textproto.CanonicalMIMEHeaderKey(name)
-		r.sent[name] = append(r.sent[name], values...)
 		for _, value := range values {
+			r.sent.Store(name+": "+value, true)
 			for _, part := range credentials(name, value) {
 				r.values.add(secret{text: part, rule: "--header " + name, reach: reachOf(part)})
 			}

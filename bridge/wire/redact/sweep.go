@@ -8,7 +8,6 @@ import (
 	"net/textproto"
 	"net/url"
 	"regexp"
-	"slices"
 	"strings"
 
 	"elicitation-inspector/bridge/rawjson"
@@ -227,7 +226,8 @@ func (s *sweep) header(h http.Header) (out http.Header) {
 // copy parameters into headers, it also redacts values, however short, that rules have
 // redacted in the frame's message.
 func (s *sweep) headerValue(name, value string) string {
-	if value == Placeholder || s.r.headers[name] || slices.Contains(s.r.sent[name], value) || s.named[value] {
+	_, sent := s.r.sent.Load(name + ": " + value)
+	if value == Placeholder || s.r.headers[name] || sent || s.named[value] {
 		return Placeholder
 	}
 	if in, ok := strings.CutPrefix(value, "=?base64?"); ok && strings.HasSuffix(in, "?=") {
