@@ -374,3 +374,18 @@ func TestTasksOfTheDemo(t *testing.T) {
 		}
 	}
 }
+
+// Each answer to a question of a task goes out by itself where the call wants it.
+func TestEachAnswerOfATask(t *testing.T) {
+	t.Parallel()
+	b := start(t, "tasks-"+july, conversation.ClientSettings{})
+	if _, err := b.in.Begin(live.Request{Server: "s1", Kind: conversation.Tool, Name: "asks-together", Key: "asks-together", Arguments: json.RawMessage("{}"), Each: true}); err != nil {
+		t.Fatal(err)
+	}
+	b.question(2)
+	for n := 1; n <= 2; n++ {
+		b.answer(n, accept(`{"x":1}`))
+		b.until("the answer on the wire", func() bool { return b.sent("tasks/update") == n })
+	}
+	b.done(1)
+}

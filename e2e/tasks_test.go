@@ -59,6 +59,25 @@ func TestTasksOfTheReferenceServer(t *testing.T) {
 	s.page.Region("Task").Contains("cancelled")
 }
 
+// A call that is a task on a server of the TypeScript SDK over HTTP ends on the page with the
+// answer that a person gave.
+func TestTasksOfTheSDKExample(t *testing.T) {
+	t.Parallel()
+	s := open(t, servers.SDKExample(t, "simpleTaskInteractive"))
+	for _, c := range []struct{ answer, want string }{{"Accept", "Deleted 'x.txt'"}, {"Decline", "Deletion cancelled"}, {"Cancel", "Deletion cancelled"}} {
+		call := s.choose("Tools", "confirm_delete")
+		call.Field("filename").Paste("x.txt")
+		call.Button("Call").Click()
+		q := s.question("Are you sure you want to delete 'x.txt'?")
+		if c.answer == "Accept" {
+			q.Field("confirm").Choose("Yes")
+		}
+		q.Button(c.answer).Click()
+		s.result(c.want)
+		s.page.Region("Task").Contains("completed")
+	}
+}
+
 // Without the capability, the reference server does not offer to ask through a task.
 func TestTasksSwitchedOff(t *testing.T) {
 	t.Parallel()

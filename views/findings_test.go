@@ -9,6 +9,7 @@ import (
 
 	"elicitation-inspector/bridge/conversation"
 
+	"elicitation-inspector/bridge/elicit"
 	"elicitation-inspector/bridge/lint"
 	"elicitation-inspector/bridge/wire"
 	"elicitation-inspector/views/markup"
@@ -195,5 +196,21 @@ func TestFindingsPanel(t *testing.T) {
 	}
 	if got := text(draw(t, FindingsView("s1", nil))); !strings.Contains(got, "Nothing found so far.") {
 		t.Errorf("without findings it says %q", got)
+	}
+}
+
+// What a question's _meta has beyond the specification is named on its card, and bounded.
+func TestMetaOfAQuestion(t *testing.T) {
+	for meta, want := range map[string]string{
+		`{}`: "",
+		`{"progressToken":1,"io.modelcontextprotocol/related-task":{"taskId":"t"}}`: "",
+		`{"ui":{"resourceUri":"ui://form.html"}}`:                                   "by its resource ui://form.html.",
+		`{"ui":{},"com.example/x":1}`:                                               `Its _meta also has "ui", "com.example/x",`,
+		`{` + strings.TrimSuffix(strings.Repeat(`"x":1,`, 500), ",") + `}`:          "490 more",
+	} {
+		lines := strings.Join(Question{Request: &elicit.Request{Params: []byte(`{"_meta":` + meta + `}`)}}.metaLines(), "\n")
+		if (lines == "") != (want == "") || !strings.Contains(lines, want) || len(lines) > 1000 {
+			t.Errorf("%.100s: %.300q", meta, lines)
+		}
 	}
 }

@@ -117,6 +117,8 @@ type CallForm struct {
 	Timeout  string // seconds, as typed; "" for none
 	Tasks    conversation.TaskSupport
 	AsTask   bool   // it is to be called as a task where it may be
+	MayTask  bool   // the server may answer the call with a task (2026-07-28)
+	Each     bool   // answers to the questions of a task go out one by one
 	TTL      string // of the task, in seconds, as typed; "" to leave it to the server
 	ReadOnly bool   // in a transcript: shows the arguments of the call
 	Call     int    // the call with these arguments, 0 if none

@@ -13,6 +13,7 @@ import (
 	"elicitation-inspector/bridge/elicit/link"
 	"elicitation-inspector/bridge/fault"
 	"elicitation-inspector/bridge/mcp"
+	"elicitation-inspector/bridge/rawjson"
 	"elicitation-inspector/bridge/wording"
 	"elicitation-inspector/views/markup"
 )
@@ -200,6 +201,29 @@ func (q Question) request() elicit.Request {
 		return elicit.Request{}
 	}
 	return *q.Request
+}
+
+// metaMost bounds how many members of a question's _meta are named.
+const metaMost = 10
+
+// metaLines says what the _meta of the question has that the inspector does not act on: the app with which the server
+// would rather draw the question (draft SEP-3118), and members of unknown extensions.
+func (q Question) metaLines() (lines []string) {
+	var unknown []string
+	for name, value := range rawjson.Members(rawjson.Member(q.request().Params, "_meta")) {
+		if uri := rawjson.Text(rawjson.Member(value, "resourceUri")); name == "ui" && uri != "" {
+			lines = append(lines, "The server would rather draw this question itself, by its resource "+markup.Brief(uri)+". The inspector does not run apps: it asks with its own form, and the resource can be read like any other.")
+		} else if name != "progressToken" && name != mcp.RelatedTask {
+			unknown = append(unknown, wording.Quoted(markup.Brief(name)))
+		}
+	}
+	if more := len(unknown) - metaMost; more > 0 {
+		unknown = append(unknown[:metaMost], strconv.Itoa(more)+" more")
+	}
+	if unknown != nil {
+		lines = append(lines, "Its _meta also has "+strings.Join(unknown, ", ")+", which means nothing to the inspector.")
+	}
+	return lines
 }
 
 func (q Question) mode() string {

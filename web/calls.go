@@ -13,6 +13,7 @@ import (
 
 	"elicitation-inspector/bridge"
 	"elicitation-inspector/bridge/live"
+	"elicitation-inspector/bridge/mcp"
 
 	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/elicit"
@@ -81,10 +82,12 @@ func (s *Server) callFormView(f callForm, problems []elicit.Problem) views.CallF
 	}
 	form.Form.Trouble = f.trouble
 	form.Tasks = s.in.TaskSupport(f.server.ID, f.item.Kind, f.item.Key)
-	if form.Tasks == conversation.TaskOptional { // as it was called last
+	info := f.server.Info
+	form.MayTask = f.item.Kind == conversation.Tool && info.Protocol >= mcp.Revision20260728 && info.Tasks.Offered
+	if form.MayTask || form.Tasks == conversation.TaskOptional { // as it was called last
 		for _, c := range s.in.Calls() {
 			if c.Request.Server == f.server.ID && c.Request.Kind == f.item.Kind && c.Request.Key == f.item.Key {
-				form.AsTask = c.Request.AsTask
+				form.AsTask, form.Each = c.Request.AsTask, c.Request.Each
 			}
 		}
 	}
@@ -229,7 +232,7 @@ func (s *Server) beginCall(c echo.Context, f callForm) error {
 		return err
 	}
 	request := live.Request{
-		Timeout: timeout, AsTask: c.FormValue("task") != "", TTL: max(ttl, 0),
+		Timeout: timeout, AsTask: c.FormValue("task") != "", TTL: max(ttl, 0), Each: c.FormValue("each") != "",
 		Server: f.server.ID, Kind: f.item.Kind, Name: f.item.Name, Key: f.item.Key, Arguments: arguments,
 	}
 	switch f.item.Kind {

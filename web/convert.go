@@ -122,6 +122,7 @@ func (s *Server) callView(c bridge.Call) views.Call {
 	if c.Request.Timeout > 0 {
 		v.Form.Timeout = strconv.FormatFloat(c.Request.Timeout.Seconds(), 'f', -1, 64)
 	}
+	v.Form.Each = c.Request.Each
 	if v.Form.AsTask = c.Request.AsTask; c.Request.TTL > 0 {
 		v.Form.TTL = strconv.FormatFloat(c.Request.TTL.Seconds(), 'f', -1, 64)
 	}

@@ -20,6 +20,7 @@ type CallTask struct {
 	Told      int       // notifications about it
 	// Problem says what is wrong with what the server told of it; "" for nothing.
 	Problem string
+	implied bool // the server has not told Status: the response to tasks/result implies it
 }
 
 // Expires returns when the server may delete the task; false if it does not say.
@@ -208,6 +209,12 @@ func (r *reduction) callTask(f *wire.Frame, e item) {
 	over := c.State.Over() || r.ended
 	switch {
 	case task == nil && f.Method == mcp.MethodTaskResult && !over:
+		if !t.Status.Terminal() { // it blocks until the task has ended (2025-11-25, Tasks, Result Retrieval)
+			t.Status, t.Changed, t.implied = TaskCompleted, r.clock, true
+			if f.Kind == wire.Error {
+				t.Status = TaskFailed
+			}
+		}
 		*c.Task = t
 		if r.shown {
 			c.ResultSeq = f.Seq
@@ -221,7 +228,7 @@ func (r *reduction) callTask(f *wire.Frame, e item) {
 		t.Problem = err.Error()
 	case t.ID != "" && now.ID != t.ID:
 		t.Problem = "the server told of another task"
-	case now.Status != t.Status && t.Status.Terminal():
+	case now.Status != t.Status && t.Status.Terminal() && !t.implied:
 		t.Problem = "it went from " + string(t.Status) + " to " + string(now.Status) + ", though that had ended it"
 		c.step(Step{At: r.clock, Kind: StepTask, Text: t.Problem, Seq: f.Seq})
 	default:
@@ -231,7 +238,7 @@ func (r *reduction) callTask(f *wire.Frame, e item) {
 		if now.Status != t.Status {
 			t.Changed = r.clock
 		}
-		t.TaskState = now
+		t.TaskState, t.implied = now, false
 		t.Result, t.Error = nil, nil
 	}
 	*c.Task = t

@@ -42,10 +42,13 @@ type Presented struct {
 }
 
 // ServerTasks has the capabilities for tasks that a server declares (specification 2025-11-25, Tasks, Server
-// Capabilities).
+// Capabilities; extension tasks of 2026-07-28, Capability Negotiation).
 type ServerTasks struct {
 	Calls  bool // tools can be called as tasks
 	Cancel bool // tasks/cancel is accepted
+	// Offered says that the server declares the extension of 2026-07-28, so that it may
+	// answer any call with a task.
+	Offered bool
 }
 
 // Handshake records how a client and a server agreed on a revision.
@@ -205,7 +208,7 @@ func ReadPresented(result json.RawMessage) (v Presented, protocol string, err er
 	tasks := p.Capabilities["tasks"]
 	v.Tasks = ServerTasks{
 		Calls:  rawjson.Member(tasks, "requests", "tools", "call") != nil,
-		Cancel: rawjson.Member(tasks, "cancel") != nil,
+		Cancel: rawjson.Member(tasks, "cancel") != nil, Offered: rawjson.Member(p.Capabilities["extensions"], mcp.TasksExtension) != nil,
 	}
 	for _, name := range []string{"tools", "prompts", "resources", "completions", "logging", "tasks"} {
 		if p.Capabilities[name] == nil {

@@ -10,7 +10,7 @@ import (
 	protocol "elicitation-inspector/bridge/mcp"
 )
 
-// conformance lists the tools by the names that the official conformance suite calls in its scenarios about questions.
+// conformance lists the tools by the names that the official conformance suite calls in its scenarios about questions and tasks.
 // The suite describes their texts and fields. They ask and check as all stories do.
 var conformance = []tool{
 	{Name: "test_elicitation", Input: []byte(`{"message":{"type":"string","minLength":1,"default":"Please say who you are."}}`)},

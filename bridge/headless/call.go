@@ -27,6 +27,7 @@ type Call struct {
 	Timeout   time.Duration // limit of the server's own time; 0 for the session's
 	AsTask    bool          // call a tool as a task, which it may be (live.Request)
 	TTL       time.Duration // of the task; 0 to leave it to the server
+	Each      bool          // send each answer to a question of a task as it is given (live.Request)
 	Scripts   []*script.Script
 	Expect    *script.Outcome
 	Judge     bool // return findings
@@ -98,7 +99,7 @@ func (s *Session) CallTogether(ctx context.Context, c Call, times int) ([]Outcom
 	for i := range out {
 		began, err := s.in.Begin(live.Request{
 			Server: s.server, Kind: c.Kind, Name: c.Key, Key: c.Key, Arguments: c.Arguments, Timeout: c.Timeout,
-			AsTask: c.AsTask, TTL: c.TTL,
+			AsTask: c.AsTask, TTL: c.TTL, Each: c.Each,
 		})
 		if err != nil {
 			problems[i] = fmt.Errorf("%w: %w", ErrConnect, err)

@@ -283,6 +283,9 @@ func (r Request) CommandLine(server string) string {
 	if r.AsTask {
 		words = append(words, "--task")
 	}
+	if r.Each {
+		words = append(words, "--each")
+	}
 	if r.TTL > 0 {
 		words = append(words, "--ttl", r.TTL.String())
 	}

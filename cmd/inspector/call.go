@@ -127,7 +127,7 @@ type callOptions struct {
 	output           string
 	failOn           string
 	noInput          bool
-	task             bool
+	task, each       bool
 	ttl              time.Duration
 }
 
@@ -171,6 +171,7 @@ decides in place of 1 and 4.`,
 	f.StringVar(&o.output, "output", "text", "how to print the result (`FORMAT`): text, json or jsonl")
 	f.StringVar(&o.failOn, "fail-on", "never", "exit with 8 for findings of this `SEVERITY` or a graver one: must, should, advice, or never")
 	f.BoolVar(&o.task, "task", false, "call the tool as a task where it may be one; a tool that has to be called so always is")
+	f.BoolVar(&o.each, "each", false, "send each answer to a question of a task as it is given, instead of all together")
 	f.DurationVar(&o.ttl, "ttl", 0, "how long (`D`) the server is asked to keep the task; without it the server decides")
 	f.BoolVar(&o.noInput, "no-input", false, "do not ask on the terminal, and wait for nobody to sign in")
 	o.headlessOptions.register(f)
@@ -227,7 +228,7 @@ func (o *callOptions) call(cmd *cobra.Command, args []string) (c headless.Call, 
 	case named == 0:
 		c.Kind, c.Key, args, dash = conversation.Tool, args[0], args[1:], dash-1
 	}
-	if c.AsTask, c.TTL = o.task, o.ttl; o.ttl < 0 {
+	if c.AsTask, c.TTL, c.Each = o.task, o.ttl, o.each; o.ttl < 0 {
 		return c, usage("--ttl must not be negative")
 	}
 	if err := o.readArguments(args, dash); err != nil {

@@ -29,7 +29,7 @@ server of its own; docs/protected.md lists the paths at which a step of the sign
 wrong.
 
 With --conformance it offers the tools and the prompt by the names that the official
-conformance suite calls in its scenarios about questions, and passes these.`,
+conformance suite calls in its scenarios about questions and tasks, and passes these.`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			logger := newLogger(cmd, verbose)
