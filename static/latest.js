@@ -33,6 +33,7 @@ export function bring(e) {
 
 /** The element of the latest event; null for none. @returns {any} */
 function latest() {
+  if ($("probe")) return near(one("#probe .running"), ".probe-row") // the checklist follows what runs
   const n = one("#call > [data-call]")?.dataset.call, mine = `#questions > [data-call="${n}"]`
   return n ? one(mine + "[data-state=pending]") ?? $(`call-${n}-paused`) ?? one(mine + ".awaits") ?? one(`#result-${n}:has(*)`) : null
 }

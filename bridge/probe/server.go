@@ -209,17 +209,30 @@ func (s *Server) Say(number int, probe string, look int, yes *bool) error {
 		return ErrUnknown
 	}
 	s.mu.Lock()
-	defer s.mu.Unlock()
+	var of *outcome
 	for _, c := range s.clients {
-		if o := c.results[probe]; c.number == number && o != nil {
-			if delete(o.said, look); yes != nil {
-				o.said[look] = *yes
-			}
-			s.tell()
-			return nil
+		if c.number == number {
+			of = c.results[probe]
 		}
 	}
-	return ErrUnknown
+	if of == nil {
+		s.mu.Unlock()
+		return ErrUnknown
+	}
+	f := wire.Frame{Dir: wire.Meta, Note: &wire.Note{Kind: wire.NotePersonSaid, Of: probe, Why: p.Looks[look]}}
+	if delete(of.said, look); yes != nil {
+		of.said[look] = *yes
+		f.Note.Said = Look{Yes: yes}.Word()
+	}
+	frames := of.finding.frames
+	s.tell()
+	s.mu.Unlock()
+	if len(frames) > 0 {
+		about := s.options.Log.Head(frames[0])
+		f.Server, f.Session, f.Transport = about.Server, about.Session, about.Transport
+	}
+	s.options.Log.Append(f)
+	return nil
 }
 
 // roundsMost is how many rounds probe_all takes in one call, unless the client says otherwise:

@@ -64,6 +64,7 @@ const (
 	NoteMisbehaved       NoteKind = "misbehaved"         // a question answered wrongly on purpose, by Frame.Fault: Why [Params Answer] Pointer, At
 	NoteEnded            NoteKind = "ended"              // a call ended without a response: State [Why] At
 	NoteClientSaid       NoteKind = "client-said"        // Why: remark of another client on a message
+	NotePersonSaid       NoteKind = "person-said"        // Of: a probe, Why: a question about it, [Said: yes or no; "" takes the word back]
 )
 
 // Note is a remark of the inspector: about the transport, or about an event
@@ -144,6 +145,11 @@ func (n *Note) Words(f *Frame) string {
 		return "the request is cancelled by closing its response stream, as revision 2026-07-28 has it"
 	case NoteClientSaid:
 		return "the client says: " + n.Why
+	case NotePersonSaid:
+		if n.Said == "" {
+			return "a person takes the word back on probe " + n.Of + ": " + n.Why
+		}
+		return "a person says " + n.Said + " on probe " + n.Of + ": " + n.Why
 	case NoteStrayResponse:
 		switch {
 		case n.ID == nil:

@@ -78,6 +78,8 @@ func notes() []Frame {
 		meta(`a response came with id "x", which nothing asked for`, Note{Kind: NoteStrayResponse, ID: json.RawMessage(`"x"`)}),
 		meta("the request is cancelled by closing its response stream, as revision 2026-07-28 has it", Note{Kind: NoteCancelledByClose}),
 		meta("the client says: no schema", Note{Kind: NoteClientSaid, Why: "no schema"}),
+		meta("a person says no on probe choice: Was it red?", Note{Kind: NotePersonSaid, Of: "choice", Why: "Was it red?", Said: "no"}),
+		meta("a person takes the word back on probe choice: Was it red?", Note{Kind: NotePersonSaid, Of: "choice", Why: "Was it red?"}),
 		about(4, 2, "person", "question 2: accept a: <1>, by the person, completed, says the server",
 			Note{Kind: NoteAnswered, Answer: json.RawMessage(`{"action":"accept","content":{"a":"<1>"}}`), Pointer: "/x", Completion: "completed", At: at}),
 		about(4, 3, "server", "question 3: withdrawn, by the server: exited with code 1",

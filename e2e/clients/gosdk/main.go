@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"strings"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
@@ -34,13 +35,17 @@ func run(ctx context.Context) error {
 		return fmt.Errorf("connecting: %w", err)
 	}
 	defer session.Close()
-	result, err := session.CallTool(ctx, &mcp.CallToolParams{Name: "probe_all"})
-	if err != nil {
-		return fmt.Errorf("calling probe_all: %w", err)
-	}
-	for _, content := range result.Content {
-		if text, ok := content.(*mcp.TextContent); ok {
-			fmt.Println(text.Text)
+	for more := true; more; { // in 2026-07-28 a call takes only some of the probes
+		result, err := session.CallTool(ctx, &mcp.CallToolParams{Name: "probe_all"})
+		if err != nil {
+			return fmt.Errorf("calling probe_all: %w", err)
+		}
+		more = false
+		for _, content := range result.Content {
+			if text, ok := content.(*mcp.TextContent); ok {
+				fmt.Println(text.Text)
+				more = strings.Contains(text.Text, "Call probe_all again")
+			}
 		}
 	}
 	return nil
