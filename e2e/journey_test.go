@@ -106,7 +106,7 @@ func TestJourney(t *testing.T) {
 // flag that helps.
 func TestCallBetweenRevisions(t *testing.T) {
 	t.Parallel()
-	const why = "The server tried a request of its own here, elicitation/create. That works in 2025-11-25. Revision 2026-07-28 has no such requests, so it could not ask you. With --protocol 2025-11-25 it can."
+	const why = "The server tried a request of its own here, elicitation/create. That works in 2025-11-25. Revision 2026-07-28 has no such requests, so it could not ask. With --protocol 2025-11-25 it can."
 	file := filepath.Join(t.TempDir(), "s.yaml")
 	if err := os.WriteFile(file, []byte("default: {accept: valid}\ncalls: [{tool: create_project}]\n"), 0o600); err != nil {
 		t.Fatal(err)

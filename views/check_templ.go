@@ -404,7 +404,7 @@ func CheckPlanView(p CheckPlan) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 29, "</dd><dt>What is not done</dt><dd>No question of these trials waits for you: the check answers all of them by itself. Nothing else of the server is called, except that another tool may be, to send its state in place of this one’s; never one that says it is destructive.</dd></dl>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 29, "</dd><dt>Not done</dt><dd>No question of these trials waits for you: the check answers all of them by itself. Nothing else of the server is called, except that another tool may be, to send its state in place of this one’s; never one that says it is destructive.</dd></dl>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

@@ -46,7 +46,7 @@ func (d Detail) route() string {
 }
 
 func (d Detail) facts() string {
-	actor := either(d.Actor == "person", "by you", "by the "+d.Actor)
+	actor := either(d.Actor == "person", "by a person", "by the "+d.Actor)
 	actor = either(d.Fault != "", "deliberate: "+d.Fault, actor)
 	return wording.Join(" · ",
 		either(d.id() != "", "id "+d.id(), ""),

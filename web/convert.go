@@ -147,7 +147,7 @@ func (s *Server) resultView(c bridge.Call) *views.Result {
 	if c.ResultSeq == 0 {
 		out.Failed, out.Failure = true, c.Failure
 		if c.State == conversation.Stopped {
-			out.Failure = "Stopped by you. There is no result."
+			out.Failure = "Stopped. There is no result."
 		}
 		return out
 	}

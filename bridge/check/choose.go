@@ -105,7 +105,7 @@ func (o *Options) forbids(item conversation.Item) string {
 	case o.ReadOnly && item.Kind == conversation.Tool && !item.ReadOnly:
 		return "It is not annotated with readOnlyHint, and only what is so is to be called."
 	case item.Tasks == conversation.TaskRequired:
-		return "It can be called as a task alone."
+		return "It can only be called as a task."
 	case item.Kind == conversation.Template:
 		return "Nothing says what its variables can be. Name a resource in a plan."
 	}

@@ -14,7 +14,7 @@ import (
 // that [Unsent] finds.
 const (
 	UnsentBefore = "The server tried a request of its own here, "
-	UnsentAfter  = ". That works in 2025-11-25. Revision 2026-07-28 has no such requests, so it could not ask you."
+	UnsentAfter  = ". That works in 2025-11-25. Revision 2026-07-28 has no such requests, so it could not ask."
 )
 
 // refusals lists texts, in lower case, with which the SDKs reject a server's request in a

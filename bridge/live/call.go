@@ -317,7 +317,7 @@ func (c *call) timedOut() {
 		return
 	}
 	words := "timed out after " + wording.Duration(limit)
-	end := failed("%s of the server's own time, by the inspector's clock (%s waiting for you not counted)", words, wording.Duration(waited))
+	end := failed("%s of the server's own time, by the inspector's clock (%s of waiting for a person not counted)", words, wording.Duration(waited))
 	end.told = session.TakenBack(words)
 	c.finish(*end)
 }

@@ -79,7 +79,7 @@ func (all *Servers) Disconnect(ctx context.Context, id string) error {
 	if err != nil {
 		return err
 	}
-	return s.disconnect(ctx, "disconnected by you")
+	return s.disconnect(ctx, "disconnected by a person")
 }
 
 // disconnect closes the connection. It returns an error if ctx ends while it waits for

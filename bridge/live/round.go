@@ -215,7 +215,7 @@ func (c *call) mayGoOn(round int) error {
 // goOn adds the answers of the round to the next request, or returns how the call ends.
 // It withdraws open questions: the next request is sent without their answers.
 func (c *call) goOn(more *next, reply session.Reply) *ending {
-	c.calls.inbox.Withdraw(conversation.ByPerson, fmt.Sprintf("you went on with call %d without it", c.Number), false, func(q *Question) bool {
+	c.calls.inbox.Withdraw(conversation.ByPerson, fmt.Sprintf("call %d went on without it", c.Number), false, func(q *Question) bool {
 		return q.Call == c.Number && q.Via != elicit.ByRequest
 	})
 	open := func() (n int) { c.set(func() { n = c.round.open }); return n }
