@@ -15,7 +15,6 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	protocol "elicitation-inspector/bridge/mcp"
-	"elicitation-inspector/bridge/rawjson"
 )
 
 // Bounds on tasks.
@@ -393,44 +392,4 @@ func (v *visit) report(ctx context.Context, done, total int, message string) {
 		return
 	}
 	v.progress(ctx, done, total, message)
-}
-
-// askLater asks a question as a task of the client's, and asks for the answer once the client says that there is one
-// (2025-11-25). The client must have declared that it takes elicitations as tasks.
-func (v *visit) askLater(ctx context.Context, q question) (answer, error) {
-	l := v.server.linkOf(v.session)
-	created, err := l.call(ctx, q.requestMethod(), withMember(q.encode(v.revision), "task", `{"ttl":600000}`))
-	if err != nil {
-		return answer{}, refusal(err)
-	}
-	told := rawjson.Member(created, "task")
-	params := json.RawMessage(`{"taskId":` + string(mustJSON(rawjson.Text(rawjson.Member(told, "taskId")))) + `}`)
-	for ended := false; !ended; {
-		switch rawjson.Text(rawjson.Member(told, "status")) {
-		case inputRequired, completed, failedTask, cancelled:
-			ended = true
-			continue
-		}
-		err := v.pause(ctx, taskPoll)
-		if err == nil {
-			told, err = l.call(ctx, protocol.MethodGetTask, params)
-		}
-		if err != nil {
-			return answer{}, refusal(err)
-		}
-	}
-	result, err := l.call(ctx, protocol.MethodTaskResult, params)
-	if err != nil {
-		if ctx.Err() != nil {
-			// An error means that the question has ended, or the connection: nobody waits for either.
-			_, _ = l.call(v.server.life, protocol.MethodCancelTask, params)
-		}
-		return answer{}, refusal(err)
-	}
-	var got mcp.ElicitResult
-	if err := json.Unmarshal(result, &got); err != nil {
-		return answer{}, problem("The answer could not be read: %v", err)
-	}
-	a := answerOf(&got)
-	return a, q.check(a)
 }
