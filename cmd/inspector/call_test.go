@@ -60,7 +60,7 @@ func TestCallExitCodes(t *testing.T) {
 		{"no such tool", []string{"depoly"}, 4, "", "error -32602"},
 		{"no such tool, as expected", []string{"depoly", "--answers", refused}, 0, "", ""},
 		{"unanswered", []string{"deploy"}, 5, "", "message: Which build should go out?\n  field build: choice, required"},
-		{"time limit", []string{"slow_count", "--answers", accept, "--timeout", "5s"}, 6, "", "timed out after 1.00 s"},
+		{"time limit", []string{"slow_count", "--answers", accept, "--timeout", "3s"}, 6, "", "timed out after 3.00 s"},
 		{"unmet", []string{"deploy", "--answers", expecting}, 7, "", "want: Which door?\n    got:  Which build should go out?"},
 		{"findings", []string{"rule_breaker", "--args", `{"rule":"nested_object"}`, "--answers", accept, "--fail-on", "should"}, 8, "", ""},
 		{"findings, but none so grave", []string{"deploy", "--answers", accept, "--fail-on", "violation"}, 0, "", ""},

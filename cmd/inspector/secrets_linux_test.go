@@ -79,19 +79,6 @@ func (r *running) unlock(pin any) {
 	r.untilAt(fmt.Sprintf("/calls/%d", r.calls), "opened with")
 }
 
-// holds fails the test if an output contains one of the secrets.
-func holds(t *testing.T, name, out string, secrets []string) {
-	t.Helper()
-	for _, s := range secrets {
-		for _, form := range []string{s, url.QueryEscape(s)} {
-			if at := strings.Index(out, form); at >= 0 {
-				t.Errorf("%s holds %q: …%s…", name, form, out[max(at-80, 0):min(at+80, len(out))])
-				break
-			}
-		}
-	}
-}
-
 // A value that a rule redacts, a header that the person adds, and the key in the URL are in no
 // output, wherever the server repeats them.
 func TestSecretsStayInWhereverTheyAreRepeated(t *testing.T) {

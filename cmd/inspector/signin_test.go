@@ -126,3 +126,16 @@ func TestKeptToken(t *testing.T) {
 		holds(t, c.args[0], string(out), w.Secrets())
 	}
 }
+
+// holds fails the test if an output contains one of the secrets.
+func holds(t *testing.T, name, out string, secrets []string) {
+	t.Helper()
+	for _, s := range secrets {
+		for _, form := range []string{s, url.QueryEscape(s)} {
+			if at := strings.Index(out, form); at >= 0 {
+				t.Errorf("%s holds %q: …%s…", name, form, out[max(at-80, 0):min(at+80, len(out))])
+				break
+			}
+		}
+	}
+}
