@@ -187,35 +187,3 @@ func taskSaid(c conversation.Call) string {
 	}
 	return b.String()
 }
-
-// Of many tasks that ask at the same time none is lost, and each gets its own answer.
-func TestManyTasksAtOnce(t *testing.T) {
-	t.Parallel()
-	for _, revision := range []string{november, july} {
-		b := start(t, "tasks-"+revision, conversation.ClientSettings{})
-		const many = 200
-		for range many {
-			b.callAsTask("asks")
-		}
-		over := map[int]bool{} // calls, of which the newest are kept
-		b.until("the ends", func() bool {
-			if s := b.server(); s.Held > 0 && s.Room > 0 {
-				_ = b.in.Release("s1", "show") // others may have been answered meanwhile
-			}
-			for _, q := range b.in.Questions() {
-				if q.State == conversation.Pending && !q.Held {
-					b.answer(q.Number, accept(fmt.Sprintf(`{"call":%d}`, q.Call)))
-				}
-			}
-			for n := 1; n <= many; n++ {
-				if c, err := b.in.Call(n); !over[n] && err == nil && c.State.Over() {
-					over[n] = true
-					if c, text := b.done(n); c.State != done || !strings.Contains(text, fmt.Sprintf(`"call":%d}`, n)) {
-						t.Errorf("%s, call %d: %s %s", revision, n, c.State, text)
-					}
-				}
-			}
-			return len(over) == many
-		})
-	}
-}
