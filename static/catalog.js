@@ -41,7 +41,7 @@ function look(ul) {
   const whole = list.total <= most, [first, end] = whole ? [0, list.total] : sight(ul, list)
   const there = new Set(items(ul).map(li => Number(li.dataset.place)))
   let lacks = list.version !== ul.dataset.version
-  for (let i = first; i < end; i++) lacks ||= !there.has(i)
+  for (let i = Math.max(0, first - 1); i < Math.min(list.total, end + 1); i++) lacks ||= !there.has(i) // keys go to the next item, too
   if (lacks) ask(ul, list, Math.max(0, first - beyond), whole ? most : Math.min(list.total, end + beyond))
 }
 

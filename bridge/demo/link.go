@@ -49,8 +49,11 @@ func carry(m jsonrpc.Message) bool {
 // a connection that can carry the requests about it.
 func (s *Server) asksLater(ss *mcp.ServerSession) bool {
 	p := ss.InitializeParams()
-	if p == nil || s.linkOf(ss) == nil {
+	if p == nil || s.linkOf(ss) == nil || p.Capabilities == nil || p.Capabilities.Elicitation == nil {
 		return false
+	}
+	if modes := p.Capabilities.Elicitation; modes.Form == nil && modes.URL != nil {
+		return false // the question has a form
 	}
 	return p.ProtocolVersion == protocol.Revision20251125 && rawjson.Member(mustJSON(p.Meta), carriedTask, "requests", "elicitation", "create") != nil
 }
