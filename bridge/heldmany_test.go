@@ -103,7 +103,7 @@ func TestTorrentDelaysNobody(t *testing.T) {
 		made++
 		worst = max(worst, time.Since(began))
 	}
-	if t.Logf("the longest of %d calls took %s", made, worst); worst > 15*time.Second { // two seconds on a machine that is not busy
+	if t.Logf("the longest of %d calls took %s", made, worst); worst > 45*time.Second { // two seconds on a machine that is not busy, thirty where six others work
 		t.Errorf("a call took %s", worst)
 	}
 }
