@@ -14,9 +14,9 @@ import (
 	"elicitation-inspector/bridge/wire/redact"
 )
 
-// life is how a task goes, and what is to be said of its call. Its members of tasks are
-// written as JSON; {form}, {link} and {sample} stand for input requests, {answers} for what
-// the server has got.
+// life is what a scripted server does with one task, and what the inspector must say of its
+// call. The members of task objects are written as JSON, in which {form}, {link} and {sample}
+// stand for input requests, and {answers} for the answers that the server received.
 type life struct {
 	name    string
 	created string   // members of the task at first; a task that works if empty
@@ -173,7 +173,7 @@ func TestLivesOfTasks(t *testing.T) {
 	}
 }
 
-// taskSaid is what is known of a call and its task.
+// taskSaid returns the state of a call and its task as text, for comparison.
 func taskSaid(c conversation.Call) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s: %s #%d %q", c.Name, c.State, c.ResultSeq, c.Failure)

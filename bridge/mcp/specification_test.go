@@ -2,7 +2,7 @@ package mcp
 
 import "testing"
 
-// The anchors are those that the specification's own pages use in their links.
+// TestSectionLink expects the same anchors for headings as in links of the specification.
 func TestSectionLink(t *testing.T) {
 	for _, c := range []struct{ page, section, want string }{
 		{"client/elicitation", "Requested Schema", "client/elicitation#requested-schema"},

@@ -15,10 +15,10 @@ import (
 	"elicitation-inspector/bridge/wording"
 )
 
-// Elsewhere is the group of what a client does wrong where no probe asks for it.
+// Elsewhere is the group for broken rules of the linter that no probe tests.
 const Elsewhere Group = "Other rules"
 
-// sight says what frames between a client and any server show of a probe.
+// sight maps a probe to what can be recognized in the traffic with any server.
 type sight struct {
 	probe string
 	shows func(q *conversation.Question) bool // whether the answer to a question shows that it works; nil for none
@@ -49,9 +49,10 @@ var sights = []sight{
 	{"mode-undeclared", nil, []string{"answer-undeclared", "refused-undeclared"}},
 }
 
-// Seen returns the report on the clients of a log of other servers than this one: what their
-// answers show of each probe, and what the linter finds. A client is what spoke with one
-// server. What only the question of a probe can show is not seen.
+// Seen returns a probe's report on clients that were tapped while they used other servers.
+// Each server in the log counts as one client. A probe's verdict comes from the answers to
+// questions of its kind and from the linter's findings; it is "not seen" where only the
+// probe's own question could show it.
 func Seen(ctx context.Context, log *wire.Log, version string, r *redact.Redaction) (*Report, error) {
 	if err := r.Learn(ctx, log); err != nil {
 		return nil, err
@@ -133,7 +134,8 @@ func (r *Result) add(seqs ...int64) {
 	}
 }
 
-// blame lets a result be what the findings say, if there are any.
+// blame changes a result to Fails if a finding is a violation, else to Partly, with the
+// findings as the reason. Without findings it changes nothing.
 func (r *Result) blame(list []lint.Found) {
 	if len(list) == 0 {
 		return

@@ -9,8 +9,8 @@ import (
 	"elicitation-inspector/bridge/wire/redact"
 )
 
-// What was seen of a client between it and a server names its fault under the probe that is
-// made for it, and no other; of a right client it names none.
+// TestSeen expects the report on tapped traffic to name a client's fault under the probe for
+// that fault only, and to name no fault of a right client.
 func TestSeen(t *testing.T) {
 	type verdicts map[string]Verdict
 	for name, c := range map[string]struct {

@@ -2,9 +2,8 @@ package tap
 
 import "syscall"
 
-// widen gives a pipe more room, so that the processes at its ends take turns less often:
-// that makes up for the time that the tap takes. Where the system refuses, the pipe stays as
-// it is.
+// widen enlarges the buffer of a pipe, so that fewer switches between processes make up for
+// the time that the tap takes. If the system refuses, the buffer keeps its size.
 func widen(end any) {
 	file, ok := end.(syscall.Conn)
 	if !ok {

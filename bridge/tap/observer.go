@@ -251,8 +251,8 @@ func (n *noted) end(at time.Time) {
 	n.o.add(n.f)
 }
 
-// Progress returns a number that grows while what was passed on is looked at, sent or
-// recorded.
+// Progress returns a number that grows as long as the observer still reads, sends or records
+// the bytes that were passed on.
 func (o *Observer) Progress() int64 {
 	n := o.log.Len() + o.sent.Load()
 	if o.recording != nil {

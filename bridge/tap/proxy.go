@@ -40,8 +40,8 @@ type seat struct{ server, session string }
 // seatsMost bounds how many sessions are told apart at a time.
 const seatsMost = 10_000
 
-// NewProxy returns a proxy that stands before a server. The path of the target is only that
-// of the address which a client is given; see Address.
+// NewProxy returns a proxy for a server. Requests keep their path, because Address already
+// gives clients the target's path; only requests to / are sent to that path.
 func NewProxy(target *url.URL, o *Observer) *Proxy {
 	p := &Proxy{o: o, target: target, clients: map[string]string{}, known: map[string]seat{}}
 	transport := http.DefaultTransport.(*http.Transport).Clone()
@@ -108,9 +108,10 @@ func clientOf(r *http.Request) string {
 	return "client " + host + " " + r.Header.Get("User-Agent")
 }
 
-// seatOf returns the names for a request. message is what it posts, zero for none. A new
-// session begins with initialize; a client that names itself otherwise than the first one
-// is another server.
+// seatOf returns the session id and the server label under which a request is logged.
+// message is the body of a POST, and zero for other requests. An initialize request begins
+// a new session. A client with another name than the first one gets a server label of its
+// own.
 func (p *Proxy) seatOf(x *crossing, message wire.Message) seat {
 	p.mu.Lock()
 	defer p.mu.Unlock()

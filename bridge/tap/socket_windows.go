@@ -6,6 +6,6 @@ import "os"
 // other users.
 func socketParent() (string, error) { return os.UserCacheDir() }
 
-// onlyOurs accepts every folder: the access rights of the user's application data are those
-// of Windows.
+// onlyOurs accepts every folder. It does not check access rights, because Windows already
+// lets only the user into the folder that socketParent returns.
 func onlyOurs(os.FileInfo) error { return nil }
