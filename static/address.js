@@ -44,17 +44,19 @@ export function showing() {
   mark()
 }
 
-/** @type {AbortController | undefined} */
+/** The request for the middle that is under way. @type {AbortController | undefined} */
 let fetching
 
 /** Shows the call, question or item of a query in the middle; false on failure. @param {string} query */
 export async function show(query) {
   fetching?.abort()
-  fetching = new AbortController()
-  return !!await fetched("/middle" + query, ({ html }) => {
+  const mine = fetching = new AbortController()
+  const shown = await fetched("/middle" + query, ({ html }) => {
     update($("call"), parse(html).firstElementChild)
     return true
-  }, fetching.signal)
+  }, mine.signal)
+  if (fetching === mine) fetching = undefined
+  return !!shown
 }
 
 addEventListener("popstate", () => {
@@ -77,6 +79,8 @@ let offered = ""
 
 whenChanged(() => {
   mark()
+  // What is on its way may be another call than the one on show. Look again when it is here.
+  if (fetching) return
   const offers = all(".server, #catalog .items, #catalog .note, #questions > article").map(e => e.className + (e.dataset.version ?? e.textContent.length)).join()
   // What a link leads to may have come.
   if (offered && offers !== offered && one("#call > [data-awaits]")) show(location.search)
