@@ -181,36 +181,17 @@ func (t *task) change(status, message string) bool {
 // json returns the task object as the task's revision has it, since 2026-07-28 with what belongs to the status. The
 // caller holds the mutex.
 func (t *task) json() json.RawMessage {
-	const layout = "2006-01-02T15:04:05.000Z07:00"
-	o := struct {
-		ID       string          `json:"taskId"`
-		Status   string          `json:"status"`
-		Message  string          `json:"statusMessage,omitempty"`
-		Created  string          `json:"createdAt"`
-		Updated  string          `json:"lastUpdatedAt"`
-		TTL      int64           `json:"ttl,omitempty"`
-		Poll     int64           `json:"pollInterval,omitempty"`
-		TTLMs    int64           `json:"ttlMs,omitempty"`
-		PollMs   int64           `json:"pollIntervalMs,omitempty"`
-		Requests json.RawMessage `json:"inputRequests,omitempty"`
-		Result   json.RawMessage `json:"result,omitempty"`
-		Error    *jsonrpc.Error  `json:"error,omitempty"`
-	}{ID: t.id, Status: t.status, Message: t.message, Created: t.created.UTC().Format(layout), Updated: t.updated.UTC().Format(layout)}
-	ttl, poll := max(1, t.ttl.Milliseconds()), taskPoll.Milliseconds()
-	if !t.visit.rounds() {
-		o.TTL, o.Poll = ttl, poll
-		return mustJSON(o)
-	}
-	o.TTLMs, o.PollMs = ttl, poll
-	switch t.status {
-	case inputRequired:
-		o.Requests = json.RawMessage(t.visit.requests(t.inputs))
-	case completed:
+	o := protocol.Task{ID: t.id, Status: t.status, Message: t.message, Created: t.created, Updated: t.updated, TTL: max(time.Millisecond, t.ttl), Poll: taskPoll}
+	switch {
+	case !t.visit.rounds():
+	case t.status == inputRequired:
+		o.Inputs = json.RawMessage(t.visit.requests(t.inputs))
+	case t.status == completed:
 		o.Result = t.result
-	case failedTask:
-		o.Error = t.failure
+	case t.status == failedTask:
+		o.Error = mustJSON(t.failure)
 	}
-	return mustJSON(o)
+	return o.JSON(t.visit.revision)
 }
 
 // input asks by the task's inputRequests, and waits for all answers (since 2026-07-28). Each key is used once.

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/elicit"
 	"elicitation-inspector/bridge/mcp"
 	"elicitation-inspector/bridge/rawjson"
@@ -54,6 +55,15 @@ type bare struct {
 	answer func(b *bare, params json.RawMessage) string
 	// retry changes the params of the retry of a round, and returns its id; nil for no change.
 	retry func(b *bare, params string) string
+	pause time.Duration // between two requests about a task
+	// leaves forgets its tasks at once, and stops is the method that cancels them.
+	leaves bool
+	stops  string
+	// update changes the params of tasks/update; nil for no change.
+	update func(b *bare, params string) string
+	// later changes the responses to requests about tasks of the client's own; nil for no change.
+	later func(b *bare, method, result string) string
+	own   map[string]json.RawMessage // its tasks: the params of their questions, by id
 	// sameID uses the id of the request before.
 	sameID bool
 	done   chan error
@@ -63,9 +73,14 @@ func newBare(t *testing.T, s *Server, revision string) *bare {
 	t.Helper()
 	inRead, in := io.Pipe()
 	out, outWrite := io.Pipe()
-	b := &bare{t: t, server: s, revision: revision, caps: `{"elicitation":{"form":{},"url":{}}}`, in: in, out: bufio.NewReader(out), answer: right, done: make(chan error, 1)}
-	if revision == mcp.Revision20250618 {
+	b := &bare{t: t, server: s, revision: revision, caps: `{"elicitation":{"form":{},"url":{}}}`, in: in, out: bufio.NewReader(out), answer: right, own: map[string]json.RawMessage{}, done: make(chan error, 1)}
+	switch revision {
+	case mcp.Revision20250618:
 		b.caps = `{"elicitation":{}}`
+	case mcp.Revision20251125:
+		b.caps = `{"elicitation":{"form":{},"url":{}},"tasks":{"list":{},"cancel":{},"requests":{"elicitation":{"create":{}}}}}`
+	case mcp.Revision20260728:
+		b.caps = `{"elicitation":{"form":{},"url":{}},"extensions":{"io.modelcontextprotocol/tasks":{}}}`
 	}
 	go func() {
 		b.done <- s.ServeLines(t.Context(), inRead, outWrite)
@@ -148,6 +163,8 @@ func (b *bare) request(method, params string) wire.Message {
 			b.t.Fatalf("the probe sent %s: %v", line, err)
 		}
 		switch {
+		case mcp.IsTask(m.Method), m.Method == mcp.MethodElicit && strings.Contains(b.caps, `"tasks":{`) && conversation.IsAskedAsTask(m.Params):
+			b.write(b.ofOwnTask(m))
 		case m.Method == mcp.MethodElicit:
 			result := b.answer(b, m.Params)
 			text, isError := strings.CutPrefix(result, "error ")
@@ -181,6 +198,9 @@ func (b *bare) call(p *Probe) wire.Message {
 	b.t.Helper()
 	b.tool = p.Name
 	method, params := mcp.MethodCallTool, fmt.Sprintf(`{"name":%q,"arguments":{}}`, p.Name)
+	if p.asTask && !b.modern() {
+		params = withMember(params, "task", "{}")
+	}
 	switch p.Kind {
 	case Prompt:
 		method, params = mcp.MethodGetPrompt, fmt.Sprintf(`{"name":%q}`, p.Name)
@@ -208,7 +228,94 @@ func (b *bare) call(p *Probe) wire.Message {
 		}
 		m = b.request(method, again)
 	}
+	if t := conversation.CreatedTask(m.Result, b.revision); t != nil {
+		return b.follow(rawjson.Text(rawjson.Member(t, "taskId")))
+	}
 	return m
+}
+
+// follow asks about a task of the server's until it has ended, and returns the last response.
+func (b *bare) follow(id string) wire.Message {
+	b.t.Helper()
+	about := fmt.Sprintf(`{"taskId":%q}`, id)
+	switch {
+	case b.leaves:
+		for b.shown(b.tool).Verdict == Running {
+			b.request(mcp.MethodPing, "{}")
+		}
+		return wire.Message{}
+	case b.tool == "task-cancel" && b.stops != "":
+		b.write(fmt.Sprintf(`{"jsonrpc":"2.0","method":%q,"params":{"requestId":%d}}`, b.stops, b.next))
+	case b.tool == "task-cancel":
+		b.request(mcp.MethodCancelTask, about)
+	}
+	for {
+		m := b.request(mcp.MethodGetTask, about)
+		switch status := rawjson.Text(rawjson.Member(m.Result, "status")); {
+		case status == "completed" && b.modern(), status == "cancelled":
+			return m
+		case status == "completed", status == "input_required" && !b.modern():
+			return b.request(mcp.MethodTaskResult, about)
+		case status == "input_required":
+			var responses []string
+			for key, request := range rawjson.Members(rawjson.Member(m.Result, "inputRequests")) {
+				responses = append(responses, string(rawjson.Quoted(key))+":"+b.answer(b, rawjson.Member(request, "params")))
+			}
+			params := withMember(about, "inputResponses", "{"+strings.Join(responses, ",")+"}")
+			if b.update != nil {
+				params = b.update(b, params)
+			}
+			b.request(mcp.MethodUpdateTask, params)
+		default:
+			time.Sleep(b.pause)
+		}
+	}
+}
+
+// ofOwnTask returns the response to a request about a task of the client's own, or to one that
+// makes it. A task is completed when it is asked about, unless its question is to be taken back.
+func (b *bare) ofOwnTask(m wire.Message) string {
+	id := rawjson.Text(rawjson.Member(m.Params, "taskId"))
+	if m.Method == mcp.MethodElicit {
+		id = fmt.Sprint("task ", len(b.own)+1)
+		b.own[id] = m.Params
+	}
+	status := "completed"
+	switch {
+	case m.Method == mcp.MethodElicit:
+		status = "working"
+	case m.Method == mcp.MethodCancelTask:
+		status = "cancelled"
+	case b.tool == "task-question-cancelled" && b.own[id] != nil:
+		status = "input_required"
+	}
+	task := fmt.Sprintf(`{"taskId":%q,"status":%q,"createdAt":"2026-01-01T00:00:00Z","lastUpdatedAt":"2026-01-01T00:00:00Z","ttl":null,"pollInterval":1}`, id, status)
+	result := task
+	switch m.Method {
+	case mcp.MethodElicit:
+		result = `{"task":` + task + `}`
+	case mcp.MethodListTasks:
+		result = `{"tasks":[` + strings.Replace(task, `""`, `"task `+fmt.Sprint(len(b.own))+`"`, 1) + `]}`
+	case mcp.MethodTaskResult:
+		result = b.answer(b, b.own[id])
+		if text, isError := strings.CutPrefix(result, "error "); isError {
+			return fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"error":%s}`, m.ID, text)
+		}
+		if rawjson.KindOf([]byte(result)) != rawjson.Object {
+			break
+		}
+		result = withMember(result, "_meta", fmt.Sprintf(`{"io.modelcontextprotocol/related-task":{"taskId":%q}}`, id))
+	}
+	if b.own[id] == nil && m.Method != mcp.MethodListTasks {
+		return fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"error":{"code":-32602,"message":"Task not found"}}`, m.ID)
+	}
+	if b.later != nil {
+		result = b.later(b, m.Method, result)
+	}
+	if m.Method == mcp.MethodCancelTask {
+		delete(b.own, id)
+	}
+	return fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":%s}`, m.ID, result)
 }
 
 // run runs a probe, and returns what it has shown.

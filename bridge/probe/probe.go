@@ -41,6 +41,7 @@ const (
 	Time    Group = "Time and order"
 	URLs    Group = "URLs"
 	Rounds  Group = "Rounds"
+	Tasks   Group = "Tasks"
 	Modes   Group = "Declared and done"
 )
 
@@ -58,7 +59,8 @@ type Probe struct {
 	Looks        []string // what only a person can see, as questions to which yes is the good answer
 	OnlyLooks    bool     // no frame shows anything else than that the question was answered
 
-	rounds int // that it takes in revisions with rounds; 0 means one
+	asTask bool // the tool is called as a task in 2025-11-25
+	rounds int  // that it takes in revisions with rounds; 0 means one
 	run    func(*run) finding
 }
 
@@ -96,7 +98,7 @@ var (
 )
 
 func init() { // the probes' functions refer to the table
-	table = slices.Concat(answerProbes(), fieldProbes(), textProbes(), timeProbes(), urlProbes(), roundProbes(), modeProbes())
+	table = slices.Concat(answerProbes(), fieldProbes(), textProbes(), timeProbes(), urlProbes(), roundProbes(), callTaskProbes(), questionTaskProbes(), modeProbes())
 	for _, p := range table {
 		byName[p.Name] = p
 	}
@@ -123,6 +125,11 @@ const (
 	causeKeys       cause = "keys"        // keys in inputResponses that nobody asked for, or missing ones
 	causeSameID     cause = "same-id"     // a retry under the id of the request before
 	causeOther      cause = "other-call"  // a retry with another name or other arguments
+	causeTaskLeft   cause = "task-left"   // a task that the client asks nothing about, or whose result it leaves
+	causeTaskHeader cause = "task-header" // a request about a task without its header
+	causeTaskKeys   cause = "task-keys"   // keys in tasks/update that the task has not asked for, or again
+	causeNoTask     cause = "no-task"     // a question that should be a task is none
+	causeTaskTold   cause = "task-told"   // what the client tells of its task is wrong
 )
 
 // owners maps each cause to the probe that names it.
@@ -130,6 +137,7 @@ var owners = map[cause]string{
 	causeShape: "accept", causeNoContent: "accept", causeNoEmpty: "fields-none", causeExtra: "accept", causeDeclined: "accept", causeRefused: "accept", causeTwice: "accept",
 	causeWrongID: "accept", causeNoise: "accept", causeSilent: "accept", causeURLContent: "url-consent", causeState: "round-state",
 	causeNewState: "round-no-state", causeKeys: "round-keys", causeSameID: "round-id", causeOther: "round-arguments",
+	causeTaskLeft: "task-call", causeTaskHeader: "task-call", causeTaskKeys: "task-keys", causeNoTask: "task-question", causeTaskTold: "task-question",
 }
 
 // finding is the outcome of one run of a probe.

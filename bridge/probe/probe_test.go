@@ -20,13 +20,14 @@ func TestRightClientWorks(t *testing.T) {
 		t.Run(revision, func(t *testing.T) {
 			t.Parallel()
 			b := newBare(t, newServer(t, Options{Pause: 50 * time.Millisecond}), revision)
+			b.pause = 20 * time.Millisecond
 			b.greet()
 			for _, p := range Table() {
 				if !p.In(revision) || p.Name == "patience" {
 					continue
 				}
 				want := Works
-				if p.OnlyLooks || p.Name == "elicitation-undeclared" || p.Name == "progress" {
+				if p.OnlyLooks || slices.Contains([]string{"elicitation-undeclared", "progress", "task-undeclared"}, p.Name) {
 					want = NotSeen
 				}
 				if r := b.run(p); r.Verdict != want {
@@ -40,7 +41,7 @@ func TestRightClientWorks(t *testing.T) {
 // The linter finds nothing wrong with what the probes send, apart from what they break on
 // purpose.
 func TestQuestionsAreRight(t *testing.T) {
-	onPurpose := []string{"enum-names-deprecated", "too-many-fields", "url-in-form", "result-type-unknown", "completion-unknown"}
+	onPurpose := []string{"enum-names-deprecated", "too-many-fields", "url-in-form", "result-type-unknown", "completion-unknown", "question-task-undeclared"}
 	for _, revision := range mcp.Revisions {
 		b := newBare(t, newServer(t, Options{Pause: 50 * time.Millisecond}), revision)
 		b.greet()

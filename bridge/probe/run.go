@@ -159,17 +159,20 @@ func (r *run) newState() string {
 	return fmt.Sprintf("{\"probe\":%q,\"run\":%d,\"round\":%d,\"odd\":\"\\u00e9é \\\\ / + & <b> %% 世界 \u2028\"}\n ", r.probe.Name, r.number, r.rounds+1)
 }
 
+// inputRequests returns questions by their keys.
+func inputRequests(keys, params []string) json.RawMessage {
+	return json.RawMessage("{" + many(len(keys), func(i int) string {
+		return string(rawjson.Quoted(keys[i-1])) + `:{"method":"elicitation/create","params":` + params[i-1] + `}`
+	}) + "}")
+}
+
 // round answers the client's request with an input-required result, and waits for the retry.
 // An empty state is left out.
 func (r *run) round(keys, params []string, state string) []answer {
 	var b strings.Builder
 	b.WriteString(`{"resultType":"input_required"`)
-	for i, key := range keys {
-		b.WriteString(map[bool]string{true: `,"inputRequests":{`, false: ","}[i == 0])
-		fmt.Fprintf(&b, `%s:{"method":"elicitation/create","params":%s}`, rawjson.Quoted(key), params[i])
-	}
 	if len(keys) > 0 {
-		b.WriteString("}")
+		fmt.Fprintf(&b, `,"inputRequests":%s`, inputRequests(keys, params))
 	}
 	if state != "" {
 		b.WriteString(`,"requestState":` + string(rawjson.Quoted(state)))

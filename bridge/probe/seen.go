@@ -45,6 +45,11 @@ var sights = []sight{
 	{"round-id", inRound, []string{"retry-id-same"}},
 	{"round-arguments", inRound, []string{"retry-changed"}},
 	{"round-keys", func(q *conversation.Question) bool { return inRound(q) && q.Of > 1 }, []string{"input-missing", "input-unknown", "input-duplicate"}},
+	{"task-call", func(q *conversation.Question) bool { return q.Via == elicit.InTask && q.State == conversation.Answered }, nil},
+	{"task-keys", nil, []string{"task-input-unknown", "task-input-again"}},
+	{"task-question", func(q *conversation.Question) bool { return q.Task != nil && q.State == conversation.Answered }, []string{"client-task-malformed", "client-task-id-again",
+		"client-task-begins-otherwise", "client-task-goes-back", "client-related-task-missing"}},
+	{"task-undeclared", nil, []string{"client-task-unasked"}},
 	{"declared", nil, []string{"refused-declared"}},
 	{"mode-undeclared", nil, []string{"answer-undeclared", "refused-undeclared"}},
 }

@@ -46,6 +46,7 @@ func TestSeen(t *testing.T) {
 				b.call(Find(probe))
 				b.result(probe)
 			}
+			b.request(mcp.MethodListTools, "{}") // whatever the client wrote before is read by now
 			r, err := Seen(t.Context(), s.options.Log, "test", redact.Nothing())
 			if err != nil {
 				t.Fatal(err)

@@ -41,6 +41,7 @@ type session struct {
 	calls    map[string]*call // by the keys of the ids of all their requests
 	waiting  []*run           // that have asked in a round
 	spent    map[string]*run  // by requestState
+	tasks    map[string]*task // by id
 	closed   bool
 }
 
@@ -69,7 +70,7 @@ func (s *Server) connect(transport string, first []byte) *session {
 	s.count++
 	one := &session{
 		server: s, id: "probe-" + strconv.Itoa(s.count), label: wording.Shorten(wording.Join(" ", "probe of", name), 80), transport: transport,
-		open: map[string]*question{}, answered: map[string]*question{}, calls: map[string]*call{}, spent: map[string]*run{},
+		open: map[string]*question{}, answered: map[string]*question{}, calls: map[string]*call{}, spent: map[string]*run{}, tasks: map[string]*task{},
 	}
 	s.sessions[one.id] = one
 	return one
@@ -105,12 +106,16 @@ func (s *session) send(out stream, message string, last bool) int64 {
 
 // ask sends a question as a request.
 func (s *session) ask(r *run, out stream, params json.RawMessage) *question {
+	return s.request(r, out, mcp.MethodElicit, params)
+}
+
+func (s *session) request(r *run, out stream, method string, params json.RawMessage) *question {
 	s.mu.Lock()
 	s.asked++
 	q := &question{run: r, id: strconv.Itoa(s.asked), params: params, at: time.Now(), response: make(chan wire.Frame, 1)}
 	s.open[wire.IDKey(json.RawMessage(q.id))] = q
 	s.mu.Unlock()
-	q.seq = s.send(out, fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"method":"elicitation/create","params":%s}`, q.id, params), false)
+	q.seq = s.send(out, fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"method":%q,"params":%s}`, q.id, method, params), false)
 	return q
 }
 
@@ -249,9 +254,13 @@ func (s *session) serve(f wire.Frame, out stream) {
 	info := `{"name":"elicitation-inspector probe","version":` + string(rawjson.Quoted(s.server.options.Version)) + `}`
 	switch m.Method {
 	case mcp.MethodInitialize:
-		result(`{"protocolVersion":"` + revision + `","capabilities":{"tools":{},"prompts":{},"resources":{}},"serverInfo":` + info + `,"instructions":` + string(rawjson.Quoted(instructions)) + `}`)
+		tasks := ""
+		if revision == november {
+			tasks = `"tasks":{"list":{},"cancel":{},"requests":{"tools":{"call":{}}}},`
+		}
+		result(`{"protocolVersion":"` + revision + `","capabilities":{` + tasks + `"tools":{},"prompts":{},"resources":{}},"serverInfo":` + info + `,"instructions":` + string(rawjson.Quoted(instructions)) + `}`)
 	case mcp.MethodDiscover:
-		result(`{` + more + `"supportedVersions":["` + mcp.Revision20260728 + `"],"capabilities":{"tools":{},"prompts":{},"resources":{}},"serverInfo":` + info + `,"instructions":` + string(rawjson.Quoted(instructions)) + `}`)
+		result(`{` + more + `"supportedVersions":["` + mcp.Revision20260728 + `"],"capabilities":{"tools":{},"prompts":{},"resources":{},"extensions":{"` + mcp.TasksExtension + `":{}}},"serverInfo":` + info + `,"instructions":` + string(rawjson.Quoted(instructions)) + `}`)
 	case mcp.MethodPing:
 		result(`{}`)
 	case mcp.MethodListTools:
@@ -265,6 +274,10 @@ func (s *session) serve(f wire.Frame, out stream) {
 	case mcp.MethodCallTool, mcp.MethodGetPrompt, mcp.MethodReadResource:
 		s.begin(f, out, id, revision, declared, fail)
 	default:
+		if mcp.IsTask(m.Method) {
+			s.aboutTask(f, out, revision)
+			return
+		}
 		fail(mcp.CodeMethodNotFound, "Method not found", "")
 	}
 }
@@ -286,7 +299,7 @@ func (s *session) present(m wire.Message, revision string) (Identity, *conversat
 	if m.Method != mcp.MethodInitialize && !hasRounds(revision) {
 		return s.client, s.declared
 	}
-	d := &conversation.Declared{Elicitation: rawjson.Member(capabilities, "elicitation"), Sampling: rawjson.Member(capabilities, "sampling"), Roots: rawjson.Member(capabilities, "roots")}
+	d := &conversation.Declared{Elicitation: rawjson.Member(capabilities, "elicitation"), Sampling: rawjson.Member(capabilities, "sampling"), Roots: rawjson.Member(capabilities, "roots"), Tasks: rawjson.Member(capabilities, "tasks"), Extensions: rawjson.Member(capabilities, "extensions")}
 	id := Identity{
 		Name: wording.Shorten(rawjson.Text(rawjson.Member(info, "name")), 100), Version: wording.Shorten(rawjson.Text(rawjson.Member(info, "version")), 100),
 		Revision: revision, Transport: s.transport, Declared: wording.Shorten(string(d.Elicitation), 200),
@@ -333,6 +346,10 @@ func (s *session) begin(f wire.Frame, out stream, id Identity, revision string, 
 	}
 	if len(probes) == 0 {
 		fail(mcp.CodeInvalidParams, "Unknown "+string(kind)+" in revision "+revision, "")
+		return
+	}
+	if revision == november && conversation.IsAskedAsTask(f.Message.Params) && (name == All || !probes[0].asTask) {
+		fail(mcp.CodeMethodNotFound, name+" cannot be called as a task", "")
 		return
 	}
 	c := &call{
@@ -399,7 +416,7 @@ func (s *Server) serves(p *Probe) bool { return p.Group != URLs || s.options.Bas
 
 // listed returns the entries of a list of the server, as JSON.
 func (s *Server) listed(revision string, kind Kind) (list []string) {
-	input := ""
+	input, task := "", ""
 	entry := func(name, title, does string) string {
 		switch text := string(rawjson.Quoted(does)); kind {
 		case Prompt:
@@ -407,7 +424,7 @@ func (s *Server) listed(revision string, kind Kind) (list []string) {
 		case Resource:
 			return fmt.Sprintf(`{"uri":"probe://%s","name":%q,"title":%s,"description":%s,"mimeType":"text/plain"}`, name, name, rawjson.Quoted(title), text)
 		default:
-			return fmt.Sprintf(`{"name":%q,"title":%s,"description":%s,"inputSchema":{"type":"object","properties":{%s}},"annotations":{"readOnlyHint":true}}`, name, rawjson.Quoted(title), text, input)
+			return fmt.Sprintf(`{"name":%q,"title":%s,"description":%s,"inputSchema":{"type":"object","properties":{%s}},%s"annotations":{"readOnlyHint":true}}`, name, rawjson.Quoted(title), text, input, task)
 		}
 	}
 	if kind == Tool {
@@ -419,6 +436,9 @@ func (s *Server) listed(revision string, kind Kind) (list []string) {
 	}
 	for _, p := range table {
 		if p.Kind == kind && p.In(revision) && s.serves(p) {
+			if task = ""; p.asTask && revision == november {
+				task = `"execution":{"taskSupport":"required"},`
+			}
 			list = append(list, entry(p.Name, p.Title, p.Do))
 		}
 	}

@@ -137,19 +137,9 @@ func (s *Session) respond(id json.RawMessage, t *questionTask) {
 
 // json returns the task object. The caller holds the session's mutex.
 func (t *questionTask) json() json.RawMessage {
-	ttl := json.RawMessage("null")
-	if t.ttl >= 0 {
-		ttl = strconv.AppendInt(nil, t.ttl.Milliseconds(), 10)
-	}
-	const layout = "2006-01-02T15:04:05.000Z07:00"
-	members := []Member{{"taskId", rawjson.Quoted(t.id)}, {"status", rawjson.Quoted(string(t.status))}}
-	if t.message != "" {
-		members = append(members, Member{"statusMessage", rawjson.Quoted(t.message)})
-	}
-	return object(append(members,
-		Member{"createdAt", rawjson.Quoted(t.created.UTC().Format(layout))}, Member{"lastUpdatedAt", rawjson.Quoted(t.updated.UTC().Format(layout))},
-		Member{"ttl", ttl}, Member{"pollInterval", strconv.AppendInt(nil, ownPollPeriod.Milliseconds(), 10)},
-	))
+	return mcp.Task{
+		ID: t.id, Status: string(t.status), Message: t.message, Created: t.created, Updated: t.updated, TTL: t.ttl, Poll: ownPollPeriod,
+	}.JSON(mcp.Revision20251125)
 }
 
 // settleTask keeps what came of a question that is a task, and sends it to those who wait

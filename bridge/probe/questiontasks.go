@@ -1,0 +1,179 @@
+package probe
+
+import (
+	"encoding/json"
+	"time"
+
+	"elicitation-inspector/bridge/conversation"
+	"elicitation-inspector/bridge/elicit"
+	"elicitation-inspector/bridge/mcp"
+	"elicitation-inspector/bridge/rawjson"
+	"elicitation-inspector/bridge/wording"
+)
+
+// questionTaskProbes returns the probes of questions that are tasks of the client (specification
+// 2025-11-25, Tasks).
+func questionTaskProbes() []*Probe {
+	return []*Probe{
+		{Name: "task-question", Group: Tasks, Title: "A question that is a task", Do: "Enter any text, and accept.", Since: november, Until: november, Mode: elicit.ModeForm, run: func(r *run) finding {
+			told, wrong := r.askLater()
+			return or(wrong, r.fetchLater(told))
+		}},
+		{Name: "task-question-list", Group: Tasks, Title: "The client's list of tasks", Do: "Enter any text, and accept.", Since: november, Until: november, Mode: elicit.ModeForm, run: func(r *run) finding {
+			if rawjson.Member(r.declared.Tasks, "list") == nil {
+				return notSeen("The client does not declare tasks.list.")
+			}
+			told, wrong := r.askLater()
+			if wrong.verdict != "" {
+				return wrong
+			}
+			listed := false
+			list := r.exchange(mcp.MethodListTasks, "{}")
+			for _, task := range rawjson.Elements(rawjson.Member(list.result, "tasks")) {
+				listed = listed || rawjson.Text(rawjson.Member(task, "taskId")) == told.ID
+			}
+			if !listed && rawjson.Member(list.result, "nextCursor") == nil {
+				wrong = fails("The result of tasks/list does not have the task " + wording.Quoted(told.ID) + ".")
+			}
+			unknown := r.exchange(mcp.MethodGetTask, `{"taskId":"of-nobody"}`)
+			if unknown.err == nil || unknown.err.Code != mcp.CodeInvalidParams {
+				wrong = or(wrong, fails("A request tasks/get for an unknown task is not refused with error -32602."))
+			}
+			return or(wrong, r.fetchLater(told))
+		}},
+		{Name: "task-question-cancelled", Group: Tasks, Title: "A question that is a task and is taken back", Do: "Do nothing: the question is taken back after a moment.", Since: november, Until: november, Mode: elicit.ModeForm, Apart: true, Looks: []string{"Did the dialog close by itself?"}, run: taskTakenBack},
+		{Name: "task-undeclared", Group: Tasks, Title: "A question as a task that is not declared", Do: "Enter any text, and accept.", Since: november, Until: november, Mode: elicit.ModeForm, run: func(r *run) finding {
+			if r.takesTasks() {
+				return notSeen("The client declares that questions can be tasks.")
+			}
+			a := r.ask(withMember(r.form(r.probe.Do, text, "value"), "task", `{"ttl":600000}`))
+			if conversation.CreatedTask(a.result, r.revision) != nil {
+				return fails("It is answered with a task, though the client does not declare that.")
+			}
+			_, wrong := a.checked()
+			return or(wrong, works("It is answered as an ordinary question."))
+		}},
+	}
+}
+
+// takesTasks reports whether the client declares that questions can be tasks of its own.
+func (r *run) takesTasks() bool {
+	return rawjson.Member(r.declared.Tasks, "requests", "elicitation", "create") != nil
+}
+
+// exchange sends a request, and waits for the response.
+func (r *run) exchange(method, params string) answer {
+	q := r.session.request(r, r.out, method, json.RawMessage(params))
+	r.saw(q.seq)
+	a := r.await(q)
+	r.saw(a.answered)
+	return a
+}
+
+// askLater asks a question with one text field as a task of the client's, which has to be
+// there and at work then.
+func (r *run) askLater() (conversation.TaskState, finding) {
+	if !r.takesTasks() {
+		return conversation.TaskState{}, notSeen("The client does not declare that questions can be tasks, so none is asked as one.")
+	}
+	a := r.exchange(mcp.MethodElicit, withMember(r.form(r.probe.Do, text, "value"), "task", `{"ttl":600000}`))
+	raw := conversation.CreatedTask(a.result, r.revision)
+	if a.result != nil && raw == nil {
+		return conversation.TaskState{}, fails("The question is answered with no task, though the client declares that it can be one.").because(causeNoTask)
+	}
+	told, wrong := a.told(raw)
+	if wrong.verdict == "" && told.Status != conversation.TaskWorking {
+		wrong = fails("The task begins as " + string(told.Status) + ", and has to begin as working.").because(causeTaskTold)
+	}
+	return told, wrong
+}
+
+// told reads the task object in an answer about a task.
+func (a answer) told(raw json.RawMessage) (conversation.TaskState, finding) {
+	if a.result == nil {
+		_, wrong := a.action()
+		return conversation.TaskState{}, wrong
+	}
+	told, err := conversation.ReadTask(raw)
+	if err != nil {
+		return told, fails(wording.Sentence(err.Error())).because(causeTaskTold)
+	}
+	for _, name := range []string{"createdAt", "lastUpdatedAt", "ttl"} {
+		if rawjson.Member(raw, name) == nil {
+			return told, fails("The task has no " + name + ".").because(causeTaskTold)
+		}
+	}
+	return told, finding{}
+}
+
+// fetchLater fetches the answer to a question that is a task, and judges it with what the
+// client tells of the task.
+func (r *run) fetchLater(told conversation.TaskState) finding {
+	if told.ID == "" {
+		return finding{}
+	}
+	about, wrong := `{"taskId":`+string(rawjson.Quoted(told.ID))+`}`, finding{}
+	for since := time.Now(); told.Status == conversation.TaskWorking && time.Since(since) < r.session.server.options.Patience; {
+		select {
+		case <-time.After(told.PollPause()):
+		case <-r.ctx.Done():
+			return r.gaveUp(since)
+		}
+		a := r.exchange(mcp.MethodGetTask, about)
+		id := told.ID
+		if told, wrong = a.told(a.result); wrong.verdict != "" {
+			return wrong
+		}
+		if told.ID != id {
+			return fails("The answer to tasks/get is about the task " + wording.Quoted(told.ID) + ".").because(causeTaskTold)
+		}
+	}
+	a := r.exchange(mcp.MethodTaskResult, about)
+	a.params = json.RawMessage(r.form(r.probe.Do, text, "value"))
+	if _, wrong = a.checked(); wrong.verdict != "" {
+		return wrong
+	}
+	if conversation.RelatedTaskID(a.result) != told.ID {
+		return fails("The result of tasks/result does not name its task in _meta, under " + mcp.RelatedTask + ".").because(causeTaskTold)
+	}
+	after := r.exchange(mcp.MethodGetTask, about)
+	if told, wrong = after.told(after.result); wrong.verdict == "" && told.Status != conversation.TaskCompleted {
+		wrong = fails("The task is " + string(told.Status) + " after it was answered, and has to be completed.").because(causeTaskTold)
+	}
+	return or(wrong, works(""))
+}
+
+// taskTakenBack asks a question as a task, and cancels it twice.
+func taskTakenBack(r *run) finding {
+	if rawjson.Member(r.declared.Tasks, "cancel") == nil {
+		return notSeen("The client does not declare tasks.cancel.")
+	}
+	told, wrong := r.askLater()
+	if wrong.verdict != "" {
+		return wrong
+	}
+	select {
+	case <-r.pause():
+	case <-r.ctx.Done():
+		return r.gaveUp(r.began)
+	}
+	about := `{"taskId":` + string(rawjson.Quoted(told.ID)) + `}`
+	first := r.exchange(mcp.MethodGetTask, about)
+	if told, wrong = first.told(first.result); wrong.verdict != "" {
+		return wrong
+	}
+	if told.Status.Terminal() {
+		return notSeen("It was answered before it was taken back.")
+	}
+	a := r.exchange(mcp.MethodCancelTask, about)
+	if told, wrong = a.told(a.result); wrong.verdict != "" {
+		return wrong
+	}
+	if told.Status != conversation.TaskCancelled {
+		return fails("The task is " + string(told.Status) + " after tasks/cancel, and has to be cancelled.")
+	}
+	if again := r.exchange(mcp.MethodCancelTask, about); again.err == nil || again.err.Code != mcp.CodeInvalidParams {
+		return fails("A second tasks/cancel is not refused with error -32602.")
+	}
+	return works("")
+}
