@@ -4,6 +4,7 @@
 package tap
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/hex"
@@ -17,6 +18,7 @@ import (
 	"elicitation-inspector/bridge/playback"
 	"elicitation-inspector/bridge/wire"
 	"elicitation-inspector/bridge/wire/redact"
+	"elicitation-inspector/bridge/wording"
 )
 
 // Config configures an [Observer].
@@ -28,13 +30,15 @@ type Config struct {
 	Redaction *redact.Redaction
 	Logger    *slog.Logger
 	Dir       string // of the temporary file that holds the frames; "" means the system's
+	Disk      int64  // bytes of that file, where the eldest frames give way to new ones; 0 means 1 GiB
 }
 
 // Bounds of an observer.
 const (
 	queueMost = 64 << 20 // bytes that wait to be looked at
 	pieceSize = 80       // what a piece adds to them
-	keptMost  = 1 << 30  // bytes of frames in the temporary file
+	diskMost  = 1 << 30  // bytes of frames in the temporary file
+	keptMost  = 5 << 20  // frames, of which an index is in memory
 )
 
 // Observer looks at copies of what a tap passes on, and keeps the frames in a log. Nothing
@@ -57,7 +61,7 @@ type Observer struct {
 	lost   map[taker]int64 // bytes that had no room, and that their stream is not told of yet
 	closed bool
 
-	unkept int // frames that the log had no room for; used by the goroutine that looks
+	gaveWay, unkept bool // eldest frames have given way; nothing is kept any more. Used by the goroutine that looks
 }
 
 // piece is a part of a stream of bytes, or its end.
@@ -88,7 +92,8 @@ func NewObserver(c Config) (*Observer, error) {
 	if c.Redaction == nil {
 		c.Redaction, _ = redact.New() // without rules, there is no error
 	}
-	log, err := wire.NewLog(wire.Options{MaxFrame: c.MaxFrame, Dir: c.Dir})
+	c.Disk = cmp.Or(c.Disk, diskMost)
+	log, err := wire.NewLog(wire.Options{MaxFrame: c.MaxFrame, Dir: c.Dir, Disk: c.Disk})
 	if err != nil {
 		return nil, fmt.Errorf("making the log of the tap: %w", err)
 	}
@@ -212,17 +217,24 @@ func (o *Observer) add(f wire.Frame) {
 	if f.Server == "" {
 		f.Server = o.config.Name
 	}
-	if o.unkept == 0 && o.log.Len()%1000 == 999 && o.log.Stats().Bytes > keptMost {
-		o.log.Append(wire.Frame{
-			Server: f.Server, Session: f.Session, Transport: f.Transport, Time: f.Time, Dir: wire.Meta, Failed: true,
-			Note: &wire.Note{Kind: wire.NoteReadFailed, Of: "what the tap has seen", Why: fmt.Sprintf("it has kept %d MiB, and keeps no more", keptMost>>20)},
-		})
-		o.config.Logger.Error("the tap keeps no more frames; what it passes on is not affected", "kept", o.log.Stats().Frames)
-		o.unkept = 1
+	if o.unkept {
 		return
 	}
-	if o.unkept > 0 {
-		o.unkept++
+	why := ""
+	switch {
+	case o.log.Len() >= keptMost:
+		o.unkept, why = true, fmt.Sprintf("it has kept %d frames, and keeps no more", keptMost)
+	case !o.gaveWay && o.log.Len()%100 == 99 && o.log.Stats().Lost > 0:
+		o.gaveWay, why = true, fmt.Sprintf("it keeps the latest %s, and the eldest frames are gone", wording.Size(o.config.Disk))
+	}
+	if why != "" {
+		o.log.Append(wire.Frame{
+			Server: f.Server, Session: f.Session, Transport: f.Transport, Time: f.Time, Dir: wire.Meta, Failed: true,
+			Note: &wire.Note{Kind: wire.NoteReadFailed, Of: "what the tap has seen", Why: why},
+		})
+		o.config.Logger.Error("the tap does not have all that it has seen; what it passes on is not affected", "why", why)
+	}
+	if o.unkept {
 		return
 	}
 	o.log.Append(f)

@@ -17,9 +17,11 @@ import (
 	"time"
 
 	"elicitation-inspector/bridge/logtest"
+	"elicitation-inspector/bridge/probe"
 	"elicitation-inspector/bridge/tap"
 	"elicitation-inspector/bridge/transport"
 	"elicitation-inspector/bridge/wire"
+	"elicitation-inspector/bridge/wire/redact"
 )
 
 // patience is how long a test waits for what must come.
@@ -209,6 +211,44 @@ func TestRelayLosesNothing(t *testing.T) {
 	}
 	if sent != messages || got != messages {
 		t.Errorf("%d were seen one way, and %d the other", sent, got)
+	}
+}
+
+// A tap whose file is full keeps the latest frames, says so, and passes everything on.
+func TestEldestFramesGiveWay(t *testing.T) {
+	t.Parallel()
+	const messages = 20_000
+	o := observer(t, tap.Config{Disk: 256 << 10})
+	in, out, _, _, done := relay(t, "echo", o)
+	line := func(n int) string {
+		return fmt.Sprintf(`{"jsonrpc":"2.0","method":"m","params":{"n":%d}}`, n)
+	}
+	go func() {
+		for n := range messages {
+			fmt.Fprintln(in, line(n))
+		}
+		_ = in.Close()
+	}()
+	if lines := strings.Count(all(t, out), "\n"); lines != messages {
+		t.Errorf("%d lines came back", lines)
+	}
+	wait(t, done)
+	lost, said, latest := 0, 0, ""
+	for _, f := range settle(t, o) {
+		switch {
+		case f.Lost:
+			lost++
+		case f.Note != nil && f.Failed:
+			said++
+		case f.Dir == wire.ServerToClient && f.Kind == wire.Notification:
+			latest = string(f.Raw)
+		}
+	}
+	if lost < messages || said > 1 || latest != line(messages-1) { // the note itself gives way in time
+		t.Errorf("%d frames are lost, said %d times, and the latest is %s", lost, said, latest)
+	}
+	if _, err := probe.Seen(t.Context(), o.Log(), "test", redact.Nothing()); err != nil {
+		t.Errorf("the report on what is left: %v", err)
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"math"
 	"os"
+	"sort"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -20,6 +21,7 @@ type Options struct {
 	Dir      string // where the temporary file for frames is made; "" means os.TempDir
 	MaxFrame int64  // bytes kept of one frame: at most 1 GiB, 0 means DefaultMaxFrame
 	Memory   int64  // bytes of frames kept in memory once storage has failed; 0 means 32 MiB
+	Disk     int64  // bytes of the temporary file, where the eldest frames give way to new ones; 0 means no bound
 }
 
 // DefaultMaxFrame is how many bytes of one frame a log keeps when
@@ -31,7 +33,7 @@ type Stats struct {
 	Frames int64  // frames in the log
 	Bytes  int64  // bytes on disk
 	Memory int64  // approximate bytes of memory for the index and the frames that are not on disk
-	Lost   int64  // frames whose bytes are gone because storage failed
+	Lost   int64  // frames whose bytes are gone because storage failed, or that gave way to new ones
 	Where  string // in words: "a temporary file in DIR", the files that were opened, "memory"
 }
 
@@ -89,12 +91,12 @@ func NewLog(o Options) (*Log, error) {
 	switch {
 	case o.MaxFrame < 0 || o.MaxFrame > 1<<30:
 		return nil, fmt.Errorf("at most 1 GiB can be kept of a frame, and not %d bytes", o.MaxFrame)
-	case o.Memory < 0:
-		return nil, fmt.Errorf("%d bytes of memory cannot hold frames", o.Memory)
+	case o.Memory < 0 || o.Disk < 0:
+		return nil, fmt.Errorf("%d bytes of memory, or %d of a file, cannot hold frames", o.Memory, o.Disk)
 	}
 	l := newLog()
 	l.max = cmp.Or(o.MaxFrame, DefaultMaxFrame)
-	l.spool = newSpool(cmp.Or(o.Dir, os.TempDir()), cmp.Or(o.Memory, 32<<20), &l.mu, l.wake)
+	l.spool = newSpool(o.Disk, cmp.Or(o.Dir, os.TempDir()), cmp.Or(o.Memory, 32<<20), &l.mu, l.wake)
 	l.store = l.spool
 	return l, nil
 }
@@ -279,6 +281,10 @@ func (l *Log) Stats() Stats {
 	st.Memory += int64(len(l.requests)) * 26
 	l.mu.Unlock()
 	l.store.stats(&st)
+	if l.spool != nil {
+		gone := l.spool.givenWay()
+		st.Lost += int64(sort.Search(int(st.Frames), func(i int) bool { return l.index.records.at(int64(i)).off >= gone }))
+	}
 	if l.of != nil {
 		st.Memory, st.Bytes = 0, 0 // the other log counts them
 		if n := l.Len(); n > 0 {

@@ -409,6 +409,64 @@ func TestLogGoesOnWithoutADisk(t *testing.T) {
 	}
 }
 
+// With a bound on its file, a log keeps the latest frames whole, and says of the others that they
+// are gone.
+func TestEldestFramesGiveWay(t *testing.T) {
+	const bound = 300_000 // no multiple of a block, so that lines stand across the turn
+	l := newTestLog(t, Options{Disk: bound})
+	text := func(i int64) string {
+		return fmt.Sprintf(`{"jsonrpc":"2.0","method":"m%d","params":%q}`, i, strings.Repeat(string(rune('a'+i%26)), int(i*7919%20_000)))
+	}
+	check := func(seq int64) (lost bool) {
+		f, err := l.Frame(seq)
+		if err != nil || !f.Lost && string(f.Raw) != text(seq) {
+			t.Errorf("frame %d: %v, %.100q", seq, err, f.Raw)
+		}
+		return f.Lost
+	}
+	const last = 400
+	var reading sync.WaitGroup
+	reading.Go(func() {
+		for l.Len() < last {
+			for seq := range l.Len() {
+				check(seq + 1)
+			}
+		}
+	})
+	for i := range int64(last) {
+		l.Append(message(ServerToClient, "%s", text(i+1)))
+	}
+	reading.Wait()
+	add := func(text string) { // and waits until all is written
+		l.Append(message(ServerToClient, "%s", text))
+		for l.Stats().Memory > (last/chunkLen+1)*chunkLen*recordSize {
+			runtime.Gosched()
+		}
+	}
+	latest := strings.Repeat("y", blockSize)
+	add(latest)
+	lost := int64(0)
+	for seq := range int64(last) {
+		if check(seq + 1) {
+			lost++
+		}
+	}
+	if st := l.Stats(); lost < last/2 || lost > last-5 || st.Lost != lost || st.Bytes > bound {
+		t.Errorf("%d frames are lost, and %d bytes on disk: %+v", lost, st.Bytes, st)
+	}
+	add(strings.Repeat("x", bound+1)) // more than there is room for
+	add(latest)
+	if f, err := l.Frame(last + 2); err != nil || !f.Lost {
+		t.Errorf("the frame that is larger than the file is not lost: %v", err)
+	}
+	if f, err := l.Frame(last + 3); err != nil || string(f.Raw) != latest {
+		t.Errorf("the frame after it: %v", err)
+	}
+	if info, err := l.spool.file.Stat(); err != nil || info.Size() > bound {
+		t.Errorf("the file: %v, %d bytes", err, info.Size())
+	}
+}
+
 func TestLogWhenTheDiskFillsUp(t *testing.T) {
 	dir := t.TempDir()
 	l := newTestLog(t, Options{Dir: dir, Memory: 1 << 20})

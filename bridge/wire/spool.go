@@ -3,6 +3,7 @@ package wire
 import (
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"slices"
 	"sort"
@@ -14,10 +15,14 @@ import (
 // held during I/O and an append only copies. Lines that are not written yet are
 // read from memory.
 //
+// With a bound on the file, offsets go round in it: a block takes the place of the
+// eldest ones, whose lines are lost.
+//
 // The file is created when the first block is full. On Unix it is unlinked as
 // soon as it is open, so that not even SIGKILL leaves it behind.
 type spool struct {
 	dir    string
+	ring   int64  // bound in bytes on the file; 0 for none
 	failed func() // called with mu held when storage fails
 
 	mu      *sync.Mutex // Log.mu; callers of add and room hold it
@@ -30,6 +35,7 @@ type spool struct {
 	err     error  // the first failure: from then on frames stay in memory
 	kept    int64  // limit in bytes on blocks once err is set
 	written int64  // offsets below this are in the file; others are in blocks, or lost
+	gone    int64  // offsets below this have given way to later ones in the file
 	lost    int64  // number of lost frames
 	closed  bool
 
@@ -62,8 +68,8 @@ var (
 	errClosed = errors.New("the log is closed")
 )
 
-func newSpool(dir string, kept int64, mu *sync.Mutex, failed func()) *spool {
-	s := &spool{dir: dir, failed: failed, kept: kept, mu: mu, done: make(chan struct{})}
+func newSpool(ring int64, dir string, kept int64, mu *sync.Mutex, failed func()) *spool {
+	s := &spool{ring: ring, dir: dir, failed: failed, kept: kept, mu: mu, done: make(chan struct{})}
 	s.changed = sync.NewCond(mu)
 	go s.write()
 	return s
@@ -155,6 +161,9 @@ func (s *spool) write() {
 			continue
 		}
 		b := s.blocks[0]
+		if s.ring > 0 {
+			s.gone = max(s.gone, b.off+b.size-s.ring)
+		}
 		s.mu.Unlock()
 		err := s.writeBlock(b)
 		s.mu.Lock()
@@ -188,15 +197,45 @@ func (s *spool) writeBlock(b *block) error {
 		s.file, s.path = file, path
 		s.mu.Unlock()
 	}
-	if _, err := s.file.WriteAt(b.data, b.off); err != nil {
-		return fmt.Errorf("writing frames to the temporary file: %w", err)
+	data, off := b.data, b.off
+	if s.ring > 0 && b.size > s.ring { // of which no line fits
+		return nil
+	}
+	for part := []byte(nil); len(data) > 0; data, off = data[len(part):], off+int64(len(part)) {
+		part = data[:min(int64(len(data)), s.untilTurn(off))]
+		if _, err := s.file.WriteAt(part, s.place(off)); err != nil {
+			return fmt.Errorf("writing frames to the temporary file: %w", err)
+		}
 	}
 	return nil
 }
 
+// place returns where an offset stands in the file.
+func (s *spool) place(off int64) int64 {
+	if s.ring == 0 {
+		return off
+	}
+	return off % s.ring
+}
+
+// untilTurn returns how many bytes from an offset on stand together in the file.
+func (s *spool) untilTurn(off int64) int64 {
+	if s.ring == 0 {
+		return math.MaxInt64
+	}
+	return s.ring - off%s.ring
+}
+
+// givenWay returns the offset before which all lines have given way to later ones.
+func (s *spool) givenWay() int64 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.gone
+}
+
 func (s *spool) read(buf []byte, off int64, n int) ([]byte, error) {
 	s.mu.Lock()
-	file, closed, inFile := s.file, s.closed, off+int64(n) <= s.written
+	file, closed, gone, inFile := s.file, s.closed, off < s.gone, off+int64(n) <= s.written
 	var piece []byte
 	if !inFile {
 		piece = s.inMemory(off, n)
@@ -205,14 +244,21 @@ func (s *spool) read(buf []byte, off int64, n int) ([]byte, error) {
 	switch {
 	case closed:
 		return nil, errClosed
-	case !inFile && piece == nil:
+	case gone && inFile, !inFile && piece == nil:
 		return nil, errLost
 	case !inFile:
 		return piece, nil
 	}
 	piece = sized(buf, n)
-	if _, err := file.ReadAt(piece, off); err != nil {
-		return nil, fmt.Errorf("reading frames from the temporary file: %w", err)
+	for rest := piece; len(rest) > 0; {
+		part := rest[:min(int64(len(rest)), s.untilTurn(off))]
+		if _, err := file.ReadAt(part, s.place(off)); err != nil {
+			return nil, fmt.Errorf("reading frames from the temporary file: %w", err)
+		}
+		rest, off = rest[len(part):], off+int64(len(part))
+	}
+	if off-int64(n) < s.givenWay() { // a later block was written meanwhile
+		return nil, errLost
 	}
 	return piece, nil
 }
@@ -242,7 +288,7 @@ func sized(buf []byte, n int) []byte {
 func (s *spool) stats(st *Stats) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	st.Bytes = s.written
+	st.Bytes = s.written - s.gone
 	st.Memory += s.waiting
 	st.Lost = s.lost
 	switch {
