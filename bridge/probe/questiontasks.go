@@ -2,6 +2,7 @@ package probe
 
 import (
 	"encoding/json"
+	"fmt"
 	"time"
 
 	"elicitation-inspector/bridge/conversation"
@@ -47,7 +48,10 @@ func questionTaskProbes() []*Probe {
 				return notSeen("The client declares that questions can be tasks.")
 			}
 			a := r.ask(withMember(r.form(r.probe.Do, text, "value"), "task", `{"ttl":600000}`))
-			if conversation.CreatedTask(a.result, r.revision) != nil {
+			switch {
+			case a.err != nil:
+				return fails(fmt.Sprintf("It is answered with error %d: %s. A client that does not declare tasks ignores that one is wanted.", a.err.Code, wording.Quoted(a.err.Message)))
+			case conversation.CreatedTask(a.result, r.revision) != nil:
 				return fails("It is answered with a task, though the client does not declare that.")
 			}
 			_, wrong := a.checked()

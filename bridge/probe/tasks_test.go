@@ -67,6 +67,10 @@ func TestFaultyTasks(t *testing.T) {
 			b.own["of-nobody"] = json.RawMessage("{}")
 		}, 0},
 		"goes on when cancelled": {b, "task-question-cancelled", Fails, later(mcp.MethodCancelTask, replaced("cancelled", "working")), 0},
+		"refuses a task nobody declared": {b, "task-undeclared", Fails, func(b *bare) {
+			b.caps = `{"elicitation":{"form":{}}}`
+			b.answer = at("task-undeclared", `error {"code":-32603,"message":"no tasks"}`)
+		}, 0},
 		"a task nobody declared": {b, "task-undeclared", Fails, func(b *bare) {
 			b.caps = `{"elicitation":{"form":{}}}`
 			b.answer = at("task-undeclared", `{"task":{"taskId":"x","status":"working","createdAt":"2026-01-01T00:00:00Z","lastUpdatedAt":"2026-01-01T00:00:00Z","ttl":null}}`)
