@@ -1,6 +1,8 @@
 package bridge
 
 import (
+	"errors"
+
 	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/elicit"
 	"elicitation-inspector/bridge/fault"
@@ -12,13 +14,18 @@ import (
 func (in *Inspection) Facts(q live.Question) fault.Facts {
 	facts := fault.Facts{
 		Via: q.Via, Method: q.Method, Request: q.Request, ID: q.ID, Key: q.Key,
-		OfTask: q.TaskID != "" || q.Via == elicit.InTask,
+		OwnTask: q.TaskID != "",
 	}
 	if q.Request == nil {
 		facts.Honest = conversation.Suggestion(q.Method)
 	}
 	in.calls.Situation(q.Call, &facts)
-	facts.InCall = facts.InCall && !q.Guessed
+	if id := conversation.RelatedTaskID(q.Params); id != "" && q.Via == elicit.ByRequest {
+		facts.Task = id // the call may not know yet that it has become the task
+	}
+	if facts.InCall = facts.InCall && !q.Guessed; !facts.InCall {
+		facts.Task = ""
+	}
 	if s := in.servers.Session(q.Session); s != nil {
 		s.Situation(&facts)
 	}
@@ -67,7 +74,7 @@ func (in *Inspection) misbehave(s *session.Session, q live.Question) {
 	if s == nil {
 		return
 	}
-	m := session.Misbehaviour{Plan: *q.Plan, Question: q.Number, Call: q.Call, Round: q.Round, ID: q.ID}
+	m := session.Misbehaviour{Plan: *q.Plan, Question: q.Number, Call: q.Call, Round: q.Round, ID: q.ID, OwnTask: q.TaskID}
 	m.Other = func(do fault.Do) {
 		var err error
 		switch do {
@@ -75,13 +82,20 @@ func (in *Inspection) misbehave(s *session.Session, q live.Question) {
 			err = in.calls.Stop(q.Call)
 		case fault.StartSession:
 			err = in.Reconnect(q.Server)
+		case fault.LeaveTask:
+			err = in.calls.Leave(q.Call, "the task goes on at the server; deliberate: "+m.Plan.Title, false)
 		}
 		if err != nil {
 			in.logger.Debug("misbehaving", "fault", m.Plan.Fault, "error", err)
 		}
 	}
 	in.spawn(func() {
-		if err := s.Misbehave(s.Context(), m); err != nil {
+		err := s.Misbehave(s.Context(), m)
+		var refused session.UpdateRefused
+		if errors.As(err, &refused) {
+			err = in.calls.Leave(q.Call, refused.Error(), true)
+		}
+		if err != nil {
 			q.State, q.Reason = conversation.Undelivered, err.Error()
 			note(s, q)
 		}

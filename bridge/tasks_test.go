@@ -13,10 +13,13 @@ import (
 	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/demo"
 	"elicitation-inspector/bridge/elicit"
+	"elicitation-inspector/bridge/fault"
 	"elicitation-inspector/bridge/live"
+	"elicitation-inspector/bridge/logtest"
 	"elicitation-inspector/bridge/mcp"
 	"elicitation-inspector/bridge/rawjson"
 	"elicitation-inspector/bridge/transport"
+	"elicitation-inspector/bridge/wire"
 )
 
 const taskTimes = `"createdAt":"2026-01-01T00:00:00Z","lastUpdatedAt":"2026-01-01T00:00:00Z"`
@@ -388,4 +391,87 @@ func TestEachAnswerOfATask(t *testing.T) {
 		b.until("the answer on the wire", func() bool { return b.sent("tasks/update") == n })
 	}
 	b.done(1)
+}
+
+// A question of a task, and one that is a task, are answered wrongly on purpose: the frames
+// say so, the server is blamed for nothing, and the call ends as the server ends it.
+func TestMisbehavingInTasks(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		revision, tool, fault string
+		state                 conversation.State
+		says                  string         // a part of what the call ends with
+		sent                  map[string]int // deliberate messages by method
+	}{
+		{july, "asks", "null-result", done, "a:null", map[string]int{"tasks/update": 1}},
+		{july, "asks", "update-twice", done, `a:{"action"`, map[string]int{"tasks/update": 2}},
+		{july, "asks", "unknown-update-key", done, "unexpected:{", map[string]int{"tasks/update": 1}},
+		{july, "asks", "poll-storm", done, `a:{"action"`, map[string]int{"tasks/update": 1, "tasks/get": 100}},
+		{july, "asks", "cancel-after-answer", done, `a:{"action"`, map[string]int{"tasks/update": 1, "tasks/cancel": 1}},
+		{july, "asks", "result-never-fetched", conversation.Stopped, "never fetch the result", map[string]int{"tasks/update": 1}},
+		{november, "asks", "poll-storm", done, `a:{"action"`, map[string]int{"response": 1, "tasks/get": 100}},
+		{november, "asks", "cancel-after-answer", conversation.Running, "", map[string]int{"response": 1, "tasks/cancel": 1}},
+		{november, "asks", "result-never-fetched", conversation.Stopped, "never fetch the result", map[string]int{"response": 1}},
+		{november, "polls-us", "null-result", done, "null", map[string]int{"notifications/tasks/status": 1, "response": 1}},
+		{november, "polls-us", "any-error", done, `"code":-32000`, map[string]int{"notifications/tasks/status": 1, "response": 1}},
+		{november, "polls-us", "status-backwards", done, `{"action":"accept"`, map[string]int{"notifications/tasks/status": 3, "response": 1}},
+		{november, "polls-us", "result-before-completed", done, `{"action":"accept"`, map[string]int{"response": 1}},
+		{november, "polls-us", "task-forgotten", done, "Task not found", map[string]int{"response": 1}},
+	} {
+		t.Run(test.revision+" "+test.fault, func(t *testing.T) {
+			t.Parallel()
+			b := start(t, "tasks-"+test.revision, conversation.ClientSettings{})
+			var call int
+			if test.tool == "asks" {
+				call = b.callAsTask(test.tool)
+			} else {
+				call = b.call(test.tool).Number
+				b.until("the request for the result", func() bool { return strings.Contains(b.transcript(), `"id":"result"`) })
+			}
+			b.question(1)
+			b.misbehave(1, test.fault, fault.Params{Seconds: &quick})
+			got := map[string]int{}
+			b.until("what is deliberate", func() bool {
+				frames, err := logtest.Frames(b.log)
+				if err != nil {
+					t.Fatal(err)
+				}
+				clear(got)
+				for _, f := range frames {
+					if f.Dir != wire.ClientToServer || f.Fault == "" {
+						continue
+					}
+					if f.Fault != test.fault || f.Actor != conversation.ByFault {
+						t.Fatalf("%s is marked as %s by %s", f.Raw, f.Fault, f.Actor)
+					}
+					method := f.Method
+					if f.Kind.IsResponse() {
+						method = "response"
+					}
+					got[method]++
+				}
+				for method, n := range test.sent {
+					if got[method] < n {
+						return false
+					}
+				}
+				return true
+			})
+			if test.state != conversation.Running { // else the end and the cancellation race
+				if c, text := b.done(call); c.State != test.state || !strings.Contains(text+c.Failure, test.says) {
+					t.Errorf("the call ended as %s: %q %q, want %q", c.State, text, c.Failure, test.says)
+				}
+			}
+			for method, n := range got {
+				if test.sent[method] != n && test.tool == "asks" { // the scripted server asks about the task that a question is at its own pace
+					t.Errorf("%d of %s are deliberate, want %d", n, method, test.sent[method])
+				}
+			}
+			for _, f := range b.judged() {
+				if strings.Contains(f.Rule, "task") { // the scripted server breaks others by itself
+					t.Errorf("the server is blamed: %s, %s", f.Rule, f.Text)
+				}
+			}
+		})
+	}
 }

@@ -37,6 +37,7 @@ func (w *wiring) Settled(q live.Question) {
 	in := w.in
 	s := in.servers.Session(q.Session)
 	responds := q.Via == elicit.ByRequest && !q.Mute
+	ofTask := q.Via == elicit.InTask
 	deliberate := q.State == conversation.Answered && q.Plan != nil
 	if deliberate {
 		question := live.Change{Kind: live.QuestionChanged, Number: q.Number} // its page shows what the server does next
@@ -46,7 +47,7 @@ func (w *wiring) Settled(q live.Question) {
 		note(s, q)
 	}
 	in.calls.Settled(q)
-	if responds && deliberate {
+	if (responds || ofTask) && deliberate {
 		in.misbehave(s, q)
 	} else if responds { // last, because the server may continue as soon as it gets the response
 		respond(s, q)

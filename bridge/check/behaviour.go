@@ -81,7 +81,7 @@ var (
 	// trial is likely to last until its time limit.
 	waiting = []string{"never", "wrong-id", "retyped-id", "invalid-json", "answer-withdrawn", "close-connection", "late", "half-then-rest", "byte-by-byte"}
 	// slow holds the delay of a fault in seconds.
-	slow = map[string]float64{"late": 3, "half-then-rest": 1, "byte-by-byte": 1}
+	slow = map[string]float64{"late": 3, "half-then-rest": 1, "byte-by-byte": 1, "status-backwards": 1, "result-before-completed": 1}
 	// ending lists the faults that end the connection.
 	ending = []string{"close-connection", "kill-process"}
 )

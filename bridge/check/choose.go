@@ -33,6 +33,7 @@ type chosen struct {
 	other   json.RawMessage // other arguments that are valid, too; nil if there are none
 	honest  honest
 	timeout time.Duration
+	asTask  bool            // it can be called as a task only, where there are tasks
 	witness *script.Witness // nil for none
 	watcher *watcher        // of witness
 }
@@ -52,7 +53,7 @@ func (o *Options) choose(offered []conversation.Item) (calls []chosen, skipped [
 		item := items[i]
 		c := chosen{
 			Call:   report.Call{Kind: item.Kind, Key: item.Key, Title: item.Title, Arguments: w.Arguments, Destructive: item.Destructive},
-			honest: honestOf(append(slices.Clone(w.Honest), o.Honest...)), timeout: w.Timeout, witness: w.Witness,
+			honest: honestOf(append(slices.Clone(w.Honest), o.Honest...)), timeout: w.Timeout, asTask: item.Tasks == conversation.TaskRequired, witness: w.Witness,
 		}
 		if c.witness == nil {
 			c.witness = o.Witness
@@ -104,8 +105,6 @@ func (o *Options) forbids(item conversation.Item) string {
 		return "It is annotated with destructiveHint. --allow-destructive " + wording.ShellWord(script.Literal(item.Key)) + " calls it all the same."
 	case o.ReadOnly && item.Kind == conversation.Tool && !item.ReadOnly:
 		return "It is not annotated with readOnlyHint, and only what is so is to be called."
-	case item.Tasks == conversation.TaskRequired:
-		return "It can only be called as a task."
 	case item.Kind == conversation.Template:
 		return "Nothing says what its variables can be. Name a resource in a plan."
 	}

@@ -65,7 +65,8 @@ func (r *runner) prepare(ctx context.Context, c *chosen, base report.Trial) *gro
 		}
 	}
 	ref := r.weigh(c, runs)
-	list := questions(first.Log, first.questions(), first.transport, c.Key, r.othersOf(c), func(message string) bool {
+	asTask := len(first.Calls) > 0 && first.Calls[0].Task != nil
+	list := questions(first.Log, first.questions(), first.transport, asTask, c.Key, r.othersOf(c), func(message string) bool {
 		return len(runs) > 1 && slices.ContainsFunc(runs[1].questions(), func(q *conversation.Question) bool { return q.Message() == message })
 	})
 	if len(list) == 0 {

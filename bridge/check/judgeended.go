@@ -33,6 +33,9 @@ var waitingOn = map[string]string{
 	"kill-process":            "the process was killed",
 	"drop-stream":             "the stream was dropped",
 	"new-session":             "the session was ended",
+	"result-never-fetched":    "the result was not fetched",
+	"cancel-after-answer":     "the task was cancelled",
+	"task-forgotten":          "the client had forgotten the task with the answer",
 }
 
 // noMessages lists the behaviours whose answer is not a valid response before 2026-07-28,

@@ -141,6 +141,11 @@ func (m *made) converse(ctx context.Context, place *slot, c *chosen, t *trial, l
 			})
 		}
 	}
+	server, err := m.session.Server()
+	if err != nil {
+		m.Unconnected = err.Error()
+		return out
+	}
 	call := func(arguments json.RawMessage, answers string, times int, limit time.Duration) (list []headless.Outcome, err error) {
 		rules, err := script.Parse("answers", []byte(answers), os.LookupEnv)
 		if err != nil {
@@ -149,14 +154,10 @@ func (m *made) converse(ctx context.Context, place *slot, c *chosen, t *trial, l
 		place.during(func() {
 			list, err = m.session.CallTogether(ctx, headless.Call{
 				Kind: c.Kind, Key: c.Key, Arguments: arguments, Timeout: limit, Scripts: []*script.Script{rules}, Asked: asked,
+				AsTask: c.asTask && t.Revision == mcp.Revision20251125 && server.Info.Tasks.Calls,
 			}, times)
 		})
 		return list, err
-	}
-	server, err := m.session.Server()
-	if err != nil {
-		m.Unconnected = err.Error()
-		return out
 	}
 	var used json.RawMessage
 	if t.before != nil {

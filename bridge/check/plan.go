@@ -61,9 +61,10 @@ type asked struct {
 	answer  json.RawMessage // the honest answer; nil if there was none
 }
 
-// questions returns the elicitations of an honest run. messages reports whether every
+// questions returns the elicitations of an honest run, whose call has become a task if
+// asTask is set. messages reports whether every
 // honest run asked a question with this message, so that a rule can match it.
-func questions(log *wire.Log, all []*conversation.Question, transport, key string, others []string, messages func(string) bool) (list []asked) {
+func questions(log *wire.Log, all []*conversation.Question, transport string, asTask bool, key string, others []string, messages func(string) bool) (list []asked) {
 	var states []json.RawMessage
 	for i, q := range all {
 		if q.Method != mcp.MethodElicit || len(list) == questionsMost {
@@ -78,6 +79,10 @@ func questions(log *wire.Log, all []*conversation.Question, transport, key strin
 		one.facts = fault.Facts{
 			Transport: transport, Via: q.Via, Method: q.Method, Request: request, Key: q.Key, InCall: true, ID: json.RawMessage("1"),
 			Streamed: q.Stream == wire.StreamPostSSE || q.Stream == wire.StreamGetSSE, Tool: key, Others: others,
+		}
+		one.facts.OwnTask = q.Task != nil
+		if asTask {
+			one.facts.Task = "a task of each trial"
 		}
 		if f, err := log.Frame(q.AskedSeq); err == nil && q.Via == elicit.InRound {
 			one.facts.State = rawjson.Member(f.Message.Result, "requestState")

@@ -40,6 +40,34 @@ func builtin(t *testing.T) Options {
 	return Options{Server: headless.Config{Target: transport.Spec{Name: demo.Name, Builtin: server.Connect}}, Jobs: 4}
 }
 
+// ofTasks lists the behaviours of clients towards tasks, and with tasks of their own.
+var ofTasks = []string{"update-twice", "unknown-update-key", "result-never-fetched", "cancel-after-answer", "poll-storm", "status-backwards", "result-before-completed", "task-forgotten"}
+
+// The misbehaviours about tasks are tried where they fit, and the demo server stands them.
+func TestTasksAreTried(t *testing.T) {
+	t.Parallel()
+	tried := map[string]bool{}
+	for key, revision := range map[string]string{"migrate_table": mcp.Revision20260728, "request_review": mcp.Revision20251125} {
+		o := builtin(t)
+		o.Wanted, o.Revisions, o.Behaviours = []Wanted{{Key: key}}, []string{revision}, append([]string{"null-result"}, ofTasks...)
+		whole, err := Run(t.Context(), o)
+		if err != nil || whole.Stopped != "" {
+			t.Fatalf("%v, stopped: %s", err, whole.Stopped)
+		}
+		for _, r := range whole.Results {
+			tried[r.Behaviour] = true
+			for _, f := range r.Findings {
+				t.Errorf("%s, %s: %s, %s", key, r.Behaviour, f.Rule, f.Text)
+			}
+		}
+	}
+	for _, name := range ofTasks {
+		if !tried[name] {
+			t.Errorf("%s was not tried", name)
+		}
+	}
+}
+
 // TestEveryBehaviourIsTried expects each behaviour to be tried that fits a call of the
 // demo server.
 func TestEveryBehaviourIsTried(t *testing.T) {
@@ -59,8 +87,9 @@ func TestEveryBehaviourIsTried(t *testing.T) {
 		}
 	}
 	// These behaviours need a process, an HTTP stream, a URL, a number with a step, a
-	// requestState that can be read, or a call with arguments that has one.
+	// requestState that can be read, a call with arguments that has one, or a task.
 	elsewhere := []string{"changed-state-inside", "other-arguments-state", "not-multiple", "kill-process", "drop-stream", "accept-unopened", "accept-with-content", "retry-before-completion", "never-retry"}
+	elsewhere = append(elsewhere, ofTasks...)
 	for _, b := range Behaviours() {
 		if tried[b.Name] == slices.Contains(elsewhere, b.Name) {
 			t.Errorf("%s: tried is %v", b.Name, tried[b.Name])

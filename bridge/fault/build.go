@@ -27,11 +27,17 @@ func (b *builder) step(s Step) { b.plan.Steps = append(b.plan.Steps, s) }
 // answers plans a result: as a response, or in the next request of the call.
 func (b *builder) answers(result json.RawMessage) {
 	b.plan.Result = result
-	if b.responds() {
+	switch {
+	case b.OwnTask:
+		b.step(Step{Do: TellStatus, Status: "completed"})
+		b.step(Step{Do: GiveResult, Raw: response(b.ID, "result", result)})
+	case b.Via == elicit.InTask:
+		b.step(Step{Do: UpdateTask, Raw: withMember(nil, b.Key, result)})
+	case b.responds():
 		b.step(Step{Do: Send, Raw: response(b.ID, "result", result)})
-		return
+	default:
+		b.retry().Value = result
 	}
-	b.retry().Value = result
 }
 
 // retry returns the changes to the next request of the call, which carries the planned
@@ -160,6 +166,30 @@ func after(steps ...Step) func(*builder) error {
 		b.plan.Steps = append(b.plan.Steps, steps...)
 		b.honest()
 		return nil
+	}
+}
+
+// before plans an honest answer, and then steps.
+func before(steps ...Step) func(*builder) error {
+	return func(b *builder) error {
+		b.honest()
+		b.plan.Steps = append(b.plan.Steps, steps...)
+		return nil
+	}
+}
+
+// wavering plans steps, a wait, and then an honest end of the task. A step that gives the
+// result gives that of the honest end.
+func wavering(steps ...Step) func(*builder) error {
+	return func(b *builder) error {
+		wait, err := b.seconds(3)
+		b.honest()
+		steps := append(slices.Clone(steps), Step{Do: Wait, Time: wait})
+		if steps[0].Do == GiveResult {
+			steps[0].Raw = b.last().Raw
+		}
+		b.plan.Steps = append(steps, b.plan.Steps...)
+		return err
 	}
 }
 

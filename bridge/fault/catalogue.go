@@ -30,6 +30,9 @@ var (
 	roundServer   = map[string]string{july: "Multi Round-Trip Requests, Server Requirements (Basic Workflow)"}
 	roundClient   = map[string]string{july: "Multi Round-Trip Requests, Client Requirements (Basic Workflow)"}
 	urlMode       = map[string]string{november: "Elicitation, URL Mode Elicitation Requests", july: "Elicitation, URL Mode Elicitation Requests"}
+	taskStatus    = map[string]string{november: "Tasks, Task Status Lifecycle"}
+	taskResult    = map[string]string{november: "Tasks, Result Retrieval", july: "Tasks Extension, Task Polling"}
+	taskUpdate    = map[string]string{july: "Tasks Extension, Task Update Requests"}
 	urlRequired   = map[string]string{november: "Elicitation, URL Elicitation Required Error", july: "Elicitation, URL Mode Flow"}
 )
 
@@ -46,7 +49,13 @@ func (f *Facts) readable() bool  { return f.stateful() && len(StateValues(f.Stat
 func (f *Facts) repeats() bool   { return f.stateful() && f.Earlier != nil }
 func (f *Facts) elsewhere() bool { return f.inRound() && len(f.Others) > 0 }
 func (f *Facts) visits() bool    { return f.url() && f.answers() }
-func (f *Facts) retries() bool   { return f.url() && !f.responds() }
+func (f *Facts) retries() bool   { return f.url() && (f.inRound() || f.Via == elicit.InError) }
+func (f *Facts) messages() bool  { return f.responds() || f.inRound() }
+func (f *Facts) renews() bool    { return f.Via != elicit.InTask && !f.OwnTask }
+func (f *Facts) fails() bool     { return f.Via == elicit.ByRequest }
+func (f *Facts) inTask() bool    { return f.Via == elicit.InTask }
+func (f *Facts) ofTask() bool    { return f.Task != "" && (f.inTask() || f.Via == elicit.ByRequest) }
+func (f *Facts) isTask() bool    { return f.OwnTask }
 
 // catalogue lists every fault in the order in which it is offered.
 var catalogue = []entry{
@@ -122,7 +131,7 @@ var catalogue = []entry{
 	fails("request-cancelled", "Say that the request is cancelled", "Request cancelled", codeRequestCancelled),
 	fails("any-error", "Send any error", "Deliberate error", mcp.CodeServerError, "code", "message", "data"),
 
-	{fits: (*Facts).answers, build: cut, Fault: Fault{
+	{fits: (*Facts).messages, build: cut, Fault: Fault{
 		Name: "invalid-json", Group: Bytes, Title: "Send invalid JSON", Does: "Sends the answer without its last brace.",
 		Good: "It answers with a parse error (-32700) and a null id, or ignores the bytes, and goes on serving.", Section: map[string]string{june: "Transports, stdio", november: "Transports, stdio", july: "Multi Round-Trip Requests, Error Handling"}, Params: []string{"answer"},
 	}},
@@ -134,7 +143,7 @@ var catalogue = []entry{
 		Name: "retyped-id", Group: Bytes, Title: "Send the id as another type", Does: "Answers under the same id, as a string in place of a number or the other way round.",
 		Good: "It ignores a response with an id that is not its own, and goes on waiting, though not for ever.", Section: resultAnswers, Params: []string{"answer"},
 	}},
-	{fits: (*Facts).answers, build: twice, Fault: Fault{
+	{fits: (*Facts).messages, build: twice, Fault: Fault{
 		Name: "response-twice", Group: Bytes, Title: "Send the same answer twice", Does: "Sends the answer, and the same bytes again at once.",
 		Good: "It takes the first and ignores the second.", Section: resultAnswers, Params: []string{"answer"},
 	}},
@@ -146,7 +155,7 @@ var catalogue = []entry{
 		Name: "response-after-cancel", Group: Bytes, Title: "Cancel the call, then answer", Does: "Cancels the call that asks, and answers its question after that.",
 		Good: "It stops the call when it is cancelled, and ignores the answer.", Section: map[string]string{june: "Cancellation, Behavior Requirements", november: "Cancellation, Behavior Requirements"}, Params: []string{"answer"},
 	}},
-	{fits: (*Facts).answers, build: slowly(2), Fault: Fault{
+	{fits: (*Facts).messages, build: slowly(2), Fault: Fault{
 		Name: "half-then-rest", Group: Bytes, Title: "Send half a message, then the rest", Does: "Writes the first half of the answer, waits 2 seconds (or as many as you say), and writes the rest.",
 		Good: "It waits for the whole message, and serves others meanwhile.", Section: map[string]string{june: "Transports, stdio", november: "Transports, stdio", july: "stdio, Sending Messages"}, Params: []string{"seconds", "answer"},
 	}},
@@ -163,7 +172,7 @@ var catalogue = []entry{
 		Name: "never", Group: Time, Title: "Never answer", Does: "Sends nothing at all.",
 		Good: "It gives up after a limit of its own, cancels the request, and ends the call with an error.", Section: timeouts,
 	}},
-	{fits: (*Facts).answers, build: slowly(EachByte), Fault: Fault{
+	{fits: (*Facts).messages, build: slowly(EachByte), Fault: Fault{
 		Name: "byte-by-byte", Group: Time, Title: "Send one byte at a time", Does: "Writes the answer one byte at a time, over 2 seconds or as many as you say.",
 		Good: "It waits for the whole message, and serves others meanwhile.", Section: map[string]string{june: "Transports, stdio", november: "Transports, stdio", july: "stdio, Sending Messages"}, Params: []string{"seconds", "answer"},
 	}},
@@ -180,7 +189,7 @@ var catalogue = []entry{
 		Name: "drop-stream", Group: Connection, Title: "Drop the stream, then answer", Does: "Closes the HTTP stream that carried the question, and posts the answer after that.",
 		Good: "It does not take that for a cancellation: it uses the answer, and keeps the result for a client that comes back for it.", Section: disconnection, Params: []string{"answer"},
 	}},
-	{fits: (*Facts).always, build: newSession, Fault: Fault{
+	{fits: (*Facts).renews, build: newSession, Fault: Fault{
 		Name: "new-session", Group: Connection, Title: "Start a new session", Does: "Ends the session without an answer and starts another one. A round is answered in the new session.",
 		Good: "It lets go of the question. It takes the answer of a round in any session, or refuses its state and says so.", Section: sessions, Params: []string{"answer"},
 	}},
@@ -237,7 +246,47 @@ var catalogue = []entry{
 		Name: "never-retry", Group: URL, Title: "Never retry", Does: "Accepts, and never makes the call again.",
 		Good: "It keeps nothing that only a retry would free.", Section: map[string]string{november: "Elicitation, URL Elicitation Required Error", july: "Multi Round-Trip Requests, Server Requirements (Basic Workflow)"},
 	}},
+
+	{fits: (*Facts).inTask, build: func(b *builder) error { b.honest(); b.step(*b.last()); return nil }, Fault: Fault{
+		Name: "update-twice", Group: Task, Title: "Update the task twice", Does: "Sends the answer with tasks/update, and the same answer again with another one.",
+		Good: "It takes the first and ignores the second.", Section: taskUpdate, Params: []string{"answer"},
+	}},
+	{fits: (*Facts).inTask, build: func(b *builder) error {
+		b.honest()
+		b.last().Raw = withMember(b.last().Raw, extraMember[0].Name, extraMember[0].Value)
+		return nil
+	}, Fault: Fault{
+		Name: "unknown-update-key", Group: Task, Title: "Update the task with an unknown key", Does: "Sends the answer with tasks/update, and with it an answer that nothing asked for.",
+		Good: "It ignores what it did not ask for, and uses the answer.", Section: taskUpdate, Params: []string{"answer"},
+	}},
+	{fits: (*Facts).ofTask, build: before(Step{Do: LeaveTask}), Fault: Fault{
+		Name: "result-never-fetched", Group: Task, Title: "Never fetch the result", Does: "Answers, and asks neither for the task nor for its result again.",
+		Good: "It ends the task all the same, and forgets it when its ttl has passed.", Section: taskResult, Params: []string{"answer"},
+	}},
+	{fits: (*Facts).ofTask, build: before(Step{Do: CancelTask}), Fault: Fault{
+		Name: "cancel-after-answer", Group: Task, Title: "Answer, then cancel the task", Does: "Sends the answer, and tasks/cancel at once after it.",
+		Good: "It cancels the task, or lets it end and says so: never both.", Section: map[string]string{november: "Tasks, Task Cancellation", july: "Tasks Extension, Task Cancellation"}, Params: []string{"answer"},
+	}},
+	{fits: (*Facts).ofTask, build: after(Step{Do: PollTask, Times: stormOf}), Fault: Fault{
+		Name: "poll-storm", Group: Task, Title: "Ask for the task without a pause", Does: "Sends tasks/get a hundred times at once, whatever pollInterval is, and then answers.",
+		Good: "It tells the same of the task each time or refuses with an error, and goes on serving.", Section: map[string]string{november: "Tasks, Getting Tasks", july: "Tasks Extension, Task Polling"}, Params: []string{"answer"},
+	}},
+	{fits: (*Facts).isTask, build: wavering(Step{Do: TellStatus, Status: "completed"}, Step{Do: TellStatus, Status: "working"}), Fault: Fault{
+		Name: "status-backwards", Group: Task, Title: "Let the status go backwards", Does: "Says that the task is completed, then that it is working, and gives the answer after 3 seconds, or as many as you say.",
+		Good: "It takes no status after the end of a task, and ends the call in either case.", Section: taskStatus, Params: []string{"seconds", "answer"},
+	}},
+	{fits: (*Facts).isTask, build: wavering(Step{Do: GiveResult}), Fault: Fault{
+		Name: "result-before-completed", Group: Task, Title: "Give the result before the end", Does: "Answers tasks/result while the task still requires input, and says that it is completed 3 seconds later, or as many as you say.",
+		Good: "It uses the result, or waits for the status, and asks for neither without end.", Section: taskResult, Params: []string{"seconds", "answer"},
+	}},
+	{fits: (*Facts).isTask, build: does(ForgetTask), Fault: Fault{
+		Name: "task-forgotten", Group: Task, Title: "Forget the task", Does: "Answers every request about the task with the error -32602, as if its id were unknown.",
+		Good: "It takes the question for unanswered, and ends the call with an error.", Section: map[string]string{november: "Tasks, Protocol Errors"},
+	}},
 }
+
+// stormOf is the number of requests in a storm of tasks/get.
+const stormOf = 100
 
 var extraMember = []Member{{"unexpected", json.RawMessage(`{"action":"accept","content":{}}`)}}
 
@@ -251,7 +300,7 @@ func fails(name, title, message string, code int64, params ...string) entry {
 			Name: name, Group: Error, Title: title, Does: fmt.Sprintf("Answers with the error %d.", code),
 			Good: "It ends the call with an error of its own or goes on without the answer, and stays alive.", Section: errorAnswers, Params: params,
 		},
-		fits: (*Facts).responds,
+		fits: (*Facts).fails,
 		build: func(b *builder) error {
 			code, message := code, message
 			if b.Params.Code != nil {
@@ -267,7 +316,12 @@ func fails(name, title, message string, code int64, params ...string) entry {
 				}
 				object = withMember(object, "data", b.Data)
 			}
-			b.step(Step{Do: Send, Raw: response(b.ID, "error", object)})
+			do := Send
+			if b.OwnTask {
+				b.step(Step{Do: TellStatus, Status: "failed"})
+				do = GiveResult
+			}
+			b.step(Step{Do: do, Raw: response(b.ID, "error", object)})
 			return nil
 		},
 	}

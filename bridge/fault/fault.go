@@ -28,18 +28,19 @@ const (
 	Connection Group = "connection"
 	Round      Group = "round"
 	URL        Group = "url"
+	Task       Group = "task"
 )
 
 // Groups lists the groups in order.
 func Groups() []Group {
-	return []Group{Content, Result, Error, Bytes, Time, Connection, Round, URL}
+	return []Group{Content, Result, Error, Bytes, Time, Connection, Round, URL, Task}
 }
 
 // Title returns the group's heading.
 func (g Group) Title() string {
 	return map[Group]string{
 		Content: "Content that breaks the schema", Result: "A result that is none", Error: "A JSON-RPC error",
-		Bytes: "Broken bytes", Time: "Time", Connection: "The connection", Round: "The round", URL: "The URL",
+		Bytes: "Broken bytes", Time: "Time", Connection: "The connection", Round: "The round", URL: "The URL", Task: "The task",
 	}[g]
 }
 
@@ -75,15 +76,16 @@ type Facts struct {
 	Earlier   json.RawMessage // a different requestState of an earlier round of the call; nil for none
 	Tool      string          // name or URI that the call requests
 	Others    []string        // other names or URIs that can be requested in the same way
-	OfTask    bool            // a task asks, or the question is one: no fault knows how to answer it
+	Task      string          // id of the server's task that the question belongs to; "" for none
+	OwnTask   bool            // the question is a task of the client's (2025-11-25)
 	Honest    json.RawMessage // a valid result, if the question is not an elicitation
 }
 
 func (f *Facts) form() bool { return f.Request != nil && f.Request.Mode == elicit.ModeForm }
 func (f *Facts) url() bool  { return f.Request != nil && f.Request.Mode == elicit.ModeURL }
 
-// responds reports whether the answer is a JSON-RPC response.
-func (f *Facts) responds() bool { return f.Via == elicit.ByRequest }
+// responds reports whether the answer is a JSON-RPC response to the question's request.
+func (f *Facts) responds() bool { return f.Via == elicit.ByRequest && !f.OwnTask }
 
 // inRound reports whether the answer travels in the next request of the call.
 func (f *Facts) inRound() bool { return f.Via == elicit.InRound }
@@ -174,7 +176,7 @@ func For(facts Facts) []Fault {
 // fits and is not about a field.
 func (e entry) about(facts *Facts) []string {
 	switch {
-	case facts.OfTask || !e.fits(facts):
+	case !e.fits(facts):
 		return nil
 	case e.fields == nil:
 		return []string{""}
@@ -209,7 +211,7 @@ func Build(facts Facts, name string, params Params) (Plan, error) {
 	if title[1] < 'A' || title[1] > 'Z' { // else an abbreviation such as JSON or URL begins it
 		title = strings.ToLower(title[:1]) + title[1:]
 	}
-	b.plan = Plan{Fault: name, Title: title, Params: params}
+	b.plan = Plan{Fault: name, Title: title, Task: facts.Task, Params: params}
 	if e.fields != nil {
 		b.plan.Field = params.Field
 		b.plan.Title = strings.Replace(b.plan.Title, "a field", fmt.Sprintf("“%s”", params.Field), 1)
@@ -228,11 +230,13 @@ func (e entry) needs(facts *Facts) string {
 		return e.fits(&other)
 	}
 	switch {
-	case facts.OfTask:
-		return "none fits a question of a task, or one that is a task"
 	case e.fields != nil && facts.form() && e.fits(facts):
 		return "none of its fields has such a limit"
-	case probe(func(f *Facts) { f.Via, f.InCall = elicit.ByRequest, true }):
+	case probe(func(f *Facts) { f.OwnTask = true }):
+		return "it needs a question that is a task"
+	case probe(func(f *Facts) { f.Task = "1" }), probe(func(f *Facts) { f.Via = elicit.InTask }):
+		return "it needs a question of a task, in the revision that has such answers"
+	case probe(func(f *Facts) { f.Via, f.InCall, f.OwnTask = elicit.ByRequest, true, false }):
 		return "it needs a question that is a request of its own"
 	case probe(func(f *Facts) {
 		f.Via, f.State, f.Earlier, f.Others = elicit.InRound, []byte(`""`), []byte(`""`), []string{""}
@@ -253,6 +257,7 @@ type Plan struct {
 	Title string // title inside a sentence: "wrong id"
 	// Params are the parameters that the plan was built with.
 	Params Params
+	Task   string // id of the server's task that the question belongs to; "" for none
 	// Result is the result to send, even if only in part; nil for none.
 	Result json.RawMessage
 	// Steps are carried out in order. For a question in a round they come before the next
@@ -276,14 +281,23 @@ const (
 	Kill                      // kill the server's process
 	DropStream                // close the HTTP stream that carried the question
 	StartSession              // end the session, and start a new one
+	UpdateTask                // send tasks/update with Raw as inputResponses
+	PollTask                  // send tasks/get Times times at once, and await the responses
+	CancelTask                // send tasks/cancel for the task of the call
+	LeaveTask                 // end the call, and never ask for its task or the result again
+	TellStatus                // give the task that the question is Status
+	GiveResult                // answer tasks/result with the result or error of the response Raw
+	ForgetTask                // refuse every request about the task that the question is
 )
 
 // Step is one step of a plan.
 type Step struct {
-	Do   Do
-	Raw  []byte        // for Send: the bytes, without the framing of the transport
-	Pace Pace          // for Send
-	Time time.Duration // for Wait
+	Do     Do
+	Raw    []byte        // for Send: the bytes, without the framing of the transport
+	Pace   Pace          // for Send
+	Time   time.Duration // for Wait
+	Times  int           // for PollTask
+	Status string        // for TellStatus, as the specification names it
 }
 
 // Pace describes how slowly bytes are written. The zero Pace means at once.

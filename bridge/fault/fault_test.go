@@ -49,6 +49,9 @@ func situations(t *testing.T) map[string]Facts {
 		"round url":     {Revision: july, Transport: "stdio", Via: elicit.InRound, Request: url, Key: "k"},
 		"error":         {Revision: november, Transport: "http", Via: elicit.InError, Request: url},
 		"sampling":      {Revision: november, Transport: "stdio", ID: json.RawMessage("1"), Honest: json.RawMessage(`{"role":"assistant"}`)},
+		"of a task":     {Revision: november, Transport: "stdio", Request: form, ID: json.RawMessage("7"), InCall: true, Task: "t"},
+		"in a task":     {Revision: july, Transport: "stdio", Via: elicit.InTask, Request: form, Key: "k", InCall: true, Task: "t"},
+		"a task":        {Revision: november, Transport: "stdio", Request: form, ID: json.RawMessage("7"), InCall: true, OwnTask: true},
 		"nobody's call": {Revision: june, Transport: "memory", Request: form, ID: json.RawMessage("1")},
 	}
 }
@@ -129,6 +132,49 @@ func TestContent(t *testing.T) {
 	}
 }
 
+// What is wrong about tasks is planned as steps.
+func TestTasks(t *testing.T) {
+	const decline, tell = `{"action":"decline"}`, `{"jsonrpc":"2.0","id":7,`
+	answer, one := json.RawMessage(decline), 1.0
+	update, send := Step{Do: UpdateTask, Raw: []byte(`{"k":` + decline + `}`)}, sends(tell + `"result":` + decline + `}`)[0]
+	give, completed := Step{Do: GiveResult, Raw: send.Raw}, Step{Do: TellStatus, Status: "completed"}
+	wait := Step{Do: Wait, Time: time.Second}
+	for _, test := range []struct {
+		of, name string
+		params   Params
+		want     []Step
+	}{
+		{"in a task", "null-result", Params{}, []Step{{Do: UpdateTask, Raw: []byte(`{"k":null}`)}}},
+		{"in a task", "late", Params{Answer: answer, Seconds: &one}, []Step{wait, update}},
+		{"in a task", "never", Params{}, nil},
+		{"in a task", "update-twice", Params{Answer: answer}, []Step{update, update}},
+		{"in a task", "unknown-update-key", Params{Answer: answer}, []Step{{Do: UpdateTask, Raw: []byte(`{"k":` + decline + `,"unexpected":{"action":"accept","content":{}}}`)}}},
+		{"in a task", "poll-storm", Params{Answer: answer}, []Step{{Do: PollTask, Times: 100}, update}},
+		{"of a task", "poll-storm", Params{Answer: answer}, []Step{{Do: PollTask, Times: 100}, send}},
+		{"of a task", "cancel-after-answer", Params{Answer: answer}, []Step{send, {Do: CancelTask}}},
+		{"of a task", "result-never-fetched", Params{Answer: answer}, []Step{send, {Do: LeaveTask}}},
+		{"a task", "null-result", Params{}, []Step{completed, {Do: GiveResult, Raw: []byte(tell + `"result":null}`)}}},
+		{"a task", "any-error", Params{}, []Step{{Do: TellStatus, Status: "failed"}, {Do: GiveResult, Raw: []byte(tell + `"error":{"code":-32000,"message":"Deliberate error"}}`)}}},
+		{"a task", "status-backwards", Params{Answer: answer, Seconds: &one}, []Step{completed, {Do: TellStatus, Status: "working"}, wait, completed, give}},
+		{"a task", "result-before-completed", Params{Answer: answer, Seconds: &one}, []Step{give, wait, completed, give}},
+		{"a task", "task-forgotten", Params{}, []Step{{Do: ForgetTask}}},
+	} {
+		for range 2 { // the catalogue stays as it is
+			plan, err := Build(situations(t)[test.of], test.name, test.params)
+			if got, want := steps(plan.Steps), steps(test.want); err != nil || got != want || plan.Retry != nil {
+				t.Errorf("%s, %s: %v\n%s\nwant\n%s", test.of, test.name, err, got, want)
+			}
+		}
+	}
+	for of, wrong := range map[string]string{"in a task": "invalid-json new-session same-id retyped-id internal-error status-backwards", "a task": "wrong-id byte-by-byte drop-stream new-session update-twice poll-storm", "request": "poll-storm task-forgotten"} {
+		for _, name := range strings.Fields(wrong) {
+			if _, err := Build(situations(t)[of], name, Params{}); err == nil {
+				t.Errorf("%s fits %s", name, of)
+			}
+		}
+	}
+}
+
 func TestBytes(t *testing.T) {
 	facts := situations(t)["request"]
 	answer := json.RawMessage(`{"action":"decline"}`)
@@ -180,7 +226,7 @@ func sends(messages ...string) (list []Step) {
 func steps(list []Step) string {
 	var out strings.Builder
 	for _, s := range list {
-		text, _ := json.Marshal([]any{s.Do, s.Time, s.Pace, string(s.Raw)})
+		text, _ := json.Marshal([]any{s.Do, s.Time, s.Pace, string(s.Raw), s.Times, s.Status})
 		out.Write(append(text, '\n'))
 	}
 	return out.String()

@@ -36,6 +36,7 @@ func (c *connection) AskTask(context.Context, session.TaskRequest) (session.Repl
 	return session.Reply{}, errors.New("there is no task")
 }
 func (c *connection) TaskTold(string) <-chan struct{} { return nil }
+func (c *connection) TaskOver(string)                 {}
 func (c *connection) CanCancelTasks() bool            { return false }
 
 func (c *connection) Judge(r *conversation.InputRequest) { r.Request, _ = elicit.Parse(r.Params) }

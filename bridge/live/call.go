@@ -216,6 +216,7 @@ func (c *call) finish(end ending) {
 		c.Failure = end.why
 	}
 	task := c.task
+	followed := task
 	if task == "" || end.told == "" && !end.cancels {
 		task = ""
 	} else if !cancels {
@@ -223,6 +224,7 @@ func (c *call) finish(end ending) {
 	}
 	c.calls.mu.Unlock()
 
+	c.conn.TaskOver(followed)
 	if end.told != "" {
 		c.stop(end.told)
 	}

@@ -26,6 +26,8 @@ type Connection interface {
 	AskTask(context.Context, session.TaskRequest) (session.Reply, error)
 	// TaskTold receives when the server has sent a notification about a task.
 	TaskTold(id string) <-chan struct{}
+	// TaskOver records that the call of a task has ended.
+	TaskOver(id string)
 	// CanCancelTasks reports whether the server accepts tasks/cancel.
 	CanCancelTasks() bool
 	// Judge parses an input request, and refuses it if the person cannot be asked.
@@ -239,6 +241,20 @@ func (cs *Calls) Stop(number int) error {
 	cs.mu.Unlock()
 	if err == nil {
 		c.finish(ending{state: conversation.Stopped, told: "stopped by the user"})
+	}
+	return err
+}
+
+// Leave ends a running call whose task has not ended, because a fault wants it, or because
+// the server has refused an answer: then the call has failed, and its task is cancelled.
+func (cs *Calls) Leave(number int, why string, refused bool) error {
+	cs.mu.Lock()
+	c, err := cs.find(number)
+	cs.mu.Unlock()
+	if err == nil && refused {
+		c.finish(ending{state: conversation.Failed, why: why, cancels: true})
+	} else if err == nil {
+		c.finish(*stoppedShort(why))
 	}
 	return err
 }

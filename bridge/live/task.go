@@ -179,7 +179,7 @@ func (c *call) update(request session.TaskRequest) *ending {
 				refused = append(refused, fmt.Sprintf("%q: %s", conversation.ShortError(q.Key), q.Reason))
 			case q.State == conversation.Answered && q.TurnedDown:
 				refused = append(refused, fmt.Sprintf("%q: %s was turned down, for which there is no result", conversation.ShortError(q.Key), q.Method))
-			case !now || q.State != conversation.Answered:
+			case !now || q.State != conversation.Answered || q.Plan != nil: // a fault sends its answer by itself
 			default:
 				if len(sent) == 0 {
 					request.Actor = q.By

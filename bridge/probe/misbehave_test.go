@@ -88,7 +88,17 @@ var unseen = map[string]string{
 	"accept-unopened":         "an accept is consent, and opens nothing",
 	"retry-before-completion": "a client may make the call again whenever it likes",
 	"never-retry":             "a client need not make the call again",
+	"update-twice":            noTasks,
+	"unknown-update-key":      noTasks,
+	"result-never-fetched":    noTasks,
+	"cancel-after-answer":     noTasks,
+	"poll-storm":              noTasks,
+	"status-backwards":        noTasks,
+	"result-before-completed": noTasks,
+	"task-forgotten":          noTasks,
 }
+
+const noTasks = "no probe has tasks"
 
 // Each misbehaviour of docs/misbehave.md that a probe can see is seen: our own client sends it,
 // and the probe names it.

@@ -2,14 +2,17 @@ package session
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"time"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"elicitation-inspector/bridge/conversation"
+	"elicitation-inspector/bridge/fault"
 	"elicitation-inspector/bridge/mcp"
 	"elicitation-inspector/bridge/rawjson"
 	"elicitation-inspector/bridge/transport"
@@ -21,6 +24,7 @@ type callTask struct {
 	call, round int
 	asked       map[string]bool // keys of the input requests that are asked already
 	told        chan struct{}   // receives when a notification about the task has come; capacity 1
+	over        bool            // the call has ended
 }
 
 // callTasksMost bounds how many tasks of calls a session remembers.
@@ -33,19 +37,29 @@ type TaskRequest struct {
 	Task        string // its id
 	Responses   []Member
 	Actor       string // who made the responses; "" if several actors did
+	Fault       string // the fault that sends it; "" for none
 }
 
 // AskTask sends a request about a task and returns the response as received. The error
 // says why there is none. Two requests with the same method for one task must not run at
-// the same time.
+// the same time, except those of faults.
 func (s *Session) AskTask(ctx context.Context, r TaskRequest) (Reply, error) {
 	members := []Member{{"taskId", rawjson.Quoted(r.Task)}}
 	if r.Method == mcp.MethodUpdateTask {
 		members = append(members, Member{"inputResponses", object(r.Responses)})
 	}
 	out := &outgoing{call: r.Call, round: r.Round, actor: r.Actor, ctx: ctx, task: r.Task}
-	reply, err := s.send(taskTicket(r.Method, r.Task), out, func() error {
-		_, err := sdk.CallCustomMethod[*rawParams, *emptyResult](context.WithValue(ctx, membersKey{}, members), s.sdk, r.Method, &rawParams{})
+	ticket, params := taskTicket(r.Method, r.Task), &rawParams{}
+	if r.Fault != "" {
+		s.mu.Lock()
+		s.tokens++
+		ticket = fmt.Sprintf("%s%d", tokenFault, s.tokens)
+		s.mu.Unlock()
+		params.SetMeta(sdk.Meta{"progressToken": ticket})
+		out.spoilt = &Spoilt{Fault: r.Fault}
+	}
+	reply, err := s.send(ticket, out, func() error {
+		_, err := sdk.CallCustomMethod[*rawParams, *emptyResult](context.WithValue(ctx, membersKey{}, members), s.sdk, r.Method, params)
 		return err
 	})
 	if reply != nil {
@@ -55,6 +69,50 @@ func (s *Session) AskTask(ctx context.Context, r TaskRequest) (Reply, error) {
 		err = failure
 	}
 	return Reply{}, errors.New(conversation.PlainError(s.lost(ctx, err).Error()))
+}
+
+// stormTime bounds how long a server may take to answer the requests of a fault about a
+// task.
+const stormTime = 30 * time.Second
+
+// UpdateRefused is the error of a fault whose tasks/update the server has refused, so that
+// the question is not answered.
+type UpdateRefused string
+
+func (u UpdateRefused) Error() string { return string(u) }
+
+// misuseTask carries out a step of a fault that sends requests about the task of a call.
+func (s *Session) misuseTask(ctx context.Context, m Misbehaviour, step fault.Step) error {
+	ctx, cancel := context.WithTimeout(ctx, stormTime)
+	defer cancel()
+	r := TaskRequest{Call: m.Call, Round: m.Round, Method: mcp.MethodGetTask, Task: m.Plan.Task, Actor: conversation.ByFault, Fault: m.Plan.Fault}
+	switch step.Do {
+	case fault.UpdateTask:
+		r.Method = mcp.MethodUpdateTask
+		for name, value := range rawjson.Members(step.Raw) {
+			r.Responses = append(r.Responses, Member{name, value})
+		}
+	case fault.CancelTask:
+		r.Method = mcp.MethodCancelTask
+	}
+	failures := make(chan error)
+	times := max(step.Times, 1)
+	for range times {
+		s.Go(func() {
+			reply, err := s.AskTask(ctx, r)
+			if err == nil && step.Do == fault.UpdateTask && reply.Message.Kind == wire.Error {
+				if e, unread := conversation.ErrorOf(reply.Message.Error); unread == nil {
+					err = UpdateRefused(fmt.Sprintf("%s was answered with %d %s", r.Method, e.Code, e.Message))
+				}
+			}
+			failures <- err
+		})
+	}
+	var err error
+	for range times {
+		err = cmp.Or(err, <-failures)
+	}
+	return err
 }
 
 func taskTicket(method, id string) string { return method + " " + id }
@@ -90,6 +148,15 @@ func (s *Session) TaskTold(id string) <-chan struct{} {
 	return nil
 }
 
+// TaskOver records that the call of a task has ended, and asks for the task no more.
+func (s *Session) TaskOver(id string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if t := s.callTasks[id]; t != nil {
+		t.over = true
+	}
+}
+
 // becameTask remembers the task that the response to a call's request created.
 func (s *Session) becameTask(out *outgoing, m wire.Message) {
 	if out.call == 0 || m.Kind != wire.Result || out.method != mcp.MethodCallTool {
@@ -113,7 +180,7 @@ func (s *Session) ofTask(params json.RawMessage) (belongs, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if t := s.callTasks[id]; t != nil {
-		return belongs{t.call, t.round, false}, true
+		return belongs{t.call, t.round, false, t}, true
 	}
 	return belongs{}, false
 }

@@ -20,6 +20,7 @@ type Misbehaviour struct {
 	Plan                  fault.Plan
 	Question, Call, Round int
 	ID                    json.RawMessage // id of the request that asks; nil if a result asked
+	OwnTask               string          // id of the client's task that the question is; "" for none
 	// Other carries out the steps that need more than the connection.
 	Other func(fault.Do)
 }
@@ -43,7 +44,7 @@ func (s *Session) Situation(facts *fault.Facts) {
 // Misbehave carries out the steps of a plan and returns when they are done. The error
 // says which step failed, or that the session or ctx ended first.
 func (s *Session) Misbehave(ctx context.Context, m Misbehaviour) error {
-	in := s.deliberate(m.ID)
+	in, updated := s.deliberate(m.ID), false
 	for _, step := range m.Plan.Steps {
 		if err := s.ctx.Err(); err != nil {
 			return context.Cause(s.ctx)
@@ -78,6 +79,14 @@ func (s *Session) Misbehave(ctx context.Context, m Misbehaviour) error {
 		case fault.Kill:
 			s.endsBy(m.Plan)
 			s.link.Kill()
+		case fault.UpdateTask, fault.PollTask, fault.CancelTask:
+			err = s.misuseTask(ctx, m, step)
+			if errors.As(err, new(UpdateRefused)) && updated {
+				err = nil // the first answer counts
+			}
+			updated = updated || step.Do == fault.UpdateTask
+		case fault.TellStatus, fault.GiveResult, fault.ForgetTask:
+			err = s.misbehaveAsTask(m, step)
 		default:
 			m.Other(step.Do)
 		}
@@ -118,7 +127,7 @@ func (s *Session) awaitWithdrawal(ctx context.Context, in *incoming) error {
 		grown := s.Log.Grown()
 		s.mu.Lock()
 		runs := slices.ContainsFunc(s.running(), func(out *outgoing) bool { return out.call == in.call })
-		over := in.cancelled != "" || in.call != 0 && !runs
+		over := in.cancelled != "" || in.call != 0 && !runs && (in.of == nil || in.of.over)
 		s.mu.Unlock()
 		if over {
 			return nil

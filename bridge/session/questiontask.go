@@ -3,12 +3,14 @@ package session
 import (
 	"crypto/rand"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
 	"time"
 
 	"elicitation-inspector/bridge/conversation"
+	"elicitation-inspector/bridge/fault"
 	"elicitation-inspector/bridge/mcp"
 	"elicitation-inspector/bridge/rawjson"
 	"elicitation-inspector/bridge/transport"
@@ -27,6 +29,7 @@ type questionTask struct {
 	ttl                   time.Duration // negative for no limit
 	written               chan struct{} // closed when the latest message that has the status is written
 	response              *Response     // what came of the question; nil until it is settled
+	fault                 string        // the fault that says what is told of the task; "" for none
 	waiting               []*incoming   // requests tasks/result that wait for it
 }
 
@@ -103,14 +106,23 @@ func (s *Session) change(t *questionTask, status conversation.TaskStatus, messag
 		s.mu.Unlock()
 		return false
 	}
-	t.status, t.message, t.updated = status, message, time.Now()
-	told := fmt.Appendf(nil, `{"jsonrpc":"2.0","method":%q,"params":%s}`, mcp.NotificationTaskStatus, t.json())
-	s.inOrder(t, func(written func()) {
-		s.sendPrepared(s.ctx, transport.Outgoing{Frame: wire.Frame{Raw: told, Question: t.question, Call: t.call, Round: t.round}})
-		written()
-	})
+	s.tell(t, status, message)
 	s.mu.Unlock()
 	return true
+}
+
+// tell gives a task a status, and tells the server. The caller holds the session's mutex.
+func (s *Session) tell(t *questionTask, status conversation.TaskStatus, message string) {
+	t.status, t.message, t.updated = status, message, time.Now()
+	told := fmt.Appendf(nil, `{"jsonrpc":"2.0","method":%q,"params":%s}`, mcp.NotificationTaskStatus, t.json())
+	frame := wire.Frame{Raw: told, Question: t.question, Call: t.call, Round: t.round, Fault: t.fault}
+	if t.fault != "" {
+		frame.Actor = conversation.ByFault
+	}
+	s.inOrder(t, func(written func()) {
+		s.sendPrepared(s.ctx, transport.Outgoing{Frame: frame})
+		written()
+	})
 }
 
 // inOrder calls send, which calls written, once the earlier messages with the task's status are written, so that
@@ -131,8 +143,11 @@ func (s *Session) inOrder(t *questionTask, send func(written func())) {
 func (s *Session) respond(id json.RawMessage, t *questionTask) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	now := t.json()
-	s.inOrder(t, func(written func()) { s.queue(&Response{ID: id, Result: now, Written: written}) })
+	r := &Response{ID: id, Result: t.json(), Fault: t.fault}
+	if t.fault != "" {
+		r.Actor = conversation.ByFault
+	}
+	s.inOrder(t, func(written func()) { r.Written = written; s.queue(r) })
 }
 
 // json returns the task object. The caller holds the session's mutex.
@@ -147,7 +162,23 @@ func (t *questionTask) json() json.RawMessage {
 func (s *Session) settleTask(r *Response) {
 	s.mu.Lock()
 	t := s.ownTasks[r.Task]
-	if t == nil || t.response != nil {
+	s.mu.Unlock()
+	if t == nil {
+		return
+	}
+	status, message := conversation.TaskCompleted, "The question is answered."
+	if r.Error != nil {
+		status, message = conversation.TaskFailed, r.Error.Message
+	}
+	s.change(t, status, message)
+	s.give(t, r)
+}
+
+// give keeps the response to a question that is a task, unless there is one already, and
+// sends it to those who wait for it.
+func (s *Session) give(t *questionTask, r *Response) {
+	s.mu.Lock()
+	if t.response != nil {
 		s.mu.Unlock()
 		return
 	}
@@ -156,15 +187,51 @@ func (s *Session) settleTask(r *Response) {
 	t.waiting = nil
 	s.settledOne(&incoming{call: t.call})
 	s.mu.Unlock()
-	status, message := conversation.TaskCompleted, "The question is answered."
-	if r.Error != nil {
-		status, message = conversation.TaskFailed, r.Error.Message
-	}
-	s.change(t, status, message)
 	for _, in := range waiting {
 		s.queue(t.result(in))
 	}
 }
+
+// misbehaveAsTask carries out a step of a fault that concerns the task that a question is.
+func (s *Session) misbehaveAsTask(m Misbehaviour, step fault.Step) error {
+	s.mu.Lock()
+	t := s.ownTasks[m.OwnTask]
+	if t == nil || t.status == conversation.TaskCancelled {
+		s.mu.Unlock()
+		return errors.New("the server has cancelled the task, or its ttl has passed")
+	}
+	t.fault = m.Plan.Fault
+	if step.Do == fault.TellStatus {
+		s.tell(t, conversation.TaskStatus(step.Status), "")
+	}
+	s.mu.Unlock()
+	r := &Response{Actor: conversation.ByFault, Fault: m.Plan.Fault}
+	switch step.Do {
+	case fault.GiveResult:
+		answer, err := wire.ParseMessage(step.Raw)
+		if err != nil {
+			return err
+		}
+		if r.Result = answer.Result; answer.Kind == wire.Error {
+			e, err := conversation.ErrorOf(answer.Error)
+			if err != nil {
+				return err
+			}
+			r.Error, r.Data = &conversation.CapabilityRefusal{Code: e.Code, Message: e.Message}, rawjson.Member(answer.Error, "data")
+		}
+		s.give(t, r)
+	case fault.ForgetTask:
+		s.mu.Lock()
+		delete(s.ownTasks, t.id)
+		s.mu.Unlock()
+		r.Error = &taskNotFound
+		s.give(t, r)
+	}
+	return nil
+}
+
+// taskNotFound refuses a request about a task that there is not, or not any more.
+var taskNotFound = conversation.CapabilityRefusal{Code: mcp.CodeInvalidParams, Message: "Task not found: its id is unknown, or its ttl has passed"}
 
 // result returns the response to a request tasks/result: that of the question, with the
 // related-task metadata that it must have.
@@ -209,7 +276,7 @@ func (s *Session) askedOfTask(m wire.Message, f wire.Frame) {
 	case m.Method == mcp.MethodUpdateTask:
 		refuse(mcp.CodeMethodNotFound, "Method not found: %s", m.Method)
 	case t == nil:
-		refuse(mcp.CodeInvalidParams, "Task not found: its id is unknown, or its ttl has passed")
+		s.queue(&Response{ID: m.ID, Error: &taskNotFound})
 	case m.Method == mcp.MethodGetTask:
 		s.respond(m.ID, t)
 	case m.Method == mcp.MethodCancelTask:

@@ -41,6 +41,7 @@ func (s *Session) Received(u transport.Unit) []byte {
 type belongs struct {
 	call, round int
 	guessed     bool
+	task        *callTask // the task of the call that the message names; nil for none
 }
 
 func (b belongs) sure() int {
@@ -62,7 +63,7 @@ func (s *Session) attribute(m wire.Message, related json.RawMessage) belongs {
 	defer s.mu.Unlock()
 	if related != nil {
 		if out := s.outgoing[string(related)]; out != nil {
-			return belongs{out.call, out.round, false}
+			return belongs{out.call, out.round, false, nil}
 		}
 		return belongs{}
 	}
@@ -70,7 +71,7 @@ func (s *Session) attribute(m wire.Message, related json.RawMessage) belongs {
 	if !ok {
 		return belongs{}
 	}
-	return belongs{out.call, out.round, guessed}
+	return belongs{out.call, out.round, guessed, nil}
 }
 
 func (s *Session) receivedRequest(u transport.Unit, f wire.Frame) []byte {
@@ -114,7 +115,7 @@ func (s *Session) ask(u transport.Unit, f wire.Frame, b belongs) {
 		},
 	}
 	number := r.Number
-	in := &incoming{id: string(m.ID), question: number, call: b.call, round: b.round, related: slices.Clone(u.Related)}
+	in := &incoming{id: string(m.ID), question: number, call: b.call, round: b.round, related: slices.Clone(u.Related), of: b.task}
 	id := wire.IDKey(m.ID)
 	s.mu.Lock()
 	taken := s.incoming[id] != nil

@@ -274,18 +274,12 @@ type rawParams struct {
 func (p *rawParams) MarshalJSON() ([]byte, error) { return p.raw, nil }
 
 // ticketOf returns the key under which s.tickets holds one of our requests: the
-// progress token for a call, the method for a list, that and the task for a request about a
-// task; "" for other messages.
+// progress token for a call and for what a fault sends about a task, the method for a
+// list, that and the task for other requests about a task; "" for other messages.
 func ticketOf(m wire.Message) string {
-	if mcp.AsksForInput(m.Method) {
-		var p struct {
-			Meta struct {
-				Token string `json:"progressToken"`
-			} `json:"_meta"`
-		}
-		// A message without a token is no request of a call.
-		_ = json.Unmarshal(m.Params, &p)
-		return p.Meta.Token
+	token := rawjson.Text(rawjson.Member(m.Params, "_meta", "progressToken"))
+	if mcp.AsksForInput(m.Method) || mcp.IsTask(m.Method) && token != "" {
+		return token // a message without a token is no request of a call
 	}
 	if mcp.IsList(m.Method) {
 		return m.Method

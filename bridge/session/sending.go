@@ -93,6 +93,7 @@ type incoming struct {
 	related     json.RawMessage // id of our request whose stream carried it; nil for none
 	deliberate  bool            // a fault answers the request
 	isOfTask    bool            // the request is about tasks of the client's
+	of          *callTask       // the task of the call that the question belongs to; nil for none
 	about       *questionTask   // the task that it is about; nil for none
 }
 
@@ -126,7 +127,7 @@ func (s *Session) sentResponse(m wire.Message, f wire.Frame) bool {
 	}
 	f.Question, f.Call, f.Round = in.question, in.call, in.round
 	if in.response != nil {
-		f.Actor, f.Note = in.response.Actor, in.response.Beside
+		f.Actor, f.Fault, f.Note = in.response.Actor, in.response.Fault, in.response.Beside
 	}
 	s.Log.Append(f)
 	return true
@@ -182,7 +183,9 @@ type Response struct {
 	ID     json.RawMessage // exact id of the request
 	Result json.RawMessage
 	Error  *conversation.CapabilityRefusal // nil for a result
+	Data   json.RawMessage                 // of Error; nil for none
 	Actor  string                          // who made the answer
+	Fault  string                          // the fault that made it; "" for none
 	// Beside is a note for the log about the response; nil for none.
 	Beside *wire.Note
 	// Unsent is called if the response was not sent; nil for nothing to call.
@@ -242,7 +245,7 @@ func (s *Session) sendResponses(link *transport.Link, failed <-chan struct{}) {
 				defer func() { <-slots }()
 				var failure *jsonrpc.Error
 				if r.Error != nil {
-					failure = &jsonrpc.Error{Code: r.Error.Code, Message: r.Error.Message}
+					failure = &jsonrpc.Error{Code: r.Error.Code, Message: r.Error.Message, Data: r.Data}
 				}
 				if err := link.Respond(s.life, r.ID, r.Result, failure); err != nil {
 					s.Logger.Debug("sending a response", "server", s.Spec.Name, "id", string(r.ID), "error", err)

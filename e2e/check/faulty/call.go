@@ -93,6 +93,14 @@ func (s *server) call(m message, revision string) {
 	oneAtATime := c.tool.deaf || c.tool.alone
 	s.work.Go(func() {
 		defer c.leave()
+		if c.tool.task != noTask {
+			if rawjson.Member(m.Params, "task") == nil {
+				s.refuse(m.ID, mcp.CodeMethodNotFound, name+" can be called as a task only")
+				return
+			}
+			c.inTask()
+			return
+		}
 		r := c.resume(m.Params)
 		if r == nil {
 			r = c.run()
@@ -120,6 +128,9 @@ func (c *call) leave() {
 func (c *call) ask(q question) (answer, error) {
 	c.asked++
 	params := q.params(c.revision)
+	if related := c.related(); related != "" {
+		params = append(params[:len(params)-1], related+"}"...)
+	}
 	if c.revision >= mcp.Revision20260728 {
 		return c.askInRound(params)
 	}

@@ -41,7 +41,7 @@ func Serve(ctx context.Context, o Options) {
 	s := &server{
 		Options: o, ctx: ctx, end: end, out: make(chan []byte), key: make([]byte, 32),
 		pending: map[string]*pending{}, over: map[string]fate{}, askers: map[string]*call{}, calls: map[string]*call{},
-		kept: map[string]json.RawMessage{}, spoilt: map[string]bool{}, done: map[string]bool{},
+		kept: map[string]json.RawMessage{}, tasks: map[string]*task{}, spoilt: map[string]bool{}, done: map[string]bool{},
 	}
 	s.inherit()
 	rand.Read(s.key)
@@ -104,6 +104,7 @@ type server struct {
 	over         map[string]fate  // settled questions, by id
 	askers       map[string]*call // the calls of questions, by id
 	calls        map[string]*call // running calls, by the id of their request
+	tasks        map[string]*task // by id
 	last         *tool            // the tool that asked last
 	kept         map[string]json.RawMessage
 	spoilt       map[string]bool // names of tools that are unusable
@@ -155,6 +156,8 @@ func (s *server) serve(m message) {
 		s.answer(m.ID, r, `"resourceTemplates":[%s]%s`, ledgerTemplate, uncached(r))
 	case m.Method == mcp.MethodReadResource:
 		s.readLedger(m, r)
+	case slices.Contains([]string{mcp.MethodGetTask, mcp.MethodTaskResult, mcp.MethodCancelTask}, m.Method) && r == mcp.Revision20251125:
+		s.aboutTask(m)
 	case m.Method == mcp.MethodPing && r < mcp.Revision20260728:
 		s.answer(m.ID, r, "")
 	default:
@@ -174,7 +177,11 @@ func (s *server) initialize(m message) {
 	s.mu.Lock()
 	s.revision, s.capabilities = revision, rawjson.Member(m.Params, "capabilities")
 	s.mu.Unlock()
-	s.answer(m.ID, revision, `"protocolVersion":%q,"capabilities":%s,"serverInfo":%s`, revision, capabilities, serverInfo)
+	own := capabilities
+	if revision == mcp.Revision20251125 {
+		own = `{"tools":{},"resources":{},"tasks":{"cancel":{},"requests":{"tools":{"call":{}}}}}`
+	}
+	s.answer(m.ID, revision, `"protocolVersion":%q,"capabilities":%s,"serverInfo":%s`, revision, own, serverInfo)
 }
 
 // meta returns a member of the request's _meta, which since 2026-07-28 replaces the

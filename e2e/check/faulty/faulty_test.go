@@ -24,6 +24,9 @@ const both = `{"form":{},"url":{}}`
 func TestEachToolHasOneFault(t *testing.T) {
 	startClock(t)
 	for _, tool := range tools {
+		if tool.task != noTask {
+			continue // this client knows no tasks
+		}
 		for _, revision := range tool.revisions() {
 			t.Run(tool.name+"/"+revision, func(t *testing.T) {
 				t.Parallel()

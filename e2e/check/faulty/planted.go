@@ -122,6 +122,14 @@ func (t *tool) input() string {
 	return fmt.Sprintf(`{"type":"object","properties":{%q:{"type":"string"}},"required":[%[1]q],"additionalProperties":false}`, t.argument)
 }
 
+// execution returns the member of the tool that says how it is called; "" for none.
+func (t *tool) execution() string {
+	if t.task == noTask {
+		return ""
+	}
+	return `,"execution":{"taskSupport":"required"}`
+}
+
 // find returns the tool with a name; nil if the revision does not have it.
 func find(name, revision string) *tool {
 	i := slices.IndexFunc(tools, func(t *tool) bool { return t.name == name && slices.Contains(t.revisions(), revision) })
@@ -136,8 +144,8 @@ func listed(revision string) string {
 	var list []string
 	for _, t := range tools {
 		if slices.Contains(t.revisions(), revision) {
-			list = append(list, fmt.Sprintf(`{"name":%q,"title":%q,"description":%s,"inputSchema":%s}`,
-				t.name, t.title, encode("Has a fault on purpose. "+t.does), t.input()))
+			list = append(list, fmt.Sprintf(`{"name":%q,"title":%q,"description":%s,"inputSchema":%s%s}`,
+				t.name, t.title, encode("Has a fault on purpose. "+t.does), t.input(), t.execution()))
 		}
 	}
 	list = append(list, ledgerTool)
@@ -145,4 +153,4 @@ func listed(revision string) string {
 }
 
 // tools lists all tools.
-var tools = slices.Concat(hanging, crashing, spoiling, acting, careless, leaking, undeclared, endless, crossing, trusting, unruly, effective)
+var tools = slices.Concat(hanging, crashing, spoiling, acting, careless, leaking, undeclared, endless, crossing, trusting, unruly, effective, tasked)

@@ -58,6 +58,7 @@ type tool struct {
 	belated        bool             // it does what it does for an answer after its patience has ended
 	stubborn       bool             // it does what it does when its call is cancelled
 	inherits       bool             // it uses the answer of the first session
+	task           taskDefect       // what is wrong with its tasks
 
 	effect bool // it writes what it does into the ledger
 
