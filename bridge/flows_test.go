@@ -449,7 +449,7 @@ func init() {
 func TestNoiseIsFound(t *testing.T) {
 	b := start(t, "chatty", conversation.ClientSettings{})
 	found := b.judged()
-	if len(found) != 2 || found[0].Rule != "stdout-noise" || found[0].Severity != lint.Violation || !strings.Contains(found[1].Text, "JSON, but no message") {
+	if len(found) != 2 || found[0].Rule != "stdout-noise" || found[0].Severity != lint.Violation || !strings.Contains(found[1].Text, "JSON, but not a message") {
 		t.Fatalf("the linter says %+v", found)
 	}
 	if at := b.in.Found(found[0].Seq); len(at) != 1 || b.server().Findings[lint.Violation] != 2 {

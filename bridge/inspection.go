@@ -97,6 +97,7 @@ type connections interface {
 	Reconnect(id string) error
 	ReconnectWith(id string, settings conversation.ClientSettings) error
 	Disconnect(ctx context.Context, id string) error
+	Remove(ctx context.Context, id string) error
 	Target(id string) (transport.Spec, error)
 	Recall(id, revision string) error
 	Forget(id string) error

@@ -381,7 +381,7 @@ func init() {
 			`{"jsonrpc":"2.0","id":105,"method":"elicitation/create","params":{"mode":"url","message":"?","url":"https://example.com"}}`,
 		}
 		s.serve("2025-11-25", []string{"ask"}, func(call request) {
-			s.write("this is no JSON")
+			s.write("this is not JSON")
 			s.write(`{"jsonrpc":"2.0","method":"notifications/elicitation/complete"}`)
 			s.write(`{"jsonrpc":"2.0","method":"notifications/cancelled"}`)
 			s.write(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":{}}}`)

@@ -36,9 +36,10 @@ func (in *Inspection) Server(id string) (Server, error) {
 	return Server{s, in.inbox.Counts(id), in.bySeverity()[id]}, nil
 }
 
-// Add connects to another server, under a name that no other has.
-func (in *Inspection) Add(spec transport.Spec) error {
-	id, err := in.servers.Add(in.withAccess(spec))
+// Put connects to another server, under a name that no other has; or to this one in place of
+// the added server with the id.
+func (in *Inspection) Put(ctx context.Context, id string, spec transport.Spec) error {
+	id, err := in.servers.Put(ctx, id, in.withAccess(spec))
 	if err != nil {
 		return err
 	}

@@ -82,7 +82,7 @@ func (in *Inspection) RefreshToken(flow *signin.Flow) error {
 }
 
 // SignIn returns the flow that signs in to a server; nil if the server has none, because
-// it is no URL, has a token of its own, or the inspection is a replay.
+// it is not a URL, has a token of its own, or the inspection is a replay.
 func (in *Inspection) SignIn(server string) (*signin.Flow, error) {
 	if in.replay != nil {
 		return nil, nil

@@ -20,13 +20,13 @@ func TestCheckThisTool(t *testing.T) {
 	tab := browser.Open(t, p.URL)
 	other := tab.Tab(p.Base)
 	other.Button("deploy").Nth(0).Click()
-	other.Button("Check this tool").Click()
+	checkIn(other.Region("Call"))
 	others := other.Region("Check")
 	others.Contains(`"service": "checkout"`).Button("Start").Wait()
 
 	tab.Button("crash_on_decline").Nth(0).Click()
 	tab.Role("heading", "crash_on_decline").Wait()
-	tab.Button("Check this tool").Click()
+	checkIn(tab.Region("Call"))
 	check := tab.Region("Check")
 	check.Contains("without arguments").Contains("a session of its own").Contains("How many trials that makes is known once it has asked.")
 	check.Button("Start").HasFocus()
@@ -41,7 +41,7 @@ func TestCheckThisTool(t *testing.T) {
 	other.Press(page.Escape)
 	other.Button("crash_on_decline").Nth(0).Click()
 	other.Role("heading", "crash_on_decline").Wait() // until then the button belongs to the previous tool
-	other.Button("Check this tool").Click()
+	checkIn(other.Region("Call"))
 	others.Link("decline, 2025-11-25: fail").Wait()
 	others.Contains("It was stopped. This is what was found until then.")
 	check.Contains("It was stopped. This is what was found until then.")
@@ -78,4 +78,10 @@ func TestCheckThisTool(t *testing.T) {
 	if left, err := filepath.Glob(filepath.Join(temp, "*")); err != nil || len(left) > 0 {
 		t.Errorf("it leaves %q, %v", left, err)
 	}
+}
+
+// checkIn opens the check of the tool in this region.
+func checkIn(call *page.Control) {
+	call.Button("More for this call").Click()
+	call.Button("Check this tool").Click()
 }

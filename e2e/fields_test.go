@@ -226,7 +226,7 @@ var fields = []field{
 		fill: fill("Address", `{"street": 1}`), rejected: "", mend: fill("Address", `{"street": "Hauptplatz 1"}`), content: `{"o":{"street":"Hauptplatz 1"}}`,
 	},
 	{
-		name: "text that is no JSON in a JSON field", schema: properties(`"o":{"type":"object","title":"Address"}`),
+		name: "text that is not JSON in a JSON field", schema: properties(`"o":{"type":"object","title":"Address"}`),
 		fill: fill("Address", `{"street":`), rejected: "", mend: fill("Address", `{}`), content: `{"o":{}}`,
 	},
 	{

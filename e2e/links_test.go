@@ -51,6 +51,7 @@ func TestLinks(t *testing.T) {
 		call := s.choose("Tools", "haggle")
 		call.TabNamed("JSON").Click()
 		call.Field("Content").Fill(`{"rounds":5,"nonsense":"a & b"}`)
+		call.Button("More for this call").Click()
 		s.goTo(s.copied(call.Button("Copy link")))
 		call.Role("heading", "haggle").Wait()
 		for range 2 {
@@ -101,6 +102,7 @@ func TestLinks(t *testing.T) {
 		}
 		asked := s.copied(q.Button("Copy link to this question"))
 		s.call("book_table")
+		s.page.Region("Call").Button("More for this call").Click()
 		second := s.copied(s.page.Region("Call").Button("Copy link"))
 		s.goTo(asked)
 		call = s.page.Region("Call")

@@ -114,7 +114,7 @@ func TestFallback(t *testing.T) {
 	if here := page.Eval[string](tab, "location.href"); here != p.Base+"/" {
 		t.Errorf("the page is at %s", here)
 	}
-	tab.Role("alert", "").Contains("Other servers on this computer get the cookie of this address")
+	tab.Role("alert", "").Contains("Other servers on this computer also get this page's cookie")
 	p.LogLine("about the cookie", func(line string) bool { return strings.Contains(line, "all servers on this computer get") })
 	tab.Reload()
 	tab.Button("deploy").Nth(0).Wait()

@@ -86,12 +86,12 @@ var menuStates = []state{
 // checkStates are those of the check of a tool.
 var checkStates = []state{
 	{name: "check-plan", pane: work, show: func(s *session) {
-		s.choose("Tools", "delete_files").Button("Check this tool").Click()
+		checkIn(s.choose("Tools", "delete_files"))
 		s.page.Region("Check").Button("Start").Wait()
 	}},
 	{name: "check-running", pane: work, show: func(s *session) {
 		s.page.Press(page.Escape)
-		s.choose("Tools", "crash_on_decline").Button("Check this tool").Click()
+		checkIn(s.choose("Tools", "crash_on_decline"))
 		s.page.Region("Check").Button("Start").Click()
 		s.page.Region("Check").Role("progressbar", "Progress of the check").Wait()
 	}},

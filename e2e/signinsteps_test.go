@@ -140,14 +140,14 @@ func TestSignInChangedByStep(t *testing.T) {
 		stays        bool   // the browser goes there, and the redirect is held
 		at, says     string
 	}{
-		{resourceStep, "Stop here", false, resourceStep, "you stopped it before this request"},
+		{resourceStep, "Stop here", false, resourceStep, "it was stopped before this request"},
 		{authorizationStep, "Send with another scope", true, redirectStep, "invalid_scope: a scope is unknown: another-scope"},
 		{authorizationStep, "Send without PKCE", true, redirectStep, "invalid_request: PKCE with S256 is required"},
 		{authorizationStep, "Send with a wrong resource", true, redirectStep, "invalid_target: resource must be " + w.URL + "/mcp"},
 		{redirectStep, "Send with a tampered state", false, redirectStep, "state"},
 		{tokenStep, "Send without PKCE", false, tokenStep, "HTTP 400: invalid_grant: code_verifier does not fit the code_challenge"},
 		{tokenStep, "Send with a wrong resource", false, tokenStep, "HTTP 400: invalid_target"},
-		{tokenStep, "Stop here", false, tokenStep, "you stopped it before this request"},
+		{tokenStep, "Stop here", false, tokenStep, "it was stopped before this request"},
 	} {
 		s.signIn("failed").Button("Try again").Click()
 		for _, step := range []string{resourceStep, serverStep, authorizationStep, redirectStep, tokenStep} {

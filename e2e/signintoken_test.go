@@ -61,7 +61,7 @@ func TestSignInToken(t *testing.T) {
 	s.page.Press(page.Escape)
 	s.page.Region("Call").Button("Call again").Click()
 	s.held("token refresh").Button("Stop here").Click()
-	s.signIn("failed").Contains("at the token refresh: you stopped it before this request")
+	s.signIn("failed").Contains("at the token refresh: it was stopped before this request")
 	s.result("signing in failed at the token refresh")
 	s.page.Region("Call").Button("Call again").Click()
 	s.sends("token refresh")

@@ -7,7 +7,7 @@
  */
 import { announce, post } from "./ask.js"
 import { send, typed, whenChanged } from "./changes.js"
-import { $, near, on, one } from "./dom.js"
+import { $, all, near, on, one } from "./dom.js"
 import { showMade } from "./forms.js"
 
 /** The last pressed button, until something else gets the focus. @type {any} */
@@ -61,7 +61,11 @@ on("change", async e => {
 
 on("input", e => {
   const form = near(e.target, "form[data-post]")
-  if (form) typed.add(form)
+  if (!form) return
+  typed.add(form)
+  // A mistake goes as soon as something is changed; the next attempt judges again.
+  for (const e of all("[aria-invalid]", form)) e.removeAttribute("aria-invalid")
+  one(".error", form)?.replaceChildren()
 })
 
 on("submit", async e => {

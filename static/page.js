@@ -101,5 +101,5 @@ on("keydown", e => {
   e.preventDefault()
 })
 
-if (["127.0.0.1", "localhost", "[::1]"].includes(location.hostname)) notice("Other servers on this computer get the cookie of this address: open none in this browser that you do not trust.", 30)
+if (["127.0.0.1", "localhost", "[::1]"].includes(location.hostname)) notice("Other servers on this computer also get this page's cookie: do not open any that you do not trust in this browser.", 30)
 connect()

@@ -61,8 +61,9 @@ type Server struct {
 	SignIn   templ.Component // what there is to do about its token; nil if it has none
 }
 
-// NewServer is a server as a person types it.
+// NewServer is a server as a person types it, to be added or edited.
 type NewServer struct {
+	ID           string // of the server that is edited, "" for one to be added
 	Address      string // a URL, or a command
 	Name         string // "" for one that is made of Address
 	Headers, Env string // one a line: "K: V", "K=V"
@@ -178,7 +179,7 @@ type Result struct {
 // Question is one question, with its server and what its card needs.
 type Question struct {
 	conversation.Question
-	Request  *elicit.Request // nil if it is no elicitation, or one that cannot be read
+	Request  *elicit.Request // nil if it is not an elicitation, or one that cannot be read
 	Server   Server
 	Call     int    // number of the question's call, 0 if unknown
 	CallName string // the item's name

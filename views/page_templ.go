@@ -161,7 +161,7 @@ func PageView(p Page) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		if p.Start.MayAdd {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 12, "<button type=\"button\" class=\"ghost\" popovertarget=\"add-server\">Add server</button>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 12, "<button type=\"button\" class=\"ghost\" id=\"add-button\" popovertarget=\"add-server\">Add server</button>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

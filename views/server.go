@@ -39,6 +39,7 @@ func (s Server) stateWord() string {
 func (s Server) condition() string {
 	words := map[conversation.ServerState]string{
 		conversation.ServerConnecting: "is still connecting", conversation.ServerFailed: "could not be reached", conversation.ServerEnded: "has exited",
+		conversation.ServerRemoved: "was removed",
 	}
 	return cmp.Or(words[s.State], "is "+s.stateWord())
 }
@@ -47,6 +48,12 @@ func (s Server) condition() string {
 func (s Server) up() bool {
 	return s.State == conversation.ServerReady || s.State == conversation.ServerConnecting
 }
+
+// returns reports whether the server has no connection and can be connected again.
+func (s Server) returns() bool { return !s.up() && s.State != conversation.ServerRemoved }
+
+// id is the prefix of the ids in the form of a server.
+func (n NewServer) id() string { return either(n.ID == "", "add", "edit-"+n.ID) }
 
 // HoldsBack reports whether the server has a [HeldLine].
 func (s Server) HoldsBack() bool { return s.Held > 0 || s.TurnedAway > 0 }

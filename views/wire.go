@@ -50,7 +50,7 @@ func (d Detail) facts() string {
 	actor = either(d.Fault != "", "deliberate: "+d.Fault, actor)
 	return wording.Join(" · ",
 		either(d.id() != "", "id "+d.id(), ""),
-		cmp.Or(streamWords[d.Stream], d.Transport),
+		cmp.Or(streamWords[d.Stream], either(d.Transport == "memory", "in process", d.Transport)),
 		either(d.Status != 0, "HTTP "+strconv.Itoa(d.Status), ""),
 		either(d.Round > 1, "round "+strconv.Itoa(d.Round), ""),
 		either(d.Question > 0, "question "+strconv.Itoa(d.Question), ""),

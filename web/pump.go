@@ -315,7 +315,21 @@ func (p *pump) drawSignIns(c changed) {
 
 func (p *pump) drawServers(c changed) {
 	begun := false // the start view depends on this change
-	for _, v := range p.serverViews() {
+	all := p.serverViews()
+	for one := range c {
+		if one.Kind != live.ServerChanged || one.Server == "" || slices.ContainsFunc(all, func(v views.Server) bool { return v.ID == one.Server }) {
+			continue
+		}
+		begun = true // by the removal of the server
+		gone := views.Server{ServerStatus: conversation.ServerStatus{ID: one.Server}}
+		for _, shelf := range views.Shelves {
+			p.remove(views.OfferID(one.Server, shelf))
+		}
+		p.remove(gone.RowID())
+		p.remove(gone.HeldID())
+		p.remove(views.SignIn{Server: gone}.ID())
+	}
+	for _, v := range all {
 		begun = begun || c.catalog(v.ID)
 		if c.server(v.ID) || c[live.Change{Kind: live.FindingsChanged, Server: v.ID}] {
 			p.put(v.RowID(), views.ServerRow(v), "append", "server-list")

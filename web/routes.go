@@ -49,7 +49,10 @@ func (s *Server) route(e *echo.Echo) {
 	e.GET("/ledger", s.ledger)                                          // all questions of the run; query sort, filter
 	e.POST("/questions/:n/complete", act(number, s.complete))           // mark a URL as done
 
-	e.POST("/servers", s.addServer)                          // connect to another server: address; only with --allow-add
+	e.POST("/servers", s.putServer)                          // connect to another server: address, name, headers, env, dir; only with --allow-add
+	e.GET("/servers/:id/edit", s.editServer)                 // the same fields of a server that was added
+	e.POST("/servers/:id/edit", s.putServer)                 // change them, and reconnect
+	e.POST("/servers/:id/remove", s.removeServer)            // remove a server that was added
 	e.GET("/servers/:id/findings", of(s.server, s.findings)) // all findings of a server
 	e.GET("/servers/:id/items", of(s.server, s.items))       // a window of its catalog; query shelf, search, from, count
 	e.POST("/servers/:id/reconnect", act(serverID, s.in.Reconnect))

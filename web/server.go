@@ -47,10 +47,10 @@ type Config struct {
 	RecordFolder string
 	// Redaction redacts transcripts that are downloaded; nil means the default.
 	Redaction *redact.Redaction
-	// Add connects to the server that a person has typed. With an error, field is the name of
-	// the form's field with the mistake. It is nil unless the command line allows this, because
-	// it lets the page start programs.
-	Add func(typed views.NewServer) (field string, err error)
+	// Put connects to the server that a person has typed, in place of the added one with the ID
+	// if there is one. With an error, field is the name of the form's field with the mistake. It
+	// is nil unless the command line allows this, because it lets the page start programs.
+	Put func(ctx context.Context, typed views.NewServer) (field string, err error)
 	// Callback takes browsers that come back from an authorization server, at
 	// [signin.CallbackPath]. It admits them itself; nil if there are none.
 	Callback http.Handler
@@ -165,7 +165,7 @@ func serve(ctx context.Context, l net.Listener, c Config, handler http.Handler, 
 		door.Opened = sync.OnceFunc(c.Opened)
 	}
 	door.Shared = func() {
-		c.Logger.Warn("the browser does not find the page's own host, and uses an address whose cookie all servers on this computer get: open none in it that you do not trust")
+		c.Logger.Warn("the browser cannot find the page's own host, so the page has an address whose cookie all servers on this computer get: do not open any there that you do not trust")
 	}
 	server := &http.Server{
 		Handler:           door,
@@ -209,7 +209,7 @@ func (s *Server) fail(err error, c echo.Context) {
 	case errors.Is(err, live.ErrUnknownServer), errors.Is(err, conversation.ErrUnknownItem),
 		errors.Is(err, live.ErrUnknownCall), errors.Is(err, live.ErrForgotten), errors.Is(err, live.ErrUnknownQuestion):
 		status, text = http.StatusNotFound, sentence(err)
-	case errors.Is(err, live.ErrNotReady), errors.Is(err, conversation.ErrLoading), errors.Is(err, live.ErrClosed), errors.Is(err, live.ErrReconnect):
+	case errors.Is(err, live.ErrNotReady), errors.Is(err, live.ErrNotAdded), errors.Is(err, conversation.ErrLoading), errors.Is(err, live.ErrClosed), errors.Is(err, live.ErrReconnect):
 		status, text = http.StatusConflict, sentence(err)
 	}
 	if status >= http.StatusInternalServerError {

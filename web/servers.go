@@ -1,9 +1,13 @@
 package web
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"maps"
 	"net/http"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/a-h/templ"
@@ -23,25 +27,69 @@ func serverID(c echo.Context) (string, error) { return c.Param("id"), nil }
 
 func (s *Server) server(c echo.Context) (bridge.Server, error) { return s.in.Server(c.Param("id")) }
 
-func (s *Server) addServer(c echo.Context) error {
-	if s.config.Add == nil {
-		return echo.NewHTTPError(http.StatusForbidden, "The page may start programs only if the inspector was started with --allow-add.")
+var errMayNotAdd = echo.NewHTTPError(http.StatusForbidden, "The page may start programs only if the inspector was started with --allow-add.")
+
+// putServer connects to the server that a person has typed, in place of the added one with
+// the id in the path if there is one.
+func (s *Server) putServer(c echo.Context) error {
+	if s.config.Put == nil {
+		return errMayNotAdd
 	}
-	typed := views.NewServer{Address: c.FormValue("address"), Name: c.FormValue("name"), Headers: c.FormValue("headers"), Env: c.FormValue("env"), Dir: c.FormValue("dir")}
-	field, err := s.config.Add(typed)
-	if err != nil {
-		typed.Field, typed.Problem = field, sentence(err)
-		return drawn(c, http.StatusUnprocessableEntity, views.AddServer(typed))
+	typed := views.NewServer{ID: c.Param("id"), Address: c.FormValue("address"), Name: c.FormValue("name"), Headers: c.FormValue("headers"), Env: c.FormValue("env"), Dir: c.FormValue("dir")}
+	form, status := views.AddServer, http.StatusOK
+	if typed.ID != "" {
+		form = views.EditServer
 	}
-	return drawn(c, http.StatusOK, views.AddServer(views.NewServer{}))
+	ctx, cancel := leisurely(c)
+	defer cancel()
+	if field, err := s.config.Put(ctx, typed); err != nil {
+		typed.Field, typed.Problem, status = field, sentence(err), http.StatusUnprocessableEntity
+	} else if typed.ID == "" {
+		typed = views.NewServer{}
+	}
+	return drawn(c, status, form(typed))
+}
+
+// editServer draws the form of a server that was added.
+func (s *Server) editServer(c echo.Context) error {
+	spec, err := s.in.Target(c.Param("id"))
+	switch {
+	case err != nil:
+		return err
+	case s.config.Put == nil || !spec.Added:
+		return errMayNotAdd
+	}
+	typed := views.NewServer{ID: c.Param("id"), Address: cmp.Or(spec.URL, spec.Address()), Name: spec.Name, Env: strings.Join(spec.Env, "\n"), Dir: spec.Dir}
+	var headers strings.Builder
+	for _, name := range slices.Sorted(maps.Keys(spec.Header)) {
+		for _, value := range spec.Header[name] {
+			headers.WriteString(name + ": " + value + "\n")
+		}
+	}
+	typed.Headers = strings.TrimSuffix(headers.String(), "\n")
+	return html(c, views.EditServer(typed))
+}
+
+func (s *Server) removeServer(c echo.Context) error {
+	if s.config.Put == nil {
+		return errMayNotAdd
+	}
+	ctx, cancel := leisurely(c)
+	defer cancel()
+	return done(c, s.in.Remove(ctx, c.Param("id")))
 }
 
 // disconnectTime bounds how long the page waits for a server's orderly end.
 const disconnectTime = 20 * time.Second
 
+// leisurely returns the context of what ends a connection, and continues even if the page
+// does not wait for it.
+func leisurely(c echo.Context) (context.Context, context.CancelFunc) {
+	return context.WithTimeout(context.WithoutCancel(c.Request().Context()), disconnectTime)
+}
+
 func (s *Server) disconnect(c echo.Context) error {
-	// The disconnection continues even if the page does not wait for it.
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(c.Request().Context()), disconnectTime)
+	ctx, cancel := leisurely(c)
 	defer cancel()
 	return done(c, s.in.Disconnect(ctx, c.Param("id")))
 }
@@ -166,7 +214,7 @@ func (s *Server) findingsJSON(c echo.Context) error {
 // startView returns the data of the start panel, which the page shows before the first
 // call.
 func (s *Server) startView() views.Start {
-	start := views.Start{MayAdd: s.config.Add != nil}
+	start := views.Start{MayAdd: s.config.Put != nil}
 	for _, server := range s.in.Servers() {
 		start.Servers = append(start.Servers, s.foundView(serverView(server)))
 	}

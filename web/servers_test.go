@@ -1,6 +1,7 @@
 package web
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -108,11 +109,11 @@ func TestAddServer(t *testing.T) {
 	if strings.Contains(d.get("/"), "Add server") {
 		t.Error("the page offers what it may not do")
 	}
-	d.s.config.Add = func(typed views.NewServer) (string, error) {
+	d.s.config.Put = func(ctx context.Context, typed views.NewServer) (string, error) {
 		if typed.Address == "" {
 			return "address", errors.New("there is no address")
 		}
-		return "", d.in.Add(transport.Spec{Name: "demo", Builtin: demo.New(demo.Options{}).Connect})
+		return "address", d.in.Put(ctx, typed.ID, transport.Spec{Name: cmp.Or(typed.Name, "demo"), Builtin: demo.New(demo.Options{}).Connect, Dir: typed.Dir, Header: http.Header{"X-Key": {"a", "b"}}})
 	}
 	if status, form := d.post("/servers", url.Values{"name": {"mine"}}); status != http.StatusUnprocessableEntity || !strings.Contains(form, `aria-invalid="true"`) || !strings.Contains(form, "There is no address.") || !strings.Contains(form, `value="mine"`) {
 		t.Errorf("no address: %d %s, want 422 and the form", status, form)
@@ -120,10 +121,50 @@ func TestAddServer(t *testing.T) {
 	if status, form := d.post("/servers", url.Values{"address": {"anything"}}); status != http.StatusOK || strings.Contains(form, "anything") {
 		t.Errorf("%d %s, want an empty form", status, form)
 	}
-	d.until("the new server is ready", func() bool {
-		all := d.in.Servers()
-		return len(all) == 2 && all[1].State == live.Ready && all[1].Label == "demo 2"
+	ready := func(n int, label string) {
+		t.Helper()
+		d.until(label+" is ready", func() bool {
+			all := d.in.Servers()
+			return len(all) == n && all[n-1].State == live.Ready && all[n-1].Label == label
+		})
+	}
+	ready(2, "demo 2")
+
+	if form := d.get("/servers/s2/edit"); !strings.Contains(form, `value="demo 2"`) || !strings.Contains(form, "X-Key: a\nX-Key: b</textarea>") {
+		t.Errorf("the form to edit it: %s", form)
+	}
+	d.done("/servers/s2/policy", url.Values{"policy": {"decline"}})
+	if status, form := d.post("/servers/s2/edit", url.Values{"address": {""}}); status != http.StatusUnprocessableEntity || !strings.Contains(form, "There is no address.") {
+		t.Errorf("edited into nothing: %d %s", status, form)
+	}
+	if status, form := d.post("/servers/s2/edit", url.Values{"address": {"it"}, "name": {"mine"}, "dir": {"/"}}); status != http.StatusOK || !strings.Contains(form, `value="mine"`) {
+		t.Errorf("edited: %d %s", status, form)
+	}
+	ready(2, "mine")
+	if s, err := d.in.Server("s2"); err != nil || s.Policy != conversation.PolicyDecline || !s.Added {
+		t.Errorf("edited, it is %+v, %v", s, err)
+	}
+	for _, act := range []string{"edit", "remove"} {
+		if status, why := d.post("/servers/s1/"+act, url.Values{"address": {"it"}}); status == http.StatusOK || status == http.StatusNoContent {
+			t.Errorf("%s the server of the command line: %d %s", act, status, why)
+		}
+	}
+
+	p := d.s.newPump(t.Context())
+	defer p.sub.Close()
+	pushed := d.pushed(p, func() {
+		d.done("/servers/s2/remove", nil)
+		p.drawServers(changed{{Kind: live.ServerChanged, Server: "s2"}: true})
+		p.publish()
 	})
+	if all := d.in.Servers(); len(all) != 1 || !strings.Contains(pushed, `{"id":"server-s2"}`) || !strings.Contains(pushed, `{"id":"offer-s2-tools"}`) {
+		t.Errorf("removed: %+v; pushed: %s", all, pushed)
+	}
+	d.done("/servers/s2/reconnect", nil)
+	if status, form := d.post("/servers", url.Values{"address": {"it"}, "name": {"mine"}}); status != http.StatusOK {
+		t.Errorf("added again: %d %s", status, form)
+	}
+	ready(2, "mine 2") // the log has frames of "mine" already
 }
 
 func TestPolicy(t *testing.T) {

@@ -209,7 +209,7 @@ func decideHeld(c echo.Context, flow *signin.Flow) error {
 	}
 	d, ok := decision(c.Request(), *a.Held)
 	if !ok {
-		return echo.NewHTTPError(http.StatusBadRequest, "That is no decision about a request.")
+		return echo.NewHTTPError(http.StatusBadRequest, "That is not a decision about a request.")
 	}
 	if err := flow.Decide(d); err != nil {
 		return echo.NewHTTPError(http.StatusConflict, wording.Sentence(err.Error()))

@@ -76,7 +76,7 @@ func TestFrameDetail(t *testing.T) {
 		"compared":               {second, []string{"against", fmt.Sprint(first)}, []string{"2 differences", "/params/requestState", "added", "/id", "changed"}, nil},
 		"compared the other way": {first, []string{"against", fmt.Sprint(second)}, []string{fmt.Sprintf(`<h3 class="num">#%d</h3>`, second), "2 differences", "/params/requestState", "added"}, []string{"removed"}},
 		"with itself":            {first, []string{"against", fmt.Sprint(first)}, nil, []string{"differences"}},
-		"with what is no JSON":   {first, []string{"against", "8"}, []string{"They cannot be compared: the first text is not JSON."}, nil},
+		"with what is not JSON":  {first, []string{"against", "8"}, []string{"They cannot be compared: the first text is not JSON."}, nil},
 		"no call":                {orphan, nil, []string{`data-filter="id:&#34;a\&#34;b c&#34; session:files-1"`, "This answers no request that was seen."}, nil},
 		"noise":                  {8, nil, []string{"DEBUG: noise"}, []string{">Pretty<", ">Pair<", "Follow this exchange"}},
 	} {

@@ -354,7 +354,7 @@ func (s *Server) copiedQuestion(c echo.Context, q answerable) error {
 			fmt.Fprintf(&b, "\n## The server\n\n%s\n", export.Span(wording.Join(", ", wording.Join(" ", server.Info.Name, server.Info.Version), "revision "+server.Info.Protocol, server.How)))
 		}
 		if target, unknown := s.in.Target(q.Server); callErr == nil && unknown == nil {
-			fmt.Fprintf(&b, "\n## To see it again\n\n```sh\n%s\n```\n", redaction.Text(call.Request.CommandLine(target.CommandLine())))
+			fmt.Fprintf(&b, "\n## To reproduce it\n\n```sh\n%s\n```\n", redaction.Text(call.Request.CommandLine(target.CommandLine())))
 		}
 		text = b.String()
 	case "call":
@@ -455,7 +455,7 @@ func (s selection) stream(c echo.Context, kind string, write func(io.Writer) err
 		var remains []redact.Remains
 		remains, err = s.config.Redaction.Remaining(ctx, s.in.Log(), s.seqs(), false)
 		for _, left := range remains {
-			s.logger.Warn("a transcript was saved that is not rid of what is left out: " + left.String())
+			s.logger.Warn("a saved transcript still has values that should be left out: " + left.String())
 		}
 	}
 	switch {

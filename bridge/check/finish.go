@@ -208,7 +208,7 @@ func (r *runner) unspoken(revisions []string, met []greeted) (list []report.Prob
 			}
 			list = append(list, report.Problem{
 				Kind: report.NotSpoken, Revisions: []string{revision}, Text: fmt.Sprintf("Nothing was tried in %s: %s.", revision, why),
-				Do: "Mend the server, or have it announce only what it speaks; --protocol checks one revision alone.",
+				Do: "Fix the server, or have it announce only the revisions that it speaks; --protocol checks one revision alone.",
 			})
 		}
 	}

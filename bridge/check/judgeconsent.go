@@ -152,7 +152,7 @@ func (j *judgement) unconsented() *lack {
 	case f.Group == fault.Error:
 		out.did = fmt.Sprintf("answered with the error %s", rawjson.Member(deed.Error, "code"))
 	case slices.Contains(noMessages, f.Name):
-		out.did = "answered with a result that is no object"
+		out.did = "answered with a result that is not an object"
 	case f.Name == "unknown-action":
 		out.did = fmt.Sprintf("answered with the action %q", deed.Action)
 	case f.Name == "no-action":

@@ -23,7 +23,7 @@ var waitingOn = map[string]string{
 	"late":                    "the answer came late, and the server may have given it up",
 	"wrong-id":                "the answer went out under an id that is not the question's",
 	"retyped-id":              "the answer went out under an id that is not the question's",
-	"invalid-json":            "the answer was no JSON",
+	"invalid-json":            "the answer was not JSON",
 	"answer-withdrawn":        "the answer waited until the question was withdrawn",
 	"response-after-cancel":   "the call was cancelled",
 	"same-id":                 "the request had the id of the one before",
@@ -52,7 +52,7 @@ func (j *judgement) waits(m Made) string {
 		return why
 	}
 	if slices.Contains(noMessages, j.Behaviour) && j.Revision < mcp.Revision20260728 {
-		return "the answer was no response by the protocol's schema"
+		return "the answer was not a valid response"
 	}
 	return j.busy(m)
 }
@@ -168,7 +168,7 @@ func (j *judgement) ended() {
 	case j.sharedByHonest(j.Honest, func(m Made) bool { return m.unanswered() && !m.TimedOut && m.State == conversation.Failed }):
 		text += " It does so after honest answers, too."
 	case garbage && !crashed:
-		text += " What it got was no message, and the specification does not say what a server does then."
+		text += " What it got was not a message, and the specification does not say what a server does then."
 	case !unanswered && !crashed && code == 0:
 		text += " It may end the connection in order once it has answered."
 	default:

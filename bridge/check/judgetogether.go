@@ -49,7 +49,7 @@ func judgeTogether(list []*judgement) {
 				}
 			}
 		case j.carries && j.Behaviour != "no-state" && j.Behaviour != "changed-state-inside" && is("no-state", refused, different, filled):
-			j.instead(report.RuleForgedState, report.Fail, fmt.Sprintf("The call came back with a requestState that is not the server's own, and the result is that of an honest call: %s. It has the answer to an earlier round from the state, since without one it is not to be had.",
+			j.instead(report.RuleForgedState, report.Fail, fmt.Sprintf("The call came back with a requestState that is not the server's own, and the result is that of an honest call: %s. It has the answer to an earlier round from the state, because there is no other way to it.",
 				quoteResult(j.Calls[0])), frames)
 		}
 	}

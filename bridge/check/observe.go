@@ -59,7 +59,7 @@ func (r *runner) make(ctx context.Context, c *chosen, t *trial, limit time.Durat
 		r.turn <- struct{}{}
 		defer func() { <-r.turn }()
 		if out, err := r.shell(ctx, r.Reset); err != nil && ctx.Err() == nil {
-			r.trouble(fmt.Errorf("putting the world back: %w: %s", err, wording.Shorten(out, 300)))
+			r.trouble(fmt.Errorf("running --reset: %w: %s", err, wording.Shorten(out, 300)))
 			return nil
 		}
 	}

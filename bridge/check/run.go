@@ -170,7 +170,7 @@ func empty(o *Options) report.Report {
 func Without(o Options) *report.Report {
 	r := empty(&o)
 	r.Problems = []report.Problem{{
-		Kind: report.NoTarget, Text: "No server was named, and there is no terminal at which somebody could want to see the built-in demo server checked.",
+		Kind: report.NoTarget, Text: "No server was named. The built-in demo server is only checked at a terminal.",
 		Do: "Name the server: inspector check URL, inspector check -- COMMAND, --config, or target in a plan, which may be demo.",
 	}}
 	return &r

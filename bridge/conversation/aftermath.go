@@ -124,7 +124,7 @@ func (q *Settled) shownBy(f *wire.Frame) Next {
 		}
 		return Next{}
 	case f.Kind == wire.Noise:
-		return said(false, "sent what is no message: %s", summary)
+		return said(false, "sent what is not a message: %s", summary)
 	case f.Kind == wire.Request && mcp.IsInput(f.Method):
 		return said(true, "asked again: %s", summary)
 	case f.Method == mcp.NotificationCancelled:

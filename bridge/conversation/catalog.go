@@ -196,7 +196,7 @@ func argumentsOf(prompt json.RawMessage) (json.RawMessage, error) {
 func variablesOf(template string) (json.RawMessage, error) {
 	t, err := uritemplate.New(template)
 	if err != nil {
-		return nil, fmt.Errorf("%q is no URI template: %w", template, err)
+		return nil, fmt.Errorf("%q is not a URI template: %w", template, err)
 	}
 	var s schema
 	for _, name := range t.Varnames() {
@@ -209,7 +209,7 @@ func variablesOf(template string) (json.RawMessage, error) {
 func ExpandTemplate(template string, arguments json.RawMessage) (string, error) {
 	t, err := uritemplate.New(template)
 	if err != nil {
-		return "", fmt.Errorf("%q is no URI template: %w", template, err)
+		return "", fmt.Errorf("%q is not a URI template: %w", template, err)
 	}
 	values := map[string]string{}
 	if len(arguments) > 0 {

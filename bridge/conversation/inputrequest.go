@@ -48,7 +48,7 @@ func (s ClientSettings) Judge(r *InputRequest, revision string) {
 	case unread != nil:
 		r.Refusal = unread
 	case r.Method == "":
-		r.Refusal = &CapabilityRefusal{mcp.CodeInvalidParams, "it is no request: it has no method"}
+		r.Refusal = &CapabilityRefusal{mcp.CodeInvalidParams, "it is not a request: it has no method"}
 	case !mcp.IsInput(r.Method):
 		r.Refusal = &CapabilityRefusal{mcp.CodeInvalidParams, fmt.Sprintf("%q cannot be asked of a client", r.Method)}
 	}

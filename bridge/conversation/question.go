@@ -202,7 +202,7 @@ func (q *Question) Personal() bool {
 // other than elicitation/create and for params that cannot be parsed.
 func (q *Question) Form() (*elicit.Request, elicit.Inputs, error) {
 	if q.Method != mcp.MethodElicit {
-		return nil, elicit.Inputs{}, fmt.Errorf("%s is no elicitation", q.Method)
+		return nil, elicit.Inputs{}, fmt.Errorf("%s is not an elicitation", q.Method)
 	}
 	request, err := elicit.Parse(q.Params)
 	if err != nil {

@@ -234,10 +234,11 @@ const (
 	ServerEnded    // the server was ready, and its connection ended
 	ServerRecorded // the server is part of a transcript
 	ServerTapped   // a tap stands before the server, between it and another client
+	ServerRemoved  // a person removed the server, and only its calls are still on show
 )
 
 func (s ServerState) String() string {
-	return [...]string{"disconnected", "connecting", "ready", "failed", "ended", "recorded", "tapped"}[s]
+	return [...]string{"disconnected", "connecting", "ready", "failed", "ended", "recorded", "tapped", "removed"}[s]
 }
 
 // ServerStatus is a copy of the state of a server of an inspection.
@@ -246,6 +247,7 @@ type ServerStatus struct {
 	Index    int    // 0-based
 	Label    string // the server's name in frames
 	Address  string // the command line or URL, for people
+	Added    bool   // a person added the server to an inspection that was running
 	Target   string // an id of the target that is the same in every run; "" if there is no target
 	How      string // "stdio", "HTTP", "SSE", "in process"
 	State    ServerState

@@ -204,7 +204,7 @@ func (c *checker) pattern(source string) (jsonschema.Regexp, error) {
 	case err == errTooLong: // to return it would make the schema invalid
 		panic(gaveUp(fmt.Sprintf("the pattern %s is too large: %v", wording.Quoted(source), err)))
 	case err != nil:
-		return nil, fmt.Errorf("%s is no ECMA-262 expression: %w", wording.Quoted(source), err)
+		return nil, fmt.Errorf("%s is not an ECMA-262 regular expression: %w", wording.Quoted(source), err)
 	}
 	return matcher{c, re}, nil
 }

@@ -147,7 +147,7 @@ func TestSchemasThatCannotBeUsed(t *testing.T) {
 		`{"$ref":"#none"}`:                                   `the schema refers to "none", which is not there`,
 		`{"properties":{"a":{"type":"strin"}}}`:              `the schema is wrong at /properties/a/type:`,
 		`{"properties":{"a":{"minLength":-1}}}`:              `the schema is wrong at /properties/a/minLength: At least 0. It is -1`,
-		`{"properties":{"a":{"pattern":"("}}}`:               `the schema is wrong at /properties/a/pattern: "(" is no ECMA-262 expression: missing closing )`,
+		`{"properties":{"a":{"pattern":"("}}}`:               `the schema is wrong at /properties/a/pattern: "(" is not an ECMA-262 regular expression: missing closing )`,
 		`{"required":"a"}`:                                   `the schema is wrong at /required: Must be a list. It is "a"`,
 		`{"properties":{"a":{"maximum":1e999999999}}}`:       `the number 1e999999999 has too many digits`,
 		`{"type":"object"`:                                   `the schema is not JSON: column 17: the text ends where ',' or '}' should follow`,

@@ -99,7 +99,7 @@ func (f Field) value(in Input) (json.RawMessage, *Problem) {
 
 // InputsOf is the inverse of [Content]: it returns the inputs that produce this content.
 // Nothing is lost: a value that a control cannot express goes to Input.JSON, and members
-// without a field go to Inputs.Extra. It fails if content is no JSON object or has a
+// without a field go to Inputs.Extra. It fails if content is not a JSON object or has a
 // member twice, because no form can produce that.
 func InputsOf(fields []Field, content json.RawMessage) (Inputs, error) {
 	in := Inputs{Fields: make([]Input, len(fields))}

@@ -135,7 +135,7 @@ func indexOf(fields []Field) map[string]int {
 	return index
 }
 
-// checkObject returns an error if raw is no JSON object. is begins its text: a subject
+// checkObject returns an error if raw is not a JSON object. is begins its text: a subject
 // and verb, such as "the schema is".
 func checkObject(is string, raw json.RawMessage) error {
 	if err := rawjson.Check(raw); err != nil {
@@ -232,7 +232,7 @@ func typeKeyword(raw json.RawMessage) (string, error) {
 	return "", fmt.Errorf("its type is %s, not a name", wording.WithArticle(rawjson.KindOf(raw)))
 }
 
-// noChoices returns an error if a property that is no string has choices, which the
+// noChoices returns an error if a property that is not a string has choices, which the
 // specification does not allow. what describes its values.
 func (k Keywords) noChoices(what string) error {
 	if given := k.choiceLists(); len(given) > 0 {

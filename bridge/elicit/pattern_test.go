@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// compiles returns the error of a pattern that is no regular expression.
+// compiles returns the error of a pattern that is not a regular expression.
 func compiles(pattern string) error {
 	_, err := compilePattern(pattern)
 	return err

@@ -37,8 +37,8 @@ type Request struct {
 	Trouble       string          // why Schema cannot be shown as a form, in words; "" if it can
 }
 
-// Parse reads the params of elicitation/create. It fails only if they are no JSON
-// object, or if "message", "mode" or "url" is no string; package lint reports all other
+// Parse reads the params of elicitation/create. It fails only if they are not a JSON
+// object, or if "message", "mode" or "url" is not a string; package lint reports all other
 // mistakes.
 func Parse(params json.RawMessage) (*Request, error) {
 	if len(rawjson.Trim(params)) == 0 {

@@ -208,7 +208,7 @@ func (e *harEntry) posted(f *wire.Frame) {
 	e.Request.BodySize, e.Request.Headers = f.Size, pairs(f.Header)
 	p := &harPosted{MIME: cmp.Or(f.Header.Get("Content-Type"), "application/json"), Params: []harPair{}, Text: string(f.Raw)}
 	if !utf8.Valid(f.Raw) {
-		p.Text, p.Comment = strings.ToValidUTF8(p.Text, "\uFFFD"), "What is no UTF-8 was replaced."
+		p.Text, p.Comment = strings.ToValidUTF8(p.Text, "\uFFFD"), "What is not UTF-8 was replaced."
 	}
 	if f.Truncated {
 		p.Comment = strings.TrimSpace(p.Comment + " Only the head was kept.")

@@ -15,7 +15,7 @@ import (
 
 // A note of the inspector's own is drawn on the client's lane and never as an arrow; an
 // answer of a round stands at its own time, and not at that of the request which carries
-// it. An answer of the server over HTTP that is no message is an arrow.
+// it. An answer of the server over HTTP that is not a message is an arrow.
 func TestLadderDrawsWhatWasOnTheWire(t *testing.T) {
 	at := func(s int) time.Time { return logtest.Epoch.Add(time.Duration(s) * time.Second) }
 	const ask = `{"method":"elicitation/create","params":{"message":"Name?","requestedSchema":{"type":"object","properties":{}}}}`

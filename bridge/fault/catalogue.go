@@ -72,7 +72,7 @@ var catalogue = []entry{
 	breaks("too-long", "Make a field too long", "Accepts with a text that is one character longer than maxLength.", tooLong),
 	breaks("wrong-format", "Break the format of a field", "Accepts with a text that does not have the field's format.", misformatted),
 	breaks("pattern-mismatch", "Break the pattern of a field", "Accepts with a text that the field's pattern does not match.", unmatched),
-	breaks("not-in-enum", "Choose for a field what is not offered", "Accepts with a value that is none of the field's choices.", notInEnum),
+	breaks("not-in-enum", "Choose for a field what is not offered", "Accepts with a value that is not among the field's choices.", notInEnum),
 	breaks("too-few-items", "Choose too few for a field", "Accepts with one choice fewer than minItems.", tooFew),
 	breaks("too-many-items", "Choose too many for a field", "Accepts with one choice more than maxItems.", tooMany),
 	{fits: (*Facts).formed, build: extra, Fault: Fault{
@@ -89,7 +89,7 @@ var catalogue = []entry{
 	}},
 	{fits: (*Facts).formed, build: instead(`{"action":"accept","content":["not","an","object"]}`), Fault: Fault{
 		Name: "array-content", Group: Content, Title: "Send an array as content", Does: "Accepts a form with content that is a list and no object.",
-		Good: "It refuses content that is no object, and says so.", Section: actions,
+		Good: "It refuses content that is not an object, and says so.", Section: actions,
 	}},
 	{fits: (*Facts).elicits, build: given(accept), Fault: Fault{
 		Name: "given-content", Group: Content, Title: "Send the content that stands in the JSON tab", Does: "Accepts with exactly the content that you have written, unchecked.",

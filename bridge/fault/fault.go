@@ -39,7 +39,7 @@ func Groups() []Group {
 // Title returns the group's heading.
 func (g Group) Title() string {
 	return map[Group]string{
-		Content: "Content that breaks the schema", Result: "A result that is none", Error: "A JSON-RPC error",
+		Content: "Content that breaks the schema", Result: "An invalid result", Error: "A JSON-RPC error",
 		Bytes: "Broken bytes", Time: "Time", Connection: "The connection", Round: "The round", URL: "The URL", Task: "The task",
 	}[g]
 }

@@ -112,7 +112,7 @@ func (s *session) judgeSent(f *wire.Frame, taken bool, answers *asked) {
 	switch f.Kind {
 	case wire.Noise:
 		if f.Transport == "stdio" && !s.client.once["stdin-noise"] {
-			s.once("stdin-noise", "", "This line on the server's standard input is no message; servers may end the connection over it.")
+			s.once("stdin-noise", "", "This line on the server's standard input is not a message; servers may end the connection over it.")
 		}
 	case wire.Request:
 		s.judgeRequest(f, taken)
@@ -358,7 +358,7 @@ func (s *session) judgeAnswer(a *asked, answer json.RawMessage, at string, place
 			s.broken(place, "answer-content-unwanted", at+"/content", "The answer has content, though its action is %s; content belongs to accepted forms.", word)
 		}
 	case word != "accept":
-		s.broken(place, "answer-action-unknown", at+"/action", "The action is %s, and none of accept, decline and cancel.", wording.Shorten(string(action), 60))
+		s.broken(place, "answer-action-unknown", at+"/action", "The action is %s, not accept, decline or cancel.", wording.Shorten(string(action), 60))
 	case mode == elicit.ModeURL:
 		if content != nil {
 			s.broken(place, "answer-url-content", at+"/content", "The accepted question is a URL; content belongs to forms.")

@@ -98,7 +98,7 @@ var clientSequences = map[string]struct {
 	"a request without its capabilities": {[]string{discover, found, strings.Replace(first(1), `,"io.modelcontextprotocol/clientCapabilities":{"elicitation":{"form":{},"url":{}}}`, "", 1)}, "3 meta-missing"},
 	"requests without _meta":             {[]string{discover, found, call, again}, "3 meta-missing"},
 
-	"a line that is no message":         {[]string{hello, welcome, "$ hello"}, "3 stdin-noise"},
+	"a line that is not a message":      {[]string{hello, welcome, "$ hello"}, "3 stdin-noise"},
 	"two requests under one id":         {[]string{hello, welcome, call, call}, "4 client-id-taken"},
 	"an id again":                       {[]string{hello, welcome, call, done, call}, "5 client-id-again"},
 	"a request before the handshake":    {[]string{hello, call, welcome}, "2 client-request-early"},

@@ -38,8 +38,8 @@ var (
 // wrong on purpose (wire.Frame.Fault) break none of them.
 var clientRules = []Rule{
 	// Answers.
-	{"answer-malformed", "an answer that is no object, or whose content is none", answers},
-	{"answer-action-unknown", "an answer whose action is none of accept, decline and cancel", answers},
+	{"answer-malformed", "an answer that is not an object, or whose content is not one", answers},
+	{"answer-action-unknown", "an answer whose action is not accept, decline or cancel", answers},
 	{"answer-value-type", "a value in the content that is null, an object or a list of anything but strings", answers},
 	{"answer-content-missing", "an accepted form without content", actions},
 	{"answer-content-unwanted", "content with decline or cancel", actions},
@@ -64,7 +64,7 @@ var clientRules = []Rule{
 	{"input-duplicate", "two inputs of the same key", sinceJuly(elsewhere(rfc8259, "4. Objects"))},
 
 	// The wire.
-	{"stdin-noise", "a line on the server's standard input that is no message", always(must(transports, "stdio")).in(july, must(stdio, introduction))},
+	{"stdin-noise", "a line on the server's standard input that is not a message", always(must(transports, "stdio")).in(july, must(stdio, introduction))},
 	{"client-response-unasked", "a response of the client's whose id no request of the server's has", always(must(basic, "Responses"))},
 	{"client-answered-twice", "a second response of the client's to the same request", always(must(basic, "Responses"))},
 	{"client-id-taken", "a request of the client's under the id of one that still waits for its response", always(must(basic, "Requests"))},

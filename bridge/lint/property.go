@@ -50,7 +50,7 @@ func (q *question) lintProperty(f elicit.Field) {
 	p.lintLimits()
 	if rawjson.KindOf(p.k["pattern"]) == rawjson.String {
 		if err := elicit.CheckPattern(p.k.Text("pattern")); err != nil {
-			p.find("pattern-invalid", p.at+"/pattern", "The pattern of %s is no ECMA-262 expression: %s.", p.name, err)
+			p.find("pattern-invalid", p.at+"/pattern", "The pattern of %s is not an ECMA-262 regular expression: %s.", p.name, err)
 		}
 	}
 	for _, keyword := range []string{"title", "description"} {

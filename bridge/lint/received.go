@@ -34,11 +34,11 @@ func (s *session) receivedNoise(f *wire.Frame) {
 	_, err := wire.ParseMessage(f.Raw)
 	switch {
 	case strings.TrimSpace(string(f.Raw)) == "":
-		s.broken(0, "stdout-noise", "", "An empty line on standard output is no message; clients may end the connection over it.")
+		s.broken(0, "stdout-noise", "", "An empty line on standard output is not a message; clients may end the connection over it.")
 	case err == nil || !json.Valid(f.Raw):
-		s.broken(0, "stdout-noise", "", "Standard output is for messages alone, and this line is none; clients may end the connection over it. Logs belong on standard error.")
+		s.broken(0, "stdout-noise", "", "Standard output is for messages alone, and this line is not one; clients may end the connection over it. Logs belong on standard error.")
 	default:
-		s.broken(0, "stdout-noise", "", "This line on standard output is JSON, but no message (%s); clients may end the connection over it.", wording.Shorten(err.Error(), 120))
+		s.broken(0, "stdout-noise", "", "This line on standard output is JSON, but not a message (%s); clients may end the connection over it.", wording.Shorten(err.Error(), 120))
 	}
 }
 

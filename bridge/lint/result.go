@@ -20,7 +20,7 @@ func Result(result json.RawMessage, method, revision string) []Finding {
 	l := newLinter(revision)
 	switch {
 	case !rawjson.Valid(result):
-		return nil // other checks report what is no JSON
+		return nil // other checks report what is not JSON
 	case !isObject(result):
 		l.find("result-not-object", "", "The result is %s, not an object.", wording.WithArticle(rawjson.KindOf(result)))
 		return l.findings
@@ -66,7 +66,7 @@ func (l *linter) lintCaching(result json.RawMessage, method string) {
 	case ttl == nil:
 		l.find("cache-hint-missing", "", "The result of %s has no ttlMs, so clients cannot tell how long it stays true.", method)
 	case err != nil:
-		l.find("cache-hint-missing", "/ttlMs", "The ttlMs %s is no whole number of milliseconds from 0 on.", wording.Shorten(string(ttl), 60))
+		l.find("cache-hint-missing", "/ttlMs", "The ttlMs %s is not a whole number of milliseconds, 0 or more.", wording.Shorten(string(ttl), 60))
 	case scope == nil:
 		l.find("cache-hint-missing", "", "The result of %s has no cacheScope, so clients cannot tell whether others may see it.", method)
 	case name != "public" && name != "private":
@@ -139,7 +139,7 @@ func Error(object json.RawMessage, revision string) []Finding {
 	}
 	code, err := strconv.ParseFloat(digits, 64)
 	if raw != nil && (rawjson.KindOf(raw) != rawjson.Number || err == nil && code != math.Trunc(code)) {
-		l.find("error-code-type", "/code", "The error code %s is no integer, so clients will not know it.", wording.Shorten(string(raw), 60))
+		l.find("error-code-type", "/code", "The error code %s is not an integer, so clients will not know it.", wording.Shorten(string(raw), 60))
 	}
 	switch {
 	case err != nil:

@@ -112,19 +112,19 @@ var (
 // rules are the rules that judge servers; clientRules has those that judge clients.
 var rules = []Rule{
 	// The request as a whole.
-	{"params-malformed", "params that are absent or no object", parameters},
+	{"params-malformed", "params that are absent or not an object", parameters},
 	{"request-removed", "elicitation/create, sampling/createMessage or roots/list as a request, since 2026-07-28", sinceJuly(must(roundTrips, introduction))},
 	{RuleUnsent, "a tool that fails because it asks by a request, since 2026-07-28", sinceJuly(advice(roundTrips, introduction))},
 	{"mode-unknown", "a mode other than form or url, or one that the revision does not have", parameters.in(june, unsourced)},
 	{"mode-undeclared", "a mode that the client has not declared", always(must(elicitation, "Capabilities")).in(june, must(lifecycle, "Operation"))},
-	{"message-missing", "no message, or one that is no string", parameters},
+	{"message-missing", "no message, or one that is not a string", parameters},
 	{"message-empty", "an empty message", always(advice(elicitation, "Elicitation Requests")).in(june, advice(schemaPage, "ElicitRequest"))},
 	{"duplicate-member", "a member that stands twice in one object", always(elsewhere(rfc8259, "4. Objects"))},
 	{"asked-again", "a question that was already answered, word for word, in the same call", always(unsourced)},
 
 	// URL mode.
 	{"url-missing", "URL mode without a URL", sinceNovember(urlMode)},
-	{"url-invalid", "a URL that is none", sinceNovember(urlMode)},
+	{"url-invalid", "an invalid URL", sinceNovember(urlMode)},
 	{"url-not-ascii", "a URL with letters that a URI has to encode", sinceNovember(advice(schemaPage, "ElicitRequestURLParams"))},
 	{"url-too-long", "a URL of more than 8 KiB", sinceNovember(advice(schemaPage, "ElicitRequestURLParams"))},
 	{"url-insecure", "a URL without HTTPS that does not lead to this machine", sinceNovember(should(elicitation, safeURLs))},
@@ -155,7 +155,7 @@ var rules = []Rule{
 	// The schema.
 	{"schema-invalid", "a schema that is not valid by its own dialect", always(must(basic, "Schema Validation")).in(june, must(elicitation, "Request Schema"))},
 	{"root-not-object", "a root that is not of type object", flat},
-	{"properties-missing", "no properties, or properties that are no object", always(must(schemaPage, "ElicitRequestFormParams")).in(june, must(schemaPage, "ElicitRequest"))},
+	{"properties-missing", "no properties, or properties that are not an object", always(must(schemaPage, "ElicitRequestFormParams")).in(june, must(schemaPage, "ElicitRequest"))},
 	{"required-unknown", "a required property that no field gives", always(unsourced)},
 	{"property-no-schema", "a property that is true, false or no object", restricted},
 	{"type-missing", "a property without a type", restricted},
@@ -168,12 +168,12 @@ var rules = []Rule{
 	{"keyword-misspelt", "a keyword that looks misspelt", always(unsourced)},
 	{"newer-than-revision", "what only later revisions allow", sources{june: restricted[june]}},
 	{"format-unsupported", "a format other than email, uri, date and date-time", restricted},
-	{"text-not-string", "a title, description or display name that is no string", always(must(schemaPage, "PrimitiveSchemaDefinition"))},
+	{"text-not-string", "a title, description or display name that is not a string", always(must(schemaPage, "PrimitiveSchemaDefinition"))},
 
 	// Choices.
 	{"enum-empty", "an empty list of choices", always(elsewhere(schemaValidation, "6.1.2. enum"))},
 	{"enum-duplicate", "a choice that is listed twice", always(elsewhere(schemaValidation, "6.1.2. enum"))},
-	{"enum-not-text", "choices that are no strings", restricted},
+	{"enum-not-text", "choices that are not strings", restricted},
 	{"enum-names-length", "enumNames of another length than enum", always(advice(schemaPage, "LegacyTitledEnumSchema")).in(june, advice(schemaPage, "EnumSchema"))},
 	{"enum-names-deprecated", "enumNames, since 2025-11-25", sinceNovember(advice(schemaPage, "LegacyTitledEnumSchema"))},
 	{"choice-incomplete", "a titled choice without const or title", sinceNovember(restricted[november])},
@@ -186,10 +186,10 @@ var rules = []Rule{
 	{"default-invalid", "a default that the schema itself rejects", always(elsewhere(schemaValidation, "9.2. default"))},
 	{"limits-crossed", "a lower limit above the upper one", always(unsourced)},
 	{"limits-beyond-choices", "minItems or maxItems above the number of choices", sinceNovember(unsourced)},
-	{"pattern-invalid", "a pattern that is no ECMA-262 expression", always(elsewhere(schemaValidation, "6.3.3. pattern"))},
+	{"pattern-invalid", "a pattern that is not an ECMA-262 regular expression", always(elsewhere(schemaValidation, "6.3.3. pattern"))},
 
 	// The wire.
-	{"stdout-noise", "a line on standard output that is no message", always(must(transports, "stdio")).in(july, must(stdio, introduction))},
+	{"stdout-noise", "a line on standard output that is not a message", always(must(transports, "stdio")).in(july, must(stdio, introduction))},
 	{"request-id-taken", "a request under the id of one that still waits for its response", always(must(basic, "Requests"))},
 	{"id-used-again", "a request under the id of an earlier one of the session, which has its response", untilJuly(must(basic, "Requests"))},
 	{"request-early", "a request other than ping before notifications/initialized", untilJuly(should(lifecycle, "Initialization"))},
@@ -216,7 +216,7 @@ var rules = []Rule{
 	{"change-undeclared", "a notification about a changed list of a server that has not declared listChanged", untilJuly(must(lifecycle, "Operation"))},
 
 	// Results and errors around elicitations.
-	{"result-not-object", "a result that is no object", always(must(basic, "Result Responses")).in(june, must(basic, "Responses"))},
+	{"result-not-object", "a result that is not an object", always(must(basic, "Result Responses")).in(june, must(basic, "Responses"))},
 	{"content-not-list", "a tool's result without a list as its content", always(must(schemaPage, "CallToolResult"))},
 	{"cache-hint-missing", "a list, a resource or a discovery without ttlMs and cacheScope, since 2026-07-28", sinceJuly(must(caching, "Cacheable Results"))},
 	{"result-type-missing", "a result without resultType, since 2026-07-28", sinceJuly(must(basic, "Result Responses"))},
@@ -224,10 +224,10 @@ var rules = []Rule{
 	{"input-required-early", "an input-required result before 2026-07-28", sources{june: unsourced, november: unsourced}},
 	{"input-required-empty", "an input-required result with neither inputRequests nor requestState", sinceJuly(inputs)},
 	{"input-required-method", "an input-required result on a method that does not allow it", sinceJuly(must(roundTrips, "Supported Requests"))},
-	{"input-request-unknown", "an input request that is none of the three there are", sinceJuly(inputs)},
+	{"input-request-unknown", "an input request of an unknown kind", sinceJuly(inputs)},
 	{"input-request-duplicate", "two input requests of the same key", sinceJuly(inputs)},
-	{"request-state-type", "a requestState that is no string", sinceJuly(must(roundTrips, "InputRequiredResult"))},
-	{"error-code-type", "an error code that is no integer", always(must(basic, "Error Responses")).in(june, must(basic, "Responses"))},
+	{"request-state-type", "a requestState that is not a string", sinceJuly(must(roundTrips, "InputRequiredResult"))},
+	{"error-code-type", "an error code that is not an integer", always(must(basic, "Error Responses")).in(june, must(basic, "Responses"))},
 	{"error-undefined", "an error code that is reserved for the protocol and that it does not define, since 2026-07-28", sinceJuly(must(basic, "Error Codes"))},
 	{"error-data-missing", "error -32021 that does not name the missing capabilities", sinceJuly(must(basic, "_meta"))},
 	{"error-removed", "error -32042 in a revision that does not have it", sinceJuly(must(basic, "Error Codes")).in(june, unsourced)},
@@ -239,11 +239,11 @@ var rules = []Rule{
 	{"challenge-scope-missing", "a 401 whose challenge names no scope", sources{november: should(access, "Protected Resource Metadata Discovery Requirements"), july: advice(access, "Scope Selection Strategy")}},
 	{"scope-unnamed", "a 403 for want of a scope that it does not name", sinceNovember(should(access, "Runtime Insufficient Scope Errors"))},
 	{"resource-metadata-missing", "no metadata of the protected server where it belongs", located},
-	{"resource-metadata-invalid", "metadata of the protected server that is no JSON object", always(elsewhere(rfc9728, "3.2. Protected Resource Metadata Response"))},
+	{"resource-metadata-invalid", "metadata of the protected server that is not a JSON object", always(elsewhere(rfc9728, "3.2. Protected Resource Metadata Response"))},
 	{"resource-mismatch", "metadata of another resource", always(elsewhere(rfc9728, "3.3. Protected Resource Metadata Validation"))},
 	{"authorization-server-missing", "metadata that names no authorization server", located},
 	{"server-metadata-missing", "an authorization server without metadata", always(must(access, "Overview"))},
-	{"server-metadata-invalid", "metadata of the authorization server that is no JSON object", always(elsewhere(rfc8414, "3.2. Authorization Server Metadata Response"))},
+	{"server-metadata-invalid", "metadata of the authorization server that is not a JSON object", always(elsewhere(rfc8414, "3.2. Authorization Server Metadata Response"))},
 	{"issuer-mismatch", "metadata of another issuer", always(elsewhere(rfc8414, "3.3. Authorization Server Metadata Validation")).in(july, must(discovery, "Authorization Server Metadata Discovery"))},
 	{"s256-missing", "an authorization server that does not offer PKCE with S256", always(must(access, "Authorization Code Protection")).in(june, advice(access, "Authorization Code Protection")).in(july, must(security, "Authorization Code Protection"))},
 	{"endpoint-insecure", "an authorization server or an endpoint of it without HTTPS that is not on this machine", always(must(access, "Communication Security")).in(july, must(security, "Communication Security"))},

@@ -108,7 +108,7 @@ func (s *session) judgeTask(raw json.RawMessage, at string, ofClient, made bool)
 			wrong(name, "The task has no %s, which is null where the task is kept without limit.", name)
 		case kind == rawjson.None, kind == rawjson.Null && name == ttl, kind == rawjson.Number && value[0] != '-':
 		default:
-			wrong(name, "The %s %s of the task is no number of milliseconds from 0 on.", name, wording.Shorten(string(value), 60))
+			wrong(name, "The %s %s of the task is not a number of milliseconds, 0 or more.", name, wording.Shorten(string(value), 60))
 		}
 	}
 	t := s.taskOf(ofClient, id)

@@ -272,7 +272,7 @@ func (c *call) withdrawal() (by, reason string, connected bool) {
 	by, reason = c.conn.Released()
 	connected = by == ""
 	if stopped {
-		by, reason = conversation.ByPerson, fmt.Sprintf("you stopped call %d", c.Number)
+		by, reason = conversation.ByPerson, fmt.Sprintf("call %d was stopped", c.Number)
 	} else if connected {
 		by, reason = conversation.ByPolicy, fmt.Sprintf("call %d ended", c.Number)
 	}

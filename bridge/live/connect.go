@@ -79,12 +79,13 @@ func (all *Servers) Disconnect(ctx context.Context, id string) error {
 	if err != nil {
 		return err
 	}
-	return s.disconnect(ctx, "disconnected by a person")
+	return s.disconnect(ctx, Disconnected, "disconnected by a person", nil)
 }
 
-// disconnect closes the connection. It returns an error if ctx ends while it waits for
-// the turn.
-func (s *liveServer) disconnect(ctx context.Context, reason string) error {
+// disconnect closes the connection, enters Disconnected or Removed, and calls then, if it is
+// not nil, before anything else can connect. It returns an error if ctx ends while it waits
+// for the turn.
+func (s *liveServer) disconnect(ctx context.Context, state State, reason string, then func()) error {
 	s.interrupt(ctx, reason)
 	select {
 	case s.turn <- struct{}{}:
@@ -92,7 +93,10 @@ func (s *liveServer) disconnect(ctx context.Context, reason string) error {
 	case <-ctx.Done():
 		return fmt.Errorf("ending the connection to %s: %w", s.spec.Name, ctx.Err())
 	}
-	s.hangUp(ctx, reason)
+	s.hangUp(ctx, state, reason)
+	if then != nil {
+		then()
+	}
 	return nil
 }
 
@@ -106,16 +110,18 @@ func (s *liveServer) interrupt(ctx context.Context, reason string) {
 	}
 }
 
-// hangUp closes the present session and leaves the server without one. The caller holds
-// the turn.
-func (s *liveServer) hangUp(ctx context.Context, reason string) {
+// hangUp closes the present session, and leaves the server without one in a state that only
+// a removed server does not leave. The caller holds the turn. It reports whether the server
+// is still there.
+func (s *liveServer) hangUp(ctx context.Context, state State, reason string) (there bool) {
 	s.interrupt(ctx, reason)
 	s.update(func() {
 		s.session = nil
-		if s.State != Disconnected {
-			s.enter(Disconnected, reason)
+		if there = s.State != Removed; there && s.State != state {
+			s.enter(state, reason)
 		}
 	})
+	return there
 }
 
 // connect opens a new connection and, once the server is ready, starts to read its
@@ -134,8 +140,11 @@ func (s *liveServer) connect() {
 	s.queued = false
 	s.all.mu.Unlock()
 	ctx, cancel = context.WithTimeout(context.Background(), session.EndTime)
-	s.hangUp(ctx, "reconnecting")
+	there := s.hangUp(ctx, Disconnected, "reconnecting")
 	cancel()
+	if !there {
+		return
+	}
 
 	if s.spec.Problem != nil { // its entry in mcp.json is invalid
 		s.update(func() { s.enter(Failed, s.spec.Problem.Error()) })

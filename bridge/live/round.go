@@ -84,7 +84,7 @@ func (c *call) put(requests []conversation.InputRequest, number int) {
 			q.State = conversation.Withdrawn
 			q.By, q.Reason, _ = c.withdrawal()
 		case q.Refusal == nil && by != "":
-			q.State, q.By, q.Reason = conversation.Answered, by, "the same URL was accepted in an earlier round, and is tried again by the clock"
+			q.State, q.By, q.Reason = conversation.Answered, by, "the same URL was accepted in an earlier round, and is tried again by the timer"
 			q.Answered(Answer{Action: "accept"})
 		default:
 			c.calls.Asked(q)

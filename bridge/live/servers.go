@@ -28,6 +28,7 @@ const (
 	Ended        = conversation.ServerEnded
 	Recorded     = conversation.ServerRecorded
 	Tapped       = conversation.ServerTapped
+	Removed      = conversation.ServerRemoved
 )
 
 // Errors that the methods of Servers return.
@@ -35,6 +36,7 @@ var (
 	ErrUnknownServer = errors.New("no such server")
 	ErrNotReady      = errors.New("the server is not connected")
 	ErrClosed        = errors.New("the inspection has ended")
+	ErrNotAdded      = errors.New("only a server that was added on the page can be edited or removed there")
 )
 
 // Server is a copy of a server's state.
@@ -55,7 +57,7 @@ type ServersConfig struct {
 // Servers are the live servers of an inspection. All methods are safe for concurrent use.
 type Servers struct {
 	config ServersConfig
-	added  atomic.Pointer[[]*liveServer] // replaced by Add
+	added  atomic.Pointer[[]*liveServer] // replaced by Put
 
 	mu       sync.Mutex
 	sessions map[string]*session.Session // open sessions by name
@@ -67,6 +69,7 @@ type Servers struct {
 type liveServer struct {
 	all        *Servers
 	spec       transport.Spec
+	names      []string                    // in frames: that of spec, and those before it was edited
 	configured conversation.ClientSettings // settings of the server at the start of the run
 
 	// turn is held while the server is connected or disconnected.
@@ -94,22 +97,63 @@ func NewServers(c ServersConfig) *Servers {
 // list returns all servers. The caller must not change it.
 func (all *Servers) list() []*liveServer { return *all.added.Load() }
 
-// Add adds a server after the others, under a name of its own, and returns its id. It
-// is not connected before Reconnect.
-func (all *Servers) Add(spec transport.Spec) (id string, err error) {
-	all.mu.Lock()
-	defer all.mu.Unlock()
-	if all.closed {
-		return "", ErrClosed
+// Put adds a server after the others, or replaces the added one with this id, whose calls and
+// settings it takes over. Its name is one that no other server has or had. It is not
+// connected before Reconnect.
+func (all *Servers) Put(ctx context.Context, id string, spec transport.Spec) (string, error) {
+	var before *liveServer
+	put := func() error {
+		all.mu.Lock()
+		defer all.mu.Unlock()
+		if all.closed {
+			return ErrClosed
+		}
+		name := spec.Name
+		for n := 2; all.IDOf(spec.Name) != "" && all.IDOf(spec.Name) != id; n++ {
+			spec.Name = fmt.Sprintf("%s %d", name, n)
+		}
+		spec.Added = true
+		list := slices.Clone(all.list())
+		if before == nil {
+			list = append(list, all.newServer(len(list), spec))
+			id = list[len(list)-1].ID
+		} else {
+			fresh := all.newServer(before.Index, spec)
+			fresh.names, fresh.Settings = append(fresh.names, before.names...), before.Settings
+			list[before.Index], before.State = fresh, Removed
+		}
+		all.added.Store(&list)
+		return nil
 	}
-	list, name := all.list(), spec.Name
-	for n := 2; all.IDOf(spec.Name) != ""; n++ {
-		spec.Name = fmt.Sprintf("%s %d", name, n)
+	if id == "" {
+		err := put()
+		return id, err
 	}
-	s := all.newServer(len(list), spec)
-	list = append(slices.Clone(list), s)
-	all.added.Store(&list)
-	return s.ID, nil
+	before, err := all.addedServer(id)
+	if err != nil {
+		return "", err
+	}
+	if late := before.disconnect(ctx, Disconnected, "edited by a person", func() { err = put() }); late != nil {
+		return "", late
+	}
+	return id, err
+}
+
+// Remove disconnects a server that was added, and takes it out of All.
+func (all *Servers) Remove(ctx context.Context, id string) error {
+	s, err := all.addedServer(id)
+	if err != nil {
+		return err
+	}
+	return s.disconnect(ctx, Removed, "removed by a person", nil)
+}
+
+func (all *Servers) addedServer(id string) (*liveServer, error) {
+	s, err := all.find(id)
+	if err == nil && !s.Added {
+		return nil, ErrNotAdded
+	}
+	return s, err
 }
 
 func (all *Servers) newServer(index int, spec transport.Spec) *liveServer {
@@ -123,8 +167,8 @@ func (all *Servers) newServer(index int, spec transport.Spec) *liveServer {
 		settings.Protocol, settings.Choice = own.Protocol, own.Choice
 	}
 	settings.Elicitation = cmp.Or(settings.Elicitation, own.Elicitation)
-	return &liveServer{all: all, spec: spec, configured: settings, turn: make(chan struct{}, 1), Server: Server{
-		ID: fmt.Sprintf("s%d", index+1), Index: index, Label: spec.Name, Address: spec.Address(), Target: spec.Key(), How: spec.How(),
+	return &liveServer{all: all, spec: spec, names: []string{spec.Name}, configured: settings, turn: make(chan struct{}, 1), Server: Server{
+		ID: fmt.Sprintf("s%d", index+1), Index: index, Label: spec.Name, Address: spec.Address(), Added: spec.Added, Target: spec.Key(), How: spec.How(),
 		Since: time.Now(), Settings: settings,
 	}}
 }
@@ -158,12 +202,13 @@ func (s *liveServer) view() Server {
 	return out
 }
 
-// All returns every server, in the order of the configuration.
+// All returns every server that was not removed, in the order of the configuration.
 func (all *Servers) All() []Server {
-	list := all.list()
-	out := make([]Server, len(list))
-	for i, s := range list {
-		out[i] = s.view()
+	var out []Server
+	for _, s := range all.list() {
+		if one := s.view(); one.State != Removed {
+			out = append(out, one)
+		}
 	}
 	return out
 }
@@ -181,7 +226,7 @@ func (all *Servers) Server(id string) (Server, error) {
 // server.
 func (all *Servers) IDOf(label string) string {
 	for _, s := range all.list() {
-		if s.spec.Name == label {
+		if slices.Contains(s.names, label) {
 			return s.ID
 		}
 	}
@@ -261,7 +306,7 @@ func (all *Servers) Close(ctx context.Context) error {
 	errs := make([]error, len(list))
 	var ending sync.WaitGroup
 	for i, s := range list {
-		ending.Go(func() { errs[i] = s.disconnect(ctx, "the inspector was closed") })
+		ending.Go(func() { errs[i] = s.disconnect(ctx, Disconnected, "the inspector was closed", nil) })
 	}
 	ending.Wait()
 	return errors.Join(errs...)

@@ -57,7 +57,7 @@ func Read(in io.Reader, name string) (frames []wire.Frame, problems []string, er
 	}
 	var list []json.RawMessage
 	if err := json.Unmarshal(bytes.TrimPrefix(data, []byte("\ufeff")), &list); err != nil {
-		return nil, nil, fmt.Errorf("this is no history: %w", err)
+		return nil, nil, fmt.Errorf("this is not a history: %w", err)
 	}
 	base := wire.Frame{Server: serverOf(name), Session: filepath.Base(name)}
 	messages := 0
@@ -76,7 +76,7 @@ func Read(in io.Reader, name string) (frames []wire.Frame, problems []string, er
 		frames = append(frames, got...)
 	}
 	if messages == 0 && len(list) > 0 {
-		return nil, nil, errors.New("this is no protocol history: none of its entries has a message. " +
+		return nil, nil, errors.New("this is not a protocol history: none of its entries has a message. " +
 			"The Inspector's exports of its network and logging screens do not carry enough to be shown")
 	}
 	slices.SortStableFunc(frames, func(a, b wire.Frame) int { return a.Time.Compare(b.Time) })
@@ -91,7 +91,7 @@ func (e *entry) frames(base wire.Frame) ([]wire.Frame, error) {
 	f.Raw = rawjson.AppendCompact(nil, e.Message)
 	m, err := wire.ParseMessage(f.Raw)
 	if err != nil {
-		return nil, fmt.Errorf("its message is none of JSON-RPC: %w", err)
+		return nil, fmt.Errorf("its message is not a JSON-RPC message: %w", err)
 	}
 	f.Time, f.Dir = e.Timestamp, e.from(m)
 	out := []wire.Frame{f}

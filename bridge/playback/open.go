@@ -75,7 +75,7 @@ func (o *Opened) transcript(path string, i int) (string, error) {
 		return "", fmt.Errorf("reading %q: %w", path, err)
 	}
 	if len(head) > 0 && head[0] == 0 {
-		return "", fmt.Errorf("opening %q: it begins with zero bytes, so it is no transcript", path)
+		return "", fmt.Errorf("opening %q: it begins with zero bytes, so it is not a transcript", path)
 	}
 	if !Is(head) {
 		return path, nil

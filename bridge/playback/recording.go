@@ -179,7 +179,7 @@ func (r *Recording) tellRemains(w *watched, last int64) time.Duration {
 		}
 		if w.told[left.Rule] != text {
 			w.told[left.Rule] = text
-			r.logger.Warn("the recording is not rid of what is left out: "+text, "file", w.file.Name())
+			r.logger.Warn("the recording still has values that should be left out: "+text, "file", w.file.Name())
 		}
 	}
 	r.mu.Lock()
@@ -254,7 +254,7 @@ const nameMost = 255
 
 // BeginNamed is like Begin for a file name from the page: a plain name in the folder
 // dir, with the extension of transcripts added if it is missing. It never changes a
-// file that is no transcript.
+// file that is not a transcript.
 func (r *Recording) BeginNamed(dir, name string, fresh bool) error {
 	name = strings.TrimSpace(name)
 	if !strings.HasSuffix(strings.ToLower(name), transcriptEnd) {

@@ -27,7 +27,7 @@ func answerProbes() []*Probe {
 			a := r.ask(r.form(r.probe.Do, text, "value"))
 			_, wrong := a.checked()
 			if wrong.cause == causeDeclined && a.took < quick {
-				return fails("The answer came " + wording.Duration(a.took) + " after the question, sooner than any person answers, and is no accept.").because(causeDeclined)
+				return fails("The answer came " + wording.Duration(a.took) + " after the question, sooner than any person answers, and is not an accept.").because(causeDeclined)
 			}
 			return or(wrong, works(""))
 		}},

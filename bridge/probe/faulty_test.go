@@ -84,7 +84,7 @@ func faultyClients() []faultyClient {
 		{name: "refuses with an error", probe: "accept", want: Refuses, answer: spoilt(func(string) string { return `error {"code":-32603,"message":"no"}` })},
 		{name: "a response twice", probe: "accept", want: Fails, answer: at("accept", "raw "+`{"jsonrpc":"2.0","id":$ID,"result":{"action":"accept","content":{"value":"x"}}}`+"\n"+`{"jsonrpc":"2.0","id":$ID,"result":{"action":"accept","content":{"value":"x"}}}`)},
 		{name: "a response with another id", probe: "accept", want: Fails, answer: at("accept", `raw {"jsonrpc":"2.0","id":"$ID","result":{"action":"accept","content":{"value":"x"}}}`)},
-		{name: "bytes that are no JSON", probe: "accept", want: Fails, answer: at("accept", `raw {"jsonrpc":"2.0","id":$ID,"result":`)},
+		{name: "bytes that are not JSON", probe: "accept", want: Fails, answer: at("accept", `raw {"jsonrpc":"2.0","id":$ID,"result":`)},
 		{name: "cancel in place of decline", probe: "decline", want: Partly, answer: at("decline", `{"action":"cancel"}`)},
 		{name: "decline with content", probe: "decline", want: Partly, answer: at("decline", `{"action":"decline","content":{}}`)},
 		{name: "decline in place of cancel", probe: "cancel", want: Partly, answer: at("cancel", `{"action":"decline"}`)},

@@ -166,7 +166,7 @@ func fieldProbes() (list []*Probe) {
 			content, wrong := r.ask(r.form(r.probe.Do, properties, "field 50")).checked()
 			return or(wrong, works(wording.Plural(count(content), "field")+" of fifty came back."))
 		}},
-		&Probe{Name: "fields-names", Group: Fields, Title: "Names that are no identifiers", Do: `Choose "yes" in all fields, and accept.`, Mode: elicit.ModeForm, run: func(r *run) finding {
+		&Probe{Name: "fields-names", Group: Fields, Title: "Names that are not identifiers", Do: `Choose "yes" in all fields, and accept.`, Mode: elicit.ModeForm, run: func(r *run) finding {
 			names := []string{"a.b", "a/b", "a b", "größe", "constructor", "toString", "0", "content"}
 			properties := many(len(names), func(i int) string { return string(rawjson.Quoted(names[i-1])) + `:{"type":"string","enum":["yes"]}` })
 			_, wrong := r.ask(r.form(r.probe.Do, properties, names...)).checked()

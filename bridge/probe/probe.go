@@ -117,7 +117,7 @@ const (
 	causeRefused    cause = "refused"     // a JSON-RPC error
 	causeTwice      cause = "twice"       // a second response to one request
 	causeWrongID    cause = "wrong-id"    // a response under an id that nobody used
-	causeNoise      cause = "noise"       // bytes that are no message
+	causeNoise      cause = "noise"       // bytes that are not a message
 	causeSilent     cause = "silent"      // nothing came in time
 	causeURLContent cause = "url-content" // an accepted URL has content
 	causeState      cause = "state"       // requestState changed, or missing

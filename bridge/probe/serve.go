@@ -88,7 +88,7 @@ func (s *Server) ServeLines(ctx context.Context, in io.Reader, out io.Writer) er
 }
 
 // readLine reads a line without its end. One that is longer than messageMost is cut there, so
-// that it is no message.
+// that it is not a message.
 func readLine(r *bufio.Reader) (line []byte, err error) {
 	for {
 		part, err := r.ReadSlice('\n')

@@ -180,7 +180,7 @@ func (s *session) receive(f wire.Frame, out stream) {
 	case f.Kind.IsResponse():
 		s.respond(f)
 	case f.Kind == wire.Noise:
-		s.strayed(finding{verdict: Fails, how: "Bytes came that are no message of JSON-RPC 2.0, in place of an answer.", cause: causeNoise, frames: []int64{f.Seq}})
+		s.strayed(finding{verdict: Fails, how: "Bytes came that are not a JSON-RPC 2.0 message, in place of an answer.", cause: causeNoise, frames: []int64{f.Seq}})
 	}
 }
 

@@ -15,7 +15,7 @@ func Text(raw []byte) string {
 	return s
 }
 
-// Unquote decodes a JSON string. exact is false if raw is no string, or if it contains
+// Unquote decodes a JSON string. exact is false if raw is not a string, or if it contains
 // unpaired surrogates, which become U+FFFD.
 func Unquote(raw []byte) (text string, exact bool) {
 	raw = Trim(raw)
@@ -240,7 +240,7 @@ func Pretty(raw []byte) string {
 }
 
 // Compact removes the white space between the tokens of one JSON value. It fails with a
-// [*SyntaxError] if raw is no JSON value.
+// [*SyntaxError] if raw is not a JSON value.
 func Compact(raw []byte) (json.RawMessage, error) {
 	if err := Check(raw); err != nil {
 		return nil, err

@@ -167,7 +167,7 @@ func (r *reader) duration(what string, into *time.Duration) func(*written.Node) 
 	return func(n *written.Node) {
 		d, err := time.ParseDuration(n.Text)
 		if err != nil || d < 0 {
-			r.wrong(n, "%s is no duration such as 500ms, 2s or 1m30s", what)
+			r.wrong(n, "%s is not a duration such as 500ms, 2s or 1m30s", what)
 		}
 		*into = d
 	}

@@ -146,7 +146,7 @@ func (a *Answer) decide(q *Question, d Decision) Decision {
 	case a.Action == Ask:
 		d.Why = where + " leaves it to you"
 	case a.Action == Result && elicitation, a.Action == Accept && !elicitation:
-		d.Why = fmt.Sprintf("%s is no answer to %s", where, q.Method)
+		d.Why = fmt.Sprintf("%s is not an answer to %s", where, q.Method)
 	case a.Action == Accept && q.Request != nil && q.Request.Mode == elicit.ModeForm:
 		content, err := a.content(q.Request)
 		if err != nil {

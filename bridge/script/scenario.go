@@ -272,7 +272,7 @@ func ParseWitness(source string) (*Witness, error) {
 			w.Arguments = json.RawMessage(`{}`)
 		}
 		if err := rawjson.Check(w.Arguments); err != nil || rawjson.KindOf(w.Arguments) != rawjson.Object {
-			return nil, fmt.Errorf("the arguments of the witness %s are no JSON object", name)
+			return nil, fmt.Errorf("the arguments of the witness %s are not a JSON object", name)
 		}
 	}
 	if w.Key == "" || kind != "tool" && kind != "resource" && kind != "command" {

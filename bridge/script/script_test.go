@@ -60,7 +60,7 @@ func TestContent(t *testing.T) {
 		{`{accept: {name: A, size: {$choice: Medium}}}`, `none of the field's choices is "Medium"`},
 		{`{accept: {name: {$default: true}}}`, `the field has no default`},
 		{`{accept: {nickname: {$choice: 1}}}`, `the question has no such field`},
-		{`{result: {}}`, `no answer to elicitation/create`},
+		{`{result: {}}`, `not an answer to elicitation/create`},
 		{`ask`, `leaves it to you`},
 	}
 	for _, c := range cases {
@@ -120,7 +120,7 @@ func TestMistakes(t *testing.T) {
 	cases := []struct{ text, want string }{
 		{"answers: [", "1:10: this is not valid YAML"},
 		{"", "1:1: the file is empty"},
-		{`{"answers": [}`, "this is no JSON"},
+		{`{"answers": [}`, "this is not JSON"},
 		{"- a\n- b", "1:1: an answers file is an array, not a mapping"},
 		{"answer: []", `1:1: an answers file has no key "answer"; did you mean "answers"?`},
 		{"x: 1", `1:1: an answers file has no key "x"; it takes answers, default and expect`},
@@ -132,10 +132,10 @@ func TestMistakes(t *testing.T) {
 		{"answers:\n  - answer: {accept: {a: {$env: HOPE}}}\n", "2:33: the environment has no variable HOPE"},
 		{"answers:\n  - answer: {accept: {a: {$choise: 1}}}\n", `there is no $choise; did you mean "$choice"?`},
 		{"answers:\n  - answer: {fault: wrong-di}\n", `there is no fault "wrong-di"; did you mean "wrong-id"?`},
-		{"answers:\n  - {match: {message: '/(/'}, answer: decline}\n", "no regular expression"},
+		{"answers:\n  - {match: {message: '/(/'}, answer: decline}\n", "not a regular expression"},
 		{"answers:\n  - {match: {mode: from}, answer: decline}\n", `mode cannot be "from"; did you mean "form"?`},
 		{"answers:\n  - {match: {round: 0}, answer: decline}\n", "round is 0, not a whole number from 1 on"},
-		{"answers:\n  - {delay: 5, answer: decline}\n", "delay is no duration such as 500ms"},
+		{"answers:\n  - {delay: 5, answer: decline}\n", "delay is not a duration such as 500ms"},
 		{"answers:\n  - {answer: decline, times: many}\n", "times is a string, not a number"},
 		{"expect: {result: {}, error: {}}", "a result or an error, not both"},
 		{"expect: {findings: some}", `findings cannot be "some"`},

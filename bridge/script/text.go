@@ -13,7 +13,7 @@ import (
 type Text struct {
 	source string
 	re     *regexp.Regexp // nil for other patterns
-	pieces []string       // the texts between the stars of a pattern that is no regular expression
+	pieces []string       // the texts between the stars of a pattern that is not a regular expression
 }
 
 // ParseText parses a pattern.
@@ -25,7 +25,7 @@ func ParseText(source string) (*Text, error) {
 		}
 		re, err := regexp.Compile(expression)
 		if err != nil {
-			return nil, fmt.Errorf("%q is no regular expression: %w", source, err)
+			return nil, fmt.Errorf("%q is not a regular expression: %w", source, err)
 		}
 		return &Text{source: source, re: re}, nil
 	}

@@ -101,7 +101,7 @@ func (e *Error) Error() string {
 var (
 	errDeclined  = errors.New("declined")
 	errCancelled = errors.New("cancelled")
-	errStopped   = errors.New("you stopped it before this request")
+	errStopped   = errors.New("it was stopped before this request")
 )
 
 func endedByPerson(err error) bool {

@@ -50,7 +50,7 @@ func (c Config) Check() error {
 	u, err := url.Parse(c.MetadataURL)
 	switch {
 	case c.MetadataURL != "" && (err != nil || u.Scheme != "https" || u.Host == "" || u.Path == "" || u.Path == "/"):
-		return fmt.Errorf("%q is no https URL with a path, as the address of a client-ID metadata document must be", c.MetadataURL)
+		return fmt.Errorf("%q is not an https URL with a path, as the address of a client-ID metadata document must be", c.MetadataURL)
 	case c.Issuer != "" && c.ClientID == "":
 		return fmt.Errorf("an issuer needs a client id, which it has given")
 	case c.ClientSecret != "" && c.ClientID == "":
@@ -60,7 +60,7 @@ func (c Config) Check() error {
 	case c.ClientKey != nil && c.ClientSecret != "":
 		return fmt.Errorf("a client has a secret or a key, and not both")
 	case c.RedirectPort < 0 || c.RedirectPort > 65535:
-		return fmt.Errorf("%d is no port", c.RedirectPort)
+		return fmt.Errorf("%d is not a port", c.RedirectPort)
 	}
 	return nil
 }

@@ -53,7 +53,7 @@ func TestStopAtEachStep(t *testing.T) {
 		u.decides(func(r signin.Request) signin.Decision { return signin.Decision{Stop: r.Step == step} })
 		_, err := u.get(t.Context())
 		a, _ := u.flow.Attempt()
-		if err == nil || a.State != signin.Failed || a.FailedAt != step || a.Why != "you stopped it before this request" {
+		if err == nil || a.State != signin.Failed || a.FailedAt != step || a.Why != "it was stopped before this request" {
 			t.Errorf("%s: the sign-in ended with %v at %q: %q", step, a.State, a.FailedAt, a.Why)
 		}
 		want := wire.Steps[:i]

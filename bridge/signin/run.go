@@ -174,7 +174,7 @@ func (r *run) wrong(req *http.Request, a *answer) string {
 	case metadata && !isJSON(a.header):
 		return fmt.Sprintf("the content type %q is not application/json", a.header.Get("Content-Type"))
 	case !rawjson.Valid(a.body) && (metadata || r.step == wire.StepRegistration):
-		return "the document is no JSON"
+		return "the document is not JSON"
 	case r.step == wire.StepResource:
 		return r.wrongResource(req, a.body)
 	case r.step == wire.StepServer:
@@ -183,7 +183,7 @@ func (r *run) wrong(req *http.Request, a *answer) string {
 		return "the response has no client_id"
 	case r.step != wire.StepToken && r.step != wire.StepRefresh:
 	case isJSON(a.header) && !rawjson.Valid(a.body):
-		return "the document is no JSON"
+		return "the document is not JSON"
 	default: // the SDK checks the other members of a token response
 		if kind := rawjson.Text(rawjson.Member(a.body, "token_type")); kind != "" && !strings.EqualFold(kind, "Bearer") {
 			return fmt.Sprintf("the token_type is %q, and not Bearer", kind)
@@ -231,7 +231,7 @@ func (r *run) wrongResource(req *http.Request, body []byte) string {
 	}
 	for _, server := range servers {
 		if u, err := url.Parse(server); err != nil {
-			return fmt.Sprintf("the authorization server %q is no URL", server)
+			return fmt.Sprintf("the authorization server %q is not a URL", server)
 		} else if err := r.flow.safe(u); err != nil {
 			return fmt.Sprintf("the authorization server %v", err)
 		}
@@ -262,7 +262,7 @@ func (r *run) wrongServer(body []byte) string {
 	for _, name := range []string{"authorization_endpoint", "token_endpoint", "registration_endpoint"} {
 		address := rawjson.Text(rawjson.Member(body, name))
 		if u, err := url.Parse(address); address != "" && err != nil {
-			return fmt.Sprintf("the %s %q is no URL", name, address)
+			return fmt.Sprintf("the %s %q is not a URL", name, address)
 		} else if address != "" && r.flow.safe(u) != nil {
 			return fmt.Sprintf("the %s %v", name, r.flow.safe(u))
 		}

@@ -89,7 +89,7 @@ func (o *Observer) newPipe(frame wire.Frame, what string) *pipe {
 		p.most = min(p.most, stderrMost)
 	}
 	p.line = func(t text, at time.Time) {
-		if p.torn { // what is left of a line is no message
+		if p.torn { // what is left of a line is not a message
 			p.torn = false
 			return
 		}

@@ -139,7 +139,7 @@ func (l *Listener) serve(conn net.Conn) error {
 		return fmt.Errorf("reading the first line of a tap: %w", err)
 	}
 	if err := json.Unmarshal(line, &h); err != nil || h.Tap != exchange || h.ID == "" || len(h.ID) > nameMost {
-		return errors.New("this is no tap, or one of another version")
+		return errors.New("this is not a tap, or one of another version")
 	}
 	t, before, err := l.join(h, conn)
 	if err != nil {

@@ -29,7 +29,7 @@ func SocketPath() (string, error) {
 		return "", fmt.Errorf("looking at the folder of the socket: %w", err)
 	}
 	if !info.IsDir() {
-		return "", fmt.Errorf("the folder of the socket, %s, is no folder", dir)
+		return "", fmt.Errorf("the folder of the socket, %s, is not a folder", dir)
 	}
 	if err := onlyOurs(info); err != nil {
 		return "", fmt.Errorf("the folder of the socket, %s, is not safe: %w", dir, err)

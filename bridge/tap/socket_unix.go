@@ -33,7 +33,7 @@ func onlyOurs(info os.FileInfo) error {
 	stat, ok := info.Sys().(*syscall.Stat_t)
 	switch {
 	case !info.IsDir():
-		return errors.New("it is no folder")
+		return errors.New("it is not a folder")
 	case ok && int(stat.Uid) != os.Geteuid():
 		return errors.New("it belongs to another user")
 	case info.Mode().Perm()&0o077 != 0:

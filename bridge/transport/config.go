@@ -177,7 +177,7 @@ func (s *configServer) read(named bool) {
 	case text == "sse":
 		stdio, s.spec.Transport = false, TransportSSE
 	default:
-		s.fail(s.Member("type"), "type", "%q is none of stdio, http, sse and streamable-http", text)
+		s.fail(s.Member("type"), "type", "%q is not stdio, http, sse or streamable-http", text)
 		return
 	}
 	switch {

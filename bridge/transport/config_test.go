@@ -170,7 +170,7 @@ func TestLoadConfigErrors(t *testing.T) {
 		{"too much to reach", "{\"servers\": {\"a\": {\"command\": \"x\",\n\"url\": \"y\"}}}", []string{`:2: server "a", url: there is a command too`}},
 		{"a type without its member", `{"servers": {"a": {"type": "stdio", "url": "x"}, "b": {"type": "sse", "command": "x"}}}`,
 			[]string{`:1: server "a": a stdio server needs a "command"`, `:1: server "b": it needs a "command" or a "url"`}},
-		{"an unknown type", "{\"servers\": {\"a\": {\n\"type\": \"carrier pigeon\", \"command\": \"x\"}}}", []string{`:2: server "a", type: "carrier pigeon" is none of stdio, http, sse and streamable-http`}},
+		{"an unknown type", "{\"servers\": {\"a\": {\n\"type\": \"carrier pigeon\", \"command\": \"x\"}}}", []string{`:2: server "a", type: "carrier pigeon" is not stdio, http, sse or streamable-http`}},
 		{"wrong kinds", `{"servers": {"a": {
 			"command": ["x"],
 			"args": "y",

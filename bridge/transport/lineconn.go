@@ -18,7 +18,7 @@ import (
 
 // lineConn is the SDK's connection over a pair of streams with one JSON-RPC message per
 // line (specification 2025-11-25, Transports, stdio). Unlike the SDK's own, it survives
-// a line that is no message: the tap does not pass such a line on.
+// a line that is not a message: the tap does not pass such a line on.
 type lineConn struct {
 	tap *tap
 	w   io.WriteCloser

@@ -232,7 +232,7 @@ func (e Exit) note() wire.Note {
 // errLinkClosed is the error of using a closed link.
 var errLinkClosed = errors.New("the connection was closed")
 
-// Unit is one message that the tap saw, or bytes that are no message. The observer may
+// Unit is one message that the tap saw, or bytes that are not a message. The observer may
 // keep the bytes; nobody may change them.
 type Unit struct {
 	// Frame describes the message: Dir, Raw with Size and Truncated (Raw is only the

@@ -154,7 +154,7 @@ func (r *remote) explanation(resp *http.Response) kept {
 	return k
 }
 
-// overhear observes the answer to a POST that is no message, or whose sender waits for
+// overhear observes the answer to a POST that is not a message, or whose sender waits for
 // no response. If the SDK does wait, it gets a failure.
 func (r *remote) overhear(req *http.Request, u Unit, resp *http.Response, unasked bool) (*http.Response, error) {
 	switch mediaType(resp) {
@@ -177,7 +177,7 @@ func (r *remote) overhear(req *http.Request, u Unit, resp *http.Response, unaske
 // deliberately invalid bytes.
 func ofUnit(u Unit) string {
 	if u.Fault != "" && u.Kind == wire.Noise {
-		return "bytes that are no message"
+		return "bytes that are not a message"
 	}
 	return ofMessage(u.Message)
 }
@@ -227,7 +227,7 @@ func (r *remote) jsonAnswer(resp *http.Response, posted wire.Message) []byte {
 	if _, err := wire.ParseMessage(said.head); !said.whole() {
 		failure.Text = fmt.Sprintf("the answer of %d bytes is over the limit of %d bytes for one message", said.size, r.tap.max)
 	} else if err != nil {
-		failure.Text = fmt.Sprintf("the answer is no JSON-RPC message: %v", err)
+		failure.Text = fmt.Sprintf("the answer is not a JSON-RPC message: %v", err)
 	}
 	return encoded(failure.response(posted.ID))
 }

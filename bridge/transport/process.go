@@ -338,7 +338,7 @@ func command(s Spec) (*exec.Cmd, error) {
 		case err != nil:
 			return nil, fmt.Errorf("its working directory: %w", err)
 		case !info.IsDir():
-			return nil, fmt.Errorf("its working directory %q is no directory", s.Dir)
+			return nil, fmt.Errorf("its working directory %q is not a directory", s.Dir)
 		}
 	}
 	cmd := exec.Command(s.Command[0], s.Command[1:]...)

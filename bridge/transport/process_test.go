@@ -92,8 +92,8 @@ func TestProcessWhatTheSDKCannotTake(t *testing.T) {
 	}{
 		{"an error with a code in words", `"error":{"code":"bad","message":"no"}`, "the message cannot be read"},
 		{"an error without words", `"error":{"code":1.5}`, "the message cannot be read"},
-		{"no message at all", `"error":"no"`, "what is given for it is no message"},
-		{"a result nested too deep", `"result":{"content":` + deep + `}`, "what is given for it is no message"},
+		{"no message at all", `"error":"no"`, "what is given for it is not a message"},
+		{"a result nested too deep", `"result":{"content":` + deep + `}`, "what is given for it is not a message"},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -298,7 +298,7 @@ func TestProcessThatCannotStart(t *testing.T) {
 		{"not in PATH", Spec{Command: []string{"no-such-program-anywhere"}}, `starting "no-such-program-anywhere": there is no such program in PATH`, exec.ErrNotFound},
 		{"no such file", Spec{Command: []string{"./no-such-file"}, Dir: dir}, "there is no file " + filepath.Join(dir, "no-such-file"), fs.ErrNotExist},
 		{"no such directory", Spec{Command: []string{file}, Dir: filepath.Join(dir, "gone")}, `its working directory "` + filepath.Join(dir, "gone") + `" does not exist`, nil},
-		{"a file for a directory", Spec{Command: []string{file}, Dir: file}, "is no directory", nil},
+		{"a file for a directory", Spec{Command: []string{file}, Dir: file}, "is not a directory", nil},
 		{"nothing", Spec{Name: "empty"}, `server "empty": want exactly one of`, nil},
 		{"too much", Spec{Command: []string{"x"}, URL: "http://x"}, "want exactly one of", nil},
 	}

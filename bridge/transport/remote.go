@@ -60,7 +60,7 @@ func openHTTP(s Spec, t *tap, opts Options) (way, error) {
 	case err != nil:
 		return nil, fmt.Errorf("server %q: %w", s.Name, err)
 	case u.Scheme != "http" && u.Scheme != "https":
-		return nil, fmt.Errorf("server %q: %s is no http or https URL", s.Name, u.Redacted())
+		return nil, fmt.Errorf("server %q: %s is not an http or https URL", s.Name, u.Redacted())
 	case u.Host == "":
 		return nil, fmt.Errorf("server %q: %s names no host", s.Name, u.Redacted())
 	}

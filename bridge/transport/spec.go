@@ -35,6 +35,8 @@ type Spec struct {
 	// Problem is why the server cannot be reached as its file describes it; nil if
 	// there is no problem.
 	Problem error
+	// Added is set for a server that a person added on the page.
+	Added bool
 	// Protocol and Elicitation are the members of the file that say how the client
 	// presents itself, unchecked; "" if absent.
 	Protocol, Elicitation string

@@ -75,7 +75,7 @@ func (t *tap) show(u Unit, k kept, m wire.Message) (Unit, []byte) {
 	u.Dir, u.Raw, u.Size, u.Truncated = wire.ServerToClient, k.head, k.size, !k.whole()
 	u.Message, u.Kind = m, cmp.Or(m.Kind, wire.Noise)
 	// Unless it is the JSON-RPC response, the body of the HTTP response to a POST ends
-	// the request as well: if it is no message, has no id, or is a refusal with another
+	// the request as well: if it is not a message, has no id, or is a refusal with another
 	// id.
 	refused := u.Status >= 300 && !bytes.Equal(m.ID, u.Related)
 	if u.Stream == wire.StreamPost && (u.Kind == wire.Noise || refused || m.Kind.IsResponse() && m.ID == nil) {
@@ -103,7 +103,7 @@ func (t *tap) receive(u Unit, k kept) (wire.Message, jsonrpc.Message) {
 		return came, nil
 	case len(given) != len(u.Raw) || &given[0] != &u.Raw[0]:
 		if m, err = wire.ParseMessage(given); err != nil {
-			return came, t.instead(u, "what is given for it is no message: "+err.Error())
+			return came, t.instead(u, "what is given for it is not a message: "+err.Error())
 		}
 	}
 	if m.Kind.IsResponse() && m.ID == nil {

@@ -51,7 +51,7 @@ const (
 	Notification                 // "notification": has a method and no id
 	Result                       // "result": answers a request
 	Error                        // "error": answers a request with an error
-	Noise                        // "noise": bytes between client and server that are no JSON-RPC 2.0 message
+	Noise                        // "noise": bytes between client and server that are not a JSON-RPC 2.0 message
 	StderrLine                   // "stderr"
 	NoteFrame                    // "note": a note of the inspector; see Note
 )
@@ -68,7 +68,7 @@ func (k Kind) IsMessage() bool { return k >= Request && k <= Error }
 func (k Kind) IsResponse() bool { return k == Result || k == Error }
 
 // Frame is one observed unit on the wire: a JSON-RPC message, a line of
-// stderr, bytes that are no message, or a note of the inspector's own.
+// stderr, bytes that are not a message, or a note of the inspector's own.
 //
 // A frame's bytes are shared, not copied, wherever frames are passed on:
 // nobody may change them.

@@ -34,7 +34,7 @@ const (
 	NoteNotDelivered NoteKind = "not-delivered" // Why: reason for which a message did not reach the server
 
 	// Of HTTP. Frame has HTTPMethod, Status and Header of the exchange.
-	NoteHTTPStatus      NoteKind = "http-status"      // an answer that is no message: Of [To] [Got] [Want] [Said]
+	NoteHTTPStatus      NoteKind = "http-status"      // an answer that is not a message: Of [To] [Got] [Want] [Said]
 	NoteRedirected      NoteKind = "redirected"       // To [Withheld]
 	NoteRequestFailed   NoteKind = "request-failed"   // Of, Why
 	NoteAnswerBroken    NoteKind = "answer-broken"    // Of, Bytes, Why

@@ -33,7 +33,7 @@ type parser struct {
 	snooped       http.Header // from mcpsnoop's fields for headers
 
 	message    Message // of raw
-	messageErr error   // why raw is no message
+	messageErr error   // why raw is not a message
 }
 
 // ParseLine reads the frame of a transcript's line, without what it owes to earlier frames;
@@ -193,7 +193,7 @@ func (p *parser) finish() (err error) {
 	switch {
 	case p.base64 != nil:
 		if f.Raw, err = base64.StdEncoding.AppendDecode(nil, p.base64); err != nil {
-			return fmt.Errorf(`"bytes" is no base64: %w`, err)
+			return fmt.Errorf(`"bytes" is not base64: %w`, err)
 		}
 	case p.raw != nil:
 		f.Raw, p.body = p.raw, p.rawAt

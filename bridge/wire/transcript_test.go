@@ -192,7 +192,7 @@ func TestReadingReportsDamage(t *testing.T) {
 		`line 6: "direction" is missing`,
 		`line 7: "seq" cannot be "one"`,
 		`line 8: "ts" cannot be "yesterday"`,
-		`line 9: "bytes" is no base64: illegal base64 data at input byte 0`,
+		`line 9: "bytes" is not base64: illegal base64 data at input byte 0`,
 		`line 10: "headers" cannot be {"a":"b"}`,
 		"line 11: column 21: expected nothing after the value, found '{'",
 		"line 14: the last line is incomplete",

@@ -97,7 +97,7 @@ func Parse(text []byte) (*Node, error) {
 	if flow, _ := parseYAML(text); flow != nil { // YAML mappings can have braces, too
 		return flow, nil
 	}
-	return nil, Mistake{at.Line, at.Column, "this is no JSON: " + at.What}
+	return nil, Mistake{at.Line, at.Column, "this is not JSON: " + at.What}
 }
 
 var byteOrderMark = []byte("\ufeff")
@@ -271,7 +271,7 @@ func (r *yamlReader) member(n *Node, places map[string]int, each *ast.MapNodeIte
 	}
 	if key.IsMergeKey() {
 		if value.Kind != rawjson.Object {
-			return mistakeAt(key, "what << names is no mapping")
+			return mistakeAt(key, "what << names is not a mapping")
 		}
 		for i, name := range value.Names {
 			if _, known := places[name.Text]; !known {

@@ -34,7 +34,7 @@ type headlessOptions struct {
 
 func (o *headlessOptions) register(f *pflag.FlagSet) {
 	f.DurationVar(&o.timeout, "timeout", time.Minute, "how long (`D`) connecting, and the server's own time in a call, may take; 0 for no limit")
-	f.BoolVarP(&o.quiet, "quiet", "q", false, "leave what happens on the way off standard error")
+	f.BoolVarP(&o.quiet, "quiet", "q", false, "do not print on standard error what happens during the call")
 	o.registerRequests(f)
 	o.registerSession(f)
 	o.signIn.registerWait(f)
@@ -146,7 +146,7 @@ standard error, and the exit code is 5.
 
 Standard output has the result and nothing else: its texts, its exact JSON, or with
 --output jsonl one JSON object for each thing that happens, the result last. Questions,
-answers, progress, log messages and the server's standard error are told on standard
+answers, progress, log messages and the server's standard error are printed on standard
 error.
 
 Exit codes: 0 done; 1 the tool said isError, or something failed here; 2 a command line
@@ -222,7 +222,7 @@ func (o *callOptions) call(cmd *cobra.Command, args []string) (c headless.Call, 
 	}
 	switch {
 	case named > 1:
-		return c, usage("--prompt and --resource exclude each other")
+		return c, usage("--prompt and --resource cannot be used together")
 	case named == 0 && (len(args) == 0 || dash == 0):
 		return c, usage("call needs the name of a TOOL, --prompt or --resource")
 	case named == 0:
@@ -265,7 +265,7 @@ func readJSON(flag, value string) (json.RawMessage, error) {
 		return nil, nil
 	}
 	if err := rawjson.Check(text); err != nil {
-		return nil, usage("%s: this is no JSON: %w", flag, err)
+		return nil, usage("%s: this is not JSON: %w", flag, err)
 	}
 	if rawjson.KindOf(text) != rawjson.Object {
 		return nil, usage("%s: want a JSON object", flag)

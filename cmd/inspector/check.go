@@ -58,7 +58,7 @@ TOOLs are names of tools or prompts, or URIs of resources; without any, all that
 server offers are called. Arguments are those of --args or of the plan, or made up from
 the defaults, examples and types of the input schema. A tool that is annotated with
 destructiveHint is called only if --allow-destructive or the plan names it. What will be
-called, and what not, is told on standard error before it is.
+called, and what not, is printed on standard error before it is.
 
 With --witness the check sees what calls do: it looks at a tool, a resource or a command
 before and after, and while a question waits. An accepted call must change what it says,
@@ -102,8 +102,8 @@ cannot see what an accepted call does; 15 no target where there is no terminal.`
 	f.StringArrayVar(&o.destructive, "allow-destructive", nil, "call tools whose name matches the `PATTERN`, in which * stands for any text, although they are annotated with destructiveHint (repeat)")
 	f.BoolVar(&o.readOnly, "read-only", false, "call only tools that are annotated with readOnlyHint")
 	f.StringVar(&o.witness, "witness", "", "look at what calls change, before and after them: `WHAT` is 'tool:NAME {ARGUMENTS}', 'resource:URI' or 'command:LINE'")
-	f.StringVar(&o.reset, "reset", "", "put the world back before each trial by this `COMMAND` of the shell; trials are made one at a time then")
-	f.BoolVarP(&o.quiet, "quiet", "q", false, "tell neither what is called nor the progress")
+	f.StringVar(&o.reset, "reset", "", "before each trial, run this shell `COMMAND`, which undoes what calls change; trials then run one at a time")
+	f.BoolVarP(&o.quiet, "quiet", "q", false, "print neither what is called nor the progress")
 	o.registerRequests(f)
 	o.registerTarget(f)
 	o.signIn.registerWait(f)

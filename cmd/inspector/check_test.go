@@ -147,7 +147,7 @@ func TestCheckExitCodes(t *testing.T) {
 		{"no such behaviour", []string{"--behaviour", "declin"}, demo, exitUsage, `did you mean "decline"?`},
 		{"no such witness", []string{"ask", "--witness", "file:orders"}, demo, exitUsage, "a witness is tool:NAME"},
 		{"a blind witness", []string{"ask", "--witness", "command:echo 1", "--behaviour", "decline", "--protocol", "2025-11-25"}, demo, exitWitnessBlind, "says the same before and after"},
-		{"a world that cannot be put back", []string{"ask", "--reset", "exit 3"}, demo, exitError, "putting the world back: exit status 3"},
+		{"a world that cannot be put back", []string{"ask", "--reset", "exit 3"}, demo, exitError, "running --reset: exit status 3"},
 		{"no such tool", []string{"depoly"}, demo, exitUsage, `did you mean "deploy"?`},
 		{"a plan with mistakes", []string{"--plan", wrong}, demo, exitUsage, `wrong.yaml:2:5: a call has no key "tol"; did you mean "tool"?`},
 		{"its behaviours", []string{"--plan", wrong}, demo, exitUsage, `wrong.yaml:3:14: a behaviour cannot be "acept"; did you mean "accept"?`},
@@ -187,7 +187,7 @@ func TestCheckWithABaseline(t *testing.T) {
 	args[len(args)-1] = "text"
 	args = append(args, "--baseline", write(t, "earlier.json", first.out))
 	again := inspectorRun(t, append(args, over(t)["stdio"]...)...)
-	if again.code != exitOK || !strings.Contains(again.out, ": 0 new, 0 mended, ") {
+	if again.code != exitOK || !strings.Contains(again.out, ": 0 new, 0 fixed, ") {
 		t.Errorf("the same again: exit code %d\n%s\n%s", again.code, again.out, again.err)
 	}
 	wrong := inspectorRun(t, append(args, "--baseline", write(t, "wrong.json", `{"format":7}`))...)

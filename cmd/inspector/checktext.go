@@ -125,7 +125,7 @@ func found(w io.Writer, t *report.Told) {
 		for _, f := range first.Named() {
 			fmt.Fprintf(w, "      #%d %s %s\n", f.Seq, f.Direction, wording.EscapeLine(wording.Shorten(f.Text, 300)))
 		}
-		fmt.Fprintf(w, "    to see it again:\n\n%s\n", first.Reproduce)
+		fmt.Fprintf(w, "    to reproduce it:\n\n%s\n", first.Reproduce)
 	}
 }
 

@@ -142,7 +142,7 @@ func TestExportMistakes(t *testing.T) {
 		want string
 	}{
 		{[]string{filepath.Join(t.TempDir(), "none.jsonl"), "--format", "json"}, "none.jsonl"},
-		{[]string{writeFlow(t, "no transcript\n"), "--format", "json"}, "no transcript"},
+		{[]string{writeFlow(t, "no transcript\n"), "--format", "json"}, "not a transcript"},
 		{[]string{path, "--output", filepath.Join(t.TempDir(), "no", "such.json")}, "such"},
 	}
 	for _, c := range fails {

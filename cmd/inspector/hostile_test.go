@@ -173,7 +173,7 @@ func TestNothingActsOnTheTerminal(t *testing.T) {
 				t.Errorf("exit code %d, want %d:\n%s\n%s", got.code, c.code, got.out, got.err)
 			}
 			if strings.Contains(what, "JSON") && !json.Valid([]byte(got.out)) {
-				t.Errorf("this is no JSON:\n%s", got.out)
+				t.Errorf("this is not JSON:\n%s", got.out)
 			}
 		})
 	}

@@ -79,13 +79,13 @@ func inspect(cmd *cobra.Command, o options) (err error) {
 	config.Callback = desk
 	config.Inspection, config.Recording, config.RecordFolder, config.MaxFrame = in, record, filepath.Dir(o.record), o.maxFrame
 	if o.allowAdd {
-		config.Add = func(typed views.NewServer) (field string, err error) {
+		config.Put = func(ctx context.Context, typed views.NewServer) (field string, err error) {
 			spec, field, err := typedSpec(typed)
 			if err != nil {
 				return field, err
 			}
 			redaction.Credentials(spec.Header)
-			return "address", in.Add(spec)
+			return "address", in.Put(ctx, typed.ID, spec)
 		}
 	}
 	return serve(cmd, in, web.New(config), place)

@@ -41,9 +41,9 @@ func TestMistakesOnTheCommandLine(t *testing.T) {
 		{[]string{"open", none}, exitError, nil, none},
 		{[]string{"lint", none}, exitError, nil, none},
 		{[]string{"answers", none}, exitError, nil, none},
-		{[]string{"open", "--no-open", text}, exitError, []string{"it is no transcript"}, text},
-		{[]string{"lint", text}, exitError, []string{"it is no transcript"}, text},
-		{[]string{"export", "--format", "html", text}, exitError, []string{"it is no transcript"}, text},
+		{[]string{"open", "--no-open", text}, exitError, []string{"it is not a transcript"}, text},
+		{[]string{"lint", text}, exitError, []string{"it is not a transcript"}, text},
+		{[]string{"export", "--format", "html", text}, exitError, []string{"it is not a transcript"}, text},
 	} {
 		t.Run(strings.Join(c.args, " "), func(t *testing.T) {
 			t.Parallel()

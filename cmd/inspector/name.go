@@ -142,7 +142,7 @@ func scriptName(path, dir string) string {
 	}
 }
 
-// advice returns a hint for a command line whose first argument is no URL but can be run
+// advice returns a hint for a command line whose first argument is not a URL but can be run
 // or opened; "" otherwise.
 func advice(args []string) string {
 	words := strings.Join(args, " ")

@@ -143,7 +143,7 @@ func readTranscripts(cmd *cobra.Command, files ...string) (*playback.Opened, err
 func reportDamage(cmd *cobra.Command, log *wire.Log) error {
 	list, total := log.Damage()
 	if total > 0 && log.Len() == 0 {
-		return fmt.Errorf("%w; there is no frame in it: it is no transcript", &list[0])
+		return fmt.Errorf("%w; there is no frame in it: it is not a transcript", &list[0])
 	}
 	for _, d := range list {
 		warn(cmd, "%v", &d)

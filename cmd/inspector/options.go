@@ -108,7 +108,7 @@ func (o *options) readTarget(args []string, dash int) error {
 	case dash == 0:
 		o.command = args
 	case dash > 0:
-		return usage("a URL and a command exclude each other: %q", args[0])
+		return usage("a URL and a command cannot be used together: %q", args[0])
 	case len(args) > 0:
 		hint := ""
 		if !isURL(args[0]) {
@@ -116,7 +116,7 @@ func (o *options) readTarget(args []string, dash int) error {
 		}
 		switch {
 		case hint != "":
-			return usage("%q is no http or https URL; %s", args[0], hint)
+			return usage("%q is not an http or https URL; %s", args[0], hint)
 		case len(args) > 1:
 			return usage("unexpected argument %q; to start a command, put -- before it", args[1])
 		case !isURL(args[0]):
@@ -169,7 +169,7 @@ func (o *options) adopt(t script.Target, file string) error {
 func (o *options) consistent() error {
 	switch {
 	case o.config != "" && (o.url != "" || o.command != nil):
-		return usage("--config and a target on the command line exclude each other")
+		return usage("--config and a target on the command line cannot be used together")
 	case o.config == "" && len(o.servers) > 0:
 		return usage("--server needs --config")
 	case len(o.headers) > 0 && o.url == "":
@@ -183,13 +183,13 @@ func (o *options) consistent() error {
 	case o.elicitRate < 0:
 		return usage("--elicit-rate must not be negative")
 	case o.taps && o.hasTarget():
-		return usage("--taps and a target exclude each other: put 'inspector tap' before the server's command, where its client starts it")
+		return usage("--taps and a target cannot be used together: put 'inspector tap' before the server's command, where its client starts it")
 	case o.taps && (o.answers != "" || o.allowAdd):
 		return usage("--taps shows the sessions of others: --answers and --allow-add have nothing to act on")
 	case o.recordNew && o.record == "":
 		return usage("--record-new needs --record")
 	case o.name != "" && o.config != "":
-		return usage("--name and --config exclude each other: the file names its servers")
+		return usage("--name and --config cannot be used together: the file names its servers")
 	}
 	return nil
 }
@@ -214,7 +214,7 @@ const mostFrame = 1 << 30
 func (o *options) setMaxFrame(text string) error {
 	n, err := query.ParseSize(text)
 	if err == nil && (n < 1 || n > mostFrame) {
-		err = fmt.Errorf("%q is no size from 1 to 1Gi", text)
+		err = fmt.Errorf("%q is not a size from 1 to 1Gi", text)
 	}
 	o.maxFrame = n
 	return err

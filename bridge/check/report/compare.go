@@ -106,12 +106,12 @@ func defects(r *Report, linted map[string]bool) func(yield func(findingKey, defe
 
 func isDefect(v Verdict) bool { return v == Fail || v == Warn }
 
-// Compared sums the comparison up: "2 new, 3 mended". It is "" without a baseline.
+// Compared sums the comparison up: "2 new, 3 fixed". It is "" without a baseline.
 func Compared(b *Baseline) string {
 	if b == nil {
 		return ""
 	}
-	words := []string{fmt.Sprintf("%d new", b.New), fmt.Sprintf("%d mended", len(b.Mended))}
+	words := []string{fmt.Sprintf("%d new", b.New), fmt.Sprintf("%d fixed", len(b.Mended))}
 	add := func(n int, what string) {
 		if n > 0 {
 			words = append(words, fmt.Sprintf("%d %s", n, what))

@@ -247,7 +247,7 @@ func TestHTML(t *testing.T) {
 	if style != export.PageStyle+pageStyle || strings.Contains(style, "url(") || strings.Contains(style, "@import") {
 		t.Error("the style sheet is another, or loads something")
 	}
-	for _, part := range []string{"Of 7 trials of 2 calls, 3 failed and 1 more ended with a warning.", "5 new, 0 mended", "<img src=x onerror=alert(1)>", "deliberate: wrong-type", "fail 1", "To see it again", "1 of 2", "It ended 1.20 s after frame 11."} {
+	for _, part := range []string{"Of 7 trials of 2 calls, 3 failed and 1 more ended with a warning.", "5 new, 0 fixed", "<img src=x onerror=alert(1)>", "deliberate: wrong-type", "fail 1", "To reproduce it", "1 of 2", "It ended 1.20 s after frame 11."} {
 		if !strings.Contains(text, part) {
 			t.Errorf("the page does not say %q", part)
 		}

@@ -86,7 +86,7 @@ var replies = always(must(pageBasic, "Messages"))
 var rules = []Rule{
 	{
 		ID:     RuleConsent,
-		Breaks: "a server that acts though nobody agreed: after a decline, a cancel, an error, a result that is none or has no valid action, no answer, an answer after the call was over, or content that says no or has no valid yes",
+		Breaks: "a server that acts though nobody agreed: after a decline, a cancel, an error, a result that is not one or has no valid action, no answer, an answer after the call was over, or content that says no or has no valid yes",
 		Evidence: "a witness saw an effect; or the result is that of an accepted call with the content that came without an acceptance, or with undefined, <nil> or the like in place of the accepted; " +
 			"or it is that of an accepted call word for word, and after a decline, after a cancel, or after a no in the form it is another one",
 		Unclear: "nobody looked at the effects (--witness does), and all refusals read like an acceptance; or the result after a decline may be what the server does by default: accepted calls with different content differ, or the form requires nothing; " +
@@ -117,7 +117,7 @@ var rules = []Rule{
 		ID:       RuleProcessEnded,
 		Breaks:   "a process or connection that the server ends, though nobody asked for it, with a call unanswered or by a crash",
 		Evidence: "the note about the end, the act before it, and the last words on standard error",
-		Unclear:  "the call was answered and the process left in order, which it may; or what it got was no message of the protocol, and it left without a crash",
+		Unclear:  "the call was answered and the process left in order, which it may; or what it got was not a message of the protocol, and it left without a crash",
 		Sources:  replies,
 	},
 	{
@@ -152,7 +152,7 @@ var rules = []Rule{
 		ID:       RuleLeaks,
 		Breaks:   "a stack trace, or a runtime's own words for a fault in the program, in what comes back from a tool",
 		Evidence: "the words, in the response; what honest results contain, what was sent, and standard error do not count",
-		Unclear:  "the response is a prompt's or a resource's, of which the text does not say so; or it is no error, and the tool's name or a question speaks of logs or errors",
+		Unclear:  "the response is a prompt's or a resource's, of which the text does not say so; or it is not an error, and the tool's name or a question speaks of logs or errors",
 		Sources:  always(must(pageTools, "Security Considerations")),
 	},
 	{

@@ -55,7 +55,7 @@ func hiddenName(r rune) string {
 	name := fmt.Sprintf("U+%04X", r)
 	switch {
 	case r == utf8.RuneError:
-		return "bytes that are no UTF-8"
+		return "bytes that are not UTF-8"
 	case unicode.Is(unicode.Bidi_Control, r):
 		return name + " (changes the direction of text)"
 	case unicode.Is(unicode.Zs, r):

@@ -155,7 +155,7 @@ func number(of func(*candidate) uint32) rule {
 func wholeNumber(v string) (int64, error) {
 	n, err := strconv.ParseInt(v, 10, 64)
 	if err != nil {
-		return 0, fmt.Errorf("%q is no whole number", v)
+		return 0, fmt.Errorf("%q is not a whole number", v)
 	}
 	return n, nil
 }
@@ -210,7 +210,7 @@ func ParseSize(v string) (int64, error) {
 	if n, isNumber := decimal(digits); ok && isNumber && n*factor < 1<<62 {
 		return int64(n * factor), nil
 	}
-	return 0, fmt.Errorf("%q is no size; sizes look like 500, 10k or 1.5M", v)
+	return 0, fmt.Errorf("%q is not a size; sizes look like 500, 10k or 1.5M", v)
 }
 
 func decimal(s string) (n float64, ok bool) {
@@ -228,7 +228,7 @@ func parseLatency(v string) (time.Duration, error) {
 	if d, err := time.ParseDuration(v); err == nil && d >= 0 {
 		return d, nil
 	}
-	return 0, fmt.Errorf("%q is no time span; they look like 500 (milliseconds), 2s or 1m30s", v)
+	return 0, fmt.Errorf("%q is not a time span; they look like 500 (milliseconds), 2s or 1m30s", v)
 }
 
 // A moment returns a point in time, which may depend on the start of the log.
@@ -258,5 +258,5 @@ func parseMoment(v string) (moment, error) {
 			}, nil
 		}
 	}
-	return nil, fmt.Errorf("%q is no time; times look like 10:02:03, 2026-07-28T10:02:03 or +5s (since the first frame)", v)
+	return nil, fmt.Errorf("%q is not a time; times look like 10:02:03, 2026-07-28T10:02:03 or +5s (since the first frame)", v)
 }

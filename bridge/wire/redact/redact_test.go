@@ -74,7 +74,7 @@ func TestRedactJSON(t *testing.T) {
 				t.Errorf("got  %s\nwant %s", got, want)
 			}
 			if json.Valid([]byte(tt.in)) && !json.Valid(got) {
-				t.Error("it is no JSON any more")
+				t.Error("it is not JSON any more")
 			}
 		})
 	}

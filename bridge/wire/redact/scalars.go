@@ -53,7 +53,7 @@ type scalar struct {
 type scalarKind uint8
 
 const (
-	bareWord scalarKind = iota // a number or a literal, or text that is no JSON
+	bareWord scalarKind = iota // a number or a literal, or text that is not JSON
 	stringValue
 	memberName
 )

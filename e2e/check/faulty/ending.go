@@ -39,7 +39,7 @@ var hanging = []*tool{
 		plants: found("fail", "no-response", "no-content"),
 	},
 	{
-		name: "tune_piano", title: "Have the piano tuned", does: "It never answers after a date that is none.",
+		name: "tune_piano", title: "Have the piano tuned", does: "It never answers after an invalid date.",
 		asks: []question{{message: "On which day may the tuner come?", fields: `"day":{"type":"string","title":"Day","format":"date"}`}},
 		says: "The tuner comes on {day}.", slips: on(breaking("format"), hang),
 		plants: found("fail", "no-response", "wrong-format"),
@@ -129,7 +129,7 @@ var crashing = []*tool{
 		plants: also(found("fail", "process-ended", "answer-withdrawn", "response-after-cancel"), "late", "half-then-rest", "byte-by-byte"),
 	},
 	{
-		name: "read_meter", title: "Read the meter", does: "It crashes on bytes that are no JSON.",
+		name: "read_meter", title: "Read the meter", does: "It crashes on bytes that are not JSON.",
 		asks: []question{{message: "What does the meter say?", fields: `"reading":{"type":"integer","title":"Reading","minimum":0}`}},
 		says: "Noted: {reading} kWh.", breaksOn: garbled,
 		plants: found("fail", "process-ended", "invalid-json"),

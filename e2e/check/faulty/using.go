@@ -73,7 +73,7 @@ var acting = []*tool{
 		plants: found("fail", unagreed, "method-not-found", "invalid-params", "internal-error", "request-cancelled", "any-error"),
 	},
 	{
-		name: "fell_tree", title: "Fell a tree", does: "It takes a result that is no object for a yes.",
+		name: "fell_tree", title: "Fell a tree", does: "It takes a result that is not an object for a yes.",
 		asks: []question{{message: "Shall the oak be felled?", fields: `"confirm":{"type":"boolean","title":"Yes, fell it"}`}},
 		says: "The oak is down.", slips: on(noObject, act),
 		plants: found("fail", unagreed, "null-result", "string-result"),
@@ -190,7 +190,7 @@ var careless = []*tool{
 		plants: found("warn", "uses-invalid-content", "missing-field"),
 	},
 	{
-		name: "send_card", title: "Send a card", does: "It takes an e-mail address that is none.",
+		name: "send_card", title: "Send a card", does: "It takes an invalid e-mail address.",
 		asks: []question{{message: "Where should the card go?", fields: `"address":{"type":"string","title":"Address","format":"email"}`}},
 		says: "A card is on its way to {address}.", slips: on(breaking("format"), act),
 		plants: found("warn", "uses-invalid-content", "wrong-format"),

@@ -116,7 +116,7 @@ func readFrames(t testing.TB, r io.Reader) Frames {
 		}
 		if bytes.HasPrefix(f.Raw, []byte("{")) {
 			if err := json.Unmarshal(f.Raw, &f.Message); err != nil {
-				t.Fatalf("transcript, line %d: raw is no message: %v: %q", n, err, line)
+				t.Fatalf("transcript, line %d: raw is not a message: %v: %q", n, err, line)
 			}
 		}
 		frames = append(frames, f)

@@ -75,6 +75,14 @@ least => {
     }
   }
 
+  // In a wide window a call's heading is one line, which cuts off long names only.
+  if (width >= 1440) for (const head of document.querySelectorAll("#call .head")) {
+    if (!head.checkVisibility()) continue
+    if (head.offsetHeight > 48) faults.add(`${told(head)} is ${head.offsetHeight} px high`)
+    const name = head.querySelector(".named > *")
+    if (name.scrollWidth > name.clientWidth + 1 && name.textContent.trim().length < 24) faults.add(`${told(name)} is cut short`)
+  }
+
   // Words over other words.
   const leaves = []
   const walk = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT)

@@ -23,7 +23,7 @@ var (
 	controlPath = flag.String("control", "", "take orders over HTTP, and write the address to `FILE`")
 	questions   = flag.String("questions", "", "JSON `FILE`: an array of {name, params}; each becomes a tool that asks with exactly these params")
 	name        = flag.String("name", "rude", "the server's `NAME`")
-	noise       = flag.Bool("noise", false, "write lines that are no messages between those that are")
+	noise       = flag.Bool("noise", false, "write lines that are not messages between those that are")
 	grandchild  = flag.Bool("grandchild", false, "start a process that ignores every polite signal and outlives this one")
 	stubborn    = flag.Bool("stubborn", false, "ignore the end of standard input, and TERM")
 	talk        = flag.Int("talk", 0, "log `N` messages right after initialize")

@@ -54,7 +54,7 @@ func handle(w http.ResponseWriter, r *http.Request) {
 		var m message
 		switch err := json.Unmarshal(body, &m); {
 		case err != nil:
-			answerJSON(w, http.StatusBadRequest, object{"id": nil, "error": object{"code": -32700, "message": "This is no JSON"}})
+			answerJSON(w, http.StatusBadRequest, object{"id": nil, "error": object{"code": -32700, "message": "This is not JSON"}})
 		case m.Params.Meta.Revision == july:
 			handleOne(w, r, m)
 		case m.Method == "initialize":

@@ -108,7 +108,7 @@ func (s *session) run() {
 		case errors.Is(err, io.EOF):
 			return
 		case err != nil:
-			s.write(nil, object{"id": nil, "error": object{"code": -32700, "message": "This is no JSON"}})
+			s.write(nil, object{"id": nil, "error": object{"code": -32700, "message": "This is not JSON"}})
 		case m.Method != "" && m.ID != nil:
 			s.serve(m)
 		}
@@ -257,7 +257,7 @@ func (v *visit) ask(mode string, params object) (a answer, err error) {
 		case errors.Is(err, io.EOF):
 			return a, errGone
 		case err != nil:
-			continue // ignores a line that is no message
+			continue // ignores a line that is not a message
 		case m.Method == "" && string(m.ID) == id && m.Error != nil:
 			return a, fmt.Errorf("the client could not ask: %s", m.Error.Message)
 		case m.Method == "" && string(m.ID) == id:
