@@ -1,13 +1,19 @@
 package e2e
 
 import (
+	"context"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
+	"elicitation-inspector/bridge/probe"
 	"elicitation-inspector/e2e/internal/inspector"
+	"elicitation-inspector/e2e/internal/servers"
 )
 
 // The page of a probe fills in while a client is at work, and takes a person's word, which
@@ -41,4 +47,52 @@ func TestProbePage(t *testing.T) {
 	no.Click()
 	no.HasAttr("aria-pressed", "false")
 	s.page.Region("Wire log").Contains("takes the word back")
+}
+
+// The probes find in two SDKs' clients what is known of them and true, see
+// docs/reports/clients, and nothing else; the TypeScript one takes and makes tasks.
+func TestProbesOfOtherClients(t *testing.T) {
+	t.Parallel()
+	mcpgo := filepath.Join(t.TempDir(), "mcpgo")
+	if err := inspector.Build(".", mcpgo, "elicitation-inspector/e2e/clients/mcpgo"); err != nil {
+		t.Fatal(err)
+	}
+	node := servers.Node(t)
+	for name, c := range map[string]struct {
+		command []string
+		known   []string // probes that do not work
+		works   []string
+	}{
+		"mcp-go": {[]string{mcpgo}, []string{"exact-integer", "exact-number", "round-ten"}, []string{"accept", "round-keys"}},
+		"TypeScript": {
+			[]string{node[0], "clients/typescript/client.mjs", node[1], "tasks"},
+			[]string{"exact-integer", "exact-number", "string-pattern", "mode-undeclared"}, []string{"accept", "task-call", "task-poll", "task-question", "task-question-list"},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			path := filepath.Join(t.TempDir(), "report.json")
+			ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+			defer cancel()
+			command := slices.Concat(c.command, []string{inspector.Binary, "probe", "--no-open", "--listen", "127.0.0.1:0", "--report", path})
+			if out, err := exec.CommandContext(ctx, command[0], command[1:]...).CombinedOutput(); err != nil {
+				t.Fatalf("%v\n%s", err, out)
+			}
+			file, err := os.Open(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer file.Close()
+			r, err := probe.Read(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, one := range r.Clients[0].Results {
+				switch known := slices.Contains(c.known, one.Probe); {
+				case slices.Contains(c.works, one.Probe) && one.Verdict != probe.Works, !known && one.Verdict != probe.Works && one.Verdict != probe.NotSeen, known && one.Verdict == probe.Works:
+					t.Errorf("%s: %s: %s", one.Probe, one.Verdict, one.How)
+				}
+			}
+		})
+	}
 }

@@ -1,19 +1,26 @@
 // A client of the TypeScript SDK without a person, for the reports in docs/reports/clients:
 // it calls all probes of a server, and accepts each form with the defaults, which the SDK
 // fills in if the second argument is "defaults", and with valid values for other required
-// fields. Usage: node client.mjs NODE_MODULES defaults|plain COMMAND [ARG...]
+// fields. With "tasks" it does so too, takes questions as tasks, and calls the probes of tasks.
+// Usage: node client.mjs NODE_MODULES defaults|plain|tasks COMMAND [ARG...]
 import { readFileSync } from "node:fs"
 import { createRequire } from "node:module"
 
-const [modules, defaults, command, ...args] = process.argv.slice(2)
+const [modules, mode, command, ...args] = process.argv.slice(2)
 const load = createRequire(modules + "/")
 const { Client } = load("@modelcontextprotocol/sdk/client/index.js")
 const { StdioClientTransport } = load("@modelcontextprotocol/sdk/client/stdio.js")
 const { ElicitRequestSchema } = load("@modelcontextprotocol/sdk/types.js")
 const { version } = JSON.parse(readFileSync(modules + "/@modelcontextprotocol/sdk/package.json", "utf8"))
 
-const form = defaults === "defaults" ? { applyDefaults: true } : {}
-const client = new Client({ name: "typescript-sdk-client", version }, { capabilities: { elicitation: { form, url: {} } } })
+const defaults = mode !== "plain"
+const options = { capabilities: { elicitation: { form: defaults ? { applyDefaults: true } : {}, url: {} } } }
+if (mode === "tasks") {
+  const { InMemoryTaskStore } = load("@modelcontextprotocol/sdk/experimental/tasks/stores/in-memory.js")
+  options.capabilities.tasks = { list: {}, cancel: {}, requests: { elicitation: { create: {} } } }
+  options.taskStore = new InMemoryTaskStore()
+}
+const client = new Client({ name: "typescript-sdk-client", version }, options)
 const formats = { email: "ada@example.com", uri: "https://example.com/", date: "2028-02-29", "date-time": "2028-02-29T12:00:00Z" }
 
 function value(field) {
@@ -25,17 +32,28 @@ function value(field) {
   return choices(field)?.[0] ?? formats[field.format] ?? (field.pattern ? "AB-1234" : "text")
 }
 
-client.setRequestHandler(ElicitRequestSchema, ({ params }) => {
+client.setRequestHandler(ElicitRequestSchema, async ({ params }, extra) => {
   if (params.mode === "url") return { action: "accept" }
   const content = {}
   for (const name of params.requestedSchema.required ?? []) {
     const field = params.requestedSchema.properties[name]
-    if (!("default" in field) || defaults !== "defaults") content[name] = field.default ?? value(field)
+    if (!("default" in field) || !defaults) content[name] = field.default ?? value(field)
   }
-  return { action: "accept", content }
+  const answer = { action: "accept", content }
+  if (!params.task || !extra.taskStore) return answer
+  const task = await extra.taskStore.createTask({ ttl: extra.taskRequestedTtl })
+  setTimeout(() => extra.taskStore.storeTaskResult(task.taskId, "completed", answer), 100)
+  return { task }
 })
 
 await client.connect(new StdioClientTransport({ command, args, stderr: "ignore" }))
 const result = await client.callTool({ name: "probe_all" }, undefined, { timeout: 300000 })
 for (const { text } of result.content) console.log(text)
+if (mode === "tasks") {
+  await client.listTools() // which of them are called as tasks
+  for (const name of ["task-call", "task-poll"])
+    for await (const message of client.experimental.tasks.callToolStream({ name, arguments: {} }, undefined, { timeout: 300000 }))
+      console.log(name, message.type, message.task?.status ?? message.error?.message ?? "")
+}
 await client.close()
+process.exit() // the task store has timers of its own
