@@ -128,6 +128,7 @@ const (
 	causeTaskLeft   cause = "task-left"   // a task that the client asks nothing about, or whose result it leaves
 	causeTaskHeader cause = "task-header" // a request about a task without its header
 	causeTaskKeys   cause = "task-keys"   // keys in tasks/update that the task has not asked for, or again
+	causeTaskStorm  cause = "task-storm"  // many requests tasks/get within a pollInterval
 	causeNoTask     cause = "no-task"     // a question that should be a task is none
 	causeTaskTold   cause = "task-told"   // what the client tells of its task is wrong
 )
@@ -137,7 +138,7 @@ var owners = map[cause]string{
 	causeShape: "accept", causeNoContent: "accept", causeNoEmpty: "fields-none", causeExtra: "accept", causeDeclined: "accept", causeRefused: "accept", causeTwice: "accept",
 	causeWrongID: "accept", causeNoise: "accept", causeSilent: "accept", causeURLContent: "url-consent", causeState: "round-state",
 	causeNewState: "round-no-state", causeKeys: "round-keys", causeSameID: "round-id", causeOther: "round-arguments",
-	causeTaskLeft: "task-call", causeTaskHeader: "task-call", causeTaskKeys: "task-keys", causeNoTask: "task-question", causeTaskTold: "task-question",
+	causeTaskLeft: "task-call", causeTaskHeader: "task-call", causeTaskKeys: "task-keys", causeTaskStorm: "task-poll", causeNoTask: "task-question", causeTaskTold: "task-question",
 }
 
 // finding is the outcome of one run of a probe.

@@ -9,6 +9,7 @@ import (
 	"elicitation-inspector/bridge/elicit"
 	"elicitation-inspector/bridge/mcp"
 	"elicitation-inspector/bridge/rawjson"
+	"elicitation-inspector/bridge/wire"
 	"elicitation-inspector/bridge/wording"
 )
 
@@ -60,6 +61,26 @@ func questionTaskProbes() []*Probe {
 	}
 }
 
+// laterTask is a task of the client's, as its notifications tell it.
+type laterTask struct {
+	run    *run
+	status conversation.TaskStatus
+}
+
+// toldOfTask names a task of the client's that goes on after its end.
+func (s *session) toldOfTask(f wire.Frame) {
+	status := conversation.TaskStatus(rawjson.Text(rawjson.Member(f.Message.Params, "status")))
+	s.mu.Lock()
+	t, before := s.later[rawjson.Text(rawjson.Member(f.Message.Params, "taskId"))], conversation.TaskStatus("")
+	if t != nil {
+		before, t.status = t.status, status
+	}
+	s.mu.Unlock()
+	if before.Terminal() && status != before {
+		s.server.amend(t.run, finding{verdict: Fails, how: "The task was " + string(before) + ", which ends it, and is " + wording.Quoted(string(status)) + " now.", cause: causeTaskTold, frames: []int64{f.Seq}})
+	}
+}
+
 // takesTasks reports whether the client declares that questions can be tasks of its own.
 func (r *run) takesTasks() bool {
 	return rawjson.Member(r.declared.Tasks, "requests", "elicitation", "create") != nil
@@ -86,6 +107,12 @@ func (r *run) askLater() (conversation.TaskState, finding) {
 		return conversation.TaskState{}, fails("The question is answered with no task, though the client declares that it can be one.").because(causeNoTask)
 	}
 	told, wrong := a.told(raw)
+	r.session.mu.Lock()
+	if len(r.session.later) >= tasksMost {
+		clear(r.session.later)
+	}
+	r.session.later[told.ID] = &laterTask{run: r, status: told.Status}
+	r.session.mu.Unlock()
 	if wrong.verdict == "" && told.Status != conversation.TaskWorking {
 		wrong = fails("The task begins as " + string(told.Status) + ", and has to begin as working.").because(causeTaskTold)
 	}
@@ -110,6 +137,15 @@ func (a answer) told(raw json.RawMessage) (conversation.TaskState, finding) {
 	return told, finding{}
 }
 
+// tell asks the client for a task that it has made.
+func (r *run) tell(method, about string) (conversation.TaskState, finding) {
+	a := r.exchange(method, about)
+	if a.err != nil {
+		return conversation.TaskState{}, fails(fmt.Sprintf("%s for a task that the client has made is answered with error %d: %s.", method, a.err.Code, wording.Quoted(a.err.Message))).because(causeTaskTold)
+	}
+	return a.told(a.result)
+}
+
 // fetchLater fetches the answer to a question that is a task, and judges it with what the
 // client tells of the task.
 func (r *run) fetchLater(told conversation.TaskState) finding {
@@ -123,9 +159,8 @@ func (r *run) fetchLater(told conversation.TaskState) finding {
 		case <-r.ctx.Done():
 			return r.gaveUp(since)
 		}
-		a := r.exchange(mcp.MethodGetTask, about)
 		id := told.ID
-		if told, wrong = a.told(a.result); wrong.verdict != "" {
+		if told, wrong = r.tell(mcp.MethodGetTask, about); wrong.verdict != "" {
 			return wrong
 		}
 		if told.ID != id {
@@ -140,8 +175,7 @@ func (r *run) fetchLater(told conversation.TaskState) finding {
 	if conversation.RelatedTaskID(a.result) != told.ID {
 		return fails("The result of tasks/result does not name its task in _meta, under " + mcp.RelatedTask + ".").because(causeTaskTold)
 	}
-	after := r.exchange(mcp.MethodGetTask, about)
-	if told, wrong = after.told(after.result); wrong.verdict == "" && told.Status != conversation.TaskCompleted {
+	if told, wrong = r.tell(mcp.MethodGetTask, about); wrong.verdict == "" && told.Status != conversation.TaskCompleted {
 		wrong = fails("The task is " + string(told.Status) + " after it was answered, and has to be completed.").because(causeTaskTold)
 	}
 	return or(wrong, works(""))
@@ -162,15 +196,13 @@ func taskTakenBack(r *run) finding {
 		return r.gaveUp(r.began)
 	}
 	about := `{"taskId":` + string(rawjson.Quoted(told.ID)) + `}`
-	first := r.exchange(mcp.MethodGetTask, about)
-	if told, wrong = first.told(first.result); wrong.verdict != "" {
+	if told, wrong = r.tell(mcp.MethodGetTask, about); wrong.verdict != "" {
 		return wrong
 	}
 	if told.Status.Terminal() {
 		return notSeen("It was answered before it was taken back.")
 	}
-	a := r.exchange(mcp.MethodCancelTask, about)
-	if told, wrong = a.told(a.result); wrong.verdict != "" {
+	if told, wrong = r.tell(mcp.MethodCancelTask, about); wrong.verdict != "" {
 		return wrong
 	}
 	if told.Status != conversation.TaskCancelled {

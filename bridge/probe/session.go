@@ -38,10 +38,11 @@ type session struct {
 	asked    int
 	open     map[string]*question // by the key of their ids
 	answered map[string]*question
-	calls    map[string]*call // by the keys of the ids of all their requests
-	waiting  []*run           // that have asked in a round
-	spent    map[string]*run  // by requestState
-	tasks    map[string]*task // by id
+	calls    map[string]*call      // by the keys of the ids of all their requests
+	waiting  []*run                // that have asked in a round
+	spent    map[string]*run       // by requestState
+	tasks    map[string]*task      // by id
+	later    map[string]*laterTask // tasks of the client's, by id
 	closed   bool
 }
 
@@ -70,7 +71,7 @@ func (s *Server) connect(transport string, first []byte) *session {
 	s.count++
 	one := &session{
 		server: s, id: "probe-" + strconv.Itoa(s.count), label: wording.Shorten(wording.Join(" ", "probe of", name), 80), transport: transport,
-		open: map[string]*question{}, answered: map[string]*question{}, calls: map[string]*call{}, spent: map[string]*run{}, tasks: map[string]*task{},
+		open: map[string]*question{}, answered: map[string]*question{}, calls: map[string]*call{}, spent: map[string]*run{}, tasks: map[string]*task{}, later: map[string]*laterTask{},
 	}
 	s.sessions[one.id] = one
 	return one
@@ -177,6 +178,8 @@ func (s *session) receive(f wire.Frame, out stream) {
 		if c != nil {
 			c.end(errCancelled)
 		}
+	case f.Kind == wire.Notification && f.Message.Method == mcp.NotificationTaskStatus:
+		s.toldOfTask(f)
 	case f.Kind.IsResponse():
 		s.respond(f)
 	case f.Kind == wire.Noise:

@@ -38,8 +38,9 @@ type task struct {
 
 // Bounds on tasks of one session.
 const (
-	tasksMost = 256
-	taskTTL   = time.Hour
+	tasksMost  = 256
+	stormLeast = 10 // requests tasks/get within one pollInterval that are too many
+	taskTTL    = time.Hour
 )
 
 // callTaskProbes returns the probes of calls that are tasks of the server.
@@ -178,7 +179,7 @@ func (t *task) until(holds func() bool) finding {
 func (t *task) ask(keys []string, params ...string) []answer {
 	r, list := t.run, make([]answer, len(params))
 	if !hasRounds(r.revision) {
-		t.change(func() { t.Status = string(conversation.TaskInputRequired) })
+		t.change(func() { t.become(conversation.TaskInputRequired) })
 		related := `{"` + mcp.RelatedTask + `":{"taskId":"` + t.ID + `"}}`
 		for i, p := range params {
 			if out, missing := t.stream(); missing.verdict != "" {
@@ -190,7 +191,7 @@ func (t *task) ask(keys []string, params ...string) []answer {
 				r.saw(list[i].answered)
 			}
 		}
-		t.change(func() { t.Status = string(conversation.TaskWorking) })
+		t.change(func() { t.become(conversation.TaskWorking) })
 		return list
 	}
 	at := time.Now()
@@ -216,10 +217,19 @@ func (t *task) ask(keys []string, params ...string) []answer {
 
 // waitForInput gives the task the status that its open questions make. The caller has the mutex.
 func (t *task) waitForInput() {
-	t.Status, t.Inputs = string(conversation.TaskWorking), nil
-	if len(t.keys) > 0 {
-		t.Status, t.Inputs = string(conversation.TaskInputRequired), inputRequests(t.keys, t.params)
+	if t.Inputs = nil; len(t.keys) == 0 {
+		t.become(conversation.TaskWorking)
+	} else if t.become(conversation.TaskInputRequired) {
+		t.Inputs = inputRequests(t.keys, t.params)
 	}
+}
+
+// become gives the task a status unless it has ended, which it reports. The caller has the mutex.
+func (t *task) become(status conversation.TaskStatus) bool {
+	if !t.over() {
+		t.Status = string(status)
+	}
+	return t.Status == string(status)
 }
 
 // stream returns where a question of the task can be sent: outside of calls, else beside a
@@ -331,7 +341,11 @@ func (s *session) aboutTask(f wire.Frame, out stream, revision string) {
 	was, reply := t.over(), ""
 	switch m.Method {
 	case mcp.MethodGetTask:
-		t.polls = append(t.polls[max(0, len(t.polls)-framesMost):], f.Time)
+		if t.polls = append(t.polls[max(0, len(t.polls)-framesMost):], f.Time); len(t.polls) >= stormLeast {
+			if took := f.Time.Sub(t.polls[len(t.polls)-stormLeast]); took < t.Poll {
+				fault(causeTaskStorm, Partly, fmt.Sprintf("The client asked %d times in %s, and the task says every %s.", stormLeast, wording.Duration(took), wording.Duration(t.Poll)))
+			}
+		}
 		t.fetched = t.fetched || modern && was
 		reply = string(t.JSON(revision))
 	case mcp.MethodTaskResult:
@@ -359,9 +373,7 @@ func (s *session) aboutTask(f wire.Frame, out stream, revision string) {
 				t.keys, t.params = slices.Delete(t.keys, i, i+1), slices.Delete(t.params, i, i+1)
 			}
 		}
-		if !was {
-			t.waitForInput()
-		}
+		t.waitForInput()
 	}
 	s.mu.Unlock()
 	switch {
