@@ -250,8 +250,8 @@ func (t *task) stream() (out stream, missing finding) {
 	return out, missing
 }
 
-// end completes the task unless it has ended, waits until the client has what came of it, and
-// returns the gravest of what was found.
+// end completes the task unless it has ended, and waits until the client has what came of it if
+// nothing else is wrong. It returns what was found.
 func (t *task) end(f finding) finding {
 	r, cancelled := t.run, false
 	t.change(func() {
@@ -263,20 +263,17 @@ func (t *task) end(f finding) finding {
 		}
 	})
 	t.answerWaiting()
-	var left finding
-	if !cancelled && context.Cause(r.ctx) != errCancelled {
-		left = t.until(func() bool { return t.fetched })
-	}
-	if left.verdict != "" && left.cause != causeTaskLeft {
-		left = partly("The client did not fetch the result of the task.").because(causeTaskLeft)
+	if f.verdict == Works && !cancelled && context.Cause(r.ctx) != errCancelled {
+		if left := t.until(func() bool { return t.fetched }); left.cause == causeTaskLeft {
+			f = left
+		} else if left.verdict != "" {
+			f = partly("The client did not fetch the result of the task.").because(causeTaskLeft)
+		}
 	}
 	r.session.mu.Lock()
 	defer r.session.mu.Unlock()
 	r.frames = append(r.frames, t.frames...)
 	r.faults = append(r.faults, t.faults...)
-	if f.verdict == Works && left.verdict != "" {
-		return left
-	}
 	return f
 }
 
