@@ -475,3 +475,45 @@ func TestMisbehavingInTasks(t *testing.T) {
 		})
 	}
 }
+
+// That apps may draw questions is declared where somebody wants it, and tasks unless somebody does not.
+func TestDeclaredExtensions(t *testing.T) {
+	t.Parallel()
+	const apps, tasks = `"io.modelcontextprotocol/ui":{"elicitation":{}}`, `"io.modelcontextprotocol/tasks":{}`
+	for _, test := range []struct {
+		revision, words string
+		want, not       []string
+	}{
+		{november, "", []string{`"tasks":{"list"`}, []string{`"extensions"`}},
+		{november, "form,url,apps", []string{`"tasks":{"list"`, `"extensions":{` + apps + `}`}, []string{tasks}},
+		{november, "form,no-tasks,apps", []string{`"extensions":{` + apps + `}`}, []string{`"tasks":{`}},
+		{july, "", []string{tasks}, []string{apps}},
+		{july, "form,apps", []string{tasks, apps}, nil},
+		{july, "form,no-tasks", nil, []string{`"extensions"`}},
+	} {
+		settings, err := conversation.ParseClientSettings(test.revision, test.words)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b := start(t, "tasks-"+test.revision, settings)
+		sent := ""
+		for line := range strings.Lines(b.transcript()) {
+			if strings.Contains(line, " c2s ") {
+				sent += line
+			}
+		}
+		for _, want := range test.want {
+			if !strings.Contains(sent, want) {
+				t.Errorf("%s %q: %s is not declared in\n%s", test.revision, test.words, want, sent)
+			}
+		}
+		for _, not := range test.not {
+			if strings.Contains(sent, not) {
+				t.Errorf("%s %q: %s is declared in\n%s", test.revision, test.words, not, sent)
+			}
+		}
+	}
+	if _, err := conversation.ParseClientSettings("", "forms,apps"); err == nil {
+		t.Error("an unknown mode is taken")
+	}
+}

@@ -209,10 +209,11 @@ const metaMost = 10
 // metaLines says what the _meta of the question has that the inspector does not act on: the app with which the server
 // would rather draw the question (draft SEP-3118), and members of unknown extensions.
 func (q Question) metaLines() (lines []string) {
+	request := q.request()
 	var unknown []string
-	for name, value := range rawjson.Members(rawjson.Member(q.request().Params, "_meta")) {
-		if uri := rawjson.Text(rawjson.Member(value, "resourceUri")); name == "ui" && uri != "" {
-			lines = append(lines, "The server would rather draw this question itself, by its resource "+markup.Brief(uri)+". The inspector does not run apps: it asks with its own form, and the resource can be read like any other.")
+	for name := range rawjson.Members(rawjson.Member(request.Params, "_meta")) {
+		if uri := request.App(); name == "ui" && uri != "" {
+			lines = append(lines, "The server would rather draw this question itself, by its resource "+markup.Brief(uri)+". The inspector does not run apps, and asks with its own form.")
 		} else if name != "progressToken" && name != mcp.RelatedTask {
 			unknown = append(unknown, wording.Quoted(markup.Brief(name)))
 		}

@@ -202,6 +202,17 @@ func (s *Server) complete(n int) error {
 	return err
 }
 
+// readApp reads the resource of the app with which the server would draw a question, which
+// need not be in its list. The call shows it as text.
+func (s *Server) readApp(c echo.Context, q answerable) error {
+	if q.Request == nil || q.Request.App() == "" {
+		return bad("The question names no app.")
+	}
+	uri := q.Request.App()
+	call, err := s.in.Begin(live.Request{Server: q.Server, Kind: conversation.Resource, Name: uri, Key: uri})
+	return s.made(c, call, err)
+}
+
 func (s *Server) faults(c echo.Context, q answerable) error {
 	if q.State != conversation.Pending {
 		return errSettled

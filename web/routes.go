@@ -47,6 +47,7 @@ func (s *Server) route(e *echo.Echo) {
 	e.GET("/questions/:n/copy/:form", of(s.question, s.copiedQuestion)) // an elicitation as text: markdown, call, or code for go-sdk, mcp-go, typescript, python
 	e.GET("/palette", s.palette)                                        // what the command palette leads to; query search
 	e.GET("/ledger", s.ledger)                                          // all questions of the run; query sort, filter
+	e.POST("/questions/:n/app", of(s.question, s.readApp))              // read the resource of the app that would draw it
 	e.POST("/questions/:n/complete", act(number, s.complete))           // mark a URL as done
 
 	e.POST("/servers", s.putServer)                          // connect to another server: address, name, headers, env, dir; only with --allow-add

@@ -100,7 +100,7 @@ func (s *Server) settings(c echo.Context, before bridge.Server) error {
 	if err != nil {
 		return bad("%s", sentence(err))
 	}
-	settings.NoTasks = c.FormValue("tasks") == ""
+	settings.NoTasks, settings.Apps = c.FormValue("tasks") == "", c.FormValue("apps") != ""
 	settings.Sampling, settings.Roots = c.FormValue("sampling") != "", c.FormValue("roots") != ""
 	if settings.Protocol == before.Settings.Protocol {
 		settings.Choice = before.Settings.Choice // the protocol is unchanged

@@ -25,6 +25,9 @@ type ClientSettings struct {
 	// NoTasks leaves undeclared that elicitations are taken as tasks (2025-11-25), and that
 	// calls may be answered with tasks (extension of 2026-07-28).
 	NoTasks bool
+	// Apps declares that apps of the server may draw questions, which the inspector does not
+	// let them do: it shows what servers then send.
+	Apps bool
 	// NoLogs asks for no log messages; otherwise the client asks for all of them.
 	NoLogs bool
 }
@@ -75,13 +78,14 @@ func ParseClientSettings(protocol, elicitation string) (ClientSettings, error) {
 		}
 		s.Protocol = protocol
 	}
+	elicitation, s.Apps = strings.CutSuffix(elicitation, ",apps")
 	elicitation, s.NoTasks = strings.CutSuffix(elicitation, ",no-tasks")
 	if elicitation == "url,form" {
 		elicitation = string(DeclareBoth)
 	}
 	s.Elicitation = DeclaredElicitation(elicitation)
 	if elicitation != "" && !slices.Contains(DeclaredElicitations(), s.Elicitation) {
-		return ClientSettings{}, fmt.Errorf("unknown elicitation capability %q: want form,url, form, url, empty or none, and after it ,no-tasks to declare no tasks", elicitation)
+		return ClientSettings{}, fmt.Errorf("unknown elicitation capability %q: want form,url, form, url, empty or none, and after it ,no-tasks to declare no tasks, and ,apps to declare that apps may draw questions", elicitation)
 	}
 	return s, nil
 }
@@ -89,6 +93,7 @@ func ParseClientSettings(protocol, elicitation string) (ClientSettings, error) {
 // ClientSettingsOf returns the settings under which a client declares d.
 func ClientSettingsOf(d *Declared) ClientSettings {
 	s := ClientSettings{Elicitation: DeclareNone, Sampling: d.Sampling != nil, Roots: d.Roots != nil}
+	s.Apps = rawjson.Member(d.Extensions, mcp.AppsExtension, "elicitation") != nil
 	s.NoTasks = d.Tasks == nil && rawjson.Member(d.Extensions, mcp.TasksExtension) == nil
 	var modes map[string]json.RawMessage
 	if d.Elicitation == nil || json.Unmarshal(d.Elicitation, &modes) != nil || modes == nil {

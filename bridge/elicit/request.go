@@ -73,6 +73,12 @@ func Parse(params json.RawMessage) (*Request, error) {
 	return r, nil
 }
 
+// App returns the URI of the resource of the app with which the server would draw the
+// question itself (draft SEP-3118); "" for none.
+func (r *Request) App() string {
+	return rawjson.Text(rawjson.Member(r.Params, "_meta", "ui", "resourceUri"))
+}
+
 // Via is the kind of message that carried an elicitation from the server.
 type Via uint8
 

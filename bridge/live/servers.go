@@ -167,6 +167,7 @@ func (all *Servers) newServer(index int, spec transport.Spec) *liveServer {
 		settings.Protocol, settings.Choice = own.Protocol, own.Choice
 	}
 	settings.Elicitation = cmp.Or(settings.Elicitation, own.Elicitation)
+	settings.NoTasks, settings.Apps = settings.NoTasks || own.NoTasks, settings.Apps || own.Apps
 	return &liveServer{all: all, spec: spec, names: []string{spec.Name}, configured: settings, turn: make(chan struct{}, 1), Server: Server{
 		ID: fmt.Sprintf("s%d", index+1), Index: index, Label: spec.Name, Address: spec.Address(), Added: spec.Added, Target: spec.Key(), How: spec.How(),
 		Since: time.Now(), Settings: settings,

@@ -51,6 +51,10 @@ const (
 // TasksExtension is the name of the tasks extension of 2026-07-28 in the capabilities.
 const TasksExtension = "io.modelcontextprotocol/tasks"
 
+// AppsExtension is the name of the extension of apps in the capabilities. Its member
+// elicitation says that the client lets an app draw a question (draft SEP-3118).
+const AppsExtension = "io.modelcontextprotocol/ui"
+
 // RelatedTask is the key in _meta that names the task of a message (specification
 // 2025-11-25, Tasks, Related Task Metadata).
 const RelatedTask = "io.modelcontextprotocol/related-task"

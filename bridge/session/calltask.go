@@ -204,8 +204,8 @@ func (s *Session) toldOfTask(params json.RawMessage, f wire.Frame) {
 }
 
 // declaringTasks returns an initialize request with the capability to take elicitations
-// as tasks, which the SDK has no field for, and without extensions, which only later
-// revisions have. It returns every other message unchanged.
+// as tasks, which the SDK has no field for, and without the extension for tasks, which only
+// later revisions have. It returns every other message unchanged.
 func (s *Session) declaringTasks(raw []byte) []byte {
 	if !bytes.Contains(raw, []byte(`"`+mcp.MethodInitialize+`"`)) {
 		return raw
@@ -217,9 +217,13 @@ func (s *Session) declaringTasks(raw []byte) []byte {
 	declared := rawjson.Member(m.Params, "capabilities")
 	var members []Member
 	for name, value := range rawjson.Members(declared) {
-		if name != "extensions" {
-			members = append(members, Member{name, value})
+		if name == "extensions" {
+			if value = rawjson.Member(value, mcp.AppsExtension); value == nil {
+				continue
+			}
+			value = object([]Member{{mcp.AppsExtension, value}})
 		}
+		members = append(members, Member{name, value})
 	}
 	if s.Settings.TakesTasks(rawjson.Text(rawjson.Member(m.Params, "protocolVersion"))) {
 		members = append(members, Member{"tasks", json.RawMessage(conversation.DeclaredTasks)})

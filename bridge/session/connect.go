@@ -152,6 +152,9 @@ func capabilities(s conversation.ClientSettings) *sdk.ClientCapabilities {
 	if !s.NoTasks {
 		c.AddExtension(mcp.TasksExtension, nil) // for 2026-07-28; see declaringTasks
 	}
+	if s.Apps {
+		c.AddExtension(mcp.AppsExtension, map[string]any{"elicitation": map[string]any{}})
+	}
 	if s.Sampling {
 		c.Sampling = &sdk.SamplingCapabilities{}
 	}
