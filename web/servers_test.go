@@ -161,6 +161,9 @@ func TestAddServer(t *testing.T) {
 		t.Errorf("removed: %+v; pushed: %s", all, pushed)
 	}
 	d.done("/servers/s2/reconnect", nil)
+	if status, why := d.post("/servers/s2/edit", url.Values{"address": {"it"}}); status == http.StatusOK || len(d.in.Servers()) != 1 {
+		t.Errorf("edited after it was removed: %d %s", status, why)
+	}
 	if status, form := d.post("/servers", url.Values{"address": {"it"}, "name": {"mine"}}); status != http.StatusOK {
 		t.Errorf("added again: %d %s", status, form)
 	}

@@ -108,6 +108,9 @@ func (all *Servers) Put(ctx context.Context, id string, spec transport.Spec) (st
 		if all.closed {
 			return ErrClosed
 		}
+		if before != nil && before.State == Removed { // or replaced, by somebody else meanwhile
+			return ErrUnknownServer
+		}
 		name := spec.Name
 		for n := 2; all.IDOf(spec.Name) != "" && all.IDOf(spec.Name) != id; n++ {
 			spec.Name = fmt.Sprintf("%s %d", name, n)
