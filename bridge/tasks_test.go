@@ -486,7 +486,7 @@ func TestDeclaredExtensions(t *testing.T) {
 	}{
 		{november, "", []string{`"tasks":{"list"`}, []string{`"extensions"`}},
 		{november, "form,url,apps", []string{`"tasks":{"list"`, `"extensions":{` + apps + `}`}, []string{tasks}},
-		{november, "form,no-tasks,apps", []string{`"extensions":{` + apps + `}`}, []string{`"tasks":{`}},
+		{november, "form,apps,no-tasks", []string{`"extensions":{` + apps + `}`}, []string{`"tasks":{`}},
 		{july, "", []string{tasks}, []string{apps}},
 		{july, "form,apps", []string{tasks, apps}, nil},
 		{july, "form,no-tasks", nil, []string{`"extensions"`}},

@@ -78,14 +78,15 @@ func ParseClientSettings(protocol, elicitation string) (ClientSettings, error) {
 		}
 		s.Protocol = protocol
 	}
-	elicitation, s.Apps = strings.CutSuffix(elicitation, ",apps")
-	elicitation, s.NoTasks = strings.CutSuffix(elicitation, ",no-tasks")
-	if elicitation == "url,form" {
-		elicitation = string(DeclareBoth)
+	words := strings.Split(elicitation, ",")
+	s.Apps, s.NoTasks = slices.Contains(words, "apps"), slices.Contains(words, "no-tasks")
+	modes := slices.DeleteFunc(words, func(w string) bool { return w == "apps" || w == "no-tasks" })
+	if len(modes) == 2 && modes[0] == "url" {
+		slices.Reverse(modes)
 	}
-	s.Elicitation = DeclaredElicitation(elicitation)
-	if elicitation != "" && !slices.Contains(DeclaredElicitations(), s.Elicitation) {
-		return ClientSettings{}, fmt.Errorf("unknown elicitation capability %q: want form,url, form, url, empty or none, and after it ,no-tasks to declare no tasks, and ,apps to declare that apps may draw questions", elicitation)
+	s.Elicitation = DeclaredElicitation(strings.Join(modes, ","))
+	if s.Elicitation != "" && !slices.Contains(DeclaredElicitations(), s.Elicitation) {
+		return ClientSettings{}, fmt.Errorf("unknown elicitation capability %q: want form,url, form, url, empty or none, and with it no-tasks to declare no tasks, or apps to declare that apps may draw questions", elicitation)
 	}
 	return s, nil
 }

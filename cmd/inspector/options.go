@@ -69,7 +69,7 @@ func (o *options) registerSession(f *pflag.FlagSet) {
 // registerClient adds the flags about how the client presents itself.
 func (o *options) registerClient(f *pflag.FlagSet) {
 	f.StringVar(&o.protocol, "protocol", "auto", "protocol revision (`REV`): auto, "+strings.Join(mcp.Revisions, ", "))
-	f.StringVar(&o.elicitation, "elicitation", "", "what the client declares (`MODES`): form,url, form, url, empty or none")
+	f.StringVar(&o.elicitation, "elicitation", "", "what the client declares (`MODES`): form,url, form, url, empty or none; no-tasks and apps may follow, after commas")
 }
 
 // registerTarget adds the flags of all commands that connect to servers.
