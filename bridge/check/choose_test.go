@@ -42,12 +42,12 @@ func TestForbiddenCalls(t *testing.T) {
 		calls   []string
 		skipped map[string]string // reasons, by key of calls that are forbidden for a special reason
 	}{
-		{"nothing is said", Options{}, []string{"reads", "writes", "prompt", "file:///a"}, map[string]string{"deletes": "--allow-destructive deletes"}},
+		{"nothing is said", Options{}, []string{"reads", "writes", "runs long", "prompt", "file:///a"}, map[string]string{"deletes": "--allow-destructive deletes"}},
 		{"only what reads", Options{ReadOnly: true}, []string{"reads", "prompt", "file:///a"}, map[string]string{"writes": "readOnlyHint"}},
 		{"what reads, and what is allowed", Options{ReadOnly: true, AllowDestructive: []*script.Text{deletes}}, []string{"reads", "prompt", "file:///a"}, map[string]string{"deletes": "readOnlyHint"}},
-		{"a tool is allowed", Options{AllowDestructive: []*script.Text{deletes}}, []string{"reads", "writes", "deletes", "prompt", "file:///a"}, nil},
+		{"a tool is allowed", Options{AllowDestructive: []*script.Text{deletes}}, []string{"reads", "writes", "deletes", "runs long", "prompt", "file:///a"}, nil},
 		{"a tool is named", Options{Wanted: []Wanted{{Key: "deletes"}}}, nil, map[string]string{"deletes": "destructiveHint"}},
-		{"a pattern is skipped", Options{Skip: []*script.Text{internal}}, []string{"reads", "prompt", "file:///a"}, map[string]string{"writes": "plan skips"}},
+		{"a pattern is skipped", Options{Skip: []*script.Text{internal}}, []string{"reads", "runs long", "prompt", "file:///a"}, map[string]string{"writes": "plan skips"}},
 	} {
 		calls, skipped, err := test.options.choose(items)
 		if err != nil {
