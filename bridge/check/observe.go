@@ -178,8 +178,8 @@ func (m *made) converse(ctx context.Context, place *slot, c *chosen, t *trial, l
 		m.Unconnected = err.Error()
 		return out
 	}
-	if t.Behaviour == "response-twice" {
-		m.awaitSecond(ctx)
+	if t.Behaviour == "response-twice" { // the response to the first answer may overtake the second
+		m.awaitSent(ctx, 2, func(e wire.Entry) bool { return e.Names().Fault == m.Behaviour })
 	}
 	if t.Behaviour == "new-session" {
 		for goesOn := true; goesOn; {
@@ -191,6 +191,9 @@ func (m *made) converse(ctx context.Context, place *slot, c *chosen, t *trial, l
 	}
 	if t.Behaviour == behaviourAccept && out.calls[0].TimedOut { // the next call would take as long
 		return out
+	}
+	if out.calls[0].TimedOut { // the next call may overtake the cancellation, and meet a question that still waits
+		m.awaitSent(ctx, 1, func(e wire.Entry) bool { return e.Names().Method == mcp.NotificationCancelled })
 	}
 	for range 2 {
 		after, err := call(c.Arguments, c.honest.file(), 1, limit)
@@ -204,20 +207,19 @@ func (m *made) converse(ctx context.Context, place *slot, c *chosen, t *trial, l
 	return out
 }
 
-// awaitSecond waits until the second of two equal answers has gone out, which the response
-// to the first may overtake.
-func (m *made) awaitSecond(ctx context.Context) {
+// awaitSent waits for a moment until so many messages of a kind have gone out.
+func (m *made) awaitSent(ctx context.Context, times int, is func(wire.Entry) bool) {
 	ctx, done := context.WithTimeout(ctx, late)
 	defer done()
 	log := m.session.Log()
 	for {
 		grown, sent := log.Grown(), 0
 		for seq := int64(1); seq <= log.Len(); seq++ {
-			if e := log.Entry(seq); e.Dir == wire.ClientToServer && e.Names().Fault == m.Behaviour {
+			if e := log.Entry(seq); e.Dir == wire.ClientToServer && is(e) {
 				sent++
 			}
 		}
-		if sent > 1 {
+		if sent >= times {
 			return
 		}
 		select {
