@@ -49,6 +49,7 @@ func TestTasksAreTried(t *testing.T) {
 	tried := map[string]bool{}
 	for key, revision := range map[string]string{"migrate_table": mcp.Revision20260728, "request_review": mcp.Revision20251125} {
 		o := builtin(t)
+		o.Timeout = 30 * time.Second // a busy machine takes its time, and every call ends by itself
 		o.Wanted, o.Revisions, o.Behaviours = []Wanted{{Key: key}}, []string{revision}, append([]string{"null-result"}, ofTasks...)
 		whole, err := Run(t.Context(), o)
 		if err != nil || whole.Stopped != "" {
