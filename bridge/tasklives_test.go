@@ -14,9 +14,10 @@ import (
 	"elicitation-inspector/bridge/wire/redact"
 )
 
-// life is what a scripted server does with one task, and what the inspector must say of its
-// call. The members of task objects are written as JSON, in which {form}, {link} and {sample}
-// stand for input requests, and {answers} for the answers that the server received.
+// life is a test case: the messages that a scripted server sends about one task, and the
+// expected state of the call. The members of task objects are written as JSON, in which {form},
+// {link} and {sample} stand for input requests, and {answers} for the answers that the server
+// received.
 type life struct {
 	name    string
 	created string   // members of the task at first; a task that works if empty

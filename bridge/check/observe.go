@@ -207,7 +207,8 @@ func (m *made) converse(ctx context.Context, place *slot, c *chosen, t *trial, l
 	return out
 }
 
-// awaitSent waits for a moment until so many messages of a kind have gone out.
+// awaitSent waits until the log has this number of sent messages that is accepts, but not
+// longer than late.
 func (m *made) awaitSent(ctx context.Context, times int, is func(wire.Entry) bool) {
 	ctx, done := context.WithTimeout(ctx, late)
 	defer done()

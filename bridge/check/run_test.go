@@ -40,10 +40,11 @@ func builtin(t *testing.T) Options {
 	return Options{Server: headless.Config{Target: transport.Spec{Name: demo.Name, Builtin: server.Connect}}, Jobs: 4}
 }
 
-// ofTasks lists the behaviours of clients towards tasks, and with tasks of their own.
+// ofTasks lists the behaviours that misuse a task of the server or of the client.
 var ofTasks = []string{"update-twice", "unknown-update-key", "result-never-fetched", "cancel-after-answer", "poll-storm", "status-backwards", "result-before-completed", "task-forgotten"}
 
-// The misbehaviours about tasks are tried where they fit, and the demo server stands them.
+// TestTasksAreTried expects a check of the demo's task tools to try each behaviour of ofTasks,
+// and to find nothing.
 func TestTasksAreTried(t *testing.T) {
 	t.Parallel()
 	tried := map[string]bool{}

@@ -19,6 +19,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	protocol "elicitation-inspector/bridge/mcp"
+	"elicitation-inspector/bridge/rawjson"
 )
 
 // rounds reports whether questions are part of results, and answers part of repeated requests (since 2026-07-28),
@@ -92,7 +93,7 @@ func (v *visit) request(ctx context.Context, questions []question) (map[string]a
 		group.Go(func() (err error) {
 			params := q.encode(v.revision)
 			if v.task != nil {
-				params = withMember(params, "_meta", string(mustJSON(v.task.related())))
+				params = rawjson.WithMember(params, "_meta", string(mustJSON(v.task.related())))
 			}
 			results[i], err = v.server.sendRaw(asking, v.session, q.requestMethod(), params)
 			return err

@@ -238,7 +238,7 @@ func (s *Server) withTasks(revision string, res mcp.Result) mcp.Result {
 		for _, t := range r.Tools {
 			listed := mustJSON(t)
 			if support := s.tool(t.Name).Task; support != "" {
-				listed = withMember(listed, "execution", `{"taskSupport":"`+support+`"}`)
+				listed = rawjson.WithMember(listed, "execution", `{"taskSupport":"`+support+`"}`)
 			}
 			tools = append(tools, string(listed))
 		}
@@ -251,7 +251,7 @@ func (s *Server) withTasks(revision string, res mcp.Result) mcp.Result {
 // (2025-11-25). The client must have declared that it takes elicitations as tasks.
 func (v *visit) askLater(ctx context.Context, q question) (answer, error) {
 	l := v.server.linkOf(v.session)
-	created, err := l.call(ctx, q.requestMethod(), withMember(q.encode(v.revision), "task", `{"ttl":600000}`))
+	created, err := l.call(ctx, q.requestMethod(), rawjson.WithMember(q.encode(v.revision), "task", `{"ttl":600000}`))
 	if err != nil {
 		return answer{}, refusal(err)
 	}

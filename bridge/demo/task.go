@@ -15,6 +15,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	protocol "elicitation-inspector/bridge/mcp"
+	"elicitation-inspector/bridge/rawjson"
 )
 
 // Bounds on tasks.
@@ -131,7 +132,7 @@ func (v *visit) inTask(ctx context.Context, tell story) (*mcp.CallToolResult, er
 		case ctx.Err() != nil:
 			t.change(cancelled, "")
 		case err == nil && in.rounds():
-			t.result = withMember(mustJSON(res), "resultType", `"complete"`)
+			t.result = rawjson.WithMember(mustJSON(res), "resultType", `"complete"`)
 			t.change(completed, "")
 		case err == nil:
 			t.result = mustJSON(res)
@@ -145,18 +146,9 @@ func (v *visit) inTask(ctx context.Context, tell story) (*mcp.CallToolResult, er
 		}
 	})
 	if v.rounds() {
-		return nil, &rawResult{json: withMember(made, "resultType", `"task"`)}
+		return nil, &rawResult{json: rawjson.WithMember(made, "resultType", `"task"`)}
 	}
 	return nil, rawf(`{"task":%s}`, made)
-}
-
-// withMember returns an object with one more member.
-func withMember(object json.RawMessage, name, value string) json.RawMessage {
-	members := strings.TrimSuffix(string(object), "}")
-	if members != "{" {
-		members += ","
-	}
-	return json.RawMessage(members + string(mustJSON(name)) + ":" + value + "}")
 }
 
 // change gives a task that has not ended a status, and notifies a client of 2025-11-25.
@@ -315,7 +307,7 @@ func (s *Server) aboutTask(ctx context.Context, method string, r *mcp.ServerRequ
 	defer s.mu.Unlock()
 	told := t.json()
 	if modern {
-		told = withMember(told, "resultType", `"complete"`)
+		told = rawjson.WithMember(told, "resultType", `"complete"`)
 	}
 	return &rawResult{json: told}, nil
 }

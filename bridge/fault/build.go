@@ -169,7 +169,7 @@ func after(steps ...Step) func(*builder) error {
 	}
 }
 
-// before plans an honest answer, and then steps.
+// before plans an honest answer, followed by these steps.
 func before(steps ...Step) func(*builder) error {
 	return func(b *builder) error {
 		b.honest()
@@ -178,8 +178,8 @@ func before(steps ...Step) func(*builder) error {
 	}
 }
 
-// wavering plans steps, a wait, and then an honest end of the task. A step that gives the
-// result gives that of the honest end.
+// wavering plans these steps, a wait, and then an honest end of the task. If the first step
+// gives the result, it is the same as at the end.
 func wavering(steps ...Step) func(*builder) error {
 	return func(b *builder) error {
 		wait, err := b.seconds(3)

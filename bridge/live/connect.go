@@ -110,9 +110,8 @@ func (s *liveServer) interrupt(ctx context.Context, reason string) {
 	}
 }
 
-// hangUp closes the present session, and leaves the server without one in a state that only
-// a removed server does not leave. The caller holds the turn. It reports whether the server
-// is still there.
+// hangUp closes the present session. It then enters the state, unless the server was removed
+// before, and reports whether it was not. The caller holds the turn.
 func (s *liveServer) hangUp(ctx context.Context, state State, reason string) (there bool) {
 	s.interrupt(ctx, reason)
 	s.update(func() {

@@ -199,7 +199,7 @@ func (b *bare) call(p *Probe) wire.Message {
 	b.tool = p.Name
 	method, params := mcp.MethodCallTool, fmt.Sprintf(`{"name":%q,"arguments":{}}`, p.Name)
 	if p.asTask && !b.modern() {
-		params = withMember(params, "task", "{}")
+		params = rawjson.WithMember(params, "task", "{}")
 	}
 	switch p.Kind {
 	case Prompt:
@@ -261,7 +261,7 @@ func (b *bare) follow(id string) wire.Message {
 			for key, request := range rawjson.Members(rawjson.Member(m.Result, "inputRequests")) {
 				responses = append(responses, string(rawjson.Quoted(key))+":"+b.answer(b, rawjson.Member(request, "params")))
 			}
-			params := withMember(about, "inputResponses", "{"+strings.Join(responses, ",")+"}")
+			params := rawjson.WithMember(about, "inputResponses", "{"+strings.Join(responses, ",")+"}")
 			if b.update != nil {
 				params = b.update(b, params)
 			}
@@ -304,7 +304,7 @@ func (b *bare) ofOwnTask(m wire.Message) string {
 		if rawjson.KindOf([]byte(result)) != rawjson.Object {
 			break
 		}
-		result = withMember(result, "_meta", fmt.Sprintf(`{"io.modelcontextprotocol/related-task":{"taskId":%q}}`, id))
+		result = rawjson.WithMember(result, "_meta", fmt.Sprintf(`{"io.modelcontextprotocol/related-task":{"taskId":%q}}`, id))
 	}
 	if b.own[id] == nil && m.Method != mcp.MethodListTasks {
 		return fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"error":{"code":-32602,"message":"Task not found"}}`, m.ID)

@@ -2,7 +2,6 @@ package probe_test
 
 import (
 	"fmt"
-	"net/http/httptest"
 	"slices"
 	"testing"
 	"time"
@@ -14,7 +13,6 @@ import (
 	"elicitation-inspector/bridge/probe"
 	"elicitation-inspector/bridge/script"
 	"elicitation-inspector/bridge/transport"
-	"elicitation-inspector/bridge/wire"
 )
 
 // seen maps each misbehaviour of our own client that a probe can see to the probe, the
@@ -111,17 +109,7 @@ func TestMisbehavioursAreSeen(t *testing.T) {
 		}
 		t.Run(f.Name, func(t *testing.T) {
 			t.Parallel()
-			log, err := wire.NewLog(wire.Options{Dir: t.TempDir()})
-			if err != nil {
-				t.Fatal(err)
-			}
-			t.Cleanup(func() { log.Close() })
-			web := httptest.NewUnstartedServer(nil)
-			s := probe.New(probe.Options{Log: log, Base: "http://" + web.Listener.Addr().String(), Patience: 15 * time.Second, Pause: time.Second})
-			web.Config.Handler = s.Handler()
-			web.Start()
-			t.Cleanup(web.Close)
-			t.Cleanup(s.Close)
+			s, url := serve(t, probe.Options{Patience: 15 * time.Second, Pause: time.Second})
 			revision := of.revision
 			if revision == "" {
 				revision = mcp.Revision20251125
@@ -130,7 +118,7 @@ func TestMisbehavioursAreSeen(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			client, err := headless.Open(t.Context(), headless.Config{Target: transport.Spec{Name: "probe", URL: web.URL + "/mcp"}, Settings: settings})
+			client, err := headless.Open(t.Context(), headless.Config{Target: transport.Spec{Name: "probe", URL: url}, Settings: settings})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -48,7 +48,7 @@ func questionTaskProbes() []*Probe {
 			if r.takesTasks() {
 				return notSeen("The client declares that questions can be tasks.")
 			}
-			a := r.ask(withMember(r.form(r.probe.Do, text, "value"), "task", `{"ttl":600000}`))
+			a := r.ask(rawjson.WithMember(r.form(r.probe.Do, text, "value"), "task", `{"ttl":600000}`))
 			switch {
 			case a.err != nil:
 				return fails(fmt.Sprintf("It is answered with error %d: %s. A client that does not declare tasks ignores that one is wanted.", a.err.Code, wording.Quoted(a.err.Message)))
@@ -61,13 +61,14 @@ func questionTaskProbes() []*Probe {
 	}
 }
 
-// laterTask is a task of the client's, as its notifications tell it.
+// laterTask is a task of the client's, with the status that was last reported for it.
 type laterTask struct {
 	run    *run
 	status conversation.TaskStatus
 }
 
-// toldOfTask names a task of the client's that goes on after its end.
+// toldOfTask handles notifications/tasks/status. A status other than the one that ended the
+// task is a fault.
 func (s *session) toldOfTask(f wire.Frame) {
 	status := conversation.TaskStatus(rawjson.Text(rawjson.Member(f.Message.Params, "status")))
 	s.mu.Lock()
@@ -95,13 +96,13 @@ func (r *run) exchange(method, params string) answer {
 	return a
 }
 
-// askLater asks a question with one text field as a task of the client's, which has to be
-// there and at work then.
+// askLater asks a question with one text field, and wants the client to make it a task. It
+// returns the task, and a finding if the client makes none, or one that does not begin as working.
 func (r *run) askLater() (conversation.TaskState, finding) {
 	if !r.takesTasks() {
 		return conversation.TaskState{}, notSeen("The client does not declare that questions can be tasks, so none is asked as one.")
 	}
-	a := r.exchange(mcp.MethodElicit, withMember(r.form(r.probe.Do, text, "value"), "task", `{"ttl":600000}`))
+	a := r.exchange(mcp.MethodElicit, rawjson.WithMember(r.form(r.probe.Do, text, "value"), "task", `{"ttl":600000}`))
 	raw := conversation.CreatedTask(a.result, r.revision)
 	if a.result != nil && raw == nil {
 		return conversation.TaskState{}, fails("The question is answered with no task, though the client declares that it can be one.").because(causeNoTask)
@@ -137,7 +138,7 @@ func (a answer) told(raw json.RawMessage) (conversation.TaskState, finding) {
 	return told, finding{}
 }
 
-// tell asks the client for a task that it has made.
+// tell sends a request about a task of the client's, and reads the task in the response.
 func (r *run) tell(method, about string) (conversation.TaskState, finding) {
 	a := r.exchange(method, about)
 	if a.err != nil {
@@ -146,8 +147,8 @@ func (r *run) tell(method, about string) (conversation.TaskState, finding) {
 	return a.told(a.result)
 }
 
-// fetchLater fetches the answer to a question that is a task, and judges it with what the
-// client tells of the task.
+// fetchLater polls a task of the client's until it no longer works, fetches its result, and
+// judges the answer in it and the status of the task.
 func (r *run) fetchLater(told conversation.TaskState) finding {
 	if told.ID == "" {
 		return finding{}

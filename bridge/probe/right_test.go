@@ -18,27 +18,15 @@ import (
 	"elicitation-inspector/bridge/wire"
 )
 
-// In the go-sdk's client no probe names a fault, apart from what is known of it and true. Other
-// right clients are those of TestRightClientWorks (by hand), of TestProbeOfOurselves, and in e2e
-// of TestProbesOfOtherClients.
+// TestRightClients runs the go-sdk's client against all probes, in each revision and over both
+// transports. Only the probes in known, which show real deviations of this SDK, may find a fault.
 func TestRightClients(t *testing.T) {
 	known := []string{"exact-integer", "exact-number", "fields-none", "round-ten"} // floats; an empty map is left out; nine rounds
 	for _, revision := range mcp.Revisions {
 		for _, way := range []string{"stdio", "HTTP"} {
 			t.Run("go-sdk over "+way+" in "+revision, func(t *testing.T) {
 				t.Parallel()
-				log, err := wire.NewLog(wire.Options{Dir: t.TempDir()})
-				if err != nil {
-					t.Fatal(err)
-				}
-				t.Cleanup(func() { log.Close() })
-				web := httptest.NewUnstartedServer(nil)
-				s := probe.New(probe.Options{Log: log, Base: "http://" + web.Listener.Addr().String(), Pause: 10 * time.Millisecond})
-				web.Config.Handler = s.Handler()
-				web.Start()
-				t.Cleanup(web.Close)
-				t.Cleanup(s.Close)
-				url := web.URL + "/mcp"
+				s, url := serve(t, probe.Options{Pause: 10 * time.Millisecond})
 				if way == "stdio" {
 					url = ""
 				}
@@ -59,6 +47,24 @@ func TestRightClients(t *testing.T) {
 			})
 		}
 	}
+}
+
+// serve starts a probe over HTTP with a log of its own, until the end of the test.
+func serve(t *testing.T, o probe.Options) (s *probe.Server, url string) {
+	t.Helper()
+	log, err := wire.NewLog(wire.Options{Dir: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { log.Close() })
+	web := httptest.NewUnstartedServer(nil)
+	o.Log, o.Base = log, "http://"+web.Listener.Addr().String()
+	s = probe.New(o)
+	web.Config.Handler = s.Handler()
+	web.Start()
+	t.Cleanup(web.Close)
+	t.Cleanup(s.Close)
+	return s, web.URL + "/mcp"
 }
 
 // ofSDK is a client of the go-sdk, over HTTP or, without a URL, over pipes.

@@ -18,8 +18,7 @@ import (
 	"elicitation-inspector/bridge/wording"
 )
 
-// task is a call of the client that goes on after its request has been answered. The session's
-// mutex guards it.
+// task is a task that a call of the client became. The session's mutex guards it.
 type task struct {
 	mcp.Task
 	run       *run
@@ -74,11 +73,6 @@ func callTaskProbes() []*Probe {
 	}
 }
 
-// withMember returns a JSON object with one more member.
-func withMember(object, name, value string) string {
-	return strings.TrimSuffix(object, "}") + map[bool]string{true: ",", false: ""}[object != "{}"] + string(rawjson.Quoted(name)) + ":" + value + "}"
-}
-
 // inTask returns the function of a probe that makes the call a task, runs in it, and ends it.
 func inTask(does func(t *task) finding) func(*run) finding {
 	return func(r *run) finding {
@@ -109,8 +103,7 @@ func (r *run) becomeTask() (*task, finding) {
 	}
 	s.mu.Lock()
 	if len(s.tasks) >= tasksMost { // the eldest that have ended go first
-		ended := slices.SortedFunc(maps.Values(s.tasks), func(a, b *task) int { return a.Created.Compare(b.Created) })
-		for _, old := range ended[:tasksMost/2] {
+		for _, old := range s.tasksByAge()[:tasksMost/2] {
 			if old.over() {
 				delete(s.tasks, old.ID)
 			}
@@ -120,11 +113,16 @@ func (r *run) becomeTask() (*task, finding) {
 	s.mu.Unlock()
 	r.over = true
 	if modern {
-		r.saw(r.reply(withMember(string(t.JSON(r.revision)), "resultType", `"task"`)))
+		r.saw(r.reply(rawjson.WithMember(string(t.JSON(r.revision)), "resultType", `"task"`)))
 	} else {
 		r.saw(r.reply(`{"task":` + string(t.JSON(r.revision)) + `}`))
 	}
 	return t, finding{}
+}
+
+// tasksByAge returns the tasks of the session, eldest first. The caller has the mutex.
+func (s *session) tasksByAge() []*task {
+	return slices.SortedFunc(maps.Values(s.tasks), func(a, b *task) int { return a.Created.Compare(b.Created) })
 }
 
 // over reports whether the task has ended. The caller has the mutex.
@@ -146,8 +144,8 @@ func (t *task) wake() {
 	}
 }
 
-// until waits until something holds of the task, which is looked at under the mutex. The
-// finding says why it does not come to that.
+// until waits until holds, which is called with the mutex held, returns true. If the client
+// gives up or stays silent first, the finding says so; else it is the zero value.
 func (t *task) until(holds func() bool) finding {
 	s, since := t.run.session, time.Now()
 	patience := time.NewTimer(s.server.options.Patience)
@@ -174,8 +172,8 @@ func (t *task) until(holds func() bool) finding {
 	}
 }
 
-// ask asks questions in the task, and waits for the answers. keys are those of the
-// inputRequests (2026-07-28).
+// ask asks one question for each of params, and waits for the answers. In 2026-07-28 the
+// questions are inputRequests of the task under these keys; before, keys are not used.
 func (t *task) ask(keys []string, params ...string) []answer {
 	r, list := t.run, make([]answer, len(params))
 	if !hasRounds(r.revision) {
@@ -185,7 +183,7 @@ func (t *task) ask(keys []string, params ...string) []answer {
 			if out, missing := t.stream(); missing.verdict != "" {
 				list[i].missing = missing
 			} else {
-				q := r.session.ask(r, out, json.RawMessage(withMember(p, "_meta", related)))
+				q := r.session.ask(r, out, json.RawMessage(rawjson.WithMember(p, "_meta", related)))
 				r.saw(q.seq)
 				list[i] = r.await(q)
 				r.saw(list[i].answered)
@@ -215,7 +213,8 @@ func (t *task) ask(keys []string, params ...string) []answer {
 	return list
 }
 
-// waitForInput gives the task the status that its open questions make. The caller has the mutex.
+// waitForInput makes the task input_required if it has open questions, else working. The
+// caller has the mutex.
 func (t *task) waitForInput() {
 	if t.Inputs = nil; len(t.keys) == 0 {
 		t.become(conversation.TaskWorking)
@@ -224,7 +223,8 @@ func (t *task) waitForInput() {
 	}
 }
 
-// become gives the task a status unless it has ended, which it reports. The caller has the mutex.
+// become gives the task a status unless it has ended, and reports whether it has that status
+// now. The caller has the mutex.
 func (t *task) become(status conversation.TaskStatus) bool {
 	if !t.over() {
 		t.Status = string(status)
@@ -232,9 +232,9 @@ func (t *task) become(status conversation.TaskStatus) bool {
 	return t.Status == string(status)
 }
 
-// stream returns where a question of the task can be sent: outside of calls, else beside a
-// request tasks/result, for which it waits (specification 2025-11-25, Tasks, Input Required
-// Status).
+// stream returns the stream on which a question of the task is sent: the one for messages
+// outside of calls, or, if there is none, that of a request tasks/result, for which it waits
+// (specification 2025-11-25, Tasks, Input Required Status).
 func (t *task) stream() (out stream, missing finding) {
 	if out = t.run.session.outside(); out == nil {
 		missing = t.until(func() bool {
@@ -250,15 +250,15 @@ func (t *task) stream() (out stream, missing finding) {
 	return out, missing
 }
 
-// end completes the task unless it has ended, and waits until the client has what came of it if
-// nothing else is wrong. It returns what was found.
+// end completes the task unless it was cancelled. If f is Works, it also waits until the client
+// has fetched the result. It returns f, or what is wrong with the fetching.
 func (t *task) end(f finding) finding {
 	r, cancelled := t.run, false
 	t.change(func() {
 		if cancelled = t.cancelled; !cancelled {
 			t.Status, t.Inputs, t.result = string(conversation.TaskCompleted), nil, `{"content":[{"type":"text","text":"The task has ended."}]}`
 			if hasRounds(r.revision) {
-				t.Result = json.RawMessage(withMember(t.result, "resultType", `"complete"`))
+				t.Result = json.RawMessage(rawjson.WithMember(t.result, "resultType", `"complete"`))
 			}
 		}
 	})
@@ -296,7 +296,7 @@ func (t *task) reply(one retry) {
 		c.fail(mcp.CodeInternalError, "The task was cancelled.", "")
 		return
 	}
-	c.reply(withMember(t.result, "_meta", `{"`+mcp.RelatedTask+`":{"taskId":"`+t.ID+`"}}`))
+	c.reply(rawjson.WithMember(t.result, "_meta", `{"`+mcp.RelatedTask+`":{"taskId":"`+t.ID+`"}}`))
 }
 
 // aboutTask answers a request of the client about a task.
@@ -311,7 +311,7 @@ func (s *session) aboutTask(f wire.Frame, out stream, revision string) {
 	s.mu.Lock()
 	if m.Method == mcp.MethodListTasks {
 		list := []string{}
-		for _, t := range slices.SortedFunc(maps.Values(s.tasks), func(a, b *task) int { return a.Created.Compare(b.Created) }) {
+		for _, t := range s.tasksByAge() {
 			list = append(list, string(t.JSON(revision)))
 		}
 		s.mu.Unlock()
@@ -379,7 +379,7 @@ func (s *session) aboutTask(f wire.Frame, out stream, revision string) {
 	case m.Method == mcp.MethodCancelTask && was && !modern:
 		c.fail(mcp.CodeInvalidParams, "The task has ended", "")
 	case modern:
-		c.reply(withMember(reply, "resultType", `"complete"`))
+		c.reply(rawjson.WithMember(reply, "resultType", `"complete"`))
 	case reply != "":
 		c.reply(reply)
 	}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"iter"
 	"strconv"
+	"strings"
 	"unicode/utf16"
 	"unicode/utf8"
 )
@@ -127,6 +128,16 @@ func (o ObjectWriter) JSON() json.RawMessage {
 		return json.RawMessage("{}")
 	}
 	return json.RawMessage(append(o, '}'))
+}
+
+// WithMember returns a JSON object with one more member, whose value is JSON. The object
+// has no such member before, and no white space around it.
+func WithMember[T ~string | ~[]byte](object T, name, value string) T {
+	members := strings.TrimSuffix(string(object), "}")
+	if members != "{" {
+		members += ","
+	}
+	return T(members + string(Quoted(name)) + ":" + value + "}")
 }
 
 // ArrayWriter is a JSON array under construction; nil is an empty one.

@@ -230,7 +230,7 @@ func (s *Session) misbehaveAsTask(m Misbehaviour, step fault.Step) error {
 	return nil
 }
 
-// taskNotFound refuses a request about a task that there is not, or not any more.
+// taskNotFound refuses a request about a task that is unknown or was forgotten.
 var taskNotFound = conversation.CapabilityRefusal{Code: mcp.CodeInvalidParams, Message: "Task not found: its id is unknown, or its ttl has passed"}
 
 // result returns the response to a request tasks/result: that of the question, with the

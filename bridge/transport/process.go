@@ -200,8 +200,8 @@ func (o *output) bound() {
 	}
 }
 
-// supervise waits until the process exits or is asked to end, ends what is left of it,
-// and notes its exit.
+// supervise waits until the process exits or end is called. Then it stops the process and its
+// children if they still run, and logs the exit.
 func (p *process) supervise() {
 	defer p.group.release()
 	patience, grace, asked := context.Background(), p.grace, false
