@@ -59,15 +59,16 @@ func tapped() {
 // BenchmarkRelay compares a client and a server with a tap between them to the same pair on a
 // bare pipe. It measures the messages per second if the client does not wait for responses,
 // and the median round trip if it does. The metric ratio is the throughput with the tap
-// divided by that without, and added-ms is the difference of the round trips.
+// divided by that without, and added-ms is the difference of the round trips. The metrics of
+// "paced" are those of a client that sends 20,000 messages a second, one batch a millisecond.
 func BenchmarkRelay(b *testing.B) {
-	const messages, trips = 100_000, 5000
+	const messages, trips, paced, batch = 100_000, 5000, 40_000, 20
 	exe, err := os.Executable()
 	if err != nil {
 		b.Fatal(err)
 	}
 	for _, behind := range []string{"echo", "answers"} {
-		measure := func(mode string) (perSecond float64, median time.Duration) {
+		measure := func(mode string) (perSecond float64, median time.Duration, pacedPerSecond float64, pacedMedian time.Duration) {
 			cmd := exec.Command(exe)
 			cmd.Env = append(os.Environ(), serverMode+"="+mode, "TAP_TEST_BEHIND="+behind)
 			cmd.Stderr = os.Stderr
@@ -102,7 +103,30 @@ func BenchmarkRelay(b *testing.B) {
 				next()
 				times[i] = time.Since(begin)
 			}
+			sent := make(chan time.Time, paced/batch)
 			begin := time.Now()
+			go func() {
+				w, tick := bufio.NewWriterSize(in, 64<<10), time.NewTicker(time.Millisecond)
+				defer tick.Stop()
+				for n := 0; n < paced; n += batch {
+					<-tick.C
+					sent <- time.Now()
+					for range batch {
+						send(w, n)
+					}
+					_ = w.Flush()
+				}
+			}()
+			waits := make([]time.Duration, paced/batch)
+			for i := range waits {
+				at := <-sent
+				for range batch {
+					next()
+				}
+				waits[i] = time.Since(at)
+			}
+			pacedPerSecond = paced / time.Since(begin).Seconds()
+			begin = time.Now()
 			go func() {
 				w := bufio.NewWriterSize(in, 4<<10)
 				for i := range messages {
@@ -117,24 +141,29 @@ func BenchmarkRelay(b *testing.B) {
 			perSecond = messages / time.Since(begin).Seconds()
 			_ = cmd.Wait()
 			slices.Sort(times)
-			return perSecond, times[trips/2]
+			slices.Sort(waits)
+			return perSecond, times[trips/2], pacedPerSecond, waits[len(waits)/2]
 		}
 		b.Run(behind, func(b *testing.B) {
-			var ratios, added []float64
-			var bare, with float64
+			var ratios, added, pacedRatios, pacedAdded []float64
+			var bare, with, pacedWith float64
 			for b.Loop() {
-				var before, after time.Duration
-				bare, before = measure(behind)
-				with, after = measure("tap")
+				var bareTrip, trip, bareWait, wait time.Duration
+				var pacedBare float64
+				bare, bareTrip, pacedBare, bareWait = measure(behind)
+				with, trip, pacedWith, wait = measure("tap")
 				ratios = append(ratios, with/bare)
-				added = append(added, float64(after-before)/float64(time.Millisecond))
+				added = append(added, float64(trip-bareTrip)/float64(time.Millisecond))
+				pacedRatios = append(pacedRatios, pacedWith/pacedBare)
+				pacedAdded = append(pacedAdded, float64(wait-bareWait)/float64(time.Millisecond))
 			}
-			slices.Sort(ratios)
-			slices.Sort(added)
 			b.ReportMetric(bare, "bare/s")
 			b.ReportMetric(with, "tapped/s")
-			b.ReportMetric(ratios[len(ratios)/2], "ratio")
-			b.ReportMetric(added[len(added)/2], "added-ms")
+			b.ReportMetric(pacedWith, "paced/s")
+			for name, of := range map[string][]float64{"ratio": ratios, "added-ms": added, "paced-ratio": pacedRatios, "paced-added-ms": pacedAdded} {
+				slices.Sort(of)
+				b.ReportMetric(of[len(of)/2], name)
+			}
 		})
 	}
 }

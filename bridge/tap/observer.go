@@ -11,6 +11,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -171,22 +172,26 @@ func (o *Observer) look() {
 			<-o.wake
 		}
 		begun := time.Time{}
-		for i, p := range pieces {
+		pace := func() {
 			if time.Since(begun) > lookTime {
 				o.pause()
 				begun = time.Now()
 			}
+		}
+		for i, p := range pieces {
+			pace()
 			switch {
 			case p.lost > 0:
 				p.of.lose(p.lost, p.at)
+				continue
 			case p.end:
 				p.of.end(p.at)
-			default:
-				p.of.take(p.data, p.at)
 			}
-			if p.lost == 0 {
-				o.waiting.Add(-int64(len(p.data) + pieceSize))
+			for part := range slices.Chunk(p.data, lookSize) {
+				pace()
+				p.of.take(part, p.at)
 			}
+			o.waiting.Add(-int64(len(p.data) + pieceSize))
 			pieces[i] = piece{}
 		}
 	}
@@ -196,19 +201,22 @@ func (o *Observer) look() {
 // the server: it takes a twentieth of the time, unless much is waiting.
 const (
 	lookTime  = time.Millisecond
+	lookSize  = 16 << 10 // bytes that are looked at without a look at the time
 	pauseTime = 20 * time.Millisecond
+	pauseStep = 10 * time.Millisecond
 	quietTime = 100 * time.Millisecond // after which nothing more is expected
 	roomy     = queueMost / 2          // bytes that may wait
 )
 
 func (o *Observer) pause() {
-	for end := time.Now().Add(pauseTime); time.Now().Before(end); time.Sleep(time.Millisecond) {
+	for range pauseTime / pauseStep {
 		o.mu.Lock()
 		closed := o.closed
 		o.mu.Unlock()
 		if closed || o.waiting.Load() > roomy || time.Since(o.begun)-time.Duration(o.latest.Load()) > quietTime {
 			return
 		}
+		time.Sleep(pauseStep)
 	}
 }
 
