@@ -9,7 +9,7 @@ import (
 )
 
 // TestAddedServer adds a server on the page, edits it and removes it, with the keyboard alone.
-// A mistake goes when something is changed.
+// A mistake goes when something is changed, and a call on show says that its server was removed.
 func TestAddedServer(t *testing.T) {
 	t.Parallel()
 	s := onDemo("--allow-add")(t)
@@ -32,7 +32,8 @@ func TestAddedServer(t *testing.T) {
 	lacks(add, "A folder needs a command.")
 	press(add.Button("Connect"))
 
-	press(s.page.Button("").All().Having("popovertarget", "server-s2-more").Contains("failed"))
+	server := s.page.Button("").All().Having("popovertarget", "server-s2-more")
+	press(server.Contains("failed"))
 	group := s.page.Role("group", "rude").Wait()
 	press(group.Role("DisclosureTriangle", "Edit…"))
 	edit := group.Role("form", "Edit server").Wait()
@@ -42,7 +43,14 @@ func TestAddedServer(t *testing.T) {
 
 	group = s.page.Role("group", "warehouse").Wait().Contains("ready")
 	s.page.Region("Tools").Contains("ask_three")
+	s.call("rpc_error")
+	s.result("no such account")
+	press(server)
+	press(group.Button("Disconnect"))
+	call := s.page.Region("Call").Contains("Reconnect to call tools.")
 	press(group.Button("Remove"))
+	call.Contains("was removed")
+	lacks(call, "Reconnect")
 	lacks(s.page.Region("Servers"), "warehouse")
 	lacks(s.page.Region("Tools"), "ask_three")
 	s.page.Button("Add server").HasFocus()

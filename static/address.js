@@ -86,9 +86,9 @@ whenChanged(() => {
   if (offered && offers !== offered && one("#call > [data-awaits]")) show(location.search)
   offered = offers
   const { server, call } = one("#call > [data-key]")?.dataset ?? {}
-  const now = server ? `${server} ${!!one(`#server-${server}.ready`)}` : "", before = drawnOf
+  const now = server ? `${server} ${$(`server-${server}`)?.className}` : "", before = drawnOf
   drawnOf = now
-  // Draw the middle again once the server has connected or gone.
+  // Draw the middle again once the server has connected, gone, or was removed.
   if (now === before || !before.startsWith(server + " ")) return
   show(call ? "?call=" + call : location.search)
 })
