@@ -103,6 +103,13 @@ func (in *Inspection) misbehave(s *session.Session, q live.Question) {
 	})
 }
 
+// resumeTasks lets the calls of a server go on whose tasks the lost session left there.
+func (in *Inspection) resumeTasks(server string) {
+	if conn, err := in.servers.Connection(server); err == nil {
+		in.calls.Resume(conn, server)
+	}
+}
+
 func (in *Inspection) startSession(number int) {
 	c, err := in.calls.Call(number)
 	if err != nil {

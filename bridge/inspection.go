@@ -135,9 +135,9 @@ func New(c Config) *Inspection {
 	owner := &wiring{in: in}
 	in.inbox = live.NewInbox(owner, in.changes, c.Rate)
 	owner.Inbox = in.inbox
-	in.calls = live.NewCalls(in.changes, in.inbox, in.spawn, in.startSession)
+	in.calls = live.NewCalls(in.changes, in.inbox, in.spawn, in.startSession, in.resumeTasks)
 	in.servers = live.NewServers(live.ServersConfig{
-		Targets: in.config.Targets, Settings: c.Settings, Owner: owner, Inbox: in.inbox, Changes: in.changes, Life: life, Spawn: in.spawn,
+		Targets: in.config.Targets, Settings: c.Settings, Owner: owner, Inbox: in.inbox, Changes: in.changes, Ready: in.resumeTasks, Life: life, Spawn: in.spawn,
 		Session: session.Config{Log: c.Log, Logger: c.Logger, Version: c.Version, Probe: c.Probe, MaxFrame: c.MaxFrame, NoLists: c.NoLists, Go: in.running.Go},
 	})
 	in.known, in.connections, in.calling = in.servers, in.servers, in.calls

@@ -3,8 +3,10 @@ package bridge_test
 import (
 	"bytes"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -139,7 +141,6 @@ func TestLivesOfTasks(t *testing.T) {
 			if err := b.in.Disconnect(t.Context(), "s1"); err != nil {
 				t.Fatal(err)
 			}
-			said := map[int]string{}
 			for number, l := range calls {
 				c, text := b.done(number)
 				n := 0
@@ -154,23 +155,31 @@ func TestLivesOfTasks(t *testing.T) {
 				if c.State != l.state || !strings.Contains(text, l.says) || n != l.asked || (c.Task.Problem == "") != (l.problem == "") || len(c.Task.Message) > 1000 {
 					t.Errorf("%s: %s, %.300q, %d questions, task %+v", l.name, c.State, text, n, c.Task)
 				}
-				said[number] = taskSaid(c.Call)
 			}
-			var text bytes.Buffer
-			if err := wire.WriteFrames(&text, b.log, nil, redact.Nothing()); err != nil {
-				t.Fatal(err)
-			}
-			file := filepath.Join(t.TempDir(), "flow.jsonl")
-			if err := os.WriteFile(file, text.Bytes(), 0o600); err != nil {
-				t.Fatal(err)
-			}
-			opened := replayOf(t, file).Inspection()
-			for number, want := range said {
-				if c, err := opened.Call(number); err != nil || taskSaid(c.Call) != want {
-					t.Errorf("live\n%s\nopened (%v)\n%s", want, err, taskSaid(c.Call))
-				}
-			}
+			b.compareOpened(slices.Collect(maps.Keys(calls)))
 		})
+	}
+}
+
+// compareOpened compares what is said of calls and their tasks with what the opened
+// transcript says.
+func (b *bench) compareOpened(calls []int) {
+	b.Helper()
+	var text bytes.Buffer
+	if err := wire.WriteFrames(&text, b.log, nil, redact.Nothing()); err != nil {
+		b.Fatal(err)
+	}
+	file := filepath.Join(b.TempDir(), "flow.jsonl")
+	if err := os.WriteFile(file, text.Bytes(), 0o600); err != nil {
+		b.Fatal(err)
+	}
+	opened := replayOf(b.T, file).Inspection()
+	for _, number := range calls {
+		c, err := b.in.Call(number)
+		again, openedErr := opened.Call(number)
+		if err != nil || openedErr != nil || taskSaid(c.Call) != taskSaid(again.Call) {
+			b.Errorf("live (%v)\n%s\nopened (%v)\n%s", err, taskSaid(c.Call), openedErr, taskSaid(again.Call))
+		}
 	}
 }
 
@@ -182,9 +191,7 @@ func taskSaid(c conversation.Call) string {
 		fmt.Fprintf(&b, ", task %s %s %q, ttl %v, interval %v, %d polls, %d notifications, %q", t.ID, t.Status, t.Message, t.TTL, t.PollInterval, t.Polls, t.Told, t.Problem)
 	}
 	for _, s := range c.Steps {
-		if s.Kind == conversation.StepTask {
-			fmt.Fprintf(&b, "\n\t%s %s #%d", s.Word, s.Text, s.Seq)
-		}
+		fmt.Fprintf(&b, "\n\t%s %s %s #%d, question %d", s.Kind, s.Word, s.Text, s.Seq, s.Question)
 	}
 	return b.String()
 }

@@ -72,7 +72,7 @@ func (c *Conversation) apply(f *frame) {
 		}
 		i, ok := s.calls[f.Call]
 		guessed := f.Guessed
-		if t := c.tasks[taskID{f.Server, f.task, false}]; t != nil && (f.Call == 0 || !ok) {
+		if t, _ := c.taskOf(f); t != nil && (f.Call == 0 || !ok) {
 			i, ok = t.call, true
 		} else if f.Call == 0 || !ok {
 			var p pending

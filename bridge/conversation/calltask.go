@@ -63,16 +63,17 @@ type QuestionTask struct {
 	Fetches int           // how often it asked for the result, with tasks/result
 }
 
-// taskID identifies a task by its id and the side that has it.
+// taskID identifies a task by its id and the side that has it. The session is "" for the
+// latest task of the server with this id.
 type taskID struct {
-	server, id string
-	ofClient   bool
+	server, session, id string
+	ofClient            bool
 }
 
 // taskOf is a task of the log: of the call at an index, or of a question of it.
 type taskOf struct {
 	questionOf
-	asked map[string]bool // keys of the input requests that it has asked
+	keys TaskKeys
 }
 
 // aboutTask returns what a frame with a method about tasks is to its call.
@@ -108,29 +109,51 @@ func (c *Conversation) readTask(f *frame) error {
 	default:
 		f.task = rawjson.Text(rawjson.Member(f.Message.Params, "taskId"))
 	}
-	if t := c.tasks[f.taskID()]; t != nil && f.AsksInput {
-		f.input.asked = TaskInputs(f.Message, t.asked)
+	t, _ := c.taskOf(f)
+	s := c.sessions[connection{f.Server, f.Session}]
+	switch {
+	case t == nil:
+	case f.AsksInput && (s == nil || s.handshake.Protocol == "" || s.handshake.Protocol >= mcp.Revision20260728):
+		f.input.asked = t.keys.Inputs(f.Message)
+	case f.Kind == wire.Request && f.Method == mcp.MethodUpdateTask:
+		t.keys.Updated(f.Message.Params)
 	}
 	return nil
 }
 
+// taskOf returns the task that a frame is about, nil if it is not known. earlier says that
+// only an earlier session of the server had to do with it.
+func (c *Conversation) taskOf(f *frame) (t *taskOf, earlier bool) {
+	id := f.taskID()
+	if t = c.tasks[id]; t != nil {
+		return t, false
+	}
+	id.session = ""
+	t = c.tasks[id]
+	return t, t != nil
+}
+
 func (f *frame) taskID() taskID {
-	ofClient := f.MakesTask && f.Dir == wire.ClientToServer || !f.MakesTask && aboutTask(&f.Frame) == questionTask
-	return taskID{f.Server, f.task, ofClient}
+	ofClient := f.MakesTask && f.Dir == wire.ClientToServer || !f.MakesTask && kindOf(&f.Frame) == questionTask
+	return taskID{f.Server, f.Session, f.task, ofClient}
 }
 
 // makesTask remembers the task that a response creates, of a question of the call or of
 // the call itself.
 func (c *Conversation) makesTask(f *frame, of questionOf) {
-	if f.task != "" {
-		c.tasks[f.taskID()] = &taskOf{of, map[string]bool{}}
+	if id := f.taskID(); f.task != "" {
+		t := &taskOf{of, TaskKeys{}}
+		c.tasks[id] = t
+		id.session = ""
+		c.tasks[id] = t
 	}
 }
 
-// ofTask adds a frame about a task to its call.
+// ofTask adds a frame about a task to its call. A call of an earlier session goes on in the
+// session in which the client asks for its task.
 func (c *Conversation) ofTask(f *frame, kind eventKind) {
 	s := c.sessionOf(f)
-	t := c.tasks[f.taskID()]
+	t, earlier := c.taskOf(f)
 	i, question, ok := s.named(f)
 	if kind == callTask {
 		question = 0
@@ -141,10 +164,34 @@ func (c *Conversation) ofTask(f *frame, kind eventKind) {
 	if !ok {
 		return
 	}
+	resumed := earlier && kind == callTask && f.Kind == wire.Request && f.Method != mcp.MethodCancelTask
+	if resumed {
+		c.tasks[f.taskID()], c.calls[i].session = t, s
+		if t.keys.Resume(); f.Call != 0 {
+			s.calls[f.Call] = i
+		}
+	}
 	if n := len(f.input.asked); n > 0 {
 		question = c.asks(s, i, f, n)
 	}
-	c.add(i, f, kind, question)
+	c.add(i, f, kind, question).resumed = resumed
+}
+
+// resumed lets the call go on which had ended with its session, because its task goes on.
+func (r *reduction) resumed(f *wire.Frame) {
+	c := &r.call
+	r.inputs().Resume()
+	for i, q := range c.Questions {
+		if q.State == Pending {
+			q = c.edit(i)
+			q.By = ByServer
+			r.settle(q, Withdrawn, "the session was lost")
+		}
+	}
+	if c.State == Failed && c.ResultSeq == 0 {
+		c.State, c.Failure, c.Ended, r.ended = Running, "", time.Time{}, false
+	}
+	c.step(Step{At: r.clock, Kind: StepTask, Text: "goes on in a new session", Seq: f.Seq})
 }
 
 // becameTask records that a response made the call a task. It is not the end of the call.
@@ -194,7 +241,7 @@ func (r *reduction) callTask(f *wire.Frame, e item) {
 		t.Told++
 	}
 	if e.question != 0 {
-		list := TaskInputs(f.Message, r.inputs())
+		list := r.inputs().Inputs(f.Message)
 		for k, asked := range list {
 			if r.shown {
 				r.put(Question{
@@ -269,15 +316,16 @@ func Final(f *wire.Frame) wire.Message {
 }
 
 // inputs returns the keys of the input requests that the call's task has asked so far.
-func (r *reduction) inputs() map[string]bool {
+func (r *reduction) inputs() TaskKeys {
 	if r.taskInputs == nil {
-		r.taskInputs = map[string]bool{}
+		r.taskInputs = TaskKeys{}
 	}
 	return r.taskInputs
 }
 
 // updated settles the questions that a request tasks/update answers.
 func (r *reduction) updated(f *wire.Frame) {
+	r.inputs().Updated(f.Message.Params)
 	responses := members(rawjson.Member(f.Message.Params, "inputResponses"))
 	for i, q := range r.call.Questions {
 		if answer := responses[q.Key]; q.Via == elicit.InTask && answer != nil && q.AnswerSeq == 0 {

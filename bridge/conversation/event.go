@@ -18,6 +18,7 @@ type event struct {
 	question uint32
 	kind     eventKind
 	guessed  bool // the question's call is a guess, since several were open
+	resumed  bool // the task of the call goes on in a new session
 }
 
 // eventKind names the part that a frame plays in its call.

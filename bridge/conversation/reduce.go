@@ -28,16 +28,16 @@ type reduction struct {
 	letGo   int   // how many questions had their Params and Answer dropped
 
 	begun       bool
-	shown       bool            // the frame being applied is chosen
-	clock       time.Time       // latest time of the frames
-	alive       int64           // last frame that the server sent, or that began a round
-	last        int64           // last frame that was applied
-	latestEvent uint32          // index in Conversation.events of the last event that was applied
-	opened      int             // index of the first question that the latest response asked
-	reports     int             // progress notifications
-	taskInputs  map[string]bool // keys of the input requests of its task
-	revision    string          // of its session, "" if unknown
-	ended       bool            // a note says how the call ended; later responses change nothing
+	shown       bool      // the frame being applied is chosen
+	clock       time.Time // latest time of the frames
+	alive       int64     // last frame that the server sent, or that began a round
+	last        int64     // last frame that was applied
+	latestEvent uint32    // index in Conversation.events of the last event that was applied
+	opened      int       // index of the first question that the latest response asked
+	reports     int       // progress notifications
+	taskInputs  TaskKeys  // nil before its task asks
+	revision    string    // of its session, "" if unknown
+	ended       bool      // a note says how the call ended; later responses change nothing
 }
 
 func newReduction(place int) *reduction { return &reduction{call: Call{Place: place}} }
@@ -94,6 +94,9 @@ func (r *reduction) apply(f *wire.Frame, e item) {
 	c.End = r.clock
 	if f.Dir == wire.ServerToClient || f.Dir == wire.ClientToServer && f.Kind == wire.Request {
 		r.alive = f.Seq
+	}
+	if e.resumed {
+		r.resumed(f)
 	}
 	switch e.kind {
 	case request:

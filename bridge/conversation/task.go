@@ -3,6 +3,7 @@ package conversation
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"math"
 	"strings"
 	"time"
@@ -161,17 +162,36 @@ func IsAskedAsTask(params json.RawMessage) bool {
 	return rawjson.KindOf(rawjson.Member(params, "task")) == rawjson.Object
 }
 
-// TaskInputs returns the input requests of a task that are not asked yet, and remembers
-// their keys in known: a key is unique over the life of a task, and is asked once
-// (extension tasks of 2026-07-28, Task Update Requests).
-func TaskInputs(m wire.Message, known map[string]bool) (list []elicit.Asked) {
+// TaskKeys holds the keys of the input requests that a task has asked. The value says
+// whether tasks/update had an answer.
+type TaskKeys map[string]bool
+
+// Inputs returns the input requests of a task that are not asked yet, and remembers their
+// keys: a key is unique over the life of a task, and is asked once (extension tasks of
+// 2026-07-28, Task Update Requests).
+func (k TaskKeys) Inputs(m wire.Message) (list []elicit.Asked) {
 	for _, a := range elicit.AskedIn(m) {
-		if a.Via == elicit.InTask && !known[a.Key] && len(known) < taskKeysMost {
-			known[a.Key] = true
+		if _, known := k[a.Key]; a.Via == elicit.InTask && !known && len(k) < taskKeysMost {
+			k[a.Key] = false
 			list = append(list, a)
 		}
 	}
 	return list
+}
+
+// Updated remembers what a request tasks/update answers.
+func (k TaskKeys) Updated(params json.RawMessage) {
+	for key := range rawjson.Members(rawjson.Member(params, "inputResponses")) {
+		if _, known := k[key]; known || len(k) < taskKeysMost {
+			k[key] = true
+		}
+	}
+}
+
+// Resume forgets the keys without an answer: their questions ended with the session, and
+// are asked again in the next one.
+func (k TaskKeys) Resume() {
+	maps.DeleteFunc(k, func(_ string, answered bool) bool { return !answered })
 }
 
 // taskKeysMost bounds how many input requests of one task are asked.

@@ -35,9 +35,10 @@ func (c *connection) RoundTrip(_ context.Context, r session.Request) (session.Re
 func (c *connection) AskTask(context.Context, session.TaskRequest) (session.Reply, error) {
 	return session.Reply{}, errors.New("there is no task")
 }
-func (c *connection) TaskTold(string) <-chan struct{} { return nil }
-func (c *connection) TaskOver(string)                 {}
-func (c *connection) CanCancelTasks() bool            { return false }
+func (c *connection) TaskTold(string) <-chan struct{}                    { return nil }
+func (c *connection) TaskOver(string)                                    {}
+func (c *connection) ResumeTask(int, int, string, conversation.TaskKeys) {}
+func (c *connection) CanCancelTasks() bool                               { return false }
 
 func (c *connection) Judge(r *conversation.InputRequest) { r.Request, _ = elicit.Parse(r.Params) }
 
@@ -59,7 +60,7 @@ func (o *owner) ParamsAt(int64) (map[string][]byte, error) { return nil, nil }
 func begin(t *testing.T, result string) (*Calls, *Inbox, *connection) {
 	o := &owner{}
 	in := NewInbox(o, NewFeed(), 0)
-	o.calls = NewCalls(NewFeed(), in, func(run func()) bool { go run(); return true }, func(int) {})
+	o.calls = NewCalls(NewFeed(), in, func(run func()) bool { go run(); return true }, func(int) {}, func(string) {})
 	ctx, end := context.WithCancel(t.Context())
 	t.Cleanup(end)
 	return o.calls, in, &connection{ctx: ctx, in: in, result: result}

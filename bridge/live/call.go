@@ -40,6 +40,9 @@ type call struct {
 	states   []json.RawMessage  // requestState of the first round and of the latest two
 	restarts bool               // the call goes on in a new session; used by the loop only
 	task     string             // id of the task that its request became; "" for none
+	taskOf   int                // round that became the task
+	lost     string             // revision of the session with which the call was lost, and not its task; "" if it was not
+	sessions int                // how often the call went on in a new session
 	updated  map[int]bool       // questions of the task whose answers were sent with tasks/update
 }
 
@@ -60,6 +63,7 @@ type ending struct {
 	despite bool              // the reason also counts if an error response came, because the error does not say it
 	told    session.TakenBack // the reason of the cancellation sent to the server; "" for no cancellation
 	cancels bool              // the task of the call is cancelled at the server
+	lost    bool              // a request about the task of the call has no response
 	reply   session.Reply     // the response that ended the call; its Seq is 0 if there is none
 }
 
@@ -82,16 +86,28 @@ func (c *call) set(change func()) {
 	change()
 }
 
-// run sends the request, and sends it again as long as the server asks for more input.
-func (c *call) run(first next) {
+// run makes the call until it ends, and notes how it has ended.
+func (c *call) run(until func() *ending) {
 	defer c.stop(nil)
-	c.finish(*c.converse(first))
+	end := until()
+	c.finish(*end)
 	c.noteEnd()
-	if c.restarts {
+	by, _ := c.conn.Released()
+	lost, revision := end.lost && by != conversation.ByFault, c.conn.Revision()
+	c.set(func() {
+		if lost = lost && c.over == conversation.Failed; lost {
+			c.lost = revision
+		}
+	})
+	switch {
+	case c.restarts:
 		c.calls.restart(c.Number)
+	case lost:
+		c.calls.resume(c.Request.Server) // its server may be connected again
 	}
 }
 
+// converse sends the request, and sends it again as long as the server asks for more input.
 func (c *call) converse(with next) *ending {
 	for round := 1; ; round++ {
 		reply, err := c.conn.RoundTrip(c.ctx, session.Request{
@@ -102,7 +118,11 @@ func (c *call) converse(with next) *ending {
 			return failed("%v", err)
 		}
 		if c.createdTask(reply) != nil {
-			return c.follow(reply, round)
+			task, err := conversation.ReadTask(c.createdTask(reply))
+			if err != nil {
+				return failed("the call became a task that nothing can be asked about: %v", err)
+			}
+			return c.follow(task, reply, round)
 		}
 		c.waiting(true)
 		more, end := c.wanted(reply, round)

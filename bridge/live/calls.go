@@ -26,6 +26,9 @@ type Connection interface {
 	AskTask(context.Context, session.TaskRequest) (session.Reply, error)
 	// TaskTold receives when the server has sent a notification about a task.
 	TaskTold(id string) <-chan struct{}
+	// ResumeTask makes a task of an earlier session one of this session, with the keys of its
+	// questions that are answered.
+	ResumeTask(call, round int, id string, answered conversation.TaskKeys)
 	// TaskOver records that the call of a task has ended.
 	TaskOver(id string)
 	// CanCancelTasks reports whether the server accepts tasks/cancel.
@@ -60,8 +63,9 @@ const Kept = 100
 type Calls struct {
 	changes *Feed
 	inbox   *Inbox
-	spawn   func(func()) bool // runs a call in a goroutine; false if the inspection has ended
-	restart func(number int)  // is called when a call has ended and is to go on in a new session
+	spawn   func(func()) bool   // runs a call in a goroutine; false if the inspection has ended
+	restart func(number int)    // is called when a call has ended and is to go on in a new session
+	resume  func(server string) // is called when a call has ended whose task may go on
 
 	mu    sync.Mutex
 	last  int     // number of the latest call
@@ -70,8 +74,8 @@ type Calls struct {
 }
 
 // NewCalls returns Calls without any call.
-func NewCalls(feed *Feed, in *Inbox, spawn func(func()) bool, restart func(number int)) *Calls {
-	return &Calls{changes: feed, inbox: in, spawn: spawn, restart: restart}
+func NewCalls(feed *Feed, in *Inbox, spawn func(func()) bool, restart func(number int), resume func(server string)) *Calls {
+	return &Calls{changes: feed, inbox: in, spawn: spawn, restart: restart, resume: resume}
 }
 
 func (cs *Calls) changed(number int) { cs.changes.Mark(Change{Kind: CallChanged, Number: number}) }
@@ -214,11 +218,7 @@ func (cs *Calls) Repeat(conn Connection, number int) (Call, error) {
 }
 
 func (cs *Calls) begin(conn Connection, r Request, first next) Call {
-	ctx, stop := context.WithCancelCause(conn.Context())
-	c := &call{
-		Call: Call{Request: r, Started: time.Now()}, calls: cs, conn: conn, session: conn.ID(),
-		ctx: ctx, stop: stop, woken: make(chan struct{}, 1), consents: map[consent]string{}, clocked: map[int]bool{}, updated: map[int]bool{},
-	}
+	c := cs.newCall(conn, Call{Request: r, Started: time.Now()})
 	cs.mu.Lock()
 	cs.last++
 	c.Number = cs.last
@@ -226,11 +226,59 @@ func (cs *Calls) begin(conn Connection, r Request, first next) Call {
 	c.clock.start(r.Timeout, c.timedOut)
 	out := c.view(c.Started)
 	cs.mu.Unlock()
-	cs.changed(out.Number)
-	if !cs.spawn(func() { c.run(first) }) {
+	cs.start(c, func() *ending { return c.converse(first) })
+	return out
+}
+
+func (cs *Calls) newCall(conn Connection, of Call) *call {
+	ctx, stop := context.WithCancelCause(conn.Context())
+	return &call{
+		Call: of, calls: cs, conn: conn, session: conn.ID(),
+		ctx: ctx, stop: stop, woken: make(chan struct{}, 1), consents: map[consent]string{}, clocked: map[int]bool{}, updated: map[int]bool{},
+	}
+}
+
+func (cs *Calls) start(c *call, until func() *ending) {
+	cs.changed(c.Number)
+	if !cs.spawn(func() { c.run(until) }) {
 		c.finish(*failed("the inspection has ended"))
 	}
-	return out
+}
+
+// sessionsMost bounds in how many further sessions a call goes on.
+const sessionsMost = 20
+
+// Resume lets the calls of a server go on in a new session of the same revision which were
+// lost with an earlier one, and whose tasks may go on at the server. What was answered and
+// not sent is sent, and what was not answered is asked again.
+func (cs *Calls) Resume(conn Connection, server string) {
+	var resumed []*call
+	revision := conn.Revision()
+	cs.mu.Lock()
+	for i, c := range cs.calls {
+		if c.lost != revision || c.Request.Server != server || c.session == conn.ID() || c.sessions == sessionsMost {
+			continue
+		}
+		again := cs.newCall(conn, Call{Number: c.Number, Request: c.Request, Started: c.Started})
+		again.round, again.task, again.taskOf, again.updated, again.sessions = c.round, c.task, c.taskOf, c.updated, c.sessions+1
+		again.clock.start(c.Request.Timeout, again.timedOut)
+		cs.calls[i] = again
+		cs.ended = slices.DeleteFunc(cs.ended, func(one *call) bool { return one == c })
+		resumed = append(resumed, again)
+	}
+	cs.mu.Unlock()
+	for _, c := range resumed {
+		answered := conversation.TaskKeys{}
+		for q := range c.round.settled {
+			if q.State == conversation.Answered {
+				answered[q.Key] = true
+			}
+		}
+		conn.ResumeTask(c.Number, c.taskOf, c.task, answered)
+		cs.start(c, func() *ending {
+			return c.follow(conversation.TaskState{ID: c.task, Status: conversation.TaskWorking}, session.Reply{}, c.taskOf)
+		})
+	}
 }
 
 // Stop cancels a running call: the server gets a cancellation, and the call's questions

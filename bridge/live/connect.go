@@ -169,6 +169,7 @@ func (s *liveServer) connect() {
 	if current {
 		s.all.config.Session.Go(func() { s.watch(fresh) })
 		s.all.config.Session.Go(fresh.FollowCatalog)
+		s.all.config.Ready(s.ID)
 	}
 }
 

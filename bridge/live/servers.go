@@ -50,8 +50,9 @@ type ServersConfig struct {
 	Owner    session.Owner
 	Inbox    *Inbox
 	Changes  *Feed
-	Life     context.Context   // ends all connections
-	Spawn    func(func()) bool // runs a goroutine, unless the inspection has ended
+	Ready    func(server string) // is called when a server is ready
+	Life     context.Context     // ends all connections
+	Spawn    func(func()) bool   // runs a goroutine, unless the inspection has ended
 }
 
 // Servers are the live servers of an inspection. All methods are safe for concurrent use.

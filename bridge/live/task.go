@@ -28,12 +28,9 @@ func (c *call) createdTask(r session.Reply) []byte {
 
 // follow follows the task that a request of the call became, and returns how the call
 // ends: it polls the task, has the questions of the task answered, and takes its result.
-func (c *call) follow(created session.Reply, round int) *ending {
-	task, err := conversation.ReadTask(c.createdTask(created))
-	if err != nil {
-		return failed("the call became a task that nothing can be asked about: %v", err)
-	}
-	c.set(func() { c.task = task.ID })
+// created is the response that says so; empty for a task that goes on in a new session.
+func (c *call) follow(task conversation.TaskState, created session.Reply, round int) *ending {
+	c.set(func() { c.task, c.taskOf = task.ID, round })
 	request := session.TaskRequest{Call: c.Number, Round: round, Method: mcp.MethodGetTask, Task: task.ID}
 	fetches := c.conn.Revision() < mcp.Revision20260728 // tasks/result has the result; later the task itself
 	told := c.conn.TaskTold(task.ID)
@@ -78,7 +75,7 @@ func (c *call) follow(created session.Reply, round int) *ending {
 				return end
 			}
 			if task.Status.Terminal() || fetched.Terminal() {
-				return failed("tasks/result has no response: %v", r.error)
+				return c.stoppedBy(fmt.Errorf("tasks/result has no response: %w", r.error))
 			}
 			fetched = ""
 			select { // an error before the task has ended: the task goes on
@@ -96,6 +93,7 @@ func (c *call) follow(created session.Reply, round int) *ending {
 		case <-told: // the response tells what the notification did
 		default:
 		}
+		var err error
 		if reply, err = c.conn.AskTask(c.ctx, request); err != nil {
 			return c.stoppedBy(err)
 		}
@@ -203,6 +201,11 @@ func (c *call) update(request session.TaskRequest) *ending {
 	reply, err := c.conn.AskTask(c.ctx, request)
 	switch {
 	case err != nil:
+		c.set(func() {
+			for _, number := range sent {
+				delete(c.updated, number)
+			}
+		})
 		return c.stoppedBy(err)
 	case reply.Message.Kind == wire.Error:
 		e, err := conversation.ErrorOf(reply.Message.Error)
@@ -221,16 +224,20 @@ func (c *call) stoppedBy(err error) *ending {
 	if c.ctx.Err() != nil {
 		return c.stopped()
 	}
-	return failed("%v", err)
+	end := failed("%v", err)
+	end.lost = true
+	return end
 }
 
 // stopped returns how a call ends whose context has ended. If the call was stopped, it
 // has ended before, and this says nothing.
 func (c *call) stopped() *ending {
+	end := failed("%v", errStopped)
 	if cause := context.Cause(c.conn.Context()); cause != nil {
-		return failed("%v", cause) // says more
+		end = failed("%v", cause) // says more
+		end.lost = true
 	}
-	return failed("%v", errStopped)
+	return end
 }
 
 // cancelTask sends tasks/cancel for the task of a call that ends before its task.

@@ -22,9 +22,9 @@ import (
 // callTask is a task at the server that a request of a call became.
 type callTask struct {
 	call, round int
-	asked       map[string]bool // keys of the input requests that are asked already
-	told        chan struct{}   // receives when a notification about the task has come; capacity 1
-	over        bool            // the call has ended
+	keys        conversation.TaskKeys
+	told        chan struct{} // receives when a notification about the task has come; capacity 1
+	over        bool          // the call has ended
 }
 
 // callTasksMost bounds how many tasks of calls a session remembers.
@@ -166,7 +166,17 @@ func (s *Session) becameTask(out *outgoing, m wire.Message) {
 	defer s.mu.Unlock()
 	t, err := conversation.ReadTask(conversation.CreatedTask(m.Result, s.revision))
 	if err == nil && s.callTasks[t.ID] == nil && len(s.callTasks) < callTasksMost {
-		s.callTasks[t.ID] = &callTask{call: out.call, round: out.round, asked: map[string]bool{}, told: make(chan struct{}, 1)}
+		s.callTasks[t.ID] = &callTask{call: out.call, round: out.round, keys: conversation.TaskKeys{}, told: make(chan struct{}, 1)}
+	}
+}
+
+// ResumeTask makes a task of an earlier session one of this session. Of what it asks, that
+// under the keys is answered.
+func (s *Session) ResumeTask(call, round int, id string, answered conversation.TaskKeys) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.callTasks) < callTasksMost {
+		s.callTasks[id] = &callTask{call: call, round: round, keys: answered, told: make(chan struct{}, 1)}
 	}
 }
 

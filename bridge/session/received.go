@@ -209,7 +209,7 @@ func (s *Session) asks(out *outgoing, f *wire.Frame) int {
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		if t := s.callTasks[out.task]; t != nil && out.method == mcp.MethodGetTask && s.revision >= mcp.Revision20260728 {
-			out.inputs = conversation.TaskInputs(f.Message, t.asked)
+			out.inputs = t.keys.Inputs(f.Message)
 		}
 		return len(out.inputs)
 	case out.call != 0:

@@ -25,7 +25,7 @@ type narrator struct {
 	told     []string // lines of standard error of a process that may be started again
 	expected []string // those that the next process is expected to repeat
 
-	ofTasks map[int]map[string]bool // keys of the input requests of calls that are tasks, by call
+	ofTasks map[int]conversation.TaskKeys // of calls that are tasks, by call
 
 	mu      sync.Mutex
 	held    bool // a form is on the terminal, which lines would disturb
@@ -146,12 +146,12 @@ func (n *narrator) asked(f *wire.Frame, e event) {
 	list := elicit.AskedIn(f.Message)
 	if f.Method == mcp.MethodGetTask { // it repeats what was asked before
 		if n.ofTasks == nil {
-			n.ofTasks = map[int]map[string]bool{}
+			n.ofTasks = map[int]conversation.TaskKeys{}
 		}
 		if n.ofTasks[f.Call] == nil {
-			n.ofTasks[f.Call] = map[string]bool{}
+			n.ofTasks[f.Call] = conversation.TaskKeys{}
 		}
-		list = conversation.TaskInputs(f.Message, n.ofTasks[f.Call])
+		list = n.ofTasks[f.Call].Inputs(f.Message)
 	}
 	for i, asked := range list {
 		one := e
