@@ -257,7 +257,7 @@ func waiting(questions []Question) int {
 }
 
 func dangerous(a *link.Verdict) bool {
-	return slices.ContainsFunc(a.Warnings, func(w link.Warning) bool { return w.Severity == link.Danger })
+	return slices.ContainsFunc(a.Warnings, func(w link.Warning) bool { return w.Weight == link.Danger })
 }
 
 // consent explains that opening an address means accepting, or why it cannot be opened.

@@ -14,24 +14,25 @@ import (
 	"elicitation-inspector/bridge/wording"
 )
 
-// Severity is the importance of a warning about a URL.
-type Severity int
+// Weight is the importance of a warning to the person who may open the URL. It is no severity
+// of a finding, which says how binding a broken rule is.
+type Weight int
 
-// The severities, from the least.
+// The weights, from the least.
 const (
-	Note    Severity = iota // useful to know; nothing is wrong
-	Caution                 // look twice
-	Danger                  // often a sign of deception
+	Note    Weight = iota // useful to know; nothing is wrong
+	Caution               // look twice
+	Danger                // often a sign of deception
 )
 
-// String returns the severity's name.
-func (s Severity) String() string { return [...]string{"note", "caution", "danger"}[s] }
+// String returns the name of the severity whose findings look like warnings of this weight.
+func (w Weight) String() string { return [...]string{"advice", "should", "violation"}[w] }
 
 // Warning is one fact that a person should know before opening a URL.
 type Warning struct {
-	ID       string // stable identifier, such as "user-info"
-	Severity Severity
-	Text     string // one sentence or two, in plain words; never a value from the query
+	ID     string // stable identifier, such as "user-info"
+	Weight Weight
+	Text   string // one sentence or two, in plain words; never a value from the query
 }
 
 // Part is a piece of a URL with its delimiters: scheme, user, subdomain, registered
@@ -59,8 +60,8 @@ type Verdict struct {
 // should be shown.
 func (h Host) International() bool { return h.ASCII != h.Unicode }
 
-func (v *Verdict) warn(severity Severity, id, format string, args ...any) {
-	v.Warnings = append(v.Warnings, Warning{id, severity, fmt.Sprintf(format, args...)})
+func (v *Verdict) warn(weight Weight, id, format string, args ...any) {
+	v.Warnings = append(v.Warnings, Warning{id, weight, fmt.Sprintf(format, args...)})
 }
 
 func (v *Verdict) part(text string, strong bool) {
@@ -87,7 +88,7 @@ func Judge(raw string) Verdict {
 	case length > maxURL:
 		v.warn(Caution, "too-long", "It has %d characters. Some browsers and servers cut an address off after %d.", length, maxURL)
 	}
-	slices.SortStableFunc(v.Warnings, func(a, b Warning) int { return int(b.Severity - a.Severity) })
+	slices.SortStableFunc(v.Warnings, func(a, b Warning) int { return int(b.Weight - a.Weight) })
 	return v
 }
 

@@ -207,7 +207,7 @@ func checkVerdict(t *testing.T, v Verdict) {
 	if v.Openable != (strong == 1) || v.Openable != (v.ASCII != "") || v.Openable && v.Scheme != "https" && v.Scheme != "http" {
 		t.Errorf("%q: openable %v, with host %q and %d parts that are emphasised", v.Raw, v.Openable, v.ASCII, strong)
 	}
-	if !v.Openable && (len(v.Warnings) == 0 || v.Warnings[0].Severity != Danger) {
+	if !v.Openable && (len(v.Warnings) == 0 || v.Warnings[0].Weight != Danger) {
 		t.Errorf("%q cannot be opened, and nobody is told why", v.Raw)
 	}
 	if !IsASCII(v.ASCII) || !strings.HasSuffix(v.ASCII, v.Registrable) {
@@ -217,7 +217,7 @@ func checkVerdict(t *testing.T, v Verdict) {
 		if !strings.HasSuffix(w.Text, ".") || strings.ContainsFunc(w.Text, isHidden) {
 			t.Errorf("%q: says %q", v.Raw, w.Text)
 		}
-		if i > 0 && w.Severity > v.Warnings[i-1].Severity {
+		if i > 0 && w.Weight > v.Warnings[i-1].Weight {
 			t.Errorf("%q: %s comes after %s", v.Raw, w.ID, v.Warnings[i-1].ID)
 		}
 		if slices.ContainsFunc(v.Warnings[:i], func(o Warning) bool { return o == w }) {
