@@ -2,10 +2,14 @@ package probe
 
 import (
 	"bufio"
+	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
+	"net/http"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -40,7 +44,7 @@ func newServer(t *testing.T, o Options) *Server {
 	return s
 }
 
-// bare is a client over stdio that reads and writes raw messages.
+// bare is a client that reads and writes raw messages, over stdio or Streamable HTTP.
 type bare struct {
 	t        *testing.T
 	server   *Server
@@ -70,6 +74,11 @@ type bare struct {
 }
 
 func newBare(t *testing.T, s *Server, revision string) *bare {
+	return newBareOver(t, s, revision, s.ServeLines)
+}
+
+// newBareOver returns a client whose lines serve takes and answers.
+func newBareOver(t *testing.T, s *Server, revision string, serve func(context.Context, io.Reader, io.Writer) error) *bare {
 	t.Helper()
 	inRead, in := io.Pipe()
 	out, outWrite := io.Pipe()
@@ -83,7 +92,7 @@ func newBare(t *testing.T, s *Server, revision string) *bare {
 		b.caps = `{"elicitation":{"form":{},"url":{}},"extensions":{"io.modelcontextprotocol/tasks":{}}}`
 	}
 	go func() {
-		b.done <- s.ServeLines(t.Context(), inRead, outWrite)
+		b.done <- serve(t.Context(), inRead, outWrite)
 		outWrite.Close()
 	}()
 	t.Cleanup(func() {
@@ -126,6 +135,80 @@ func right(b *bare, params json.RawMessage) string {
 		b.t.Error(err)
 	}
 	return `{"action":"accept","content":` + string(elicit.Valid(fields)) + `}`
+}
+
+// overHTTP returns what takes the lines of a client to a server of Streamable HTTP, each with a
+// POST, and the messages of all event streams back.
+func overHTTP(url, revision string) func(context.Context, io.Reader, io.Writer) error {
+	return func(ctx context.Context, in io.Reader, out io.Writer) error {
+		ctx, cancel := context.WithCancel(ctx)
+		var streams sync.WaitGroup
+		defer streams.Wait()
+		defer cancel() // before it waits: the stream for what belongs to no call has no end
+		session := ""
+		send := func(method string, body []byte) (*http.Response, error) {
+			r, err := http.NewRequestWithContext(ctx, method, url, bytes.NewReader(body))
+			if err != nil {
+				return nil, err
+			}
+			r.Header.Set("Accept", "application/json, text/event-stream")
+			r.Header.Set("Content-Type", "application/json")
+			if rpc := rawjson.Text(rawjson.Member(body, "method")); rpc != mcp.MethodInitialize {
+				r.Header.Set(headerRevision, revision)
+				if session != "" {
+					r.Header.Set(headerSession, session)
+				}
+				if hasRounds(revision) {
+					r.Header.Set("Mcp-Method", rpc)
+				}
+			}
+			for _, member := range []string{"name", "uri", "taskId"} {
+				if name := rawjson.Text(rawjson.Member(body, "params", member)); hasRounds(revision) && name != "" {
+					r.Header.Set("Mcp-Name", name)
+				}
+			}
+			return http.DefaultClient.Do(r)
+		}
+		read := func(response *http.Response) {
+			defer response.Body.Close()
+			for lines := bufio.NewReader(response.Body); ; {
+				line, err := lines.ReadString('\n')
+				data, isEvent := strings.CutPrefix(line, "data: ")
+				if text := strings.TrimSpace(data); isEvent || strings.HasPrefix(text, "{") {
+					_, _ = io.WriteString(out, text+"\n") // the client may have ended
+				}
+				if err != nil {
+					return
+				}
+			}
+		}
+		for lines := bufio.NewReader(in); ; {
+			line, err := lines.ReadBytes('\n')
+			if err != nil {
+				return nil
+			}
+			response, err := send(http.MethodPost, line)
+			if err != nil {
+				return err
+			}
+			if response.StatusCode >= 300 {
+				return fmt.Errorf("%s for %s", response.Status, line)
+			}
+			switch rawjson.Text(rawjson.Member(line, "method")) {
+			case mcp.MethodInitialize: // its response has the session for what follows
+				session = response.Header.Get(headerSession)
+				read(response)
+			case mcp.NotificationInitialized:
+				_ = response.Body.Close()
+				if response, err = send(http.MethodGet, nil); err != nil {
+					return err
+				}
+				fallthrough
+			default:
+				streams.Go(func() { read(response) })
+			}
+		}
+	}
 }
 
 func (b *bare) write(line string) {

@@ -3,6 +3,7 @@ package probe
 import (
 	"flag"
 	"fmt"
+	"net/http/httptest"
 	"os"
 	"slices"
 	"strings"
@@ -14,27 +15,37 @@ import (
 	"elicitation-inspector/bridge/mcp"
 )
 
-// A client that does what it is asked works in all probes that frames can judge.
+// A client that does what it is asked works in all probes that frames can judge, over both
+// transports.
 func TestRightClientWorks(t *testing.T) {
 	for _, revision := range mcp.Revisions {
-		t.Run(revision, func(t *testing.T) {
-			t.Parallel()
-			b := newBare(t, newServer(t, Options{Pause: 50 * time.Millisecond}), revision)
-			b.pause = 20 * time.Millisecond
-			b.greet()
-			for _, p := range Table() {
-				if !p.In(revision) || p.Name == "patience" {
-					continue
+		for _, way := range []string{"stdio", "HTTP"} {
+			t.Run(revision+" over "+way, func(t *testing.T) {
+				t.Parallel()
+				s := newServer(t, Options{Pause: 50 * time.Millisecond})
+				serve := s.ServeLines
+				if way == "HTTP" {
+					web := httptest.NewServer(s.Handler())
+					t.Cleanup(web.Close)
+					serve = overHTTP(web.URL+"/mcp", revision)
 				}
-				want := Works
-				if p.OnlyLooks || slices.Contains([]string{"elicitation-undeclared", "progress", "task-undeclared"}, p.Name) {
-					want = NotSeen
+				b := newBareOver(t, s, revision, serve)
+				b.pause = 20 * time.Millisecond
+				b.greet()
+				for _, p := range Table() {
+					if !p.In(revision) || p.Name == "patience" {
+						continue
+					}
+					want := Works
+					if p.OnlyLooks || slices.Contains([]string{"elicitation-undeclared", "progress", "task-undeclared"}, p.Name) {
+						want = NotSeen
+					}
+					if r := b.run(p); r.Verdict != want {
+						t.Errorf("%s: %s: %s", p.Name, r.Verdict, r.How)
+					}
 				}
-				if r := b.run(p); r.Verdict != want {
-					t.Errorf("%s: %s: %s", p.Name, r.Verdict, r.How)
-				}
-			}
-		})
+			})
+		}
 	}
 }
 

@@ -198,25 +198,21 @@ func (o *Observer) look() {
 }
 
 // While bytes keep coming, the goroutine that looks leaves the processor to the client and
-// the server: it takes a twentieth of the time, unless much is waiting.
+// the server: it takes a twentieth of the time, and more the more is waiting.
 const (
 	lookTime  = time.Millisecond
 	lookSize  = 16 << 10 // bytes that are looked at without a look at the time
 	pauseTime = 20 * time.Millisecond
-	pauseStep = 10 * time.Millisecond
 	quietTime = 100 * time.Millisecond // after which nothing more is expected
-	roomy     = queueMost / 2          // bytes that may wait
+	roomy     = queueMost / 2          // bytes that wait, from which on it takes all of the time
 )
 
 func (o *Observer) pause() {
-	for range pauseTime / pauseStep {
-		o.mu.Lock()
-		closed := o.closed
-		o.mu.Unlock()
-		if closed || o.waiting.Load() > roomy || time.Since(o.begun)-time.Duration(o.latest.Load()) > quietTime {
-			return
-		}
-		time.Sleep(pauseStep)
+	o.mu.Lock()
+	closed := o.closed
+	o.mu.Unlock()
+	if !closed && time.Since(o.begun)-time.Duration(o.latest.Load()) < quietTime {
+		time.Sleep(pauseTime * time.Duration(max(0, roomy-o.waiting.Load())) / roomy)
 	}
 }
 
