@@ -3,6 +3,8 @@ package e2e
 import (
 	"os"
 	"path/filepath"
+	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -55,8 +57,23 @@ func TestTasksOfTheReferenceServer(t *testing.T) {
 	s.page.Region("Call").Field("ambiguous").Choose("Yes")
 	s.page.Region("Call").Button("Call").Click()
 	s.question(researchAsks)
+	log := s.page.Region("Wire log")
+	grid, fold := log.Role("grid", "Frames"), log.Button("Fold polls")
+	grid.Matches("one row counts the polls", regexp.MustCompile(`tasks/get ?×\d`).MatchString)
 	s.page.Region("Call").Button("Stop").Click()
 	s.page.Region("Task").Contains("cancelled")
+	rows := func() (n int) {
+		n, _ = strconv.Atoi(grid.Attr("aria-rowcount")) // 0 does not do below
+		return n
+	}
+	s.page.Until(func() string { return "polls are folded" }, func() bool { return rows() > 0 && rows() < len(s.Wire()) })
+	fold.HasAttr("aria-pressed", "true").Click()
+	s.page.Until(func() string { return "every frame has a row" }, func() bool { return rows() == len(s.Wire()) })
+	fold.Click()
+	log.Field("Filter").Paste("method:tasks/get")
+	s.page.Until(func() string { return "the filter finds every poll" }, func() bool {
+		return rows() > len(s.Wire().Requests("c2s", "tasks/get"))+len(s.Wire().Requests("s2c", "tasks/get")) // with the responses
+	})
 }
 
 // A call that is a task on a server of the TypeScript SDK over HTTP ends on the page with the

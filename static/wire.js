@@ -25,8 +25,11 @@ const most = 1500
 let frames = Number($("frames").dataset.frames)
 /** Frames up to this one are hidden by Clear view. */
 let since = 0
-/** The filter line; and the server's number of the view, "" while unknown. */
+/** The filter line that is in force; and the server's number of the view, "" while unknown. */
 let filter = "", number = ""
+/** What a person wants to see; and the filter line of the log with the polls folded. */
+let typed = ""
+const folded = "-is:repeat"
 /** Frames that the server has filtered; frames in the log at the last request. */
 let judged = frames, asked = frames
 /** Rows of the view; the last frame when following stopped, and the number of rows after that frame. */
@@ -153,18 +156,18 @@ function resize(n) {
   moveTo(following ? lowest() : top)
 }
 
-/** Marks rows of pending requests as stale: they may have a response now. */
+/** Marks rows as stale of requests that may have a response now, or that count more polls. */
 function waitNoMore() {
-  for (const [i, row] of rows) if (row.classList.contains("pending")) stale.add(i)
+  for (const [i, row] of rows) if (row.matches(".pending, :has(.polls)")) stale.add(i)
 }
 
 /** Shows the progress of the filter and the number of matches. */
 function say() {
   const cleared = since ? " since cleared" : ""
-  status.textContent = !filter ? since ? grouped(total) + cleared : ""
+  status.textContent = !typed ? since ? grouped(total) + cleared : ""
     : `${grouped(total)} match${cleared}` + (judged < asked ? `, searched ${grouped(judged)} of ${grouped(asked)} so far` : "")
   status.classList.toggle("wait", judged < asked)
-  $("no-match").hidden = !filter || !number || total > 0 || judged < asked
+  $("no-match").hidden = !typed || !number || total > 0 || judged < asked
 }
 
 /** A new frame to point out, and until when. */
@@ -322,7 +325,7 @@ function settleAnchor(headers) {
     reveal(at)
   }
   if (!open || found) return
-  notice(`Frame ${seq} is hidden by the filter. It is shown below the log.`, 6)
+  notice(`Frame ${seq} is ${typed ? "hidden by the filter" : "folded with other polls"}. It is shown below the log.`, 6)
 }
 
 /** Called when the log's size on the page has changed. A chosen row in sight stays in sight. */
@@ -341,6 +344,8 @@ $("detail").addEventListener("resized", resized)
 
 /** Applies another filter line. The row in sight, or the chosen one, stays in sight if it matches. @param {string} line */
 export function lookThrough(line) {
+  typed = line
+  if (!line && !fold.hidden && fold.ariaPressed === "true") line = folded
   if (line === filter) return
   const inSight = rows.get(Math.ceil(top / rowHeight))?.dataset.seq
   const seq = selectedSeq || (following ? 0 : Number(inSight))
@@ -380,9 +385,26 @@ function refresh() {
   paintSoon()
 }
 
+// Polls of tasks are folded once there are any, unless the person filters the log.
+const fold = $("fold")
+
+fold.addEventListener("click", () => {
+  fold.ariaPressed = String(fold.ariaPressed !== "true")
+  lookThrough(typed)
+})
+
+/** Offers to unfold the polls if there are any. */
+function foldable() {
+  const none = $("log-state").dataset.repeats === undefined
+  if (none === fold.hidden) return
+  fold.hidden = none
+  lookThrough(typed)
+}
+
 let state = $("log-state").dataset.state
 
 whenChanged(() => {
+  foldable()
   const now = $("log-state").dataset.state
   if (now === state) return
   state = now
@@ -513,6 +535,7 @@ export function showFrame(seq) {
 }
 
 resize(total)
+foldable()
 
 // Links to a frame
 

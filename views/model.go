@@ -209,8 +209,9 @@ type LogStatus struct {
 	Err    string // storage or recording trouble
 	// State changes when rows may have to be drawn again although their frames are the
 	// same: after new findings or notes.
-	State string
-	Pins  []Row // the frames that are pinned; not part of what LogStatusView draws
+	State   string
+	Repeats bool  // there are polls of tasks that can be folded
+	Pins    []Row // the frames that are pinned; not part of what LogStatusView draws
 }
 
 // Row is one line of the wire log's window.
@@ -224,6 +225,7 @@ type Row struct {
 	Ended       string // for a request: what ended it instead of a response, "HTTP 400"; else ""
 	Findings    Tally  // of the linter's
 	Mark        wire.Mark
+	Polls       int // for the first of several requests tasks/get about a task: how many there are; else 0
 }
 
 // Detail is one frame in detail.

@@ -140,7 +140,7 @@ func (s *Server) rowViews(seqs []int64) ([]views.Row, error) {
 	}
 	rows := make([]views.Row, 0, len(window))
 	for _, r := range window {
-		row := views.Row{Row: r, Index: r.Seq, Clock: ofDay(r.Time, time.Time{}, time.Time{}), Findings: views.TallyOf(s.foundIn(r.Seq)), Mark: s.marks().MarkOf(r.Seq)}
+		row := views.Row{Row: r, Index: r.Seq, Clock: ofDay(r.Time, time.Time{}, time.Time{}), Findings: views.TallyOf(s.foundIn(r.Seq)), Mark: s.marks().MarkOf(r.Seq), Polls: log.Polls(r.Seq)}
 		row.ServerIndex = max(0, slices.IndexFunc(servers, func(s views.Server) bool { return s.Label == markup.Brief(r.Server) }))
 		row.Pending = s.waits(r) && total == 0 // a request in a transcript waits for nothing
 		if r.Kind == wire.Request && r.Pair != 0 {
@@ -266,7 +266,7 @@ func (s *Server) logStatus() views.LogStatus {
 	_, marks := s.marks().Marked()
 	v := views.LogStatus{
 		Frames: log.Len(), Kept: s.keptWords(),
-		State: fmt.Sprintf("%d.%d", s.in.FindingsKnown(), marks),
+		State: fmt.Sprintf("%d.%d", s.in.FindingsKnown(), marks), Repeats: log.HasRepeats(),
 	}
 	v.Err = s.recordingTrouble()
 	if err := log.Err(); err != nil {

@@ -135,6 +135,9 @@ type Frame struct {
 	// elicitation/create as the answer of a client (MCP 2025-11-25, Tasks; extension
 	// tasks of 2026-07-28).
 	MakesTask bool
+	// Repeat marks a request tasks/get about a task that was polled before, and a response
+	// to one that says what the response before it said.
+	Repeat bool
 	// Duplicate marks a request whose id its sender has used before in this
 	// session, and a response to a request that was answered already.
 	Duplicate bool

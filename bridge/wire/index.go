@@ -71,7 +71,7 @@ type Shared struct {
 	Dir    Direction
 	Stream Stream
 
-	Failed, Duplicate, Orphan, Truncated, Redacted, AsksInput, MakesTask, Guessed bool
+	Failed, Duplicate, Orphan, Truncated, Redacted, AsksInput, MakesTask, Guessed, Repeat bool
 	// HasMore says that the line holds more than the entry and the frame's
 	// bytes: HTTP fields, a note, or Answers.
 	HasMore bool
@@ -161,7 +161,7 @@ func (x *index) numberOfShared(s Shared, seq int64) uint16 {
 	if n := s.names; !ok {
 		size := len(n.Server) + len(n.Session) + len(n.Transport) + len(n.Method) + len(n.Tool) + len(n.Actor) + len(n.Fault)
 		if x.names >= namesMost || x.bytes+size > nameBytesMost {
-			s.names, s.unnamed = Names{}, true
+			s.names, s.unnamed, s.Repeat = Names{}, true, false
 			number, ok = x.known[s]
 		} else {
 			x.names++
@@ -341,7 +341,7 @@ func (e Entry) head() Frame {
 		Seq: e.Seq, Time: e.Time(), Dir: e.Dir, Kind: e.Kind, Stream: e.Stream, Size: int64(e.Size),
 		Status: int(rare.Status), Call: int(rare.Call), Round: int(rare.Round), Question: int(rare.Question),
 		Truncated: e.Truncated, Duplicate: e.Duplicate, Orphan: e.Orphan, Redacted: e.Redacted, Failed: e.Failed,
-		AsksInput: e.AsksInput, MakesTask: e.MakesTask, Guessed: e.Guessed, Pair: int64(atomic.LoadUint32(&e.pair)),
+		AsksInput: e.AsksInput, MakesTask: e.MakesTask, Guessed: e.Guessed, Repeat: e.Repeat, Pair: int64(atomic.LoadUint32(&e.pair)),
 		Server: e.names.Server, Session: e.names.Session, Transport: e.names.Transport,
 		Method: e.names.Method, Actor: e.names.Actor, Fault: e.names.Fault,
 	}

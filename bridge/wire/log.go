@@ -60,6 +60,9 @@ type Log struct {
 	mu        sync.Mutex
 	sessions  map[string]*session
 	requests  map[uint64]uint32
+	polls     map[uint64]*polls // by exchange, with the hash of the task's id
+	pollsOf   map[int64]*polls  // by the first request
+	repeated  atomic.Bool
 	earlier   map[uint32]uint32 // maps a request to the previous one with the same id, if that had no response yet
 	line      []byte            // buffer for one line
 	recorders atomic.Pointer[[]*Recorder]
@@ -104,6 +107,7 @@ func NewLog(o Options) (*Log, error) {
 func newLog() *Log {
 	l := &Log{
 		start: time.Now(), sessions: make(map[string]*session), requests: make(map[uint64]uint32),
+		polls: make(map[uint64]*polls), pollsOf: make(map[int64]*polls),
 		earlier: make(map[uint32]uint32), huge: make(chan struct{}, 1),
 		index: newIndex(),
 	}
@@ -228,13 +232,14 @@ func (l *Log) enter(f *Frame, more bool) *record {
 	e.line = within(f.line)
 	l.pair(e, s, f)
 	f.conclude()
+	f.Repeat = l.repeats(s, f)
 	rare := Rare{within(f.Status), within(f.Call), within(f.Round), within(f.Question), f.Action()}
 	e.rare = l.index.numberOfRare(rare)
 	e.shared = l.index.numberOfShared(Shared{
 		names: Names{f.Server, f.Session, f.Transport, f.Method, l.toolOf(s, f, rare.Call), f.Actor, f.Fault},
 		Kind:  f.Kind, Dir: f.Dir, Stream: f.Stream,
 		Failed: f.Failed, Duplicate: f.Duplicate, Orphan: f.Orphan, Truncated: f.Truncated, Redacted: f.Redacted,
-		AsksInput: f.AsksInput, MakesTask: f.MakesTask, Guessed: f.Guessed,
+		AsksInput: f.AsksInput, MakesTask: f.MakesTask, Guessed: f.Guessed, Repeat: f.Repeat,
 		HasMore: more || len(f.Header) > 0 || f.HTTPMethod != "" || f.URL != "" || len(f.Answers) > 0 || f.Note != nil,
 	}, f.Seq)
 	return e

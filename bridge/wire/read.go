@@ -184,7 +184,7 @@ func (e Entry) parsed(line []byte) (Frame, error) {
 	read.Header = p.header()
 	read.Seq, read.Time, read.Pair, read.Latency = f.Seq, f.Time, f.Pair, f.Latency
 	read.Duplicate, read.Orphan, read.Failed, read.AsksInput = f.Duplicate, f.Orphan, f.Failed, f.AsksInput
-	read.MakesTask = f.MakesTask
+	read.MakesTask, read.Repeat = f.MakesTask, f.Repeat
 	if read.Method == "" {
 		read.Method = f.Method
 	}

@@ -1,0 +1,82 @@
+package wire
+
+import (
+	"hash/maphash"
+	"sort"
+
+	"elicitation-inspector/bridge/mcp"
+	"elicitation-inspector/bridge/rawjson"
+)
+
+// polls are the requests tasks/get about one task, and what the latest response said.
+type polls struct {
+	again []uint32 // the later ones
+	said  uint64   // a hash; 0 for nothing
+}
+
+// pollsMost bounds of how many tasks a log knows the polls.
+const pollsMost = 10_000
+
+// repeats reports whether a frame is a request tasks/get about a task that was polled
+// before, or a response to one that says what the response before it said. The caller
+// holds l.mu.
+func (l *Log) repeats(s *session, f *Frame) bool {
+	if f.Method != mcp.MethodGetTask || f.Kind != Request && f.Kind != Result {
+		return false
+	}
+	of, by := f.Message.Params, f.Dir
+	if f.Kind == Result {
+		of, by = f.Message.Result, ServerToClient
+		if f.Dir == ServerToClient {
+			by = ClientToServer
+		}
+	}
+	task := rawjson.Member(of, "taskId")
+	key := exchange(s, by, hashID(task))
+	p := l.polls[key]
+	if p == nil {
+		if f.Kind == Request && task != nil && len(l.polls) < pollsMost {
+			p = &polls{}
+			l.polls[key], l.pollsOf[f.Seq] = p, p
+		}
+		return false
+	}
+	if f.Kind == Request {
+		p.again = append(p.again, uint32(f.Seq))
+		l.repeated.Store(true)
+		return true
+	}
+	before, hash := p.said, maphash.Hash{}
+	hash.SetSeed(seed)
+	for name, value := range rawjson.Members(of) {
+		if name != "lastUpdatedAt" && name != "_meta" {
+			_, _ = hash.WriteString(name) // never fails
+			_, _ = hash.Write(value)
+		}
+	}
+	p.said = hash.Sum64()
+	return p.said == before
+}
+
+// Polls returns how many requests tasks/get about the same task the log has, if a frame is
+// the first of several; else 0.
+func (l *Log) Polls(seq int64) int {
+	in := l
+	if l.of != nil {
+		in = l.of
+	}
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	p, upTo := in.pollsOf[seq], l.Len()
+	if p == nil {
+		return 0
+	}
+	n := sort.Search(len(p.again), func(i int) bool { return int64(p.again[i]) > upTo })
+	if n == 0 {
+		return 0
+	}
+	return n + 1
+}
+
+// HasRepeats reports whether a frame of the log is marked as [Frame.Repeat].
+func (l *Log) HasRepeats() bool { return l.repeated.Load() || l.of != nil && l.of.HasRepeats() }
