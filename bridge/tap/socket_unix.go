@@ -11,13 +11,19 @@ import (
 	"syscall"
 )
 
-// socketParent returns the folder of the user's session, or a folder of the user's in the
-// one for temporary files.
+// socketParent returns the folder of the user's session, or else a folder of the user's in
+// /tmp. Many clients start a server with little of their environment, such as those of the
+// TypeScript SDK: neither XDG_RUNTIME_DIR nor TMPDIR may be needed to find the same folder.
 func socketParent() (string, error) {
 	if dir := os.Getenv("XDG_RUNTIME_DIR"); filepath.IsAbs(dir) {
 		return dir, nil
 	}
-	dir := filepath.Join(os.TempDir(), folder+"-"+strconv.Itoa(os.Geteuid()))
+	user := strconv.Itoa(os.Geteuid())
+	session := filepath.Join("/run/user", user) // what XDG_RUNTIME_DIR is with systemd
+	if info, err := os.Lstat(session); err == nil && onlyOurs(info) == nil {
+		return session, nil
+	}
+	dir := filepath.Join("/tmp", folder+"-"+user)
 	if err := os.Mkdir(dir, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
 		return "", err
 	}
