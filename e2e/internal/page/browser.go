@@ -25,8 +25,10 @@ type Browser struct {
 	close []func()
 }
 
-// Find names the Chromium to run: $CHROME, else the first that is installed.
-// The error says what to install.
+// Find names the Chromium to run: $CHROME, else the first that is installed. The headless
+// shell comes first: it draws the same pages without a window around them, which costs
+// Chromium three times the processor time of the pages themselves. The error says what to
+// install.
 func Find() (string, error) {
 	if path := os.Getenv("CHROME"); path != "" {
 		found, err := exec.LookPath(path)
@@ -35,7 +37,7 @@ func Find() (string, error) {
 		}
 		return found, nil
 	}
-	names := []string{"chromium", "chromium-browser", "google-chrome", "google-chrome-stable"}
+	names := []string{debianShell, "chromium", "chromium-browser", "google-chrome", "google-chrome-stable"}
 	if runtime.GOOS == "darwin" {
 		names = append(names,
 			"/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",
@@ -49,6 +51,10 @@ func Find() (string, error) {
 	return "", errors.New("these tests need Chromium: `sudo apt-get install chromium` on Debian, " +
 		"`brew install --cask chromium` on macOS, or set CHROME to the path of Chrome or Chromium")
 }
+
+// debianShell is the program of the package chromium-headless-shell. What that package puts
+// into the path is a script, which would be ended without its browser.
+const debianShell = "/usr/lib/chromium/chromium-headless-shell"
 
 // Launch starts the browser. Close ends it and removes its profile.
 func Launch() (*Browser, error) {
