@@ -1,3 +1,7 @@
+// The race detector makes these tests several times slower, and nothing in them runs concurrently.
+
+//go:build !race
+
 package export
 
 import (

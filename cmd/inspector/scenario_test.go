@@ -1,3 +1,8 @@
+// The race detector makes these tests several times slower. Other tests run the same code
+// concurrently.
+
+//go:build !race
+
 package main
 
 import (

@@ -361,21 +361,6 @@ func TestDashes(t *testing.T) {
 	}
 }
 
-// TestManyCalls expects the cost of a report not to grow with the square of the calls, with
-// which this takes most of a minute.
-func TestManyCalls(t *testing.T) {
-	r := sample()
-	for range 100_000 {
-		r.Calls = append(r.Calls, Call{Kind: conversation.Tool, Key: "tool"})
-		r.Results = append(r.Results, Result{Trial: Trial{Call: len(r.Calls) - 1, Behaviour: "accept", Revision: "2025-11-25"}, Verdict: Pass})
-	}
-	began := time.Now()
-	written(t, "junit", r)
-	if took := time.Since(began); took > 20*time.Second {
-		t.Errorf("it took %v", took)
-	}
-}
-
 // TestRefusals expects a finding once, however the client refused; to accept with a no is
 // something else.
 func TestRefusals(t *testing.T) {
