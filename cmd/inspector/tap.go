@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"net/url"
 	"os"
+	"sync/atomic"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -128,10 +129,13 @@ func (o *tapOptions) observer(cmd *cobra.Command, name string) (watch *tap.Obser
 	}()
 	return watch, func() {
 		ended := make(chan error, 1)
+		var judging atomic.Bool
 		go func() { // a disk or an inspector may hang
 			err := watch.Settle(sending)
 			if len(o.reports) > 0 {
+				judging.Store(true)
 				err = errors.Join(err, o.report(sending, watch.Log(), redaction))
+				judging.Store(false)
 			}
 			<-sent
 			ended <- errors.Join(err, watch.Close())
@@ -147,8 +151,12 @@ func (o *tapOptions) observer(cmd *cobra.Command, name string) (watch *tap.Obser
 			case <-time.After(tap.Flush):
 			}
 			now := watch.Progress()
-			if stuck := now == before || time.Since(at) > flushMost; stuck && stopped {
+			if stuck := now == before && !judging.Load() || time.Since(at) > flushMost; stuck && stopped {
 				return
+			} else if stuck && judging.Load() {
+				logger.Error("no report: what was seen is too much to judge in " + wording.Duration(flushMost))
+				stop()
+				stopped = true
 			} else if stuck {
 				logger.Error("not all was kept: the inspector or the disk takes no more")
 				stop()
