@@ -210,6 +210,7 @@ type play struct {
 	readings map[int64]reading
 	shown    map[int64]time.Duration // moment of each frame that asks
 	before   time.Time               // of the latest frame with a time
+	begun    bool                    // a frame of a call or a sign-in was shown
 	at       time.Duration           // since the playback began
 }
 
@@ -237,6 +238,9 @@ const (
 	readLetter = 60 * time.Millisecond
 	giving     = 2800 * time.Millisecond
 )
+
+// opening is how long a playing page shows at most what came before its first exchange.
+const opening = 500 * time.Millisecond
 
 // Giving is how long the page shows an answer being given, in milliseconds.
 func (*play) Giving() int64 { return giving.Milliseconds() }
@@ -291,12 +295,16 @@ func (x *export) position(seq int64) (n int64) {
 // moment returns when the playback shows a frame, in milliseconds since it began: with
 // the pauses of the session, long ones shortened, and time to read each question and to
 // show each answer.
-func (p *play) moment(f *wire.Frame) int64 {
+func (p *play) moment(f *wire.Frame, isOfExchange bool) int64 {
 	if !f.Time.IsZero() {
 		if !p.before.IsZero() {
 			p.at += min(max(f.Time.Sub(p.before), 0), playback.ShortGap)
 		}
 		p.before = f.Time
+	}
+	if !p.begun && !p.None {
+		p.at = min(p.at, opening)
+		p.begun = isOfExchange
 	}
 	if q, settles := p.readings[f.Seq]; settles {
 		stands := p.shown[q.asked] + q.took

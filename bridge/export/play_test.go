@@ -46,4 +46,17 @@ func TestPageCanPlayItself(t *testing.T) {
 	if !strings.Contains(part, `<datalist id="marks"><option value="1"></option></datalist>`) || strings.Contains(part, "Which") {
 		t.Error("the marks of a part are not those of its frames")
 	}
+
+	// What comes before the first call takes half a second at most.
+	late := write(t, Document{Log: logtest.New(t, logtest.Talk(t, `
++0s c2s {"jsonrpc":"2.0","id":1,"method":"tools/list"}
++1s s2c {"jsonrpc":"2.0","id":1,"result":{"tools":[]}}
++1h c2s {"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"ask"}}
++1s s2c {"jsonrpc":"2.0","id":2,"result":{"content":[]}}
+`)...)}, HTML)
+	for _, want := range []string{`data-from="3" data-at="500"`, `data-from="4" data-at="1500"`} {
+		if !strings.Contains(late, want) {
+			t.Errorf("no %q after a wait", want)
+		}
+	}
 }

@@ -175,10 +175,11 @@ func (r *report) Frame(seq int64) (*reportFrame, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := &reportFrame{Frame: f, Findings: r.found[seq], Mark: r.mark(seq), Moment: r.moment(&f), Exchange: r.signedIn[seq], PairShown: r.has(f.Pair)}
+	out := &reportFrame{Frame: f, Findings: r.found[seq], Mark: r.mark(seq), Exchange: r.signedIn[seq], PairShown: r.has(f.Pair)}
 	if place := r.conversation.Of(seq); place != 0 {
 		out.Exchange = fmt.Sprintf("e%d", place)
 	}
+	out.Moment = r.moment(&f, out.Exchange != "")
 	switch {
 	case f.Lost:
 		out.Note = "The bytes are gone: storage failed."
