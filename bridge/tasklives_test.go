@@ -42,6 +42,8 @@ const (
 	asksTwo = `"status":"input_required","inputRequests":{"a":{form},"b":{form}}`
 	works   = `"status":"working"`
 
+	everySecond = `,"pollInterval":1000,"pollIntervalMs":1000`
+
 	november, july = mcp.Revision20251125, mcp.Revision20260728
 
 	done, bad                   = conversation.Done, conversation.Failed
@@ -81,6 +83,7 @@ var lives = []life{
 	{name: "asks-nothing", told: []string{`"status":"input_required"`, works, isDone}, state: done, says: "map[]", status: completed},
 	{name: "asks-null", told: []string{`"status":"input_required","inputRequests":null`, isDone}, state: done, says: "map[]", status: completed},
 	{name: "asks-and-fails", told: []string{asksOne, `"status":"failed","error":{"code":-32603,"message":"It broke."}`}, state: bad, says: "It broke.", status: unlucky, asked: 1},
+	{name: "asks-in-a-crowd", created: works + everySecond, told: []string{works + everySecond, `"status":"input_required"` + everySecond + `,"inputRequests":{"a":{form}}`, isDone}, state: done, says: `"a":1`, status: completed, asked: 1},
 	// Bad tasks.
 	{name: "strange", told: []string{`"status":"dancing"`}, state: bad, says: `there is no task status "dancing"`, status: working, problem: "dancing"},
 	{name: "another", told: []string{works + `,"taskId":"another"`}, state: bad, says: `answered with another task, "another"`, status: working, problem: "another task"},

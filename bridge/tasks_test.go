@@ -94,7 +94,7 @@ func (s *taskServer) open(task string) map[string]string {
 	for _, told := range l.told[:min(s.at[task]+1, len(l.told))] {
 		for _, m := range keyOf.FindAllStringSubmatch(told, -1) {
 			if s.answers[task][m[1]] == "" {
-				open[m[1]] = forms[m[2]]
+				open[m[1]] = asked(m[2], task)
 			}
 		}
 	}
@@ -105,6 +105,11 @@ var forms = map[string]string{
 	"form":   fmt.Sprintf(formRequest, "What?"),
 	"link":   `{"method":"elicitation/create","params":{"mode":"url","message":"Look.","url":"https://example.com/","elicitationId":"e"}}`,
 	"sample": `{"method":"sampling/createMessage","params":{"messages":[],"maxTokens":1}}`,
+}
+
+// asked returns an input request of a task, which names it if it is a form.
+func asked(kind, task string) string {
+	return strings.Replace(forms[kind], `"What?"`, string(rawjson.Quoted("What? "+task)), 1)
 }
 
 // polled answers tasks/get. A task tells the next thing once its questions are answered.
@@ -144,7 +149,7 @@ func (s *taskServer) task(task, told string) string {
 	told = strings.ReplaceAll(told, "{answers}", string(answers))
 	told = keyOf.ReplaceAllStringFunc(told, func(m string) string {
 		parts := keyOf.FindStringSubmatch(m)
-		return `"` + parts[1] + `":` + forms[parts[2]]
+		return `"` + parts[1] + `":` + asked(parts[2], task)
 	})
 	if s.revision < mcp.Revision20260728 {
 		told, _, _ = strings.Cut(told, `,"inputRequests"`)
