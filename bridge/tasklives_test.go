@@ -11,8 +11,8 @@ import (
 	"testing"
 
 	"elicitation-inspector/bridge/conversation"
+	"elicitation-inspector/bridge/export"
 	"elicitation-inspector/bridge/mcp"
-	"elicitation-inspector/bridge/wire"
 	"elicitation-inspector/bridge/wire/redact"
 )
 
@@ -165,11 +165,11 @@ func TestLivesOfTasks(t *testing.T) {
 }
 
 // compareOpened compares what is said of calls and their tasks with what the opened
-// transcript says.
+// export says.
 func (b *bench) compareOpened(calls []int) {
 	b.Helper()
 	var text bytes.Buffer
-	if err := wire.WriteFrames(&text, b.log, nil, redact.Nothing()); err != nil {
+	if err := (export.Document{Log: b.log, Redact: redact.Nothing()}).Write(b.Context(), &text, export.JSONL); err != nil {
 		b.Fatal(err)
 	}
 	file := filepath.Join(b.TempDir(), "flow.jsonl")
