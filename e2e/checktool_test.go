@@ -70,6 +70,8 @@ func TestCheckThisTool(t *testing.T) {
 	check.Button("Stop").Click()
 	check.Contains("It was stopped. This is what was found until then.")
 	others.Contains("It was stopped. This is what was found until then.")
+	tab.Reload()
+	check.Contains("It was stopped.")
 	for _, tab := range []*page.Page{tab, exchange} {
 		if got := tab.Complaints(); len(got) > 0 {
 			t.Errorf("the browser complained: %q", got)

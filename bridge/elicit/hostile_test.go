@@ -1,4 +1,4 @@
-// The race detector makes this test several times slower, and nothing in it runs concurrently.
+// The race detector makes these tests several times slower, and nothing in them runs concurrently.
 
 //go:build !race
 

@@ -2,7 +2,7 @@ package wire
 
 import (
 	"hash/maphash"
-	"sort"
+	"slices"
 
 	"elicitation-inspector/bridge/mcp"
 	"elicitation-inspector/bridge/rawjson"
@@ -71,11 +71,10 @@ func (l *Log) Polls(seq int64) int {
 	if p == nil {
 		return 0
 	}
-	n := sort.Search(len(p.again), func(i int) bool { return int64(p.again[i]) > upTo })
-	if n == 0 {
-		return 0
+	if n, _ := slices.BinarySearch(p.again, uint32(upTo)+1); n > 0 {
+		return n + 1
 	}
-	return n + 1
+	return 0
 }
 
 // HasRepeats reports whether a frame of the log is marked as [Frame.Repeat].

@@ -153,12 +153,12 @@ func (o *tapOptions) observer(cmd *cobra.Command, name string) (watch *tap.Obser
 			now := watch.Progress()
 			if stuck := now == before && !judging.Load() || time.Since(at) > flushMost; stuck && stopped {
 				return
-			} else if stuck && judging.Load() {
-				logger.Error("no report: what was seen is too much to judge in " + wording.Duration(flushMost))
-				stop()
-				stopped = true
 			} else if stuck {
-				logger.Error("not all was kept: the inspector or the disk takes no more")
+				why := "not all was kept: the inspector or the disk takes no more"
+				if judging.Load() {
+					why = "no report: what was seen is too much to judge in " + wording.Duration(flushMost)
+				}
+				logger.Error(why)
 				stop()
 				stopped = true
 			}

@@ -4,19 +4,10 @@
 // Usage: node client.mjs NODE_MODULES mcp-use|ai-sdk COMMAND [ARG...]
 import { readFileSync } from "node:fs"
 import { createRequire } from "node:module"
+import { value } from "../values/values.mjs"
 
 const [modules, library, command, ...args] = process.argv.slice(2)
 const load = createRequire(modules + "/")
-const formats = { email: "ada@example.com", uri: "https://example.com/", date: "2028-02-29", "date-time": "2028-02-29T12:00:00Z" }
-
-function value(field) {
-  const choices = of => of.enum ?? (of.oneOf ?? of.anyOf)?.map(one => one.const)
-  if (field.type === "boolean") return true
-  if (field.type === "integer") return 7
-  if (field.type === "number") return 0.5
-  if (field.type === "array") return choices(field.items).slice(0, 2)
-  return choices(field)?.[0] ?? formats[field.format] ?? (field.pattern ? "AB-1234" : "text")
-}
 
 function answer(params, defaults) {
   if (params.mode === "url") return { action: "accept" }

@@ -5,6 +5,7 @@
 // Usage: node client.mjs NODE_MODULES defaults|plain|tasks COMMAND [ARG...]
 import { readFileSync } from "node:fs"
 import { createRequire } from "node:module"
+import { value } from "../values/values.mjs"
 
 const [modules, mode, command, ...args] = process.argv.slice(2)
 const load = createRequire(modules + "/")
@@ -21,16 +22,6 @@ if (mode === "tasks") {
   options.taskStore = new InMemoryTaskStore()
 }
 const client = new Client({ name: "typescript-sdk-client", version }, options)
-const formats = { email: "ada@example.com", uri: "https://example.com/", date: "2028-02-29", "date-time": "2028-02-29T12:00:00Z" }
-
-function value(field) {
-  const choices = of => of.enum ?? (of.oneOf ?? of.anyOf)?.map(one => one.const)
-  if (field.type === "boolean") return true
-  if (field.type === "integer") return 7
-  if (field.type === "number") return 0.5
-  if (field.type === "array") return choices(field.items).slice(0, 2)
-  return choices(field)?.[0] ?? formats[field.format] ?? (field.pattern ? "AB-1234" : "text")
-}
 
 client.setRequestHandler(ElicitRequestSchema, async ({ params }, extra) => {
   if (params.mode === "url") return { action: "accept" }
