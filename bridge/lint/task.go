@@ -213,9 +213,20 @@ func (s *session) judgeTaskQuestion(params json.RawMessage) {
 	if s.greeted && conversation.IsAskedAsTask(params) && rawjson.Member(s.declared, "tasks", "requests", "elicitation", "create") == nil {
 		s.broken(1, "question-task-undeclared", "/params/task", "The client has not declared that questions can be tasks, so the server should not ask one as a task.")
 	}
-	if id := conversation.RelatedTaskID(params); id != "" && s.greeted && s.tasks[taskKey{false, id}] == nil && len(s.tasks) < most {
+	if id := conversation.RelatedTaskID(params); id != "" && s.greeted && s.tasks[taskKey{false, id}] == nil && len(s.tasks) < most && !s.awaitsTask() {
 		s.broken(1, "related-task-unknown", "/params/_meta", "There is no task %s in this session that the question could be of.", wording.Quoted(wording.Shorten(id, 60)))
 	}
+}
+
+// awaitsTask reports whether a call waits for the response that creates its task, before
+// which a question of the task may come.
+func (s *session) awaitsTask() bool {
+	for _, r := range s.requests {
+		if r.asTask {
+			return true
+		}
+	}
+	return false
 }
 
 // judgeTaskRequest judges a request of the client's that asks for a task, or is about one.

@@ -82,6 +82,7 @@ func init() {
 		"a task that goes on":                     {[]string{taskHello, taskWelcome, taskCall, made, about(">", 5, "cancel", ""), polled("working")}, "6 task-not-cancelled"},
 		"a result that names no task":             {[]string{taskHello, taskWelcome, taskCall, made, about(">", 5, "result", ""), `< {"jsonrpc":"2.0","id":5,"result":{"content":[]}}`}, "6 related-task-missing"},
 		"a question of no task":                   {[]string{taskHello, taskWelcome, call, related}, "4 related-task-unknown"},
+		"a question before its task":              {[]string{taskHello, taskWelcome, taskCall, related, made}, ""},
 		"a question of an earlier task":           {[]string{taskHello, taskWelcome, about(">", 5, "result", ""), related, answer(`{"action":"decline"}`), fetched}, ""},
 		"a question as a task":                    {[]string{taskHello, taskWelcome, call, taskAsked, taskTold(">", 7, "task", "working"), about("<", 8, "result", ""), strings.Replace(strings.Replace(fetched, `"content":[]`, `"action":"decline"`, 1), `< {"jsonrpc":"2.0","id":5`, `> {"jsonrpc":"2.0","id":8`, 1), done}, ""},
 		"a question as a task, undeclared":        {[]string{hello, welcome, call, taskAsked}, "4 question-task-undeclared"},
