@@ -43,10 +43,8 @@ var templates = sync.OnceValue(func() *template.Template {
 		"judge":  link.Judge,
 		"ladder": func(l *Ladder) drawing { return drawing{Ladder: l, Href: frameLink} },
 		"pairs":  pairs,
-		"story": func(q *conversation.Question) []string {
-			return story(q, func(s string) string { return Line(s, 200) })
-		},
-		"way": wayOf,
+		"story":  func(q *conversation.Question) []string { return story(q, plain) },
+		"way":    wayOf,
 	}).ParseFS(templateFiles, "*.tmpl"))
 })
 

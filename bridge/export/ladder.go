@@ -155,7 +155,7 @@ type row struct {
 // Draw returns the ladder of a call for a place of a width in pixels; 0 is for a file.
 func Draw(e *conversation.Call, width int) *Ladder {
 	l := &Ladder{
-		ID: fmt.Sprintf("ladder-%d", e.Place), Title: Line(strings.TrimSpace(e.Method+" "+e.Name), 120), Text: sentence(e),
+		ID: fmt.Sprintf("ladder-%d", e.Place), Title: Line(strings.TrimSpace(e.Method+" "+e.Name), 120), Text: sentence(e, plain),
 		Lanes: []Lane{
 			{conversation.PersonParty, "P", "person"},
 			{conversation.ClientParty, "C", "client"},

@@ -214,6 +214,12 @@ var hostileTalk = func() string {
 +1s s2c {"jsonrpc":"2.0","id":3,"result":{"messages":[{"role":"HOSTILE","content":{"type":"text","text":"HOSTILE"}}]}}
 +1s c2s {"jsonrpc":"2.0","id":4,"method":"resources/read","params":{"uri":"HOSTILE"}}
 +1s s2c {"jsonrpc":"2.0","id":4,"error":{"code":-32042,"message":"HOSTILE","data":{"elicitations":[{"mode":"url","message":"HOSTILE","url":"HOSTILE"},"HOSTILE"]}}}
++1s c2s {"jsonrpc":"2.0","id":5,"method":"tools/call","params":{"name":"HOSTILE","task":{}}}
++1s s2c {"jsonrpc":"2.0","id":5,"result":{"task":{"taskId":"HOSTILE","status":"working","statusMessage":"HOSTILE"}}}
++1s c2s {"jsonrpc":"2.0","id":6,"method":"tasks/get","params":{"taskId":"HOSTILE"}}
++1s s2c {"jsonrpc":"2.0","id":6,"result":{"taskId":"HOSTILE","status":"cancelled","statusMessage":"HOSTILE"}}
++1s c2s {"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"HOSTILE","task":{}}}
++1s s2c {"jsonrpc":"2.0","id":7,"result":{"task":{"taskId":"2","status":"HOSTILE","statusMessage":"HOSTILE"}}}
 +1s stderr EVIL</pre></details><script>alert(2)</script>
 +1s s2c EVIL<b>not JSON</b>
 +1s meta EVIL<i>note</i>

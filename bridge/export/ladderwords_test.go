@@ -79,9 +79,12 @@ func TestExchangeRefusedByStatus(t *testing.T) {
 	frames[1].Status, frames[1].Failed, frames[1].Answers = 503, true, []byte("1")
 	x := follow(t, logtest.New(t, frames...))
 	e := read(t, x, 1, conversation.Reading{})
-	if e.State != conversation.Failed || len(e.Frames) != 2 || !strings.HasPrefix(sentence(e), "Failed after 1.00 s") ||
-		!strings.HasSuffix(sentence(e), " POST of tools/call was answered with 503 Service Unavailable.") {
-		t.Errorf("%v, %d frames: %s", e.State, len(e.Frames), sentence(e))
+	if e.State != conversation.Failed || len(e.Frames) != 2 || !strings.HasPrefix(sentence(e, plain), "Failed after 1.00 s") ||
+		!strings.HasSuffix(sentence(e, plain), " POST of tools/call was answered with 503 Service Unavailable.") {
+		t.Errorf("%v, %d frames: %s", e.State, len(e.Frames), sentence(e, plain))
+	}
+	if got := sentence(&conversation.Call{Failure: "said [so](http://x)"}, Span); !strings.HasSuffix(got, " `said [so](http://x)`.") {
+		t.Errorf("a failure is quoted as %s", got)
 	}
 	if a := Draw(e, 0).Arrows[1]; a.Kind != ArrowError || a.From != conversation.ServerParty || a.Seq != 2 {
 		t.Errorf("the refusal is drawn as %+v", a)
@@ -90,8 +93,8 @@ func TestExchangeRefusedByStatus(t *testing.T) {
 		t.Errorf("the refusal belongs to exchange %d", n)
 	}
 	only := read(t, x, 1, conversation.Reading{Only: func(seq int64) bool { return seq == 1 }})
-	if only.State != conversation.Failed || strings.Contains(fmt.Sprint(sentence(only)), "503") {
-		t.Errorf("with its request alone it is %v: %s", only.State, sentence(only))
+	if only.State != conversation.Failed || strings.Contains(fmt.Sprint(sentence(only, plain)), "503") {
+		t.Errorf("with its request alone it is %v: %s", only.State, sentence(only, plain))
 	}
 	var kinds []wire.Kind
 	for _, f := range e.Frames {

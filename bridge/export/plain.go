@@ -137,6 +137,9 @@ func Span(s string) string {
 	return ticks + s + ticks
 }
 
+// plain is like Span for text that nothing takes for markup.
+func plain(s string) string { return Line(s, 200) }
+
 // Cell is like Span for a table cell, where a bar must be escaped even within code.
 func Cell(s string) string {
 	if s == "" {
@@ -175,7 +178,9 @@ func wayOf(d wire.Direction) string {
 	return d.String()
 }
 
-func sentence(c *conversation.Call) string {
+// sentence describes the outcome of a call, and how its task stands. quote formats text
+// that may be from the wire.
+func sentence(c *conversation.Call, quote func(string) string) string {
 	words := c.State.String()
 	if took := c.Took(); took > 0 {
 		words += " after " + wording.Duration(took)
@@ -199,7 +204,28 @@ func sentence(c *conversation.Call) string {
 	counts = append(counts, wording.Plural(len(c.Frames)+c.Omitted, "frame"))
 	words = wording.Sentence(words + "; " + strings.Join(counts, ", "))
 	if c.Failure != "" {
-		words += " " + wording.Sentence(Line(c.Failure, 200))
+		words += " " + wording.Sentence(quote(Line(c.Failure, 200)))
+	}
+	if t := c.Task; t != nil {
+		words += " The task"
+		if t.ID != "" {
+			words += " " + quote(Line(t.ID, 60))
+		}
+		status := string(t.Status)
+		if !t.Status.Known() {
+			status = quote(Line(status, 60))
+		}
+		words += " is " + status
+		if t.Message != "" {
+			words += ": " + quote(Line(t.Message, 200))
+		}
+		if t.Polls > 0 {
+			words += ", and was asked about " + wording.Count(t.Polls, "time", "times")
+		}
+		words += "."
+		if t.Problem != "" {
+			words += " The task: " + quote(Line(t.Problem, 200)) + "."
+		}
 	}
 	return words
 }

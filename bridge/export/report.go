@@ -126,7 +126,7 @@ func (c *reportCall) From() int64 { return c.Frames[0].Seq }
 func (c *reportCall) To() int64 { return cmp.Or(c.ResultSeq, c.Frames[len(c.Frames)-1].Seq) }
 
 // Sentence describes the outcome of the call.
-func (c *reportCall) Sentence() string { return sentence(c.Call) }
+func (c *reportCall) Sentence() string { return sentence(c.Call, plain) }
 
 // Given reports whether the call has arguments other than null and {}.
 func (c *reportCall) Given() bool {
@@ -200,16 +200,17 @@ var markdownText string
 
 var markdownTemplate = sync.OnceValue(func() *template.Template {
 	return template.Must(template.New("").Funcs(template.FuncMap{
-		"cell":    Cell,
-		"clock":   clockOf,
-		"code":    Fenced,
-		"json":    func(raw json.RawMessage) string { return Fenced("json", wording.Escape(rawjson.Pretty(raw))) },
-		"judge":   link.Judge,
-		"plural":  wording.Plural,
-		"product": func() string { return wording.Product },
-		"span":    Span,
-		"story":   func(q *conversation.Question) []string { return story(q, Span) },
-		"way":     wayOf,
+		"cell":     Cell,
+		"clock":    clockOf,
+		"code":     Fenced,
+		"json":     func(raw json.RawMessage) string { return Fenced("json", wording.Escape(rawjson.Pretty(raw))) },
+		"judge":    link.Judge,
+		"plural":   wording.Plural,
+		"product":  func() string { return wording.Product },
+		"sentence": func(c *reportCall) string { return sentence(c.Call, Span) },
+		"span":     Span,
+		"story":    func(q *conversation.Question) []string { return story(q, Span) },
+		"way":      wayOf,
 	}).Parse(markdownText))
 })
 
