@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"os"
 	"strings"
 	"testing"
@@ -14,6 +15,7 @@ import (
 // exact lines, so that tests can break every rule.
 type rawServer struct {
 	in   *bufio.Scanner
+	out  io.Writer
 	tell bool // copy messages from the client to stderr
 }
 
@@ -36,6 +38,12 @@ func (r request) tool() string {
 	return p.Name
 }
 
+func newRawServer(from io.Reader, to io.Writer) *rawServer {
+	in := bufio.NewScanner(from)
+	in.Buffer(nil, 1<<24)
+	return &rawServer{in: in, out: to}
+}
+
 func (s *rawServer) read() (request, bool) {
 	if !s.in.Scan() {
 		return request{}, false
@@ -51,7 +59,7 @@ func (s *rawServer) read() (request, bool) {
 }
 
 func (s *rawServer) write(format string, args ...any) {
-	fmt.Printf(format+"\n", args...)
+	_, _ = fmt.Fprintf(s.out, format+"\n", args...) // the client may be gone
 }
 
 func (s *rawServer) reply(to request, format string, args ...any) {
@@ -106,9 +114,7 @@ const serverEnv = "BRIDGE_TEST_SERVER"
 
 func TestMain(m *testing.M) {
 	if name := os.Getenv(serverEnv); name != "" {
-		in := bufio.NewScanner(os.Stdin)
-		in.Buffer(nil, 1<<24)
-		rawServers[name](&rawServer{in: in})
+		rawServers[name](newRawServer(os.Stdin, os.Stdout))
 		os.Exit(0)
 	}
 	_ = os.Setenv("GORACE", "atexit_sleep_ms=0") // a server built with -race would otherwise take a second to exit

@@ -10,10 +10,14 @@ import (
 	"strings"
 	"testing"
 
+	"elicitation-inspector/bridge"
 	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/export"
 	"elicitation-inspector/bridge/mcp"
+	"elicitation-inspector/bridge/transport"
+	"elicitation-inspector/bridge/wire"
 	"elicitation-inspector/bridge/wire/redact"
+	"elicitation-inspector/bridge/wording"
 )
 
 // life is a test case: the messages that a scripted server sends about one task, and the
@@ -108,16 +112,32 @@ var lives = []life{
 }
 
 // The call of each task ends as it should, all at the same time, and what is live, opened
-// and exported says the same.
+// and exported says the same. Over HTTP the questions come on each stream that can carry them.
 func TestLivesOfTasks(t *testing.T) {
 	t.Parallel()
-	for _, revision := range []string{november, july} {
-		t.Run(revision, func(t *testing.T) {
+	for name, run := range map[string]struct {
+		revision string
+		http     bool
+		asksOn   string // see taskStreams
+		stream   wire.Stream
+	}{
+		november:                         {revision: november},
+		july:                             {revision: july},
+		"on the stream of the call":      {november, true, mcp.MethodCallTool, wire.StreamPostSSE},
+		"on the stream of tasks/result":  {november, true, mcp.MethodTaskResult, wire.StreamPostSSE},
+		"on the stream of a GET request": {november, true, "", wire.StreamGetSSE},
+	} {
+		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			b := start(t, "tasks-"+revision, conversation.ClientSettings{})
+			var b *bench
+			if run.http {
+				b = startInspection(t, bridge.Config{Targets: []transport.Spec{{Name: "tasks", URL: serveTasks(t, run.asksOn), Transport: transport.TransportHTTP}}})
+			} else {
+				b = start(t, "tasks-"+run.revision, conversation.ClientSettings{})
+			}
 			calls := map[int]life{}
 			for _, l := range lives {
-				if l.only == "" || l.only == revision {
+				if (l.only == "" || l.only == run.revision) && (l.asked > 0 || !run.http) {
 					calls[b.callAsTask(l.name)] = l
 				}
 			}
@@ -144,12 +164,20 @@ func TestLivesOfTasks(t *testing.T) {
 			if err := b.in.Disconnect(t.Context(), "s1"); err != nil {
 				t.Fatal(err)
 			}
+			reports := map[string]string{}
+			for _, report := range strings.Split(b.markdown(b.log), "\n## ") {
+				title, _, _ := strings.Cut(report, "\n")
+				reports[title[strings.LastIndex(title, " ")+1:]] = report
+			}
 			for number, l := range calls {
 				c, text := b.done(number)
 				n := 0
 				for _, q := range b.in.Questions() {
 					if q.Call == number && !q.Guessed {
 						n++
+						if q.Stream != run.stream {
+							t.Errorf("%s: question %d came by %s", l.name, q.Number, q.Stream)
+						}
 					}
 				}
 				if l.state == conversation.Stopped {
@@ -157,6 +185,15 @@ func TestLivesOfTasks(t *testing.T) {
 				}
 				if c.State != l.state || !strings.Contains(text, l.says) || n != l.asked || (c.Task.Problem == "") != (l.problem == "") || len(c.Task.Message) > 1000 {
 					t.Errorf("%s: %s, %.300q, %d questions, task %+v", l.name, c.State, text, n, c.Task)
+				}
+				report := reports["`"+l.name+"`"]
+				for _, want := range []string{"UTC. " + wording.Capital(l.state.String()) + " after", l.says, " is " + string(c.Task.Status), l.problem} {
+					if !strings.Contains(strings.ToLower(report), strings.ToLower(want)) {
+						t.Errorf("%s: the report does not say %q:\n%.3000s", l.name, want, report)
+					}
+				}
+				if asked := strings.Count(report, "\n### Question"); asked != l.asked {
+					t.Errorf("%s: the report has %d questions:\n%.3000s", l.name, asked, report)
 				}
 			}
 			b.compareOpened(slices.Collect(maps.Keys(calls)))
@@ -184,6 +221,19 @@ func (b *bench) compareOpened(calls []int) {
 			b.Errorf("live (%v)\n%s\nopened (%v)\n%s", err, taskSaid(c.Call), openedErr, taskSaid(again.Call))
 		}
 	}
+	if live := b.markdown(b.log); live != b.markdown(opened.Log()) {
+		b.Errorf("the report of the opened log is another than that of the live one:\n%s", live)
+	}
+}
+
+// markdown returns a log as it is exported for people.
+func (b *bench) markdown(l *wire.Log) string {
+	b.Helper()
+	var text strings.Builder
+	if err := (export.Document{Log: l, Redact: redact.Nothing()}).Write(b.Context(), &text, export.Markdown); err != nil {
+		b.Fatal(err)
+	}
+	return text.String()
 }
 
 // taskSaid returns the state of a call and its task as text, for comparison.

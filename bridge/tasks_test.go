@@ -33,6 +33,11 @@ type taskServer struct {
 	asked    map[string]bool              // task and key
 	waiting  map[string][]request         // tasks/result by task; a tools/call by "ours"
 	ours     string                       // id of the client's task
+	early    bool                         // what a task asks first comes before the response that creates it
+}
+
+func newTaskServer(s *rawServer, revision string) *taskServer {
+	return &taskServer{s, revision, map[string]int{}, map[string]map[string]string{}, map[string]bool{}, map[string][]request{}, "", false}
 }
 
 func (s *taskServer) run() {
@@ -165,18 +170,12 @@ func (s *taskServer) task(task, told string) string {
 	return "{" + strings.Join(append(members, taskTimes), ",") + "}"
 }
 
-// goOn asks the questions of a task of 2025-11-25 that are not asked yet, and answers tasks/result once it has ended.
+// goOn asks what a task of 2025-11-25 has to ask, and answers tasks/result once it has ended.
 func (s *taskServer) goOn(task string) {
 	if len(s.waiting[task]) == 0 {
 		return
 	}
-	for key, question := range s.open(task) {
-		if id := task + "/" + key; !s.asked[id] {
-			s.asked[id] = true
-			meta := fmt.Sprintf(`"params":{"_meta":{"io.modelcontextprotocol/related-task":{"taskId":%s}},`, rawjson.Quoted(task))
-			s.write("%s", `{"jsonrpc":"2.0","id":"ask-`+id+`",`+strings.Replace(question, `"params":{`, meta, 1)[1:])
-		}
-	}
+	s.ask(task)
 	l := lifeOf(task)
 	if s.at[task] < len(l.told)-1 || len(s.open(task)) > 0 {
 		return
@@ -192,6 +191,17 @@ func (s *taskServer) goOn(task string) {
 	s.waiting[task] = nil
 }
 
+// ask asks the questions of a task of 2025-11-25 that are not asked yet.
+func (s *taskServer) ask(task string) {
+	for key, question := range s.open(task) {
+		if id := task + "/" + key; !s.asked[id] {
+			s.asked[id] = true
+			meta := fmt.Sprintf(`"params":{"_meta":{"io.modelcontextprotocol/related-task":{"taskId":%s}},`, rawjson.Quoted(task))
+			s.write("%s", `{"jsonrpc":"2.0","id":"ask-`+id+`",`+strings.Replace(question, `"params":{`, meta, 1)[1:])
+		}
+	}
+}
+
 // called answers tools/call: with a task if it is to be one, and otherwise with the
 // params, or with what a question that is a task has got.
 func (s *taskServer) called(r request, modern bool) {
@@ -203,6 +213,10 @@ func (s *taskServer) called(r request, modern bool) {
 		s.at[id], s.answers[id] = -1, map[string]string{}
 		if l.created != "" && strings.HasPrefix(l.told[0], l.created) {
 			s.at[id] = 0 // it begins as it ends
+		}
+		if s.early && keyOf.MatchString(l.told[0]) {
+			s.at[id] = 0
+			s.ask(id)
 		}
 		created := s.task(id, cmp.Or(l.created, `"status":"working"`))
 		if modern {
@@ -254,7 +268,7 @@ func (s *taskServer) answered(r request) {
 func init() {
 	for _, revision := range []string{mcp.Revision20251125, mcp.Revision20260728} {
 		rawServers["tasks-"+revision] = func(s *rawServer) {
-			(&taskServer{s, revision, map[string]int{}, map[string]map[string]string{}, map[string]bool{}, map[string][]request{}, ""}).run()
+			newTaskServer(s, revision).run()
 		}
 	}
 }
