@@ -82,6 +82,10 @@ func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "The tap is reached by its address, or as localhost.", http.StatusForbidden)
 		return
 	}
+	// A response may begin before its request has been read to the end, or the transport has
+	// seen that end. Without this the body is closed then, and the transport takes the
+	// connection of the response down.
+	_ = http.NewResponseController(w).EnableFullDuplex() // which every writer of net/http supports
 	x := &crossing{p: p, method: r.Method, url: p.urlOf(r), header: r.Header.Clone(), client: clientOf(r), id: r.Header.Get("Mcp-Session-Id")}
 	if r.Method == http.MethodPost {
 		x.request = &body{o: p.o, done: x.sent}

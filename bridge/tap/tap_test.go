@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -542,5 +543,43 @@ func TestProxy(t *testing.T) {
 		if _ = resp.Body.Close(); resp.StatusCode != http.StatusForbidden {
 			t.Errorf("as %s it is reached: %d", host, resp.StatusCode)
 		}
+	}
+}
+
+// A server may respond before it has read the request: both go on.
+func TestProxyPassesAnEarlyResponseOn(t *testing.T) {
+	t.Parallel()
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		c := http.NewResponseController(w)
+		if err := errors.Join(c.EnableFullDuplex(), c.Flush()); err != nil {
+			t.Error(err)
+		}
+		if _, err := io.Copy(w, r.Body); err != nil {
+			t.Error(err)
+		}
+	}))
+	defer server.Close()
+	target, err := url.Parse(server.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	front := httptest.NewServer(tap.NewProxy(target, observer(t, tap.Config{Name: "remote"})))
+	defer front.Close()
+	const text = `{"jsonrpc":"2.0","id":1,"method":"tools/list"}`
+	body, rest := io.Pipe()
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, front.URL, body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.ContentLength = int64(len(text))
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := io.WriteString(rest, text); err != nil {
+		t.Fatal(err)
+	}
+	if got := all(t, resp.Body); got != text {
+		t.Errorf("the response is %q", got)
 	}
 }
