@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
 	"elicitation-inspector/e2e/internal/page"
@@ -89,6 +90,50 @@ func TestKeysOfAQuestion(t *testing.T) {
 	}
 	p.Press(page.Enter)
 	s.result(`received: {"action":"cancel"}`)
+}
+
+// The second press of a double one answers no question that came up after the first.
+func TestSecondPressAnswersNothing(t *testing.T) {
+	t.Parallel()
+	rude := servers.NewRude(t, nil)
+	s := openOn(t, rude.Command)
+	p := s.page
+	p.Size(1920, 1080) // the line about the call keeps its height, so that the next question comes to the same place
+	for _, c := range []struct {
+		name  string
+		press func(at page.Point)
+	}{
+		{"double click", p.ClickAt},
+		{"double Enter", func(page.Point) { p.Press(page.Enter) }},
+		{"double Ctrl+Enter", func(page.Point) { p.Press(page.Enter, page.Ctrl) }},
+	} {
+		s.call("ask_three")
+		s.question("How many people go to Lisbon?").Button("Decline").Click()
+		first, next := "How many people go to Graz?", p.Question("How many people go to Turku?")
+		for _, q := range []*page.Control{next, s.question(first)} {
+			q.Field("People").Fill("3")
+			q.Role("group", "Will send").Contains("3")
+		}
+		at := s.question(first).Button("Accept").Where()
+		p.Twice(func() { c.press(at) }, func() {
+			s.state(first, "answered")
+			next.HasFocus()
+			p.Until(
+				func() string { return c.name + ": Accept of the next question comes to the place of the first" },
+				func() bool {
+					return page.Call[bool](next.Button("Accept"), "function(x, y) { return document.elementFromPoint(x, y) === this }", at.X, at.Y)
+				},
+			)
+		})
+		p.Role("alert", "").Matches("the second press is refused", func(shown string) bool {
+			return strings.Contains(shown, "nothing was done") || next.Attr("data-state") != "pending"
+		})
+		if got := next.Attr("data-state"); got != "pending" {
+			t.Fatalf("a %s answers the question that came up in between: it is %s", c.name, got)
+		}
+		next.Button("Accept").Click()
+		s.result(`{"action":"decline"} {"action":"accept","content":{"people":3}} {"action":"accept","content":{"people":3}}`)
+	}
 }
 
 // A new question does not take the focus from someone who is typing elsewhere.

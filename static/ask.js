@@ -55,7 +55,7 @@ export function announce(text) {
   })
 }
 
-/** Copies a text to the clipboard; false if the browser does not allow it. @param {string} text */
+/** Copies a text to the clipboard; false, and a message, if the browser does not allow it. @param {string} text */
 export async function copied(text) {
   try {
     await navigator.clipboard.writeText(text)
@@ -69,5 +69,6 @@ export async function copied(text) {
   const done = document.execCommand("copy")
   area.remove()
   back?.focus()
+  if (!done) notice("The browser does not let this page copy.", 5)
   return done
 }

@@ -1,7 +1,7 @@
 // @ts-check
 /** The check of a tool, a prompt or a resource. Its progress is pushed. */
 import { inAddress, toAddress } from "./address.js"
-import { announce, copied, notice, post } from "./ask.js"
+import { announce, copied, post } from "./ask.js"
 import { fetched, parse, update } from "./changes.js"
 import { $, near, on, one } from "./dom.js"
 
@@ -50,7 +50,7 @@ panel.addEventListener("click", async (/** @type {MouseEvent} */ e) => {
   }
   const button = near(e.target, "[data-copies]")
   if (!button) return
-  if (!await copied(one("pre", button.parentElement).textContent.trim())) return notice("The browser does not let this page copy.", 5)
+  if (!await copied(one("pre", button.parentElement).textContent.trim())) return
   announce("Copied.")
   button.textContent = "Copied"
   setTimeout(() => { button.textContent = "Copy" }, 1500)

@@ -244,7 +244,7 @@ async function copy(what) {
 
 /** @param {string} text @param {string} words what it is */
 async function put(text, words) {
-  if (!await copied(text)) return notice("The browser does not let this page copy.", 5)
+  if (!await copied(text)) return
   notice("")
   say(words + " is copied.")
 }

@@ -19,6 +19,9 @@ export const on = (type, fn, options) => document.addEventListener(type, fn, opt
 /** Tells whether a key was pressed without Ctrl, Meta and Alt. @param {KeyboardEvent} e */
 export const bare = e => !(e.ctrlKey || e.metaKey || e.altKey)
 
+/** Tells whether a key may be a shortcut of the page: it is bare, nothing has used it, and it types no text. @param {any} e */
+export const isShortcut = e => bare(e) && !e.defaultPrevented && !e.target.matches("input:not([type=radio], [type=checkbox]), textarea, select")
+
 const domain = ".inspector.localhost", isOwn = location.hostname.endsWith(domain)
 
 /** The origin for links: the page's own host is another one in each run. */

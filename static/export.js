@@ -11,7 +11,7 @@ on("click", async e => {
 
 /** Copies a text, and shows for a moment that it is copied. @param {any} button @param {string} text @param {string} what */
 async function copy(button, text, what) {
-  if (!await copied(text)) return notice("The browser does not let this page copy.", 5)
+  if (!await copied(text)) return
   announce(what + " is copied.")
   button.classList.add("copied")
   setTimeout(() => button.classList.remove("copied"), 1500)

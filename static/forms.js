@@ -177,8 +177,7 @@ on("keydown", e => {
     if (e.repeat) e.preventDefault()
     else if (e.ctrlKey || e.metaKey) {
       e.preventDefault()
-      const button = one("button.primary:enabled", form)
-      if (button) form.requestSubmit(button)
+      one("button.primary:enabled", form)?.click()
     }
   }
   const cancel = one("[value=cancel]", near(e.target, "[data-state=pending]"))

@@ -5,7 +5,7 @@
  * window of wire rows, and keys. Scripts that every page needs are imported here,
  * so that the browser fetches them together; the others are loaded on demand.
  */
-import { $, all, bare, focusFirst, near, on, one } from "./dom.js"
+import { $, all, focusFirst, isShortcut, near, on, one } from "./dom.js"
 import { notice } from "./ask.js"
 import more from "./more.css"
 import "./changes.js"
@@ -13,6 +13,7 @@ import "./clock.js"
 import { inAddress, show, showing } from "./address.js"
 import { showPane } from "./panes.js"
 import "./latest.js"
+import "./presses.js"
 import "./forms.js"
 import "./picker.js"
 import { nextQuestion } from "./questions.js"
@@ -86,7 +87,7 @@ on("click", e => {
 // Keys
 
 on("keydown", e => {
-  if (!bare(e) || e.defaultPrevented || e.target.matches("input:not([type=radio], [type=checkbox]), textarea, select")) return
+  if (!isShortcut(e)) return
   if (e.key === "?") $("keys").togglePopover()
   else if (e.key === "/" && near(e.target, "#wire")) $("filter").select()
   else if (e.key === "/") {

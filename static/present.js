@@ -2,7 +2,7 @@
 /** Presenting, with big type and the question beside its ladder; and the theme. */
 import { inAddress, toAddress } from "./address.js"
 import { whenChanged } from "./changes.js"
-import { $, bare, on, one, remember } from "./dom.js"
+import { $, isShortcut, on, one, remember } from "./dom.js"
 
 const button = $("present"), theme = $("theme")
 
@@ -31,7 +31,7 @@ button.addEventListener("click", () => {
 })
 
 on("keydown", e => {
-  if (e.key !== "p" || !bare(e) || e.defaultPrevented || e.target.matches("input:not([type=radio], [type=checkbox]), textarea, select")) return
+  if (e.key !== "p" || !isShortcut(e)) return
   e.preventDefault()
   button.click()
 })

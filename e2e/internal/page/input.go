@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/chromedp/cdproto/input"
 	"github.com/chromedp/chromedp/kb"
@@ -117,12 +118,16 @@ func (p *Page) ClickAt(at Point) {
 }
 
 func (p *Page) mouse(at Point) error {
+	clicks := int64(1)
+	if p.second {
+		clicks = 2
+	}
 	for _, e := range []input.DispatchMouseEventParams{
 		{Type: input.DispatchMouseEventTypeMouseMoved},
-		{Type: input.DispatchMouseEventTypeMousePressed, Button: input.MouseButtonLeft, Buttons: 1, ClickCount: 1},
-		{Type: input.DispatchMouseEventTypeMouseReleased, Button: input.MouseButtonLeft, ClickCount: 1},
+		{Type: input.DispatchMouseEventTypeMousePressed, Button: input.MouseButtonLeft, Buttons: 1, ClickCount: clicks},
+		{Type: input.DispatchMouseEventTypeMouseReleased, Button: input.MouseButtonLeft, ClickCount: clicks},
 	} {
-		e.X, e.Y = at.X, at.Y
+		e.X, e.Y, e.Timestamp = at.X, at.Y, p.at
 		if _, err := call(p, input.DispatchMouseEvent, e); err != nil {
 			return err
 		}
@@ -170,6 +175,7 @@ func (p *Page) Press(key string, held ...Modifier) {
 	for _, r := range key {
 		for _, e := range kb.Encode(r) {
 			e.Modifiers |= int64(mods)
+			e.Timestamp = p.at
 			if e.Type == kb.KeyChar && mods&^Shift != 0 {
 				continue // a shortcut types no text
 			}
@@ -181,6 +187,17 @@ func (p *Page) Press(key string, held ...Modifier) {
 			}
 		}
 	}
+}
+
+// Twice presses the same key or place twice, and lets things happen in between. For the
+// page, a fifth of a second passes from one press to the other, however long it takes.
+func (p *Page) Twice(press, between func()) {
+	p.at = input.TimeSinceEpoch(time.Now().UnixMicro()) / 1e6
+	press()
+	between()
+	p.at, p.second = p.at+0.2, true
+	press()
+	p.at, p.second = 0, false
 }
 
 // Type types text wherever the focus is, key by key.

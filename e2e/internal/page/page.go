@@ -16,6 +16,7 @@ import (
 	"github.com/chromedp/cdproto/css"
 	"github.com/chromedp/cdproto/dom"
 	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/input"
 	"github.com/chromedp/cdproto/log"
 	"github.com/chromedp/cdproto/network"
 	cdppage "github.com/chromedp/cdproto/page"
@@ -33,6 +34,9 @@ type Page struct {
 	ctx   context.Context
 	close func()
 	known map[string]runtime.RemoteObjectID // regions and articles found so far, by Control.String
+
+	at     input.TimeSinceEpoch // the time of further presses; 0 for the present
+	second bool                 // whether they are the second of a double press
 
 	mu       sync.Mutex
 	complain []string // errors of the browser's console and network
