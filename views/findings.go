@@ -43,7 +43,7 @@ func (s Server) found() string { return cmp.Or(s.Findings.words(), "No findings"
 
 // foundWords describes a row's findings for people who cannot see the mark.
 func (r Row) foundWords() string {
-	return wording.Count(r.Findings.total(), "finding", "findings") + ": " + r.Findings.words()
+	return lint.Sum(r.Findings)
 }
 
 // whereIn returns a JSON pointer into a frame, or a word for the whole frame.

@@ -134,7 +134,7 @@ func TestFindingsOfARow(t *testing.T) {
 	if len(marks) != 1 || !strings.Contains(text(marks[0]), "3 findings: 1 MUST · 2 advice") {
 		t.Errorf("the mark says %v", marks)
 	}
-	if got := text(mark(Row{Row: wire.Row{Frame: wire.Frame{Seq: 1, Kind: wire.Request}}, Findings: Tally{lint.Violation: 1}})[0]); !strings.Contains(got, "1 finding: 1 MUST") {
+	if got := text(mark(Row{Row: wire.Row{Frame: wire.Frame{Seq: 1, Kind: wire.Request}}, Findings: Tally{lint.Violation: 1}})[0]); !strings.Contains(got, "1 finding (MUST)") {
 		t.Errorf("of one it says %q", got)
 	}
 }

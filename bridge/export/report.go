@@ -313,7 +313,7 @@ func (r *remarks) Found() string {
 	for _, f := range r.Findings {
 		counts[f.Severity]++
 	}
-	out := wording.Plural(len(r.Findings), "finding") + ": " + lint.Tally(counts) + "."
+	out := lint.Sum(counts) + "."
 	if !r.whole {
 		out += fmt.Sprintf(" Only the first %d findings of the log are known.", lint.FindingsMost)
 	}

@@ -185,6 +185,20 @@ func Tally(counts map[Severity]int) string {
 	return strings.Join(parts, " · ")
 }
 
+// Sum says how many findings there are, and of which severities: "1 finding (advice)",
+// "3 findings: 2 MUST · 1 SHOULD".
+func Sum(counts map[Severity]int) string {
+	total, last := 0, Violation
+	for s, n := range counts {
+		total, last = total+n, s
+	}
+	findings := wording.Plural(total, "finding")
+	if len(counts) == 1 {
+		return findings + " (" + last.Word() + ")"
+	}
+	return findings + ": " + Tally(counts)
+}
+
 // MarshalText returns the severity as exports have it.
 func (s Severity) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
 

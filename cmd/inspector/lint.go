@@ -171,7 +171,7 @@ func writeLintText(w io.Writer, list []lintFinding) error {
 	if len(list) == 0 {
 		b.WriteString("no findings\n")
 	} else {
-		b.WriteString(wording.Plural(len(list), "finding") + ": " + lint.Tally(counts) + "\n")
+		b.WriteString(lint.Sum(counts) + "\n")
 	}
 	_, err := io.WriteString(w, b.String())
 	return err

@@ -51,7 +51,7 @@ func TestLint(t *testing.T) {
 		{asksURL, "must", ":1: SHOULD: ", false},
 		{asksURL, "should", "; MCP 2025-11-25, client/elicitation, Safe URL Handling\n    https://modelcontextprotocol.io/specification/2025-11-25/client/elicitation#safe-url-handling\n", true},
 		{asksNone, "should", ":1: advice: ", false},
-		{asksNone, "advice", "1 finding: 1 advice\n", true},
+		{asksNone, "advice", "1 finding (advice)\n", true},
 	} {
 		out, errOut, err := runLint(t, "--fail-on", c.failOn, writeFlow(t, c.text))
 		if !strings.Contains(out, c.want) || errors.Is(err, exitCode(exitFindings)) != c.fails || !c.fails && err != nil {
