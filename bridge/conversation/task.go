@@ -64,9 +64,16 @@ type TaskState struct {
 	Message      string        // statusMessage
 	TTL          time.Duration // how long the task is kept from its creation on; negative for no limit, or if it is not said
 	PollInterval time.Duration // wanted pause between two tasks/get; negative if it is not said
+	Updated      time.Time     // lastUpdatedAt; zero if it is no time
 	// Result and Error answer the request that became the task. The extension of 2026-07-28
 	// has them in the task itself; they are nil in 2025-11-25.
 	Result, Error json.RawMessage
+}
+
+// Overtaken reports whether the message that tells of the state was sent later than it was
+// made, so that the state before, which a message told first, is the later one.
+func (t TaskState) Overtaken(before time.Time) bool {
+	return !t.Updated.IsZero() && t.Updated.Before(before)
 }
 
 // taskIDMost is the greatest length in bytes of a task's id. A longer one is refused,
@@ -85,6 +92,7 @@ func ReadTask(raw json.RawMessage) (TaskState, error) {
 		TTL: milliseconds(raw, "ttl", "ttlMs"), PollInterval: milliseconds(raw, "pollInterval", "pollIntervalMs"),
 		Result: rawjson.Member(raw, "result"), Error: rawjson.Member(raw, "error"),
 	}
+	t.Updated, _ = time.Parse(time.RFC3339, rawjson.Text(rawjson.Member(raw, "lastUpdatedAt"))) // the linter judges it
 	switch {
 	case id == nil:
 		return t, fmt.Errorf("the task has no taskId")

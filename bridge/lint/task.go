@@ -3,6 +3,7 @@ package lint
 import (
 	"encoding/json"
 	"slices"
+	"time"
 
 	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/mcp"
@@ -47,6 +48,7 @@ var clientTaskRules = []Rule{
 // task is a task of one of the sides, as far as the log tells.
 type task struct {
 	status   conversation.TaskStatus // "" before it was told
+	updated  time.Time               // lastUpdatedAt with the status
 	made     bool                    // the response that creates it was seen
 	keys     map[string]sum          // its input requests, by key
 	answered map[string]bool         // the keys that tasks/update has answered
@@ -115,7 +117,8 @@ func (s *session) judgeTask(raw json.RawMessage, at string, ofClient, made bool)
 	if t == nil || !status.Known() {
 		return t
 	}
-	first := made && !t.made // notifications may come before the response that creates the task
+	now, _ := conversation.ReadTask(raw) // what is wrong with it is found above
+	first := made && !t.made             // notifications may come before the response that creates the task
 	t.made = t.made || made
 	switch {
 	case made && !first:
@@ -124,11 +127,13 @@ func (s *session) judgeTask(raw json.RawMessage, at string, ofClient, made bool)
 		s.broken(0, side+"task-begins-otherwise", at+"/status", "The task begins as %s; a task begins as working.", status)
 	case first && t.status != "":
 		return t
+	case t.status.Terminal() && status != t.status && now.Overtaken(t.updated):
+		return t
 	case t.status.Terminal() && status != t.status:
 		s.broken(0, side+"task-goes-back", at+"/status", "The task was %s, which ends it, and is %s now.", t.status, status)
 		return t
 	}
-	t.status = status
+	t.status, t.updated = status, now.Updated
 	return t
 }
 
