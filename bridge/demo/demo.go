@@ -158,6 +158,11 @@ func (s *Server) Close() error {
 // levels of log messages.
 func (s *Server) receive(next mcp.MethodHandler) mcp.MethodHandler {
 	return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
+		if r, ok := req.(*mcp.SubscriptionsListenRequest); ok && r.Params.Meta[carriedTask] != nil {
+			if l := s.linkOf(r.Session); l != nil {
+				return s.listen(ctx, l, r)
+			}
+		}
 		res, err := next(ctx, method, req)
 		if raw := (*rawResult)(nil); errors.As(err, &raw) {
 			return raw, nil

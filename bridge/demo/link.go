@@ -19,7 +19,7 @@ import (
 )
 
 // carriedTask is the key in _meta under which a request has what the SDK's types of its params lack: the member task of
-// a tools/call, and the capability tasks of an initialize.
+// a tools/call, the capability tasks of an initialize, and the tasks of a subscription with its id.
 const carriedTask = "demo/task"
 
 // carry puts into _meta what the SDK would drop, and reports whether there was anything.
@@ -34,6 +34,10 @@ func carry(m jsonrpc.Message) bool {
 		found = rawjson.Member(r.Params, "task")
 	case protocol.MethodInitialize:
 		found = rawjson.Member(r.Params, "capabilities", "tasks")
+	case protocol.MethodListen:
+		if ids := rawjson.Member(r.Params, "notifications", "taskIds"); ids != nil {
+			found = fmt.Appendf(nil, `{"id":%s,"tasks":%s}`, mustJSON(r.ID.Raw()), ids)
+		}
 	}
 	params, meta := map[string]json.RawMessage{}, map[string]json.RawMessage{}
 	if found == nil || json.Unmarshal(r.Params, &params) != nil || params["_meta"] != nil && json.Unmarshal(params["_meta"], &meta) != nil {
@@ -88,7 +92,7 @@ func (l *linking) Connect(ctx context.Context) (mcp.Connection, error) {
 	return link, nil
 }
 
-// taskLink is a connection on which the server can send requests that the SDK does not know. The server's mutex guards it.
+// taskLink is a connection on which the server can send requests and notifications that the SDK does not know. The server's mutex guards it.
 type taskLink struct {
 	mcp.Connection
 	server  *Server
@@ -141,6 +145,11 @@ func (l *taskLink) Close() error {
 	}
 	l.server.mu.Unlock()
 	return l.Connection.Close()
+}
+
+// notify sends a notification.
+func (l *taskLink) notify(ctx context.Context, method string, params json.RawMessage) error {
+	return l.Write(ctx, &jsonrpc.Request{Method: method, Params: params})
 }
 
 // call sends a request and waits for its result.

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
@@ -151,7 +152,7 @@ func (v *visit) inTask(ctx context.Context, tell story) (*mcp.CallToolResult, er
 	return nil, rawf(`{"task":%s}`, made)
 }
 
-// change gives a task that has not ended a status, and notifies a client of 2025-11-25.
+// change gives a task that has not ended a status, and notifies a client of 2025-11-25 whose connection can carry that.
 func (t *task) change(status, message string) bool {
 	s := t.visit.server
 	s.mu.Lock()
@@ -164,8 +165,8 @@ func (t *task) change(status, message string) bool {
 	t.changed = make(chan struct{})
 	told := t.json()
 	s.mu.Unlock()
-	if !t.visit.rounds() {
-		s.sendRaw(s.life, t.visit.session, protocol.NotificationTaskStatus, told)
+	if l := s.linkOf(t.visit.session); l != nil && !t.visit.rounds() {
+		l.notify(s.life, protocol.NotificationTaskStatus, told) // a client that is gone is told nothing
 	}
 	return true
 }
@@ -356,6 +357,62 @@ func (s *Server) listTasks(of *mcp.ServerSession) *rawResult {
 		told[i] = t.json()
 	}
 	return &rawResult{json: fmt.Appendf(nil, `{"tasks":%s}`, mustJSON(told))}
+}
+
+// listen serves a subscription to tasks over a link: it tells of their changes until the client takes the subscription
+// back (since 2026-07-28). It tells of nothing else that the subscription asks for.
+func (s *Server) listen(ctx context.Context, l *taskLink, r *mcp.SubscriptionsListenRequest) (mcp.Result, error) {
+	if !declaresTasks(r.ClientCapabilities()) {
+		return nil, errNoTasks
+	}
+	var of struct {
+		ID    json.RawMessage `json:"id"`
+		Tasks []string        `json:"tasks"`
+	}
+	if err := json.Unmarshal(mustJSON(r.Params.Meta[carriedTask]), &of); err != nil {
+		return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: "notifications.taskIds is no list of strings"}
+	}
+	meta := `{"` + mcp.MetaKeySubscriptionID + `":` + string(of.ID) + "}"
+	ids, listened := []string{}, []*task(nil)
+	s.mu.Lock()
+	for _, id := range of.Tasks {
+		if t := s.tasks[id]; t != nil && t.visit.rounds() {
+			ids, listened = append(ids, id), append(listened, t)
+		}
+	}
+	s.mu.Unlock()
+	agreed := fmt.Appendf(nil, `{"_meta":%s,"notifications":{"taskIds":%s}}`, meta, mustJSON(ids))
+	if err := l.notify(ctx, protocol.NotificationListening, agreed); err != nil {
+		return nil, err
+	}
+	var telling sync.WaitGroup
+	for _, t := range listened {
+		telling.Go(func() { t.tell(ctx, l, meta) })
+	}
+	telling.Wait()
+	<-ctx.Done()
+	return nil, context.Cause(ctx)
+}
+
+// tell notifies a client of the changes of the task, until it has ended or the subscription has.
+func (t *task) tell(ctx context.Context, l *taskLink, meta string) {
+	s := t.visit.server
+	for first := true; ; first = false {
+		s.mu.Lock()
+		told, over, changed := t.json(), t.over(), t.changed
+		s.mu.Unlock()
+		if !first || over {
+			l.notify(ctx, protocol.NotificationTask, rawjson.WithMember(told, "_meta", meta)) // if the client is gone, ctx ends
+		}
+		if over {
+			return
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return
+		}
+	}
 }
 
 // report tells how far the story is: by the status message of its task, else by a progress notification.

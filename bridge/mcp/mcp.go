@@ -61,8 +61,9 @@ const RelatedTask = "io.modelcontextprotocol/related-task"
 
 // Notifications.
 const (
-	NotificationTaskStatus       = "notifications/tasks/status" // 2025-11-25 only
-	NotificationTask             = "notifications/tasks"        // since 2026-07-28
+	NotificationTaskStatus       = "notifications/tasks/status"               // 2025-11-25 only
+	NotificationTask             = "notifications/tasks"                      // since 2026-07-28
+	NotificationListening        = "notifications/subscriptions/acknowledged" // since 2026-07-28
 	NotificationInitialized      = "notifications/initialized"
 	NotificationCancelled        = "notifications/cancelled"
 	NotificationProgress         = "notifications/progress"
