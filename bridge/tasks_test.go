@@ -388,6 +388,9 @@ func TestTasksOfTheDemo(t *testing.T) {
 				t.Errorf("%s in %s: %s, task %+v, %q", c.tool, revision, call.State, call.Task, text)
 			}
 		}
+		if c, err := b.in.Call(1); err != nil || c.Task.Told == 0 {
+			t.Errorf("%s: the server has told nothing of the task: %v, %+v", revision, err, c.Task)
+		}
 		for _, f := range b.judged() {
 			t.Errorf("%s: %s, %s", revision, f.Rule, f.Text)
 		}

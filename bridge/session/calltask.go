@@ -24,6 +24,7 @@ type callTask struct {
 	call, round int
 	keys        conversation.TaskKeys
 	told        chan struct{} // receives when a notification about the task has come; capacity 1
+	followed    bool          // the call follows the task
 	over        bool          // the call has ended
 }
 
@@ -138,14 +139,26 @@ func (s *Session) CanCancelTasks() bool {
 }
 
 // TaskTold returns a channel that receives when the server has sent a notification about
-// a task of a call.
+// a task of a call, which the server is asked for where it can be.
 func (s *Session) TaskTold(id string) <-chan struct{} {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if t := s.callTasks[id]; t != nil {
-		return t.told
+	t := s.callTasks[id]
+	if t == nil {
+		return nil
 	}
-	return nil
+	t.followed = true
+	s.followsOthers()
+	return t.told
+}
+
+// followsOthers makes listenToTasks look which tasks are followed. The caller holds the
+// mutex.
+func (s *Session) followsOthers() {
+	select {
+	case s.follows <- struct{}{}:
+	default:
+	}
 }
 
 // TaskOver records that the call of a task has ended, and asks for the task no more.
@@ -154,6 +167,7 @@ func (s *Session) TaskOver(id string) {
 	defer s.mu.Unlock()
 	if t := s.callTasks[id]; t != nil {
 		t.over = true
+		s.followsOthers()
 	}
 }
 
@@ -201,6 +215,7 @@ func (s *Session) toldOfTask(params json.RawMessage, f wire.Frame) {
 	t := s.callTasks[rawjson.Text(rawjson.Member(params, "taskId"))]
 	if t != nil {
 		f.Call, f.Round = t.call, t.round
+		s.hasTold = true
 	}
 	s.mu.Unlock()
 	s.Log.Append(f)

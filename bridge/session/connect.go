@@ -86,7 +86,11 @@ func (s *Session) connectBy(spec transport.Spec, settings conversation.ClientSet
 	res := session.InitializeResult()
 	s.mu.Lock()
 	s.sdk, s.revision = session, res.ProtocolVersion
+	tells := s.presented.Tasks.Offered && !settings.NoTasks && s.revision >= mcp.Revision20260728
 	s.mu.Unlock()
+	if tells {
+		s.Go(s.listenToTasks)
+	}
 	if !settings.NoLogs && res.Capabilities != nil && res.Capabilities.Logging != nil && res.ProtocolVersion < mcp.Revision20260728 {
 		// A server may send no log messages until a level is set, and the inspector
 		// shows all of them. A refusal is on the wire already.

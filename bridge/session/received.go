@@ -172,6 +172,11 @@ func (s *Session) receivedResponse(u transport.Unit, f wire.Frame) []byte {
 	}
 	if out != nil {
 		s.becameTask(out, m)
+		if out.listens {
+			s.mu.Lock()
+			s.refusedToTell()
+			s.mu.Unlock()
+		}
 	}
 	if n := s.asks(out, &f); n > 0 {
 		f.Question = s.owner.Numbers(n)

@@ -30,6 +30,7 @@ type outgoing struct {
 	actor       string          // who made the inputResponses in the request
 	inputs      []elicit.Asked  // input requests of a task that its response has for the first time
 	task        string          // id of the task that the request is about; "" for other requests
+	listens     bool            // it is a subscription to tasks
 	ctx         context.Context // ends when the request is cancelled
 	reply       *Reply          // the response; nil until it arrives
 	told        bool            // the request was cancelled at the server
@@ -228,6 +229,9 @@ func (s *Session) reworded(raw []byte) []byte {
 		}
 		s.mu.Unlock()
 	}
+	if why == "" && out != nil && out.listens {
+		why = "the client listens to other tasks now, or to none"
+	}
 	if why == "" || id == nil {
 		return raw
 	}
@@ -237,12 +241,15 @@ func (s *Session) reworded(raw []byte) []byte {
 type membersKey struct{}
 
 // exactParams is sending middleware: it replaces the params of a call's request,
-// because the SDK's types lose the order of members and drop an empty requestState.
+// because the SDK's types lose the order of members and drop an empty requestState, and
+// those of a subscription to tasks, because they have no place for tasks.
 func exactParams(next sdk.MethodHandler) sdk.MethodHandler {
 	return func(ctx context.Context, method string, req sdk.Request) (sdk.Result, error) {
 		members, ok := ctx.Value(membersKey{}).([]Member)
 		if !ok || !mcp.AsksForInput(method) && !mcp.IsTask(method) {
-			return next(ctx, method, req)
+			if members = listening(req); members == nil {
+				return next(ctx, method, req)
+			}
 		}
 		meta := req.GetParams().GetMeta()
 		if meta != nil {

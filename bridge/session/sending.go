@@ -54,7 +54,7 @@ func (s *Session) sentRequest(m wire.Message, f wire.Frame) bool {
 	if out == nil {
 		out = &outgoing{}
 	}
-	out.id, out.method = string(m.ID), m.Method
+	out.id, out.method, out.listens = string(m.ID), m.Method, listensToTasks(m)
 	s.outgoing[out.id] = out
 	s.mu.Unlock()
 	f.Call, f.Round, f.Actor = out.call, out.round, out.actor
@@ -136,6 +136,11 @@ func (s *Session) sentResponse(m wire.Message, f wire.Frame) bool {
 // Undelivered implements [transport.Observer].
 func (s *Session) Undelivered(u transport.Unit, err error) {
 	m := u.Message
+	if listensToTasks(m) {
+		s.mu.Lock()
+		s.refusedToTell()
+		s.mu.Unlock()
+	}
 	if m.Method == mcp.MethodDiscover && errors.As(err, new(*signin.Error)) { // another request would lead to the same sign-in
 		s.mu.Lock()
 		s.handshake.useless = err

@@ -77,6 +77,7 @@ type Session struct {
 	cancel  context.CancelCauseFunc
 	ready   chan struct{} // signals that the outbox is not empty; capacity 1
 	changed chan struct{} // signals that stale is not empty; capacity 1
+	follows chan struct{} // signals that other tasks are followed; capacity 1
 
 	listing chan struct{}                // a lock: only its holder reads a list; see read
 	taken   map[string]conversation.Room // room that each list takes, by method; listing guards it
@@ -96,6 +97,8 @@ type Session struct {
 	late      []*incoming              // the server's latest questions that were answered
 	callTasks map[string]*callTask     // tasks of calls, by id
 	ownTasks  map[string]*questionTask // the server's questions that are tasks, by id
+	noListen  bool                     // the server is to be asked for no subscription to tasks
+	hasTold   bool                     // the server has told of a task
 	outbox    []*Response
 	unsent    int             // answers given to Respond that are not on the wire
 	early     map[string]bool // elicitationIds whose questions are not known yet; true once completed
@@ -115,7 +118,7 @@ type Session struct {
 func New(life context.Context, c Config, owner Owner) *Session {
 	ctx, cancel := context.WithCancelCause(life)
 	return &Session{
-		Config: c, owner: owner, life: life, ctx: ctx, cancel: cancel, ready: make(chan struct{}, 1), changed: make(chan struct{}, 1),
+		Config: c, owner: owner, life: life, ctx: ctx, cancel: cancel, ready: make(chan struct{}, 1), changed: make(chan struct{}, 1), follows: make(chan struct{}, 1),
 		listing: make(chan struct{}, 1), taken: map[string]conversation.Room{},
 		tickets: map[string]*outgoing{}, outgoing: map[string]*outgoing{}, incoming: map[string]*incoming{}, asking: map[int]int{},
 		callTasks: map[string]*callTask{}, ownTasks: map[string]*questionTask{},
@@ -226,6 +229,9 @@ func (s *Session) Noted(f wire.Frame) {
 	s.mu.Lock()
 	if out := s.outgoing[string(f.Answers)]; out != nil {
 		f.Call, f.Round = out.call, out.round
+		if out.listens {
+			s.refusedToTell() // its stream has ended
+		}
 	}
 	s.mu.Unlock()
 	s.Log.Append(f)
