@@ -18,7 +18,6 @@ import (
 // into findings.
 type Observation struct {
 	report.Trial
-	Settings conversation.ClientSettings // settings that the client declared in this trial
 
 	// Unconnected is the reason why the trial had no session; "" if it had one.
 	Unconnected string

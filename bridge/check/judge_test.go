@@ -138,10 +138,10 @@ func observe(t *testing.T, name, revision, behaviour, answers string) *Observati
 	}
 	ctx := context.Background()
 	o := &Observation{Trial: report.Trial{Behaviour: behaviour, Revision: revision}}
-	o.Settings = conversation.ClientSettings{Protocol: revision, Choice: conversation.ChoiceExplicit, Elicitation: declared}
+	settings := conversation.ClientSettings{Protocol: revision, Choice: conversation.ChoiceExplicit, Elicitation: declared}
 	s, err := headless.Open(ctx, headless.Config{
 		Target:   transport.Spec{Name: "t", Command: []string{os.Args[0]}, Env: []string{"CHECK_TEST_SERVER=" + name, "CHECK_TEST_CHANCE=" + answers}},
-		Settings: o.Settings, Version: "test", Timeout: 20 * time.Second, Record: file, Redaction: redact.Nothing(),
+		Settings: settings, Version: "test", Timeout: 20 * time.Second, Record: file, Redaction: redact.Nothing(),
 	})
 	if err != nil {
 		t.Fatal(err)

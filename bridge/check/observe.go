@@ -69,7 +69,6 @@ func (r *runner) make(ctx context.Context, c *chosen, t *trial, limit time.Durat
 		m.transcript = transcriptName(c, t)
 		config.Record, config.RecordNew = filepath.Join(r.Record, m.transcript), true
 	}
-	m.Settings = config.Settings
 	if m.session, err = headless.Start(config); err != nil {
 		r.trouble(fmt.Errorf("some trials could not be made: %w", err))
 		return nil
@@ -213,22 +212,15 @@ func (m *made) awaitSent(ctx context.Context, times int, is func(wire.Entry) boo
 	ctx, done := context.WithTimeout(ctx, late)
 	defer done()
 	log := m.session.Log()
-	for {
-		grown, sent := log.Grown(), 0
+	_ = log.Await(ctx, func() bool { // the trial goes on in any case
+		sent := 0
 		for seq := int64(1); seq <= log.Len(); seq++ {
 			if e := log.Entry(seq); e.Dir == wire.ClientToServer && is(e) {
 				sent++
 			}
 		}
-		if sent >= times {
-			return
-		}
-		select {
-		case <-grown:
-		case <-ctx.Done():
-			return
-		}
-	}
+		return sent >= times
+	})
 }
 
 // lastState returns the latest requestState in the log; nil if there is none.

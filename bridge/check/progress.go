@@ -1,9 +1,10 @@
 package check
 
 import (
-	"elicitation-inspector/bridge/check/report"
 	"sync"
 	"time"
+
+	"elicitation-inspector/bridge/check/report"
 )
 
 // Progress is the progress of a check.

@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"math/big"
 	"strconv"
 	"strings"
 	"time"
@@ -13,6 +12,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	protocol "elicitation-inspector/bridge/mcp"
+	"elicitation-inspector/bridge/rawjson"
 )
 
 type deployment struct {
@@ -117,9 +117,7 @@ func transfer(ctx context.Context, v *visit, args transferArgs) (*mcp.CallToolRe
 		return nil, err
 	}
 	o.Confirmed, o.Invoice = c.Amount, c.Invoice
-	asked, ok := new(big.Rat).SetString(string(o.Amount))
-	confirmed, also := new(big.Rat).SetString(string(o.Confirmed))
-	if !ok || !also || asked.Cmp(confirmed) != 0 {
+	if !rawjson.Same([]byte(o.Amount), []byte(o.Confirmed)) {
 		return failed("You were asked for %s %s and confirmed %s. No money was sent.", o.Amount, o.Currency, o.Confirmed), nil
 	}
 	o.Status = "sent"

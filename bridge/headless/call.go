@@ -287,17 +287,7 @@ const lateGrace = 5 * time.Second
 func (s *Session) awaitLateAnswers(ctx context.Context, call int) {
 	ctx, done := context.WithTimeout(context.WithoutCancel(ctx), lateGrace)
 	defer done()
-	for {
-		grown := s.log.Grown()
-		if !s.owesAnswer(call) {
-			return
-		}
-		select {
-		case <-grown:
-		case <-ctx.Done():
-			return
-		}
-	}
+	_ = s.log.Await(ctx, func() bool { return !s.owesAnswer(call) }) // the call is over in any case
 }
 
 // owesAnswer reports whether the log of a call has the note that a question is answered by

@@ -177,7 +177,7 @@ func (s *session) judgeRequest(f *wire.Frame, taken bool) {
 		s.once("client-request-early", "/method", "The server has not answered initialize yet; until then a client should send nothing but ping.")
 	}
 	if rulesOf(s.revision) == july && f.Method != mcp.MethodInitialize {
-		for _, key := range []string{metaProtocol, metaCapabilities} {
+		for _, key := range []string{mcp.MetaProtocol, mcp.MetaCapabilities} {
 			if rawjson.Member(params, "_meta", key) == nil {
 				s.once("meta-missing", "", "The request has no %s in its _meta, which every request since 2026-07-28 must have.", wording.Quoted(key))
 			}

@@ -19,13 +19,6 @@ import (
 	"elicitation-inspector/bridge/wording"
 )
 
-// Keys in the _meta of requests since 2026-07-28.
-const (
-	metaProtocol     = "io.modelcontextprotocol/protocolVersion"
-	metaCapabilities = "io.modelcontextprotocol/clientCapabilities"
-	metaLogs         = "io.modelcontextprotocol/logLevel"
-)
-
 // session is the state of a connection after the frames so far.
 type session struct {
 	// greeted is true if the log has the beginning of the session, so that anything
@@ -273,10 +266,10 @@ func (s *session) sentRequest(f *wire.Frame) {
 	// Look for the part of the keys before the slash, because encoders may escape the
 	// slash.
 	if bytes.Contains(params, []byte("io.modelcontextprotocol")) {
-		if revision := rawjson.Text(rawjson.Member(params, "_meta", metaProtocol)); revision != "" {
+		if revision := rawjson.Text(rawjson.Member(params, "_meta", mcp.MetaProtocol)); revision != "" {
 			s.greeted, s.revision = true, revision
 		}
-		if object := rawjson.Member(params, "_meta", metaCapabilities); object != nil {
+		if object := rawjson.Member(params, "_meta", mcp.MetaCapabilities); object != nil {
 			s.declared = object
 		}
 	}
@@ -300,7 +293,7 @@ func (s *session) sentRequest(f *wire.Frame) {
 		r.task = rawjson.Text(rawjson.Member(params, "taskId"))
 		s.taskOf(false, r.task) // a task of an earlier session may live on
 	}
-	r.logs = rawjson.Member(params, "_meta", metaLogs) != nil
+	r.logs = rawjson.Member(params, "_meta", mcp.MetaLogs) != nil
 	if t := rawjson.Member(params, "_meta", "progressToken"); t != nil && len(s.tokens) < most && rawjson.Member(params, "task") == nil {
 		r.token = &token{last: math.Inf(-1)}
 		s.tokens[wire.IDKey(t)] = r.token

@@ -59,6 +59,14 @@ const AppsExtension = "io.modelcontextprotocol/ui"
 // 2025-11-25, Tasks, Related Task Metadata).
 const RelatedTask = "io.modelcontextprotocol/related-task"
 
+// Keys in the _meta of requests since 2026-07-28.
+const (
+	MetaProtocol     = "io.modelcontextprotocol/protocolVersion"
+	MetaClient       = "io.modelcontextprotocol/clientInfo"
+	MetaCapabilities = "io.modelcontextprotocol/clientCapabilities"
+	MetaLogs         = "io.modelcontextprotocol/logLevel"
+)
+
 // Notifications.
 const (
 	NotificationTaskStatus       = "notifications/tasks/status"               // 2025-11-25 only

@@ -1,11 +1,8 @@
 package probe
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
-	"math/big"
-	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -58,7 +55,7 @@ func (f field) judge(a answer) finding {
 	switch {
 	case f.want == "":
 		return works("The content is " + shown + ".")
-	case sameJSON(value, json.RawMessage(f.want)), samePicks(value, json.RawMessage(f.want)):
+	case rawjson.Same(value, json.RawMessage(f.want)), samePicks(value, json.RawMessage(f.want)):
 		return works("")
 	case value == nil && f.initial:
 		return fails("The default " + f.want + " is lost: the content is " + shown + ".")
@@ -81,44 +78,6 @@ func samePicks(a, b json.RawMessage) bool {
 	slices.Sort(x)
 	slices.Sort(y)
 	return len(x) > 0 && slices.Equal(x, y)
-}
-
-// sameJSON reports whether two texts are the same JSON value. Numbers are compared exactly.
-func sameJSON(a, b json.RawMessage) bool {
-	x, okX := decoded(a)
-	y, okY := decoded(b)
-	return okX && okY && reflect.DeepEqual(x, y)
-}
-
-// decoded returns a value with its numbers in one form.
-func decoded(raw json.RawMessage) (v any, ok bool) {
-	d := json.NewDecoder(bytes.NewReader(raw))
-	d.UseNumber()
-	if d.Decode(&v) != nil {
-		return nil, false
-	}
-	return normal(v), true
-}
-
-// digitsMost is the length of a number that is compared by its value, and not by its digits.
-const digitsMost = 64
-
-func normal(v any) any {
-	switch v := v.(type) {
-	case map[string]any:
-		for name, one := range v {
-			v[name] = normal(one)
-		}
-	case []any:
-		for i, one := range v {
-			v[i] = normal(one)
-		}
-	case json.Number:
-		if exact, ok := new(big.Rat).SetString(string(v)); len(v) <= digitsMost && !strings.ContainsAny(string(v), "eE") && ok {
-			return json.Number(exact.RatString())
-		}
-	}
-	return v
 }
 
 func fieldProbes() (list []*Probe) {
@@ -156,10 +115,7 @@ func fieldProbes() (list []*Probe) {
 		list = append(list, f.probe())
 	}
 	return append(list,
-		&Probe{Name: "required", Group: Fields, Title: "A required field", Do: `Try to accept with the first field empty. If that is refused, enter "yes" in it, and accept.`, Mode: elicit.ModeForm, run: func(r *run) finding {
-			_, wrong := r.ask(r.form(r.probe.Do, `"first":{"type":"string","minLength":1},"second":{"type":"string"}`, "first")).checked()
-			return or(wrong, works(""))
-		}},
+		&Probe{Name: "required", Group: Fields, Title: "A required field", Do: `Try to accept with the first field empty. If that is refused, enter "yes" in it, and accept.`, Mode: elicit.ModeForm, run: fillsIn(`"first":{"type":"string","minLength":1},"second":{"type":"string"}`, "first")},
 		&Probe{Name: "optional-empty", Group: Fields, Title: "An optional field left empty", Do: `Enter "x" in the first field, leave all others empty, and accept.`, Mode: elicit.ModeForm, run: optionalEmpty},
 		&Probe{Name: "fields-many", Group: Fields, Title: "Fifty fields", Do: `Enter "end" in the last of fifty fields, and accept.`, Mode: elicit.ModeForm, run: func(r *run) finding {
 			properties := many(50, func(i int) string { return fmt.Sprintf(`"field %d":{"type":"string","title":"Field %d"}`, i, i) })
@@ -169,34 +125,29 @@ func fieldProbes() (list []*Probe) {
 		&Probe{Name: "fields-names", Group: Fields, Title: "Names that are not identifiers", Do: `Choose "yes" in all fields, and accept.`, Mode: elicit.ModeForm, run: func(r *run) finding {
 			names := []string{"a.b", "a/b", "a b", "größe", "constructor", "toString", "0", "content"}
 			properties := many(len(names), func(i int) string { return string(rawjson.Quoted(names[i-1])) + `:{"type":"string","enum":["yes"]}` })
-			_, wrong := r.ask(r.form(r.probe.Do, properties, names...)).checked()
-			return or(wrong, works(""))
+			return r.filled(r.form(r.probe.Do, properties, names...), works(""))
 		}},
-		&Probe{Name: "fields-none", Group: Fields, Title: "A form without fields", Do: `Accept. There is nothing to fill in.`, Mode: elicit.ModeForm, run: func(r *run) finding {
-			_, wrong := r.ask(r.form(r.probe.Do, ``)).checked()
-			return or(wrong, works(""))
-		}},
+		&Probe{Name: "fields-none", Group: Fields, Title: "A form without fields", Do: `Accept. There is nothing to fill in.`, Mode: elicit.ModeForm, run: fillsIn(``)},
 		&Probe{Name: "fields-order", Group: Fields, Title: "Order of the fields", Do: `Look at the order of the fields. Then accept.`, Mode: elicit.ModeForm, OnlyLooks: true,
 			Looks: []string{"Were the fields in the order Zebra, Apple, 10, 2, Mango?"}, run: func(r *run) finding {
 				properties := many(5, func(i int) string {
 					name := []string{"Zebra", "Apple", "10", "2", "Mango"}[i-1]
 					return fmt.Sprintf(`%q:{"type":"boolean","title":%q}`, name, name)
 				})
-				_, wrong := r.ask(r.form(r.probe.Do, properties)).checked()
-				return or(wrong, notSeen("It is answered, and no frame shows how it was drawn."))
+				return r.filled(r.form(r.probe.Do, properties), undrawn)
 			}},
 		&Probe{Name: "fields-labels", Group: Fields, Title: "Title and description", Do: `Look at what stands beside the field. Then accept.`, Mode: elicit.ModeForm, OnlyLooks: true,
 			Looks: []string{`Was "Favourite colour" beside the field?`, `Was "As it is printed on the tin." beside the field?`, "Was it clear which server asks?"}, run: func(r *run) finding {
-				_, wrong := r.ask(r.form(r.probe.Do, `"fc":{"type":"string","title":"Favourite colour","description":"As it is printed on the tin."}`)).checked()
-				return or(wrong, notSeen("It is answered, and no frame shows how it was drawn."))
+				return r.filled(r.form(r.probe.Do, `"fc":{"type":"string","title":"Favourite colour","description":"As it is printed on the tin."}`), undrawn)
 			}},
 		&Probe{Name: "members-unknown", Group: Fields, Title: "Members that nobody knows", Do: `Accept with any text. The question has members that the client does not know, which it ignores.`, Mode: elicit.ModeForm, run: func(r *run) finding {
 			params := strings.TrimSuffix(r.form(r.probe.Do, `"value":{"type":"string","x-unknown":{"a":[1]}}`), "}") + `,"x-unknown":true}`
-			_, wrong := r.ask(params).checked()
-			return or(wrong, works(""))
+			return r.filled(params, works(""))
 		}},
 	)
 }
+
+var undrawn = notSeen("It is answered, and no frame shows how it was drawn.")
 
 // or returns the first finding that says something.
 func or(list ...finding) finding {

@@ -12,10 +12,7 @@ import (
 const july = mcp.Revision20260728
 
 func roundProbes() []*Probe {
-	once := func(r *run) finding {
-		_, wrong := r.ask(r.form(r.probe.Do, text)).checked()
-		return or(wrong, works(""))
-	}
+	once := fillsIn(text)
 	one := func(name, title string, run func(r *run) finding) *Probe {
 		return &Probe{Name: name, Group: Rounds, Title: title, Do: "Enter any text, and accept.", Since: july, Mode: elicit.ModeForm, run: run}
 	}

@@ -60,12 +60,12 @@ type retry struct {
 
 // answer is the client's answer to one question, with its frames.
 type answer struct {
-	asked, answered int64 // frames; answered is 0 if nothing came
-	params          json.RawMessage
-	result          json.RawMessage        // nil if an error came, or nothing
-	err             *conversation.RPCError // nil if a result came, or nothing
-	missing         finding                // why nothing came
-	took            time.Duration
+	answered int64 // its frame; 0 if nothing came
+	params   json.RawMessage
+	result   json.RawMessage        // nil if an error came, or nothing
+	err      *conversation.RPCError // nil if a result came, or nothing
+	missing  finding                // why nothing came
+	took     time.Duration
 }
 
 // Reasons for which a call ends before its probes do.
@@ -84,11 +84,26 @@ func (r *run) saw(seqs ...int64) {
 			r.frames = append(r.frames, seq)
 		}
 	}
-	r.session.server.progress(r)
+	frames := slices.Clone(r.frames)
+	r.session.server.change(r, func(o *outcome) { o.finding.frames = frames })
 }
 
 // ask asks one question, and waits for its answer.
 func (r *run) ask(params string) answer { return r.askAll(params)[0] }
+
+// filled asks a question, and returns what is wrong with the content that comes back, or
+// good if nothing is.
+func (r *run) filled(params string, good finding) finding {
+	_, wrong := r.ask(params).checked()
+	return or(wrong, good)
+}
+
+// fillsIn returns the function of a probe that wants one form to be filled in.
+func fillsIn(properties string, required ...string) func(*run) finding {
+	return func(r *run) finding {
+		return r.filled(r.form(r.probe.Do, properties, required...), works(""))
+	}
+}
 
 // askAll asks several questions at the same time, and waits until each is answered or cannot
 // be answered any more.
@@ -114,7 +129,7 @@ func (r *run) askAll(params ...string) []answer {
 func (r *run) await(q *question) answer {
 	patience := time.NewTimer(r.session.server.options.Patience)
 	defer patience.Stop()
-	a := answer{asked: q.seq, params: q.params}
+	a := answer{params: q.params}
 	var stray finding
 	var enough <-chan time.Time
 	for {
@@ -184,13 +199,9 @@ func (r *run) round(keys, params []string, state string) []answer {
 	at := time.Now()
 	r.session.expect(r)
 	defer r.session.unexpect(r)
-	asked := r.reply(b.String())
-	r.saw(asked)
-	for i := range list {
-		list[i].asked = asked
-		if i < len(params) {
-			list[i].params = json.RawMessage(params[i])
-		}
+	r.saw(r.reply(b.String()))
+	for i := range params {
+		list[i].params = json.RawMessage(params[i])
 	}
 	next, missing := r.awaitRetry(at)
 	for i := range list {
@@ -262,7 +273,7 @@ func (r *run) judgeRetry(before wire.Frame, responses json.RawMessage) {
 	}
 	if name, _ := target(r.request.Message); name != r.name {
 		fault(causeOther, Fails, "The retry calls %s, and the call was of %s.", wording.Quoted(name), wording.Quoted(r.name))
-	} else if !sameJSON(orObject(rawjson.Member(params, "arguments")), orObject(rawjson.Member(r.params, "arguments"))) {
+	} else if !rawjson.Same(orObject(rawjson.Member(params, "arguments")), orObject(rawjson.Member(r.params, "arguments"))) {
 		fault(causeOther, Fails, "The retry has other arguments than the call.")
 	}
 }
@@ -315,12 +326,8 @@ func (c *call) reportProgress(message string) int64 {
 // form returns the params of a question in form mode. properties is the inside of the
 // schema's properties.
 func (r *run) form(message, properties string, required ...string) string {
-	return formParams(r.revision, message, properties, required...)
-}
-
-func formParams(revision, message, properties string, required ...string) string {
 	mode, list := "", ""
-	if revision >= mcp.Revision20251125 {
+	if r.revision >= mcp.Revision20251125 {
 		mode = `"mode":"form",`
 	}
 	for i, name := range required {

@@ -194,7 +194,7 @@ func (s *Server) post(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "The message cannot be read: "+err.Error(), http.StatusBadRequest)
 		return
 	}
-	modern := hasRounds(rawjson.Text(rawjson.Member(body, "params", "_meta", metaRevision))) || hasRounds(r.Header.Get(headerRevision))
+	modern := hasRounds(rawjson.Text(rawjson.Member(body, "params", "_meta", mcp.MetaProtocol))) || hasRounds(r.Header.Get(headerRevision))
 	var one *session
 	switch {
 	case modern:
@@ -244,7 +244,7 @@ func (s *session) cancelled(f wire.Frame) {
 // stateless returns the session that has all requests of a client in a revision without
 // sessions.
 func (s *Server) stateless(body []byte) *session {
-	info := rawjson.Member(body, "params", "_meta", metaClient)
+	info := rawjson.Member(body, "params", "_meta", mcp.MetaClient)
 	key := "client " + rawjson.Text(rawjson.Member(info, "name")) + " " + rawjson.Text(rawjson.Member(info, "version"))
 	if one := s.session(key); one != nil {
 		return one
@@ -272,18 +272,14 @@ func (s *Server) get(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	out := newEvents(s.options.Log, wire.StreamGetSSE)
-	one.setMain(out)
+	one.mu.Lock()
+	one.main = out
+	one.mu.Unlock()
 	w.Header().Set("Content-Type", "text/event-stream")
 	if http.NewResponseController(w).Flush() != nil {
 		return
 	}
 	out.write(w, r)
-}
-
-func (s *session) setMain(out stream) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.main = out
 }
 
 // outside returns the stream for what belongs to no call; nil if the client has none open.

@@ -154,12 +154,6 @@ func (s *Server) begin(c *call, p *Probe) *run {
 	return r
 }
 
-// progress records the frames of a run that goes on.
-func (s *Server) progress(r *run) {
-	frames := slices.Clone(r.frames)
-	s.change(r, func(o *outcome) { o.finding.frames = frames })
-}
-
 // conclude records what a run has shown.
 func (s *Server) conclude(r *run, f finding, took time.Duration) {
 	s.change(r, func(o *outcome) {

@@ -59,10 +59,7 @@ type question struct {
 // connect begins a session, whose first message decides its label; nil if the server is closed
 // or has too many.
 func (s *Server) connect(transport string, first []byte) *session {
-	name := rawjson.Text(rawjson.Member(first, "params", "clientInfo", "name"))
-	if name == "" {
-		name = rawjson.Text(rawjson.Member(first, "params", "_meta", metaClient, "name"))
-	}
+	name := wire.ClientName(rawjson.Member(first, "params"))
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed || len(s.sessions) >= sessionsMost {
@@ -225,12 +222,6 @@ func (s *session) strayed(f finding) {
 	}
 }
 
-const (
-	metaClient       = "io.modelcontextprotocol/clientInfo"
-	metaRevision     = "io.modelcontextprotocol/protocolVersion"
-	metaCapabilities = "io.modelcontextprotocol/clientCapabilities"
-)
-
 // serve answers a request, or starts the probes that do.
 func (s *session) serve(f wire.Frame, out stream) {
 	m := f.Message
@@ -240,7 +231,7 @@ func (s *session) serve(f wire.Frame, out stream) {
 	fail := func(code int, text, data string) {
 		(&call{session: s, request: f, out: out}).fail(code, text, data)
 	}
-	revision := rawjson.Text(rawjson.Member(m.Params, "_meta", metaRevision))
+	revision := rawjson.Text(rawjson.Member(m.Params, "_meta", mcp.MetaProtocol))
 	id, declared := s.present(m, revision)
 	modern := hasRounds(revision)
 	if modern && !slices.Contains(s.server.options.Revisions, revision) || m.Method == mcp.MethodDiscover && !modern {
@@ -290,7 +281,7 @@ const instructions = "Every tool is a probe of this client: it asks a question w
 // present returns who sends a request: what initialize said, or since 2026-07-28 the request
 // itself.
 func (s *session) present(m wire.Message, revision string) (Identity, *conversation.Declared) {
-	info, capabilities := rawjson.Member(m.Params, "_meta", metaClient), rawjson.Member(m.Params, "_meta", metaCapabilities)
+	info, capabilities := rawjson.Member(m.Params, "_meta", mcp.MetaClient), rawjson.Member(m.Params, "_meta", mcp.MetaCapabilities)
 	if m.Method == mcp.MethodInitialize {
 		info, capabilities = rawjson.Member(m.Params, "clientInfo"), rawjson.Member(m.Params, "capabilities")
 		if revision = rawjson.Text(rawjson.Member(m.Params, "protocolVersion")); hasRounds(revision) || !slices.Contains(s.server.options.Revisions, revision) {

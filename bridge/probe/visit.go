@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"time"
 
 	"elicitation-inspector/bridge/wire"
 	"elicitation-inspector/bridge/wording"
@@ -34,7 +33,6 @@ type page struct {
 
 // fetch is one request for a page.
 type fetch struct {
-	at    time.Time
 	agent string
 	seq   int64 // its note in the log
 }
@@ -87,7 +85,7 @@ func (s *Server) open(w http.ResponseWriter, r *http.Request) {
 	f.HTTPMethod, f.Note = r.Method, &wire.Note{Kind: wire.NoteURLFetched, To: s.options.Base + "/open/…", Said: agent}
 	seq := s.options.Log.Append(f).Seq
 	s.visits.mu.Lock()
-	if p.fetched = append(p.fetched, fetch{time.Now(), agent, seq}); len(p.fetched) == 1 {
+	if p.fetched = append(p.fetched, fetch{agent, seq}); len(p.fetched) == 1 {
 		close(p.first)
 	}
 	p.fetched = p.fetched[:min(len(p.fetched), fetchesMost)]

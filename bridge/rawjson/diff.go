@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"errors"
 	"hash/maphash"
+	"math"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -46,6 +48,13 @@ func Diff(a, b []byte, most int) (list []Difference, total int, err error) {
 	d := differ{most: most, seed: maphash.MakeSeed(), left: 64*(len(a)+len(b)) + 1<<20}
 	d.compare("", Trim(a), Trim(b))
 	return d.list, d.total, nil
+}
+
+// Same reports whether two JSON texts have the same value: they differ at most in white
+// space, in the order of members, and in the notation of strings and numbers.
+func Same(a, b []byte) bool {
+	list, _, err := Diff(a, b, math.MaxInt)
+	return err == nil && !slices.ContainsFunc(list, func(d Difference) bool { return d.Op != Rewritten })
 }
 
 type differ struct {

@@ -190,20 +190,11 @@ func (s *Session) awaitCancelled(ctx context.Context, unsaid []*outgoing) {
 func (s *Session) await(ctx context.Context, is func() bool) {
 	ctx, cancel := context.WithTimeout(ctx, answerGrace)
 	defer cancel()
-	for {
-		grown := s.Log.Grown()
+	_ = s.Log.Await(ctx, func() bool { // the session ends in any case
 		s.mu.Lock()
-		done := is()
-		s.mu.Unlock()
-		if done {
-			return
-		}
-		select {
-		case <-grown:
-		case <-ctx.Done():
-			return
-		}
-	}
+		defer s.mu.Unlock()
+		return is()
+	})
 }
 
 // Kill ends the connection at once, without an orderly end. A connection that is being

@@ -31,7 +31,6 @@ type Listener struct {
 	logger  *slog.Logger
 	changed func()
 	sock    net.Listener
-	path    string
 	serving sync.WaitGroup
 
 	mu     sync.Mutex
@@ -58,7 +57,7 @@ func Listen(path string, log *wire.Log, logger *slog.Logger, changed func()) (*L
 	if err != nil {
 		return nil, fmt.Errorf("waiting for taps at %s: %w", path, err)
 	}
-	l := &Listener{log: log, logger: logger, changed: changed, sock: sock, path: path}
+	l := &Listener{log: log, logger: logger, changed: changed, sock: sock}
 	l.serving.Go(l.accept)
 	return l, nil
 }
@@ -256,6 +255,3 @@ func readLine(in *bufio.Reader, buf []byte, most int) ([]byte, error) {
 		}
 	}
 }
-
-// Path returns the path of the socket.
-func (l *Listener) Path() string { return l.path }

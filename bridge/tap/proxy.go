@@ -15,7 +15,6 @@ import (
 	"sync"
 	"time"
 
-	"elicitation-inspector/bridge/rawjson"
 	"elicitation-inspector/bridge/wire"
 	"elicitation-inspector/bridge/wire/redact"
 )
@@ -124,10 +123,7 @@ func (p *Proxy) seatOf(x *crossing, message wire.Message) seat {
 	if known && message.Method != "initialize" {
 		return s
 	}
-	name := rawjson.Text(rawjson.Member(message.Params, "clientInfo", "name"))
-	if name == "" {
-		name = rawjson.Text(rawjson.Member(message.Params, "_meta", "io.modelcontextprotocol/clientInfo", "name"))
-	}
+	name := wire.ClientName(message.Params)
 	server := p.clients[name]
 	if server == "" {
 		server = p.o.config.Name

@@ -6,6 +6,7 @@ package wire
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"math"
 	"os"
@@ -260,6 +261,22 @@ func (l *Log) Grown() <-chan struct{} {
 		c := make(chan struct{})
 		if l.waiters.CompareAndSwap(nil, &c) {
 			return c
+		}
+	}
+}
+
+// Await waits until holds returns true. It calls holds at first, and then whenever the log
+// has grown. The error says that ctx ended before.
+func (l *Log) Await(ctx context.Context, holds func() bool) error {
+	for {
+		grown := l.Grown()
+		if holds() {
+			return nil
+		}
+		select {
+		case <-grown:
+		case <-ctx.Done():
+			return context.Cause(ctx)
 		}
 	}
 }

@@ -2,6 +2,7 @@ package wire
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -9,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"elicitation-inspector/bridge/mcp"
 	"elicitation-inspector/bridge/rawjson"
 )
 
@@ -21,6 +23,12 @@ type Message struct {
 	Params json.RawMessage // of any JSON type; nil if absent
 	Result json.RawMessage // of any JSON type; nil if absent
 	Error  json.RawMessage // an object; nil if absent
+}
+
+// ClientName returns the name of the client in the params of a request: of initialize, or
+// since 2026-07-28 of any.
+func ClientName(params json.RawMessage) string {
+	return cmp.Or(rawjson.Text(rawjson.Member(params, "clientInfo", "name")), rawjson.Text(rawjson.Member(params, "_meta", mcp.MetaClient, "name")))
 }
 
 // ParseMessage finds the envelope of the one JSON-RPC 2.0 message in raw, in

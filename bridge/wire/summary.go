@@ -126,8 +126,7 @@ func requestWords(method string, params rawjson.Partial) string {
 		return wording.Join(", ", implementation(params.Get("clientInfo")), wording.After("protocol ", params.Get("protocolVersion").Text()))
 	case mcp.MethodDiscover:
 		meta := params.Get("_meta")
-		return wording.Join(", ", implementation(meta.Get("io.modelcontextprotocol/clientInfo")),
-			wording.After("protocol ", meta.Get("io.modelcontextprotocol/protocolVersion").Text()))
+		return wording.Join(", ", implementation(meta.Get(mcp.MetaClient)), wording.After("protocol ", meta.Get(mcp.MetaProtocol).Text()))
 	case mcp.MethodCallTool, mcp.MethodGetPrompt, mcp.MethodReadResource:
 		name := params.Get("name").Text()
 		if method == mcp.MethodReadResource {
