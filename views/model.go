@@ -231,7 +231,7 @@ type Row struct {
 // Detail is one frame in detail.
 type Detail struct {
 	Row
-	Header   []HeaderLine
+	Header   []Fact
 	Masked   bool // secrets in the headers are omitted
 	Raw      templ.Component
 	RawNote  string          // why Raw is not complete, "" if it is
@@ -245,9 +245,6 @@ type Detail struct {
 	Earlier  *Row            // the request that this frame may repeat
 	Diff     *Diff           // difference to another frame; nil if none was chosen
 }
-
-// HeaderLine is one HTTP header.
-type HeaderLine struct{ Name, Value string }
 
 // Diff is the difference between two frames.
 type Diff struct {

@@ -144,7 +144,8 @@ func (t Token) state() string {
 	return text + wording.After("; scopes: ", t.Scopes) + "."
 }
 
-func lines(h http.Header) (out []Fact) {
+// FactsOf lists the values of headers, or of parameters, by name.
+func FactsOf(h http.Header) (out []Fact) {
 	for _, name := range slices.Sorted(maps.Keys(h)) {
 		for _, value := range h[name] {
 			out = append(out, Fact{name, value})
@@ -166,7 +167,7 @@ func bodyOf(h http.Header, text string) (b body) {
 	case rawjson.Valid([]byte(text)):
 		b.json = rawjson.Pretty([]byte(text))
 	case strings.HasPrefix(h.Get("Content-Type"), "application/x-www-form-urlencoded") && err == nil:
-		b.form = lines(http.Header(values))
+		b.form = FactsOf(http.Header(values))
 	default:
 		b.text = text
 	}
@@ -188,5 +189,5 @@ func query(address string) []Fact {
 	if err != nil {
 		return nil
 	}
-	return lines(http.Header(u.Query()))
+	return FactsOf(http.Header(u.Query()))
 }

@@ -1568,7 +1568,7 @@ func ExchangeView(f *wire.Frame) templ.Component {
 				return templ_7745c5c3_Err
 			}
 		} else {
-			templ_7745c5c3_Err = list(lines(s.Header)).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = list(FactsOf(s.Header)).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -1597,7 +1597,7 @@ func ExchangeView(f *wire.Frame) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = list(lines(f.Header)).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = list(FactsOf(f.Header)).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

@@ -24,7 +24,7 @@ func hostileDetail(row Row) Detail {
 	tree := markup.Tree(hostile, fmt.Appendf(nil, `{%s:%s,"list":[%[1]s]}`, raw, raw), found)
 	return Detail{
 		Row: row, Raw: markup.RawPiece([]byte(hostile), 0), RawNote: hostile,
-		Tree: tree, PairRow: &other, PairTree: tree, Header: []HeaderLine{{hostile, hostile}}, Found: found,
+		Tree: tree, PairRow: &other, PairTree: tree, Header: []Fact{{hostile, hostile}}, Found: found,
 		Follow: hostile, Earlier: &other,
 		Diff: &Diff{Before: other, After: row, Problem: hostile, Total: 9, List: []rawjson.Difference{{Pointer: hostile, Op: rawjson.Changed, Before: raw, After: []byte(hostile)}}},
 	}
@@ -166,7 +166,7 @@ func TestDetailOffers(t *testing.T) {
 		not   []string
 	}{
 		"noise": {Detail{Row: Row{Row: wire.Row{Frame: wire.Frame{Seq: 9, Kind: wire.Noise}}}, Raw: markup.RawPiece(nil, 0)}, "Raw Compare Note", []string{"Raw bytes", "Pin", "Save"}, []string{"Pretty", "curl", "Follow this exchange"}},
-		"call over HTTP": {Detail{Row: Row{Row: wire.Row{Frame: wire.Frame{Seq: 9, Kind: wire.Request, Method: "tools/call"}}}, Raw: markup.RawPiece(nil, 0), Tree: tree, Curl: true, Follow: "call:3", Earlier: &other, Header: []HeaderLine{{"Accept", "*/*"}}},
+		"call over HTTP": {Detail{Row: Row{Row: wire.Row{Frame: wire.Frame{Seq: 9, Kind: wire.Request, Method: "tools/call"}}}, Raw: markup.RawPiece(nil, 0), Tree: tree, Curl: true, Follow: "call:3", Earlier: &other, Header: []Fact{{"Accept", "*/*"}}},
 			"Pretty Raw Headers Pair Compare Note", []string{"curl", "curl with secrets", "Follow this exchange", "Compare with the attempt before, #3"}, nil},
 		"result": {Detail{Row: Row{Row: wire.Row{Frame: wire.Frame{Seq: 9, Kind: wire.Result}}, Mark: wire.Mark{Note: "x"}}, Raw: markup.RawPiece(nil, 0), Tree: tree, PairRow: &other, Found: make([]lint.Finding, 2)},
 			"Pretty Raw Pair Findings 2 Compare Note 1", []string{"Compare with its pair, #3"}, []string{"Compare with the attempt before, #3"}},

@@ -12,11 +12,10 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"elicitation-inspector/bridge"
-	"elicitation-inspector/bridge/live"
-	"elicitation-inspector/bridge/mcp"
-
 	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/elicit"
+	"elicitation-inspector/bridge/live"
+	"elicitation-inspector/bridge/mcp"
 	"elicitation-inspector/bridge/rawjson"
 	"elicitation-inspector/views"
 	"elicitation-inspector/views/forms"
@@ -102,7 +101,11 @@ func (s *Server) choose(c echo.Context, p *views.Page) {
 		latest = p.Calls[len(p.Calls)-1].Number
 	}
 	if t, ok := readLink(c.QueryParams()); ok {
-		s.chooseLinked(t, p)
+		server, item, missing := s.find(t)
+		if p.Missing = missing; missing == nil {
+			form := s.callFormView(linkedForm(server, item, t))
+			p.Form = &form
+		}
 		return
 	}
 	if c.QueryParam("key") != "" {

@@ -147,15 +147,6 @@ func (s *Server) catalogView(server views.Server, active activity) views.Catalog
 	return v
 }
 
-func (s *Server) catalogViews(servers []views.Server) []views.Catalog {
-	active := s.activity()
-	var out []views.Catalog
-	for _, server := range servers {
-		out = append(out, s.catalogView(server, active))
-	}
-	return out
-}
-
 // items answers with a window of one server's list: count rows from the 0-based
 // position from on, of the items that contain all words of search. X-Total is the
 // number of all these items.

@@ -9,19 +9,16 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/a-h/templ"
 	"github.com/labstack/echo/v4"
 
 	"elicitation-inspector/bridge"
-
 	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/elicit"
 	"elicitation-inspector/bridge/elicit/link"
 	"elicitation-inspector/bridge/lint"
+	"elicitation-inspector/bridge/live"
 	"elicitation-inspector/bridge/mcp"
 	"elicitation-inspector/bridge/rawjson"
-
-	"elicitation-inspector/bridge/live"
 	"elicitation-inspector/bridge/wire"
 	"elicitation-inspector/bridge/wording"
 	"elicitation-inspector/views"
@@ -47,16 +44,6 @@ func (s *Server) serverViews() []views.Server {
 		out = append(out, v)
 	}
 	return out
-}
-
-func (s *Server) signIns(servers []views.Server) templ.Component {
-	var cards []views.SignIn
-	for _, server := range servers {
-		if card, ok := signInCard(s.in, server); ok {
-			cards = append(cards, card)
-		}
-	}
-	return views.SignIns(cards)
 }
 
 // serverOf returns the view of a server, or an empty one with its id if the server is
@@ -371,10 +358,24 @@ func (s *Server) whole() views.Page {
 	servers := s.serverViews()
 	questions, more := s.questionViews(nil)
 	calls, earlier := s.callStrip()
-	return views.Page{
-		Version: s.config.Version, Now: s.in.Now(), Servers: servers, Catalogs: s.catalogViews(servers),
-		Calls: calls, Earlier: earlier, Questions: questions, More: more, Log: s.wholeLog(),
+	page := views.Page{
+		Version: s.config.Version, Now: s.in.Now(), Servers: servers,
+		Calls: calls, Earlier: earlier, Questions: questions, More: more, Log: s.logStatus(),
 		Start: s.startView(), ReadOnly: s.replay != nil, Replay: s.replayView(), Recording: s.recordingView(), Script: s.scriptView(),
-		SignIns: s.signIns(servers), Probe: s.probeView(), Taps: s.tapsView(),
+		Probe: s.probeView(), Taps: s.tapsView(),
 	}
+	active := s.activity()
+	var cards []views.SignIn
+	for _, server := range servers {
+		page.Catalogs = append(page.Catalogs, s.catalogView(server, active))
+		if card, ok := signInCard(s.in, server); ok {
+			cards = append(cards, card)
+		}
+	}
+	page.SignIns = views.SignIns(cards)
+	var err error
+	if page.Log.Pins, err = s.pins(); err != nil && page.Log.Err == "" {
+		page.Log.Err = "The log cannot be read: " + err.Error()
+	}
+	return page
 }

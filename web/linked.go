@@ -15,7 +15,6 @@ import (
 	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/elicit"
 	"elicitation-inspector/bridge/rawjson"
-
 	"elicitation-inspector/bridge/wording"
 	"elicitation-inspector/views"
 	"elicitation-inspector/views/markup"
@@ -57,17 +56,6 @@ func (s *Server) formLink(c echo.Context, f callForm) error {
 		return echo.NewHTTPError(http.StatusRequestEntityTooLarge, fmt.Sprintf("These arguments are too long for a link: it would have %s, and at most %s are allowed.", wording.Size(int64(len(query))), wording.Size(linkMost)))
 	}
 	return c.String(http.StatusOK, query)
-}
-
-// chooseLinked fills in the form that a link leads to, or why there is none.
-func (s *Server) chooseLinked(t linkTarget, p *views.Page) {
-	server, item, missing := s.find(t)
-	if missing != nil {
-		p.Missing = missing
-		return
-	}
-	form := s.callFormView(linkedForm(server, item, t))
-	p.Form = &form
 }
 
 // find returns the item that a link leads to, or why there is none.

@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -88,10 +87,8 @@ func (p *Playback) follow() {
 		old.stop() // the old server must not push after the new one
 	}
 	ctx, cancel := context.WithCancel(p.ctx)
-	var following sync.WaitGroup
-	following.Go(func() { replay.Follow(ctx) })
 	end := s.work(ctx)
-	p.shown.Store(&onShow{s, func() { cancel(); end(); following.Wait() }})
+	p.shown.Store(&onShow{s, func() { cancel(); end() }})
 	if old != nil {
 		p.hub.Anew()
 	}

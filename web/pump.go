@@ -124,10 +124,6 @@ func (c changed) catalog(id string) bool {
 	return c.server(id) || c[live.Change{Kind: live.CatalogChanged, Server: id}]
 }
 
-func (c changed) question(n int) bool {
-	return c[live.Change{Kind: live.QuestionChanged, Number: n}]
-}
-
 // callsOf returns the numbers of the calls that have changed, or whose questions have.
 func (p *pump) callsOf(c changed) map[int]bool {
 	calls := map[int]bool{}
@@ -216,7 +212,7 @@ func (p *pump) drawCards(c changed, calls map[int]bool) {
 	for _, q := range p.in.OnShow(p.settled) {
 		cards = append(cards, q.Number)
 		awaits := q.Completion == conversation.CompletionAwaited && (calls[q.Call] || c.server(q.Server))
-		if c.question(q.Number) || awaits {
+		if c[live.Change{Kind: live.QuestionChanged, Number: q.Number}] || awaits {
 			p.put(formID(q.Number), views.QuestionCard(p.questionView(q, nil, nil)), "append", "questions")
 		}
 	}

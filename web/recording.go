@@ -91,7 +91,7 @@ func (s *Server) startRecording(c echo.Context) error {
 	case err == nil:
 		return done(c, nil)
 	case errors.Is(err, playback.ErrUnderWay):
-		return echo.NewHTTPError(http.StatusConflict, sentence(err))
+		return conflict(err)
 	}
 	v := s.recordingView()
 	v.Typed, v.Fresh, v.Problem = name, fresh, sentence(err)
@@ -103,13 +103,4 @@ func (s *Server) stopRecording(c echo.Context) error {
 		s.logger.Error("ending the recording", "error", err) // the page shows it already
 	}
 	return done(c, nil)
-}
-
-// recordingTrouble returns why the recording has stopped, in words; "" if it has not
-// failed.
-func (s *Server) recordingTrouble() string {
-	if err := s.config.Recording.State().Err; err != nil {
-		return "The recording has stopped. " + sentence(err)
-	}
-	return ""
 }

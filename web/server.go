@@ -73,7 +73,7 @@ type Server struct {
 	playback *Playback      // nil for a live inspection
 	replay   *bridge.Replay // the replay of a playback, of a probe or of taps; nil for a live inspection
 	probe    *probe.Server  // nil unless this is the page of a probe
-	tapped   *Taps          // nil unless taps are on show
+	tapped   *TapsConfig    // nil unless taps are on show
 	drafts   drafts
 	// stirred wakes the pump; capacity 1.
 	stirred chan struct{}
@@ -141,8 +141,10 @@ func (s *Server) work(ctx context.Context) (end func()) {
 	if s.playback != nil {
 		pumping.Go(func() { s.pumpPlayback(ctx) })
 	}
-	if s.probe != nil {
+	if s.replay != nil {
 		pumping.Go(func() { s.replay.Follow(ctx) })
+	}
+	if s.probe != nil {
 		pumping.Go(func() { s.pumpProbe(ctx) })
 	}
 	if s.tapped != nil {

@@ -4,9 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"maps"
 	"net/http"
-	"slices"
 	"strings"
 	"time"
 
@@ -60,13 +58,11 @@ func (s *Server) editServer(c echo.Context) error {
 		return errMayNotAdd
 	}
 	typed := views.NewServer{ID: c.Param("id"), Address: cmp.Or(spec.URL, spec.Address()), Name: spec.Name, Env: strings.Join(spec.Env, "\n"), Dir: spec.Dir}
-	var headers strings.Builder
-	for _, name := range slices.Sorted(maps.Keys(spec.Header)) {
-		for _, value := range spec.Header[name] {
-			headers.WriteString(name + ": " + value + "\n")
-		}
+	var headers []string
+	for _, h := range views.FactsOf(spec.Header) {
+		headers = append(headers, h.Name+": "+h.Value)
 	}
-	typed.Headers = strings.TrimSuffix(headers.String(), "\n")
+	typed.Headers = strings.Join(headers, "\n")
 	return html(c, views.EditServer(typed))
 }
 

@@ -106,8 +106,10 @@ func requestOf(r signin.Request) *views.HeldRequest {
 	for _, f := range r.Fields {
 		out.Fields = append(out.Fields, views.Fact(f))
 	}
-	for _, c := range changesOf(r) {
-		out.Changes = append(out.Changes, views.Change{ID: c.id, Name: c.name})
+	for _, c := range heldChanges {
+		if slices.ContainsFunc(r.Fields, func(f signin.Field) bool { return f.Name == c.field }) {
+			out.Changes = append(out.Changes, views.Change{ID: c.id, Name: c.name})
+		}
 	}
 	return out
 }
@@ -151,35 +153,33 @@ func signInFrames(ctx context.Context, log *wire.Log, server string, number int)
 	return out, nil
 }
 
+// conflict is an error about something that is not as the page shows it.
+func conflict(err error) error { return echo.NewHTTPError(http.StatusConflict, sentence(err)) }
+
 func routeSignIns(e *echo.Echo, in *bridge.Inspection) {
-	on := func(do func(c echo.Context, flow *signin.Flow) error) echo.HandlerFunc {
-		return func(c echo.Context) error {
-			flow, err := in.SignIn(c.Param("id"))
-			switch {
-			case err != nil:
-				return err
-			case flow == nil:
-				return echo.ErrNotFound
-			}
-			return do(c, flow)
+	find := func(c echo.Context) (*signin.Flow, error) {
+		flow, err := in.SignIn(c.Param("id"))
+		if err == nil && flow == nil {
+			err = echo.ErrNotFound
 		}
+		return flow, err
 	}
 	post := func(what string, do func(c echo.Context, flow *signin.Flow) error) {
-		e.POST("/servers/:id/signin/"+what, on(func(c echo.Context, flow *signin.Flow) error {
+		e.POST("/servers/:id/signin/"+what, of(find, func(c echo.Context, flow *signin.Flow) error {
 			if err := do(c, flow); err != nil {
-				return echo.NewHTTPError(http.StatusConflict, wording.Sentence(err.Error()))
+				return conflict(err)
 			}
-			return c.NoContent(http.StatusNoContent)
+			return done(c, nil)
 		}))
 	}
-	e.POST("/servers/:id/signin/open", on(openSignIn)) // leads to the authorization server
+	e.POST("/servers/:id/signin/open", of(find, openSignIn)) // leads to the authorization server
 	post("decline", func(_ echo.Context, flow *signin.Flow) error { return flow.Decline() })
 	post("cancel", func(_ echo.Context, flow *signin.Flow) error { return flow.Cancel() })
 	post("stepwise", func(c echo.Context, flow *signin.Flow) error { // hold before each step; stepwise
 		flow.SetStepwise(c.FormValue("stepwise") != "")
 		return nil
 	})
-	e.POST("/servers/:id/signin/decide", on(decideHeld)) // about the request that is held: action, url, name, value, omit, body
+	e.POST("/servers/:id/signin/decide", of(find, decideHeld)) // about the request that is held: action, url, name, value, omit, body
 	post("expire", func(_ echo.Context, flow *signin.Flow) error { return flow.Expire() })
 	post("refresh", func(_ echo.Context, flow *signin.Flow) error { return in.RefreshToken(flow) })
 	post("out", func(_ echo.Context, flow *signin.Flow) error { return flow.SignOut(false) })
@@ -196,7 +196,7 @@ func routeSignIns(e *echo.Echo, in *bridge.Inspection) {
 func openSignIn(c echo.Context, flow *signin.Flow) error {
 	address, ok := flow.Open()
 	if !ok {
-		return echo.NewHTTPError(http.StatusConflict, wording.Sentence(signin.ErrNotWaiting.Error()))
+		return conflict(signin.ErrNotWaiting)
 	}
 	c.Response().Header().Set("Refresh", "0; url="+address)
 	return c.String(http.StatusOK, "Going to the authorization server.")
@@ -205,16 +205,16 @@ func openSignIn(c echo.Context, flow *signin.Flow) error {
 func decideHeld(c echo.Context, flow *signin.Flow) error {
 	a, _ := flow.Attempt()
 	if a.Held == nil || c.FormValue("at") != heldKey(a) {
-		return echo.NewHTTPError(http.StatusConflict, wording.Sentence(signin.ErrNotHeld.Error()))
+		return conflict(signin.ErrNotHeld)
 	}
 	d, ok := decision(c.Request(), *a.Held)
 	if !ok {
-		return echo.NewHTTPError(http.StatusBadRequest, "That is not a decision about a request.")
+		return bad("That is not a decision about a request.")
 	}
 	if err := flow.Decide(d); err != nil {
-		return echo.NewHTTPError(http.StatusConflict, wording.Sentence(err.Error()))
+		return conflict(err)
 	}
-	return c.NoContent(http.StatusNoContent)
+	return done(c, nil)
 }
 
 // lines returns the text of a form with LF in place of CRLF.
@@ -238,12 +238,6 @@ var heldChanges = []heldChange{
 	{"state", "Send with a tampered state", "state", "tampered"},
 	{"code", "Send with a wrong code", "code", "wrong"},
 	{"refresh", "Send with an expired token", "refresh_token", "expired"},
-}
-
-func changesOf(r signin.Request) []heldChange {
-	return slices.DeleteFunc(slices.Clone(heldChanges), func(c heldChange) bool {
-		return !slices.ContainsFunc(r.Fields, func(f signin.Field) bool { return f.Name == c.field })
-	})
 }
 
 func (c heldChange) apply(fields []signin.Field) (out []signin.Field) {

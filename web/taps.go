@@ -2,21 +2,12 @@ package web
 
 import (
 	"context"
-	"net"
-	"sync"
 
 	"elicitation-inspector/bridge"
 	"elicitation-inspector/views"
 )
 
-// Taps serves the page of what taps send: like any inspection, but nothing can be called or
-// answered, because a client and a server of others speak with each other.
-type Taps struct {
-	server *Server
-	config TapsConfig
-}
-
-// TapsConfig configures [Taps].
+// TapsConfig configures the page of what taps send.
 type TapsConfig struct {
 	Config
 	Replay    *bridge.Replay // of the log to which the taps append
@@ -24,29 +15,21 @@ type TapsConfig struct {
 	Socket    string         // where they connect
 }
 
-// NewTaps returns the server of the page. Serve starts it.
-func NewTaps(c TapsConfig) *Taps {
+// NewTaps returns the server of the page of what taps send: like any inspection, but
+// nothing can be called or answered, because a client and a server of others speak with
+// each other.
+func NewTaps(c TapsConfig) *Server {
 	c.Inspection = c.Replay.Inspection()
-	t := &Taps{server: New(c.Config), config: c}
-	t.server.replay, t.server.tapped = c.Replay, t
-	return t
-}
-
-// Serve answers on l until ctx ends, then lets running requests finish.
-func (t *Taps) Serve(ctx context.Context, l net.Listener) error {
-	following, stop := context.WithCancel(ctx)
-	var work sync.WaitGroup
-	work.Go(func() { t.config.Replay.Follow(following) })
-	defer work.Wait()
-	defer stop()
-	return t.server.Serve(ctx, l)
+	s := New(c.Config)
+	s.replay, s.tapped = c.Replay, &c
+	return s
 }
 
 func (s *Server) tapsView() *views.Taps {
 	if s.tapped == nil {
 		return nil
 	}
-	v := &views.Taps{Connected: s.tapped.config.Connected(), Socket: s.tapped.config.Socket}
+	v := &views.Taps{Connected: s.tapped.Connected(), Socket: s.tapped.Socket}
 	if err := s.replay.Shown().Err; err != nil {
 		v.Err = sentence(err)
 	}

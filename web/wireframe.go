@@ -16,7 +16,6 @@ import (
 	"elicitation-inspector/bridge/export"
 	"elicitation-inspector/bridge/lint"
 	"elicitation-inspector/bridge/rawjson"
-
 	"elicitation-inspector/bridge/wire"
 	"elicitation-inspector/bridge/wire/query"
 	"elicitation-inspector/views"
@@ -160,13 +159,9 @@ func (s *Server) addHeader(c echo.Context, d *views.Detail, f wire.Frame) error 
 	shown := s.config.Redaction.Frame(&f)
 	d.Masked = shown.URL != f.URL || !maps.EqualFunc(shown.Header, f.Header, slices.Equal)
 	if shown.URL != "" {
-		d.Header = []views.HeaderLine{{Name: f.HTTPMethod, Value: shown.URL}}
+		d.Header = []views.Fact{{Name: f.HTTPMethod, Value: shown.URL}}
 	}
-	for _, name := range slices.Sorted(maps.Keys(shown.Header)) {
-		for _, v := range shown.Header[name] {
-			d.Header = append(d.Header, views.HeaderLine{Name: name, Value: v})
-		}
-	}
+	d.Header = append(d.Header, views.FactsOf(shown.Header)...)
 	return nil
 }
 

@@ -268,7 +268,9 @@ func (s *Server) logStatus() views.LogStatus {
 		Frames: log.Len(), Kept: s.keptWords(),
 		State: fmt.Sprintf("%d.%d", s.in.FindingsKnown(), marks), Repeats: log.HasRepeats(),
 	}
-	v.Err = s.recordingTrouble()
+	if err := s.config.Recording.State().Err; err != nil {
+		v.Err = "The recording has stopped. " + sentence(err)
+	}
 	if err := log.Err(); err != nil {
 		v.Err = "The log cannot be kept on disk: " + err.Error()
 	}
@@ -278,17 +280,6 @@ func (s *Server) logStatus() views.LogStatus {
 func (s *Server) keptWords() string {
 	stats := s.in.Log().Stats()
 	return views.KeptWords(stats.Bytes, stats.Where)
-}
-
-// wholeLog returns the status of the log for a new page, including the pinned frames.
-func (s *Server) wholeLog() views.LogStatus {
-	v := s.logStatus()
-	pins, err := s.pins()
-	if err != nil && v.Err == "" {
-		v.Err = "The log cannot be read: " + err.Error()
-	}
-	v.Pins = pins
-	return v
 }
 
 // copyMost is the largest frame in bytes that can be copied. Larger ones can be saved.
