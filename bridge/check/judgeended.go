@@ -191,7 +191,7 @@ func (j *judgement) lastWords() (words string, seqs []int64, crashed bool) {
 			continue
 		}
 		line := strings.TrimSpace(string(f.Raw))
-		if isLeak(line) || strings.HasPrefix(line, "panic:") || strings.HasPrefix(line, "fatal error:") {
+		if leak().MatchString(line) || strings.HasPrefix(line, "panic:") || strings.HasPrefix(line, "fatal error:") {
 			words, seqs, crashed = line, []int64{seq}, true // an earlier line is closer to the cause
 		}
 		if words == "" {
@@ -225,8 +225,6 @@ var leaks = []string{
 	// PHP
 	`PHP (?:Fatal error|Warning|Notice):`, `(?m)^#\d+ .+\.php\(\d+\)`, `Call to a member function .+ on null`,
 }
-
-func isLeak(text string) bool { return leak().MatchString(text) }
 
 // leaks judges whether a result or an error shows stack traces or runtime errors of the
 // server.

@@ -123,19 +123,13 @@ func (l *Lab) run(ctx context.Context, o Options, before string) {
 		for _, r := range made.Results {
 			c.told(r)
 		}
-		c.Report = ofItself(made)
+		alone := *made // without the names of transcripts, whose folder the lab removes
+		alone.Directory, alone.Results = "", slices.Clone(made.Results)
+		for i := range alone.Results {
+			alone.Results[i].Transcript = ""
+		}
+		c.Report = &alone
 	})
-}
-
-// ofItself returns the report without the names of transcripts, whose folder the lab
-// removes.
-func ofItself(whole *report.Report) *report.Report {
-	out := *whole
-	out.Directory, out.Results = "", slices.Clone(out.Results)
-	for i := range out.Results {
-		out.Results[i].Transcript = ""
-	}
-	return &out
 }
 
 // told adds or replaces the result of a trial.

@@ -110,6 +110,7 @@ func (w *watcher) ask(ctx context.Context) (text string, err error) {
 		return "", err
 	}
 	defer func() { err = errors.Join(err, s.Close()) }()
+	noVariables := func(string) (string, bool) { return "", false } // they are replaced already
 	rules, err := script.Parse("answers", []byte(w.honest.file()), noVariables)
 	if err != nil {
 		return "", fmt.Errorf("reading the honest answers: %w", err)
@@ -126,9 +127,6 @@ func (w *watcher) ask(ctx context.Context) (text string, err error) {
 	}
 	return text, nil
 }
-
-// noVariables is the environment of answers whose variables are replaced already.
-func noVariables(string) (string, bool) { return "", false }
 
 // shell runs a command line where the server's process runs, and returns its output.
 func (r *runner) shell(ctx context.Context, line string) (string, error) {

@@ -207,14 +207,7 @@ func (r *reduction) becameTask(f *wire.Frame) {
 	} else if t.Status != TaskWorking && r.revision < mcp.Revision20260728 {
 		c.Task.Problem = "it did not begin as working"
 	}
-	c.step(Step{At: r.clock, Kind: StepTask, Word: "task", Text: joinStatus(words, t.Message), Seq: f.Seq})
-}
-
-func joinStatus(status, message string) string {
-	if message == "" {
-		return status
-	}
-	return status + ": " + message
+	c.step(Step{At: r.clock, Kind: StepTask, Word: "task", Text: wording.Join(": ", words, t.Message), Seq: f.Seq})
 }
 
 // callTask changes the call by a frame about its task.

@@ -24,7 +24,12 @@ type question struct {
 }
 
 func questionOf(q *conversation.Question, position int, said *remarks) question {
-	out := question{Question: q, Position: position, Findings: said.of(q)}
+	out := question{Question: q, Position: position}
+	for _, f := range slices.Concat(said.found[q.AskedSeq], said.found[q.AnswerSeq]) {
+		if f.Place == q.Place {
+			out.Findings = append(out.Findings, f)
+		}
+	}
 	if q.AskedUnseen {
 		return out
 	}

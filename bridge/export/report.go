@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"iter"
-	"slices"
 	"sync"
 	"text/template"
 	"time"
@@ -292,16 +291,6 @@ func (x *export) remarks() (*remarks, error) {
 		r.found[f.Seq] = append(r.found[f.Seq], f)
 	}
 	return r, nil
-}
-
-func (r *remarks) of(q *conversation.Question) []lint.Found {
-	var out []lint.Found
-	for _, f := range slices.Concat(r.found[q.AskedSeq], r.found[q.AnswerSeq]) {
-		if f.Place == q.Place {
-			out = append(out, f)
-		}
-	}
-	return out
 }
 
 // Found counts the findings of each severity in words, "" if there are none.

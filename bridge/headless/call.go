@@ -164,7 +164,10 @@ func (s *Session) outcome(ctx context.Context, number int) (out Outcome, err err
 	if err != nil {
 		return out, err
 	}
-	s.awaitLateAnswers(ctx, number)
+	// Answers that are late on purpose go out only now, and the connection must not end before.
+	late, done := context.WithTimeout(context.WithoutCancel(ctx), lateGrace)
+	defer done()
+	_ = s.log.Await(late, func() bool { return !s.owesAnswer(number) })
 	out.Number = number
 	if err := s.read(&out, call); err != nil {
 		return out, err
@@ -281,14 +284,6 @@ func (s *Session) converse(ctx context.Context, number int) (bridge.Call, error)
 
 // lateGrace is how long an answer may take to go out after its call has ended.
 const lateGrace = 5 * time.Second
-
-// awaitLateAnswers waits for the deliberate answers that the client sends only after their
-// call has ended. Without it the connection could end before they are on the wire.
-func (s *Session) awaitLateAnswers(ctx context.Context, call int) {
-	ctx, done := context.WithTimeout(context.WithoutCancel(ctx), lateGrace)
-	defer done()
-	_ = s.log.Await(ctx, func() bool { return !s.owesAnswer(call) }) // the call is over in any case
-}
 
 // owesAnswer reports whether the log of a call has the note that a question is answered by
 // a fault which answers late, and no later frame of that fault: neither the answer nor a

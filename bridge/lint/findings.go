@@ -265,17 +265,10 @@ func Shared(f Finding, seq int64, log *wire.Log, r *redact.Redaction) (Finding, 
 		return f, fmt.Errorf("reading what a finding is about: %w", err)
 	}
 	if r.NamesIn(frame.Raw) {
-		f.Text = ruleWords(f.Rule)
+		if f.Text = f.Rule; RuleOf(f.Rule).Breaks != "" {
+			f.Text = "The rule forbids: " + RuleOf(f.Rule).Breaks + "."
+		}
 	}
 	f.Text, f.Pointer = r.Text(f.Text), r.Text(f.Pointer)
 	return f, nil
-}
-
-func ruleWords(id string) string {
-	for _, rule := range Rules() {
-		if rule.ID == id && rule.Breaks != "" {
-			return "The rule forbids: " + rule.Breaks + "."
-		}
-	}
-	return id
 }

@@ -260,6 +260,9 @@ var ruleByID = func() map[string]Rule {
 	return byID
 }()
 
+// RuleOf returns the rule of the linter with an ID; the zero Rule for none.
+func RuleOf(id string) Rule { return ruleByID[id] }
+
 // Rules lists all rules of the linter, in the order in which they are documented: those that
 // judge servers, and then those that judge clients.
 func Rules() []Rule { return slices.Clone(allRules) }

@@ -245,9 +245,7 @@ func (r *Result) Said() string {
 }
 
 // Numbers lists the frames of the result.
-func (r *Result) Numbers() string {
-	return strings.Join(strings.Fields(strings.Trim(fmt.Sprint(r.Frames), "[]")), ", ")
-}
+func (r *Result) Numbers() string { return wording.Numbers(r.Frames) }
 
 // Meaning describes a verdict in a few words.
 func (v Verdict) Meaning() string {

@@ -12,10 +12,6 @@ import (
 
 type crossingKey struct{}
 
-func withCrossing(ctx context.Context, x *crossing) context.Context {
-	return context.WithValue(ctx, crossingKey{}, x)
-}
-
 func crossingOf(ctx context.Context) *crossing {
 	x, _ := ctx.Value(crossingKey{}).(*crossing)
 	return x

@@ -3,6 +3,7 @@ package tap
 import (
 	"bytes"
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -89,10 +90,15 @@ func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if r.Method == http.MethodPost {
 		x.request = &body{o: p.o, done: x.sent}
 		r.Body = watched{r.Body, p.o, x.request}
-	} else {
-		p.o.once(func(at time.Time) { x.requested(at) })
+	} else if r.Method == http.MethodGet {
+		p.o.once(func(at time.Time) {
+			f := x.frame(at)
+			f.Dir, f.HTTPMethod, f.URL, f.Header = wire.Meta, x.method, x.url, shown(x.header)
+			f.Note = &wire.Note{Kind: wire.NoteStreamRequested, After: x.header.Get("Last-Event-ID")}
+			p.o.add(f)
+		})
 	}
-	p.forward.ServeHTTP(w, r.WithContext(withCrossing(r.Context(), x)))
+	p.forward.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), crossingKey{}, x)))
 }
 
 func (p *Proxy) urlOf(r *http.Request) string {
@@ -143,13 +149,6 @@ func (p *Proxy) seatOf(x *crossing, message wire.Message) seat {
 	return s
 }
 
-// assign gives a session the id that the server has chosen for it.
-func (p *Proxy) assign(id string, s seat) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.known[id] = s
-}
-
 // crossing is a request and its response. Only the goroutine that looks changes it, after
 // ServeHTTP.
 type crossing struct {
@@ -187,17 +186,6 @@ func (x *crossing) sent(t text, at time.Time) {
 	}
 }
 
-// requested notes a request that is no POST.
-func (x *crossing) requested(at time.Time) {
-	if x.method != http.MethodGet {
-		return
-	}
-	f := x.frame(at)
-	f.Dir, f.HTTPMethod, f.URL, f.Header = wire.Meta, x.method, x.url, shown(x.header)
-	f.Note = &wire.Note{Kind: wire.NoteStreamRequested, After: x.header.Get("Last-Event-ID")}
-	x.p.o.add(f)
-}
-
 // response has a copy of the body looked at while it passes.
 func (p *Proxy) response(resp *http.Response) error {
 	x := crossingOf(resp.Request.Context())
@@ -205,7 +193,9 @@ func (p *Proxy) response(resp *http.Response) error {
 	p.o.once(func(time.Time) {
 		x.got, x.status = header, status
 		if id := header.Get("Mcp-Session-Id"); id != "" && x.seat.session != "" {
-			p.assign(id, x.seat)
+			p.mu.Lock()
+			p.known[id] = x.seat // the id that the server has chosen for it
+			p.mu.Unlock()
 		}
 	})
 	media, _, _ := mime.ParseMediaType(header.Get("Content-Type"))

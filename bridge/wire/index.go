@@ -147,10 +147,6 @@ const (
 	recentMost    = 1 << 10
 )
 
-func newIndex() *index {
-	return &index{recent: make(map[Rare]uint32), known: make(map[Shared]uint16)}
-}
-
 // numberOfShared returns the number of s in x.shared, and adds it there when a
 // frame, seq, is the first to have it.
 func (x *index) numberOfShared(s Shared, seq int64) uint16 {

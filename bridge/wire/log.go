@@ -110,7 +110,7 @@ func newLog() *Log {
 		start: time.Now(), sessions: make(map[string]*session), requests: make(map[uint64]uint32),
 		polls: make(map[uint64]*polls), pollsOf: make(map[int64]*polls),
 		earlier: make(map[uint32]uint32), huge: make(chan struct{}, 1),
-		index: newIndex(),
+		index: &index{recent: make(map[Rare]uint32), known: make(map[Shared]uint16)},
 	}
 	l.large = &largeRows{mu: &l.mu, of: make(map[int64]largeRow)}
 	l.marks = &marks{of: make(map[int64]kept), about: make(map[int64]int64)}

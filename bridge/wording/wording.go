@@ -84,6 +84,11 @@ func Join(sep string, parts ...string) string {
 	return strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), sep)
 }
 
+// Numbers lists numbers: "3, 5, 8".
+func Numbers(list []int64) string {
+	return strings.ReplaceAll(strings.Trim(fmt.Sprint(list), "[]"), " ", ", ")
+}
+
 // Series joins names for a sentence: "a, b and c".
 func Series(names []string) string {
 	if len(names) < 2 {

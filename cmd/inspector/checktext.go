@@ -115,7 +115,7 @@ func found(w io.Writer, t *report.Told) {
 	fmt.Fprintf(w, "    in %s\n", strings.Join(trials, "; "))
 	first := t.In[0]
 	if len(t.Frames) > 0 {
-		fmt.Fprintf(w, "    frames %s", numbers(t.Frames))
+		fmt.Fprintf(w, "    frames %s", wording.Numbers(t.Frames))
 		if first.Transcript != "" {
 			fmt.Fprintf(w, " of %s", wording.EscapeLine(first.Transcript))
 		}
@@ -127,14 +127,6 @@ func found(w io.Writer, t *report.Told) {
 		}
 		fmt.Fprintf(w, "    to reproduce it:\n\n%s\n", first.Reproduce)
 	}
-}
-
-func numbers(list []int64) string {
-	var words []string
-	for _, n := range list {
-		words = append(words, fmt.Sprint(n))
-	}
-	return strings.Join(words, ", ")
 }
 
 // progressLine prints the progress of a check on standard error: on a terminal as one

@@ -44,7 +44,10 @@ func main() {
 	}
 	ctx, end := context.WithCancel(context.Background())
 	signals := make(chan os.Signal, 2)
-	signal.Notify(signals, endSignals()...)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	if !signal.Ignored(syscall.SIGHUP) { // as it is with nohup
+		signal.Notify(signals, syscall.SIGHUP)
+	}
 	go func() {
 		for <-signals; signalsTaken.Load(); {
 			<-signals
@@ -61,16 +64,6 @@ func main() {
 
 // signalsTaken is true while a command passes signals on to a server in place of ending.
 var signalsTaken atomic.Bool
-
-// endSignals returns the signals that end the program in an orderly manner. It does not
-// include a hang-up signal that is ignored, as with nohup.
-func endSignals() []os.Signal {
-	list := []os.Signal{os.Interrupt, syscall.SIGTERM}
-	if !signal.Ignored(syscall.SIGHUP) {
-		list = append(list, syscall.SIGHUP)
-	}
-	return list
-}
 
 // endMost bounds the time from Ctrl-C to the end of the program: bridge.CloseTime for the
 // connections, and the rest for requests of the page, the transcript and the log.

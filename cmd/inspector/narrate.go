@@ -93,7 +93,15 @@ func (n *narrator) watch(f wire.Frame) {
 		e.Event, e.Text = "noise", string(f.Raw)
 		n.tell(e, "noise on standard output: "+wording.EscapeLine(wording.Shorten(e.Text, 200)))
 	case f.Dir == wire.ServerToClient && f.Kind == wire.Notification:
-		n.notified(&f, e)
+		e.Params = f.Message.Params
+		switch f.Method {
+		case mcp.NotificationProgress:
+			e.Event = "progress"
+			n.tell(e, "progress: "+wording.EscapeLine(f.Summary()))
+		case mcp.NotificationMessage:
+			e.Event = "log"
+			n.tell(e, wording.EscapeLine(f.Summary()))
+		}
 	case f.Dir == wire.ServerToClient:
 		n.asked(&f, e)
 	case f.Dir == wire.ClientToServer && f.MakesTask: // the answer comes later, by tasks/result
@@ -124,18 +132,6 @@ func (n *narrator) repeats(line string) bool {
 	}
 	n.expected = n.expected[1:]
 	return true
-}
-
-func (n *narrator) notified(f *wire.Frame, e event) {
-	e.Params = f.Message.Params
-	switch f.Method {
-	case mcp.NotificationProgress:
-		e.Event = "progress"
-		n.tell(e, "progress: "+wording.EscapeLine(f.Summary()))
-	case mcp.NotificationMessage:
-		e.Event = "log"
-		n.tell(e, wording.EscapeLine(f.Summary()))
-	}
 }
 
 func (n *narrator) asked(f *wire.Frame, e event) {

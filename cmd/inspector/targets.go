@@ -23,8 +23,8 @@ import (
 // the built-in server.
 func (o *options) targets(redaction *redact.Redaction, logger *slog.Logger) (specs []transport.Spec, closing func() error, err error) {
 	if !o.hasTarget() {
-		spec, closing := builtin()
-		return []transport.Spec{spec}, closing, nil
+		server := demo.New(demo.Options{})
+		return []transport.Spec{{Name: demo.Name, Builtin: server.Connect}}, server.Close, nil
 	}
 	specs, err = o.specs()
 	if err == nil {
@@ -34,12 +34,6 @@ func (o *options) targets(redaction *redact.Redaction, logger *slog.Logger) (spe
 		redaction.Credentials(spec.Header)
 	}
 	return specs, func() error { return nil }, err
-}
-
-// builtin returns the built-in demo server as a target, and the function that ends it.
-func builtin() (spec transport.Spec, closing func() error) {
-	server := demo.New(demo.Options{})
-	return transport.Spec{Name: demo.Name, Builtin: server.Connect}, server.Close
 }
 
 // specs returns the servers that the command line names, by an mcp.json or directly.

@@ -183,7 +183,15 @@ func field(request *elicit.Request, in elicit.Inputs, i int) huh.Field {
 	if f.Description != "" {
 		description = wording.Escape(f.Description) + "\n" + description
 	}
-	check := func() error { return problemOf(request, in, i) }
+	check := func() error {
+		_, problems, _ := elicit.CheckInputs(request.Schema, request.Fields, in) // an error of the check is shown in the review
+		for _, p := range problems {
+			if p.Field == i {
+				return errors.New(wording.EscapeLine(p.Text))
+			}
+		}
+		return nil
+	}
 	switch f.Kind {
 	case elicit.SingleChoice, elicit.Boolean:
 		return picker(f, input, check).Title(title).Description(description)
@@ -240,14 +248,4 @@ func picker(f elicit.Field, input *elicit.Input, check func() error) *huh.Select
 		}
 		return check()
 	})
-}
-
-func problemOf(request *elicit.Request, in elicit.Inputs, i int) error {
-	_, problems, _ := elicit.CheckInputs(request.Schema, request.Fields, in) // an error of the check is shown in the review
-	for _, p := range problems {
-		if p.Field == i {
-			return errors.New(wording.EscapeLine(p.Text))
-		}
-	}
-	return nil
 }

@@ -27,9 +27,8 @@ type findingKey struct {
 // Compare sets the Baseline of a report, and New of its findings, by comparing it with an
 // earlier report.
 func Compare(earlier, now *Report) {
-	linted := lintRules()
 	before, tried, clear := map[findingKey]bool{}, map[trialKey]bool{}, map[trialKey]bool{}
-	for key := range defects(earlier, linted) {
+	for key := range defects(earlier) {
 		before[key] = true
 	}
 	for i := range now.Results {
@@ -41,7 +40,7 @@ func Compare(earlier, now *Report) {
 	}
 	b := &Baseline{Began: earlier.Began, Server: earlier.Server}
 	found := map[findingKey]bool{}
-	for key, d := range defects(now, linted) {
+	for key, d := range defects(now) {
 		found[key] = true
 		if d.finding.New = !before[key]; d.finding.New {
 			b.New++
@@ -49,7 +48,7 @@ func Compare(earlier, now *Report) {
 			b.Known++
 		}
 	}
-	for key, d := range defects(earlier, linted) {
+	for key, d := range defects(earlier) {
 		past := Past{
 			Kind: key.kind, Key: key.key, Behaviour: d.result.Behaviour, Revision: key.revision, Question: d.result.Question, Field: d.result.Field,
 			Rule: key.rule, Verdict: d.finding.Verdict, Text: d.finding.Text,
@@ -67,14 +66,6 @@ func Compare(earlier, now *Report) {
 	now.Baseline = b
 }
 
-func lintRules() map[string]bool {
-	rules := map[string]bool{}
-	for _, r := range lint.Rules() {
-		rules[r.ID] = true
-	}
-	return rules
-}
-
 func keyOf(r *Report, one *Result, linted bool) trialKey {
 	call := r.Calls[one.Call]
 	key := trialKey{kind: call.Kind, key: call.Key, revision: one.Revision}
@@ -90,13 +81,13 @@ type defect struct {
 	finding *Finding
 }
 
-func defects(r *Report, linted map[string]bool) func(yield func(findingKey, defect) bool) {
+func defects(r *Report) func(yield func(findingKey, defect) bool) {
 	return func(yield func(findingKey, defect) bool) {
 		for i := range r.Results {
 			one := &r.Results[i]
 			for k := range one.Findings {
 				f := &one.Findings[k]
-				if isDefect(f.Verdict) && !yield(findingKey{keyOf(r, one, linted[f.Rule]), f.Rule}, defect{one, f}) {
+				if isDefect(f.Verdict) && !yield(findingKey{keyOf(r, one, lint.RuleOf(f.Rule).ID != ""), f.Rule}, defect{one, f}) {
 					return
 				}
 			}

@@ -49,7 +49,7 @@ func TestCompare(t *testing.T) {
 			t.Errorf("%s: %s, want %s", name, got, c.want)
 		}
 		marked := 0
-		for _, d := range defects(now, lintRules()) {
+		for _, d := range defects(now) {
 			if d.finding.New {
 				marked++
 			}

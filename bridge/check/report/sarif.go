@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"fmt"
 	"io"
@@ -24,11 +25,9 @@ func writeSARIF(w io.Writer, r *Report) error {
 	run := sarif.NewRun()
 	driver := sarif.NewToolComponent().WithName("elicitation-inspector").WithVersion(r.Inspector)
 	run.Tool = sarif.NewTool().WithDriver(driver)
-	linted := lintRules()
-	described := describedRules()
-	for key, d := range defects(r, linted) {
+	for key, d := range defects(r) {
 		rule := run.AddRule(d.finding.Rule)
-		if breaks := described[d.finding.Rule]; breaks != "" {
+		if breaks := cmp.Or(RuleOf(d.finding.Rule).Breaks, lint.RuleOf(d.finding.Rule).Breaks); breaks != "" {
 			rule.WithShortDescription(sarif.NewMultiformatMessageString().WithText(breaks))
 		}
 		result := sarif.NewRuleResult(d.finding.Rule).WithRuleIndex(run.GetRuleIndex(d.finding.Rule)).
@@ -75,15 +74,4 @@ func physical(r *Report, transcript string) *sarif.PhysicalLocation {
 		path.Scheme = "file"
 	}
 	return sarif.NewPhysicalLocation().WithArtifactLocation(sarif.NewSimpleArtifactLocation(path.String())).WithRegion(sarif.NewRegion().WithStartLine(1))
-}
-
-func describedRules() map[string]string {
-	breaks := map[string]string{}
-	for _, rule := range lint.Rules() {
-		breaks[rule.ID] = rule.Breaks
-	}
-	for _, rule := range Rules() {
-		breaks[rule.ID] = rule.Breaks
-	}
-	return breaks
 }

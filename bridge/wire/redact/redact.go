@@ -18,6 +18,7 @@ import (
 	"unicode/utf8"
 
 	"elicitation-inspector/bridge/wire"
+	"elicitation-inspector/bridge/wording"
 )
 
 // Placeholder replaces a redacted value. mcpsnoop writes the same text.
@@ -288,8 +289,7 @@ func (r Remains) String() string {
 	if len(r.Frames) > 1 || r.More > 0 {
 		frames = "frames"
 	}
-	list := strings.ReplaceAll(strings.Trim(fmt.Sprint(r.Frames), "[]"), " ", ", ")
-	text := fmt.Sprintf("a value that %q leaves out also stands in %s %s", r.Rule, frames, list)
+	text := fmt.Sprintf("a value that %q leaves out also stands in %s %s", r.Rule, frames, wording.Numbers(r.Frames))
 	if r.More > 0 {
 		text += fmt.Sprintf(" and %d more", r.More)
 	}
