@@ -63,10 +63,13 @@ func TestProbesOfOtherClients(t *testing.T) {
 		known   []string // probes that do not work
 		works   []string
 	}{
-		"mcp-go": {[]string{mcpgo}, []string{"exact-integer", "exact-number", "round-ten"}, []string{"accept", "round-keys"}},
+		"mcp-go": {[]string{mcpgo}, []string{"exact-integer", "exact-number", "round-ten"}, []string{"accept", "decline", "cancel", "round-keys"}},
 		"TypeScript": {
 			[]string{node[0], "clients/typescript/client.mjs", node[1], "tasks"},
-			[]string{"exact-integer", "exact-number", "string-pattern", "mode-undeclared"}, []string{"accept", "task-call", "task-poll", "task-question", "task-question-list"},
+			[]string{"exact-integer", "exact-number", "string-pattern", "mode-undeclared"}, []string{
+				"accept", "decline", "cancel", "withdrawn", "url-decline",
+				"task-call", "task-poll", "task-cancel", "task-question", "task-question-list", "task-question-cancelled",
+			},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

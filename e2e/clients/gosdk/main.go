@@ -1,7 +1,8 @@
 // Command gosdk is a client of the go-sdk without a person, for the reports in
-// docs/reports/clients: it calls all probes of a server, and accepts each form with
-// valid values for its required fields. It leaves the others to the SDK, which fills in
-// defaults.
+// docs/reports/clients: it calls all probes of a server, and those of them apart that need
+// no person. It accepts each form with valid values for its required fields, and leaves the
+// others to the SDK, which fills in defaults. It declines, cancels, or leaves open what the
+// message asks it to.
 package main
 
 import (
@@ -30,7 +31,7 @@ func main() {
 func run(ctx context.Context) error {
 	client := mcp.NewClient(&mcp.Implementation{Name: "go-sdk-client", Version: "1.8.0"}, &mcp.ClientOptions{
 		Capabilities:       &mcp.ClientCapabilities{Elicitation: &mcp.ElicitationCapabilities{Form: &mcp.FormElicitationCapabilities{}, URL: &mcp.URLElicitationCapabilities{}}},
-		ElicitationHandler: accept,
+		ElicitationHandler: answer,
 	})
 	session, err := client.Connect(ctx, &mcp.CommandTransport{Command: exec.Command(os.Args[1], os.Args[2:]...)}, nil)
 	if err != nil {
@@ -56,12 +57,27 @@ func run(ctx context.Context) error {
 			}
 		}
 	}
+	for tool, err := range session.Tools(ctx, nil) {
+		if err != nil {
+			return fmt.Errorf("listing tools: %w", err)
+		}
+		if tool.Name == "withdrawn" { // not in 2026-07-28
+			if _, err := session.CallTool(ctx, &mcp.CallToolParams{Name: tool.Name}); err != nil {
+				return fmt.Errorf("calling %s: %w", tool.Name, err)
+			}
+		}
+	}
 	return nil
 }
 
-func accept(_ context.Context, request *mcp.ElicitRequest) (*mcp.ElicitResult, error) {
-	if request.Params.Mode == "url" {
-		return &mcp.ElicitResult{Action: "accept"}, nil
+func answer(ctx context.Context, request *mcp.ElicitRequest) (*mcp.ElicitResult, error) {
+	if strings.HasPrefix(request.Params.Message, values.TakenBack) {
+		<-ctx.Done()
+		return nil, ctx.Err()
 	}
-	return &mcp.ElicitResult{Action: "accept", Content: values.Content(request.Params.RequestedSchema, false)}, nil
+	result := &mcp.ElicitResult{Action: values.Action(request.Params.Message)}
+	if result.Action == "accept" && request.Params.Mode != "url" {
+		result.Content = values.Content(request.Params.RequestedSchema, false)
+	}
+	return result, nil
 }

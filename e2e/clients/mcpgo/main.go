@@ -1,6 +1,7 @@
 // Command mcpgo is a client of mcp-go without a person, for the reports in
-// docs/reports/clients: it calls all probes of a server, and accepts each form with
-// the defaults of all fields and valid values for the required ones.
+// docs/reports/clients: it calls all probes of a server, and accepts each form with the
+// defaults of all fields and valid values for the required ones. It declines or cancels
+// what the message asks it to.
 package main
 
 import (
@@ -30,8 +31,8 @@ func main() {
 type person struct{}
 
 func (person) Elicit(_ context.Context, request mcp.ElicitationRequest) (*mcp.ElicitationResult, error) {
-	answer := mcp.ElicitationResponse{Action: mcp.ElicitationResponseActionAccept}
-	if request.Params.Mode != "url" {
+	answer := mcp.ElicitationResponse{Action: mcp.ElicitationResponseAction(values.Action(request.Params.Message))}
+	if answer.Action == mcp.ElicitationResponseActionAccept && request.Params.Mode != "url" {
 		answer.Content = values.Content(request.Params.RequestedSchema, true)
 	}
 	return &mcp.ElicitationResult{ElicitationResponse: answer}, nil

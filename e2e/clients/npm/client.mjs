@@ -1,16 +1,18 @@
 // Clients of two npm packages without a person, for the reports in docs/reports/clients: mcp-use
 // and @ai-sdk/mcp. They call all probes of a server, and accept each form with its defaults, which
-// mcp-use fills in itself, and with valid values for other required fields.
+// mcp-use fills in itself, and with valid values for other required fields. They decline or cancel what
+// the message asks them to.
 // Usage: node client.mjs NODE_MODULES mcp-use|ai-sdk COMMAND [ARG...]
 import { readFileSync } from "node:fs"
 import { createRequire } from "node:module"
-import { value } from "../values/values.mjs"
+import { action, value } from "../values/values.mjs"
 
 const [modules, library, command, ...args] = process.argv.slice(2)
 const load = createRequire(modules + "/")
 
 function answer(params, defaults) {
-  if (params.mode === "url") return { action: "accept" }
+  const chosen = action(params.message)
+  if (params.mode === "url" || chosen !== "accept") return { action: chosen }
   const content = defaults(params)
   for (const name of params.requestedSchema.required ?? [])
     if (!Object.hasOwn(content, name)) content[name] = value(params.requestedSchema.properties[name])

@@ -1,10 +1,27 @@
 // Package values has what the clients for docs/reports/clients answer questions with.
 package values
 
-import "fmt"
+import (
+	"fmt"
+	"strings"
+)
 
 // formats has valid values for the formats and limits of the probes' strings, by the keyword.
 var formats = map[string]any{"email": "ada@example.com", "uri": "https://example.com/", "date": "2028-02-29", "date-time": "2028-02-29T12:00:00Z"}
+
+// TakenBack begins the message of a question that the probe takes back: nobody answers it.
+const TakenBack = "Do nothing"
+
+// Action returns the action that a question's message asks for.
+func Action(message string) string {
+	switch {
+	case strings.HasPrefix(message, "Close this question"):
+		return "cancel"
+	case strings.HasPrefix(message, "Decline"), strings.HasSuffix(message, "and decline."):
+		return "decline"
+	}
+	return "accept"
+}
 
 // Content returns valid content for a form: values for the fields that are required, and where
 // defaults is true, the defaults of all others.
