@@ -97,3 +97,16 @@ func TestHandedOver(t *testing.T) {
 		t.Errorf("it says %q", got)
 	}
 }
+
+// A client that a tap watches may call a tool whose list it has never asked for, so the page
+// does not say that there is none.
+func TestNothingListedThroughATap(t *testing.T) {
+	for state, want := range map[conversation.ServerState]string{
+		conversation.ServerTapped: "No tools have been listed to the client.",
+		conversation.ServerReady:  "No tools.",
+	} {
+		if got := text(draw(t, Offer(Catalog{Server: Server{ServerStatus: conversation.ServerStatus{Label: "files", State: state}}}, "tools", 10))); !strings.Contains(got, want) {
+			t.Errorf("%s: %q", state, got)
+		}
+	}
+}
