@@ -25,13 +25,13 @@ func (r Rule) Judges() Party {
 // Sources that many rules about clients share.
 var (
 	// answers defines the result of an elicitation.
-	answers = always(must(schemaPage, "ElicitResult"))
+	answers = Always(must(schemaPage, "ElicitResult"))
 	// actions says what an answer has besides its action.
-	actions = always(should(elicitation, "Response Actions"))
+	actions = Always(should(elicitation, "Response Actions"))
 	// retries says what a client sends after an input-required result.
-	retries = sinceJuly(must(roundTrips, "Client Requirements (Basic Workflow)"))
+	retries = SinceJuly(must(roundTrips, "Client Requirements (Basic Workflow)"))
 	// headers defines the header with the revision.
-	headers = untilJuly(must(transports, "Protocol Version Header")).in(july, must(streamable, "Protocol Version Header"))
+	headers = untilJuly(must(transports, "Protocol Version Header")).In(july, must(streamable, "Protocol Version Header"))
 )
 
 // clientRules are the rules that judge clients. Client-side frames that the inspector made
@@ -44,10 +44,10 @@ var clientRules = []Rule{
 	{"answer-content-missing", "an accepted form without content", actions},
 	{"answer-content-unwanted", "content with decline or cancel", actions},
 	{"answer-url-content", "content with an accepted URL", sinceNovember(actions[november])},
-	{"answer-invalid", "content that the question's schema rejects", always(should(elicitation, "Form Mode Security")).in(june, should(elicitation, "Security Considerations"))},
-	{"answer-field-unknown", "content with a field that the question does not have", always(unsourced)},
-	{"answer-undeclared", "an answer to a mode that the client has not declared, in place of error -32602", sources{june: must(lifecycle, "Operation"), november: must(elicitation, "Error Handling"), july: advice(elicitation, "Capabilities")}},
-	{"refused-undeclared", "another error than -32602 for a mode that the client has not declared", sources{november: must(elicitation, "Error Handling")}},
+	{"answer-invalid", "content that the question's schema rejects", Always(should(elicitation, "Form Mode Security")).In(june, should(elicitation, "Security Considerations"))},
+	{"answer-field-unknown", "content with a field that the question does not have", Always(unsourced)},
+	{"answer-undeclared", "an answer to a mode that the client has not declared, in place of error -32602", Sources{june: must(lifecycle, "Operation"), november: must(elicitation, "Error Handling"), july: advice(elicitation, "Capabilities")}},
+	{"refused-undeclared", "another error than -32602 for a mode that the client has not declared", Sources{november: must(elicitation, "Error Handling")}},
 	{"refused-declared", "error -32601 for a request that the client has declared to support", untilJuly(must(lifecycle, "Operation"))},
 	{"answer-after-cancellation", "a response to a request that the server had taken back long before", untilJuly(should(cancellation, "Behavior Requirements"))},
 
@@ -57,24 +57,24 @@ var clientRules = []Rule{
 	{"state-unasked", "a retry with a requestState, though the server gave none", retries},
 	{"state-elsewhere", "the requestState of one request in another request", retries},
 	{"retry-id-same", "a retry under the id of the request that it repeats", retries},
-	{"retry-changed", "a retry with other arguments than the request that it repeats", sinceJuly(advice(roundTrips, "Multi Round-Trip Requests"))},
+	{"retry-changed", "a retry with other arguments than the request that it repeats", SinceJuly(advice(roundTrips, "Multi Round-Trip Requests"))},
 	{"input-missing", "a retry that lacks a requested input", retries},
-	{"input-unknown", "a retry with an input that was not requested", sinceJuly(must(roundTrips, "InputResponses"))},
+	{"input-unknown", "a retry with an input that was not requested", SinceJuly(must(roundTrips, "InputResponses"))},
 	{"input-unasked", "inputs or a requestState before anything asked for them", retries},
-	{"input-duplicate", "two inputs of the same key", sinceJuly(elsewhere(rfc8259, "4. Objects"))},
+	{"input-duplicate", "two inputs of the same key", SinceJuly(elsewhere(rfc8259, "4. Objects"))},
 
 	// The wire.
-	{"stdin-noise", "a line on the server's standard input that is not a message", always(must(transports, "stdio")).in(july, must(stdio, introduction))},
-	{"client-response-unasked", "a response of the client's whose id no request of the server's has", always(must(basic, "Responses"))},
-	{"client-answered-twice", "a second response of the client's to the same request", always(must(basic, "Responses"))},
-	{"client-id-taken", "a request of the client's under the id of one that still waits for its response", always(must(basic, "Requests"))},
+	{"stdin-noise", "a line on the server's standard input that is not a message", Always(must(transports, "stdio")).In(july, must(stdio, introduction))},
+	{"client-response-unasked", "a response of the client's whose id no request of the server's has", Always(must(basic, "Responses"))},
+	{"client-answered-twice", "a second response of the client's to the same request", Always(must(basic, "Responses"))},
+	{"client-id-taken", "a request of the client's under the id of one that still waits for its response", Always(must(basic, "Requests"))},
 	{"client-id-again", "a request of the client's under the id of an earlier one of the session, which has its response", untilJuly(must(basic, "Requests"))},
 	{"client-request-early", "a request other than ping before the server has answered initialize", untilJuly(should(lifecycle, "Initialization"))},
 	{"initialized-missing", "a request other than ping before notifications/initialized, once the server has answered initialize", untilJuly(must(lifecycle, "Initialization"))},
 	{"initialize-cancelled", "a cancellation of initialize", untilJuly(must(cancellation, "Behavior Requirements"))},
-	{"client-cancelled-unknown", "a cancellation of a request that the client has not sent", untilJuly(must(cancellation, "Behavior Requirements")).in(july, must("basic/patterns/cancellation", "Behavior Requirements"))},
+	{"client-cancelled-unknown", "a cancellation of a request that the client has not sent", untilJuly(must(cancellation, "Behavior Requirements")).In(july, must("basic/patterns/cancellation", "Behavior Requirements"))},
 	{"client-ping-late", "a ping of the server's that waits for the client's answer to something else", untilJuly(must(pinging, "Behavior Requirements"))},
-	{"meta-missing", "a request without its revision or its capabilities in _meta, since 2026-07-28", sinceJuly(must(basic, "_meta"))},
+	{"meta-missing", "a request without its revision or its capabilities in _meta, since 2026-07-28", SinceJuly(must(basic, "_meta"))},
 	{"version-header-missing", "an HTTP request without MCP-Protocol-Version after the handshake", headers},
 	{"version-header-wrong", "an HTTP request whose MCP-Protocol-Version is not the revision of its session or of its _meta", headers},
 }

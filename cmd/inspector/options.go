@@ -83,8 +83,7 @@ func (o *options) registerTarget(f *pflag.FlagSet) {
 	f.StringArrayVar(&o.servers, "server", nil, "with --config: only this server, by its `NAME` (repeat)")
 	o.signIn.register(f)
 	o.redact.register(f, "of transcripts")
-	o.maxFrame = wire.DefaultMaxFrame
-	f.Func("max-frame", "the `SIZE` past which a message is cut in the log and not passed on, in bytes, or with k, M, G, Ki, Mi or Gi (default 64Mi)", o.setMaxFrame)
+	registerMaxFrame(f, &o.maxFrame, "the `SIZE` past which a message is cut in the log and not passed on, in bytes, or with k, M, G, Ki, Mi or Gi (default 64Mi)")
 	f.BoolVarP(&o.verbose, "verbose", "v", false, "log more to standard error")
 }
 
@@ -211,13 +210,15 @@ func (o *options) settings(protocolGiven bool) (conversation.ClientSettings, err
 // mostFrame is the greatest frame size in bytes that a log supports.
 const mostFrame = 1 << 30
 
-func (o *options) setMaxFrame(text string) error {
-	n, err := query.ParseSize(text)
-	if err == nil && (n < 1 || n > mostFrame) {
-		err = fmt.Errorf("%q is not a size from 1 to 1Gi", text)
-	}
-	o.maxFrame = n
-	return err
+// registerMaxFrame adds the flag --max-frame.
+func registerMaxFrame(f *pflag.FlagSet, n *int64, usage string) {
+	*n = wire.DefaultMaxFrame
+	f.Func("max-frame", usage, func(text string) (err error) {
+		if *n, err = query.ParseSize(text); err == nil && (*n < 1 || *n > mostFrame) {
+			err = fmt.Errorf("%q is not a size from 1 to 1Gi", text)
+		}
+		return err
+	})
 }
 
 // redactOptions are the redaction flags of transcripts and exports.

@@ -112,6 +112,9 @@ func (o *probeOptions) check() error {
 	if err := checkReports(o.reports); err != nil {
 		return err
 	}
+	if o.recordNew && o.record == "" {
+		return usage("--record-new needs --record")
+	}
 	if o.patience <= 0 {
 		return usage("--patience must be more than 0")
 	}

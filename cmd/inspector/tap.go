@@ -39,7 +39,7 @@ type tapOptions struct {
 }
 
 func newTap() *cobra.Command {
-	o := tapOptions{maxFrame: wire.DefaultMaxFrame}
+	var o tapOptions
 	cmd := &cobra.Command{
 		Use:   "tap [flags] (-- COMMAND [ARG...] | --http ADDR URL)",
 		Short: "Stand between a client and a server, and show what they say",
@@ -84,12 +84,7 @@ with 127. docs/tap.md says more.`,
 	f.BoolVar(&o.recordNew, "record-new", false, "refuse to record to a file that exists, rather than continue it")
 	f.StringArrayVar(&o.reports, "report", nil, "at the end, write into `FILE` what was seen of the client, as 'inspector probe' does: .json, .md, .html or .xml for JUnit (repeat)")
 	o.redact.register(f, "of what is recorded, reported and sent to the page")
-	f.Func("max-frame", "the `SIZE` past which a message is cut in the log, in bytes, or with k, M, G, Ki, Mi or Gi (default 64Mi); it is passed on whole", func(text string) error {
-		sized := options{}
-		err := sized.setMaxFrame(text)
-		o.maxFrame = sized.maxFrame
-		return err
-	})
+	registerMaxFrame(f, &o.maxFrame, "the `SIZE` past which a message is cut in the log, in bytes, or with k, M, G, Ki, Mi or Gi (default 64Mi); it is passed on whole")
 	f.BoolVarP(&o.verbose, "verbose", "v", false, "say on standard error what the tap itself does")
 	return cmd
 }

@@ -1,7 +1,6 @@
 package report
 
 import (
-	"maps"
 	"slices"
 
 	"elicitation-inspector/bridge/lint"
@@ -17,7 +16,7 @@ type Rule struct {
 	// Sources holds the section of the specification that the rule is based on, by
 	// revision. Without an entry, or with one that is only advice, the rule gives at most
 	// Inconclusive.
-	Sources map[string]lint.Source
+	Sources lint.Sources
 }
 
 // The pages of the specification that rules cite.
@@ -30,32 +29,9 @@ const (
 	roundTripsServer = "Server Requirements (Basic Workflow)"
 )
 
-func must(page, section string) lint.Source {
-	return lint.Source{Severity: lint.Violation, Page: page, Section: section}
-}
-
-func should(page, section string) lint.Source {
-	return lint.Source{Severity: lint.Should, Page: page, Section: section}
-}
-
-func advice(page, section string) lint.Source {
-	return lint.Source{Severity: lint.Advice, Page: page, Section: section}
-}
-
-type sources map[string]lint.Source
-
-func always(s lint.Source) sources {
-	return sources{mcp.Revision20250618: s, mcp.Revision20251125: s, mcp.Revision20260728: s}
-}
-
-// but returns a copy with another source for one revision.
-func (m sources) but(revision string, s lint.Source) sources {
-	m = maps.Clone(m)
-	m[revision] = s
-	return m
-}
-
-func sinceRounds(s lint.Source) sources { return sources{mcp.Revision20260728: s} }
+func must(page, section string) lint.Source   { return lint.Violation.At(page, section) }
+func should(page, section string) lint.Source { return lint.Should.At(page, section) }
+func advice(page, section string) lint.Source { return lint.Advice.At(page, section) }
 
 // The ids of the rules.
 const (
@@ -81,7 +57,7 @@ const (
 
 // replies is the source of the rules that require a response: messages follow JSON-RPC
 // 2.0, whose section 5 says that a server must reply.
-var replies = always(must(pageBasic, "Messages"))
+var replies = lint.Always(must(pageBasic, "Messages"))
 
 var rules = []Rule{
 	{
@@ -91,14 +67,14 @@ var rules = []Rule{
 			"or it is that of an accepted call word for word, and after a decline, after a cancel, or after a no in the form it is another one",
 		Unclear: "nobody looked at the effects (--witness does), and all refusals read like an acceptance; or the result after a decline may be what the server does by default: accepted calls with different content differ, or the form requires nothing; " +
 			"it mentions a refused value in other words; honest calls differ from each other",
-		Sources: always(must(pageElicitation, "Response Actions")).but(mcp.Revision20260728, must(pageElicitation, "Error Handling")),
+		Sources: lint.Always(must(pageElicitation, "Response Actions")).In(mcp.Revision20260728, must(pageElicitation, "Error Handling")),
 	},
 	{
 		ID:       RuleUnasked,
 		Breaks:   "a server that does for a client that cannot be asked what it asks others about first, or does unasked in one revision what it asks about in another",
 		Evidence: "a witness saw an effect; or nothing was asked, and the result is that of an accepted call word for word, whatever its content is, and after a decline or a cancel it is another one",
 		Unclear:  "the result depends on the content, so that it may be what the server does by default",
-		Sources:  always(should(pageElicitation, "Response Actions")).but(mcp.Revision20260728, should(pageElicitation, "Error Handling")),
+		Sources:  lint.Always(should(pageElicitation, "Response Actions")).In(mcp.Revision20260728, should(pageElicitation, "Error Handling")),
 	},
 	{
 		ID:       RuleNotTried,
@@ -132,86 +108,86 @@ var rules = []Rule{
 		Breaks:   "a server whose next call, with honest answers, fails because of the one before",
 		Evidence: "a JSON-RPC error or isError, twice in a row, where the second call of a session has a result if the first was answered honestly, and after three quarters of the other trials",
 		Unclear:  "it fails only once, or after many trials, and so perhaps by chance; the first was declined, which a server may remember, and nothing says that the second failed by an internal error; what a second call gets after an honest first one differs or is not known; the question of the first one is still open",
-		Sources:  always(should(pageElicitation, "Response Actions")).but(mcp.Revision20260728, should(pageBasic, "Statelessness")),
+		Sources:  lint.Always(should(pageElicitation, "Response Actions")).In(mcp.Revision20260728, should(pageBasic, "Statelessness")),
 	},
 	{
 		ID:       RuleOutlives,
 		Breaks:   "a process that goes on after its standard input was closed, until it is ended",
 		Evidence: "the note that it still runs",
 		Unclear:  "before 2026-07-28 the text leaves it to the client to end the process",
-		Sources:  sinceRounds(should(pageStdio, "Shutdown")),
+		Sources:  lint.SinceJuly(should(pageStdio, "Shutdown")),
 	},
 	{
 		ID:       RuleInvalidContent,
 		Breaks:   "content that breaks its own schema, used as if it did not",
 		Evidence: "the result is that of an honest call, with the invalid value in place of the valid one, without isError and without the question asked again; or it is that of an honest call word for word, though other content of which a field breaks the schema of the same question is refused",
 		Unclear:  "the result is that of an honest call word for word, and no content is refused: the value may have been replaced by a default, or never been looked at; the content was left out or null, and the form requires nothing",
-		Sources:  always(should(pageElicitation, "Form Mode Security")).but(mcp.Revision20250618, should(pageElicitation, "Security Considerations")),
+		Sources:  lint.Always(should(pageElicitation, "Form Mode Security")).In(mcp.Revision20250618, should(pageElicitation, "Security Considerations")),
 	},
 	{
 		ID:       RuleLeaks,
 		Breaks:   "a stack trace, or a runtime's own words for a fault in the program, in what comes back from a tool",
 		Evidence: "the words, in the response; what honest results contain, what was sent, and standard error do not count",
 		Unclear:  "the response is a prompt's or a resource's, of which the text does not say so; or it is not an error, and the tool's name or a question speaks of logs or errors",
-		Sources:  always(must(pageTools, "Security Considerations")),
+		Sources:  lint.Always(must(pageTools, "Security Considerations")),
 	},
 	{
 		ID:       RuleForgedState,
 		Breaks:   "a requestState that is not the server's own, or none, taken for the right one",
 		Evidence: "the result has what the client put into the state; or it is that of an honest call with something else in place of the answer to an earlier round, which only the state can hold; or it has that answer from a wrong state, and without any state it has not",
 		Unclear:  "nothing shows that the state matters: where tampering can cause nothing worse than a failure, it needs no protection",
-		Sources:  sinceRounds(must(pageRoundTrips, roundTripsServer)),
+		Sources:  lint.SinceJuly(must(pageRoundTrips, roundTripsServer)),
 	},
 	{
 		ID:       RuleForeignState,
 		Breaks:   "a requestState that belongs to another tool or to other arguments, taken for the right one",
 		Evidence: "the other tool's result shows the answer to a question that this tool asked; or the result is that of an honest call and has its arguments, though the requestState was given out for other ones, and that call was declined",
 		Unclear:  "the result does not show it",
-		Sources:  sinceRounds(should(pageRoundTrips, roundTripsServer)),
+		Sources:  lint.SinceJuly(should(pageRoundTrips, roundTripsServer)),
 	},
 	{
 		ID:       RuleAsksForEver,
 		Breaks:   "the same question again, however often it is refused",
 		Evidence: "twenty refusals of the same question in one call",
 		Unclear:  "since 2026-07-28 a server may ask until it has what it needs",
-		Sources: always(should(pageElicitation, "Response Actions")).
-			but(mcp.Revision20260728, advice(pageRoundTrips, roundTripsServer)),
+		Sources: lint.Always(should(pageElicitation, "Response Actions")).
+			In(mcp.Revision20260728, advice(pageRoundTrips, roundTripsServer)),
 	},
 	{
 		ID:       RuleCrossed,
 		Breaks:   "calls at the same time that get each other's answers",
 		Evidence: "a call's result is that of an honest call with the content of another call in it; or it is that of honest calls word for word, with the mail address that the check had made up for them, where this call sent another one, and nothing else in the call has that address; or, where the wire does not tell whose question it was, two results have the same content and one content is lost",
 		Unclear:  "the answers could not differ, or the results do not show them",
-		Sources: always(must(pageBasic, "Result Responses")).but(mcp.Revision20250618, must(pageBasic, "Responses")).
-			but(mcp.Revision20260728, must(pageBasic, "Statelessness")),
+		Sources: lint.Always(must(pageBasic, "Result Responses")).In(mcp.Revision20250618, must(pageBasic, "Responses")).
+			In(mcp.Revision20260728, must(pageBasic, "Statelessness")),
 	},
 	{
 		ID:       RuleActsEarly,
 		Breaks:   "what a question asks about, done before the question is answered",
 		Evidence: "a witness that sees what accepted calls do says something else while the first question of the call waits than before the call",
 		Unclear:  "never; without a witness it is not looked at",
-		Sources:  always(must(pageElicitation, "Response Actions")),
+		Sources:  lint.Always(must(pageElicitation, "Response Actions")),
 	},
 	{
 		ID:       RuleActsTwice,
 		Breaks:   "what was agreed to once, done twice",
 		Evidence: "an answer that is sent twice changes what a witness says by twice as much as two accepted calls did before it, each by the same; or so do two calls, the second of which sends the requestState of the first (a warn)",
 		Unclear:  "never; without a witness it is not looked at",
-		Sources:  always(must(pageElicitation, "Response Actions")),
+		Sources:  lint.Always(must(pageElicitation, "Response Actions")),
 	},
 	{
 		ID:       RuleMissingKey,
 		Breaks:   "an error in place of the question again, for a round without the answer to it",
 		Evidence: "the call came back without the answer, and ended with a JSON-RPC error or isError",
 		Unclear:  "never; where honest calls fail, too, nothing is said",
-		Sources:  sinceRounds(should(pageRoundTrips, "Error Handling")),
+		Sources:  lint.SinceJuly(should(pageRoundTrips, "Error Handling")),
 	},
 	{
 		ID:       RuleCapability,
 		Breaks:   "a call that fails for want of a capability, with another error than -32021",
 		Evidence: "the client has not declared what honest calls are asked with, nothing was asked, and the call failed with a JSON-RPC error or isError",
 		Unclear:  "never; where honest calls fail, too, nothing is said",
-		Sources:  sinceRounds(must(pageBasic, "_meta")),
+		Sources:  lint.SinceJuly(must(pageBasic, "_meta")),
 	},
 }
 
