@@ -184,11 +184,31 @@ func requestWords(method string, params rawjson.Partial) string {
 		return wording.Join(" · ", strings.Join(said, "; "), params.Get("taskId").Text())
 	case mcp.NotificationTaskStatus, mcp.NotificationTask:
 		return taskWords(params)
+	case mcp.MethodListen, mcp.NotificationListening:
+		return wantedWords(params.Get("notifications"))
 	}
 	if n, _ := params.Count(); n == 1 && params.Get("_meta") != nil {
 		return "" // every request carries _meta since 2026-07-28
 	}
 	return params.Filled()
+}
+
+// wantedWords describes the notifications that a subscription is for.
+func wantedWords(notifications rawjson.Partial) string {
+	var wanted []string
+	for name, value := range notifications.Members() {
+		of := ""
+		for one := range value.Elements() {
+			of = wording.Join(" ", of, one.Text())
+		}
+		if of != "" || string(value.Whole()) == "true" {
+			wanted = append(wanted, wording.Join(" ", name, of))
+		}
+		if len(wanted) == 10 {
+			break
+		}
+	}
+	return cmp.Or(strings.Join(wanted, ", "), "nothing")
 }
 
 // requestedInput describes the inputRequests of a result or a task, "" if there are none.
@@ -283,6 +303,14 @@ func resultWords(method string, result rawjson.Partial) string {
 			text += ", more to come"
 		}
 		return text
+	}
+	for name, value := range result.Members() {
+		if name != "_meta" && (name != "resultType" || value.Text() != "complete") {
+			return result.Filled()
+		}
+	}
+	if result.Get("resultType") != nil {
+		return "" // every result carries these two since 2026-07-28
 	}
 	return result.Filled()
 }
