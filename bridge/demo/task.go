@@ -391,7 +391,9 @@ func (s *Server) listen(ctx context.Context, l *taskLink, r *mcp.SubscriptionsLi
 	}
 	telling.Wait()
 	<-ctx.Done()
-	return nil, context.Cause(ctx)
+	done := &rawResult{json: json.RawMessage(`{"resultType":"complete"}`)}
+	done.SetMeta(mcp.Meta{mcp.MetaKeySubscriptionID: of.ID})
+	return done, nil
 }
 
 // tell notifies a client of the changes of the task, until it has ended or the subscription has.
