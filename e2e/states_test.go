@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"regexp"
 	"testing"
 
 	"elicitation-inspector/e2e/internal/inspector"
@@ -247,6 +248,16 @@ var journeys = []journey{
 			s.call("rpc_error")
 			s.result("no such account")
 		}},
+	}},
+	{"apps", onApps, appStates},
+	{"tasks", onDemo(), []state{
+		{name: "polls-folded", pane: log, show: func(s *session) {
+			s.call("migrate_table")
+			s.page.Region("Questions").Button("Decline").Click()
+			s.result("Nothing of orders was migrated.")
+			s.page.Region("Wire log").Role("grid", "Frames").Matches("one row counts the polls", regexp.MustCompile(`tasks/get ?×\d`).MatchString)
+		}},
+		{name: "task-ended", pane: work, show: func(s *session) {}},
 	}},
 	{"opened", onRecording, []state{
 		{name: "recording", pane: work, show: func(s *session) { s.result("is deployed") }},

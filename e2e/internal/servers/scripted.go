@@ -19,6 +19,9 @@ type Scripted struct {
 	// List, if set before the first request, returns the member of the response to the
 	// nth tools/list, counted from 1.
 	List func(n int) string
+	// Read, if set before the first request, returns the member of the response to
+	// resources/read.
+	Read func(c Call) string
 
 	revision string
 	tools    map[string]Script
@@ -114,6 +117,8 @@ func (s *Scripted) answer(method string, c Call) string {
 			list = append(list, fmt.Sprintf(`{"name":%q,"inputSchema":{"type":"object"}}`, name))
 		}
 		return fmt.Sprintf(`"result":{"resultType":"complete","ttlMs":0,"cacheScope":"private","tools":[%s]}`, strings.Join(list, ","))
+	case method == "resources/read" && s.Read != nil:
+		return s.Read(c)
 	case method == "ping":
 		return `"result":{}`
 	case method == "tools/call":
