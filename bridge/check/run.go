@@ -69,8 +69,9 @@ type runner struct {
 	runs      atomic.Int64  // number of trials made with looks
 	calls     []chosen
 	items     []conversation.Item
-	revisions []string    // revisions that the server speaks, newest first
-	silent    []*assessed // calls that asked nothing
+	offered   map[offer][]string // revisions that offer an item, newest first
+	revisions []string           // revisions that the server speaks, newest first
+	silent    []*assessed        // calls that asked nothing
 	// headers reports that a tool has arguments that clients send as HTTP headers, too.
 	headers bool
 }
@@ -128,7 +129,9 @@ func (r *runner) all(ctx context.Context) {
 	stages := []func(k int){
 		func(k int) {
 			c := k / len(r.revisions)
-			groups[k] = r.prepare(ctx, &r.calls[c], report.Trial{Call: c, Revision: r.revisions[k%len(r.revisions)]})
+			if revision := r.revisions[k%len(r.revisions)]; r.callsIn(revision, r.calls[c].Call) {
+				groups[k] = r.prepare(ctx, &r.calls[c], report.Trial{Call: c, Revision: revision})
+			}
 		},
 		func(k int) { r.tryAll(ctx, groups[k]) },
 		func(k int) { r.conclude(ctx, groups[k]) },
@@ -187,6 +190,7 @@ func (r *runner) greet(ctx context.Context) error {
 		revisions = mcp.Revisions
 	}
 	met := make([]greeted, len(revisions))
+	r.offered = map[offer][]string{}
 	var meeting sync.WaitGroup
 	for i, revision := range revisions {
 		meeting.Go(func() { met[i] = r.meet(ctx, revision) })
@@ -203,9 +207,10 @@ func (r *runner) greet(ctx context.Context) error {
 		default:
 			r.revisions = append(r.revisions, revisions[i])
 			if r.report.Server == "" {
-				r.report.Server, r.items = m.server, m.items
+				r.report.Server = m.server
 				r.headers = r.shared && slices.ContainsFunc(m.items, func(item conversation.Item) bool { return bytes.Contains(item.Schema, []byte(`"x-mcp-header"`)) })
 			}
+			r.offer(revisions[i], m.items)
 		}
 	}
 	r.report.Revisions = r.revisions
@@ -217,6 +222,30 @@ func (r *runner) greet(ctx context.Context) error {
 		return fmt.Errorf("%w: the server speaks %s, and none of %v", headless.ErrConnect, spoken[0], revisions)
 	}
 	return errs[0]
+}
+
+// offer identifies an item of a catalog.
+type offer struct {
+	kind conversation.Kind
+	key  string
+}
+
+// offer adds the items that a revision offers and no newer one.
+func (r *runner) offer(revision string, items []conversation.Item) {
+	for _, item := range items {
+		o := offer{item.Kind, item.Key}
+		if r.offered[o] == nil {
+			r.items = append(r.items, item)
+		}
+		r.offered[o] = append(r.offered[o], revision)
+	}
+}
+
+// callsIn reports whether a call is made in a revision. One that the newest revision offers is
+// made in all of them, to see what they make of it, and another one where it is offered.
+func (r *runner) callsIn(revision string, c report.Call) bool {
+	in := r.offered[offer{c.Kind, c.Key}]
+	return len(in) == 0 || in[0] == r.revisions[0] || slices.Contains(in, revision)
 }
 
 // greeted holds the name, revision and catalog that a server reports.

@@ -70,6 +70,26 @@ func TestTasksAreTried(t *testing.T) {
 	}
 }
 
+// TestOfferedInAnOlderRevision expects a tool that the newest revision does not offer to be
+// called in the revision that does, and in no other.
+func TestOfferedInAnOlderRevision(t *testing.T) {
+	t.Parallel()
+	o := builtin(t)
+	o.Wanted, o.Behaviours = []Wanted{{Key: "request_review"}}, []string{"decline"}
+	whole, err := Run(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(whole.Revisions) < 2 || len(whole.Results) == 0 {
+		t.Errorf("%d results in %v", len(whole.Results), whole.Revisions)
+	}
+	for _, r := range whole.Results {
+		if r.Revision != mcp.Revision20251125 || r.Verdict != report.Pass {
+			t.Errorf("%s in %s: %s", r.Behaviour, r.Revision, r.Verdict)
+		}
+	}
+}
+
 // TestEveryBehaviourIsTried expects each behaviour to be tried that fits a call of the
 // demo server.
 func TestEveryBehaviourIsTried(t *testing.T) {
