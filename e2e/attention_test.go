@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"elicitation-inspector/e2e/internal/page"
+	"elicitation-inspector/e2e/internal/servers"
 )
 
 // One click calls a story of the start view. The log is followed again after a frame
@@ -39,4 +40,39 @@ func TestStartAndFollow(t *testing.T) {
 	log.Role("combobox", "Filter").Fill("method:nothing")
 	log.Button("Clear it").Click()
 	log.Button("Clear it").Gone()
+}
+
+// lit names the elements in the colours of what waits for the person.
+const lit = `(() => {
+	const probe = document.createElement('i'), colours = [];
+	document.body.append(probe);
+	for (const name of ['--wait', '--wait-soft']) {
+		probe.style.color = 'var(' + name + ')';
+		colours.push(getComputedStyle(probe).color);
+	}
+	probe.remove();
+	return [...document.querySelectorAll('body *')].filter(e => {
+		const { color, backgroundColor, stroke } = getComputedStyle(e);
+		return e.checkVisibility({visibilityProperty: true}) && !e.closest('#notice') && [color, backgroundColor, stroke].some(c => colours.includes(c));
+	}).map(e => e.outerHTML.slice(0, 80));
+})()`
+
+// When the inspector has ended, nothing on the page says any longer that it waits.
+func TestNothingStaysLit(t *testing.T) {
+	t.Parallel()
+	rude := servers.NewRude(t, nil)
+	s := openOn(t, rude.Command)
+	s.call("wait")
+	s.call("ask_three")
+	s.question("How many people go to Turku?")
+	s.page.Until(func() string { return "the title counts 3 questions" }, func() bool { return strings.HasPrefix(s.page.Title(), "(3)") })
+	if got := page.Eval[[]string](s.page, lit); len(got) < 8 {
+		t.Errorf("while questions wait, only these are lit: %q", got)
+	}
+	s.Crash()
+	s.page.Role("alert", "").Contains("The inspector has ended")
+	s.page.Until(func() string { return "the title counts no questions" }, func() bool { return !strings.HasPrefix(s.page.Title(), "(") })
+	if got := page.Eval[[]string](s.page, lit); len(got) > 0 {
+		t.Errorf("these stay lit: %q", got)
+	}
 }

@@ -32,7 +32,7 @@ let settling = 0
  * Calls the functions of whenChanged after the changes, as soon as the browser is
  * free. A timer also works in background tabs, which draw no frames.
  */
-function settle() {
+export function settle() {
   settling ||= setTimeout(() => {
     settling = 0
     for (const fn of after) fn()

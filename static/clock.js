@@ -23,5 +23,5 @@ export function tick(part) {
   }
 }
 
-setInterval(tick, 1000)
+setInterval(() => document.body.matches(".gone") || tick(), 1000)
 tick()

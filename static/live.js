@@ -1,7 +1,7 @@
 // @ts-check
 /** The socket: receives pushes, and connects again when the connection is lost. */
 import { notice } from "./ask.js"
-import { push, redraw } from "./changes.js"
+import { push, redraw, settle } from "./changes.js"
 import { setTime } from "./clock.js"
 import { on } from "./dom.js"
 import { grown } from "./wire.js"
@@ -17,8 +17,10 @@ export function connect() {
   if (socket && socket.readyState <= WebSocket.OPEN) return
   socket = new WebSocket(`${location.origin.replace("http", "ws")}/live?since=${seen}`)
   socket.onopen = () => {
-    if (failures) notice("", 0)
-    document.body.classList.remove("gone")
+    if (failures) {
+      notice("", 0)
+      gone(false)
+    }
     failures = 0
   }
   socket.onmessage = e => {
@@ -35,6 +37,12 @@ export function connect() {
   }
 }
 
+/** Puts out, or lights again, what only a running inspector can know or do. @param {boolean} is */
+function gone(is) {
+  document.body.classList.toggle("gone", is)
+  settle()
+}
+
 async function drawAnew() {
   seen = -1
   seen = await redraw() ?? -1
@@ -48,7 +56,7 @@ async function explain() {
   if (!failures) return
   if (status === 401 || status === 403) notice("The inspector was restarted. Open the address that it printed this time.", 0)
   else if (!status) {
-    document.body.classList.add("gone")
+    gone(true)
     notice("The inspector has ended or cannot be reached. Connecting again…", 0)
   }
 }

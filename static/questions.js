@@ -48,7 +48,8 @@ function look() {
     } else if (before && outcome !== "running") announce(`${outcome}: ${title(card)}`)
   }
   known = now
-  count(cards().filter(waits).length, awaited().length, signIns().filter(waits).length)
+  if (document.body.matches(".gone")) count(0, 0, 0)
+  else count(cards().filter(waits).length, awaited().length, signIns().filter(waits).length)
   for (const n of answered) if (!$("q" + n) || !waits($("q" + n))) goOn(n)
   welcome()
   fetchMore()
