@@ -71,7 +71,8 @@ const aim = `async function() {
 }`
 
 // Click clicks the control with the mouse. If the page moves it away from under the
-// pointer before or during the click, Click tries again, like a person.
+// pointer before or during the click, Click tries again, like a person; what lies there then
+// is not clicked.
 func (c *Control) Click() {
 	c.page.t.Helper()
 	for range 5 {
@@ -91,7 +92,7 @@ func (c *Control) Click() {
 		})
 		c.page.ClickAt(at)
 		// If the page has navigated, the click was successful.
-		if missed, err := eval[bool](c.page, "window.clicked === false"); err != nil || !missed {
+		if missed, err := eval[bool](c.page, "window.watching?.abort(), window.clicked === false"); err != nil || !missed {
 			return
 		}
 	}
@@ -99,13 +100,21 @@ func (c *Control) Click() {
 }
 
 // watchClick records in window.clicked whether the next press of the button ends as a
-// click on the element or a label of it.
+// click on the element or a label of it. A click on anything else has no effect: it could
+// answer a question that has come to this place.
 const watchClick = `function() {
 	const on = [this, ...(this.labels ?? [])];
 	const hits = e => on.some(el => el.contains(e.target) || e.target.contains(el) && e.target.tagName === 'LABEL');
 	window.clicked = undefined;
-	window.addEventListener('pointerdown', () => { window.clicked = false }, {capture: true, once: true});
-	window.addEventListener('click', e => { window.clicked = hits(e) }, {capture: true, once: true});
+	window.watching = new AbortController();
+	const options = {capture: true, once: true, signal: window.watching.signal};
+	window.addEventListener('pointerdown', () => { window.clicked = false }, options);
+	window.addEventListener('click', e => {
+		window.clicked = hits(e);
+		if (window.clicked) return;
+		e.preventDefault();
+		e.stopImmediatePropagation();
+	}, options);
 	return true;
 }`
 
