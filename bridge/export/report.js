@@ -192,6 +192,7 @@
     const fresh = told && [...told.querySelectorAll(".question, .result")].findLast((e) => shown === all
       ? e.matches(".result:has(*)") : Number(e.dataset.from) === seq || Number(e.dataset.answered) === answered);
     if (fresh) bring(fresh, told);
+    if (fresh?.matches(".giving")) bring(fresh.querySelector(".actions"), told);
     const ladder = exchange && exchange.querySelector("figure");
     if (ladder && follows) ladder.scrollTop = ladder.scrollHeight;
     frames[shown - 1]?.scrollIntoView({ block: "nearest" });
