@@ -621,6 +621,10 @@ func offered(f Found) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			if f.Server.Info.Instructions != "" {
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 53, "<p>Its instructions, which clients may give to a model:</p>")
+				if templ_7745c5c3_Err != nil {
+					return templ_7745c5c3_Err
+				}
 				templ_7745c5c3_Err = markup.Words(f.Server.Info.Instructions).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
