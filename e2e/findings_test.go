@@ -96,7 +96,7 @@ func TestFindings(t *testing.T) {
 	at := 0
 	s.page.Until(func() string { return "the question's row says that a MUST is broken" }, func() bool {
 		for i, r := range rows(s) {
-			if line := strings.Join(r.cells, " "); strings.Contains(line, "elicitation/create") && strings.Contains(line, "1 MUST") {
+			if line := strings.Join(r.cells, " "); strings.Contains(line, "elicitation/create") && strings.Contains(line, "1 finding (MUST)") {
 				at = i + 1
 				return true
 			}
