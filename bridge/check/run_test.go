@@ -394,7 +394,7 @@ func TestOneDialogueAtATime(t *testing.T) {
 	listening := httptest.NewServer(sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server { return server }, nil))
 	t.Cleanup(listening.Close)
 	whole, err := Run(t.Context(), Options{
-		Server: headless.Config{Target: transport.Spec{Name: "shared", URL: listening.URL}}, Jobs: 4, Timeout: time.Second,
+		Server: headless.Config{Target: transport.Spec{Name: "shared", URL: listening.URL}}, Jobs: 4, Timeout: 3 * time.Second,
 		Revisions: []string{mcp.Revision20251125}, Behaviours: []string{behaviourAccept, behaviourDecline, behaviourCancel, "any-error", "no-content", "never", "wrong-id", "retyped-id"},
 	})
 	if err != nil || whole.Stopped != "" {
