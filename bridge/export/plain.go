@@ -183,7 +183,11 @@ func wayOf(d wire.Direction) string {
 func sentence(c *conversation.Call, quote func(string) string) string {
 	words := c.State.String()
 	if took := c.Took(); took > 0 {
-		words += " after " + wording.Duration(took)
+		since := " after "
+		if c.State == conversation.Running {
+			since = " for "
+		}
+		words += since + wording.Duration(took)
 		var shares []string
 		for _, p := range []conversation.Party{conversation.PersonParty, conversation.ServerParty, conversation.ClientParty} {
 			if d := c.With(p); d > 0 {

@@ -87,7 +87,12 @@ func (r *report) survey() error {
 	}
 	r.Counts = wording.Plural(int(r.chosen), "frame")
 	if !first.IsZero() {
-		r.Counts += fmt.Sprintf(", from %s to %s UTC", first.UTC().Format(time.DateTime), last.UTC().Format(time.DateTime))
+		from, to := first.UTC().Format(time.DateTime), last.UTC().Format(time.DateTime)
+		if from == to {
+			r.Counts += fmt.Sprintf(", at %s UTC", from)
+		} else {
+			r.Counts += fmt.Sprintf(", from %s to %s UTC", from, to)
+		}
 	}
 	r.Counts += "."
 	return nil
