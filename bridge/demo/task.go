@@ -133,17 +133,14 @@ func (v *visit) inTask(ctx context.Context, tell story) (*mcp.CallToolResult, er
 		case ctx.Err() != nil:
 			t.change(cancelled, "")
 		case err == nil && in.rounds():
-			t.result = rawjson.WithMember(mustJSON(res), "resultType", `"complete"`)
-			t.change(completed, "")
+			t.settle(completed, "", rawjson.WithMember(mustJSON(res), "resultType", `"complete"`), nil)
 		case err == nil:
-			t.result = mustJSON(res)
-			t.change(completed, "")
+			t.settle(completed, "", mustJSON(res), nil)
 		default:
 			if !errors.As(err, &wire) {
 				wire = &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: err.Error()}
 			}
-			t.failure = wire
-			t.change(failedTask, wire.Message)
+			t.settle(failedTask, wire.Message, nil, wire)
 		}
 	})
 	if v.rounds() {
@@ -153,14 +150,17 @@ func (v *visit) inTask(ctx context.Context, tell story) (*mcp.CallToolResult, er
 }
 
 // change gives a task that has not ended a status, and notifies a client of 2025-11-25 whose connection can carry that.
-func (t *task) change(status, message string) bool {
+func (t *task) change(status, message string) bool { return t.settle(status, message, nil, nil) }
+
+// settle is change with what the call of the task returns.
+func (t *task) settle(status, message string, result json.RawMessage, failure *jsonrpc.Error) bool {
 	s := t.visit.server
 	s.mu.Lock()
 	if t.over() {
 		s.mu.Unlock()
 		return false
 	}
-	t.status, t.message, t.updated = status, message, s.options.Now()
+	t.status, t.message, t.updated, t.result, t.failure = status, message, s.options.Now(), result, failure
 	close(t.changed)
 	t.changed = make(chan struct{})
 	told := t.json()
