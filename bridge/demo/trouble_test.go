@@ -420,7 +420,7 @@ func BenchmarkNew(b *testing.B) {
 
 func TestStartIsCheap(t *testing.T) {
 	best := time.Hour
-	for range 5 {
+	for i := 0; i < 5 || i < 100 && best > 20*time.Millisecond; i++ { // more often on a machine with other work to do
 		start := time.Now()
 		srv := New(Options{})
 		best = min(best, time.Since(start))
