@@ -187,6 +187,17 @@ func overHTTP(url, revision string) func(context.Context, io.Reader, io.Writer) 
 			if err != nil {
 				return nil
 			}
+			method := rawjson.Text(rawjson.Member(line, "method"))
+			if method == mcp.MethodTaskResult { // may have no response, not even its headers, before a question on another stream is answered
+				streams.Go(func() {
+					if response, err := send(http.MethodPost, line); err == nil {
+						read(response)
+					} else {
+						cancel()
+					}
+				})
+				continue
+			}
 			response, err := send(http.MethodPost, line)
 			if err != nil {
 				return err
@@ -194,7 +205,7 @@ func overHTTP(url, revision string) func(context.Context, io.Reader, io.Writer) 
 			if response.StatusCode >= 300 {
 				return fmt.Errorf("%s for %s", response.Status, line)
 			}
-			switch rawjson.Text(rawjson.Member(line, "method")) {
+			switch method {
 			case mcp.MethodInitialize: // its response has the session for what follows
 				session = response.Header.Get(headerSession)
 				read(response)
