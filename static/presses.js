@@ -18,6 +18,7 @@ function cardAt(t) {
   return card && card.id + card.dataset.outcome
 }
 
+// Events of a pointer have no key, and those of a key no place.
 for (const type of ["pointerdown", "keydown"]) on(type, e => {
   if (e.repeat || /^(Control|Meta|Shift)$/.test(e.key)) return
   first = last

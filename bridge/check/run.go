@@ -210,7 +210,7 @@ func (r *runner) greet(ctx context.Context) error {
 				r.report.Server = m.server
 				r.headers = r.shared && slices.ContainsFunc(m.items, func(item conversation.Item) bool { return bytes.Contains(item.Schema, []byte(`"x-mcp-header"`)) })
 			}
-			r.offer(revisions[i], m.items)
+			r.addItems(revisions[i], m.items)
 		}
 	}
 	r.report.Revisions = r.revisions
@@ -230,8 +230,8 @@ type offer struct {
 	key  string
 }
 
-// offer adds the items that a revision offers and no newer one.
-func (r *runner) offer(revision string, items []conversation.Item) {
+// addItems adds the items that a revision offers, those of a newer one but once.
+func (r *runner) addItems(revision string, items []conversation.Item) {
 	for _, item := range items {
 		o := offer{item.Kind, item.Key}
 		if r.offered[o] == nil {

@@ -92,7 +92,8 @@ func (l *linking) Connect(ctx context.Context) (mcp.Connection, error) {
 	return link, nil
 }
 
-// taskLink is a connection on which the server can send requests and notifications that the SDK does not know. The server's mutex guards it.
+// taskLink is a connection on which the server can send requests and notifications that the SDK does not know. The
+// server's mutex guards it.
 type taskLink struct {
 	mcp.Connection
 	server  *Server

@@ -36,15 +36,16 @@ var (
 
 var templates = sync.OnceValue(func() *template.Template {
 	return template.Must(PageTemplates().Funcs(template.FuncMap{
-		"add":    func(a, b int) int { return a + b },
-		"sub":    func(a, b int) int { return a - b },
-		"since":  since,
-		"clock":  clockOf,
-		"judge":  link.Judge,
-		"ladder": func(l *Ladder) drawing { return drawing{Ladder: l, Href: frameLink} },
-		"pairs":  pairs,
-		"story":  func(q *conversation.Question) []string { return story(q, plain) },
-		"way":    wayOf,
+		"add":      func(a, b int) int { return a + b },
+		"sub":      func(a, b int) int { return a - b },
+		"since":    since,
+		"clock":    clockOf,
+		"judge":    link.Judge,
+		"ladder":   func(l *Ladder) drawing { return drawing{Ladder: l, Href: frameLink} },
+		"pairs":    pairs,
+		"sentence": func(c *reportCall) string { return sentence(c.Call, plain) },
+		"story":    func(q *conversation.Question) []string { return story(q, plain) },
+		"way":      wayOf,
 	}).ParseFS(templateFiles, "*.tmpl"))
 })
 

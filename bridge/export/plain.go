@@ -210,26 +210,31 @@ func sentence(c *conversation.Call, quote func(string) string) string {
 	if c.Failure != "" {
 		words += " " + wording.Sentence(quote(Line(c.Failure, 200)))
 	}
-	if t := c.Task; t != nil {
-		words += " The task"
-		if t.ID != "" {
-			words += " " + quote(Line(t.ID, 60))
-		}
-		status := string(t.Status)
-		if !t.Status.Known() {
-			status = quote(Line(status, 60))
-		}
-		words += " is " + status
-		if t.Message != "" {
-			words += ": " + quote(Line(t.Message, 200))
-		}
-		if t.Polls > 0 {
-			words += ", and was asked about " + wording.Count(t.Polls, "time", "times")
-		}
-		words += "."
-		if t.Problem != "" {
-			words += " The task: " + quote(Line(t.Problem, 200)) + "."
-		}
+	if c.Task != nil {
+		words += " " + taskSentence(c.Task, quote)
+	}
+	return words
+}
+
+// taskSentence describes how the task of a call stands.
+func taskSentence(t *conversation.CallTask, quote func(string) string) string {
+	words, status := "The task", string(t.Status)
+	if t.ID != "" {
+		words += " " + quote(Line(t.ID, 60))
+	}
+	if !t.Status.Known() {
+		status = quote(Line(status, 60))
+	}
+	words += " is " + status
+	if t.Message != "" {
+		words += ": " + quote(Line(t.Message, 200))
+	}
+	if t.Polls > 0 {
+		words += ", and was asked about " + wording.Count(t.Polls, "time", "times")
+	}
+	words += "."
+	if t.Problem != "" {
+		words += " The task: " + quote(Line(t.Problem, 200)) + "."
 	}
 	return words
 }

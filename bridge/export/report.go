@@ -129,9 +129,6 @@ func (c *reportCall) From() int64 { return c.Frames[0].Seq }
 // To is the frame that ended the call, or its latest frame.
 func (c *reportCall) To() int64 { return cmp.Or(c.ResultSeq, c.Frames[len(c.Frames)-1].Seq) }
 
-// Sentence describes the outcome of the call.
-func (c *reportCall) Sentence() string { return sentence(c.Call, plain) }
-
 // Given reports whether the call has arguments other than null and {}.
 func (c *reportCall) Given() bool {
 	switch rawjson.KindOf(c.Arguments) {
