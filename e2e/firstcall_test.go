@@ -97,11 +97,11 @@ func (s *session) forget() {
 func TestRevisionIsRemembered(t *testing.T) {
 	t.Parallel()
 	command := servers.GoSDKExample(t)
-	s := openOn(t, command)
+	address := "127.0.0.1:" + servers.FreePort(t)
+	s := openOn(t, command, "--listen", address)
 	s.call("elicit (form)")
 	s.page.Region("Why nothing is asked").Button(again).Click()
 	s.question("provide a random string").Button("Decline").Click()
-	address := strings.TrimPrefix(s.Base, "http://")
 
 	next := func(flags ...string) {
 		t.Helper()

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -332,11 +333,15 @@ func (p *Page) keepEvidence() {
 	if html, err := eval[string](p, "document.documentElement.outerHTML"); err == nil {
 		_ = os.WriteFile(filepath.Join(dir, "page.html"), []byte(html), 0o600)
 	}
-	if tree, err := p.outline(); err == nil {
+	tree, err := p.outline()
+	if err == nil {
 		_ = os.WriteFile(filepath.Join(dir, "accessibility.txt"), []byte(tree), 0o600)
 	}
-	p.t.Logf("the page as it was is in %s; the browser complained of: %q", dir, p.Complaints())
+	p.t.Logf("the page as it was is in %s; the browser complained of: %q; it had: %s", dir, p.Complaints(), strings.Join(landmark.FindAllString(tree, 40), ", "))
 }
+
+// landmark matches the lines of an outline that tell which parts of the page are shown.
+var landmark = regexp.MustCompile(`\b(region|navigation|dialog|article|heading) ".+"`)
 
 // outline returns the page's accessibility tree, one line per node.
 func (p *Page) outline() (string, error) {

@@ -47,7 +47,7 @@ const (
 // NewOAuth starts the authorization server. Its access tokens expire after tokenLife.
 func NewOAuth(t testing.TB, tokenLife time.Duration) *OAuth {
 	t.Helper()
-	port := freePort(t)
+	port := FreePort(t)
 	o := &OAuth{Issuer: "http://127.0.0.1:" + port, t: t}
 	command := nodeScript(t, oauth.Provider)
 	env := []string{"PORT=" + port, fmt.Sprintf("TOKEN_SECONDS=%d", int(tokenLife.Seconds()))}
@@ -81,7 +81,7 @@ func (p *Protected) Restart() {
 // TypeScript starts a protected server written with the TypeScript SDK.
 func (o *OAuth) TypeScript() *Protected {
 	o.t.Helper()
-	port := freePort(o.t)
+	port := FreePort(o.t)
 	command := nodeScript(o.t, oauth.Server)
 	p := &Protected{URL: "http://127.0.0.1:" + port + "/mcp"}
 	p.start = func() func() {
@@ -94,7 +94,7 @@ func (o *OAuth) TypeScript() *Protected {
 // GoSDK starts a protected server written with go-sdk, in the test's process.
 func (o *OAuth) GoSDK() *Protected {
 	o.t.Helper()
-	address := "127.0.0.1:" + freePort(o.t)
+	address := "127.0.0.1:" + FreePort(o.t)
 	p := &Protected{URL: "http://" + address + "/mcp"}
 	p.start = func() func() {
 		l, err := net.Listen("tcp", address)

@@ -29,10 +29,10 @@ func Right(t testing.TB) map[string][]string {
 // HTTP, and returns their addresses by name.
 func RightOverHTTP(t testing.TB, commands map[string][]string) map[string]string {
 	t.Helper()
-	port := freePort(t)
+	port := FreePort(t)
 	listen(t, "listening at", []string{"PORT=" + port}, commands["typescript"]...)
 	urls := map[string]string{"typescript": "http://127.0.0.1:" + port + "/mcp"}
-	address := "127.0.0.1:" + freePort(t)
+	address := "127.0.0.1:" + FreePort(t)
 	listen(t, "listening at", nil, append(commands["mcpgo"], address)...)
 	urls["mcpgo"] = "http://" + address + "/mcp"
 	urls["gosdk"] = FlagHTTP(t, commands["gosdk"])
@@ -44,7 +44,7 @@ func RightOverHTTP(t testing.TB, commands map[string][]string) map[string]string
 // and returns its address.
 func FlagHTTP(t testing.TB, command []string, flags ...string) string {
 	t.Helper()
-	address := "127.0.0.1:" + freePort(t)
+	address := "127.0.0.1:" + FreePort(t)
 	listen(t, "listening at", nil, slices.Concat(command, []string{"-http", address}, flags)...)
 	return "http://" + address + "/"
 }

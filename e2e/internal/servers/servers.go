@@ -6,10 +6,12 @@ import (
 	"bufio"
 	"context"
 	"fmt"
+	"math/rand/v2"
 	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
 	"syscall"
@@ -72,7 +74,7 @@ func Everything(t testing.TB, mode string) []string {
 // EverythingHTTP starts server-everything and returns its Streamable HTTP address.
 func EverythingHTTP(t testing.TB) string {
 	t.Helper()
-	port := freePort(t)
+	port := FreePort(t)
 	listen(t, "listening on port", []string{"PORT=" + port}, Everything(t, "streamableHttp")...)
 	return "http://127.0.0.1:" + port + "/mcp"
 }
@@ -80,7 +82,7 @@ func EverythingHTTP(t testing.TB) string {
 // EverythingSSE starts server-everything and returns its legacy HTTP+SSE address.
 func EverythingSSE(t testing.TB) string {
 	t.Helper()
-	port := freePort(t)
+	port := FreePort(t)
 	listen(t, "running on port", []string{"PORT=" + port}, Everything(t, "sse")...)
 	return "http://127.0.0.1:" + port + "/sse"
 }
@@ -89,7 +91,7 @@ func EverythingSSE(t testing.TB) string {
 // address. env is added to its environment.
 func SDKExample(t testing.TB, name string, env ...string) string {
 	t.Helper()
-	port := freePort(t)
+	port := FreePort(t)
 	script := Node(t, "@modelcontextprotocol", "sdk", "dist", "esm", "examples", "server", name+".js")
 	listen(t, port, append(env, "PORT="+port, "MCP_PORT="+port), script...)
 	return "http://localhost:" + port + "/mcp"
@@ -105,7 +107,7 @@ func GoSDK(t testing.TB) []string {
 // Streamable HTTP address.
 func GoSDKHTTP(t testing.TB, stateless bool) string {
 	t.Helper()
-	address := "127.0.0.1:" + freePort(t)
+	address := "127.0.0.1:" + FreePort(t)
 	listen(t, "listening at", nil, append(GoSDK(t), "-http", address, fmt.Sprintf("-stateless=%v", stateless))...)
 	return "http://" + address + "/"
 }
@@ -129,19 +131,29 @@ func TMCP(t testing.TB) []string {
 	return nodeScript(t, tmcp.Script)
 }
 
-// freePort returns a port that is free at present.
-func freePort(t testing.TB) string {
+// Ports from which FreePort draws. The kernel gives none of them to a socket that asks for
+// any: Linux's start at 32768, others' at 49152.
+const firstPort, lastPort = 20_000, 32_000
+
+// given are the ports that FreePort has returned.
+var given sync.Map
+
+// FreePort returns a port for a server that is started later, or again. No server of
+// another test takes it in between.
+func FreePort(t testing.TB) string {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
+	for range 1000 {
+		port := strconv.Itoa(firstPort + rand.IntN(lastPort-firstPort))
+		if _, taken := given.LoadOrStore(port, true); taken {
+			continue
+		}
+		if l, err := net.Listen("tcp", "127.0.0.1:"+port); err == nil {
+			l.Close()
+			return port
+		}
 	}
-	defer l.Close()
-	_, port, err := net.SplitHostPort(l.Addr().String())
-	if err != nil {
-		t.Fatal(err)
-	}
-	return port
+	t.Fatalf("no port from %d to %d is free", firstPort, lastPort)
+	return ""
 }
 
 // listen starts a server and waits until it has printed a line with the given part, and

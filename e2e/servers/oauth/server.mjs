@@ -60,4 +60,7 @@ app.all('/mcp', async (req, res) => {
   }
   await transport.handleRequest(req, res, req.body);
 });
-app.listen(Number(PORT), '127.0.0.1', () => console.log(`ready at ${resourceServerUrl}`));
+app.listen(Number(PORT), '127.0.0.1', error => {
+  if (error) throw error; // Express reports it here
+  console.log(`ready at ${resourceServerUrl}`);
+});
