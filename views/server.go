@@ -98,6 +98,7 @@ var (
 	}
 )
 
+// declared returns the capabilities that the client declares in the server's revision.
 func (s Server) declared() []string {
 	var out []string
 	if declared := s.Settings.Declared(); declared != "" {
@@ -108,6 +109,15 @@ func (s Server) declared() []string {
 	}
 	if s.Settings.Roots {
 		out = append(out, "roots")
+	}
+	if s.Settings.TakesTasks(s.Info.Protocol) {
+		out = append(out, "tasks "+conversation.DeclaredTasks)
+	}
+	if !s.Settings.NoTasks && s.Info.Protocol >= mcp.Revision20260728 {
+		out = append(out, mcp.TasksExtension)
+	}
+	if s.Settings.Apps {
+		out = append(out, mcp.AppsExtension+` {"elicitation":{}}`)
 	}
 	if out == nil {
 		return []string{"nothing"}

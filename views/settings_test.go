@@ -62,12 +62,18 @@ func TestServerSettings(t *testing.T) {
 	if !strings.Contains(text(chip), "declines") {
 		t.Errorf("the chip does not say what becomes of questions: %q", text(chip))
 	}
-	for _, want := range []string{`elicitation {"url":{}}`, "roots"} {
+	for _, want := range []string{`elicitation {"url":{}}`, "roots", `tasks {"list":{},"cancel":{}`} {
 		if !strings.Contains(text(doc), want) {
 			t.Errorf("it does not say that %s was declared", want)
 		}
 	}
-	s.Settings, s.Policy = conversation.ClientSettings{Elicitation: conversation.DeclareNone}, "ask"
+	s.Settings, s.Info.Protocol = conversation.ClientSettings{Apps: true}, "2026-07-28"
+	for _, want := range []string{"io.modelcontextprotocol/tasks", "io.modelcontextprotocol/ui"} {
+		if doc := draw(t, ServersBar([]Server{s})); !strings.Contains(text(doc), want) {
+			t.Errorf("it does not say that %s was declared", want)
+		}
+	}
+	s.Settings, s.Policy = conversation.ClientSettings{Elicitation: conversation.DeclareNone, NoTasks: true}, "ask"
 	doc = draw(t, ServersBar([]Server{s}))
 	if got := byClass(doc, "declared"); len(got) != 1 || text(got[0]) != "nothing" {
 		t.Errorf("nothing was declared, and it says %v", got)
