@@ -7,7 +7,7 @@ import (
 	"io"
 	"time"
 
-	"elicitation-inspector/bridge/wire"
+	"elicitation-inspector/bridge/transport"
 )
 
 type crossingKey struct{}
@@ -59,23 +59,16 @@ func (s *step) end(at time.Time)       { s.f(at) }
 type body struct {
 	o        *Observer
 	encoding string // its Content-Encoding
-	done     func(t text, at time.Time)
-	text     text
+	done     func(t transport.Text, at time.Time)
+	text     transport.Text
 	lost     int64
 	ended    bool
 }
 
-func (b *body) most() int64 {
-	if b.o.config.MaxFrame > 0 {
-		return b.o.config.MaxFrame
-	}
-	return wire.DefaultMaxFrame
-}
-
-func (b *body) take(p []byte, _ time.Time) { b.text.add(p, b.most()) }
+func (b *body) take(p []byte, _ time.Time) { b.text.Add(p, b.o.most()) }
 func (b *body) lose(lost int64, _ time.Time) {
 	b.lost += lost
-	b.text.size += lost
+	b.text.Size += lost
 }
 
 func (b *body) end(at time.Time) {
@@ -83,15 +76,16 @@ func (b *body) end(at time.Time) {
 		return
 	}
 	b.ended = true
-	t := b.text.take()
+	t := b.text
+	b.text = transport.Text{}
 	if b.encoding == "gzip" && b.lost == 0 {
-		if r, err := gzip.NewReader(bytes.NewReader(t.head)); err == nil {
-			var plain text
+		if r, err := gzip.NewReader(bytes.NewReader(t.Head)); err == nil {
+			var plain transport.Text
 			buf := make([]byte, 32<<10)
-			for err == nil && plain.size <= b.most() {
+			for err == nil && plain.Size <= b.o.most() {
 				var n int
 				n, err = r.Read(buf)
-				plain.add(buf[:n], b.most())
+				plain.Add(buf[:n], b.o.most())
 			}
 			t = plain
 		}
@@ -99,74 +93,27 @@ func (b *body) end(at time.Time) {
 	b.done(t, at)
 }
 
-// events makes texts of the data of server-sent events (WHATWG HTML, Server-sent events,
-// Parsing an event stream).
+// events hands over the data of server-sent events. An event that the end of the stream has
+// cut off is dropped, as clients do.
 type events struct {
-	splitter
-	o     *Observer
-	done  func(t text, at time.Time)
-	data  text
-	has   bool
-	torn  bool // a part of the event is missing
-	first bool
-	cr    bool // the last byte was a CR: an LF behind it belongs to the same line end
+	*transport.Events
+	at time.Time // when the bytes came that are looked at
 }
 
-func newEvents(o *Observer, done func(t text, at time.Time)) *events {
-	e := &events{o: o, done: done, first: true}
-	most := (&body{o: o}).most()
-	e.most = most + 16
-	e.line = func(t text, at time.Time) {
-		line := t.head
-		if e.first {
-			line = bytes.TrimPrefix(line, []byte("\uFEFF"))
-			e.first = false
+func newEvents(o *Observer, done func(data transport.Text, at time.Time)) *events {
+	e := &events{}
+	e.Events = transport.NewEvents(o.most(), func(one transport.Event) {
+		if one.Data.Size > 0 {
+			done(one.Data, e.at)
 		}
-		value, isData := bytes.CutPrefix(line, []byte("data"))
-		switch {
-		case t.size == 0:
-			e.dispatch(at)
-		case isData && (len(value) == 0 || value[0] == ':'):
-			value = bytes.TrimPrefix(bytes.TrimPrefix(value, []byte(":")), []byte(" "))
-			if e.has {
-				e.data.add([]byte("\n"), most)
-			}
-			e.has = true
-			e.data.add(value, most)
-			e.data.size += t.size - int64(len(t.head))
-		}
-	}
+	})
 	return e
 }
 
-// take converts the line ends CR and CR LF to LF.
 func (e *events) take(p []byte, at time.Time) {
-	if bytes.IndexByte(p, '\r') >= 0 || e.cr {
-		out := make([]byte, 0, len(p))
-		for _, b := range p {
-			behind := e.cr
-			e.cr = b == '\r'
-			switch {
-			case e.cr:
-				out = append(out, '\n')
-			case b != '\n' || !behind:
-				out = append(out, b)
-			}
-		}
-		p = out
-	}
-	e.splitter.take(p, at)
+	e.at = at
+	_, _ = e.Write(p) // never fails
 }
 
-func (e *events) dispatch(at time.Time) {
-	t, has, torn := e.data.take(), e.has, e.torn
-	e.has, e.torn = false, false
-	if has && !torn && t.size > 0 {
-		e.done(t, at)
-	}
-}
-
-func (e *events) lose(int64, time.Time) { e.torn = true }
-
-// end drops an event that the end of the stream has cut off, as clients do.
-func (e *events) end(time.Time) { e.data, e.has = text{}, false }
+func (e *events) lose(int64, time.Time) { e.Lose() }
+func (e *events) end(time.Time)         {}

@@ -16,6 +16,7 @@ import (
 	"sync"
 	"time"
 
+	"elicitation-inspector/bridge/transport"
 	"elicitation-inspector/bridge/wire"
 	"elicitation-inspector/bridge/wire/redact"
 )
@@ -174,13 +175,13 @@ func (x *crossing) frame(at time.Time) wire.Frame {
 }
 
 // sent makes the frame of a posted body.
-func (x *crossing) sent(t text, at time.Time) {
-	if t.size == int64(len(t.head)) {
-		x.message, _ = wire.ParseMessage(t.head)
+func (x *crossing) sent(t transport.Text, at time.Time) {
+	if t.Whole() {
+		x.message, _ = wire.ParseMessage(t.Head)
 	}
 	f := x.frame(at)
 	f.Dir, f.Stream, f.HTTPMethod, f.URL, f.Header = wire.ClientToServer, wire.StreamPost, x.method, x.url, shown(x.header)
-	t.into(&f)
+	t.Into(&f)
 	if f.Size > 0 {
 		x.p.o.add(f)
 	}
@@ -221,14 +222,14 @@ func (p *Proxy) response(resp *http.Response) error {
 const eventStream = "text/event-stream"
 
 // event makes a frame of the data of an event.
-func (x *crossing) event(t text, at time.Time) {
+func (x *crossing) event(t transport.Text, at time.Time) {
 	f := x.frame(at)
 	f.Dir, f.Stream = wire.ServerToClient, wire.StreamPostSSE
 	if x.method == http.MethodGet {
 		f.Stream = wire.StreamGetSSE
 	}
 	x.answer(&f)
-	t.into(&f)
+	t.Into(&f)
 	x.p.o.add(f)
 }
 
@@ -247,20 +248,20 @@ func (x *crossing) answer(f *wire.Frame) {
 
 // answered makes the frame of a whole body: the message in it, or a note of what was
 // answered in place of one.
-func (x *crossing) answered(t text, at time.Time) {
+func (x *crossing) answered(t transport.Text, at time.Time) {
 	f := x.frame(at)
-	whole := t.size == int64(len(t.head))
-	_, err := wire.ParseMessage(t.head)
+	whole := t.Whole()
+	_, err := wire.ParseMessage(t.Head)
 	switch {
 	case err == nil || !whole:
 		f.Dir, f.Stream = wire.ServerToClient, wire.StreamPost
 		x.answer(&f)
-		t.into(&f)
-	case x.status < 300 && t.size == 0:
+		t.Into(&f)
+	case x.status < 300 && t.Size == 0:
 		return
 	default:
 		f.Dir, f.Status, f.HTTPMethod, f.Header, f.Failed = wire.Meta, x.status, x.method, shown(x.got), x.status >= 400
-		said := bytes.ToValidUTF8(t.head[:min(len(t.head), 500)], []byte("\uFFFD"))
+		said := bytes.ToValidUTF8(t.Head[:min(len(t.Head), 500)], []byte("\uFFFD"))
 		f.Note = &wire.Note{Kind: wire.NoteHTTPStatus, Of: x.message.Method, To: redact.WithoutQuery(x.got.Get("Location")), Said: string(said)}
 		if x.message.Kind == wire.Request {
 			f.Answers = x.message.ID

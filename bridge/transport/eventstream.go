@@ -54,16 +54,12 @@ func (r *remote) events(resp *http.Response, posted wire.Message) *eventBody {
 	r.open[s] = true
 	r.mu.Unlock()
 	inner := resp.Body
-	return &eventBody{
-		Closer: body{close: func() error {
-			r.mu.Lock()
-			delete(r.open, s)
-			r.mu.Unlock()
-			return inner.Close()
-		}},
-		events:  newEventReader(inner, r.tap.max),
-		deliver: s.deliver, ended: s.ended,
-	}
+	return newEventBody(inner, r.tap.max, body{close: func() error {
+		r.mu.Lock()
+		delete(r.open, s)
+		r.mu.Unlock()
+		return inner.Close()
+	}}, s.deliver, s.ended)
 }
 
 // unit returns the fields that all units of the stream share. The first unit also has
@@ -80,7 +76,7 @@ func (s *eventStream) unit() Unit {
 	return u
 }
 
-func (s *eventStream) deliver(e event) (data []byte, drop bool) {
+func (s *eventStream) deliver(e Event) (data []byte, drop bool) {
 	if e.hasID {
 		s.lastID = e.id
 		if s.standalone {
@@ -92,16 +88,16 @@ func (s *eventStream) deliver(e event) (data []byte, drop bool) {
 	legacy := s.remote.legacy()
 	switch {
 	case legacy && e.name == "endpoint":
-		s.remote.tap.observer.Noted(noteOf(s.resp, wire.Note{Kind: wire.NoteEndpoint, To: redact.WithoutQuery(string(e.data.head))}))
+		s.remote.tap.observer.Noted(noteOf(s.resp, wire.Note{Kind: wire.NoteEndpoint, To: redact.WithoutQuery(string(e.Data.Head))}))
 		s.endpoint = true
-		return e.data.head, false
-	case e.data.size == 0:
+		return e.Data.Head, false
+	case e.Data.Size == 0:
 		return nil, legacy // the SDK parses every event of HTTP+SSE as a message
 	case e.name != "" && e.name != "message", legacy && !s.endpoint:
-		s.remote.tap.show(s.unit(), e.data, noRequest)
+		s.remote.tap.show(s.unit(), e.Data, noRequest)
 		return nil, legacy
 	}
-	m, data := s.remote.tap.bytes(s.unit(), e.data)
+	m, data := s.remote.tap.bytes(s.unit(), e.Data)
 	if m.Kind.IsResponse() && (m.ID == nil || bytes.Equal(m.ID, s.posted.ID)) {
 		s.answered = true
 	}
@@ -276,7 +272,7 @@ func (r *remote) resume(f *flight, posted wire.Message) (*http.Response, error) 
 		resp.Body = r.events(resp, posted)
 		return resp, nil
 	}
-	raw := r.explanation(resp).head
+	raw := r.explanation(resp).Head
 	note := noteOf(resp, wire.Note{Kind: wire.NoteResumeRefused, Of: ofMessage(posted), Said: errorText(resp, raw)})
 	failure := &Failure{Method: posted.Method, Status: resp.StatusCode, Text: note.Note.Words(&note)}
 	switch {
@@ -359,7 +355,7 @@ func (r *remote) listen(resp *http.Response, err error, first bool) (*http.Respo
 
 // noStream returns the note and the failure for a response that is no event stream.
 func (r *remote) noStream(resp *http.Response) (wire.Frame, *Failure) {
-	raw := r.explanation(resp).head
+	raw := r.explanation(resp).Head
 	note := noteOf(resp, wire.Note{Kind: wire.NoteHTTPStatus, Said: quoted(raw)})
 	failure := &Failure{Status: resp.StatusCode, Text: "HTTP " + statusText(resp) + wording.After(": ", errorText(resp, raw)), Challenge: challenge(resp)}
 	if resp.StatusCode < 300 {

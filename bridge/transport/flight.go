@@ -247,9 +247,9 @@ func (f *flight) signedIn() (*http.Response, error) {
 		}
 		said := r.explanation(resp)
 		resp.Body, resp.Request = http.NoBody, f.req
-		r.tap.observer.Noted(noteOf(resp, wire.Note{Kind: wire.NoteHTTPStatus, Of: f.of, Said: quoted(said.head)}))
+		r.tap.observer.Noted(noteOf(resp, wire.Note{Kind: wire.NoteHTTPStatus, Of: f.of, Said: quoted(said.Head)}))
 		if err := f.access().SignIn(f.req.Context(), resp, times > 0, r.tap.observer.Noted); err != nil {
-			refusal := "HTTP " + statusText(resp) + wording.After(": ", errorText(resp, said.head))
+			refusal := "HTTP " + statusText(resp) + wording.After(": ", errorText(resp, said.Head))
 			return nil, &Failure{Status: resp.StatusCode, Text: refusal + "; " + err.Error(), Challenge: challenge(resp), cause: err}
 		}
 		f.authorize()

@@ -55,19 +55,14 @@ func newLineConn(t *tap, w io.WriteCloser) *lineConn {
 // closed, lines are still observed, but not delivered.
 func (c *lineConn) readAll(r io.Reader) error {
 	defer close(c.incoming)
-	lines := newLineReader(r, 64<<10)
-	for {
-		line, err := lines.next(c.tap.max)
-		if err != nil {
-			return err
-		}
+	return readLines(r, c.tap.max, func(line Text) {
 		if _, msg := c.tap.receive(Unit{}, line); msg != nil {
 			select {
 			case c.incoming <- msg:
 			case <-c.closed:
 			}
 		}
-	}
+	})
 }
 
 // writeAll writes the messages from Write until the connection is closed. It is the

@@ -1,96 +1,37 @@
 package transport
 
 import (
-	"bufio"
 	"bytes"
-	"errors"
+	"cmp"
 	"fmt"
 	"io"
 	"net"
+
+	"elicitation-inspector/bridge/wire"
 )
 
-// lineReader splits a stream into lines that end with LF or CR LF, and holds only the
-// part of a line that it keeps.
-type lineReader struct {
-	r   *bufio.Reader
-	err error // the error that ended the stream, nil before
-}
-
-func newLineReader(r io.Reader, size int) *lineReader {
-	return &lineReader{r: bufio.NewReaderSize(r, size)}
-}
-
-// next returns the next line without its end, and only the first max bytes of a longer
-// line. Text after the last line end is a line, too. After the last line next returns
-// the error that ended the stream, io.EOF for a proper end.
-func (l *lineReader) next(max int64) (kept, error) {
-	var line kept
-	for l.err == nil {
-		part, err := l.r.ReadSlice('\n')
-		if err == nil {
-			line.add(part[:len(part)-1], max)
-			line.dropCR()
-			return line, nil
-		}
-		line.add(part, max)
-		if !errors.Is(err, bufio.ErrBufferFull) {
-			l.err = err
-		}
-	}
-	if line.size > 0 {
-		return line, nil
-	}
-	return line, l.err
-}
-
-// lfReader converts the line ends CR, LF and CR LF of a stream of server-sent events to
-// LF.
-type lfReader struct {
-	r  io.Reader
-	cr bool // the last byte was a CR: a directly following LF belongs to the same line end
-}
-
-func (l *lfReader) Read(p []byte) (int, error) {
-	n, err := l.r.Read(p)
-	if !l.cr && bytes.IndexByte(p[:n], '\r') < 0 {
-		return n, err
-	}
-	out := p[:0]
-	for _, b := range p[:n] {
-		behind := l.cr
-		l.cr = b == '\r'
-		switch {
-		case l.cr:
-			out = append(out, '\n')
-		case b != '\n' || !behind:
-			out = append(out, b)
-		}
-	}
-	return len(out), err
-}
-
-// kept holds the beginning and the end of a text of any size.
-type kept struct {
-	head []byte // the first bytes, in memory that kept owns
-	size int64  // size in bytes of the whole text
-	tail []byte // the last bytes of the text after head, if head is not the whole text
+// Text holds the beginning and the end of a text of any size.
+type Text struct {
+	Head []byte // the first bytes, in memory that Text owns
+	Size int64  // size in bytes of the whole text
+	tail []byte // the last bytes of the text after Head, if Head is not the whole text
 }
 
 // tailSize is the number of bytes kept from the end of a text that is too large. It is
 // enough for the members that follow a large member in a JSON-RPC message.
 const tailSize = 256
 
-// add appends p. head grows to at most max bytes.
-func (k *kept) add(p []byte, max int64) {
-	k.size += int64(len(p))
-	if n := min(int64(len(p)), max-int64(len(k.head))); n > 0 {
-		if need := len(k.head) + int(n); need > cap(k.head) && k.head != nil {
+// Add appends p. Head grows to at most max bytes.
+func (k *Text) Add(p []byte, max int64) {
+	k.Size += int64(len(p))
+	if n := min(int64(len(p)), max-int64(len(k.Head))); n > 0 {
+		if need := len(k.Head) + int(n); need > cap(k.Head) && k.Head != nil {
 			// Double the size each time, but never exceed max.
-			grown := make([]byte, len(k.head), int(min(max, 2*int64(need))))
-			copy(grown, k.head)
-			k.head = grown
+			grown := make([]byte, len(k.Head), int(min(max, 2*int64(need))))
+			copy(grown, k.Head)
+			k.Head = grown
 		}
-		k.head = append(k.head, p[:n]...)
+		k.Head = append(k.Head, p[:n]...)
 		p = p[n:]
 	}
 	k.tail = append(k.tail, p[len(p)-min(len(p), tailSize):]...)
@@ -99,35 +40,27 @@ func (k *kept) add(p []byte, max int64) {
 	}
 }
 
-func (k *kept) dropCR() {
-	end := &k.head
-	if len(k.tail) > 0 {
-		end = &k.tail
-	}
-	if bytes.HasSuffix(*end, []byte("\r")) {
-		*end = (*end)[:len(*end)-1]
-		k.size--
-	}
-}
+// Whole reports whether Head is the whole text.
+func (k *Text) Whole() bool { return k.Size == int64(len(k.Head)) }
 
-// whole reports whether head is the whole text.
-func (k *kept) whole() bool { return k.size == int64(len(k.head)) }
+// Into sets the bytes of a frame.
+func (k *Text) Into(f *wire.Frame) { f.Raw, f.Size, f.Truncated = k.Head, k.Size, !k.Whole() }
 
 // end returns the last tailSize bytes, or fewer if less is kept.
-func (k *kept) end() []byte {
-	more := min(tailSize-len(k.tail), len(k.head))
-	if k.size > int64(len(k.head)+len(k.tail)) {
+func (k *Text) end() []byte {
+	more := min(tailSize-len(k.tail), len(k.Head))
+	if k.Size > int64(len(k.Head)+len(k.tail)) {
 		more = 0 // bytes between head and tail are missing
 	}
-	return append(append([]byte(nil), k.head[len(k.head)-more:]...), k.tail...)
+	return append(append([]byte(nil), k.Head[len(k.Head)-more:]...), k.tail...)
 }
 
-func keep(r io.Reader, max int64) (kept, error) {
-	var k kept
+func keep(r io.Reader, max int64) (Text, error) {
+	var k Text
 	buf := make([]byte, 32<<10)
 	for {
 		n, err := r.Read(buf)
-		k.add(buf[:n], max)
+		k.Add(buf[:n], max)
 		if err == io.EOF {
 			return k, nil
 		}
@@ -137,12 +70,86 @@ func keep(r io.Reader, max int64) (kept, error) {
 	}
 }
 
-// event is one server-sent event with its exact bytes (WHATWG HTML, Server-sent events,
+// Lines hands each line that is written to it to Each, without its end, which is LF or CR LF.
+type Lines struct {
+	Most int64 // bytes that are kept of a line
+	Each func(Text)
+	CR   bool // a CR alone ends a line, too
+
+	line   Text // has not ended yet
+	behind bool // with CR: the last byte was one, so that a directly following LF belongs to it
+}
+
+// Write takes the next bytes. It never fails.
+func (l *Lines) Write(p []byte) (int, error) {
+	for text := l.converted(p); ; {
+		part, rest, ended := bytes.Cut(text, []byte("\n"))
+		l.line.Add(part, l.Most)
+		if !ended {
+			return len(p), nil
+		}
+		end := &l.line.Head
+		if len(l.line.tail) > 0 {
+			end = &l.line.tail
+		}
+		if bytes.HasSuffix(*end, []byte("\r")) {
+			*end = (*end)[:len(*end)-1]
+			l.line.Size--
+		}
+		l.hand()
+		text = rest
+	}
+}
+
+// converted returns the next bytes with LF as their only line end, if a CR is one.
+func (l *Lines) converted(p []byte) []byte {
+	if !l.CR || !l.behind && bytes.IndexByte(p, '\r') < 0 {
+		return p
+	}
+	out := make([]byte, 0, len(p))
+	for _, b := range p {
+		behind := l.behind
+		l.behind = b == '\r'
+		switch {
+		case l.behind:
+			out = append(out, '\n')
+		case b != '\n' || !behind:
+			out = append(out, b)
+		}
+	}
+	return out
+}
+
+// End hands over a last line without an end.
+func (l *Lines) End() {
+	if l.line.Size > 0 {
+		l.hand()
+	}
+}
+
+// Lose drops the line that has not ended.
+func (l *Lines) Lose() { l.line = Text{} }
+
+func (l *Lines) hand() {
+	line := l.line
+	l.line = Text{}
+	l.Each(line)
+}
+
+// readLines hands the lines of r to each until r ends. The error is io.EOF for a proper end.
+func readLines(r io.Reader, most int64, each func(Text)) error {
+	lines := Lines{Most: most, Each: each}
+	_, err := io.Copy(&lines, r)
+	lines.End()
+	return cmp.Or(err, io.EOF)
+}
+
+// Event is one server-sent event with its exact bytes (WHATWG HTML, Server-sent events,
 // Parsing an event stream).
-type event struct {
+type Event struct {
 	name, id, retry string
 	hasID           bool // true also for an empty id
-	data            kept // exact bytes; several lines are joined by LF
+	Data            Text // exact bytes; several lines are joined by LF
 	hasData         bool
 }
 
@@ -150,78 +157,89 @@ type event struct {
 // Longer values are cut; no real server needs them.
 const maxEventField = 16 << 10
 
-// eventReader splits a stream into server-sent events.
-type eventReader struct {
-	lines *lineReader
-	max   int64 // largest number of bytes kept of an event's data
-	begun bool
-}
-
-func newEventReader(r io.Reader, max int64) *eventReader {
-	return &eventReader{lines: newLineReader(&lfReader{r: r}, 32<<10), max: max}
+// Events hands over each event of the stream that is written to it.
+type Events struct {
+	lines             Lines
+	event             Event // has not ended yet
+	seen, torn, begun bool  // the event has a field; a part of it is missing; the stream has a line
 }
 
 var byteOrderMark = []byte("\uFEFF")
 
-// next returns the next event. An event that the end of the stream cuts off is returned
-// together with the error; by the specification it should be discarded.
-func (r *eventReader) next() (event, error) {
-	var e event
-	seen := false
-	for {
-		line, err := r.lines.next(r.max + maxEventField)
-		if err != nil {
-			return e, err
-		}
-		if !r.begun {
-			r.begun = true
-			if after, ok := bytes.CutPrefix(line.head, byteOrderMark); ok {
-				line.head, line.size = after, line.size-int64(len(byteOrderMark))
+// NewEvents returns Events that keep most bytes of the data of an event.
+func NewEvents(most int64, each func(Event)) *Events {
+	e := &Events{}
+	e.lines = Lines{Most: most + maxEventField, CR: true, Each: func(line Text) {
+		if !e.begun {
+			e.begun = true
+			if after, ok := bytes.CutPrefix(line.Head, byteOrderMark); ok {
+				line.Head, line.Size = after, line.Size-int64(len(byteOrderMark))
 			}
 		}
-		if line.size == 0 {
-			if seen {
-				return e, nil
+		if line.Size == 0 {
+			event, whole := e.event, e.seen && !e.torn
+			e.event, e.seen, e.torn = Event{}, false, false
+			if whole {
+				each(event)
 			}
-			continue
+			return
 		}
-		field, value, _ := bytes.Cut(line.head, []byte(":"))
-		value = bytes.TrimPrefix(value, []byte(" "))
-		switch string(field) {
-		case "data":
-			missing := line.size - int64(len(line.head))
-			e.addData(kept{head: value, size: int64(len(value)) + missing, tail: line.tail}, r.max)
-		case "event":
-			e.name = bounded(value)
-		case "id":
-			if bytes.Contains(value, []byte{0}) {
-				continue
-			}
-			e.id, e.hasID = bounded(value), true
-		case "retry":
-			e.retry = bounded(value)
-		default: // a comment or an unknown field
-			continue
+		e.seen = e.event.read(line, most) || e.seen
+	}}
+	return e
+}
+
+// Write takes the next bytes. It never fails.
+func (e *Events) Write(p []byte) (int, error) { return e.lines.Write(p) }
+
+// Lose drops the event of which bytes are missing that come next.
+func (e *Events) Lose() { e.torn = true }
+
+// end returns the event that the end of the stream cuts off; by the specification it should
+// be discarded.
+func (e *Events) end() Event {
+	e.lines.End()
+	return e.event
+}
+
+// read reads a line of the event, and reports whether it is a field.
+func (e *Event) read(line Text, most int64) bool {
+	field, value, _ := bytes.Cut(line.Head, []byte(":"))
+	value = bytes.TrimPrefix(value, []byte(" "))
+	switch string(field) {
+	case "data":
+		missing := line.Size - int64(len(line.Head))
+		e.addData(Text{Head: value, Size: int64(len(value)) + missing, tail: line.tail}, most)
+	case "event":
+		e.name = bounded(value)
+	case "id":
+		if bytes.Contains(value, []byte{0}) {
+			return false
 		}
-		seen = true
+		e.id, e.hasID = bounded(value), true
+	case "retry":
+		e.retry = bounded(value)
+	default: // a comment or an unknown field
+		return false
 	}
+	return true
 }
 
 func bounded(b []byte) string { return string(b[:min(len(b), maxEventField)]) }
 
-func (e *event) addData(line kept, max int64) {
-	if !e.hasData && int64(len(line.head)) <= max {
-		line.head = line.head[:len(line.head):len(line.head)] // a later append copies
-		e.data, e.hasData = line, true
+func (e *Event) addData(line Text, max int64) {
+	if !e.hasData && int64(len(line.Head)) <= max {
+		line.Head = line.Head[:len(line.Head):len(line.Head)] // a later append copies
+		e.Data, e.hasData = line, true
 		return
 	}
 	if e.hasData {
-		e.data.add([]byte{'\n'}, max)
+		e.Data.Add([]byte{'\n'}, max)
 	}
-	e.data.add(line.head, max)
-	if !line.whole() {
-		e.data.size += line.size - int64(len(line.head))
-		e.data.tail = line.tail
+	e.Data.Add(line.Head, max)
+	if !line.Whole() {
+		e.Data.Size += line.Size - int64(len(line.Head))
+		e.Data.tail = line.tail
 	}
 	e.hasData = true
 }
@@ -230,14 +248,23 @@ func (e *event) addData(line kept, max int64) {
 // replaced by the data for the SDK.
 type eventBody struct {
 	io.Closer // the real body's Close; may be called while Read waits
-	events    *eventReader
+	in        io.Reader
+	room      []byte // for bytes of in
+	events    *Events
 	// deliver returns the data that replaces the event's data. If it is empty, the SDK
 	// still gets the event's name, id and retry field, unless drop is true.
-	deliver func(event) (data []byte, drop bool)
+	deliver func(Event) (data []byte, drop bool)
 	ended   func(error)
 
 	out net.Buffers // bytes for Read to return before the next event
 	err error       // the error for Read to return after out
+}
+
+// newEventBody returns the body with the events of in, of whose data most bytes are kept.
+func newEventBody(in io.Reader, most int64, closer io.Closer, deliver func(Event) ([]byte, bool), ended func(error)) *eventBody {
+	b := &eventBody{Closer: closer, in: in, room: make([]byte, 32<<10), deliver: deliver, ended: ended}
+	b.events = NewEvents(most, b.pass)
+	return b
 }
 
 func (b *eventBody) Read(p []byte) (int, error) {
@@ -245,24 +272,28 @@ func (b *eventBody) Read(p []byte) (int, error) {
 		if b.err != nil {
 			return 0, b.err
 		}
-		e, err := b.events.next()
-		if err != nil {
-			b.err = err
+		n, err := b.in.Read(b.room)
+		_, _ = b.events.Write(b.room[:n])
+		if b.err = err; err != nil {
+			cut := b.events.end()
 			b.ended(err)
-			if e.data.size == 0 {
-				continue
+			if cut.Data.Size > 0 {
+				b.pass(cut)
 			}
-		}
-		if data, drop := b.deliver(e); !drop {
-			b.push(e, data)
 		}
 	}
 	n, _ := b.out.Read(p) // an EOF of out is not the end of the stream
 	return n, nil
 }
 
+func (b *eventBody) pass(e Event) {
+	if data, drop := b.deliver(e); !drop {
+		b.push(e, data)
+	}
+}
+
 // push queues an event for Read with data in place of its own. The data is not copied.
-func (b *eventBody) push(e event, data []byte) {
+func (b *eventBody) push(e Event, data []byte) {
 	var text []byte
 	if e.name != "" {
 		text = fmt.Appendf(text, "event: %s\n", e.name)

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"slices"
 	"strings"
 	"testing"
 	"testing/iotest"
@@ -42,68 +43,51 @@ func TestLines(t *testing.T) {
 		{"LFCR ends twice", "a\n\rb", 9, true, []line{{"a", 1}, {"", 0}, {"b", 1}}},
 	}
 	readers := map[string]func(io.Reader) io.Reader{
-		"at once":     func(r io.Reader) io.Reader { return r },
+		"at once":     func(r io.Reader) io.Reader { return struct{ io.Reader }{r} },
+		"in pieces":   func(r io.Reader) io.Reader { return pieces{r, 16} },
 		"by the byte": iotest.OneByteReader,
 		"with EOF":    iotest.DataErrReader,
 	}
 	for _, test := range tests {
 		for how, reader := range readers {
 			t.Run(test.name+"/"+how, func(t *testing.T) {
-				for _, size := range []int{16, 64} {
-					in := reader(strings.NewReader(test.in))
-					if test.cr {
-						in = &lfReader{r: in}
-					}
-					l := newLineReader(in, size)
-					var got []line
-					for {
-						k, err := l.next(test.max)
-						if err != nil {
-							if !errors.Is(err, io.EOF) {
-								t.Fatal(err)
-							}
-							break
-						}
-						got = append(got, line{string(k.head), k.size})
-					}
-					if len(got) != len(test.want) {
-						t.Fatalf("buffer of %d: got %v, want %v", size, got, test.want)
-					}
-					for i := range got {
-						if got[i] != test.want[i] {
-							t.Errorf("buffer of %d, line %d: got %v, want %v", size, i, got[i], test.want[i])
-						}
-					}
+				var got []line
+				lines := Lines{Most: test.max, CR: test.cr, Each: func(l Text) { got = append(got, line{string(l.Head), l.Size}) }}
+				if _, err := io.Copy(&lines, reader(strings.NewReader(test.in))); err != nil {
+					t.Fatal(err)
+				}
+				if lines.End(); !slices.Equal(got, test.want) {
+					t.Errorf("got %v, want %v", got, test.want)
 				}
 			})
 		}
 	}
 }
 
+// pieces reads at most size bytes at a time.
+type pieces struct {
+	io.Reader
+	size int
+}
+
+func (p pieces) Read(b []byte) (int, error) { return p.Reader.Read(b[:min(len(b), p.size)]) }
+
 func TestLinesKeepWhatCameBeforeAnError(t *testing.T) {
 	broken := errors.New("broken")
-	l := newLineReader(io.MultiReader(strings.NewReader("a\nhalf"), iotest.ErrReader(broken)), 64)
-	for _, want := range []string{"a", "half"} {
-		if got, err := l.next(9); err != nil || string(got.head) != want {
-			t.Fatalf("got %q, %v, want %q", got.head, err, want)
-		}
-	}
-	if _, err := l.next(9); !errors.Is(err, broken) {
-		t.Fatalf("got %v, want %v", err, broken)
+	var got []string
+	err := readLines(io.MultiReader(strings.NewReader("a\nhalf"), iotest.ErrReader(broken)), 9, func(l Text) { got = append(got, string(l.Head)) })
+	if !slices.Equal(got, []string{"a", "half"}) || !errors.Is(err, broken) {
+		t.Fatalf("got %q, %v", got, err)
 	}
 }
 
 func TestLinesAreTheirOwnMemory(t *testing.T) {
-	l := newLineReader(strings.NewReader("aaaa\nbbbb\n"), 5)
-	first, err := l.next(9)
-	if err != nil {
+	var got []Text
+	if err := readLines(pieces{strings.NewReader("aaaa\nbbbb\n"), 5}, 9, func(l Text) { got = append(got, l) }); !errors.Is(err, io.EOF) {
 		t.Fatal(err)
 	}
-	if _, err := l.next(9); err != nil {
-		t.Fatal(err)
-	}
-	if string(first.head) != "aaaa" {
-		t.Errorf("the first line has become %q", first.head)
+	if string(got[0].Head) != "aaaa" {
+		t.Errorf("the first line has become %q", got[0].Head)
 	}
 }
 
@@ -111,7 +95,11 @@ func TestLinesAreTheirOwnMemory(t *testing.T) {
 func FuzzLines(f *testing.F) {
 	f.Add([]byte("{}\r\n\n a\rb"), uint8(3), uint16(2))
 	f.Fuzz(func(t *testing.T, in []byte, size uint8, max uint16) {
-		l := newLineReader(bytes.NewReader(in), int(size)+1)
+		var lines []Text
+		err := readLines(pieces{bytes.NewReader(in), int(size) + 1}, int64(max), func(l Text) { lines = append(lines, l) })
+		if !errors.Is(err, io.EOF) {
+			t.Fatal(err)
+		}
 		for i, want := range bytes.Split(in, []byte("\n")) {
 			last := i == bytes.Count(in, []byte("\n"))
 			if last && len(want) == 0 {
@@ -120,16 +108,19 @@ func FuzzLines(f *testing.F) {
 			if !last {
 				want = bytes.TrimSuffix(want, []byte("\r"))
 			}
-			got, err := l.next(int64(max))
-			if err != nil || !bytes.Equal(got.head, want[:min(len(want), int(max))]) || got.size != int64(len(want)) {
-				t.Fatalf("line %d: got %q of %d, %v, want %q", i, got.head, got.size, err, want)
+			if i == len(lines) {
+				t.Fatalf("there are %d lines, want %q", i, want)
 			}
-			if end := want[len(want)-min(len(want), tailSize):]; !bytes.HasSuffix(end, got.tail) || len(got.head)+len(got.tail) < len(end) || got.whole() != (len(got.tail) == 0) {
+			got := lines[i]
+			if !bytes.Equal(got.Head, want[:min(len(want), int(max))]) || got.Size != int64(len(want)) {
+				t.Fatalf("line %d: got %q of %d, want %q", i, got.Head, got.Size, want)
+			}
+			if end := want[len(want)-min(len(want), tailSize):]; !bytes.HasSuffix(end, got.tail) || len(got.Head)+len(got.tail) < len(end) || got.Whole() != (len(got.tail) == 0) {
 				t.Fatalf("line %d: got the end %q of %q", i, got.tail, want)
 			}
 		}
-		if line, err := l.next(9); !errors.Is(err, io.EOF) {
-			t.Fatalf("after the last line: %q, %v", line.head, err)
+		if n := bytes.Count(in, []byte("\n")); len(lines) > n+1 || len(lines) == n+1 && len(lines[n].Head) == 0 && lines[n].Size == 0 {
+			t.Fatalf("there are %d lines in %q", len(lines), in)
 		}
 	})
 }

@@ -107,9 +107,9 @@ func (r *remote) refused(req *http.Request, u Unit, resp *http.Response) (*http.
 	if to != "" {
 		reason += " to " + to
 	}
-	reason += wording.After(": ", errorText(resp, said.head))
+	reason += wording.After(": ", errorText(resp, said.Head))
 	failure := &Failure{Method: u.Message.Method, Status: resp.StatusCode, Text: reason, Challenge: challenge(resp)}
-	if m, err := wire.ParseMessage(said.head); err == nil && said.whole() {
+	if m, err := wire.ParseMessage(said.Head); err == nil && said.Whole() {
 		_, deliver := r.tap.bytes(answerUnit(u.Message, resp), said)
 		if m.Kind == wire.Error && u.Message.Kind == wire.Request && (m.ID == nil || bytes.Equal(m.ID, u.Message.ID)) {
 			status := resp.StatusCode
@@ -124,7 +124,7 @@ func (r *remote) refused(req *http.Request, u Unit, resp *http.Response) (*http.
 			return standIn(req, status, resp.Header, io.NopCloser(bytes.NewReader(deliver))), nil
 		}
 	} else {
-		r.tap.failure(u.Message, noteOf(resp, wire.Note{Kind: wire.NoteHTTPStatus, Of: ofUnit(u), To: to, Said: quoted(said.head)}))
+		r.tap.failure(u.Message, noteOf(resp, wire.Note{Kind: wire.NoteHTTPStatus, Of: ofUnit(u), To: to, Said: quoted(said.Head)}))
 	}
 	u.Status = resp.StatusCode
 	r.tap.observer.Undelivered(u, errors.New(reason))
@@ -147,7 +147,7 @@ func challenge(resp *http.Response) string {
 
 // explanation reads the body of a refusal, at most maxErrorBody bytes of it and for at
 // most explainTime.
-func (r *remote) explanation(resp *http.Response) kept {
+func (r *remote) explanation(resp *http.Response) Text {
 	defer resp.Body.Close()
 	defer time.AfterFunc(explainTime, func() { resp.Body.Close() }).Stop()
 	k, _ := keep(io.LimitReader(resp.Body, maxErrorBody+1), min(r.tap.max, maxErrorBody)) // a partial body is better than none
@@ -159,7 +159,7 @@ func (r *remote) explanation(resp *http.Response) kept {
 func (r *remote) overhear(req *http.Request, u Unit, resp *http.Response, unasked bool) (*http.Response, error) {
 	switch mediaType(resp) {
 	case "application/json":
-		if said, err := keep(resp.Body, r.tap.max); err == nil && said.size > 0 {
+		if said, err := keep(resp.Body, r.tap.max); err == nil && said.Size > 0 {
 			r.tap.receive(answerUnit(u.Message, resp), said)
 		}
 	case eventStreamMedia:
@@ -213,19 +213,19 @@ func (r *remote) jsonAnswer(resp *http.Response, posted wire.Message) []byte {
 	u := answerUnit(posted, resp)
 	said, err := keep(resp.Body, r.tap.max)
 	if err != nil {
-		if said.size > 0 {
+		if said.Size > 0 {
 			r.tap.show(u, said, noRequest)
 		}
-		r.tap.failure(posted, wire.Frame{Status: resp.StatusCode, Note: &wire.Note{Kind: wire.NoteAnswerBroken, Of: ofMessage(posted), Bytes: said.size, Why: err.Error()}})
-		failure.Text = fmt.Sprintf("the answer broke off after %d bytes: %v", said.size, err)
+		r.tap.failure(posted, wire.Frame{Status: resp.StatusCode, Note: &wire.Note{Kind: wire.NoteAnswerBroken, Of: ofMessage(posted), Bytes: said.Size, Why: err.Error()}})
+		failure.Text = fmt.Sprintf("the answer broke off after %d bytes: %v", said.Size, err)
 		return encoded(failure.response(posted.ID))
 	}
 	if _, deliver := r.tap.bytes(u, said); deliver != nil {
 		return deliver
 	}
 	failure.Text = droppedText
-	if _, err := wire.ParseMessage(said.head); !said.whole() {
-		failure.Text = fmt.Sprintf("the answer of %d bytes is over the limit of %d bytes for one message", said.size, r.tap.max)
+	if _, err := wire.ParseMessage(said.Head); !said.Whole() {
+		failure.Text = fmt.Sprintf("the answer of %d bytes is over the limit of %d bytes for one message", said.Size, r.tap.max)
 	} else if err != nil {
 		failure.Text = fmt.Sprintf("the answer is not a JSON-RPC message: %v", err)
 	}

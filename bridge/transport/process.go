@@ -109,15 +109,9 @@ func (p *process) start(note wire.Note) error {
 	})
 	readers.Go(func() {
 		<-told
-		lines := newLineReader(p.stderr, 8<<10)
-		for {
-			line, err := lines.next(min(p.tap.max, maxStderrLine))
-			if err != nil {
-				p.report("standard error", err)
-				return
-			}
-			p.tap.observer.Stderr(line.head, !line.whole(), line.size)
-		}
+		p.report("standard error", readLines(p.stderr, min(p.tap.max, maxStderrLine), func(line Text) {
+			p.tap.observer.Stderr(line.Head, !line.Whole(), line.Size)
+		}))
 	})
 	go func() {
 		readers.Wait()

@@ -71,8 +71,9 @@ func noteOf(resp *http.Response, n wire.Note) wire.Frame {
 // show passes received bytes to the observer as they are, with the message parsed from
 // them, zero for noise. It returns the unit, and the bytes that the observer gives for
 // the SDK.
-func (t *tap) show(u Unit, k kept, m wire.Message) (Unit, []byte) {
-	u.Dir, u.Raw, u.Size, u.Truncated = wire.ServerToClient, k.head, k.size, !k.whole()
+func (t *tap) show(u Unit, k Text, m wire.Message) (Unit, []byte) {
+	k.Into(&u.Frame)
+	u.Dir = wire.ServerToClient
 	u.Message, u.Kind = m, cmp.Or(m.Kind, wire.Noise)
 	// Unless it is the JSON-RPC response, the body of the HTTP response to a POST ends
 	// the request as well: if it is not a message, has no id, or is a refusal with another
@@ -86,12 +87,12 @@ func (t *tap) show(u Unit, k kept, m wire.Message) (Unit, []byte) {
 
 // receive passes received bytes to the observer. It returns the message parsed from
 // them, and the message for the SDK, nil for none.
-func (t *tap) receive(u Unit, k kept) (wire.Message, jsonrpc.Message) {
+func (t *tap) receive(u Unit, k Text) (wire.Message, jsonrpc.Message) {
 	parse := wire.ParseMessage
-	if !k.whole() {
+	if !k.Whole() {
 		parse = func(head []byte) (wire.Message, error) { return wire.ParseEnds(head, k.end()) }
 	}
-	came, err := parse(k.head)
+	came, err := parse(k.Head)
 	u, given := t.show(u, k, came)
 	m := came
 	switch {
@@ -132,7 +133,7 @@ func (t *tap) instead(u Unit, why string) jsonrpc.Message {
 
 // bytes is like receive, for those connections of the SDK that parse messages
 // themselves.
-func (t *tap) bytes(u Unit, k kept) (wire.Message, []byte) {
+func (t *tap) bytes(u Unit, k Text) (wire.Message, []byte) {
 	m, msg := t.receive(u, k)
 	return m, encoded(msg)
 }
