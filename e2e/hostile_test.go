@@ -73,7 +73,7 @@ func harmless(t *testing.T, s *session, where string) {
 	found := page.Eval[[]string](s.page, `(() => {
 		const bad = [];
 		for (const e of document.querySelectorAll('script, iframe, object, embed, base, form[action], meta[http-equiv], style, a[href], img, link, [onerror], [onload], [onclick], [srcdoc]')) {
-			const ours = e.matches('script[type=module][src^="/static/"], link[href^="/static/"], link#icon[href^="data:image/svg+xml,"], link#icon[href$="/static/icon.svg"], head > style, a[href^="#"], a[href^="/"], a[href^="https://modelcontextprotocol.io/specification/"][rel="noopener noreferrer"], img[src^="/calls/"]');
+			const ours = e.matches('head > script[type=module]:not([src]), link[href^="/static/"], link#icon[href^="data:image/svg+xml,"], link#icon[href$="/static/icon.svg"], head > style, a[href^="#"], a[href^="/"], a[href^="https://modelcontextprotocol.io/specification/"][rel="noopener noreferrer"], img[src^="/calls/"]');
 			if (!ours) bad.push(e.outerHTML.slice(0, 120));
 		}
 		return bad;

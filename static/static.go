@@ -26,6 +26,11 @@ var Files embed.FS
 //go:embed style.css
 var Sheet string
 
+// Main is the script that fetches the others after the first paint. The page carries it.
+//
+//go:embed main.js
+var Main string
+
 // Door is the script of the page that leads to the page's own host, which carries it.
 //
 //go:embed door.js

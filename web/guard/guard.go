@@ -177,6 +177,9 @@ const uninvited = "Open the address that the inspector printed when it started: 
 // address once more: browsers send no cookie when another site leads there.
 func (g *Guard) door(w http.ResponseWriter, status int, own, text string) {
 	_, port, _ := strings.Cut(g.own, ":")
+	// The door has nothing to keep from a page that has opened it, and the page that it leads to
+	// separates itself. A policy here would only cost the browser one more process.
+	w.Header().Del("Cross-Origin-Opener-Policy")
 	w.Header().Set("Content-Security-Policy", "default-src 'none'; script-src "+static.Source(static.Door)+"; connect-src http://*"+ownDomain+":"+cmp.Or(port, "80")+"; frame-ancestors 'none'")
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	w.WriteHeader(status)
@@ -211,11 +214,11 @@ func isPlain(url *url.URL) bool {
 	return url.Path == url.EscapedPath() && path.IsAbs(url.Path) && url.Path == path.Clean(url.Path)
 }
 
-// Policy is the page's content security policy. Scripts may only come from our files,
-// styles from our inline sheet and the sheet of ladders; data: is for the icon that the
-// page draws.
+// Policy is the page's content security policy. Scripts and styles may only come from our
+// files and from the script and the sheet that the page carries; data: is for the icon that
+// the page draws.
 var Policy = sync.OnceValue(func() string {
-	return "default-src 'none'; script-src 'self'; style-src 'self' " + static.Source(static.Sheet) + "; img-src 'self' data:; media-src 'self'; " +
+	return "default-src 'none'; script-src 'self' " + static.Source(static.Main) + "; style-src 'self' " + static.Source(static.Sheet) + "; img-src 'self' data:; media-src 'self'; " +
 		"connect-src 'self'; font-src 'none'; object-src 'none'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
 })
 

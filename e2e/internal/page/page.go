@@ -152,7 +152,7 @@ const ready = `(async () => {
 	const { dataset } = document.documentElement;
 	if (dataset.own !== undefined && dataset.stays === undefined)
 		await new Promise(done => new MutationObserver(() => dataset.stays !== undefined && done()).observe(document.documentElement, {attributes: true}));
-	if (document.querySelector('script[src="/static/bundle.js"]'))
+	if (document.querySelector('script[type=module]'))
 		await new Promise(done => {
 			new PerformanceObserver(l => l.getEntriesByName('ready').length && done()).observe({type: 'mark', buffered: true});
 		});
