@@ -497,6 +497,7 @@ func init() {
 
 // A URL that is being visited stays on show after any number of later questions.
 func TestAwaitedURLsStay(t *testing.T) {
+	t.Parallel()
 	b := start(t, "awaits", conversation.ClientSettings{})
 	visit := b.call("visit")
 	b.question(1)
@@ -536,6 +537,7 @@ func init() {
 
 // A timeline shortens each text, so that its size is limited.
 func TestTimelineIsBounded(t *testing.T) {
+	t.Parallel()
 	b := start(t, "wordy", conversation.ClientSettings{})
 	call, _ := b.done(b.call("tell").Number)
 	if len(call.Steps) < 5 {

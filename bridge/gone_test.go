@@ -52,6 +52,7 @@ func TestHTTPServerIsGone(t *testing.T) {
 
 // Since 2026-07-28 the stream of a subscription shows the server's end.
 func TestSubscribedServerIsGone(t *testing.T) {
+	t.Parallel()
 	s := serveHTTP(t, &rawHTTP{revision: "2026-07-28", noStream: true, changes: true})
 	b := startHTTP(t, s, bridge.Config{})
 	<-s.posted // the subscription
@@ -64,6 +65,7 @@ func TestSubscribedServerIsGone(t *testing.T) {
 
 // If no stream is open, the end of the server shows with the first request that fails.
 func TestHTTPServerWithoutStreamIsGone(t *testing.T) {
+	t.Parallel()
 	for _, revision := range []string{"2025-11-25", "2026-07-28"} {
 		t.Run(revision, func(t *testing.T) {
 			s := serveHTTP(t, &rawHTTP{revision: revision, noStream: true})

@@ -81,6 +81,7 @@ func stacks() string {
 // A server that sends messages while it connects must not block the inspector, even with
 // many reconnects.
 func TestReconnectWhileTheServerTalks(t *testing.T) {
+	t.Parallel()
 	b := start(t, "talker", conversation.ClientSettings{})
 	began := time.Now()
 	for n := range *reconnects {

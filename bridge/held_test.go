@@ -99,6 +99,7 @@ func startTwo(t *testing.T, first, second string) *bench {
 
 // A question that was held back is shown unchanged, however it was asked.
 func TestHeldBackIsShownAsAsked(t *testing.T) {
+	t.Parallel()
 	for _, server := range []string{"flood", "flood in a round", "flood of URLs"} {
 		t.Run(server, func(t *testing.T) {
 			b := start(t, server, conversation.ClientSettings{})

@@ -412,6 +412,7 @@ var misbehaviours = []struct {
 // TestMisbehaviours sends misbehaviours over every transport, and compares what the
 // server received byte for byte.
 func TestMisbehaviours(t *testing.T) {
+	t.Parallel()
 	t.Run("stdio", func(t *testing.T) {
 		b := start(t, "recorder", conversation.ClientSettings{})
 		misbehaveAll(t, b, b.witness())
@@ -530,12 +531,14 @@ func TestNever(t *testing.T) {
 }
 
 func TestEndsOfTheConnection(t *testing.T) {
+	t.Parallel()
 	for _, test := range []struct{ server, fault, want string }{
 		{"recorder", "close-connection", "deliberate: close the connection; exited with code 0"},
 		{"recorder", "kill-process", "deliberate: kill the process; ended by signal: killed"},
 		{"recorder-deaf", "close-connection", "deliberate: close the connection; ended by signal: terminated"},
 	} {
 		t.Run(test.server+" "+test.fault, func(t *testing.T) {
+			t.Parallel()
 			b := start(t, test.server, conversation.ClientSettings{})
 			call := b.call("ask")
 			b.question(1)
@@ -604,6 +607,7 @@ const ann = `{"action":"accept","content":{"name":"Ann"}}`
 
 // TestMisbehavingRounds compares the request that answers the second of two rounds.
 func TestMisbehavingRounds(t *testing.T) {
+	t.Parallel()
 	for _, test := range []struct {
 		name   string
 		params fault.Params

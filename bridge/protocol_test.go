@@ -8,6 +8,7 @@ import (
 	"io"
 	"net"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -31,6 +32,10 @@ func TestProtocol(t *testing.T) {
 	if err != nil || len(files) == 0 {
 		t.Fatalf("no cases: %v", err)
 	}
+	relay := filepath.Join(t.TempDir(), "relay.exe")
+	if out, err := exec.Command("go", "build", "-o", relay, "./testdata/relay").CombinedOutput(); err != nil {
+		t.Fatalf("building the relay: %v\n%s", err, out)
+	}
 	names := map[string]bool{}
 	for _, file := range files {
 		for _, c := range readCases(t, file) {
@@ -41,7 +46,7 @@ func TestProtocol(t *testing.T) {
 			for _, revision := range c.revisions {
 				t.Run(c.name+"/"+revision, func(t *testing.T) {
 					t.Parallel()
-					c.play(t, revision)
+					c.play(t, revision, relay)
 				})
 			}
 		}
@@ -97,8 +102,8 @@ func readCases(t *testing.T, file string) []*protocolCase {
 }
 
 // play runs the case in one revision.
-func (c *protocolCase) play(t *testing.T, revision string) {
-	p := &player{bench: &bench{T: t}, revision: revision, kind: conversation.Tool, key: "t", lists: map[string][]string{}}
+func (c *protocolCase) play(t *testing.T, revision, relay string) {
+	p := &player{bench: &bench{T: t}, relay: relay, revision: revision, kind: conversation.Tool, key: "t", lists: map[string][]string{}}
 	var steps []scriptLine
 	for _, line := range c.lines {
 		if line.only != nil && !slices.Contains(line.only, revision) {
@@ -124,6 +129,7 @@ func (c *protocolCase) play(t *testing.T, revision string) {
 type player struct {
 	*bench
 	at       string
+	relay    string // the program that is the server's process
 	revision string
 	settings conversation.ClientSettings
 	lists    map[string][]string // scripted responses to the SDK's own requests, by method
@@ -184,30 +190,8 @@ func (p *player) prepares(text string) bool {
 	return true
 }
 
-// The child process of a case relays its stdin and stdout to the test, which plays the
-// server.
-func init() {
-	rawServers["relay"] = func(*rawServer) {
-		conn, err := net.Dial("tcp", os.Getenv("BRIDGE_TEST_RELAY"))
-		if err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			os.Exit(1)
-		}
-		go func() {
-			_, _ = io.Copy(conn, os.Stdin) // either end may close first
-			_ = conn.(*net.TCPConn).CloseWrite()
-		}()
-		_, _ = io.Copy(os.Stdout, conn)
-		os.Exit(0)
-	}
-}
-
 func (p *player) start() {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		p.Fatal(err)
-	}
-	self, err := os.Executable()
 	if err != nil {
 		p.Fatal(err)
 	}
@@ -222,8 +206,7 @@ func (p *player) start() {
 	}()
 	p.settings.Protocol = p.revision
 	config := bridge.Config{Settings: p.settings, Targets: []transport.Spec{{
-		Name: "scripted", Command: []string{self},
-		Env: []string{serverEnv + "=relay", "BRIDGE_TEST_RELAY=" + l.Addr().String()},
+		Name: "scripted", Command: []string{p.relay, l.Addr().String()},
 	}}}
 	p.bench = startAny(p.T, config)
 	p.until("the end of connecting", func() bool {

@@ -179,6 +179,7 @@ func TestServerEndsDuringARound(t *testing.T) {
 
 // Disconnecting while a round waits does not start the next round.
 func TestDisconnectDuringARound(t *testing.T) {
+	t.Parallel()
 	for range 20 { // to catch a race
 		b := start(t, "odd-rounds", conversation.ClientSettings{})
 		call := b.call("twice")
@@ -305,6 +306,7 @@ func manyInputs() (list []string) {
 
 // A round with many large answers is sent completely.
 func TestAnswersOfALargeRound(t *testing.T) {
+	t.Parallel()
 	b := start(t, "large round", conversation.ClientSettings{})
 	call := b.call("ask")
 	b.question(largeRound)

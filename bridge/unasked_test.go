@@ -52,6 +52,7 @@ func init() {
 // A response with an unknown id shows at the waiting call, with a finding: it explains
 // why the call does not end.
 func TestResponseThatNothingAskedFor(t *testing.T) {
+	t.Parallel()
 	for tool, says := range map[string]string{
 		"text":   `a response came with id "%s", which nothing asked for`,
 		"other":  `a response came with id 9%s, which nothing asked for`,

@@ -6,8 +6,12 @@
 package web
 
 import (
+	"context"
 	"fmt"
+	"io"
+	"net"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 
@@ -76,5 +80,44 @@ func TestLargeFrames(t *testing.T) {
 	}
 	if r, _ := s.frame(seq, "/nodes", "at", "/params/"+strings.Repeat("a/", 2000)); r.StatusCode != http.StatusNotFound {
 		t.Errorf("what is not there: %s", r.Status)
+	}
+}
+
+// TestSaveThatIsNotRead checks that a client that requests a large frame but does not
+// read it does not stop others from seeing large frames.
+func TestSaveThatIsNotRead(t *testing.T) {
+	s := newLogServer(t, wire.Options{})
+	seq := s.in(`{"jsonrpc":"2.0","method":"x","params":{"text":"` + strings.Repeat("x", 24<<20) + `"}}`)
+	server := httptest.NewServer(s)
+	defer server.Close()
+	for _, what := range []string{"/raw", "/copy/raw"} {
+		lazy, err := net.Dial("tcp", server.Listener.Addr().String())
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer lazy.Close()
+		if _, err := fmt.Fprintf(lazy, "GET /wire/frames/%d%s HTTP/1.1\r\nHost: x\r\n\r\n", seq, what); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := io.ReadFull(lazy, make([]byte, 12)); err != nil { // the response has begun
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), patienceOfTests)
+		defer cancel()
+		for _, what := range []string{"", "/more?from=0", "/nodes?at=/params", "/string?at=/params/text", "/raw"} {
+			r, err := http.NewRequestWithContext(ctx, http.MethodGet, fmt.Sprintf("%s/wire/frames/%d%s", server.URL, seq, what), nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			answer, err := http.DefaultClient.Do(r)
+			if err != nil {
+				t.Fatalf("%s beside a client that does not read: %v", what, err)
+			}
+			_, err = io.Copy(io.Discard, answer.Body)
+			answer.Body.Close()
+			if err != nil || answer.StatusCode != http.StatusOK {
+				t.Errorf("%s beside a client that does not read: %s, %v", what, answer.Status, err)
+			}
+		}
 	}
 }

@@ -1,3 +1,8 @@
+// The race detector makes a thousand calls several times slower. TestFloodIsACount has more pushes
+// with it.
+
+//go:build !race
+
 package web
 
 import (

@@ -172,7 +172,7 @@ func TestRelayPassesBytesOn(t *testing.T) {
 // Everything passes, in order, and all of it is seen.
 func TestRelayLosesNothing(t *testing.T) {
 	t.Parallel()
-	const messages = 100_000
+	const messages = 30_000
 	o := observer(t, tap.Config{})
 	in, out, _, child, done := relay(t, "echo", o)
 	go func() {

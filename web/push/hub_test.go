@@ -58,6 +58,12 @@ func publish(h *Hub, pushes, size int) {
 	}
 }
 
+func pages(h *Hub) int {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return len(h.pages)
+}
+
 func lastPush(h *Hub) int64 {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -186,8 +192,16 @@ func TestSlowPageIsDropped(t *testing.T) {
 	}
 	defer slow.CloseNow()
 	slow.SetReadLimit(-1)
+	if _, _, err := slow.Read(t.Context()); err != nil { // its first message: the hub knows it
+		t.Fatal(err)
+	}
 	next := openPage(t, base, "?since=0")
-	for n := int64(1); n <= 4*pageBacklog; n++ { // more than the sockets and the backlog hold
+	publish(h, 1, messageMost/2)
+	next()
+	for n := int64(2); pages(h) == 2; n++ {
+		if n > 4*pageBacklog { // more than the sockets and the backlog hold
+			t.Fatalf("after %d pushes the slow page is not dropped", n)
+		}
 		publish(h, 1, messageMost/2)
 		if p := next(); p.Seq != n {
 			t.Fatalf("the page that reads gets push %d, want %d", p.Seq, n)

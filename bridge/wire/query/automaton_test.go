@@ -1,7 +1,6 @@
 package query
 
 import (
-	"math/rand/v2"
 	"regexp"
 	"strings"
 	"testing"
@@ -30,32 +29,6 @@ func TestMatcher(t *testing.T) {
 					t.Errorf("/%s/ in %q: %v", expr, text, got)
 				}
 			}
-		}
-	}
-}
-
-// An expression that needs too many states is left to package regexp, with the right
-// result.
-func TestMatcherOfManyStates(t *testing.T) {
-	random := rand.New(rand.NewPCG(1, 2))
-	for expr, givenUp := range map[string]bool{`(a|b)*a(a|b){13}c`: true, `[ab]{3}c`: false} {
-		re := regexp.MustCompile(expr)
-		m := newAutomaton(re)
-		for range 3000 {
-			text := make([]byte, 300)
-			for i := range text {
-				text[i] = "ab"[random.IntN(2)]
-			}
-			text[random.IntN(300)] = "abc"[random.IntN(3)]
-			if got := m.Match(text); got != re.Match(text) {
-				t.Fatalf("/%s/ in %q: %v", expr, text, got)
-			}
-			if m.size > mostSize+4096 {
-				t.Fatalf("/%s/ takes %d bytes", expr, m.size)
-			}
-		}
-		if (m.prog == nil) != givenUp {
-			t.Errorf("/%s/ is given up: %v", expr, m.prog == nil)
 		}
 	}
 }

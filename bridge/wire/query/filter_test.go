@@ -417,28 +417,6 @@ func TestFilterLooksIntoHugeAndLostFrames(t *testing.T) {
 	}
 }
 
-func TestFilterWhereTheTablesAreFull(t *testing.T) {
-	l := newLog(t)
-	const methods, actors = 70_000, 300 // more names than the index has room for
-	for i := range methods {
-		f := message(wire.ClientToServer, `{"jsonrpc":"2.0","id":%d,"method":"m%d"}`, i, i)
-		f.Actor = fmt.Sprint("a", i%actors)
-		if got := l.Append(f); got.Method != fmt.Sprint("m", i) {
-			t.Errorf("method %q", got.Method)
-		}
-	}
-	for line, want := range map[string][]int64{
-		"method:m1": {2}, "method:m69999": {70_000}, "actor:a299 seq<400": {300}, "method:m69999 !actor:a99": nil, "id:69999": {70_000},
-	} {
-		if got := pick(t, l, line, nil); !reflect.DeepEqual(got, want) {
-			t.Errorf("%s: %v, want %v", line, got, want)
-		}
-	}
-	if f, err := l.Frame(methods); err != nil || f.Method != "m69999" || f.Actor != "a99" {
-		t.Errorf("%+v, %v", f, err)
-	}
-}
-
 func TestComplete(t *testing.T) {
 	l := filterLog(t)
 	findings := []string{"title-missing"}
