@@ -149,7 +149,6 @@ func TestFilterWhileFramesArrive(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer gate.Close()
-	_ = gate.(*net.TCPListener).SetDeadline(time.Now().Add(inspector.Patience)) // works on an open listener
 	path := filepath.Join(t.TempDir(), "flow.jsonl")
 	s := plain(t, "--no-open", "--listen", "127.0.0.1:0", "--record", path, "--", torrentBinary(), "-gate", gate.Addr().String())
 	s.send(n, rate)
@@ -169,6 +168,7 @@ func TestFilterWhileFramesArrive(t *testing.T) {
 	}
 	s.page.Until(func() string { return "the filter picks what is in sight" }, picked)
 	typed := s.rowCount()
+	_ = gate.(*net.TCPListener).SetDeadline(time.Now().Add(page.Wait)) // works on an open listener
 	if held, err := gate.Accept(); err != nil || held.Close() != nil {
 		t.Fatal("the last frames are held back for good:", err)
 	}
