@@ -1,7 +1,6 @@
 package probe
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"errors"
@@ -14,6 +13,7 @@ import (
 
 	"elicitation-inspector/bridge/mcp"
 	"elicitation-inspector/bridge/rawjson"
+	"elicitation-inspector/bridge/transport"
 	"elicitation-inspector/bridge/wire"
 )
 
@@ -41,21 +41,14 @@ func (s *Server) ServeLines(ctx context.Context, in io.Reader, out io.Writer) er
 	p := &pipe{log: s.options.Log, out: out, turn: make(chan struct{}, 1)}
 	lines, ended := make(chan []byte), make(chan error, 1)
 	go func() { // ends with in, or at the latest with the process
-		reader := bufio.NewReaderSize(in, 64<<10)
-		for {
-			line, err := readLine(reader)
-			if len(line) > 0 {
+		ended <- transport.ReadLines(in, messageMost, func(line transport.Text) { // a longer one is cut, so that it is not a message
+			if line.Size > 0 {
 				select {
-				case lines <- line:
+				case lines <- line.Head:
 				case <-ctx.Done():
-					return
 				}
 			}
-			if err != nil {
-				ended <- err
-				return
-			}
-		}
+		})
 	}()
 	var one *session
 	defer func() {
@@ -83,20 +76,6 @@ func (s *Server) ServeLines(ctx context.Context, in io.Reader, out io.Writer) er
 			return err
 		case <-ctx.Done():
 			return nil
-		}
-	}
-}
-
-// readLine reads a line without its end. One that is longer than messageMost is cut there, so
-// that it is not a message.
-func readLine(r *bufio.Reader) (line []byte, err error) {
-	for {
-		part, err := r.ReadSlice('\n')
-		if room := messageMost - len(line); room > 0 {
-			line = append(line, part[:min(len(part), room)]...)
-		}
-		if !errors.Is(err, bufio.ErrBufferFull) {
-			return bytes.TrimRight(line, "\r\n"), err
 		}
 	}
 }

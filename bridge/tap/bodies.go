@@ -80,14 +80,7 @@ func (b *body) end(at time.Time) {
 	b.text = transport.Text{}
 	if b.encoding == "gzip" && b.lost == 0 {
 		if r, err := gzip.NewReader(bytes.NewReader(t.Head)); err == nil {
-			var plain transport.Text
-			buf := make([]byte, 32<<10)
-			for err == nil && plain.Size <= b.o.most() {
-				var n int
-				n, err = r.Read(buf)
-				plain.Add(buf[:n], b.o.most())
-			}
-			t = plain
+			t, _ = transport.Keep(io.LimitReader(r, b.o.most()+1), b.o.most()) // a part is better than none
 		}
 	}
 	b.done(t, at)

@@ -55,7 +55,7 @@ func newLineConn(t *tap, w io.WriteCloser) *lineConn {
 // closed, lines are still observed, but not delivered.
 func (c *lineConn) readAll(r io.Reader) error {
 	defer close(c.incoming)
-	return readLines(r, c.tap.max, func(line Text) {
+	return ReadLines(r, c.tap.max, func(line Text) {
 		if _, msg := c.tap.receive(Unit{}, line); msg != nil {
 			select {
 			case c.incoming <- msg:

@@ -55,7 +55,8 @@ func (k *Text) end() []byte {
 	return append(append([]byte(nil), k.Head[len(k.Head)-more:]...), k.tail...)
 }
 
-func keep(r io.Reader, max int64) (Text, error) {
+// Keep reads a text to its end, of whose beginning it keeps at most max bytes.
+func Keep(r io.Reader, max int64) (Text, error) {
 	var k Text
 	buf := make([]byte, 32<<10)
 	for {
@@ -136,8 +137,9 @@ func (l *Lines) hand() {
 	l.Each(line)
 }
 
-// readLines hands the lines of r to each until r ends. The error is io.EOF for a proper end.
-func readLines(r io.Reader, most int64, each func(Text)) error {
+// ReadLines hands the lines of r, of which most bytes are kept, to each until r ends. The error
+// is io.EOF for a proper end.
+func ReadLines(r io.Reader, most int64, each func(Text)) error {
 	lines := Lines{Most: most, Each: each}
 	_, err := io.Copy(&lines, r)
 	lines.End()

@@ -75,7 +75,7 @@ func (p pieces) Read(b []byte) (int, error) { return p.Reader.Read(b[:min(len(b)
 func TestLinesKeepWhatCameBeforeAnError(t *testing.T) {
 	broken := errors.New("broken")
 	var got []string
-	err := readLines(io.MultiReader(strings.NewReader("a\nhalf"), iotest.ErrReader(broken)), 9, func(l Text) { got = append(got, string(l.Head)) })
+	err := ReadLines(io.MultiReader(strings.NewReader("a\nhalf"), iotest.ErrReader(broken)), 9, func(l Text) { got = append(got, string(l.Head)) })
 	if !slices.Equal(got, []string{"a", "half"}) || !errors.Is(err, broken) {
 		t.Fatalf("got %q, %v", got, err)
 	}
@@ -83,7 +83,7 @@ func TestLinesKeepWhatCameBeforeAnError(t *testing.T) {
 
 func TestLinesAreTheirOwnMemory(t *testing.T) {
 	var got []Text
-	if err := readLines(pieces{strings.NewReader("aaaa\nbbbb\n"), 5}, 9, func(l Text) { got = append(got, l) }); !errors.Is(err, io.EOF) {
+	if err := ReadLines(pieces{strings.NewReader("aaaa\nbbbb\n"), 5}, 9, func(l Text) { got = append(got, l) }); !errors.Is(err, io.EOF) {
 		t.Fatal(err)
 	}
 	if string(got[0].Head) != "aaaa" {
@@ -96,7 +96,7 @@ func FuzzLines(f *testing.F) {
 	f.Add([]byte("{}\r\n\n a\rb"), uint8(3), uint16(2))
 	f.Fuzz(func(t *testing.T, in []byte, size uint8, max uint16) {
 		var lines []Text
-		err := readLines(pieces{bytes.NewReader(in), int(size) + 1}, int64(max), func(l Text) { lines = append(lines, l) })
+		err := ReadLines(pieces{bytes.NewReader(in), int(size) + 1}, int64(max), func(l Text) { lines = append(lines, l) })
 		if !errors.Is(err, io.EOF) {
 			t.Fatal(err)
 		}

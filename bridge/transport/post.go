@@ -150,7 +150,7 @@ func challenge(resp *http.Response) string {
 func (r *remote) explanation(resp *http.Response) Text {
 	defer resp.Body.Close()
 	defer time.AfterFunc(explainTime, func() { resp.Body.Close() }).Stop()
-	k, _ := keep(io.LimitReader(resp.Body, maxErrorBody+1), min(r.tap.max, maxErrorBody)) // a partial body is better than none
+	k, _ := Keep(io.LimitReader(resp.Body, maxErrorBody+1), min(r.tap.max, maxErrorBody)) // a partial body is better than none
 	return k
 }
 
@@ -159,7 +159,7 @@ func (r *remote) explanation(resp *http.Response) Text {
 func (r *remote) overhear(req *http.Request, u Unit, resp *http.Response, unasked bool) (*http.Response, error) {
 	switch mediaType(resp) {
 	case "application/json":
-		if said, err := keep(resp.Body, r.tap.max); err == nil && said.Size > 0 {
+		if said, err := Keep(resp.Body, r.tap.max); err == nil && said.Size > 0 {
 			r.tap.receive(answerUnit(u.Message, resp), said)
 		}
 	case eventStreamMedia:
@@ -211,7 +211,7 @@ func (r *remote) accepted(req *http.Request, u Unit, resp *http.Response) (*http
 func (r *remote) jsonAnswer(resp *http.Response, posted wire.Message) []byte {
 	failure := &Failure{Method: posted.Method, Status: resp.StatusCode}
 	u := answerUnit(posted, resp)
-	said, err := keep(resp.Body, r.tap.max)
+	said, err := Keep(resp.Body, r.tap.max)
 	if err != nil {
 		if said.Size > 0 {
 			r.tap.show(u, said, noRequest)

@@ -109,7 +109,7 @@ func (p *process) start(note wire.Note) error {
 	})
 	readers.Go(func() {
 		<-told
-		p.report("standard error", readLines(p.stderr, min(p.tap.max, maxStderrLine), func(line Text) {
+		p.report("standard error", ReadLines(p.stderr, min(p.tap.max, maxStderrLine), func(line Text) {
 			p.tap.observer.Stderr(line.Head, !line.Whole(), line.Size)
 		}))
 	})

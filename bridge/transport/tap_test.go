@@ -152,7 +152,7 @@ func TestLargeAnswerWithItsIDAtTheEnd(t *testing.T) {
 
 // keep holds no more of a text than it was told to.
 func TestKeep(t *testing.T) {
-	k, err := keep(io.LimitReader(forever{}, 10<<20), 1<<20)
+	k, err := Keep(io.LimitReader(forever{}, 10<<20), 1<<20)
 	if err != nil || len(k.Head) != 1<<20 || cap(k.Head) > 1<<20+1<<13 || k.Size != 10<<20 || len(k.tail) != tailSize {
 		t.Errorf("kept %d+%d of %d bytes in %d, %v", len(k.Head), len(k.tail), k.Size, cap(k.Head), err)
 	}
