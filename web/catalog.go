@@ -1,6 +1,7 @@
 package web
 
 import (
+	"cmp"
 	"hash/maphash"
 	"net/http"
 	"slices"
@@ -153,7 +154,7 @@ func (s *Server) catalogView(server views.Server, active activity) views.Catalog
 func (s *Server) items(c echo.Context, server bridge.Server) error {
 	from, err1 := queryNumber(c, "from", 0)
 	count, err2 := queryNumber(c, "count", views.WholeList)
-	if err := firstOf(err1, err2); err != nil {
+	if err := cmp.Or(err1, err2); err != nil {
 		return err
 	}
 	shelf, words := views.Shelf(c.QueryParam("shelf")), strings.Fields(strings.ToLower(c.QueryParam("search")))

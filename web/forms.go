@@ -1,6 +1,7 @@
 package web
 
 import (
+	"cmp"
 	"encoding/json"
 	"slices"
 	"strconv"
@@ -224,7 +225,7 @@ func choices(c echo.Context, form string, fields []elicit.Field) error {
 	i, err := queryNumber(c, "field", 0)
 	from, err1 := queryNumber(c, "from", 0)
 	count, err2 := queryNumber(c, "count", choicesMost)
-	if err := firstOf(err, err1, err2); err != nil {
+	if err := cmp.Or(err, err1, err2); err != nil {
 		return err
 	}
 	if i >= int64(len(fields)) {

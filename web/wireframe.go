@@ -2,6 +2,7 @@ package web
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"maps"
 	"net/http"
@@ -34,7 +35,7 @@ func (s *Server) readFrame(c echo.Context, seq int64) (f wire.Frame, done func()
 	log := s.in.Log()
 	rows, err := log.Rows([]int64{seq})
 	if err != nil || len(rows) == 0 {
-		return wire.Frame{}, nil, firstOf(err, echo.ErrNotFound)
+		return wire.Frame{}, nil, cmp.Or[error](err, echo.ErrNotFound)
 	}
 	done = func() {}
 	if rows[0].Size >= bigFrame {
@@ -294,7 +295,7 @@ func (s *Server) stringMore(c echo.Context, seq int64) error {
 func (s *Server) nodes(c echo.Context, seq int64) error {
 	from, err1 := queryNumber(c, "from", 0)
 	level, err2 := queryNumber(c, "level", 1)
-	if err := firstOf(err1, err2); err != nil {
+	if err := cmp.Or(err1, err2); err != nil {
 		return err
 	}
 	f, done, err := s.readFrame(c, seq)

@@ -39,7 +39,7 @@ func (s *Server) rows(c echo.Context) error {
 	near, err3 := queryNumber(c, "near", 0)
 	after, err4 := queryNumber(c, "after", 0)
 	since, err5 := queryNumber(c, "since", 0)
-	if err := firstOf(err1, err2, err3, err4, err5); err != nil {
+	if err := cmp.Or(err1, err2, err3, err4, err5); err != nil {
 		return err
 	}
 	line := c.QueryParam("filter")
@@ -170,15 +170,6 @@ func queryNumber(c echo.Context, name string, otherwise int64) (int64, error) {
 		return 0, bad("%s must be a number from 0, not %q.", name, text)
 	}
 	return n, nil
-}
-
-func firstOf(errs ...error) error {
-	for _, err := range errs {
-		if err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // endedBy names the end of a request without a response, "" if it has one.

@@ -164,6 +164,7 @@ var pageParts string
 func PageTemplates() *template.Template {
 	return template.Must(template.New("").Funcs(template.FuncMap{
 		"code":    CodeOf,
+		"json":    func(s string) Code { return CodeOf(rawjson.Pretty([]byte(s)), false) },
 		"line":    Line,
 		"plural":  wording.Plural,
 		"pretty":  func(raw json.RawMessage) Code { return CodeOf(rawjson.Pretty(raw), false) },

@@ -246,25 +246,10 @@ func (o *Observer) add(f wire.Frame) {
 
 // note appends a note about a session. It may be called by any goroutine.
 func (o *Observer) note(f wire.Frame) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	if !o.closed {
-		o.waiting.Add(pieceSize)
-		o.pieces = append(o.pieces, piece{of: &noted{o, f}, end: true, at: time.Now()})
-	}
-}
-
-// noted is a stream that is a single note.
-type noted struct {
-	o *Observer
-	f wire.Frame
-}
-
-func (n *noted) take([]byte, time.Time) {}
-func (n *noted) lose(int64, time.Time)  {}
-func (n *noted) end(at time.Time) {
-	n.f.Dir, n.f.Time = wire.Meta, at
-	n.o.add(n.f)
+	o.once(func(at time.Time) {
+		f.Dir, f.Time = wire.Meta, at
+		o.add(f)
+	})
 }
 
 // Progress returns a number that grows as long as the observer still reads, sends or records

@@ -18,7 +18,6 @@ func Relay(c *transport.Child, in io.ReadCloser, out, errOut io.WriteCloser, o *
 	note := session
 	note.Note = &c.Started
 	o.note(note)
-	o.stir()
 	stream := func(dir wire.Direction, what string) *pipe {
 		f := session
 		f.Dir = dir
@@ -49,7 +48,6 @@ func Relay(c *transport.Child, in io.ReadCloser, out, errOut io.WriteCloser, o *
 	exit := c.ExitNote()
 	note.Note, note.Failed = &exit, exit.Signal != "" || exit.Code != nil && *exit.Code != 0
 	o.note(note)
-	o.stir()
 }
 
 // pass copies a stream, and hands over each piece before it writes it, so that an answer

@@ -43,7 +43,6 @@ to be filled in before the file can be used.`,
 		RunE: o.run,
 	}
 	f := cmd.Flags()
-	f.SortFlags = false
 	f.StringVarP(&o.output, "output", "o", "", "write to `FILE` instead of standard output (-)")
 	f.IntVar(&o.call, "call", 0, "only the answers in the call of this number (`N`)")
 	f.StringVar(&o.server, "server", "", "only the answers to the server of this `NAME`")

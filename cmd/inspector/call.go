@@ -163,7 +163,6 @@ decides in place of 1 and 4.`,
 		RunE: func(cmd *cobra.Command, args []string) error { return o.run(cmd, args) },
 	}
 	f := cmd.Flags()
-	f.SortFlags = false
 	f.StringVar(&o.args, "args", "", "the arguments: a `JSON` object, or @FILE to read one from")
 	f.StringVar(&o.prompt, "prompt", "", "get the prompt of this `NAME` instead of calling a tool")
 	f.StringVar(&o.resource, "resource", "", "read the resource at this `URI` instead of calling a tool")

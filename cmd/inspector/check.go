@@ -87,7 +87,6 @@ cannot see what an accepted call does; 15 no target where there is no terminal.`
 		RunE: func(cmd *cobra.Command, args []string) error { return o.run(cmd, args) },
 	}
 	f := cmd.Flags()
-	f.SortFlags = false
 	f.StringVar(&o.args, "args", "", "the arguments of each TOOL: a `JSON` object, or @FILE to read one from")
 	f.StringVar(&o.plan, "plan", "", "call, answer and forbid what a plan `FILE` says, YAML or JSON")
 	f.StringVar(&o.script, "answers", "", "answer honestly by the rules in `FILE`, YAML or JSON; - reads standard input")

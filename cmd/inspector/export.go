@@ -59,7 +59,6 @@ Damaged lines are reported on standard error and left out.`,
 		RunE: o.export,
 	}
 	f := cmd.Flags()
-	f.SortFlags = false
 	f.StringVar(&o.format, "format", "", "`FORMAT` to write: "+strings.Join(names, ", ")+" (default: what the ending of --output says)")
 	f.StringVarP(&o.output, "output", "o", "", "write to `FILE` instead of standard output (-)")
 	f.StringVar(&o.filter, "filter", "", "only the frames that this filter line (`EXPR`) picks, as on the page: 'call:3', 'method:elicitation/*'")

@@ -58,7 +58,6 @@ Damaged lines are reported on standard error and left out.`,
 		RunE: o.lint,
 	}
 	f := cmd.Flags()
-	f.SortFlags = false
 	f.StringVar(&o.format, "format", "text", "`FORMAT` to print: text, json or sarif")
 	o.redact.register(f, "of what is printed")
 	f.StringVar(&o.failOn, "fail-on", "must", "exit with 8 for findings of this `SEVERITY` or a graver one: must, should, advice, or never")

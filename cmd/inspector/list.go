@@ -40,7 +40,6 @@ not be read.`,
 		RunE: func(cmd *cobra.Command, args []string) error { return o.run(cmd, args) },
 	}
 	f := cmd.Flags()
-	f.SortFlags = false
 	f.StringVar(&o.format, "format", "text", "`FORMAT` to print: text or json")
 	o.headlessOptions.register(f)
 	return cmd

@@ -43,7 +43,6 @@ out.`,
 		RunE: o.open,
 	}
 	f := cmd.Flags()
-	f.SortFlags = false
 	o.page.register(f)
 	f.BoolVar(&o.play, "play", false, "begin to play, instead of showing all of it")
 	f.Float64Var(&o.speed, "speed", 1, fmt.Sprintf("how fast to play, as a factor (`X`) from %g to %d", playback.SlowestSpeed, playback.FastestSpeed))

@@ -49,7 +49,6 @@ type options struct {
 }
 
 func (o *options) register(f *pflag.FlagSet) {
-	f.SortFlags = false
 	o.page.register(f)
 	o.registerSession(f)
 	f.StringVar(&o.answers, "answers", "", "answer questions by the rules in `FILE`, YAML or JSON, and leave the others to the page")

@@ -81,7 +81,6 @@ error.`,
 		},
 	}
 	f := cmd.Flags()
-	f.SortFlags = false
 	o.page.register(f)
 	f.StringVar(&o.http, "http", "", "serve Streamable HTTP at `ADDR` instead of stdio")
 	f.StringArrayVar(&o.protocol, "protocol", nil, "speak only this protocol revision (`REV`): "+strings.Join(mcp.Revisions, ", ")+" (repeat)")

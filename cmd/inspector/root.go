@@ -145,6 +145,9 @@ Without a target it connects to a built-in demo server.`,
 	})
 	o.register(root.Flags())
 	root.AddCommand(newCall(), newRun(), newCheck(), newTap(), newList(), newAnswers(), newSchema(), newOpen(), newExport(), newLint(), newProbe(), newDemo(), newVersion(), newFilterHelp(), newFaultHelp())
+	for _, cmd := range append(root.Commands(), root) { // flags stand in the help as they are registered
+		cmd.Flags().SortFlags = false
+	}
 	root.InitDefaultHelpCmd()
 	if help, _, err := root.Find([]string{"help"}); err == nil {
 		help.Args = func(_ *cobra.Command, args []string) error {

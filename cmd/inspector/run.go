@@ -58,7 +58,6 @@ call' for the gravest of the calls that failed: 3, 6, 5, 7, 4, 1, 8, in this ord
 		RunE: func(cmd *cobra.Command, args []string) error { return o.run(cmd, args) },
 	}
 	f := cmd.Flags()
-	f.SortFlags = false
 	f.StringVar(&o.format, "format", "text", "`FORMAT` to print: text, tap, junit or json")
 	f.IntVar(&o.jobs, "jobs", 1, "how many targets (`N`) to run at the same time")
 	f.StringVar(&o.failOn, "fail-on", "never", "fail for findings of this `SEVERITY` or a graver one: must, should, advice, or never")

@@ -77,7 +77,6 @@ with 127. docs/tap.md says more.`,
 		},
 	}
 	f := cmd.Flags()
-	f.SortFlags = false
 	f.StringVar(&o.http, "http", "", "stand before a server that speaks Streamable HTTP or HTTP+SSE, at this `ADDR`, such as 127.0.0.1:7000; port 0 picks a free one")
 	f.StringVar(&o.name, "name", "", "the `NAME` of the server, instead of its command or host")
 	f.StringVar(&o.record, "record", "", "append every frame to a transcript `FILE` as it happens")

@@ -24,11 +24,10 @@ var (
 
 var pageTemplate = sync.OnceValue(func() *template.Template {
 	return template.Must(export.PageTemplates().Funcs(template.FuncMap{
-		"arrow":    arrow,
+		"arrow":    Arrow,
 		"compared": Compared,
 		"legend":   func() string { return Legend },
 		"sentence": Sentence,
-		"json":     func(s string) export.Code { return export.CodeOf(rawjson.Pretty([]byte(s)), false) },
 		"meaning":  func(v Verdict) string { return meanings[v] },
 		"past":     func(title string, list []Past) past { return past{title, list} },
 		"since":    since,
@@ -130,7 +129,8 @@ func (c *CallView) Others() []Row {
 	return c.rows(func(v Verdict, _ bool) bool { return v != Pass })
 }
 
-func arrow(direction string) string {
+// Arrow describes the direction of a frame.
+func Arrow(direction string) string {
 	words := map[string]string{"c2s": "client → server", "s2c": "server → client", "meta": "note", "stderr": "standard error"}
 	return cmp.Or(words[direction], direction)
 }

@@ -17,7 +17,6 @@ import (
 	checked "elicitation-inspector/bridge/check/report"
 	"elicitation-inspector/bridge/export"
 	"elicitation-inspector/bridge/probe"
-	"elicitation-inspector/bridge/rawjson"
 	"elicitation-inspector/bridge/wording"
 )
 
@@ -64,10 +63,7 @@ var pageTemplate = sync.OnceValue(func() *template.Template {
 	return template.Must(export.PageTemplates().Funcs(template.FuncMap{
 		"verdicts": probe.Verdicts,
 		"class":    func(v probe.Verdict) string { return strings.Fields(string(v))[0] },
-		"json":     func(s string) export.Code { return export.CodeOf(rawjson.Pretty([]byte(s)), false) },
-		"arrow": func(direction string) string {
-			return cmp.Or(map[string]string{"c2s": "client → server", "s2c": "server → client", "meta": "note"}[direction], direction)
-		},
+		"arrow":    checked.Arrow,
 	}).Parse(pageText))
 })
 
