@@ -218,13 +218,14 @@ const reportEvery = time.Second
 // returns. What fails before is told, and tried again.
 func (o *probeOptions) keepReports(ctx context.Context, server *probe.Server, log *wire.Log, redaction *redact.Redaction, tell func(error)) error {
 	for {
+		over := ctx.Err() != nil // asked before the report is made, so that the last one has everything
 		changed := server.Changed()
 		r := server.Report()
 		err := r.AddEvidence(log, redaction)
 		for _, path := range o.reports {
 			err = errors.Join(err, writeReport(path, r))
 		}
-		if ctx.Err() != nil {
+		if over {
 			return err
 		}
 		if err != nil {
