@@ -48,6 +48,7 @@ func OfferID(server string, k Shelf) string { return "offer-" + server + "-" + s
 const (
 	WholeList  = 300     // items that the page fetches at once
 	FirstItems = 60      // items that a longer list is drawn with
+	inSight    = 16      // items that a window of usual height shows at first
 	ItemsMost  = 150_000 // items that can be scrolled to: more would be higher than an element can be
 )
 
