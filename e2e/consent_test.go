@@ -150,6 +150,7 @@ func TestConsentWithoutOpening(t *testing.T) {
 	}
 	rude := servers.NewRude(t, questions)
 	s := openOn(t, rude.Command)
+	whole := s.page // without a call of its own it shows the questions of all calls
 	tab := browser.Blank(t)
 	tab.BeforeLoad(`{ const write = Clipboard.prototype.writeText; Clipboard.prototype.writeText = function(text) { window.copied = text; return write.call(this, text) } }`)
 	tab.Goto(s.URL)
@@ -176,7 +177,7 @@ func TestConsentWithoutOpening(t *testing.T) {
 		s.outcome("To "+c.tool+"?", c.outcome)
 	}
 	s.completions(3)
-	s.outcome("To decline?", "declined")
+	whole.Question("To decline?").Having("data-outcome", "declined").Wait()
 
 	s.call("early")
 	s.question("To early?")

@@ -10,7 +10,6 @@ import (
 	"testing"
 
 	"elicitation-inspector/bridge/check/report"
-
 	"elicitation-inspector/bridge/conversation"
 )
 

@@ -170,8 +170,12 @@ func (c *Control) nodes() ([]node, error) {
 		return nil, err
 	}
 	params := accessibility.QueryAXTreeParams{ObjectID: root}
-	if len(c.roles) == 1 {
+	// Whatever the browser leaves out, it need not describe.
+	switch {
+	case len(c.roles) == 1:
 		params.Role = c.roles[0]
+	case !c.anyName:
+		params.AccessibleName = c.name
 	}
 	res, err := call(c.page, accessibility.QueryAXTree, params)
 	if err != nil {
@@ -224,15 +228,15 @@ func (p *Page) document() (runtime.RemoteObjectID, error) {
 
 // object returns the element, if there is exactly one match.
 func (c *Control) object() (runtime.RemoteObjectID, error) {
-	if c.what != "region" && c.what != "article" {
+	if c.what != "region" && c.what != "article" || c.anyName || c.nth >= 0 {
 		return c.lookUp()
 	}
-	// Reuse a region or article while it is part of the page: looking it up again is the
-	// slowest part of a test.
+	// Reuse a region or article while the page shows it under this name: looking it up again is
+	// the slowest part of a test.
 	key := c.String()
 	if known, ok := c.page.known[key]; ok {
 		var still bool
-		if err := c.page.callOn(known, "function(n, v) { return this.isConnected && (n === '' || this.getAttribute(n) === v) }", &still, c.attr, c.value); err == nil && still {
+		if err := c.page.callOn(known, stillThere, &still, map[string]string{"name": squeeze(c.name), "attr": c.attr, "value": c.value}); err == nil && still {
 			return known, nil
 		}
 		delete(c.page.known, key)
@@ -243,6 +247,16 @@ func (c *Control) object() (runtime.RemoteObjectID, error) {
 	}
 	return object, err
 }
+
+// stillThere tells, after the next frame as a look-up does, whether an element is shown, is
+// labelled with a name, and has a value of an attribute, if one is given. The library leaves out
+// an argument that is an empty string, so all are members of one.
+const stillThere = `async function({name, attr, value}) {
+	await new Promise(done => { requestAnimationFrame(done); setTimeout(done, 100) });
+	const by = this.getAttribute('aria-labelledby');
+	const label = by ? by.trim().split(/\s+/).map(id => document.getElementById(id)?.textContent ?? '').join(' ') : this.ariaLabel ?? '';
+	return this.isConnected && this.checkVisibility() && label.trim().replace(/\s+/g, ' ') === name && (attr === '' || this.getAttribute(attr) === value);
+}`
 
 func (c *Control) lookUp() (runtime.RemoteObjectID, error) {
 	nodes, err := c.nodes()

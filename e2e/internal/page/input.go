@@ -76,19 +76,22 @@ const aim = `async function() {
 func (c *Control) Click() {
 	c.page.t.Helper()
 	for range 5 {
-		at := wait(c, "clicking", func() (Point, error) {
-			disabled, err := apply[bool](c, "function() { return this.disabled === true || this.getAttribute('aria-disabled') === 'true' }")
+		at := wait(c, "clicking", func() (at Point, err error) {
+			element, err := c.object()
 			if err != nil {
-				return Point{}, err
+				return at, err
+			}
+			var disabled, watched bool
+			if err := c.page.callOn(element, "function() { return this.disabled === true || this.getAttribute('aria-disabled') === 'true' }", &disabled); err != nil {
+				return at, err
 			}
 			if disabled {
-				return Point{}, errors.New("it is disabled")
+				return at, errors.New("it is disabled")
 			}
-			at, err := apply[Point](c, aim)
-			if err == nil {
-				_, err = apply[bool](c, watchClick)
+			if err := c.page.callOn(element, aim, &at); err != nil {
+				return at, err
 			}
-			return at, err
+			return at, c.page.callOn(element, watchClick, &watched)
 		})
 		c.page.ClickAt(at)
 		// If the page has navigated, the click was successful.
