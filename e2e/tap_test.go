@@ -66,6 +66,10 @@ func TestTapBetweenRealParties(t *testing.T) {
 					sides[i] = append(sides[i], string(f.Bytes()))
 				}
 			}
+			// A list that the client asks for just before it ends the connection may go unread.
+			for len(sides[0]) > len(sides[1]) && strings.Contains(sides[0][len(sides[0])-1], `/list"`) {
+				sides[0] = sides[0][:len(sides[0])-1]
+			}
 			if len(sides[0]) < 3 || !slices.Equal(sides[0], sides[1]) {
 				t.Errorf("%s, %s: the inspector has\n%s\nand the tap\n%s", name, direction, strings.Join(sides[0], "\n"), strings.Join(sides[1], "\n"))
 			}

@@ -281,7 +281,7 @@ func TestEvictedCardsStayAway(t *testing.T) {
 	for n := 1; n <= 2; n++ {
 		d.call("deploy", n)
 		d.post(fmt.Sprintf("/questions/%d/answer", n), url.Values{"action": {"decline"}})
-		d.question(n, conversation.Answered)
+		d.until("the answer is in the log", func() bool { c, err := d.in.Call(n); return err == nil && c.State.Over() })
 	}
 	p := d.s.newPump(t.Context())
 	defer p.sub.Close()

@@ -98,7 +98,7 @@ func TestWitness(t *testing.T) {
 				}
 				o := Options{
 					Server: headless.Config{Target: shop(file, c.order)}, Wanted: []Wanted{{Key: "order"}}, Witness: w, Jobs: 4,
-					Behaviours: []string{behaviourDecline, behaviourCancel, "internal-error", "never"}, Revisions: []string{mcp.Revision20251125}, Timeout: time.Second,
+					Behaviours: []string{behaviourDecline, behaviourCancel, "internal-error", "never"}, Revisions: []string{mcp.Revision20251125}, Timeout: 3 * time.Second,
 				}
 				r := &runner{Options: &o, progress: newProgress(), slots: newSlots(4)}
 				if err := r.greet(t.Context()); err != nil {
@@ -162,7 +162,7 @@ func TestBlindWitness(t *testing.T) {
 		}
 		whole, err := Run(t.Context(), Options{
 			Server: headless.Config{Target: shop(file, once(file))}, Wanted: []Wanted{{Key: "order", Witness: w}}, Reset: strings.ReplaceAll(c.reset, "FILE", file), Jobs: 4,
-			Behaviours: []string{behaviourDecline}, Revisions: []string{mcp.Revision20251125}, Timeout: 2 * time.Second,
+			Behaviours: []string{behaviourDecline}, Revisions: []string{mcp.Revision20251125}, Timeout: 3 * time.Second,
 		})
 		if err != nil || whole.Stopped != "" {
 			t.Fatalf("%v: %+v", err, whole)
