@@ -324,6 +324,13 @@ func TestHTTPRudeAnswers(t *testing.T) {
 		{name: "broken off", call: broken(js, good[:30]), failure: "the answer broke off after 29 bytes", status: 200, noise: []string{good[:30]}, note: "broke off"},
 		{name: "broken off at once", call: broken(js, ""), failure: "the answer broke off after 0 bytes", status: 200, note: "broke off"},
 		{name: "cut before the headers", call: func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, failure: "the server closed the connection without an answer", undelivered: "EOF"},
+		{name: "reset before the headers", call: func(w http.ResponseWriter, _ *http.Request) {
+			conn, _, err := http.NewResponseController(w).Hijack()
+			if err == nil {
+				_ = conn.(*net.TCPConn).SetLinger(0) // works on an open connection
+				_ = conn.Close()
+			}
+		}, failure: "the server closed the connection without an answer", undelivered: "connection reset"},
 		{name: "gzip", call: zipped(js, good)},
 
 		{name: "events", call: reply(200, es, "data: "+progress+"\n\nevent: message\nid: 1\ndata: "+good+"\n\n")},

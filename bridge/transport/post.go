@@ -312,7 +312,7 @@ func inWords(err error) string {
 	var dns *net.DNSError
 	var op *net.OpError
 	switch {
-	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, syscall.ECONNRESET):
 		return "the server closed the connection without an answer"
 	case errors.As(err, &dns) && dns.IsNotFound:
 		return fmt.Sprintf("there is no host %q", dns.Name)
