@@ -54,7 +54,11 @@ func (in *Inspection) FactsOf(number int) (fault.Facts, error) {
 func (in *Inspection) Misbehave(number int, name string, params fault.Params) (Question, error) {
 	q, err := in.inbox.Question(number)
 	if err != nil {
-		return Question{}, err
+		known, unknown := in.Question(number)
+		if unknown == nil {
+			err = live.ErrSettled // the inbox forgot the question, or never had it, because the log has its end
+		}
+		return known, err
 	}
 	plan := fault.Plan{}
 	if q.State != conversation.Pending {
