@@ -209,10 +209,14 @@ func (p *Page) BeforeLoad(script string) {
 	}
 }
 
-// Eval returns the value of a JavaScript expression, awaited if it is a promise.
+// Eval returns the value of a JavaScript expression, awaited if it is a promise. If the page
+// is replaced meanwhile, the expression is evaluated in the next one.
 func Eval[T any](p *Page, expression string) T {
 	p.t.Helper()
 	v, err := eval[T](p, expression)
+	for deadline := time.Now().Add(Wait); err != nil && gone.MatchString(err.Error()) && p.ctx.Err() == nil && time.Now().Before(deadline); {
+		v, err = eval[T](p, expression)
+	}
 	if err != nil {
 		p.t.Fatalf("evaluating %q in the page: %v", expression, err)
 	}
