@@ -53,19 +53,10 @@ func (in *Inspection) FactsOf(number int) (fault.Facts, error) {
 // Misbehave answers a question deliberately wrong, with a fault and its parameters.
 func (in *Inspection) Misbehave(number int, name string, params fault.Params) (Question, error) {
 	q, err := in.inbox.Question(number)
-	if err != nil {
-		known, unknown := in.Question(number)
-		if unknown == nil {
-			err = live.ErrSettled // the inbox forgot the question, or never had it, because the log has its end
-		}
-		return known, err
+	if err != nil || q.State != conversation.Pending {
+		return in.settled(number)
 	}
-	plan := fault.Plan{}
-	if q.State != conversation.Pending {
-		err = live.ErrSettled
-	} else {
-		plan, err = fault.Build(in.Facts(q), name, params)
-	}
+	plan, err := fault.Build(in.Facts(q), name, params)
 	if err != nil {
 		known, _ := in.Question(number) // if it is unknown, err is more useful
 		return known, err

@@ -292,12 +292,22 @@ func (in *Inspection) Standing(number int) (call int, waits bool) {
 // error [live.ErrSettled], and the returned question tells how it was settled.
 func (in *Inspection) Answer(number int, a live.Answer) (Question, error) {
 	err := in.settle(number, a)
+	if errors.Is(err, live.ErrUnknownQuestion) {
+		return in.settled(number)
+	}
 	q, unknown := in.Question(number)
-	switch {
-	case unknown != nil:
+	if unknown != nil {
 		return Question{}, unknown
-	case errors.Is(err, live.ErrUnknownQuestion):
-		return q, live.ErrSettled // the inbox forgot the question, because the log has its end
+	}
+	return q, err
+}
+
+// settled returns a question with [live.ErrSettled] when the inbox does not have it: the log
+// has its end by then. If the log does not have it either, it is unknown.
+func (in *Inspection) settled(number int) (Question, error) {
+	q, err := in.Question(number)
+	if err == nil {
+		err = live.ErrSettled
 	}
 	return q, err
 }

@@ -60,6 +60,15 @@ func (l List) rows() []templ.Component {
 	return out
 }
 
+// firstRows returns the rows of a page that is drawn for the first time.
+func (l List) firstRows() []templ.Component {
+	rows := l.rows()
+	for i := inSight; i < len(rows); i++ {
+		rows[i] = later(rows[i])
+	}
+	return rows
+}
+
 func nothing(int) templ.Component { return templ.NopComponent }
 
 // Handle identifies an item on the page: by its key, or for long keys by a substitute

@@ -113,7 +113,7 @@ func (s Server) declared() []string {
 	if s.Settings.TakesTasks(s.Info.Protocol) {
 		out = append(out, "tasks "+conversation.DeclaredTasks)
 	}
-	if !s.Settings.NoTasks && s.Info.Protocol >= mcp.Revision20260728 {
+	if s.Settings.TakesCallTasks(s.Info.Protocol) {
 		out = append(out, mcp.TasksExtension)
 	}
 	if s.Settings.Apps {

@@ -152,6 +152,12 @@ func (s ClientSettings) TakesTasks(revision string) bool {
 	return revision == mcp.Revision20251125 && !s.NoTasks && s.Declares() != DeclareNone
 }
 
+// TakesCallTasks reports whether the client declares in this revision that its calls may be
+// answered with tasks: the extension, which it declares whatever it says of elicitation.
+func (s ClientSettings) TakesCallTasks(revision string) bool {
+	return revision >= mcp.Revision20260728 && !s.NoTasks
+}
+
 // Allows reports whether the declaration allows a question in the given mode. The empty
 // object means form mode only (specification 2025-11-25, Elicitation, Capabilities).
 // 2025-06-18 has no modes, so any declared object allows forms.

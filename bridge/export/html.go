@@ -163,6 +163,7 @@ var pageParts string
 // functions of pages. A page adds its own templates and functions.
 func PageTemplates() *template.Template {
 	return template.Must(template.New("").Funcs(template.FuncMap{
+		"arrow":   DirectionWords,
 		"code":    CodeOf,
 		"json":    func(s string) Code { return CodeOf(rawjson.Pretty([]byte(s)), false) },
 		"line":    Line,

@@ -1,6 +1,7 @@
 package export
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"time"
@@ -176,6 +177,12 @@ func wayOf(d wire.Direction) string {
 		return "server → client"
 	}
 	return d.String()
+}
+
+// DirectionWords describes the direction of a frame by its name in transcripts.
+func DirectionWords(direction string) string {
+	words := map[string]string{"c2s": wayOf(wire.ClientToServer), "s2c": wayOf(wire.ServerToClient), "meta": "note", "stderr": "standard error"}
+	return cmp.Or(words[direction], direction)
 }
 
 // sentence describes the outcome of a call, and how its task stands. quote formats text

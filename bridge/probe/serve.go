@@ -67,9 +67,6 @@ func (s *Server) ServeLines(ctx context.Context, in io.Reader, out io.Writer) er
 			}
 			one.receive(s.options.Log.Append(one.frame(wire.ClientToServer, line)), p)
 		case err := <-ended:
-			if errors.Is(err, io.EOF) {
-				err = nil
-			}
 			if failed := p.err.Load(); failed != nil {
 				err = errors.Join(err, fmt.Errorf("writing to the client: %w", *failed))
 			}

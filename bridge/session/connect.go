@@ -86,7 +86,7 @@ func (s *Session) connectBy(spec transport.Spec, settings conversation.ClientSet
 	res := session.InitializeResult()
 	s.mu.Lock()
 	s.sdk, s.revision = session, res.ProtocolVersion
-	tells := s.presented.Tasks.Offered && !settings.NoTasks && s.revision >= mcp.Revision20260728
+	tells := s.presented.Tasks.Offered && settings.TakesCallTasks(s.revision)
 	s.mu.Unlock()
 	if tells {
 		s.Go(s.listenToTasks)

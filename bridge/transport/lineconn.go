@@ -173,7 +173,7 @@ func openBuiltin(s Spec, t *tap, opts Options) (way, error) {
 	drained := make(chan struct{})
 	go func() {
 		defer close(drained)
-		if err := b.readAll(outR); !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrClosedPipe) {
+		if err := b.readAll(outR); err != nil && !errors.Is(err, io.ErrClosedPipe) {
 			t.failure(noRequest, wire.Frame{Note: &wire.Note{Kind: wire.NoteReadFailed, Of: "from the built-in server", Why: err.Error()}})
 		}
 	}()

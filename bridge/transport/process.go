@@ -151,7 +151,7 @@ func (p *leader) run(outcome chan<- error) {
 // report notes why reading an output ended, unless the output was closed.
 func (p *process) report(what string, err error) {
 	switch {
-	case errors.Is(err, io.EOF), errors.Is(err, os.ErrClosed):
+	case err == nil, errors.Is(err, os.ErrClosed):
 	case errors.Is(err, os.ErrDeadlineExceeded):
 		p.tap.note(wire.Note{Kind: wire.NotePipeHeld, Of: what})
 	default:

@@ -1,7 +1,6 @@
 package report
 
 import (
-	"cmp"
 	_ "embed"
 	"encoding/json"
 	"fmt"
@@ -24,7 +23,6 @@ var (
 
 var pageTemplate = sync.OnceValue(func() *template.Template {
 	return template.Must(export.PageTemplates().Funcs(template.FuncMap{
-		"arrow":    Arrow,
 		"compared": Compared,
 		"legend":   func() string { return Legend },
 		"sentence": Sentence,
@@ -127,10 +125,4 @@ func (c *CallView) Passed() []Row {
 // Others returns the rows with a trial that did not pass.
 func (c *CallView) Others() []Row {
 	return c.rows(func(v Verdict, _ bool) bool { return v != Pass })
-}
-
-// Arrow describes the direction of a frame.
-func Arrow(direction string) string {
-	words := map[string]string{"c2s": "client → server", "s2c": "server → client", "meta": "note", "stderr": "standard error"}
-	return cmp.Or(words[direction], direction)
 }

@@ -16,7 +16,7 @@ var markdownText string
 
 var markdownTemplate = sync.OnceValue(func() *template.Template {
 	return template.Must(template.New("").Funcs(template.FuncMap{
-		"arrow":    Arrow,
+		"arrow":    export.DirectionWords,
 		"cell":     export.Cell,
 		"code":     export.Fenced,
 		"compared": Compared,

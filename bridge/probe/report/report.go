@@ -63,7 +63,6 @@ var pageTemplate = sync.OnceValue(func() *template.Template {
 	return template.Must(export.PageTemplates().Funcs(template.FuncMap{
 		"verdicts": probe.Verdicts,
 		"class":    func(v probe.Verdict) string { return strings.Fields(string(v))[0] },
-		"arrow":    checked.Arrow,
 	}).Parse(pageText))
 })
 

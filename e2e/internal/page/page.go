@@ -168,14 +168,8 @@ func (p *Page) load(what string, how chromedp.Action[chromedp.Void]) {
 	if err := chromedp.Do(ctx, how); err != nil {
 		p.t.Fatalf("loading %s: %v", what, err)
 	}
-	for {
-		_, err := eval[any](p, ready)
-		switch {
-		case err == nil:
-			return
-		case ctx.Err() != nil || !gone.MatchString(err.Error()):
-			p.t.Fatalf("waiting for the scripts of %s: %v", what, err)
-		}
+	if _, err := evalAgain[any](ctx, p, ready); err != nil {
+		p.t.Fatalf("waiting for the scripts of %s: %v", what, err)
 	}
 }
 
@@ -213,14 +207,23 @@ func (p *Page) BeforeLoad(script string) {
 // is replaced meanwhile, the expression is evaluated in the next one.
 func Eval[T any](p *Page, expression string) T {
 	p.t.Helper()
-	v, err := eval[T](p, expression)
-	for deadline := time.Now().Add(Wait); err != nil && gone.MatchString(err.Error()) && p.ctx.Err() == nil && time.Now().Before(deadline); {
-		v, err = eval[T](p, expression)
-	}
+	ctx, cancel := context.WithTimeout(p.ctx, Wait)
+	defer cancel()
+	v, err := evalAgain[T](ctx, p, expression)
 	if err != nil {
 		p.t.Fatalf("evaluating %q in the page: %v", expression, err)
 	}
 	return v
+}
+
+// evalAgain is eval, once more for each page that replaces the one before, until ctx ends.
+func evalAgain[T any](ctx context.Context, p *Page, expression string) (T, error) {
+	for {
+		v, err := eval[T](p, expression)
+		if err == nil || ctx.Err() != nil || !gone.MatchString(err.Error()) {
+			return v, err
+		}
+	}
 }
 
 func eval[T any](p *Page, expression string) (T, error) {
