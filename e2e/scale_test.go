@@ -122,6 +122,17 @@ func TestMillionRows(t *testing.T) {
 		t.Errorf("24 turns down and 12 up lead from row %d to row %d", seenTo, now)
 	}
 
+	// The scroll bar moves while the log gets another height, before the page knows of either.
+	s.page.Press(page.Enter)
+	s.page.Region("Wire log").Role("group", "Frame").Wait()
+	page.Call[bool](s.page.Region("Wire log"), `function() {
+		const grid = this.querySelector('[role=grid]');
+		grid.scrollTop = grid.scrollHeight * 0.8;
+		[...this.querySelectorAll('button')].find(b => b.ariaLabel === 'Close the frame').click();
+		return true;
+	}`)
+	reach("the scroll bar further down, where a frame is closed", func(first, _ int) bool { return first > 750_000 && first < 850_000 })
+
 	// The same with a filter, whose rows the server selects.
 	s.page.Region("Wire log").Field("Filter").Fill("method:elicitation/create kind:request")
 	s.page.Until(func() string { return fmt.Sprintf("the filter picks 100 rows; it picks %d", s.rowCount()) }, func() bool { return s.rowCount() == f.frames/10_000 })

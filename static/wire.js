@@ -76,11 +76,15 @@ function moveTo(to) {
 
 let settling = 0
 
-grid.addEventListener("scroll", () => {
-  // The browser also scrolls where the grid has got another size: the person did nothing.
-  if (grid.clientHeight !== measured) return resized()
-  const at = grid.scrollTop, by = at - bar
-  if (Math.abs(by) < 1) return
+/**
+ * Takes it up if a person has scrolled: at the event, and before the window is moved, as
+ * frames or another height can come between the scroll and its event.
+ */
+function scrolled() {
+  const at = grid.scrollTop, by = at - bar, now = grid.clientHeight
+  if (Math.abs(by) < 1 || !now || !measured) return
+  // The browser scrolls a grid that gets higher at its end: the person did nothing.
+  if (now > measured && at >= grid.scrollHeight - now - 1) return
   bar = at
   anchor = undefined
   // A wheel or a finger moves the rows by pixels, not by the scale.
@@ -92,7 +96,9 @@ grid.addEventListener("scroll", () => {
   }
   follow(top >= lowest() - rowHeight / 2)
   paintSoon()
-}, { passive: true })
+}
+
+grid.addEventListener("scroll", scrolled, { passive: true })
 
 /** @param {boolean} on */
 function follow(on) {
@@ -146,6 +152,7 @@ export function grown(n, kept) {
 
 /** @param {number} n rows of the view */
 function resize(n) {
+  scrolled()
   total = Math.max(0, n)
   grid.ariaRowCount = total
   grid.style.setProperty("--seq", Math.max(3, String(frames).length) * 0.47 + 0.1 + "rem")
@@ -330,6 +337,7 @@ function settleAnchor(headers) {
 
 /** Called when the log's size on the page has changed. A chosen row in sight stays in sight. */
 function resized() {
+  scrolled()
   const at = selected * rowHeight, inSight = selected >= 0 && at >= top && at + rowHeight <= top + height
   measure()
   if (following) moveTo(lowest())
