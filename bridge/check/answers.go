@@ -4,12 +4,11 @@ import (
 	"encoding/json"
 	"fmt"
 	"math/big"
-	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
+	"elicitation-inspector/bridge/check/judge"
 	"elicitation-inspector/bridge/elicit"
 	"elicitation-inspector/bridge/rawjson"
 	"elicitation-inspector/bridge/script"
@@ -96,7 +95,7 @@ func object(members ...any) json.RawMessage {
 // consent get yes. It returns base if no such content is valid.
 func distinct(request *elicit.Request, base json.RawMessage, call int) json.RawMessage {
 	return rewritten(request, base, func(f elicit.Field, place int, was json.RawMessage) json.RawMessage {
-		if yes := consentIn(f, true); yes != nil {
+		if yes := judge.ConsentIn(f, true); yes != nil {
 			return yes
 		}
 		return another(f, was, call*7+place)
@@ -107,7 +106,7 @@ func distinct(request *elicit.Request, base json.RawMessage, call int) json.RawM
 // that the content is one that base shows to be accepted.
 func reworded(request *elicit.Request, base json.RawMessage, call int) json.RawMessage {
 	return rewritten(request, base, func(f elicit.Field, place int, was json.RawMessage) json.RawMessage {
-		switch yes := consentIn(f, true); {
+		switch yes := judge.ConsentIn(f, true); {
 		case yes != nil:
 			return yes
 		case f.Kind == elicit.Text, f.Kind == elicit.Number, f.Kind == elicit.Integer:
@@ -121,7 +120,7 @@ func reworded(request *elicit.Request, base json.RawMessage, call int) json.RawM
 // other boolean.
 func denied(request *elicit.Request, base json.RawMessage) json.RawMessage {
 	return rewritten(request, base, func(f elicit.Field, _ int, was json.RawMessage) json.RawMessage {
-		switch no := consentIn(f, false); {
+		switch no := judge.ConsentIn(f, false); {
 		case no != nil:
 			return no
 		case f.Kind == elicit.Boolean:
@@ -157,59 +156,17 @@ func otherArguments(schema, arguments json.RawMessage) json.RawMessage {
 		return nil
 	}
 	other := reworded(&elicit.Request{Fields: fields, Schema: schema}, arguments, 9)
-	if equal(other, arguments) {
+	if rawjson.Same(other, arguments) {
 		return nil
 	}
 	return other
 }
 
-// Words of fields that ask for consent, and of choices that give it or deny it.
-var (
-	asksConsent   = wordsOf("confirm|confirms|confirmed|confirmation|sure|proceed|approve|approved|approval|agree|agreed|agreement|consent|consents|accept|accepted|allow|allowed|authorize|authorise|authorized|authorised|permit|yes|ok|okay|acknowledge|acknowledged|understood|go_ahead")
-	givesConsent  = wordsOf("yes|y|ok|okay|true|confirm|confirmed|proceed|continue|approve|approved|agree|accept|allow")
-	deniesConsent = wordsOf("no|n|false|cancel|abort|stop|deny|denied|decline|reject|refuse|disagree")
-)
-
-func wordsOf(list string) *regexp.Regexp { return regexp.MustCompile(`(?i)^(?:` + list + `)$`) }
-
-// consentIn returns the value of a field that says yes, or no, to what the call asks for.
-// It is nil if the field does not ask for consent.
-func consentIn(f elicit.Field, yes bool) json.RawMessage {
-	asks := slices.ContainsFunc(append(nameWords(f.Name), nameWords(f.Label)...), asksConsent.MatchString)
-	switch {
-	case f.Kind == elicit.Boolean && asks:
-		return json.RawMessage(strconv.FormatBool(yes))
-	case f.Kind != elicit.SingleChoice:
-		return nil
-	}
-	var gives, denies json.RawMessage
-	for _, c := range f.Choices {
-		switch {
-		case gives == nil && givesConsent.MatchString(c.Value):
-			gives = rawjson.Quoted(c.Value)
-		case denies == nil && deniesConsent.MatchString(c.Value):
-			denies = rawjson.Quoted(c.Value)
-		}
-	}
-	switch {
-	case gives == nil || denies == nil:
-		return nil
-	case yes:
-		return gives
-	}
-	return denies
-}
-
-// nameWord matches a word of a name in camel case, snake case or with spaces.
-var nameWord = regexp.MustCompile(`\p{Lu}?\p{Ll}+|\p{Lu}+|\pN+`)
-
-func nameWords(name string) []string { return nameWord.FindAllString(name, -1) }
-
 // another returns a valid value for the field that differs from was, or was if none is
 // found. Each number n gives another value.
 func another(f elicit.Field, was json.RawMessage, n int) json.RawMessage {
 	for _, value := range others(f, n) {
-		if f.Takes(value) && !equal(value, was) {
+		if f.Takes(value) && !rawjson.Same(value, was) {
 			return value
 		}
 	}

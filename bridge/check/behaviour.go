@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"slices"
 
+	"elicitation-inspector/bridge/check/judge"
 	"elicitation-inspector/bridge/check/report"
 	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/elicit"
@@ -13,19 +14,19 @@ import (
 // own lists the behaviours that are not faults of package fault, in the order in which
 // they are tried.
 var own = []report.Behaviour{
-	{Name: behaviourAccept, Group: "Honest answers", Title: "Accept", Does: "Accepts every question with valid content.", Good: "It answers the call, and goes on serving."},
-	{Name: behaviourOther, Group: "Honest answers", Title: "Accept with other content", Does: "Accepts every question with other valid content.", Good: "It answers the call by what was said this time, and goes on serving."},
-	{Name: behaviourDenied, Group: "Honest answers", Title: "Accept, and say no", Does: "Accepts every question with no in each field that asks for a yes, and false in other booleans.", Good: "It does nothing that a field with no forbids."},
-	{Name: behaviourDecline, Group: "Honest answers", Title: "Decline", Does: "Declines one question, and accepts the others.", Good: "It does nothing that the question was to allow, answers the call, and goes on serving."},
-	{Name: behaviourCancel, Group: "Honest answers", Title: "Cancel", Does: "Cancels one question, and accepts the others.", Good: "It does nothing that the question was to allow, answers the call, and goes on serving."},
-	{Name: behaviourDeclineAlways, Group: "Honest answers", Title: "Decline everything", Does: "Declines every question, up to 20 of them.", Good: "It does not ask for ever what was declined."},
-	{Name: behaviourUsed, Group: "Another call's state", Title: "Use a state again", Does: "Makes the call, and then again with the last requestState of the first one.", Good: "It refuses a state that was used, or answers as it did then: nothing is done twice."},
-	{Name: behaviourOtherSession, Group: "Another call's state", Title: "Use the state of another session", Does: "Makes the call with the last requestState of a call in another session.", Good: "It goes on with that call if the state is good for its user, or refuses it."},
-	{Name: behaviourOtherArguments, Group: "Another call's state", Title: "Use the state of other arguments", Does: "Declines the last question of the call with other arguments, and makes the call with that requestState and an acceptance.", Good: "It refuses a state that belongs to another request."},
-	{Name: behaviourNone, Group: "Capabilities", Title: "No elicitation", Does: "Does not declare the capability to be asked.", Good: "It does without the question, or says that it cannot go on."},
-	{Name: behaviourForm, Group: "Capabilities", Title: "Forms only", Does: "Declares the capability for forms alone.", Good: "It sends no URL, and does without it or says that it cannot go on."},
-	{Name: behaviourURL, Group: "Capabilities", Title: "URLs only", Does: "Declares the capability for URLs alone.", Good: "It sends no form, and does without it or says that it cannot go on."},
-	{Name: behaviourSeveral, Group: "Several calls", Title: "Several calls at once", Does: "Makes the call three times at the same time, with different contents, and answers the last question first.", Good: "It gives each call the answer to its own question."},
+	{Name: judge.BehaviourAccept, Group: "Honest answers", Title: "Accept", Does: "Accepts every question with valid content.", Good: "It answers the call, and goes on serving."},
+	{Name: judge.BehaviourOther, Group: "Honest answers", Title: "Accept with other content", Does: "Accepts every question with other valid content.", Good: "It answers the call by what was said this time, and goes on serving."},
+	{Name: judge.BehaviourDenied, Group: "Honest answers", Title: "Accept, and say no", Does: "Accepts every question with no in each field that asks for a yes, and false in other booleans.", Good: "It does nothing that a field with no forbids."},
+	{Name: judge.BehaviourDecline, Group: "Honest answers", Title: "Decline", Does: "Declines one question, and accepts the others.", Good: "It does nothing that the question was to allow, answers the call, and goes on serving."},
+	{Name: judge.BehaviourCancel, Group: "Honest answers", Title: "Cancel", Does: "Cancels one question, and accepts the others.", Good: "It does nothing that the question was to allow, answers the call, and goes on serving."},
+	{Name: judge.BehaviourDeclineAlways, Group: "Honest answers", Title: "Decline everything", Does: "Declines every question, up to 20 of them.", Good: "It does not ask for ever what was declined."},
+	{Name: judge.BehaviourUsed, Group: "Another call's state", Title: "Use a state again", Does: "Makes the call, and then again with the last requestState of the first one.", Good: "It refuses a state that was used, or answers as it did then: nothing is done twice."},
+	{Name: judge.BehaviourOtherSession, Group: "Another call's state", Title: "Use the state of another session", Does: "Makes the call with the last requestState of a call in another session.", Good: "It goes on with that call if the state is good for its user, or refuses it."},
+	{Name: judge.BehaviourOtherArguments, Group: "Another call's state", Title: "Use the state of other arguments", Does: "Declines the last question of the call with other arguments, and makes the call with that requestState and an acceptance.", Good: "It refuses a state that belongs to another request."},
+	{Name: judge.BehaviourNone, Group: "Capabilities", Title: "No elicitation", Does: "Does not declare the capability to be asked.", Good: "It does without the question, or says that it cannot go on."},
+	{Name: judge.BehaviourForm, Group: "Capabilities", Title: "Forms only", Does: "Declares the capability for forms alone.", Good: "It sends no URL, and does without it or says that it cannot go on."},
+	{Name: judge.BehaviourURL, Group: "Capabilities", Title: "URLs only", Does: "Declares the capability for URLs alone.", Good: "It sends no form, and does without it or says that it cannot go on."},
+	{Name: judge.BehaviourSeveral, Group: "Several calls", Title: "Several calls at once", Does: "Makes the call three times at the same time, with different contents, and answers the last question first.", Good: "It gives each call the answer to its own question."},
 }
 
 // unplanned lists the faults that need content or a result that only a person can write.
@@ -54,28 +55,21 @@ func BehaviourNames() []string {
 // declarations holds the elicitation capability that the client declares, by behaviour.
 // They apply to revisions that distinguish the modes.
 var declarations = map[string]conversation.DeclaredElicitation{
-	behaviourNone: conversation.DeclareNone, behaviourForm: conversation.DeclareForm, behaviourURL: conversation.DeclareURL,
+	judge.BehaviourNone: conversation.DeclareNone, judge.BehaviourForm: conversation.DeclareForm, judge.BehaviourURL: conversation.DeclareURL,
 }
 
 // otherwise holds the content in place of the honest one, by the behaviours that accept
 // with other content.
 var otherwise = map[string]func(*elicit.Request, json.RawMessage) json.RawMessage{
-	behaviourOther:  func(r *elicit.Request, base json.RawMessage) json.RawMessage { return distinct(r, base, 3) },
-	behaviourDenied: denied,
+	judge.BehaviourOther:  func(r *elicit.Request, base json.RawMessage) json.RawMessage { return distinct(r, base, 3) },
+	judge.BehaviourDenied: denied,
 }
-
-// refusing lists the faults that send accepted content without an acceptance.
-var refusing = []string{"decline-with-content", "cancel-with-content", "unknown-action", "no-action"}
-
-// borrowing lists the behaviours that send the requestState of another call, as the fault
-// invented-state does with a state that it gets.
-var borrowing = []string{behaviourUsed, behaviourOtherSession, behaviourOtherArguments}
 
 // Behaviours whose trials run in another order or with other times than most.
 var (
 	// plainAnswers lists the behaviours whose trials run first: people look at refusals
 	// first.
-	plainAnswers = []string{behaviourOther, behaviourDenied, behaviourDecline, behaviourCancel}
+	plainAnswers = []string{judge.BehaviourOther, judge.BehaviourDenied, judge.BehaviourDecline, judge.BehaviourCancel}
 
 	// waiting lists the faults that give the server no answer that it can use, so that a
 	// trial is likely to last until its time limit.

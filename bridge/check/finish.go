@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"elicitation-inspector/bridge/check/judge"
 	"elicitation-inspector/bridge/check/report"
 	"elicitation-inspector/bridge/rawjson"
 	"elicitation-inspector/bridge/wire"
@@ -110,7 +111,7 @@ func (r *runner) honestly(call int, m *made, asks bool) {
 	r.mu.Lock()
 	r.asked[call] = r.asked[call] || asks
 	r.mu.Unlock()
-	if m.Unconnected == "" && m.Exit == nil && !slices.ContainsFunc(m.Calls, Made.failed) {
+	if m.Unconnected == "" && m.Exit == nil && !slices.ContainsFunc(m.Calls, judge.Made.Failed) {
 		return
 	}
 	how := strings.TrimSuffix(r.Server.Redaction.Text(m.outcome()), ".")

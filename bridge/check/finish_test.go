@@ -13,6 +13,7 @@ import (
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"elicitation-inspector/bridge/check/judge"
 	"elicitation-inspector/bridge/check/report"
 	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/headless"
@@ -28,9 +29,9 @@ func TestToldOnce(t *testing.T) {
 		return report.Result{Trial: report.Trial{Behaviour: behaviour, Revision: "2025-11-25"}, Findings: []report.Finding{{Rule: rule, Verdict: report.Fail}}}
 	}
 	results := []report.Result{
-		one(behaviourAccept, "secret-in-form"), one(behaviourDecline, "secret-in-form"),
-		one(behaviourNone, undeclaredMode), one(behaviourURL, undeclaredMode), one(behaviourURL, undeclaredMode),
-		one(behaviourDecline, report.RuleNoResponse), one(behaviourCancel, report.RuleNoResponse),
+		one(judge.BehaviourAccept, "secret-in-form"), one(judge.BehaviourDecline, "secret-in-form"),
+		one(judge.BehaviourNone, undeclaredMode), one(judge.BehaviourURL, undeclaredMode), one(judge.BehaviourURL, undeclaredMode),
+		one(judge.BehaviourDecline, report.RuleNoResponse), one(judge.BehaviourCancel, report.RuleNoResponse),
 	}
 	tellOnce(results)
 	var verdicts []string
@@ -90,7 +91,7 @@ func TestSilentCallsAreLinted(t *testing.T) {
 		return &sdk.CallToolResult{Content: []sdk.Content{}}, nil, nil
 	})
 	whole, err := Run(t.Context(), Options{
-		Server: headless.Config{Target: transport.Spec{Name: "silent", Builtin: server.Connect}}, Jobs: 4, Behaviours: []string{behaviourDecline},
+		Server: headless.Config{Target: transport.Spec{Name: "silent", Builtin: server.Connect}}, Jobs: 4, Behaviours: []string{judge.BehaviourDecline},
 		Revisions: []string{mcp.Revision20251125},
 	})
 	if err != nil {
@@ -137,7 +138,7 @@ func TestUnaskedInOneRevision(t *testing.T) {
 		})
 		whole, err := Run(t.Context(), Options{
 			Server: headless.Config{Target: transport.Spec{Name: "unasked", Builtin: server.Connect}}, Jobs: 4,
-			Revisions: []string{mcp.Revision20260728, mcp.Revision20251125}, Behaviours: []string{behaviourAccept, behaviourDecline, behaviourCancel},
+			Revisions: []string{mcp.Revision20260728, mcp.Revision20251125}, Behaviours: []string{judge.BehaviourAccept, judge.BehaviourDecline, judge.BehaviourCancel},
 		})
 		if err != nil {
 			t.Fatal(err)

@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	"elicitation-inspector/bridge/check/judge"
 	"elicitation-inspector/bridge/check/report"
 	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/lint"
@@ -23,7 +24,7 @@ const slowFrom = 4 * worksFor
 
 // reference holds the honest runs of a call in a revision.
 type reference struct {
-	made, after []Made
+	made, after []judge.Made
 	rules       map[string]bool // IDs of the linter rules that the server breaks in these runs
 }
 
@@ -48,11 +49,11 @@ func (r *runner) prepare(ctx context.Context, c *chosen, base report.Trial) *gro
 	}
 	defer first.close()
 	runs := []*made{first}
-	asks := slices.ContainsFunc(first.questions(), isElicitation)
+	asks := slices.ContainsFunc(first.questions(), func(q *conversation.Question) bool { return q.Method == mcp.MethodElicit })
 	r.honestly(base.Call, first, asks)
 	switch {
 	case first.Unconnected == "" && first.Exit == nil && !asks:
-		first.quiet = true // the other revisions are judged first
+		first.Quiet = true // the other revisions are judged first
 		one := r.judge(c, first)
 		r.mu.Lock()
 		r.silent = append(r.silent, one)
@@ -73,7 +74,7 @@ func (r *runner) prepare(ctx context.Context, c *chosen, base report.Trial) *gro
 		return nil
 	}
 	trials, limit := r.plan(c, base, list), r.limit(c, ref.made)
-	slow := slices.ContainsFunc(ref.made, func(m Made) bool { return m.End.Sub(m.Start) > slowFrom })
+	slow := slices.ContainsFunc(ref.made, func(m judge.Made) bool { return m.End.Sub(m.Start) > slowFrom })
 	for _, t := range trials {
 		t.alone, t.slow = first.Calls[0].TimedOut, slow
 	}
@@ -94,7 +95,7 @@ func (r *runner) tryAll(ctx context.Context, g *group) {
 // comparing them with each other, and adds their results to the report.
 func (r *runner) conclude(ctx context.Context, g *group) {
 	r.confirm(ctx, g)
-	judgeTogether(judgementsOf(g.tried))
+	judge.Together(judgementsOf(g.tried))
 	for _, one := range g.tried {
 		if one != nil {
 			r.over(r.result(one))
@@ -140,8 +141,6 @@ func (r *runner) confirm(ctx context.Context, g *group) {
 	running.Wait()
 }
 
-func isElicitation(q *conversation.Question) bool { return q.Method == mcp.MethodElicit }
-
 // questions returns the questions of the trial's first call.
 func (m *made) questions() []*conversation.Question {
 	if len(m.Calls) == 0 {
@@ -153,7 +152,7 @@ func (m *made) questions() []*conversation.Question {
 // honest makes a call with honest answers. It returns nil if ctx ends.
 func (r *runner) honest(ctx context.Context, c *chosen, base report.Trial, run int) *made {
 	t := &trial{Trial: base, run: run, answers: c.honest.file()}
-	t.Behaviour = behaviourAccept
+	t.Behaviour = judge.BehaviourAccept
 	limit := max(r.Timeout, c.timeout)
 	if limit == 0 {
 		limit = honestLimit
@@ -164,7 +163,7 @@ func (r *runner) honest(ctx context.Context, c *chosen, base report.Trial, run i
 
 // limit returns the limit of the server's own time in a call, from the durations of honest
 // calls unless the options have one.
-func (r *runner) limit(c *chosen, honest []Made) time.Duration {
+func (r *runner) limit(c *chosen, honest []judge.Made) time.Duration {
 	if limit := max(r.Timeout, c.timeout); limit != 0 {
 		return limit
 	}
@@ -205,11 +204,11 @@ func (r *runner) weigh(c *chosen, runs []*made) reference {
 	for _, m := range runs {
 		m.Honest, m.HonestAfter = ref.made, ref.after
 		one := r.judge(c, m)
-		if worst == nil || report.Worst(one.findings).Rank() < report.Worst(worst.findings).Rank() {
+		if worst == nil || report.Worst(one.Findings).Rank() < report.Worst(worst.Findings).Rank() {
 			worst = one
 		}
 	}
-	if r.tries(behaviourAccept) || slices.ContainsFunc(worst.findings, func(f report.Finding) bool { return report.RuleOf(f.Rule).ID == "" }) {
+	if r.tries(judge.BehaviourAccept) || slices.ContainsFunc(worst.Findings, func(f report.Finding) bool { return report.RuleOf(f.Rule).ID == "" }) {
 		r.over(r.result(worst)) // what the linter says stands in every report
 	}
 	return ref
@@ -236,20 +235,20 @@ func (r *runner) compareSilent(groups []*group) {
 	for _, one := range r.silent {
 		for _, g := range groups {
 			if g != nil && g.base.Call == one.Call {
-				judgeUnasked(one.judgement, judgementsOf(g.tried))
+				judge.Unasked(one.Judgement, judgementsOf(g.tried))
 			}
 		}
-		if len(one.findings) > 0 {
+		if len(one.Findings) > 0 {
 			r.over(r.result(one))
 		}
 	}
 }
 
 // judgementsOf leaves out trials that did not run because ctx ended.
-func judgementsOf(list []*assessed) (all []*judgement) {
+func judgementsOf(list []*assessed) (all []*judge.Judgement) {
 	for _, one := range list {
 		if one != nil {
-			all = append(all, one.judgement)
+			all = append(all, one.Judgement)
 		}
 	}
 	return all

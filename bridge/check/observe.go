@@ -13,6 +13,7 @@ import (
 	"sync"
 	"time"
 
+	"elicitation-inspector/bridge/check/judge"
 	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/headless"
 	"elicitation-inspector/bridge/lint"
@@ -28,7 +29,7 @@ import (
 
 // made is a finished trial with its log, which close releases.
 type made struct {
-	*Observation
+	*judge.Observation
 	trial      *trial
 	transport  string
 	transcript string // file name; "" if no transcript is written
@@ -36,14 +37,13 @@ type made struct {
 	took       time.Duration
 	session    *headless.Session
 	reset      bool // the world was put back before the trial
-	quiet      bool // its call asked nothing, so that the linter alone judges it
 }
 
 func (m *made) close() { _ = m.session.Close() } // the connection has ended before
 
 // make runs a trial. It returns nil if ctx ends before the trial does.
 func (r *runner) make(ctx context.Context, c *chosen, t *trial, limit time.Duration) *made {
-	place, err := r.slots.take(ctx, t.waits || t.slow || t.pause > 0 || t.Behaviour == behaviourAccept)
+	place, err := r.slots.take(ctx, t.waits || t.slow || t.pause > 0 || t.Behaviour == judge.BehaviourAccept)
 	if err != nil {
 		return nil
 	}
@@ -63,7 +63,7 @@ func (r *runner) make(ctx context.Context, c *chosen, t *trial, limit time.Durat
 			return nil
 		}
 	}
-	m := &made{Observation: &Observation{Trial: t.Trial, Effect: t.effect, Early: t.early, Twice: t.twice}, trial: t, began: time.Now(), reset: r.Reset != ""}
+	m := &made{Observation: &judge.Observation{Trial: t.Trial, Effect: t.effect, Early: t.early, Twice: t.twice}, trial: t, began: time.Now(), reset: r.Reset != ""}
 	config := r.config(t)
 	if r.Record != "" {
 		m.transcript = transcriptName(c, t)
@@ -188,7 +188,7 @@ func (m *made) converse(ctx context.Context, place *slot, c *chosen, t *trial, l
 	if server, err = m.session.Server(); err != nil || server.State != live.Ready || t.ends || t.alone {
 		return out
 	}
-	if t.Behaviour == behaviourAccept && out.calls[0].TimedOut { // the next call would take as long
+	if t.Behaviour == judge.BehaviourAccept && out.calls[0].TimedOut { // the next call would take as long
 		return out
 	}
 	if out.calls[0].TimedOut { // the next call may overtake the cancellation, and meet a question that still waits
@@ -262,14 +262,14 @@ func (m *made) read(c *chosen, out outcomes) error {
 		return err
 	}
 	how := conversation.Reading{Redact: redact.Nothing()}
-	madeOf := func(o headless.Outcome) (Made, error) {
+	madeOf := func(o headless.Outcome) (judge.Made, error) {
 		for place := 1; place <= talk.Len(); place++ {
 			if talk.NumberAt(place) == o.Number {
 				call, err := talk.Call(ctx, place, how)
-				return Made{Call: call, Arguments: c.Arguments, TimedOut: o.TimedOut, Limit: out.limit}, err
+				return judge.Made{Call: call, Arguments: c.Arguments, TimedOut: o.TimedOut, Limit: out.limit}, err
 			}
 		}
-		return Made{}, errNoCall
+		return judge.Made{}, errNoCall
 	}
 	for _, o := range out.calls {
 		one, err := madeOf(o)
@@ -322,7 +322,7 @@ func (m *made) exits(over int64) {
 		if err != nil || f.Note == nil {
 			continue
 		}
-		exit := &Exit{Seq: seq, Text: f.Note.Words(&f), After: f.Time.Sub(acted)}
+		exit := &judge.Exit{Seq: seq, Text: f.Note.Words(&f), After: f.Time.Sub(acted)}
 		switch f.Note.Kind {
 		case wire.NoteProcessExited:
 			exit.Text = f.Note.Exit()

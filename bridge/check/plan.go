@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"time"
 
+	"elicitation-inspector/bridge/check/judge"
 	"elicitation-inspector/bridge/check/report"
 	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/elicit"
@@ -39,7 +40,7 @@ type trial struct {
 	looks    *looks                           // of the witness, around the trial; nil for none
 
 	// What a witness saw when the trial was made with looks; see Observation.
-	effect       Effect
+	effect       judge.Effect
 	early, twice string
 }
 
@@ -148,17 +149,17 @@ func (r *runner) plan(c *chosen, base report.Trial, list []asked) []*trial {
 		trials = append(trials, &t)
 		return &t
 	}
-	for _, behaviour := range []string{behaviourDecline, behaviourCancel} {
+	for _, behaviour := range []string{judge.BehaviourDecline, judge.BehaviourCancel} {
 		for _, q := range list {
 			add(trial{Trial: report.Trial{Question: q.place}}, behaviour, rule{match: q.match, answer: rawjson.Quoted(behaviour)})
 		}
 	}
-	add(trial{}, behaviourDeclineAlways, rule{answer: rawjson.Quoted("decline"), times: 20}, rule{answer: object("fault", "never")})
+	add(trial{}, judge.BehaviourDeclineAlways, rule{answer: rawjson.Quoted("decline"), times: 20}, rule{answer: object("fault", "never")})
 	for behaviour, contentOf := range otherwise {
 		var rules []rule
 		for _, q := range list {
 			if content := q.content(); content != nil {
-				if other := contentOf(q.facts.Request, content); !equal(other, content) {
+				if other := contentOf(q.facts.Request, content); !rawjson.Same(other, content) {
 					rules = append(rules, rule{match: q.match, answer: object("accept", other)})
 				}
 			}
@@ -168,12 +169,12 @@ func (r *runner) plan(c *chosen, base report.Trial, list []asked) []*trial {
 		}
 	}
 	for behaviour, declared := range declarations {
-		if behaviour == behaviourNone || base.Revision != mcp.Revision20250618 { // which does not distinguish the modes
+		if behaviour == judge.BehaviourNone || base.Revision != mcp.Revision20250618 { // which does not distinguish the modes
 			add(trial{declared: declared}, behaviour)
 		}
 	}
 	if len(list) > 0 {
-		add(trial{times: severalCalls, pause: severalCalls * severalDelay}, behaviourSeveral, severally(list[0])...)
+		add(trial{times: severalCalls, pause: severalCalls * severalDelay}, judge.BehaviourSeveral, severally(list[0])...)
 	}
 	if i := lastStateful(list); i >= 0 {
 		q := list[i]
@@ -186,18 +187,18 @@ func (r *runner) plan(c *chosen, base report.Trial, list []asked) []*trial {
 		}
 		then := func(state json.RawMessage) string { return c.honest.file(send(state)) }
 		own := report.Trial{Question: q.place}
-		add(trial{Trial: own, before: &before{c.Arguments, c.honest.file(), then}}, behaviourUsed)
-		add(trial{Trial: own}, behaviourOtherSession, send(q.facts.State))
+		add(trial{Trial: own, before: &before{c.Arguments, c.honest.file(), then}}, judge.BehaviourUsed)
+		add(trial{Trial: own}, judge.BehaviourOtherSession, send(q.facts.State))
 		if c.other != nil {
-			declined := c.honest.file(rule{match: q.match, answer: rawjson.Quoted(behaviourDecline)})
-			add(trial{Trial: own, before: &before{c.other, declined, then}}, behaviourOtherArguments)
+			declined := c.honest.file(rule{match: q.match, answer: rawjson.Quoted(judge.BehaviourDecline)})
+			add(trial{Trial: own, before: &before{c.other, declined, then}}, judge.BehaviourOtherArguments)
 		}
 	}
 	tried := map[string]bool{}
 	for i, q := range list {
 		q.facts.Revision = base.Revision
 		for _, f := range q.faults() {
-			if slices.Contains(forgeries, f.Name) && lastStateful(list) > i {
+			if slices.Contains(judge.Forgeries, f.Name) && lastStateful(list) > i {
 				continue // a later question's state holds more answers
 			}
 			of := f.Name
@@ -288,11 +289,11 @@ func (a *asked) spoilt(f fault.Fault) json.RawMessage {
 	content := a.content()
 	switch valid := elicit.Valid(a.facts.Request.Fields); {
 	case !f.Takes("answer"):
-	case slices.Contains(refusing, f.Name):
+	case slices.Contains(judge.Refusing, f.Name):
 		if content == nil {
 			content = valid
 		}
-		out.Add("answer", object("action", "accept", "content", reworded(a.facts.Request, content, 4+slices.Index(refusing, f.Name))))
+		out.Add("answer", object("action", "accept", "content", reworded(a.facts.Request, content, 4+slices.Index(judge.Refusing, f.Name))))
 	case content != nil && string(content) != string(valid):
 		out.Add("answer", object("action", "accept", "content", content))
 	}
@@ -310,7 +311,7 @@ const (
 func severally(first asked) (rules []rule) {
 	for i := range severalCalls {
 		answer := rawjson.Quoted("accept")
-		if action := rawjson.Text(rawjson.Member(first.answer, "action")); action == behaviourDecline || action == behaviourCancel {
+		if action := rawjson.Text(rawjson.Member(first.answer, "action")); action == judge.BehaviourDecline || action == judge.BehaviourCancel {
 			answer = rawjson.Quoted(action)
 		} else if content := first.content(); content != nil {
 			answer = object("accept", distinct(first.facts.Request, content, i))

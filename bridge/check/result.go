@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"elicitation-inspector/bridge/check/judge"
 	"elicitation-inspector/bridge/check/report"
 	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/rawjson"
@@ -19,7 +20,7 @@ import (
 // assessed is a judged trial with the frames that reports can show. It does not need the
 // log.
 type assessed struct {
-	*judgement
+	*judge.Judgement
 	result report.Result          // without findings, verdict and evidence
 	frames map[int64]report.Frame // frames that findings can name, by sequence number
 	pairs  map[int64]int64        // sequence numbers of requests, by that of the response
@@ -32,16 +33,10 @@ func (r *runner) judge(c *chosen, m *made) *assessed {
 	if err := hide.Learn(context.Background(), m.Log); err != nil {
 		r.trouble(fmt.Errorf("some trials could not be made: %w", err))
 	}
-	judged := &judgement{Observation: m.Observation}
-	if m.quiet {
-		judged.linted()
-	} else {
-		judged = judgeAlone(m.Observation)
-	}
-	one := &assessed{judgement: judged, result: report.Result{
+	one := &assessed{Judgement: judge.Alone(m.Observation), result: report.Result{
 		Trial: m.Trial, Outcome: hide.Text(m.outcome()), Took: m.took, Transcript: m.transcript, Reproduce: hide.Text(r.reproduce(c, m.trial)),
 	}, whole: hide.Text(r.reproduceWhole(c, m.trial))}
-	if m.Behaviour == behaviourSeveral || m.trial.before != nil {
+	if m.Behaviour == judge.BehaviourSeveral || m.trial.before != nil {
 		one.result.Reproduce = one.whole
 	}
 	one.keep(hide, m)
@@ -50,8 +45,8 @@ func (r *runner) judge(c *chosen, m *made) *assessed {
 
 // hung reports whether the trial has a failure because no response came in time.
 func (one *assessed) hung() bool {
-	timedOut := one.After != nil && one.After.TimedOut || slices.ContainsFunc(one.Calls, func(m Made) bool { return m.TimedOut })
-	return timedOut && slices.ContainsFunc(one.findings, isHanging)
+	timedOut := one.After != nil && one.After.TimedOut || slices.ContainsFunc(one.Calls, func(m judge.Made) bool { return m.TimedOut })
+	return timedOut && slices.ContainsFunc(one.Findings, isHanging)
 }
 
 func isHanging(f report.Finding) bool {
@@ -60,9 +55,9 @@ func isHanging(f report.Finding) bool {
 
 // seenTwice adds to such findings that the server hung in two trials.
 func (one *assessed) seenTwice() {
-	for i, f := range one.findings {
+	for i, f := range one.Findings {
 		if isHanging(f) {
-			one.findings[i].Text += " It was so in two trials, the second of which gave it twice the time."
+			one.Findings[i].Text += " It was so in two trials, the second of which gave it twice the time."
 		}
 	}
 }
@@ -70,7 +65,7 @@ func (one *assessed) seenTwice() {
 // result returns the result of a trial for reports, with secrets redacted.
 func (r *runner) result(one *assessed) report.Result {
 	out := one.result
-	out.Findings, out.Verdict = one.findings, report.Worst(one.findings)
+	out.Findings, out.Verdict = one.Findings, report.Worst(one.Findings)
 	for i := range out.Findings {
 		out.Findings[i].Text = r.Server.Redaction.Text(out.Findings[i].Text)
 	}
@@ -84,11 +79,11 @@ func (r *runner) result(one *assessed) report.Result {
 // needsWhole reports whether one call alone does not show every finding: some are of
 // the next call in the session, or of what a witness saw.
 func (one *assessed) needsWhole() bool {
-	if one.Effect.State == Changed || one.Early+one.Twice != "" {
+	if one.Effect.State == judge.Changed || one.Early+one.Twice != "" {
 		return true
 	}
-	return one.After != nil && slices.ContainsFunc(one.findings, func(f report.Finding) bool {
-		return f.Verdict != report.Inconclusive && len(f.Frames) > 0 && slices.Max(f.Frames) >= one.After.began()
+	return one.After != nil && slices.ContainsFunc(one.Findings, func(f report.Finding) bool {
+		return f.Verdict != report.Inconclusive && len(f.Frames) > 0 && slices.Max(f.Frames) >= one.After.Began()
 	})
 }
 
@@ -106,10 +101,10 @@ func (m *made) outcome() string {
 	return strings.Join(slices.Compact(words), "; ")
 }
 
-func (m *made) endOf(c *Made) string {
+func (m *made) endOf(c *judge.Made) string {
 	const most = 160
 	switch {
-	case c.TimedOut && (&judgement{Observation: m.Observation}).askedOn(*c):
+	case c.TimedOut && m.AskedOn(*c):
 		return fmt.Sprintf("after %v it was still asking, in round %d", c.Limit, len(c.Rounds))
 	case c.TimedOut:
 		return fmt.Sprintf("no response within %v", c.Limit)
@@ -136,11 +131,11 @@ const (
 // requests, responses, questions and answers of the calls.
 func (one *assessed) keep(hide *redact.Redaction, m *made) {
 	var seqs []int64
-	for _, f := range one.findings {
+	for _, f := range one.Findings {
 		seqs = append(seqs, f.Frames...)
 	}
 	calls := m.Calls
-	for _, after := range []*Made{m.After, m.Again} {
+	for _, after := range []*judge.Made{m.After, m.Again} {
 		if after != nil {
 			calls = append(calls[:len(calls):len(calls)], *after)
 		}
@@ -178,7 +173,7 @@ func quote(f wire.Frame) report.Frame {
 // the answer under trial with its question.
 func (one *assessed) evidence() (frames []report.Frame) {
 	var seqs []int64
-	for _, f := range one.findings {
+	for _, f := range one.Findings {
 		for _, seq := range f.Frames {
 			seqs = append(seqs, seq, one.pairs[seq])
 		}

@@ -1,3 +1,6 @@
+// Package check tries every behaviour that a client can have on a server. It makes each
+// call that asks a question once per behaviour and revision, each time in a session of its
+// own, and has package judge judge the recorded frames by the specification.
 package check
 
 import (
@@ -11,6 +14,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"elicitation-inspector/bridge/check/judge"
 	"elicitation-inspector/bridge/check/report"
 	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/headless"
@@ -292,10 +296,10 @@ const lintedMost = 200
 func (r *runner) config(t *trial) headless.Config {
 	c := r.Server
 	c.Settings.Protocol, c.Settings.Choice, c.Settings.Elicitation = t.Revision, conversation.ChoiceExplicit, t.declared
-	c.Settings.NoLogs = t.Behaviour != behaviourOther // one trial asks, the others show what comes unasked
+	c.Settings.NoLogs = t.Behaviour != judge.BehaviourOther // one trial asks, the others show what comes unasked
 	c.Ask, c.Watch = nil, nil
 	// Honest calls read the lists, so that the linter sees them; of very many calls the first one.
-	lints := t.Behaviour == behaviourAccept && (len(r.items) <= lintedMost || t.Call == 0)
+	lints := t.Behaviour == judge.BehaviourAccept && (len(r.items) <= lintedMost || t.Call == 0)
 	c.NoLists = !lints && t.Behaviour != "other-tool" && !r.headers
 	return c
 }

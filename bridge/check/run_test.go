@@ -17,6 +17,7 @@ import (
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"elicitation-inspector/bridge/check/judge"
 	"elicitation-inspector/bridge/check/report"
 	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/demo"
@@ -309,7 +310,7 @@ func TestHangingIsSeenTwice(t *testing.T) {
 func TestPromptsAndResources(t *testing.T) {
 	t.Parallel()
 	o := builtin(t)
-	o.Behaviours, o.Revisions = []string{behaviourDecline, "missing-field"}, []string{mcp.Revision20251125}
+	o.Behaviours, o.Revisions = []string{judge.BehaviourDecline, "missing-field"}, []string{mcp.Revision20251125}
 	o.Wanted = []Wanted{
 		{Kind: conversation.Prompt, Key: "release_notes", Arguments: json.RawMessage(`{"version":"1.4.0"}`)},
 		{Kind: conversation.Resource, Key: "contract://lease/old-mill"},
@@ -324,7 +325,7 @@ func TestPromptsAndResources(t *testing.T) {
 		if r.Verdict == report.Fail || r.Verdict == report.Warn || !strings.Contains(r.Reproduce, again[r.Call]) {
 			t.Errorf("%s, %s: %s %+v, again by %s", whole.Calls[r.Call].Key, r.Behaviour, r.Outcome, r.Findings, r.Reproduce)
 		}
-		if r.Behaviour == behaviourDecline {
+		if r.Behaviour == judge.BehaviourDecline {
 			declined++
 		}
 	}
@@ -363,7 +364,7 @@ func TestOneDialogueAtATime(t *testing.T) {
 	t.Cleanup(listening.Close)
 	whole, err := Run(t.Context(), Options{
 		Server: headless.Config{Target: transport.Spec{Name: "shared", URL: listening.URL}}, Jobs: 4, Timeout: 3 * time.Second,
-		Revisions: []string{mcp.Revision20251125}, Behaviours: []string{behaviourAccept, behaviourDecline, behaviourCancel, "any-error", "no-content", "never", "wrong-id", "retyped-id"},
+		Revisions: []string{mcp.Revision20251125}, Behaviours: []string{judge.BehaviourAccept, judge.BehaviourDecline, judge.BehaviourCancel, "any-error", "no-content", "never", "wrong-id", "retyped-id"},
 	})
 	if err != nil || whole.Stopped != "" {
 		t.Fatalf("%v, stopped: %s", err, whole.Stopped)
@@ -402,12 +403,14 @@ func TestSessionsThatAreRefused(t *testing.T) {
 	})
 	whole, err := Run(t.Context(), Options{
 		Server: headless.Config{Target: transport.Spec{Name: "choosy", Builtin: server.Connect}}, Jobs: 4,
-		Revisions: []string{mcp.Revision20251125}, Behaviours: []string{behaviourAccept, behaviourDecline, behaviourNone},
+		Revisions: []string{mcp.Revision20251125}, Behaviours: []string{judge.BehaviourAccept, judge.BehaviourDecline, judge.BehaviourNone},
 	})
 	if err != nil || whole.Stopped != "" {
 		t.Fatalf("%v, stopped: %s", err, whole.Stopped)
 	}
-	if !slices.ContainsFunc(whole.Results, func(r report.Result) bool { return r.Behaviour == behaviourNone && r.Verdict == report.Inconclusive }) {
+	if !slices.ContainsFunc(whole.Results, func(r report.Result) bool {
+		return r.Behaviour == judge.BehaviourNone && r.Verdict == report.Inconclusive
+	}) {
 		t.Errorf("%+v", whole.Results)
 	}
 }
@@ -442,13 +445,15 @@ func TestNewSessionIsStarted(t *testing.T) {
 		}
 		return whole, began.Load() - before
 	}
-	_, honest := check(behaviourAccept)
+	_, honest := check(judge.BehaviourAccept)
 	whole, sessions := check("new-session")
 	if sessions -= honest; sessions != 2*8 {
 		t.Errorf("eight trials had %d sessions", sessions)
 	}
 	for _, r := range whole.Results {
-		if !slices.Equal(verdictsOf(r.Findings, report.Inconclusive), []string{"no-response inconclusive"}) {
+		if slices.ContainsFunc(r.Findings, func(f report.Finding) bool {
+			return f.Rule != report.RuleNoResponse || f.Verdict != report.Inconclusive
+		}) || len(r.Findings) == 0 {
 			t.Errorf("%s: %s, %+v", whole.Calls[r.Call].Key, r.Outcome, r.Findings)
 		}
 	}
@@ -475,7 +480,7 @@ func TestConstantsAreNoAnswers(t *testing.T) {
 		})
 		whole, err := Run(t.Context(), Options{
 			Server: headless.Config{Target: transport.Spec{Name: "mail", Builtin: server.Connect}}, Jobs: 4, Honest: honest,
-			Revisions: []string{mcp.Revision20251125}, Behaviours: []string{behaviourOther, behaviourDecline},
+			Revisions: []string{mcp.Revision20251125}, Behaviours: []string{judge.BehaviourOther, judge.BehaviourDecline},
 		})
 		if err != nil || whole.Stopped != "" {
 			t.Fatalf("%v, stopped: %s", err, whole.Stopped)

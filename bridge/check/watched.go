@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"elicitation-inspector/bridge/check/judge"
 	"elicitation-inspector/bridge/check/report"
 	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/fault"
@@ -48,13 +49,13 @@ func (l *looks) conclude(ctx context.Context, out outcomes) {
 }
 
 // doesTwice lists the behaviours that give one consent twice.
-var doesTwice = []string{"response-twice", "same-id", behaviourUsed}
+var doesTwice = []string{"response-twice", "same-id", judge.BehaviourUsed}
 
 // refuses reports whether the behaviour of a trial gives no consent, so that the trial must
 // change nothing.
 func (t *trial) refuses() bool {
 	switch t.Behaviour {
-	case behaviourDecline, behaviourCancel, behaviourDeclineAlways, behaviourDenied, "never", "cancel-then-accept", "response-after-cancel", "answer-withdrawn", "missing-key":
+	case judge.BehaviourDecline, judge.BehaviourCancel, judge.BehaviourDeclineAlways, judge.BehaviourDenied, "never", "cancel-then-accept", "response-after-cancel", "answer-withdrawn", "missing-key":
 		return true
 	}
 	f, err := fault.Find(t.Behaviour)
@@ -111,7 +112,7 @@ func (r *runner) agrees(ctx context.Context, g *group) bool {
 		return false
 	}
 	honest := &trial{Trial: g.base, answers: g.c.honest.file()}
-	honest.Behaviour = behaviourAccept
+	honest.Behaviour = judge.BehaviourAccept
 	var once []float64
 	steady := true
 	for range 2 { // what is done again may change nothing, and then nothing is to be seen of a refusal either
@@ -232,7 +233,7 @@ func (r *runner) looked(ctx context.Context, g *group, t *trial, before []string
 // agreedAfter reports whether the client accepted a question honestly after the one under
 // trial, so that an effect may be of that.
 func agreedAfter(m *made, place int) bool {
-	return m.Behaviour != behaviourAccept && slices.ContainsFunc(m.questions(), func(q *conversation.Question) bool {
+	return m.Behaviour != judge.BehaviourAccept && slices.ContainsFunc(m.questions(), func(q *conversation.Question) bool {
 		return q.Fault == "" && q.Action == "accept" && slices.Index(m.questions(), q) >= max(place, 1)
 	})
 }
@@ -249,26 +250,8 @@ func (t *trial) sees(l *looks) {
 	if l.err != nil || l.after == nil {
 		return
 	}
-	t.effect = Effect{State: Unchanged, Text: l.of.Source + " said the same before and after it"}
+	t.effect = judge.Effect{State: judge.Unchanged, Text: l.of.Source + " said the same before and after it"}
 	if saw := l.of.saw(from, l.after, "the answer"); saw != "" {
-		t.effect = Effect{State: Changed, Text: saw}
-	}
-}
-
-// effects judges what a witness saw besides the effect of a refusal.
-func (j *judgement) effects() {
-	var frames []int64
-	if q := j.deed(); q != nil {
-		frames = []int64{q.AskedSeq, q.AnswerSeq}
-	}
-	if j.Early != "" {
-		j.find(report.RuleActsEarly, report.Fail, "The server did it before the question was answered: while the question waited, "+j.Early+".", frames...)
-	}
-	if j.Twice != "" {
-		gravest, what := report.Fail, "The server did it twice for one consent: "
-		if j.Behaviour == behaviourUsed {
-			gravest, what = report.Warn, "The server took the requestState of a call that was over, and did it once more: "
-		}
-		j.find(report.RuleActsTwice, gravest, what+j.Twice+".", frames...)
+		t.effect = judge.Effect{State: judge.Changed, Text: saw}
 	}
 }

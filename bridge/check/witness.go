@@ -12,6 +12,7 @@ import (
 	"strings"
 	"sync"
 	"time"
+	"unicode"
 
 	"elicitation-inspector/bridge/check/report"
 	"elicitation-inspector/bridge/conversation"
@@ -97,10 +98,7 @@ func (w *watcher) take(ctx context.Context) ([]string, error) {
 	if err != nil {
 		return nil, fmt.Errorf("asking the witness %s: %w", w.Source, err)
 	}
-	if isContainer(text) && rawjson.Check([]byte(text)) == nil {
-		text = rawjson.Pretty([]byte(text))
-	}
-	return strings.Split(strings.TrimSpace(text), "\n"), nil
+	return strings.Split(strings.TrimSpace(rawjson.Pretty([]byte(text))), "\n"), nil
 }
 
 // ask makes the call of the witness in a session of its own, with honest answers.
@@ -192,7 +190,7 @@ func varying(a, b string) *regexp.Regexp {
 		switch end = span[1]; {
 		case word != bt[i]:
 			expression += "(" + words.String() + ")"
-		case digit().MatchString(word):
+		case strings.ContainsFunc(word, unicode.IsNumber):
 			expression += words.String()
 		default:
 			expression += regexp.QuoteMeta(word)

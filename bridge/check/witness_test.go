@@ -14,6 +14,7 @@ import (
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"elicitation-inspector/bridge/check/judge"
 	"elicitation-inspector/bridge/check/report"
 	"elicitation-inspector/bridge/headless"
 	"elicitation-inspector/bridge/mcp"
@@ -98,7 +99,7 @@ func TestWitness(t *testing.T) {
 				}
 				o := Options{
 					Server: headless.Config{Target: shop(file, c.order)}, Wanted: []Wanted{{Key: "order"}}, Witness: w, Jobs: 4,
-					Behaviours: []string{behaviourDecline, behaviourCancel, "internal-error", "never"}, Revisions: []string{mcp.Revision20251125}, Timeout: 3 * time.Second,
+					Behaviours: []string{judge.BehaviourDecline, judge.BehaviourCancel, "internal-error", "never"}, Revisions: []string{mcp.Revision20251125}, Timeout: 3 * time.Second,
 				}
 				r := &runner{Options: &o, progress: newProgress(), slots: newSlots(4)}
 				if err := r.greet(t.Context()); err != nil {
@@ -111,7 +112,7 @@ func TestWitness(t *testing.T) {
 				g := r.prepare(t.Context(), &r.calls[0], report.Trial{Revision: mcp.Revision20251125})
 				r.watch(t.Context(), []*group{g})
 				for _, trial := range g.trials {
-					want := map[bool]EffectState{true: Changed, false: Unchanged}[c.rule == "effect"]
+					want := map[bool]judge.EffectState{true: judge.Changed, false: judge.Unchanged}[c.rule == "effect"]
 					if trial.effect.State != want || (trial.early != "") != (c.rule == report.RuleActsEarly) {
 						t.Errorf("%s: %+v, %q", trial.Behaviour, trial.effect, trial.early)
 					}
@@ -162,7 +163,7 @@ func TestBlindWitness(t *testing.T) {
 		}
 		whole, err := Run(t.Context(), Options{
 			Server: headless.Config{Target: shop(file, once(file))}, Wanted: []Wanted{{Key: "order", Witness: w}}, Reset: strings.ReplaceAll(c.reset, "FILE", file), Jobs: 4,
-			Behaviours: []string{behaviourDecline}, Revisions: []string{mcp.Revision20251125}, Timeout: 3 * time.Second,
+			Behaviours: []string{judge.BehaviourDecline}, Revisions: []string{mcp.Revision20251125}, Timeout: 3 * time.Second,
 		})
 		if err != nil || whole.Stopped != "" {
 			t.Fatalf("%v: %+v", err, whole)

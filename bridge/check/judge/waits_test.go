@@ -1,4 +1,4 @@
-package check
+package judge
 
 import (
 	"encoding/json"
@@ -35,9 +35,9 @@ func TestAskingOn(t *testing.T) {
 		{timedOut(2, 5*time.Second), report.Fail},
 		{timedOut(1, 100*time.Millisecond), report.Fail},
 	} {
-		j := &judgement{Observation: &Observation{Trial: report.Trial{Behaviour: behaviourAccept, Revision: mcp.Revision20260728}}}
-		if j.answered(test.call); len(j.findings) != 1 || j.findings[0].Verdict != test.want {
-			t.Errorf("%d rounds: %+v", len(test.call.Rounds), j.findings)
+		j := &Judgement{Observation: &Observation{Trial: report.Trial{Behaviour: BehaviourAccept, Revision: mcp.Revision20260728}}}
+		if j.answered(test.call); len(j.Findings) != 1 || j.Findings[0].Verdict != test.want {
+			t.Errorf("%d rounds: %+v", len(test.call.Rounds), j.Findings)
 		}
 	}
 }
@@ -56,9 +56,9 @@ func TestNotDelivered(t *testing.T) {
 	} {
 		log.Append(f)
 	}
-	j := &judgement{Observation: &Observation{Trial: report.Trial{Behaviour: "byte-by-byte", Revision: mcp.Revision20260728}, Log: log, Last: log.Len()}}
-	if j.answered(timedOut(1, 5*time.Second)); len(j.findings) != 1 || j.findings[0].Verdict != report.Inconclusive || !strings.Contains(j.findings[0].Text, "through in time") {
-		t.Errorf("%+v", j.findings)
+	j := &Judgement{Observation: &Observation{Trial: report.Trial{Behaviour: "byte-by-byte", Revision: mcp.Revision20260728}, Log: log, Last: log.Len()}}
+	if j.answered(timedOut(1, 5*time.Second)); len(j.Findings) != 1 || j.Findings[0].Verdict != report.Inconclusive || !strings.Contains(j.Findings[0].Text, "through in time") {
+		t.Errorf("%+v", j.Findings)
 	}
 }
 
@@ -78,9 +78,9 @@ func TestStillReporting(t *testing.T) {
 	for reported, want := range map[time.Duration]report.Verdict{time.Second: report.Inconclusive, 4 * time.Second: report.Fail} { // time before the end of the call
 		call := timedOut(1, 5*time.Second)
 		call.End = log.Head(log.Len()).Time.Add(reported)
-		j := &judgement{Observation: &Observation{Trial: report.Trial{Behaviour: behaviourDecline, Revision: mcp.Revision20251125}, Log: log, Last: log.Len()}}
-		if j.answered(call); len(j.findings) != 1 || j.findings[0].Verdict != want {
-			t.Errorf("%v before the end: %+v", reported, j.findings)
+		j := &Judgement{Observation: &Observation{Trial: report.Trial{Behaviour: BehaviourDecline, Revision: mcp.Revision20251125}, Log: log, Last: log.Len()}}
+		if j.answered(call); len(j.Findings) != 1 || j.Findings[0].Verdict != want {
+			t.Errorf("%v before the end: %+v", reported, j.Findings)
 		}
 	}
 }

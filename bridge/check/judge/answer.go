@@ -1,4 +1,4 @@
-package check
+package judge
 
 import (
 	"encoding/json"
@@ -16,8 +16,8 @@ import (
 )
 
 // compared judges the trial's result by comparing it with the results of honest calls.
-func (j *judgement) compared() {
-	if j.Behaviour == behaviourSeveral {
+func (j *Judgement) compared() {
+	if j.Behaviour == BehaviourSeveral {
 		j.crossed()
 		return
 	}
@@ -35,13 +35,13 @@ func (j *judgement) compared() {
 	}
 	frames := []int64{deed.AskedSeq, deed.AnswerSeq, m.ResultSeq}
 	switch {
-	case j.Behaviour == behaviourOtherArguments:
+	case j.Behaviour == BehaviourOtherArguments:
 		j.takesOther(m, frames)
 	case j.Behaviour == "other-tool":
 		if name := j.mentioned(m, deed); name != "" {
 			j.find(report.RuleForeignState, report.Fail, fmt.Sprintf("Another tool took the requestState and the answer of this one: its result has the value of %q: %s", name, quoteResult(m)), frames...)
 		}
-	case slices.Contains(forgeries, j.Behaviour):
+	case slices.Contains(Forgeries, j.Behaviour):
 		j.takesState(m, deed, frames)
 	case isContentFault(j.Behaviour):
 		j.usesContent(m, deed, frames)
@@ -50,7 +50,7 @@ func (j *judgement) compared() {
 
 // accepted reports whether an honest call succeeded after the question under trial was
 // accepted. Honest answers cancel a question if no valid content can be made up for it.
-func (j *judgement) accepted(honest Made) bool {
+func (j *Judgement) accepted(honest Made) bool {
 	place := slices.Index(j.Calls[0].Questions, j.deed())
 	return honest.succeeded() && place >= 0 && place < len(honest.Questions) && honest.Questions[place].Action == "accept"
 }
@@ -62,7 +62,7 @@ func isContentFault(name string) bool {
 	return err == nil && f.Group == fault.Content && name != "extra-field" && name != "given-content"
 }
 
-func (j *judgement) askedAgain() bool {
+func (j *Judgement) askedAgain() bool {
 	return !slices.ContainsFunc(j.Honest, func(m Made) bool { return len(m.Questions) >= len(j.Calls[0].Questions) })
 }
 
@@ -108,7 +108,7 @@ func contentOf(q *conversation.Question) json.RawMessage {
 // changes returns a function that lists the fields whose values differ between the trial's
 // answers and an honest call's. telling reports whether a new value in the result proves
 // that the server used the content under trial, which is all content if deed is nil.
-func (j *judgement) changes(deed *conversation.Question, telling func(field string, value json.RawMessage) bool) func(Made) []change {
+func (j *Judgement) changes(deed *conversation.Question, telling func(field string, value json.RawMessage) bool) func(Made) []change {
 	return func(honest Made) (list []change) {
 		for i, q := range j.Calls[0].Questions {
 			if i >= len(honest.Questions) {
@@ -130,7 +130,7 @@ func (j *judgement) changes(deed *conversation.Question, telling func(field stri
 }
 
 // usesContent judges whether the server used content that is invalid by the schema.
-func (j *judgement) usesContent(m Made, deed *conversation.Question, frames []int64) {
+func (j *Judgement) usesContent(m Made, deed *conversation.Question, frames []int64) {
 	required := requiredOf(deed)
 	if len(required) == 0 && slices.Contains(absent, j.Behaviour) {
 		return // the schema requires no field
@@ -182,7 +182,7 @@ func quoteResult(m Made) string {
 
 // mentioned returns a field of the answer whose value is in the result and cannot come
 // from elsewhere; "" if there is none.
-func (j *judgement) mentioned(m Made, deed *conversation.Question) string {
+func (j *Judgement) mentioned(m Made, deed *conversation.Question) string {
 	for name, value := range rawjson.Members(contentOf(deed)) {
 		form := forms(value)[0]
 		switch {
@@ -208,12 +208,12 @@ func isDistinct(value json.RawMessage) bool {
 	return false
 }
 
-// forgeries lists the faults that send no requestState, or another one than the server
+// Forgeries lists the faults that send no requestState, or another one than the server
 // sent.
-var forgeries = []string{"changed-state", "changed-state-start", "changed-state-end", "changed-state-inside", "invented-state", "no-state"}
+var Forgeries = []string{"changed-state", "changed-state-start", "changed-state-end", "changed-state-inside", "invented-state", "no-state"}
 
 // takesState judges whether the server accepted a requestState that it did not send.
-func (j *judgement) takesState(m Made, deed *conversation.Question, frames []int64) {
+func (j *Judgement) takesState(m Made, deed *conversation.Question, frames []int64) {
 	j.standing = against(j.Honest, m.Result, nil, func(h Made) (list []change) {
 		list = j.changes(deed, func(string, json.RawMessage) bool { return false })(h)
 		for _, value := range j.carried(h, deed) {
@@ -243,7 +243,7 @@ func (j *judgement) takesState(m Made, deed *conversation.Question, frames []int
 
 // invented returns a text that is in the result and comes from the requestState that the
 // client made; "" if there is none.
-func (j *judgement) invented(m Made, deed *conversation.Question) string {
+func (j *Judgement) invented(m Made, deed *conversation.Question) string {
 	asked, err := j.Log.Frame(deed.AskedSeq)
 	if err != nil {
 		return ""
@@ -275,7 +275,7 @@ func stateTexts(state json.RawMessage) []string {
 
 // takesOther judges whether the server accepted the requestState of a call with other
 // arguments, by a result that depends on the arguments.
-func (j *judgement) takesOther(m Made, frames []int64) {
+func (j *Judgement) takesOther(m Made, frames []int64) {
 	shown := slices.ContainsFunc(textsIn(m.Arguments), func(value string) bool {
 		return len(value) >= 4 && shows(m.Result, value)
 	})
@@ -287,7 +287,7 @@ func (j *judgement) takesOther(m Made, frames []int64) {
 // carried lists the values of an honest result that were answered in rounds before the
 // question under trial, and that no question and no later answer has. The server keeps
 // nothing between rounds, so it read them from the requestState.
-func (j *judgement) carried(h Made, deed *conversation.Question) (list []json.RawMessage) {
+func (j *Judgement) carried(h Made, deed *conversation.Question) (list []json.RawMessage) {
 	for _, q := range h.Questions {
 		if q.Round >= deed.Round {
 			break

@@ -1,4 +1,4 @@
-package check
+package judge
 
 import (
 	"fmt"
@@ -18,21 +18,28 @@ import (
 
 // Names of the behaviours that are not faults and that the judge treats specially.
 const (
-	behaviourAccept        = "accept"
-	behaviourOther         = "accept-other"
-	behaviourDenied        = "accept-no"
-	behaviourDecline       = "decline"
-	behaviourCancel        = "cancel"
-	behaviourDeclineAlways = "decline-always"
-	behaviourNone          = "no-elicitation"
-	behaviourForm          = "form-only"
-	behaviourURL           = "url-only"
-	behaviourSeveral       = "several-at-once"
+	BehaviourAccept        = "accept"
+	BehaviourOther         = "accept-other"
+	BehaviourDenied        = "accept-no"
+	BehaviourDecline       = "decline"
+	BehaviourCancel        = "cancel"
+	BehaviourDeclineAlways = "decline-always"
+	BehaviourNone          = "no-elicitation"
+	BehaviourForm          = "form-only"
+	BehaviourURL           = "url-only"
+	BehaviourSeveral       = "several-at-once"
 
-	behaviourUsed           = "used-state"
-	behaviourOtherSession   = "other-session-state"
-	behaviourOtherArguments = "other-arguments-state"
+	BehaviourUsed           = "used-state"
+	BehaviourOtherSession   = "other-session-state"
+	BehaviourOtherArguments = "other-arguments-state"
 )
+
+// Refusing lists the faults that send accepted content without an acceptance.
+var Refusing = []string{"decline-with-content", "cancel-with-content", "unknown-action", "no-action"}
+
+// borrowing lists the behaviours that send the requestState of another call, as the fault
+// invented-state does with a state that it gets.
+var borrowing = []string{BehaviourUsed, BehaviourOtherSession, BehaviourOtherArguments}
 
 // standing is the outcome of comparing a call's result with the results of honest calls.
 type standing int
@@ -46,10 +53,10 @@ const (
 	filled                    // the result is equal, except that it has the values that the trial sent
 )
 
-// judgement is a trial with the findings so far.
-type judgement struct {
+// Judgement is a trial with the findings so far.
+type Judgement struct {
 	*Observation
-	findings []report.Finding
+	Findings []report.Finding
 	standing standing
 	lacks    *lack // what the trial has in place of an agreement; nil if it has one
 	// carries reports that the honest result has values that the server can know only from
@@ -60,16 +67,15 @@ type judgement struct {
 	refusesAfter bool
 }
 
-// judgeAlone returns the findings that one trial shows without other trials. It finds
-// nothing if the server did right, or broke no rule. [judgeTogether] adds findings.
-func judgeAlone(o *Observation) *judgement {
-	j := &judgement{Observation: o}
+// Alone returns the findings that one trial shows without other trials. It finds
+// nothing if the server did right, or broke no rule. [Together] adds findings.
+func Alone(o *Observation) *Judgement {
+	j := &Judgement{Observation: o}
 	if o.Unconnected != "" {
 		j.find(report.RuleNotTried, report.Inconclusive, "There was no session: "+o.Unconnected)
 		return j
 	}
-	j.linted()
-	if !j.tried() {
+	if j.linted(); o.Quiet || !j.tried() {
 		return j
 	}
 	j.ended()
@@ -91,7 +97,7 @@ func judgeAlone(o *Observation) *judgement {
 
 // find adds a finding. Its verdict is at most gravest, and at most the verdict of the rule
 // in this revision.
-func (j *judgement) find(rule string, gravest report.Verdict, text string, frames ...int64) {
+func (j *Judgement) find(rule string, gravest report.Verdict, text string, frames ...int64) {
 	frames = slices.DeleteFunc(frames, func(seq int64) bool { return seq == 0 })
 	slices.Sort(frames)
 	f := report.Finding{Rule: rule, Text: text, Frames: slices.Compact(frames)}
@@ -103,12 +109,12 @@ func (j *judgement) find(rule string, gravest report.Verdict, text string, frame
 	if f.Verdict == report.Inconclusive {
 		f.Reference, f.Link = "", ""
 	}
-	j.findings = append(j.findings, f)
+	j.Findings = append(j.Findings, f)
 }
 
 // deed returns the question with the answer under trial; nil if there is none.
-func (j *judgement) deed() *conversation.Question {
-	plain := j.Behaviour == behaviourDecline || j.Behaviour == behaviourCancel
+func (j *Judgement) deed() *conversation.Question {
+	plain := j.Behaviour == BehaviourDecline || j.Behaviour == BehaviourCancel
 	for _, call := range j.Calls {
 		if i := j.Question - 1; plain && i >= 0 && i < len(call.Questions) && call.Questions[i].Action == j.Behaviour {
 			return call.Questions[i]
@@ -123,20 +129,20 @@ func (j *judgement) deed() *conversation.Question {
 }
 
 // needsDeed reports whether the behaviour is about the answer to one question.
-func (j *judgement) needsDeed() bool {
+func (j *Judgement) needsDeed() bool {
 	_, err := fault.Find(j.Behaviour)
-	return err == nil || slices.Contains(borrowing, j.Behaviour) || j.Question > 0 && (j.Behaviour == behaviourDecline || j.Behaviour == behaviourCancel)
+	return err == nil || slices.Contains(borrowing, j.Behaviour) || j.Question > 0 && (j.Behaviour == BehaviourDecline || j.Behaviour == BehaviourCancel)
 }
 
 // tried reports whether the client could carry the behaviour out. If not, it adds a
 // finding with the reason.
-func (j *judgement) tried() bool {
+func (j *Judgement) tried() bool {
 	if !j.needsDeed() || j.deed() != nil {
 		return true
 	}
 	asked, began := 0, int64(0)
 	for _, call := range j.Calls {
-		began = call.began()
+		began = call.Began()
 		asked += len(call.Questions)
 	}
 	switch {
@@ -150,8 +156,8 @@ func (j *judgement) tried() bool {
 	return false
 }
 
-// began returns the sequence number of the call's first request; 0 if there is none.
-func (m Made) began() int64 {
+// Began returns the sequence number of the call's first request; 0 if there is none.
+func (m Made) Began() int64 {
 	if len(m.Rounds) == 0 {
 		return 0
 	}
@@ -176,11 +182,11 @@ func (m Made) lastAnswer() (seq int64) {
 
 // sharedByHonest reports whether calls with honest answers show the same defect. It is
 // then reported for honest answers only, not again for every behaviour.
-func (j *judgement) sharedByHonest(calls []Made, seen func(Made) bool) bool {
-	return j.Behaviour != behaviourAccept && slices.ContainsFunc(calls, seen)
+func (j *Judgement) sharedByHonest(calls []Made, seen func(Made) bool) bool {
+	return j.Behaviour != BehaviourAccept && slices.ContainsFunc(calls, seen)
 }
 
-func (j *judgement) answered(m Made) {
+func (j *Judgement) answered(m Made) {
 	if m.responded() || j.Exit != nil {
 		return
 	}
@@ -192,7 +198,7 @@ func (j *judgement) answered(m Made) {
 	if answer := m.lastAnswer(); answer != 0 {
 		after = fmt.Sprintf(", though its questions are answered (the last in frame %d).", answer)
 	}
-	frames := []int64{m.began(), m.lastAnswer(), seq}
+	frames := []int64{m.Began(), m.lastAnswer(), seq}
 	switch why := j.waits(m); {
 	case why != "":
 		if !m.TimedOut && seq == 0 { // the client ended the connection
@@ -207,15 +213,15 @@ func (j *judgement) answered(m Made) {
 }
 
 // refusesRightly judges how a call fails that lacks an answer or a capability.
-func (j *judgement) refusesRightly(m Made) {
+func (j *Judgement) refusesRightly(m Made) {
 	if !m.responded() || m.succeeded() || j.Revision < mcp.Revision20260728 || !slices.ContainsFunc(j.Honest, Made.succeeded) {
 		return
 	}
 	switch {
 	case j.Behaviour == "missing-key":
-		j.find(report.RuleMissingKey, report.Warn, fmt.Sprintf("A round came without the answer to its question, and the server failed the call (%s) where it should ask again.", m.failure()), m.began(), m.lastAnswer(), m.ResultSeq)
+		j.find(report.RuleMissingKey, report.Warn, fmt.Sprintf("A round came without the answer to its question, and the server failed the call (%s) where it should ask again.", m.failure()), m.Began(), m.lastAnswer(), m.ResultSeq)
 	case j.declaresLess() && len(m.Questions) == 0 && m.Error != nil && string(rawjson.Member(m.Error, "code")) != fmt.Sprint(mcp.CodeMissingCapability):
-		j.find(report.RuleCapability, report.Fail, fmt.Sprintf("The client had not declared that it can be asked, and the call failed (%s) with another error than %d, which names what is missing.", m.failure(), mcp.CodeMissingCapability), m.began(), m.ResultSeq)
+		j.find(report.RuleCapability, report.Fail, fmt.Sprintf("The client had not declared that it can be asked, and the call failed (%s) with another error than %d, which names what is missing.", m.failure(), mcp.CodeMissingCapability), m.Began(), m.ResultSeq)
 	}
 }
 
@@ -223,7 +229,7 @@ func (m Made) unanswered() bool { return !m.responded() }
 
 // missing describes a call without a response, and names the frame that shows it. It
 // returns "" if the call has a response or the client ended the call.
-func (j *judgement) missing(m Made) (what string, seq int64) {
+func (j *Judgement) missing(m Made) (what string, seq int64) {
 	if m.TimedOut {
 		return fmt.Sprintf("The call got no response within %s", wording.Duration(m.Limit)), 0
 	}
@@ -255,7 +261,7 @@ func (j *judgement) missing(m Made) (what string, seq int64) {
 }
 
 // refusedForEver judges a call that asks the same question again after every refusal.
-func (j *judgement) refusedForEver(m Made) {
+func (j *Judgement) refusedForEver(m Made) {
 	const most = 20
 	refused := map[string][]int64{}
 	for _, q := range m.Questions {
@@ -273,7 +279,7 @@ func (j *judgement) refusedForEver(m Made) {
 }
 
 // after judges the call that follows the trial in its session.
-func (j *judgement) after(m Made) {
+func (j *Judgement) after(m Made) {
 	if j.Exit != nil || m.succeeded() {
 		return
 	}
@@ -288,15 +294,15 @@ func (j *judgement) after(m Made) {
 		case j.busy(m) != "":
 			gravest, why = report.Inconclusive, ", but "+j.busy(m)
 		}
-		j.find(report.RuleUnusable, gravest, "The next call in the session was answered honestly. "+what+why+".", m.began(), m.lastAnswer(), seq)
+		j.find(report.RuleUnusable, gravest, "The next call in the session was answered honestly. "+what+why+".", m.Began(), m.lastAnswer(), seq)
 		return
 	}
-	if !m.responded() || j.Behaviour == behaviourAccept || j.declaresLess() || !slices.ContainsFunc(j.Honest, Made.succeeded) {
+	if !m.responded() || j.Behaviour == BehaviourAccept || j.declaresLess() || !slices.ContainsFunc(j.Honest, Made.succeeded) {
 		return
 	}
 	why := "It may fail by chance."
 	switch {
-	case len(j.HonestAfter) == 0 || slices.ContainsFunc(j.HonestAfter, Made.failed):
+	case len(j.HonestAfter) == 0 || slices.ContainsFunc(j.HonestAfter, Made.Failed):
 		why = "So may a second call after an honest first one."
 	case open != "":
 		why = "But the question of the call before is still open: " + open + "."
@@ -305,12 +311,12 @@ func (j *judgement) after(m Made) {
 	default:
 		j.refusesAfter = true
 	}
-	j.find(report.RuleRefusesAfter, report.Inconclusive, fmt.Sprintf("The next call in the session was answered honestly, and failed (%s). %s", m.failure(), why), m.began(), m.lastAnswer(), m.ResultSeq)
+	j.find(report.RuleRefusesAfter, report.Inconclusive, fmt.Sprintf("The next call in the session was answered honestly, and failed (%s). %s", m.failure(), why), m.Began(), m.lastAnswer(), m.ResultSeq)
 }
 
 // leftOpen returns the reason why the question under trial may still be open on the
 // server; "" if it is settled.
-func (j *judgement) leftOpen() string {
+func (j *Judgement) leftOpen() string {
 	if j.Behaviour == "response-after-cancel" {
 		return "" // it was answered after the end of its call
 	}
@@ -323,8 +329,8 @@ func (j *judgement) leftOpen() string {
 	return open
 }
 
-// failed reports whether the call got an error, a result with isError, or no response.
-func (m Made) failed() bool { return !m.succeeded() }
+// Failed reports whether the call got an error, a result with isError, or no response.
+func (m Made) Failed() bool { return !m.succeeded() }
 
 // failure returns the texts of a failed call's result or error, shortened.
 func (m Made) failure() string {
@@ -335,16 +341,34 @@ func (m Made) failure() string {
 	return wording.Shorten(strings.Join(textsIn(raw), " "), 200)
 }
 
-func (j *judgement) declaresLess() bool {
-	return slices.Contains([]string{behaviourNone, behaviourForm, behaviourURL}, j.Behaviour)
+func (j *Judgement) declaresLess() bool {
+	return slices.Contains([]string{BehaviourNone, BehaviourForm, BehaviourURL}, j.Behaviour)
 }
 
-func (j *judgement) declines() bool {
-	return slices.Contains([]string{behaviourDecline, behaviourDeclineAlways, "decline-with-content"}, j.Behaviour)
+func (j *Judgement) declines() bool {
+	return slices.Contains([]string{BehaviourDecline, BehaviourDeclineAlways, "decline-with-content"}, j.Behaviour)
+}
+
+// effects judges what a witness saw besides the effect of a refusal.
+func (j *Judgement) effects() {
+	var frames []int64
+	if q := j.deed(); q != nil {
+		frames = []int64{q.AskedSeq, q.AnswerSeq}
+	}
+	if j.Early != "" {
+		j.find(report.RuleActsEarly, report.Fail, "The server did it before the question was answered: while the question waited, "+j.Early+".", frames...)
+	}
+	if j.Twice != "" {
+		gravest, what := report.Fail, "The server did it twice for one consent: "
+		if j.Behaviour == BehaviourUsed {
+			gravest, what = report.Warn, "The server took the requestState of a call that was over, and did it once more: "
+		}
+		j.find(report.RuleActsTwice, gravest, what+j.Twice+".", frames...)
+	}
 }
 
 // outlived judges a process that did not exit after its input was closed.
-func (j *judgement) outlived() {
+func (j *Judgement) outlived() {
 	if j.Ended == nil {
 		return
 	}
@@ -358,21 +382,21 @@ func (j *judgement) outlived() {
 const framesMost = 5
 
 // linted adds the linter's findings, each defect once.
-func (j *judgement) linted() {
+func (j *Judgement) linted() {
 	type key struct{ rule, pointer string }
 	of := func(f lint.Found) key { return key{f.Rule, f.Pointer} }
-	at := map[key]int{} // index into j.findings
+	at := map[key]int{} // index into j.Findings
 	for _, f := range j.Found {
 		i, known := at[of(f)]
 		switch {
 		case f.Severity == lint.Advice:
 		case known:
-			if frames := j.findings[i].Frames; len(frames) < framesMost && !slices.Contains(frames, f.Seq) {
-				j.findings[i].Frames = append(frames, f.Seq)
+			if frames := j.Findings[i].Frames; len(frames) < framesMost && !slices.Contains(frames, f.Seq) {
+				j.Findings[i].Frames = append(frames, f.Seq)
 			}
 		default:
-			at[of(f)] = len(j.findings)
-			j.findings = append(j.findings, report.Finding{Rule: f.Rule, Verdict: report.VerdictOf(f.Severity), Text: f.Text, Reference: f.Reference, Link: f.Link, Frames: []int64{f.Seq}})
+			at[of(f)] = len(j.Findings)
+			j.Findings = append(j.Findings, report.Finding{Rule: f.Rule, Verdict: report.VerdictOf(f.Severity), Text: f.Text, Reference: f.Reference, Link: f.Link, Frames: []int64{f.Seq}})
 		}
 	}
 }

@@ -1,4 +1,4 @@
-package check
+package judge
 
 import (
 	"fmt"
@@ -44,7 +44,7 @@ var noMessages = []string{"null-result", "string-result"}
 
 // waits returns the reason why a server may leave a call without a response; "" if it may
 // not.
-func (j *judgement) waits(m Made) string {
+func (j *Judgement) waits(m Made) string {
 	if j.gaveUp(m) {
 		return ""
 	}
@@ -59,7 +59,7 @@ func (j *judgement) waits(m Made) string {
 
 // gaveUp reports whether the server took the last question of a call back, and had half of
 // the time limit left to answer the call.
-func (j *judgement) gaveUp(m Made) bool {
+func (j *Judgement) gaveUp(m Made) bool {
 	if !m.TimedOut || len(m.Questions) == 0 || j.Log == nil {
 		return false
 	}
@@ -75,7 +75,7 @@ func (j *judgement) gaveUp(m Made) bool {
 
 // busy returns the reason, other than the behaviour itself, why a server may leave a call
 // without a response; "" if there is none.
-func (j *judgement) busy(m Made) string {
+func (j *Judgement) busy(m Made) string {
 	for _, q := range m.Questions {
 		switch {
 		case waitingOn[q.Fault] != "":
@@ -89,7 +89,7 @@ func (j *judgement) busy(m Made) string {
 	if m.TimedOut && j.undelivered(m) {
 		return "the client did not get its message through in time"
 	}
-	if m.TimedOut && j.askedOn(m) {
+	if m.TimedOut && j.AskedOn(m) {
 		return fmt.Sprintf("the server answered each time, and asked again (this is round %d)", len(m.Rounds))
 	}
 	if m.TimedOut && j.reported(m) {
@@ -98,15 +98,15 @@ func (j *judgement) busy(m Made) string {
 	return ""
 }
 
-// askedOn reports whether the server answered every round of a call, or every round but
+// AskedOn reports whether the server answered every round of a call, or every round but
 // the last, which it had less than half of the time limit for.
-func (j *judgement) askedOn(m Made) bool {
+func (o *Observation) AskedOn(m Made) bool {
 	n := len(m.Rounds)
 	if n == 0 {
 		return false
 	}
 	last := m.Rounds[n-1]
-	if last.Response != 0 && j.Log != nil && j.Log.Head(last.Response).AsksInput {
+	if last.Response != 0 && o.Log != nil && o.Log.Head(last.Response).AsksInput {
 		return true
 	}
 	return n > 1 && m.End.Sub(last.Began) < m.Limit/2
@@ -114,11 +114,11 @@ func (j *judgement) askedOn(m Made) bool {
 
 // reported reports whether the server sent progress or log messages in the second half of
 // the call's time limit.
-func (j *judgement) reported(m Made) bool {
+func (j *Judgement) reported(m Made) bool {
 	if j.Log == nil {
 		return false
 	}
-	for seq := j.Last; seq >= m.began(); seq-- {
+	for seq := j.Last; seq >= m.Began(); seq-- {
 		switch head := j.Log.Head(seq); {
 		case head.Time.Before(m.End.Add(-m.Limit / 2)):
 			return false
@@ -131,8 +131,8 @@ func (j *judgement) reported(m Made) bool {
 
 // undelivered reports whether the server did not receive a message of the call, for
 // example because the client sent it slowly on purpose.
-func (j *judgement) undelivered(m Made) bool {
-	for seq := m.began(); j.Log != nil && seq > 0 && seq <= j.Last; seq++ {
+func (j *Judgement) undelivered(m Made) bool {
+	for seq := m.Began(); j.Log != nil && seq > 0 && seq <= j.Last; seq++ {
 		f, err := j.Log.Frame(seq)
 		if err == nil && f.Note != nil && f.Note.Kind == wire.NoteNotDelivered && f.Call == m.Number {
 			return true
@@ -142,7 +142,7 @@ func (j *judgement) undelivered(m Made) bool {
 }
 
 // ended judges a process or connection that ended without a cause on the client's side.
-func (j *judgement) ended() {
+func (j *Judgement) ended() {
 	if j.Exit == nil {
 		return
 	}
@@ -176,14 +176,14 @@ func (j *judgement) ended() {
 	}
 	frames := append(seqs, j.Exit.Seq)
 	for _, call := range j.Calls {
-		frames = append(frames, call.began(), call.lastAnswer())
+		frames = append(frames, call.Began(), call.lastAnswer())
 	}
 	j.find(report.RuleProcessEnded, gravest, text, frames...)
 }
 
 // lastWords returns the server's last line on standard error; if the server crashed, the
 // line that reports the crash.
-func (j *judgement) lastWords() (words string, seqs []int64, crashed bool) {
+func (j *Judgement) lastWords() (words string, seqs []int64, crashed bool) {
 	const most = 200 // lines
 	for seq := j.Last; seq > 0 && len(seqs) < most; seq-- {
 		f, err := j.Log.Frame(seq)
@@ -228,7 +228,7 @@ var leaks = []string{
 
 // leaks judges whether a result or an error shows stack traces or runtime errors of the
 // server.
-func (j *judgement) leaks(m Made, what string) {
+func (j *Judgement) leaks(m Made, what string) {
 	raw := m.Result
 	if m.Error != nil {
 		raw = m.Error
@@ -242,7 +242,7 @@ func (j *judgement) leaks(m Made, what string) {
 		if m.Method == mcp.MethodCallTool && !(m.succeeded() && isAboutLogs(m)) {
 			gravest = report.Fail
 		}
-		j.find(report.RuleLeaks, gravest, fmt.Sprintf("The words %s in %s are those of a runtime, and no message for the user: %s", wording.Quoted(strings.TrimSpace(words)), what, wording.Quoted(text)), m.began(), m.lastAnswer(), m.ResultSeq)
+		j.find(report.RuleLeaks, gravest, fmt.Sprintf("The words %s in %s are those of a runtime, and no message for the user: %s", wording.Quoted(strings.TrimSpace(words)), what, wording.Quoted(text)), m.Began(), m.lastAnswer(), m.ResultSeq)
 		return
 	}
 }
@@ -263,7 +263,7 @@ func isAboutLogs(m Made) bool {
 // expects reports whether words do not count as a leak of this trial, because the client
 // sent them or an honest result has them. A failed call has no expected words, unless it
 // fails with the same ones after honest answers.
-func (j *judgement) expects(m Made, words string) bool {
+func (j *Judgement) expects(m Made, words string) bool {
 	has := func(raw []byte) bool {
 		return slices.ContainsFunc(textsIn(raw), func(text string) bool { return strings.Contains(text, words) })
 	}
@@ -276,6 +276,6 @@ func (j *judgement) expects(m Made, words string) bool {
 		}
 	}
 	return slices.ContainsFunc(j.Honest, func(h Made) bool {
-		return (h.succeeded() || j.Behaviour != behaviourAccept) && (has(h.Result) || has(h.Error))
+		return (h.succeeded() || j.Behaviour != BehaviourAccept) && (has(h.Result) || has(h.Error))
 	})
 }

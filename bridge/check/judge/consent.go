@@ -1,21 +1,24 @@
-package check
+package judge
 
 import (
 	"encoding/json"
 	"fmt"
+	"regexp"
 	"slices"
+	"strconv"
 
 	"elicitation-inspector/bridge/check/report"
 	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/elicit"
 	"elicitation-inspector/bridge/fault"
+	"elicitation-inspector/bridge/mcp"
 	"elicitation-inspector/bridge/rawjson"
 )
 
 // consent judges from all trials of a call in a revision whether the server acted though
 // nobody agreed.
 type consent struct {
-	list []*judgement
+	list []*Judgement
 	// agreed holds the successful calls in which everything was accepted, and nothing was
 	// denied in a form.
 	agreed []Made
@@ -26,10 +29,10 @@ type consent struct {
 	independent bool
 	// denied is the trial that says no in the fields that ask for consent; nil if there is
 	// none.
-	denied *judgement
+	denied *Judgement
 }
 
-func judgeConsent(list []*judgement, steady bool) {
+func judgeConsent(list []*Judgement, steady bool) {
 	c := &consent{list: list}
 	c.learn()
 	for _, j := range list {
@@ -49,11 +52,11 @@ func judgeConsent(list []*judgement, steady bool) {
 	}
 }
 
-// judgeUnasked judges a call that asked nothing by the trials of another revision, in which
+// Unasked judges a call that asked nothing by the trials of another revision, in which
 // it asks.
-func judgeUnasked(j *judgement, list []*judgement) {
+func Unasked(j *Judgement, list []*Judgement) {
 	if len(list) == 0 || len(j.Calls) != 1 || !j.Calls[0].succeeded() || len(j.Calls[0].Questions) > 0 ||
-		j.says(report.RuleUnasked, report.Warn) || slices.ContainsFunc(list, (*judgement).unsteady) {
+		j.says(report.RuleUnasked, report.Warn) || slices.ContainsFunc(list, (*Judgement).unsteady) {
 		return
 	}
 	c := &consent{list: list}
@@ -69,16 +72,16 @@ func judgeUnasked(j *judgement, list []*judgement) {
 func (c *consent) learn() {
 	runs := slices.Clone(c.list[0].Honest)
 	for _, j := range c.list {
-		if _, varies := otherwise[j.Behaviour]; varies && len(j.Calls) == 1 {
+		if (j.Behaviour == BehaviourOther || j.Behaviour == BehaviourDenied) && len(j.Calls) == 1 {
 			runs = append(runs, j.Calls[0])
 		}
-		if j.Behaviour == behaviourDenied && len(j.Calls) == 1 && slices.ContainsFunc(j.Calls[0].Questions, denies) {
+		if j.Behaviour == BehaviourDenied && len(j.Calls) == 1 && slices.ContainsFunc(j.Calls[0].Questions, denies) {
 			c.denied = j
 		}
 	}
 	accepted := func(m Made) bool {
 		return m.succeeded() && len(m.Questions) > 0 &&
-			!slices.ContainsFunc(m.Questions, func(q *conversation.Question) bool { return isElicitation(q) && q.Action != "accept" })
+			!slices.ContainsFunc(m.Questions, func(q *conversation.Question) bool { return q.Method == mcp.MethodElicit && q.Action != "accept" })
 	}
 	for _, m := range runs {
 		if accepted(m) && !slices.ContainsFunc(m.Questions, denies) {
@@ -95,7 +98,7 @@ func (c *consent) learn() {
 	varied := map[string]bool{}
 	c.independent = true
 	for _, m := range runs {
-		judge := &judgement{Observation: &Observation{Calls: []Made{m}}}
+		judge := &Judgement{Observation: &Observation{Calls: []Made{m}}}
 		all := judge.changes(nil, func(string, json.RawMessage) bool { return true })
 		if sameAnswers(m, base) {
 			continue
@@ -120,7 +123,7 @@ func unchanged(Made) []change { return nil }
 // consent.
 func denies(q *conversation.Question) bool {
 	return slices.ContainsFunc(fieldsOf(q), func(f elicit.Field) bool {
-		no, said := consentIn(f, false), rawjson.Member(contentOf(q), f.Name)
+		no, said := ConsentIn(f, false), rawjson.Member(contentOf(q), f.Name)
 		return no != nil && said != nil && equal(no, said)
 	})
 }
@@ -133,7 +136,7 @@ type lack struct {
 }
 
 // unconsented describes why nobody agreed in the trial; nil if somebody did.
-func (j *judgement) unconsented() *lack {
+func (j *Judgement) unconsented() *lack {
 	deed := j.deed()
 	if len(j.Calls) == 0 || j.needsDeed() && deed == nil {
 		return nil
@@ -141,11 +144,11 @@ func (j *judgement) unconsented() *lack {
 	out := &lack{rule: report.RuleConsent, about: deed}
 	f, _ := fault.Find(j.Behaviour) // the zero Fault for the other behaviours
 	switch {
-	case j.Behaviour == behaviourDenied && slices.ContainsFunc(j.Calls[0].Questions, denies):
+	case j.Behaviour == BehaviourDenied && slices.ContainsFunc(j.Calls[0].Questions, denies):
 		out.did = "accepted with a no in the form"
 	case j.declaresLess() && len(j.Calls[0].Questions) == 0:
 		out.rule, out.did = report.RuleUnasked, "has not declared that it can be asked"
-	case j.Behaviour == behaviourDeclineAlways:
+	case j.Behaviour == BehaviourDeclineAlways:
 		out.did = "declined everything"
 	case deed == nil:
 		return nil
@@ -178,28 +181,28 @@ func (j *judgement) unconsented() *lack {
 }
 
 func isDecline(behaviour string) bool {
-	return slices.Contains([]string{behaviourDecline, "decline-with-content"}, behaviour)
+	return slices.Contains([]string{BehaviourDecline, "decline-with-content"}, behaviour)
 }
 
 func isCancel(behaviour string) bool {
-	return slices.Contains([]string{behaviourCancel, "cancel-with-content", "cancel-then-accept"}, behaviour)
+	return slices.Contains([]string{BehaviourCancel, "cancel-with-content", "cancel-then-accept"}, behaviour)
 }
 
 // withoutYes reports whether a field that asks for consent has no valid value in the
 // answer. Without a field that may be left out, the action alone is the consent.
-func (j *judgement) withoutYes(q *conversation.Question) bool {
+func (j *Judgement) withoutYes(q *conversation.Question) bool {
 	return slices.ContainsFunc(fieldsOf(q), func(f elicit.Field) bool {
 		value := rawjson.Member(contentOf(q), f.Name)
 		if value == nil {
-			return f.Required && consentIn(f, true) != nil
+			return f.Required && ConsentIn(f, true) != nil
 		}
-		return consentIn(f, true) != nil && f.Refuses(value)
+		return ConsentIn(f, true) != nil && f.Refuses(value)
 	})
 }
 
 // agreedElsewhere reports whether the client agreed to another question of the trial, so
 // that an effect may be due to that.
-func (j *judgement) agreedElsewhere() bool {
+func (j *Judgement) agreedElsewhere() bool {
 	return slices.ContainsFunc(j.Calls, func(m Made) bool {
 		return slices.ContainsFunc(m.Questions, func(q *conversation.Question) bool {
 			return q != j.lacks.about && q.Action == "accept" && !denies(q)
@@ -208,14 +211,14 @@ func (j *judgement) agreedElsewhere() bool {
 }
 
 // standing compares the result of a trial with the results of accepted calls.
-func (c *consent) standing(j *judgement) standing {
+func (c *consent) standing(j *Judgement) standing {
 	m := j.Calls[0]
 	switch {
-	case m.responded() && !m.succeeded(), (j.lacks.about != nil || j.Behaviour == behaviourDenied) && j.askedAgain():
+	case m.responded() && !m.succeeded(), (j.lacks.about != nil || j.Behaviour == BehaviourDenied) && j.askedAgain():
 		return refused
 	case !m.succeeded():
 		return unknown
-	case j.Behaviour == behaviourDenied:
+	case j.Behaviour == BehaviourDenied:
 		return against(c.agreed, m.Result, nil, unchanged)
 	}
 	return against(c.agreed, m.Result, undefined, j.changes(j.lacks.about, func(field string, value json.RawMessage) bool {
@@ -225,7 +228,7 @@ func (c *consent) standing(j *judgement) standing {
 
 // refuses reports whether the server refused in a trial about the same question. A failure
 // counts only if a second refusal fails, too: one alone can be chance.
-func (c *consent) refuses(j *judgement, behaviours ...string) bool {
+func (c *consent) refuses(j *Judgement, behaviours ...string) bool {
 	tried, failed := 0, 0
 	for _, other := range c.list {
 		if (j.Question == 0 || other.Question == j.Question) && (isDecline(other.Behaviour) || isCancel(other.Behaviour)) {
@@ -235,7 +238,7 @@ func (c *consent) refuses(j *judgement, behaviours ...string) bool {
 			}
 		}
 	}
-	differs := slices.ContainsFunc(c.list, func(other *judgement) bool {
+	differs := slices.ContainsFunc(c.list, func(other *Judgement) bool {
 		return (j.Question == 0 || other.Question == j.Question) && slices.Contains(behaviours, other.Behaviour) && other.differsFrom(j)
 	})
 	return differs || (failed > 1 || tried == 1) && c.is(j, behaviours, refused)
@@ -244,17 +247,17 @@ func (c *consent) refuses(j *judgement, behaviours ...string) bool {
 // differsFrom reports whether the result differs from those of accepted calls and from that
 // of another trial: the questions of a call can come in another order each time, and then
 // the same result compares in another way.
-func (j *judgement) differsFrom(other *judgement) bool {
+func (j *Judgement) differsFrom(other *Judgement) bool {
 	return j.standing == different && !equal(j.Calls[0].Result, other.Calls[0].Result)
 }
 
-func (c *consent) is(j *judgement, behaviours []string, standings ...standing) bool {
-	return slices.ContainsFunc(c.list, func(other *judgement) bool {
+func (c *consent) is(j *Judgement, behaviours []string, standings ...standing) bool {
+	return slices.ContainsFunc(c.list, func(other *Judgement) bool {
 		return (j.Question == 0 || other.Question == j.Question) && slices.Contains(behaviours, other.Behaviour) && slices.Contains(standings, other.standing)
 	})
 }
 
-func (c *consent) compare(j *judgement) {
+func (c *consent) compare(j *Judgement) {
 	m, q := j.Calls[0], j.lacks.about
 	sent := contentOf(q)
 	switch {
@@ -267,7 +270,7 @@ func (c *consent) compare(j *judgement) {
 		c.blame(j, "the result is that of an accepted call with the content that came without an acceptance: "+quoteResult(m))
 		return
 	case j.standing == same || j.standing == filled:
-	case slices.Contains(refusing, j.Behaviour) && m.succeeded():
+	case slices.Contains(Refusing, j.Behaviour) && m.succeeded():
 		if name := j.mentioned(m, q); name != "" {
 			j.find(report.RuleConsent, report.Inconclusive, fmt.Sprintf("The client %s, and the result mentions the value of %q that came with it. The wire does not show whether it was used or only repeated.", j.lacks.did, name), q.AskedSeq, q.AnswerSeq, m.ResultSeq)
 		}
@@ -280,7 +283,7 @@ func (c *consent) compare(j *judgement) {
 		c.blame(j, what+". After "+after+" it is another one")
 		return
 	}
-	if j.lacks.rule != report.RuleConsent || isContentFault(j.Behaviour) || j.Behaviour == behaviourDenied {
+	if j.lacks.rule != report.RuleConsent || isContentFault(j.Behaviour) || j.Behaviour == BehaviourDenied {
 		return
 	}
 	why := "No refusal gets another result, so that the wire does not show whether anything was done"
@@ -292,20 +295,20 @@ func (c *consent) compare(j *judgement) {
 
 // otherwise names the refusal whose result proves that the accepted result of this trial
 // is one of acting; "" if there is none.
-func (c *consent) otherwise(j *judgement) string {
-	decline, cancel := []string{behaviourDecline, "decline-with-content"}, []string{behaviourCancel, "cancel-with-content"}
+func (c *consent) otherwise(j *Judgement) string {
+	decline, cancel := []string{BehaviourDecline, "decline-with-content"}, []string{BehaviourCancel, "cancel-with-content"}
 	requiresNothing := func() bool { return len(fieldsOf(j.lacks.about)) > 0 && len(requiredOf(j.lacks.about)) == 0 }
 	deniedElse := c.denied != nil && c.denied != j && (c.denied.standing == refused || c.denied.differsFrom(j))
 	switch {
-	case j.Behaviour == "cancel-then-accept" && !c.is(j, []string{behaviourCancel}, same, filled):
+	case j.Behaviour == "cancel-then-accept" && !c.is(j, []string{BehaviourCancel}, same, filled):
 		return "" // the second answer may be taken for a change of mind
 	case deniedElse:
 		return "a no in the form"
 	case isContentFault(j.Behaviour):
 		return ""
-	case j.Behaviour == "decline-with-content" && c.refuses(j, behaviourDecline), !isDecline(j.Behaviour) && j.lacks.rule != report.RuleUnasked && c.refuses(j, decline...):
+	case j.Behaviour == "decline-with-content" && c.refuses(j, BehaviourDecline), !isDecline(j.Behaviour) && j.lacks.rule != report.RuleUnasked && c.refuses(j, decline...):
 		return "a decline"
-	case j.Behaviour == "cancel-with-content" && c.refuses(j, behaviourCancel):
+	case j.Behaviour == "cancel-with-content" && c.refuses(j, BehaviourCancel):
 		return "a cancel"
 	case !c.independent || isDecline(j.Behaviour) && requiresNothing(): // a decline may mean the defaults
 		return ""
@@ -318,19 +321,19 @@ func (c *consent) otherwise(j *judgement) string {
 }
 
 // blame adds the finding that the server acted.
-func (c *consent) blame(j *judgement, why string) {
-	j.findings = slices.DeleteFunc(j.findings, func(f report.Finding) bool { return f.Rule == report.RuleInvalidContent })
+func (c *consent) blame(j *Judgement, why string) {
+	j.Findings = slices.DeleteFunc(j.Findings, func(f report.Finding) bool { return f.Rule == report.RuleInvalidContent })
 	start := "Nobody agreed, and the server went on: the client "
 	j.find(j.lacks.rule, report.Fail, start+j.lacks.did+", and "+why+".", j.frames()...)
 }
 
 // frames lists the frames of the question that nobody agreed to, and of the result.
-func (j *judgement) frames() []int64 {
+func (j *Judgement) frames() []int64 {
 	m := j.Calls[0]
 	if q := j.lacks.about; q != nil {
 		return []int64{q.AskedSeq, q.AnswerSeq, m.ResultSeq}
 	}
-	return []int64{m.began(), m.lastAnswer(), m.ResultSeq}
+	return []int64{m.Began(), m.lastAnswer(), m.ResultSeq}
 }
 
 func valuesOf(object json.RawMessage) (list []json.RawMessage) {
@@ -339,3 +342,45 @@ func valuesOf(object json.RawMessage) (list []json.RawMessage) {
 	}
 	return list
 }
+
+// Words of fields that ask for consent, and of choices that give it or deny it.
+var (
+	asksConsent   = wordsOf("confirm|confirms|confirmed|confirmation|sure|proceed|approve|approved|approval|agree|agreed|agreement|consent|consents|accept|accepted|allow|allowed|authorize|authorise|authorized|authorised|permit|yes|ok|okay|acknowledge|acknowledged|understood|go_ahead")
+	givesConsent  = wordsOf("yes|y|ok|okay|true|confirm|confirmed|proceed|continue|approve|approved|agree|accept|allow")
+	deniesConsent = wordsOf("no|n|false|cancel|abort|stop|deny|denied|decline|reject|refuse|disagree")
+)
+
+func wordsOf(list string) *regexp.Regexp { return regexp.MustCompile(`(?i)^(?:` + list + `)$`) }
+
+// ConsentIn returns the value of a field that says yes, or no, to what the call asks for.
+// It is nil if the field does not ask for consent.
+func ConsentIn(f elicit.Field, yes bool) json.RawMessage {
+	asks := slices.ContainsFunc(append(nameWords(f.Name), nameWords(f.Label)...), asksConsent.MatchString)
+	switch {
+	case f.Kind == elicit.Boolean && asks:
+		return json.RawMessage(strconv.FormatBool(yes))
+	case f.Kind != elicit.SingleChoice:
+		return nil
+	}
+	var gives, denies json.RawMessage
+	for _, c := range f.Choices {
+		switch {
+		case gives == nil && givesConsent.MatchString(c.Value):
+			gives = rawjson.Quoted(c.Value)
+		case denies == nil && deniesConsent.MatchString(c.Value):
+			denies = rawjson.Quoted(c.Value)
+		}
+	}
+	switch {
+	case gives == nil || denies == nil:
+		return nil
+	case yes:
+		return gives
+	}
+	return denies
+}
+
+// nameWord matches a word of a name in camel case, snake case or with spaces.
+var nameWord = regexp.MustCompile(`\p{Lu}?\p{Ll}+|\p{Lu}+|\pN+`)
+
+func nameWords(name string) []string { return nameWord.FindAllString(name, -1) }

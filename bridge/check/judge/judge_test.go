@@ -1,4 +1,4 @@
-package check
+package judge
 
 import (
 	"bufio"
@@ -222,15 +222,15 @@ const honestAnswers = "default: {accept: valid}\n"
 func answersOf(behaviour, field string) string {
 	answer := fmt.Sprintf("{fault: %s}", behaviour)
 	switch {
-	case behaviour == behaviourDecline || behaviour == behaviourCancel:
+	case behaviour == BehaviourDecline || behaviour == BehaviourCancel:
 		answer = behaviour
-	case behaviour == behaviourDeclineAlways:
+	case behaviour == BehaviourDeclineAlways:
 		return "answers:\n  - answer: decline\n    times: 20\n  - answer: {fault: never}\n"
-	case behaviour == "no-elicitation", behaviour == behaviourAccept:
+	case behaviour == "no-elicitation", behaviour == BehaviourAccept:
 		return honestAnswers
-	case behaviour == behaviourOther, behaviour == behaviourDenied:
+	case behaviour == BehaviourOther, behaviour == BehaviourDenied:
 		answer = fmt.Sprintf("{accept: %s}", otherAnswers[behaviour])
-	case slices.Contains(refusing, behaviour):
+	case slices.Contains(Refusing, behaviour):
 		answer = fmt.Sprintf(`{fault: %s, answer: {action: accept, content: {name: "narwhal-73519", size: 73519}}}`, behaviour)
 	case field != "":
 		answer = fmt.Sprintf("{fault: %s, field: %s}", behaviour, field)
@@ -240,7 +240,7 @@ func answersOf(behaviour, field string) string {
 
 // otherAnswers holds the content of the behaviours that accept with other content than
 // the honest one: by the schema of most tastes, and of those that ask to confirm.
-var otherAnswers = map[string]string{behaviourOther: "{name: quokka-74001, size: 5}", behaviourDenied: "{confirm: false}"}
+var otherAnswers = map[string]string{BehaviourOther: "{name: quokka-74001, size: 5}", BehaviourDenied: "{confirm: false}"}
 
 // judged runs trials of a server and judges them. A trial is a behaviour, or a behaviour
 // and a field: "wrong-type name".
@@ -248,24 +248,24 @@ func judged(t *testing.T, server, revision string, trials ...string) map[string]
 	t.Helper()
 	var honest, after []Made
 	for run := range 2 {
-		o := observe(t, server, revision, behaviourAccept, honestAnswers+strings.Repeat("# again\n", run)) // with a chance of its own
+		o := observe(t, server, revision, BehaviourAccept, honestAnswers+strings.Repeat("# again\n", run)) // with a chance of its own
 		honest = append(honest, o.Calls...)
 		if o.After != nil {
 			after = append(after, *o.After)
 		}
 	}
-	var list []*judgement
+	var list []*Judgement
 	for _, trial := range trials {
 		behaviour, field, _ := strings.Cut(trial, " ")
 		o := observe(t, server, revision, behaviour, answersOf(behaviour, field))
 		o.Question, o.Field = 1, field
 		o.Honest, o.HonestAfter = honest, after
-		list = append(list, judgeAlone(o))
+		list = append(list, Alone(o))
 	}
-	judgeTogether(list)
+	Together(list)
 	found := map[string][]report.Finding{}
 	for i, j := range list {
-		found[trials[i]] = j.findings
+		found[trials[i]] = j.Findings
 	}
 	return found
 }
@@ -283,7 +283,7 @@ func verdictsOf(found []report.Finding, least report.Verdict) (list []string) {
 
 // every lists the behaviours that answer one question and do not end the connection.
 var every = []string{
-	behaviourAccept, behaviourDecline, behaviourCancel, "decline-with-content", "missing-field name", "wrong-type size", "extra-field",
+	BehaviourAccept, BehaviourDecline, BehaviourCancel, "decline-with-content", "missing-field name", "wrong-type size", "extra-field",
 	"no-content", "array-content", "unknown-action", "null-result", "any-error", "cancel-then-accept", "no-elicitation",
 }
 

@@ -1,16 +1,15 @@
 // The race detector makes these tables of trials several times slower. The tests of whole
-// checks run trials at the same time with it.
+// checks, in package check, run trials at the same time with it.
 
 //go:build !race
 
-package check
+package judge
 
 import (
 	"encoding/json"
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"elicitation-inspector/bridge/check/report"
 	"elicitation-inspector/bridge/conversation"
@@ -61,17 +60,17 @@ func TestWrongServers(t *testing.T) {
 		{"uses whatever comes", "extra-field", nil, ""},
 		{"stores whatever comes", "wrong-type size", []string{"uses-invalid-content warn"}, ""},
 		{"stores whatever comes", "array-content", []string{"uses-invalid-content warn"}, ""},
-		{"reads content that is not there", behaviourDecline, []string{"acts-without-consent fail"}, "booked for undefined"},
+		{"reads content that is not there", BehaviourDecline, []string{"acts-without-consent fail"}, "booked for undefined"},
 		{"reads content that is not there", "decline-with-content", []string{"acts-without-consent fail"}, "booked for narwhal"},
 		{"uses refused content", "cancel-with-content", []string{"acts-without-consent fail"}, "booked for narwhal"},
-		{"uses refused content", behaviourCancel, nil, ""},
+		{"uses refused content", BehaviourCancel, nil, ""},
 		{"shows its inside", "no-content", []string{"leaks-internals fail"}, "Cannot read properties of undefined"},
-		{"hangs after a cancel", behaviourCancel, []string{"no-response fail"}, "no response within 5"},
-		{"crashes on a decline", behaviourDecline, []string{"process-ended fail"}, "assignment to entry in nil map"},
-		{"leaves without a word", behaviourDecline, []string{"process-ended fail"}, "left the call without a response"},
+		{"hangs after a cancel", BehaviourCancel, []string{"no-response fail"}, "no response within 5"},
+		{"crashes on a decline", BehaviourDecline, []string{"process-ended fail"}, "assignment to entry in nil map"},
+		{"leaves without a word", BehaviourDecline, []string{"process-ended fail"}, "left the call without a response"},
 		{"is stuck after an error", "any-error", []string{"unusable fail"}, "next call"},
-		{"asks for ever", behaviourDeclineAlways, []string{"asks-for-ever warn"}, "20 times"},
-		{"asks for a password", behaviourAccept, []string{"secret-in-form fail"}, ""},
+		{"asks for ever", BehaviourDeclineAlways, []string{"asks-for-ever warn"}, "20 times"},
+		{"asks for a password", BehaviourAccept, []string{"secret-in-form fail"}, ""},
 	} {
 		t.Run(test.server+": "+test.trial, func(t *testing.T) {
 			t.Parallel()
@@ -95,7 +94,7 @@ func TestActsWithoutConsent(t *testing.T) {
 	const blamed, unasked = "acts-without-consent fail", "goes-on-unasked warn"
 	all := func(except ...string) map[string]string {
 		want := map[string]string{"no-elicitation": unasked}
-		for _, trial := range []string{behaviourDecline, behaviourCancel, "decline-with-content", "cancel-with-content", "any-error", "method-not-found", "null-result", "string-result", "unknown-action", "no-action"} {
+		for _, trial := range []string{BehaviourDecline, BehaviourCancel, "decline-with-content", "cancel-with-content", "any-error", "method-not-found", "null-result", "string-result", "unknown-action", "no-action"} {
 			if !slices.Contains(except, trial) {
 				want[trial] = blamed
 			}
@@ -105,10 +104,10 @@ func TestActsWithoutConsent(t *testing.T) {
 	confirmed := all("unknown-action", "no-action", "null-result", "string-result")
 	confirmed["no-content"], confirmed["missing-field confirm"] = blamed, blamed
 	for server, want := range map[string]map[string]string{
-		"takes a decline for an accept":                               all(behaviourCancel, "cancel-with-content"),
-		"queries after any error":                                     all(behaviourDecline, behaviourCancel, "decline-with-content", "cancel-with-content", "unknown-action", "no-action"),
+		"takes a decline for an accept":                               all(BehaviourCancel, "cancel-with-content"),
+		"queries after any error":                                     all(BehaviourDecline, BehaviourCancel, "decline-with-content", "cancel-with-content", "unknown-action", "no-action"),
 		"shows what was refused":                                      {"unknown-action": blamed},
-		"ignores what is confirmed":                                   {behaviourDenied: blamed},
+		"ignores what is confirmed":                                   {BehaviourDenied: blamed},
 		"confirms by itself":                                          confirmed,
 		"asks until it is confirmed":                                  {},
 		"takes an acceptance that leaves out what is to be confirmed": {},
@@ -118,10 +117,10 @@ func TestActsWithoutConsent(t *testing.T) {
 	} {
 		t.Run(server, func(t *testing.T) {
 			t.Parallel()
-			trials := []string{behaviourOther, behaviourDecline, behaviourCancel, "decline-with-content", "cancel-with-content", "any-error", "method-not-found", "null-result", "string-result",
+			trials := []string{BehaviourOther, BehaviourDecline, BehaviourCancel, "decline-with-content", "cancel-with-content", "any-error", "method-not-found", "null-result", "string-result",
 				"unknown-action", "no-action", "no-content", "no-elicitation"}
 			if strings.Contains(server, "confirm") {
-				trials = append(trials[1:], behaviourDenied, "missing-field confirm")
+				trials = append(trials[1:], BehaviourDenied, "missing-field confirm")
 			}
 			for trial, found := range judged(t, server, mcp.Revision20251125, trials...) {
 				if got := strings.Join(verdictsOf(found, report.Warn), ", "); got != want[trial] {
@@ -137,7 +136,7 @@ func TestActsWithoutConsent(t *testing.T) {
 func TestBrokenYes(t *testing.T) {
 	t.Parallel()
 	const broken = "wrong-type confirm"
-	found := judged(t, "takes any value for the yes", mcp.Revision20251125, behaviourOther, behaviourDenied, broken)
+	found := judged(t, "takes any value for the yes", mcp.Revision20251125, BehaviourOther, BehaviourDenied, broken)
 	if got := strings.Join(verdictsOf(found[broken], report.Warn), ", "); got != "acts-without-consent fail" {
 		t.Errorf("%q: %+v", got, found[broken])
 	}
@@ -163,20 +162,20 @@ func TestEffects(t *testing.T) {
 		state EffectState
 		want  string
 	}{
-		{behaviourDecline, Changed, "acts-without-consent fail"},
+		{BehaviourDecline, Changed, "acts-without-consent fail"},
 		{"no-elicitation", Changed, "goes-on-unasked warn"},
-		{behaviourDeclineAlways, Changed, "acts-without-consent fail"},
-		{behaviourAccept, Changed, ""},
-		{behaviourDecline, Unchanged, ""},
-		{behaviourDecline, EffectUnknown, "acts-without-consent inconclusive"},
+		{BehaviourDeclineAlways, Changed, "acts-without-consent fail"},
+		{BehaviourAccept, Changed, ""},
+		{BehaviourDecline, Unchanged, ""},
+		{BehaviourDecline, EffectUnknown, "acts-without-consent inconclusive"},
 	} {
 		o := observe(t, server, mcp.Revision20251125, test.trial, answersOf(test.trial, ""))
-		o.Honest = observe(t, server, mcp.Revision20251125, behaviourAccept, honestAnswers).Calls
+		o.Honest = observe(t, server, mcp.Revision20251125, BehaviourAccept, honestAnswers).Calls
 		o.Effect = Effect{test.state, "list said 3 files before the call, and 2 after it"}
-		j := judgeAlone(o)
-		judgeTogether([]*judgement{j})
-		if got := strings.Join(verdictsOf(j.findings, report.Inconclusive), ", "); got != test.want {
-			t.Errorf("%s, %v: %q, want %q: %+v", test.trial, test.state, got, test.want, j.findings)
+		j := Alone(o)
+		Together([]*Judgement{j})
+		if got := strings.Join(verdictsOf(j.Findings, report.Inconclusive), ", "); got != test.want {
+			t.Errorf("%s, %v: %q, want %q: %+v", test.trial, test.state, got, test.want, j.Findings)
 		}
 	}
 }
@@ -186,7 +185,7 @@ func TestEffects(t *testing.T) {
 func TestFailsAfterwards(t *testing.T) {
 	t.Parallel()
 	const server = "fails for ever after an error"
-	found := judged(t, server, mcp.Revision20251125, "any-error", behaviourAccept, behaviourDecline, behaviourCancel, "no-content")
+	found := judged(t, server, mcp.Revision20251125, "any-error", BehaviourAccept, BehaviourDecline, BehaviourCancel, "no-content")
 	for trial, list := range found {
 		want := []string(nil)
 		if trial == "any-error" {
@@ -202,48 +201,16 @@ func TestFailsAfterwards(t *testing.T) {
 // same result, however the two compare with accepted calls.
 func TestTheSameResultIsNoOther(t *testing.T) {
 	t.Parallel()
-	trial := func(behaviour, result string, s standing) *judgement {
+	trial := func(behaviour, result string, s standing) *Judgement {
 		call := &conversation.Call{}
 		call.Result = json.RawMessage(result)
-		return &judgement{Observation: &Observation{Trial: report.Trial{Behaviour: behaviour, Question: 1}, Calls: []Made{{Call: call}}}, standing: s}
+		return &Judgement{Observation: &Observation{Trial: report.Trial{Behaviour: behaviour, Question: 1}, Calls: []Made{{Call: call}}}, standing: s}
 	}
 	for decline, want := range map[string]bool{`{"content":[]}`: false, `{"content":[1]}`: true} {
-		cancel := trial(behaviourCancel, `{"content":[]}`, same)
-		c := &consent{list: []*judgement{cancel, trial(behaviourDecline, decline, different), trial("decline-with-content", decline, different)}}
-		if c.refuses(cancel, behaviourDecline) != want {
+		cancel := trial(BehaviourCancel, `{"content":[]}`, same)
+		c := &consent{list: []*Judgement{cancel, trial(BehaviourDecline, decline, different), trial("decline-with-content", decline, different)}}
+		if c.refuses(cancel, BehaviourDecline) != want {
 			t.Errorf("%s: %v", decline, !want)
 		}
-	}
-}
-
-// TestEveryBehaviourIsTried expects each behaviour to be tried that fits a call of the
-// demo server.
-func TestEveryBehaviourIsTried(t *testing.T) {
-	t.Parallel()
-	o := builtin(t)
-	o.Timeout = 2 * time.Second
-	o.Wanted = []Wanted{{Key: "onboard"}, {Key: "every_field"}, {Key: "ask"}, {Key: "who_am_i"}}
-	whole, err := Run(t.Context(), o)
-	if err != nil || whole.Stopped != "" {
-		t.Fatalf("%v, stopped: %s", err, whole.Stopped)
-	}
-	tried := map[string]bool{}
-	for _, r := range whole.Results {
-		tried[r.Behaviour] = true
-		if whole.Calls[r.Call].Key == "onboard" && r.Behaviour == behaviourDecline && (r.Question < 1 || r.Question > 3) {
-			t.Errorf("question %d was declined", r.Question)
-		}
-	}
-	// These behaviours need a process, an HTTP stream, a URL, a number with a step, a
-	// requestState that can be read, a call with arguments that has one, or a task.
-	elsewhere := []string{"changed-state-inside", "other-arguments-state", "not-multiple", "kill-process", "drop-stream", "accept-unopened", "accept-with-content", "retry-before-completion", "never-retry"}
-	elsewhere = append(elsewhere, ofTasks...)
-	for _, b := range Behaviours() {
-		if tried[b.Name] == slices.Contains(elsewhere, b.Name) {
-			t.Errorf("%s: tried is %v", b.Name, tried[b.Name])
-		}
-	}
-	if len(whole.Silent) != 1 || whole.Silent[0].Key != "who_am_i" {
-		t.Errorf("%v asked nothing", whole.Silent)
 	}
 }

@@ -1,4 +1,4 @@
-package check
+package judge
 
 import (
 	"fmt"
@@ -12,21 +12,21 @@ import (
 	"elicitation-inspector/bridge/wording"
 )
 
-// judgeTogether judges the trials of one call in one revision by comparing them. A result
+// Together judges the trials of one call in one revision by comparing them. A result
 // that equals an honest one proves something only if other trials show that the result
 // depends on the answer, or that the server checks the requestState.
-func judgeTogether(list []*judgement) {
+func Together(list []*Judgement) {
 	if len(list) == 0 {
 		return
 	}
 	failsAfterwards(list)
-	steady := !slices.ContainsFunc(list, (*judgement).unsteady)
+	steady := !slices.ContainsFunc(list, (*Judgement).unsteady)
 	judgeConsent(list, steady)
 	if !steady {
 		return
 	}
 	for _, j := range list {
-		if j.Behaviour == behaviourOther {
+		if j.Behaviour == BehaviourOther {
 			j.kept(list)
 		}
 		deed := j.deed()
@@ -35,7 +35,7 @@ func judgeTogether(list []*judgement) {
 		}
 		frames := []int64{deed.AskedSeq, deed.AnswerSeq, j.Calls[0].ResultSeq}
 		is := func(behaviour string, standings ...standing) bool {
-			return slices.ContainsFunc(list, func(other *judgement) bool {
+			return slices.ContainsFunc(list, func(other *Judgement) bool {
 				return other.Question == j.Question && other.Behaviour == behaviour && slices.Contains(standings, other.standing)
 			})
 		}
@@ -62,14 +62,14 @@ var noFields = append(slices.Clone(absent), "array-content")
 // failsAfterwards separates trials that make a tool unusable from tools that fail by
 // chance: after few of the trials the next call fails twice, and after none it fails only
 // once.
-func failsAfterwards(list []*judgement) {
+func failsAfterwards(list []*Judgement) {
 	made, failing := 0, 0
 	for _, j := range list {
 		if j.After == nil || !j.After.responded() || j.declaresLess() {
 			continue
 		}
 		made++
-		if j.After.failed() {
+		if j.After.Failed() {
 			failing++
 			if j.Again == nil || j.Again.succeeded() {
 				return
@@ -79,16 +79,16 @@ func failsAfterwards(list []*judgement) {
 	for _, j := range list {
 		if j.refusesAfter && 4*failing <= made {
 			j.instead(report.RuleRefusesAfter, report.Fail, fmt.Sprintf("The next call in the session was answered honestly, and failed (%s), and so did the one after it. After most other trials it does not.", j.After.failure()),
-				[]int64{j.After.began(), j.After.ResultSeq, j.Again.ResultSeq})
+				[]int64{j.After.Began(), j.After.ResultSeq, j.Again.ResultSeq})
 		}
 	}
 }
 
 // unsteady reports whether the results of honest calls differ in more than times and
 // numbers, so that a different result proves nothing.
-func (j *judgement) unsteady() bool {
+func (j *Judgement) unsteady() bool {
 	calls := slices.Concat(j.Honest, j.HonestAfter)
-	if j.After != nil && j.After.responded() && !j.declaresLess() && !(j.After.failed() && j.says(report.RuleRefusesAfter, report.Warn)) {
+	if j.After != nil && j.After.responded() && !j.declaresLess() && !(j.After.Failed() && j.says(report.RuleRefusesAfter, report.Warn)) {
 		calls = append(calls, *j.After)
 	}
 	for _, m := range calls {
@@ -101,18 +101,18 @@ func (j *judgement) unsteady() bool {
 }
 
 // says reports whether the trial has a finding of the rule with the verdict.
-func (j *judgement) says(rule string, v report.Verdict) bool {
-	return slices.ContainsFunc(j.findings, func(f report.Finding) bool { return f.Rule == rule && f.Verdict == v })
+func (j *Judgement) says(rule string, v report.Verdict) bool {
+	return slices.ContainsFunc(j.Findings, func(f report.Finding) bool { return f.Rule == rule && f.Verdict == v })
 }
 
 // instead replaces the inconclusive finding of a rule with a new one.
-func (j *judgement) instead(rule string, gravest report.Verdict, text string, frames []int64) {
-	j.findings = slices.DeleteFunc(j.findings, func(f report.Finding) bool { return f.Rule == rule && f.Verdict == report.Inconclusive })
+func (j *Judgement) instead(rule string, gravest report.Verdict, text string, frames []int64) {
+	j.Findings = slices.DeleteFunc(j.Findings, func(f report.Finding) bool { return f.Rule == rule && f.Verdict == report.Inconclusive })
 	j.find(rule, gravest, text, frames...)
 }
 
 // crossed judges whether simultaneous calls got each other's answers.
-func (j *judgement) crossed() {
+func (j *Judgement) crossed() {
 	type shown struct {
 		call  Made
 		whose []int // indexes of the calls whose content the result shows
@@ -144,10 +144,10 @@ func (j *judgement) crossed() {
 		switch {
 		case guessed && taken:
 			j.find(report.RuleCrossed, report.Fail, fmt.Sprintf("Two of %s at the same time came back with the same answer, though each was given another one: %s", wording.Plural(len(j.Calls), "call"), quoteResult(r.call)),
-				first.ResultSeq, r.call.ResultSeq, r.call.began())
+				first.ResultSeq, r.call.ResultSeq, r.call.Began())
 		case !guessed && !own:
 			j.find(report.RuleCrossed, report.Fail, fmt.Sprintf("A call came back with the answer that was given to another one at the same time: %s", quoteResult(r.call)),
-				r.call.began(), r.call.lastAnswer(), r.call.ResultSeq, j.Calls[whose].lastAnswer())
+				r.call.Began(), r.call.lastAnswer(), r.call.ResultSeq, j.Calls[whose].lastAnswer())
 		}
 	}
 }
@@ -155,7 +155,7 @@ func (j *judgement) crossed() {
 // kept judges whether an accepted call shows the address that the check made up for honest
 // calls, in other sessions, in place of its own. Any other value may be one that the server
 // prints whatever is answered.
-func (j *judgement) kept(list []*judgement) {
+func (j *Judgement) kept(list []*Judgement) {
 	if len(j.Calls) != 1 || !j.Calls[0].succeeded() || against(j.Honest, j.Calls[0].Result, nil, unchanged) != same {
 		return
 	}
@@ -169,7 +169,7 @@ func (j *judgement) kept(list []*judgement) {
 				case rawjson.Text(value) != address || own == nil || equal(own, value):
 				case !shows(m.Result, address) || shows(m.Result, rawjson.Text(own)) || shows(m.Arguments, address):
 				case slices.ContainsFunc(m.Questions, func(q *conversation.Question) bool { return shows(q.Params, address) }):
-				case slices.ContainsFunc(list, func(other *judgement) bool { return other.lacks != nil && shows(other.Calls[0].Result, address) }):
+				case slices.ContainsFunc(list, func(other *Judgement) bool { return other.lacks != nil && shows(other.Calls[0].Result, address) }):
 				default:
 					j.find(report.RuleCrossed, report.Fail, fmt.Sprintf("The client answered with %s, and the result has %s, which was answered in another session: %s",
 						wording.Quoted(rawjson.Text(own)), wording.Quoted(address), quoteResult(m)), q.AskedSeq, q.AnswerSeq, m.ResultSeq)
@@ -182,7 +182,7 @@ func (j *judgement) kept(list []*judgement) {
 
 // showsContent reports whether the result of a call equals an honest one with the content
 // that another call was answered with.
-func (j *judgement) showsContent(m, answered Made) bool {
+func (j *Judgement) showsContent(m, answered Made) bool {
 	return against(j.Honest, m.Result, nil, func(h Made) (list []change) {
 		for i, q := range answered.Questions {
 			if i >= len(h.Questions) {

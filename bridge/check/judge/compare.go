@@ -1,4 +1,4 @@
-package check
+package judge
 
 import (
 	"cmp"
@@ -184,10 +184,7 @@ func expression(text string, spans []span) string {
 // word matches one word. Times, ids and paths are one word each.
 const word = `[\pL\pN]+(?:[-:./_+][\pL\pN]+)*`
 
-var (
-	token = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(word + `|[^\pL\pN]`) })
-	digit = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\pN`) })
-)
+var token = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(word + `|[^\pL\pN]`) })
 
 // volatileSpans returns the words of a text that differ in another run, and in a loose
 // comparison also those with a digit. aligned is false if the texts differ in more than
@@ -207,7 +204,7 @@ func volatileSpans(text, again string, loose bool) (spans []span, aligned bool) 
 		if differs && (!isWord(one) || !isWord(others[i])) {
 			return nil, false
 		}
-		if differs || loose && digit().MatchString(one) {
+		if differs || loose && strings.ContainsFunc(one, unicode.IsNumber) {
 			spans = append(spans, span{at, at + len(one), word})
 		}
 		at += len(one)

@@ -1,8 +1,7 @@
-// Package check tries every behaviour that a client can have on a server, and judges what
-// the server does by the specification. It makes each call that asks a question once per
-// behaviour and revision, each time in a session of its own, and judges the recorded
-// frames.
-package check
+// Package judge turns what a server did in the trials of a check into findings: of one trial
+// by itself, and of the trials of a call compared with each other. It makes no trial, and
+// reads nothing but the observations and their logs.
+package judge
 
 import (
 	"encoding/json"
@@ -14,13 +13,16 @@ import (
 	"elicitation-inspector/bridge/wire"
 )
 
-// Observation holds the log of one trial and what was read from it. The judge turns it
-// into findings.
+// Observation holds the log of one trial and what was read from it. [Alone] and
+// [Together] turn it into findings.
 type Observation struct {
 	report.Trial
 
 	// Unconnected is the reason why the trial had no session; "" if it had one.
 	Unconnected string
+	// Quiet reports that the call asked nothing: the linter alone judges it, and [Unasked]
+	// the calls that ask nothing in one revision.
+	Quiet bool
 	// Calls holds the calls of the trial with their questions and answers: one call, or
 	// several if the behaviour makes several at once.
 	Calls []Made
