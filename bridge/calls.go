@@ -49,28 +49,17 @@ func overlaid(own live.Call, said *conversation.Call) Call {
 	} else {
 		out.Call = conversation.Call{Number: own.Number, Name: own.Request.Key, Start: own.Started}
 	}
-	out.Duration = time.Since(out.Start)
-	switch {
-	case !own.State.Over():
-		if out.State.Over() { // the log has the response, but the call is still processing it
-			out.State, out.Ended = own.State, own.Ended
+	if !own.State.Over() {
+		if out.Duration = time.Since(out.Start); out.State.Over() { // the log has the response, but the call is still processing it
+			out.State, out.Ended = own.State, time.Time{}
 		}
 		return out
-	case own.State != conversation.Done || !out.State.Over():
-		out.State, out.Failure, out.ResultSeq = own.State, own.Failure, own.Reply
 	}
-	if own.Failure != "" && (said == nil || said.Failure != own.Failure) { // the log does not have the note of the failure yet
-		out.Steps = slices.DeleteFunc(slices.Clone(out.Steps), func(s conversation.Step) bool {
-			return s.Kind == conversation.StepResult || s.Kind == conversation.StepToolError || s.Kind == conversation.StepError
-		})
-		out.Steps = append(out.Steps, conversation.Step{At: own.Ended, Kind: conversation.StepError, Text: own.Failure, Seq: own.Reply})
+	if !out.State.Over() && own.End != nil { // the call ended before its request was in the log
+		out.EndBy(own.End, own.End.At)
 	}
-	out.Counted = own.Ended.Sub(own.Started) - own.Waited
-	if said != nil && said.State.Over() {
-		out.measure()
-	} else { // the log does not have the end yet, or nothing of the call
-		out.Ended, out.Duration, out.Served = own.Ended, own.Ended.Sub(out.Start), out.Counted
-	}
+	out.Counted = out.Ended.Sub(own.Started) - own.Waited
+	out.measure()
 	return out
 }
 

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -12,6 +13,7 @@ import (
 	"elicitation-inspector/bridge"
 	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/logtest"
+	"elicitation-inspector/bridge/wire"
 )
 
 // A cancellation gives the server the reason.
@@ -19,6 +21,10 @@ func TestWordsOfCancellations(t *testing.T) {
 	stop := func(b *bench, call bridge.Call) {
 		if err := b.in.Stop(call.Number); err != nil {
 			b.Fatal(err)
+		}
+		frames, err := logtest.Frames(b.log)
+		if err != nil || !slices.ContainsFunc(frames, func(f wire.Frame) bool { return f.Note != nil && f.Note.Kind == wire.NoteEnded }) {
+			b.Errorf("the call is over, and the log does not say so: %v", err)
 		}
 	}
 	disconnect := func(b *bench, _ bridge.Call) {

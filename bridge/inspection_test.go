@@ -16,6 +16,7 @@ import (
 	"elicitation-inspector/bridge/logtest"
 	"elicitation-inspector/bridge/transport"
 	"elicitation-inspector/bridge/wire"
+	"elicitation-inspector/bridge/wire/redact"
 )
 
 // patience limits every wait of these tests. It is much longer than any of them needs.
@@ -197,6 +198,12 @@ func (b *bench) done(number int) (bridge.Call, string) {
 		c, err = b.in.Call(number)
 		return err == nil && c.State.Over()
 	})
+	if c.Place != 0 { // otherwise no request was sent
+		said, err := b.in.Conversation().Call(b.Context(), c.Place, conversation.Reading{Redact: redact.Nothing()})
+		if err != nil || said.State != c.State || said.Failure != c.Failure || said.ResultSeq != c.ResultSeq || !said.Ended.Equal(c.Ended) {
+			b.Errorf("call %d is %s: %q at frame %d; the log says %+v, %v", number, c.State, c.Failure, c.ResultSeq, said, err)
+		}
+	}
 	if c.ResultSeq == 0 {
 		return c, c.Failure
 	}

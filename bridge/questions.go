@@ -357,7 +357,7 @@ func (in *Inspection) Next(q Question) conversation.Next {
 			settled.Lost = s.Reason
 		}
 	}
-	if c, err := in.calls.Call(q.Call); err == nil {
+	if c, err := in.Call(q.Call); err == nil && in.replay == nil {
 		settled.CallState, settled.CallFailure = c.State, c.Failure
 	}
 	return conversation.Of(in.log, settled)

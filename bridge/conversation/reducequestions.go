@@ -109,7 +109,14 @@ func (r *reduction) noted(f *wire.Frame, e item) {
 	}
 	switch n.Kind {
 	case wire.NoteEnded:
-		r.end(n, at)
+		switch c, last := &r.call, len(r.call.Rounds)-1; {
+		case f.Round != 0 && last >= 0: // the response of that round, which the client could not go on with
+			c.ResultSeq = c.Rounds[last].Response
+		case c.State != Done && c.State != ToolFailed || n.State != "failed":
+			c.ResultSeq, c.Result = 0, nil
+		}
+		r.call.EndBy(n, at)
+		r.ended = true
 	case wire.NoteStrayResponse:
 		r.call.step(Step{At: at, Kind: StepStray, Text: n.Words(f), Seq: cmp.Or(e.stray, f.Seq)})
 	case wire.NoteAnswered:
@@ -143,15 +150,14 @@ func (r *reduction) noted(f *wire.Frame, e item) {
 	}
 }
 
-func (r *reduction) end(n *wire.Note, at time.Time) {
-	c := &r.call
-	c.Steps = slices.DeleteFunc(c.Steps, func(s Step) bool {
+// EndBy ends the call at a time as a note says.
+func (c *Call) EndBy(n *wire.Note, at time.Time) {
+	c.Steps = slices.DeleteFunc(slices.Clone(c.Steps), func(s Step) bool {
 		return s.Kind == StepResult || s.Kind == StepToolError || s.Kind == StepError || s.Kind == StepStopped
 	})
-	if c.State != Done && c.State != ToolFailed || n.State != "failed" {
-		c.ResultSeq, c.Result = 0, nil
+	if c.Failure, c.Ended = n.Why, at; at.After(c.End) {
+		c.End = at
 	}
-	c.Failure, c.Ended, r.ended = n.Why, at, true
 	step := Step{At: at, Kind: StepError, Text: n.Why, Seq: c.ResultSeq}
 	if c.State = Failed; n.State == "stopped" {
 		c.State, step.Kind, step.Text = Stopped, StepStopped, cmp.Or(n.Why, "stopped")

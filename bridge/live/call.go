@@ -65,6 +65,7 @@ type ending struct {
 	cancels bool              // the task of the call is cancelled at the server
 	lost    bool              // a request about the task of the call has no response
 	reply   session.Reply     // the response that ended the call; its Seq is 0 if there is none
+	round   int               // the round that reply answers; 0 for a task
 }
 
 func failed(format string, args ...any) *ending {
@@ -86,12 +87,11 @@ func (c *call) set(change func()) {
 	change()
 }
 
-// run makes the call until it ends, and notes how it has ended.
+// run makes the call until it ends.
 func (c *call) run(until func() *ending) {
 	defer c.stop(nil)
 	end := until()
 	c.finish(*end)
-	c.noteEnd()
 	by, _ := c.conn.Released()
 	lost, revision := end.lost && by != conversation.ByFault, c.conn.Revision()
 	c.set(func() {
@@ -142,7 +142,7 @@ func (c *call) converse(with next) *ending {
 			end = c.goOn(more, reply)
 		}
 		if end != nil {
-			end.reply = reply
+			end.reply, end.round = reply, round
 			return end
 		}
 		with = *more
@@ -221,7 +221,7 @@ var errStopped = errors.New("the call has ended")
 func (c *call) waiting(is bool) { c.set(func() { c.waits, c.retry = is, false }) }
 
 // finish ends the call; further calls of it do nothing. It withdraws open questions, and
-// sends a cancellation if end has one.
+// sends a cancellation if end has one. The log has the end before State says so.
 func (c *call) finish(end ending) {
 	cancels := c.conn.CanCancelTasks()
 	c.calls.mu.Lock()
@@ -229,18 +229,22 @@ func (c *call) finish(end ending) {
 		c.calls.mu.Unlock()
 		return
 	}
-	c.over, c.Ended = end.state, time.Now()
-	c.clock.stop(c.Ended)
-	c.Reply = end.reply.Seq
+	now := time.Now()
+	c.over = end.state
+	c.clock.stop(now)
+	note := &wire.Note{Kind: wire.NoteEnded, State: "failed", At: now}
+	if end.state == conversation.Stopped {
+		note.State = "stopped"
+	}
 	if end.despite || end.reply.Message.Kind != wire.Error { // otherwise the error response says why
-		c.Failure = end.why
+		note.Why = end.why
 	}
 	task := c.task
 	followed := task
 	if task == "" || end.told == "" && !end.cancels {
 		task = ""
 	} else if !cancels {
-		task, c.Failure = "", wording.Join("; ", c.Failure, "the server's task goes on, because it has not declared tasks.cancel")
+		task, note.Why = "", wording.Join("; ", note.Why, "the server's task goes on, because it has not declared tasks.cancel")
 	}
 	c.calls.mu.Unlock()
 
@@ -253,8 +257,14 @@ func (c *call) finish(end ending) {
 	}
 	c.stop(nil)
 	c.withdraw()
+	c.noteAnswers()
+	if end.reply.Seq != 0 && note.Why == "" { // the response says how the call ended
+		note = nil
+	} else {
+		c.conn.Noted(wire.Frame{Note: note, Call: c.Number, Round: end.round})
+	}
 	c.calls.mu.Lock()
-	c.State = c.over
+	c.State, c.End = c.over, note
 	forgotten := c.calls.forget(c)
 	c.calls.mu.Unlock()
 	c.calls.changed(c.Number)
@@ -312,22 +322,6 @@ func (cs *Calls) forget(ended *call) int {
 		cs.calls = slices.Delete(cs.calls, i, i+1)
 	}
 	return c.Number
-}
-
-// noteEnd notes in the log how the call ended, if no response says so.
-func (c *call) noteEnd() {
-	var note *wire.Note
-	c.set(func() {
-		if c.Reply == 0 || c.Failure != "" { // otherwise a response that asks for input does not end the call by itself
-			note = &wire.Note{Kind: wire.NoteEnded, State: "failed", Why: c.Failure, At: c.Ended}
-			if c.over == conversation.Stopped {
-				note.State = "stopped"
-			}
-		}
-	})
-	if note != nil {
-		c.conn.Noted(wire.Frame{Note: note, Call: c.Number})
-	}
 }
 
 // timedOut ends the call because of its time limit, and cancels the request.

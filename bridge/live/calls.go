@@ -113,16 +113,14 @@ func (r Request) taskMember() json.RawMessage {
 	return fmt.Appendf(nil, `{"ttl":%d}`, r.TTL.Milliseconds())
 }
 
-// Call is the state of a call that its loop knows before the log has it. The rest is in
-// the log; see [conversation.Call].
+// Call is what the log does not tell of a call. How it has ended is in the log before State
+// says that it has.
 type Call struct {
 	Number  int
 	Request Request
 	State   conversation.State // Running, Done, Failed or Stopped
 	Started time.Time
-	Ended   time.Time // zero while the call runs
-	Reply   int64     // frame of the final response, 0 if there is none
-	Failure string    // why there is no response, or why its result is invalid
+	End     *wire.Note // how it has ended, if no response says so; the log may lack its request
 	conversation.Wait
 }
 
