@@ -67,12 +67,12 @@ func (in *Inspection) questionOf(now *live.View, f lint.Found) int {
 	return 0
 }
 
-func (in *Inspection) bySeverity() map[string]map[lint.Severity]int {
-	counts := map[string]map[lint.Severity]int{}
+func (in *Inspection) bySeverity() map[string]lint.Tally {
+	counts := map[string]lint.Tally{}
 	for label, count := range in.linter.ByServer(in.log.Len()) {
 		id := in.known.IDOf(label)
 		if counts[id] == nil {
-			counts[id] = map[lint.Severity]int{}
+			counts[id] = lint.Tally{}
 		}
 		for severity, n := range count {
 			counts[id][severity] += n

@@ -13,7 +13,7 @@ import (
 type Server struct {
 	conversation.ServerStatus
 	conversation.QuestionCounts
-	Findings map[lint.Severity]int
+	Findings lint.Tally
 }
 
 // Servers returns every server, in the order of the configuration.

@@ -81,7 +81,7 @@ func (c Call) short(s repeated) string {
 	if s.Kind == conversation.StepCalled {
 		return "called " + s.At.Format(time.TimeOnly)
 	}
-	return wording.Join(" ", stepWord(s.Step), times(s.n), "+"+wording.Duration(s.At.Sub(c.Start)))
+	return wording.Join(" ", stepWord(s.Step), wording.Times(s.n), "+"+wording.Duration(s.At.Sub(c.Start)))
 }
 
 // line returns the part of a timeline that fits over a call: the first step and the last

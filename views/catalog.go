@@ -69,8 +69,6 @@ func (l List) firstRows() []templ.Component {
 	return rows
 }
 
-func nothing(int) templ.Component { return templ.NopComponent }
-
 // Handle identifies an item on the page: by its key, or for long keys by a substitute
 // that is valid in this run.
 func (i Item) Handle() string { return Handle(i.Key) }
@@ -104,12 +102,12 @@ func (i Item) AboutID() string { return i.id() + "-about" }
 func (i Item) titled() bool { return i.Title != "" && i.Title != i.Name }
 
 func (i Item) describedBy() string {
-	return wording.Join(" ", either(i.titled(), i.id()+"-title", ""), i.AboutID())
+	return wording.Join(" ", wording.Either(i.titled(), i.id()+"-title", ""), i.AboutID())
 }
 
 // about describes an item in one line, in the server's words.
 func (i Item) about() string {
-	key := either(i.Kind == conversation.Resource || i.Kind == conversation.Template, i.Key, "")
-	title := either(i.Title != i.Name, i.Title, "")
+	key := wording.Either(i.Kind == conversation.Resource || i.Kind == conversation.Template, i.Key, "")
+	title := wording.Either(i.Title != i.Name, i.Title, "")
 	return cmp.Or(i.Description, title, key)
 }

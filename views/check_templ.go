@@ -2101,7 +2101,7 @@ func CheckFindingView(f CheckFinding) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = citation(f.Reference, f.Link).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = markup.Citation(f.Reference, f.Link).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

@@ -488,7 +488,7 @@ func next(q Question) templ.Component {
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
-					templ_7745c5c3_Err = frameLink(q.Next.Seq, "what the server did").Render(ctx, templ_7745c5c3_Buffer)
+					templ_7745c5c3_Err = markup.FrameLink(q.Next.Seq, "what the server did").Render(ctx, templ_7745c5c3_Buffer)
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}

@@ -156,7 +156,7 @@ func LedgerView(l Ledger) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		for _, r := range l.Rows {
-			var templ_7745c5c3_Var8 = []any{colour(r.Server.Index)}
+			var templ_7745c5c3_Var8 = []any{markup.Colour(r.Server.Index)}
 			templ_7745c5c3_Err = templ.RenderCSSItems(ctx, templ_7745c5c3_Buffer, templ_7745c5c3_Var8...)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
@@ -357,7 +357,7 @@ func LedgerView(l Ledger) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = frameLink(r.AnswerSeq, "the answer").Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = markup.FrameLink(r.AnswerSeq, "the answer").Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -415,7 +415,7 @@ func LedgerView(l Ledger) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = frameLink(r.Next.Seq, "what the server did").Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = markup.FrameLink(r.Next.Seq, "what the server did").Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}

@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"strconv"
 
-	"github.com/a-h/templ"
-
 	"elicitation-inspector/bridge/wording"
 )
 
@@ -61,16 +59,14 @@ var keyTable = []struct {
 	{[]string{"?"}, "this list"},
 }
 
-// Limits of elements with many parts. Together they keep the page below [markup.PageMost],
-// whatever servers send.
+// Limits of elements with many parts. Together with that of the pinned frames they keep the
+// page below [markup.PageMost], whatever servers send.
 const (
 	PanelMost = 250 << 10 // all questions
 
 	serversMost = 80 << 10
 	startMost   = 40 << 10
 	catalogMost = 110 << 10
-	pinsMost    = 20 << 10
-	rowsMost    = 900_000  // rows of the log in one answer
 	partsMost   = 64 << 10 // blocks of a result
 
 	TabsMost         = 80 // calls in the strip
@@ -79,24 +75,7 @@ const (
 	comparedMost     = 100
 )
 
-func colour(index int) string { return "s" + strconv.Itoa(index%6) }
-
 // number formats a number with at most six digits.
 func number(f float64) string { return strconv.FormatFloat(f, 'g', 6, 64) }
-
-func either(first bool, yes, no string) string {
-	if first {
-		return yes
-	}
-	return no
-}
-
-func each[T any](list []T, draw func(T) templ.Component) []templ.Component {
-	out := make([]templ.Component, len(list))
-	for i, one := range list {
-		out[i] = draw(one)
-	}
-	return out
-}
 
 func firstOf[T any](list []T, most int) []T { return list[:min(len(list), most)] }

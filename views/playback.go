@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
-	"time"
 
 	"elicitation-inspector/bridge/playback"
 	"elicitation-inspector/bridge/wording"
@@ -34,15 +33,6 @@ func clockRate(p playback.State) string {
 }
 
 func factor(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }
-
-// millisOf returns a Unix time in milliseconds for the page's script; "0" for the zero
-// time.
-func millisOf(t time.Time) string {
-	if t.IsZero() {
-		return "0"
-	}
-	return strconv.FormatInt(t.UnixMilli(), 10)
-}
 
 func positionWords(p playback.State) string {
 	return fmt.Sprintf("frame %s of %s, %s", wording.Grouped(p.Position), wording.Grouped(p.Frames), wording.Clock(p.At))

@@ -475,7 +475,7 @@ func ProbeRow(c probe.Client, r probe.Result) templ.Component {
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
-					templ_7745c5c3_Err = frameLink(seq, "").Render(ctx, templ_7745c5c3_Buffer)
+					templ_7745c5c3_Err = markup.FrameLink(seq, "").Render(ctx, templ_7745c5c3_Buffer)
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
@@ -565,9 +565,9 @@ func lookButton(c probe.Client, r probe.Result, i int, l probe.Look, yes bool) t
 			return templ_7745c5c3_Err
 		}
 		var templ_7745c5c3_Var30 string
-		templ_7745c5c3_Var30, templ_7745c5c3_Err = templ.JoinStringErrs(either(yes, "Yes: ", "No: ") + l.Question)
+		templ_7745c5c3_Var30, templ_7745c5c3_Err = templ.JoinStringErrs(wording.Either(yes, "Yes: ", "No: ") + l.Question)
 		if templ_7745c5c3_Err != nil {
-			return templ.Error{Err: templ_7745c5c3_Err, FileName: `probe.templ`, Line: 107, Col: 167}
+			return templ.Error{Err: templ_7745c5c3_Err, FileName: `probe.templ`, Line: 107, Col: 175}
 		}
 		_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var30))
 		if templ_7745c5c3_Err != nil {
@@ -580,7 +580,7 @@ func lookButton(c probe.Client, r probe.Result, i int, l probe.Look, yes bool) t
 		var templ_7745c5c3_Var31 string
 		templ_7745c5c3_Var31, templ_7745c5c3_Err = templ.JoinStringErrs(strconv.FormatBool(l.Yes != nil && *l.Yes == yes))
 		if templ_7745c5c3_Err != nil {
-			return templ.Error{Err: templ_7745c5c3_Err, FileName: `probe.templ`, Line: 107, Col: 234}
+			return templ.Error{Err: templ_7745c5c3_Err, FileName: `probe.templ`, Line: 107, Col: 242}
 		}
 		_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var31))
 		if templ_7745c5c3_Err != nil {
@@ -591,9 +591,9 @@ func lookButton(c probe.Client, r probe.Result, i int, l probe.Look, yes bool) t
 			return templ_7745c5c3_Err
 		}
 		var templ_7745c5c3_Var32 string
-		templ_7745c5c3_Var32, templ_7745c5c3_Err = templ.JoinStringErrs(either(yes, "Yes", "No"))
+		templ_7745c5c3_Var32, templ_7745c5c3_Err = templ.JoinStringErrs(wording.Either(yes, "Yes", "No"))
 		if templ_7745c5c3_Err != nil {
-			return templ.Error{Err: templ_7745c5c3_Err, FileName: `probe.templ`, Line: 107, Col: 263}
+			return templ.Error{Err: templ_7745c5c3_Err, FileName: `probe.templ`, Line: 107, Col: 279}
 		}
 		_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var32))
 		if templ_7745c5c3_Err != nil {

@@ -46,21 +46,23 @@ func (q Question) by() string {
 		return "by the inspector"
 	}
 	words := map[string]string{
-		"person": either(q.ReadOnly, "by a person", "by you"), "script": "by a script", "policy": "by policy", "fault": "on purpose", "server": "by the server",
+		"person": wording.Either(q.ReadOnly, "by a person", "by you"), "script": "by a script", "policy": "by policy", "fault": "on purpose", "server": "by the server",
 	}
 	return cmp.Or(words[q.By], markup.Brief(q.By))
 }
 
-func (q Question) ofCall() string { return either(q.Call > 0, "call "+strconv.Itoa(q.Call), "") }
+func (q Question) ofCall() string {
+	return wording.Either(q.Call > 0, "call "+strconv.Itoa(q.Call), "")
+}
 
 func (q Question) completion() string {
 	switch q.Completion {
 	case conversation.CompletionAwaited:
-		return either(q.Round > 0, "a retry shows the outcome", "the server never said that it was done")
+		return wording.Either(q.Round > 0, "a retry shows the outcome", "the server never said that it was done")
 	case conversation.CompletionDone:
 		return "the server says it is done"
 	case conversation.CompletionMarked:
-		return either(q.ReadOnly, "it was marked as done", "you marked it as done")
+		return wording.Either(q.ReadOnly, "it was marked as done", "you marked it as done")
 	}
 	return ""
 }
@@ -106,11 +108,11 @@ func (q Question) title() string {
 func (q Question) elicits() bool { return q.Method == "" || q.Method == mcp.MethodElicit }
 
 func (q Question) circumstances() string {
-	round := either(q.Round > 0, "round "+strconv.Itoa(q.Round), "")
+	round := wording.Either(q.Round > 0, "round "+strconv.Itoa(q.Round), "")
 	if q.Via == elicit.InError {
 		round = "error " + strconv.Itoa(mcp.CodeURLElicitationRequired)
 	}
-	return wording.Join(" · ", q.ofCall(), round, wording.Join(" ", either(q.Key != "", "key", ""), markup.Brief(q.Key)), markup.Brief(q.mode()))
+	return wording.Join(" · ", q.ofCall(), round, wording.Join(" ", wording.Either(q.Key != "", "key", ""), markup.Brief(q.Key)), markup.Brief(q.mode()))
 }
 
 // hasForm reports whether to show the form as the person saw it.

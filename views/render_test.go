@@ -13,11 +13,11 @@ import (
 
 	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/elicit"
-
 	"elicitation-inspector/bridge/wire"
 	"elicitation-inspector/static"
 	"elicitation-inspector/views/forms"
 	"elicitation-inspector/views/markup"
+	"elicitation-inspector/views/wirelog"
 )
 
 // render is the markup of a component.
@@ -144,7 +144,7 @@ func somePage() Page {
 		}},
 		Form:      &CallForm{Item: tool, Server: someServer, Form: forms.Form{ID: "args"}},
 		Questions: []Question{someQuestion()},
-		Log:       LogStatus{Frames: 214},
+		Log:       wirelog.Status{Frames: 214},
 		Seq:       42,
 	}
 }
@@ -202,7 +202,7 @@ func TestRowCellsStandUnderTheirHeaders(t *testing.T) {
 		return out
 	}
 	page := draw(t, PageView(somePage()))
-	rows := draw(t, WireRows([]Row{{Row: wire.Row{Frame: wire.Frame{Seq: 9, Dir: wire.ServerToClient, Kind: wire.Result, Method: "tools/call", Pair: 8, Latency: 4249 * time.Millisecond}}, Index: 3, Clock: "14:02:07.112"}}))
+	rows := draw(t, wirelog.Rows([]wirelog.Row{{Row: wire.Row{Frame: wire.Frame{Seq: 9, Dir: wire.ServerToClient, Kind: wire.Result, Method: "tools/call", Pair: 8, Latency: 4249 * time.Millisecond}}, Index: 3, Clock: "14:02:07.112"}}))
 	headers, cells := classes(page, "columnheader"), classes(rows, "gridcell")
 	if fmt.Sprint(headers) != fmt.Sprint(cells) || len(cells) == 0 {
 		t.Errorf("headers %v, cells %v", headers, cells)
@@ -293,7 +293,7 @@ func everyText(hostile string) map[string]templ.Component {
 		},
 		Form: CallForm{Item: item, Server: s, Form: form},
 	}
-	row := Row{Row: wire.Row{
+	row := wirelog.Row{Row: wire.Row{
 		Frame: wire.Frame{
 			Dir: wire.ServerToClient, Server: hostile, Kind: wire.Noise, Method: hostile, Transport: hostile, Session: hostile,
 			Message: wire.Message{ID: json.RawMessage(hostile)},
@@ -315,9 +315,9 @@ func everyText(hostile string) map[string]templ.Component {
 		"json tab": QuestionCard(jsonQuestion),
 		"settled":  QuestionCard(settled),
 		"steps":    CallSteps(Call{Call: conversation.Call{Steps: []conversation.Step{{Kind: "log", Text: hostile}}}}),
-		"rows":     WireRows([]Row{row}),
-		"detail":   FrameDetail(hostileDetail(row)),
-		"log":      LogStatusView(LogStatus{Err: hostile}),
+		"rows":     wirelog.Rows([]wirelog.Row{row}),
+		"detail":   wirelog.FrameDetail(hostileDetail(row)),
+		"log":      wirelog.Pane(wirelog.Status{Err: hostile}, templ.NopComponent),
 	}
 }
 
@@ -719,7 +719,7 @@ func TestManyChoicesStayLight(t *testing.T) {
 
 func TestDetailShowsWhatCannotBeSeen(t *testing.T) {
 	raw := "{\"a\":\"x\u202ey\u2003z\"}\x1b\xff"
-	doc := draw(t, FrameDetail(Detail{Row: Row{Row: wire.Row{Frame: wire.Frame{Seq: 9, Kind: wire.Noise}}}, Raw: markup.RawPiece([]byte(raw), 0)}))
+	doc := draw(t, wirelog.FrameDetail(wirelog.Detail{Row: wirelog.Row{Row: wire.Row{Frame: wire.Frame{Seq: 9, Kind: wire.Noise}}}, Raw: markup.RawPiece([]byte(raw), 0)}))
 	var marks []string
 	for _, e := range every(doc, func(e *html.Node) bool { return attr(e, "class") == "inv" }) {
 		marks = append(marks, attr(e, "data-c"))

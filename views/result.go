@@ -61,7 +61,7 @@ func partKind(p conversation.Content) string {
 }
 
 func partFacts(p conversation.Content) string {
-	return wording.Join(" · ", markup.Brief(p.MIME), either(len(p.Bytes) > 0, wording.Grouped(int64(len(p.Bytes)))+" bytes", ""))
+	return wording.Join(" · ", markup.Brief(p.MIME), wording.Either(len(p.Bytes) > 0, wording.Grouped(int64(len(p.Bytes)))+" bytes", ""))
 }
 
 // webURL reports whether a person may open a URI: only http and https URIs become links.

@@ -183,7 +183,7 @@ func resultRegion(c Call, r Result) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		if r.Seq > 0 {
-			templ_7745c5c3_Err = frameLink(r.Seq, "the result").Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = markup.FrameLink(r.Seq, "the result").Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

@@ -17,7 +17,7 @@ func (s Server) RowID() string  { return "server-" + s.ID }
 func (s Server) HeldID() string { return "held-" + s.ID }
 
 // Colour is the class of the server's colour.
-func (s Server) Colour() string { return colour(s.Index) }
+func (s Server) Colour() string { return markup.Colour(s.Index) }
 
 func (s Server) shown() string {
 	return wording.Join(" · ", markup.Brief(s.Info.Version), markup.Brief(s.How))
@@ -32,7 +32,7 @@ func (s Server) tappedClient() string {
 }
 
 func (s Server) stateWord() string {
-	return either(s.State == conversation.ServerConnecting, "connecting…", s.State.String())
+	return wording.Either(s.State == conversation.ServerConnecting, "connecting…", s.State.String())
 }
 
 // condition describes the state of a server that cannot be called, as part of a sentence.
@@ -53,7 +53,7 @@ func (s Server) up() bool {
 func (s Server) returns() bool { return !s.up() && s.State != conversation.ServerRemoved }
 
 // id is the prefix of the ids in the form of a server.
-func (n NewServer) id() string { return either(n.ID == "", "add", "edit-"+n.ID) }
+func (n NewServer) id() string { return wording.Either(n.ID == "", "add", "edit-"+n.ID) }
 
 // HoldsBack reports whether the server has a [HeldLine].
 func (s Server) HoldsBack() bool { return s.Held > 0 || s.TurnedAway > 0 }

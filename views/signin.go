@@ -1,18 +1,11 @@
 package views
 
 import (
-	"fmt"
-	"maps"
-	"net/http"
-	"net/url"
-	"slices"
-	"strings"
 	"time"
 
 	"elicitation-inspector/bridge/elicit/link"
-	"elicitation-inspector/bridge/rawjson"
-	"elicitation-inspector/bridge/wire"
 	"elicitation-inspector/bridge/wording"
+	"elicitation-inspector/views/wirelog"
 )
 
 // SignInState is the progress of a sign-in, in words for people.
@@ -34,7 +27,7 @@ type SignIn struct {
 	Over      bool
 	Refreshes bool          // the attempt only refreshes a token
 	Address   *link.Verdict // of the page where the person signs in; nil until that is known
-	Facts     []Fact
+	Facts     []wirelog.Fact
 	Steps     []SignInStep
 	Held      *HeldRequest
 	Stepwise  bool
@@ -43,9 +36,6 @@ type SignIn struct {
 	Began     time.Time
 	Took      time.Duration // from Began to the end; 0 before
 }
-
-// Fact is a named value: a property of a sign-in, a header, or a parameter.
-type Fact struct{ Name, Value string }
 
 // SignInStep is one exchange of the attempt.
 type SignInStep struct {
@@ -62,7 +52,7 @@ type HeldRequest struct {
 	Key               string // no other request of the run has it
 	Step, Method, URL string
 	Fixed             bool // the person cannot change the URL
-	Fields            []Fact
+	Fields            []wirelog.Fact
 	Body              string
 	Changes           []Change
 }
@@ -142,52 +132,4 @@ func (t Token) state() string {
 		text += " and cannot be refreshed"
 	}
 	return text + wording.After("; scopes: ", t.Scopes) + "."
-}
-
-// FactsOf lists the values of headers, or of parameters, by name.
-func FactsOf(h http.Header) (out []Fact) {
-	for _, name := range slices.Sorted(maps.Keys(h)) {
-		for _, value := range h[name] {
-			out = append(out, Fact{name, value})
-		}
-	}
-	return out
-}
-
-// body is a body of a request or a response: a form, JSON, or other text.
-type body struct {
-	form []Fact
-	json string
-	text string
-}
-
-// bodyOf parses a body by its text and its Content-Type.
-func bodyOf(h http.Header, text string) (b body) {
-	switch values, err := url.ParseQuery(text); {
-	case rawjson.Valid([]byte(text)):
-		b.json = rawjson.Pretty([]byte(text))
-	case strings.HasPrefix(h.Get("Content-Type"), "application/x-www-form-urlencoded") && err == nil:
-		b.form = FactsOf(http.Header(values))
-	default:
-		b.text = text
-	}
-	return b
-}
-
-func answered(f *wire.Frame) string {
-	if f.Status == 0 {
-		return "There was no response."
-	}
-	return wording.Join(" · ", fmt.Sprintf("HTTP %d %s", f.Status, http.StatusText(f.Status)), wording.After("after ", f.Note.Took))
-}
-
-// byBrowser reports whether the browser makes the request of a step, so that only its URL is known.
-func byBrowser(s wire.Step) bool { return s == wire.StepAuthorization || s == wire.StepRedirect }
-
-func query(address string) []Fact {
-	u, err := url.Parse(address)
-	if err != nil {
-		return nil
-	}
-	return FactsOf(http.Header(u.Query()))
 }

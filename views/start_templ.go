@@ -81,7 +81,7 @@ func StartView(s Start) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = markup.Some(startMost, each(s.Servers, foundServer), startLeft).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = markup.Some(startMost, markup.Each(s.Servers, foundServer), startLeft).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -166,7 +166,7 @@ func foundServer(f Found) templ.Component {
 			templ_7745c5c3_Var5 = templ.NopComponent
 		}
 		ctx = templ.ClearChildren(ctx)
-		var templ_7745c5c3_Var6 = []any{"found-server", colour(f.Server.Index), f.Server.State.String()}
+		var templ_7745c5c3_Var6 = []any{"found-server", markup.Colour(f.Server.Index), f.Server.State.String()}
 		templ_7745c5c3_Err = templ.RenderCSSItems(ctx, templ_7745c5c3_Buffer, templ_7745c5c3_Var6...)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
@@ -226,9 +226,9 @@ func foundServer(f Found) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var9 string
-			templ_7745c5c3_Var9, templ_7745c5c3_Err = templ.JoinStringErrs(wording.Join(" · ", either(f.what() != f.Server.Label, f.Server.Label, ""), markup.Brief(f.Server.Info.Version), markup.Brief(f.Server.How), markup.Brief(f.Server.Info.Protocol)))
+			templ_7745c5c3_Var9, templ_7745c5c3_Err = templ.JoinStringErrs(wording.Join(" · ", wording.Either(f.what() != f.Server.Label, f.Server.Label, ""), markup.Brief(f.Server.Info.Version), markup.Brief(f.Server.How), markup.Brief(f.Server.Info.Protocol)))
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `start.templ`, Line: 53, Col: 200}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `start.templ`, Line: 53, Col: 208}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var9))
 			if templ_7745c5c3_Err != nil {

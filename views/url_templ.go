@@ -488,7 +488,7 @@ func awaitedQuestion(q Question) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = Since(q.Asked.Add(q.Waited)).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = markup.Since(q.Asked.Add(q.Waited)).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -537,7 +537,7 @@ func awaitedQuestion(q Question) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = frameLink(q.AnswerSeq, "the answer").Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = markup.FrameLink(q.AnswerSeq, "the answer").Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

@@ -10,23 +10,23 @@ import (
 
 	"elicitation-inspector/bridge/lint"
 	"elicitation-inspector/bridge/rawjson"
-
 	"elicitation-inspector/bridge/wire"
 	"elicitation-inspector/views/markup"
+	"elicitation-inspector/views/wirelog"
 )
 
 // hostileDetail returns a frame with hostile text in all places for received texts.
-func hostileDetail(row Row) Detail {
+func hostileDetail(row wirelog.Row) wirelog.Detail {
 	row.Kind, row.Mark = wire.Request, wire.Mark{Note: hostile, Colour: hostile}
 	other := row
 	found := []lint.Finding{{Rule: hostile, Severity: lint.Should, Text: hostile, Pointer: "/" + hostile, Reference: hostile}}
 	raw := rawjson.AppendQuoted(nil, hostile)
 	tree := markup.Tree(hostile, fmt.Appendf(nil, `{%s:%s,"list":[%[1]s]}`, raw, raw), found)
-	return Detail{
+	return wirelog.Detail{
 		Row: row, Raw: markup.RawPiece([]byte(hostile), 0), RawNote: hostile,
-		Tree: tree, PairRow: &other, PairTree: tree, Header: []Fact{{hostile, hostile}}, Found: found,
+		Tree: tree, PairRow: &other, PairTree: tree, Header: []wirelog.Fact{{Name: hostile, Value: hostile}}, Found: found,
 		Follow: hostile, Earlier: &other,
-		Diff: &Diff{Before: other, After: row, Problem: hostile, Total: 9, List: []rawjson.Difference{{Pointer: hostile, Op: rawjson.Changed, Before: raw, After: []byte(hostile)}}},
+		Diff: &wirelog.Diff{Before: other, After: row, Problem: hostile, Total: 9, List: []rawjson.Difference{{Pointer: hostile, Op: rawjson.Changed, Before: raw, After: []byte(hostile)}}},
 	}
 }
 
@@ -97,36 +97,26 @@ func TestFindingsStandInPlace(t *testing.T) {
 // TestRowsSayWhatIsOdd checks that rows describe oddities in words, not by colour alone.
 func TestRowsSayWhatIsOdd(t *testing.T) {
 	for name, tt := range map[string]struct {
-		row  Row
+		row  wirelog.Row
 		want []string
 	}{
-		"same id":   {Row{Row: wire.Row{Frame: wire.Frame{Kind: wire.Request, Method: "ping", Duplicate: true}}}, []string{"same id"}},
-		"again":     {Row{Row: wire.Row{Frame: wire.Frame{Kind: wire.Result, Method: "ping", Duplicate: true}}}, []string{"again"}},
-		"orphan":    {Row{Row: wire.Row{Frame: wire.Frame{Kind: wire.Error, Orphan: true}}}, []string{"orphan"}},
-		"findings":  {Row{Row: wire.Row{Frame: wire.Frame{Kind: wire.Request, Method: "x"}}, Findings: Tally{lint.Violation: 2}}, []string{"2 findings"}},
-		"mark":      {Row{Row: wire.Row{Frame: wire.Frame{Kind: wire.Request, Method: "x"}}, Mark: wire.Mark{Pinned: true, Colour: "amber", Note: "see here"}}, []string{"pinned, marked amber", "see here"}},
-		"pending":   {Row{Row: wire.Row{Frame: wire.Frame{Kind: wire.Request, Method: "x", Time: time.Unix(65, 0)}}, Pending: true}, []string{"since 65000"}},
-		"error":     {Row{Row: wire.Row{Frame: wire.Frame{Kind: wire.Error, Method: "tools/call", Failed: true}}}, []string{"tools/call", "error"}},
-		"isError":   {Row{Row: wire.Row{Frame: wire.Frame{Kind: wire.Result, Method: "tools/call", Failed: true}}}, []string{"tools/call", "isError"}},
-		"status":    {Row{Row: wire.Row{Frame: wire.Frame{Kind: wire.NoteFrame, Status: 503, Failed: true}}}, []string{"note", "HTTP 503"}},
-		"ended":     {Row{Row: wire.Row{Frame: wire.Frame{Kind: wire.Request, Method: "tools/call"}}, Ended: "no response"}, []string{"tools/call", "no response"}},
-		"no method": {Row{Row: wire.Row{Frame: wire.Frame{Kind: wire.Error}}}, []string{"answer to error"}},
+		"same id":   {wirelog.Row{Row: wire.Row{Frame: wire.Frame{Kind: wire.Request, Method: "ping", Duplicate: true}}}, []string{"same id"}},
+		"again":     {wirelog.Row{Row: wire.Row{Frame: wire.Frame{Kind: wire.Result, Method: "ping", Duplicate: true}}}, []string{"again"}},
+		"orphan":    {wirelog.Row{Row: wire.Row{Frame: wire.Frame{Kind: wire.Error, Orphan: true}}}, []string{"orphan"}},
+		"findings":  {wirelog.Row{Row: wire.Row{Frame: wire.Frame{Kind: wire.Request, Method: "x"}}, Findings: lint.Tally{lint.Violation: 2}}, []string{"2 findings"}},
+		"mark":      {wirelog.Row{Row: wire.Row{Frame: wire.Frame{Kind: wire.Request, Method: "x"}}, Mark: wire.Mark{Pinned: true, Colour: "amber", Note: "see here"}}, []string{"pinned, marked amber", "see here"}},
+		"pending":   {wirelog.Row{Row: wire.Row{Frame: wire.Frame{Kind: wire.Request, Method: "x", Time: time.Unix(65, 0)}}, Pending: true}, []string{"since 65000"}},
+		"error":     {wirelog.Row{Row: wire.Row{Frame: wire.Frame{Kind: wire.Error, Method: "tools/call", Failed: true}}}, []string{"tools/call", "error"}},
+		"isError":   {wirelog.Row{Row: wire.Row{Frame: wire.Frame{Kind: wire.Result, Method: "tools/call", Failed: true}}}, []string{"tools/call", "isError"}},
+		"status":    {wirelog.Row{Row: wire.Row{Frame: wire.Frame{Kind: wire.NoteFrame, Status: 503, Failed: true}}}, []string{"note", "HTTP 503"}},
+		"ended":     {wirelog.Row{Row: wire.Row{Frame: wire.Frame{Kind: wire.Request, Method: "tools/call"}}, Ended: "no response"}, []string{"tools/call", "no response"}},
+		"no method": {wirelog.Row{Row: wire.Row{Frame: wire.Frame{Kind: wire.Error}}}, []string{"answer to error"}},
 	} {
-		got := text(draw(t, WireRows([]Row{tt.row})))
+		got := text(draw(t, wirelog.Rows([]wirelog.Row{tt.row})))
 		for _, want := range tt.want {
 			if !strings.Contains(strings.Join(strings.Fields(got), " "), want) {
 				t.Errorf("%s: the row says %q, not %q", name, got, want)
 			}
-		}
-	}
-}
-
-func TestLatencyBars(t *testing.T) {
-	for d, want := range map[time.Duration]string{
-		0: "w1", time.Microsecond: "w1", time.Millisecond: "w1", 10 * time.Millisecond: "w3", 100 * time.Millisecond: "w5", time.Second: "w7", 10 * time.Second: "w9", time.Hour: "w10",
-	} {
-		if got := (Row{Row: wire.Row{Frame: wire.Frame{Latency: d}}}).bar(); got != want {
-			t.Errorf("%v: %s, not %s", d, got, want)
 		}
 	}
 }
@@ -146,10 +136,12 @@ func TestFilterLineIsACombobox(t *testing.T) {
 		t.Error("mistakes are not linked to it")
 	}
 	group := only(t, page, "chips", func(e *html.Node) bool { return attr(e, "class") == "chips" })
-	for _, c := range chips {
-		b := button(t, group, c.name)
-		if attr(b, "aria-pressed") != "false" || attr(b, "data-term") != c.term {
-			t.Errorf("%s: %v", c.name, b.Attr)
+	for name, term := range map[string]string{
+		"Questions": "is:question", "Answers": "is:answer", "Errors": "kind:error", "Noise": "kind:noise,stderr", "Findings": "finding:any", "Pinned": "is:pinned",
+	} {
+		b := button(t, group, name)
+		if attr(b, "aria-pressed") != "false" || attr(b, "data-term") != term {
+			t.Errorf("%s: %v", name, b.Attr)
 		}
 	}
 }
@@ -158,20 +150,20 @@ func TestFilterLineIsACombobox(t *testing.T) {
 // others.
 func TestDetailOffers(t *testing.T) {
 	tree := markup.Tree("JSON", []byte("{}"), nil)
-	other := Row{Row: wire.Row{Frame: wire.Frame{Seq: 3, Kind: wire.Request, Method: "tools/call"}}}
+	other := wirelog.Row{Row: wire.Row{Frame: wire.Frame{Seq: 3, Kind: wire.Request, Method: "tools/call"}}}
 	for name, tt := range map[string]struct {
-		d     Detail
+		d     wirelog.Detail
 		tabs  string
 		offer []string
 		not   []string
 	}{
-		"noise": {Detail{Row: Row{Row: wire.Row{Frame: wire.Frame{Seq: 9, Kind: wire.Noise}}}, Raw: markup.RawPiece(nil, 0)}, "Raw Compare Note", []string{"Raw bytes", "Pin", "Save"}, []string{"Pretty", "curl", "Follow this exchange"}},
-		"call over HTTP": {Detail{Row: Row{Row: wire.Row{Frame: wire.Frame{Seq: 9, Kind: wire.Request, Method: "tools/call"}}}, Raw: markup.RawPiece(nil, 0), Tree: tree, Curl: true, Follow: "call:3", Earlier: &other, Header: []Fact{{"Accept", "*/*"}}},
+		"noise": {wirelog.Detail{Row: wirelog.Row{Row: wire.Row{Frame: wire.Frame{Seq: 9, Kind: wire.Noise}}}, Raw: markup.RawPiece(nil, 0)}, "Raw Compare Note", []string{"Raw bytes", "Pin", "Save"}, []string{"Pretty", "curl", "Follow this exchange"}},
+		"call over HTTP": {wirelog.Detail{Row: wirelog.Row{Row: wire.Row{Frame: wire.Frame{Seq: 9, Kind: wire.Request, Method: "tools/call"}}}, Raw: markup.RawPiece(nil, 0), Tree: tree, Curl: true, Follow: "call:3", Earlier: &other, Header: []wirelog.Fact{{Name: "Accept", Value: "*/*"}}},
 			"Pretty Raw Headers Pair Compare Note", []string{"curl", "curl with secrets", "Follow this exchange", "Compare with the attempt before, #3"}, nil},
-		"result": {Detail{Row: Row{Row: wire.Row{Frame: wire.Frame{Seq: 9, Kind: wire.Result}}, Mark: wire.Mark{Note: "x"}}, Raw: markup.RawPiece(nil, 0), Tree: tree, PairRow: &other, Found: make([]lint.Finding, 2)},
+		"result": {wirelog.Detail{Row: wirelog.Row{Row: wire.Row{Frame: wire.Frame{Seq: 9, Kind: wire.Result}}, Mark: wire.Mark{Note: "x"}}, Raw: markup.RawPiece(nil, 0), Tree: tree, PairRow: &other, Found: make([]lint.Finding, 2)},
 			"Pretty Raw Pair Findings 2 Compare Note 1", []string{"Compare with its pair, #3"}, []string{"Compare with the attempt before, #3"}},
 	} {
-		doc := draw(t, FrameDetail(tt.d))
+		doc := draw(t, wirelog.FrameDetail(tt.d))
 		var tabs []string
 		for _, e := range every(doc, func(e *html.Node) bool { return attr(e, "role") == "tab" }) {
 			tabs = append(tabs, text(e))
@@ -198,9 +190,9 @@ func TestDetailOffers(t *testing.T) {
 
 // TestNoteOnAQuestion expects the note on a question before its message, which fills the row.
 func TestNoteOnAQuestion(t *testing.T) {
-	r := Row{Row: wire.Row{Frame: wire.Frame{Seq: 1, Kind: wire.Request}}, Mark: wire.Mark{Note: "look here"}}
+	r := wirelog.Row{Row: wire.Row{Frame: wire.Frame{Seq: 1, Kind: wire.Request}}, Mark: wire.Mark{Note: "look here"}}
 	r.Elicits = true
-	cell := byClass(draw(t, WireRows([]Row{r})), "c-message")[0]
+	cell := byClass(draw(t, wirelog.Rows([]wirelog.Row{r})), "c-message")[0]
 	note, message := byClass(cell, "jot"), byClass(cell, "asks-what")
 	if len(note) != 1 || len(message) != 1 || text(note[0]) != "look here" {
 		t.Fatalf("it is drawn as %q", text(cell))

@@ -12,6 +12,7 @@ import (
 	"elicitation-inspector/bridge/live"
 	"elicitation-inspector/views"
 	"elicitation-inspector/views/markup"
+	"elicitation-inspector/views/wirelog"
 	"elicitation-inspector/web/push"
 )
 
@@ -356,7 +357,7 @@ func (p *pump) drawLog(recording bool) {
 		p.replace("recording-lines", views.RecordingLines(state.Lines))
 	}
 	p.replace("where", views.Where(p.in.Log().Stats().Where))
-	p.replace("log-state", views.LogState(p.logStatus()))
+	p.replace("log-state", wirelog.State(p.logStatus()))
 	if _, marked := p.marks().Marked(); marked != p.marked {
 		p.drawPins()
 	}
@@ -372,19 +373,19 @@ func (p *pump) drawPins() {
 	pins := map[int64]string{}
 	op, at := "prepend", "pin-list"
 	for _, row := range rows {
-		html, err := draw(p.ctx, views.PinRow(row))
+		html, err := draw(p.ctx, wirelog.PinRow(row))
 		if err != nil {
 			return
 		}
 		pins[row.Seq] = html
 		if p.pins[row.Seq] != html {
-			p.changes = append(p.changes, push.Change{ID: views.PinID(row.Seq), HTML: html, Op: op, At: at})
+			p.changes = append(p.changes, push.Change{ID: wirelog.PinID(row.Seq), HTML: html, Op: op, At: at})
 		}
-		op, at = "after", views.PinID(row.Seq)
+		op, at = "after", wirelog.PinID(row.Seq)
 	}
 	for seq := range p.pins {
 		if pins[seq] == "" {
-			p.remove(views.PinID(seq))
+			p.remove(wirelog.PinID(seq))
 		}
 	}
 	p.pins = pins

@@ -18,6 +18,7 @@ import (
 	"elicitation-inspector/bridge/lint"
 	"elicitation-inspector/bridge/live"
 	"elicitation-inspector/views"
+	"elicitation-inspector/views/wirelog"
 	"elicitation-inspector/web/push"
 )
 
@@ -59,7 +60,7 @@ func (s *Server) editServer(c echo.Context) error {
 	}
 	typed := views.NewServer{ID: c.Param("id"), Address: cmp.Or(spec.URL, spec.Address()), Name: spec.Name, Env: strings.Join(spec.Env, "\n"), Dir: spec.Dir}
 	var headers []string
-	for _, h := range views.FactsOf(spec.Header) {
+	for _, h := range wirelog.FactsOf(spec.Header) {
 		headers = append(headers, h.Name+": "+h.Value)
 	}
 	typed.Headers = strings.Join(headers, "\n")
@@ -167,11 +168,11 @@ func (s *Server) findingsView(server string) templ.Component {
 	for _, c := range s.in.Calls() {
 		calls[c.Number] = c.Request.Name
 	}
-	var list []views.FoundIn
+	var list []wirelog.FoundIn
 	for _, f := range s.in.Findings(server) {
-		list = append(list, views.FoundIn{Found: f.Found, Call: calls[f.Call]})
+		list = append(list, wirelog.FoundIn{Found: f.Found, Call: calls[f.Call]})
 	}
-	return views.FindingsView(server, list)
+	return wirelog.FindingsView(server, list)
 }
 
 type exported struct {

@@ -18,6 +18,7 @@ import (
 	"elicitation-inspector/bridge/wire/query"
 	"elicitation-inspector/bridge/wording"
 	"elicitation-inspector/views"
+	"elicitation-inspector/views/wirelog"
 )
 
 // signInCard returns the card of the latest attempt to sign in to a server; false if there was none.
@@ -54,10 +55,10 @@ func signInCard(in *bridge.Inspection, server views.Server) (views.SignIn, bool)
 	return c, true
 }
 
-func factsOf(a signin.Attempt) (out []views.Fact) {
+func factsOf(a signin.Attempt) (out []wirelog.Fact) {
 	add := func(name, value string) {
 		if value != "" {
-			out = append(out, views.Fact{Name: name, Value: value})
+			out = append(out, wirelog.Fact{Name: name, Value: value})
 		}
 	}
 	refused := ""
@@ -104,7 +105,7 @@ func methodOf(s wire.Step) string {
 func requestOf(r signin.Request) *views.HeldRequest {
 	out := &views.HeldRequest{Step: r.Step.String(), Method: r.Method, URL: r.URL, Fixed: r.Step == wire.StepRedirect, Body: r.Body}
 	for _, f := range r.Fields {
-		out.Fields = append(out.Fields, views.Fact(f))
+		out.Fields = append(out.Fields, wirelog.Fact(f))
 	}
 	for _, c := range heldChanges {
 		if slices.ContainsFunc(r.Fields, func(f signin.Field) bool { return f.Name == c.field }) {

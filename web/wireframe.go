@@ -19,8 +19,8 @@ import (
 	"elicitation-inspector/bridge/rawjson"
 	"elicitation-inspector/bridge/wire"
 	"elicitation-inspector/bridge/wire/query"
-	"elicitation-inspector/views"
 	"elicitation-inspector/views/markup"
+	"elicitation-inspector/views/wirelog"
 )
 
 const (
@@ -95,20 +95,20 @@ func (s *Server) frame(c echo.Context, n int64) error {
 	// Drop the largest parts that are least needed: a click shows the other frame, and
 	// the bytes come piece by piece.
 	for _, drop := range []func(){func() { d.PairTree = nil }, func() { d.Tree = nil }} {
-		if _, err := markup.Rendered(c.Request().Context(), views.FrameDetail(d), markup.PageMost); err == nil {
+		if _, err := markup.Rendered(c.Request().Context(), wirelog.FrameDetail(d), markup.PageMost); err == nil {
 			break
 		}
 		drop()
 	}
-	return html(c, views.FrameDetail(d))
+	return html(c, wirelog.FrameDetail(d))
 }
 
-func (s *Server) detail(c echo.Context, f wire.Frame) (views.Detail, error) {
+func (s *Server) detail(c echo.Context, f wire.Frame) (wirelog.Detail, error) {
 	row, err := s.rowOf(f.Seq)
 	if err != nil {
-		return views.Detail{}, err
+		return wirelog.Detail{}, err
 	}
-	d := views.Detail{
+	d := wirelog.Detail{
 		Row: row, Raw: markup.RawPiece(f.Raw, 0), Found: s.foundIn(f.Seq), Follow: exchangeOf(f), Curl: export.Curlable(&f),
 	}
 	switch {
@@ -121,7 +121,7 @@ func (s *Server) detail(c echo.Context, f wire.Frame) (views.Detail, error) {
 		d.Tree = markup.Tree("JSON of the frame", f.Raw, d.Found)
 	}
 	if f.Note != nil && f.Note.SignIn != nil {
-		d.Exchange = views.ExchangeView(s.config.Redaction.Frame(&f))
+		d.Exchange = wirelog.ExchangeView(s.config.Redaction.Frame(&f))
 	}
 	if len(f.Header) > 0 || f.URL != "" {
 		if err := s.addHeader(c, &d, f); err != nil {
@@ -153,20 +153,20 @@ func (s *Server) foundIn(seq int64) []lint.Finding {
 
 // addHeader adds the headers and the URL of a frame, redacted, because other people may
 // see the screen.
-func (s *Server) addHeader(c echo.Context, d *views.Detail, f wire.Frame) error {
+func (s *Server) addHeader(c echo.Context, d *wirelog.Detail, f wire.Frame) error {
 	if err := s.config.Redaction.Learn(c.Request().Context(), s.in.Log()); err != nil {
 		return err
 	}
 	shown := s.config.Redaction.Frame(&f)
 	d.Masked = shown.URL != f.URL || !maps.EqualFunc(shown.Header, f.Header, slices.Equal)
 	if shown.URL != "" {
-		d.Header = []views.Fact{{Name: f.HTTPMethod, Value: shown.URL}}
+		d.Header = []wirelog.Fact{{Name: f.HTTPMethod, Value: shown.URL}}
 	}
-	d.Header = append(d.Header, views.FactsOf(shown.Header)...)
+	d.Header = append(d.Header, wirelog.FactsOf(shown.Header)...)
 	return nil
 }
 
-func (s *Server) addPair(c echo.Context, d *views.Detail, seq int64) error {
+func (s *Server) addPair(c echo.Context, d *wirelog.Detail, seq int64) error {
 	other, err := s.rowOf(seq)
 	if err != nil {
 		return err
@@ -224,8 +224,8 @@ func (s *Server) earlier(c echo.Context, f wire.Frame) int64 {
 	return view.Seqs(view.Len()-1, 1)[0]
 }
 
-func (s *Server) diff(c echo.Context, before, after int64) (*views.Diff, error) {
-	var out views.Diff
+func (s *Server) diff(c echo.Context, before, after int64) (*wirelog.Diff, error) {
+	var out wirelog.Diff
 	var err error
 	if out.Before, err = s.rowOf(before); err != nil {
 		return nil, err

@@ -15,7 +15,7 @@ import (
 	"elicitation-inspector/bridge"
 	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/export"
-	"elicitation-inspector/views"
+	"elicitation-inspector/views/wirelog"
 )
 
 func (s *Server) callLadder(c echo.Context, call bridge.Call) error {
@@ -97,7 +97,7 @@ func (s *Server) sendLadder(c echo.Context, l *export.Ladder, name, follow, addr
 	drawing := templ.ComponentFunc(func(_ context.Context, w io.Writer) error {
 		return l.Embed(w, func(seq int64) string { return fmt.Sprintf("/?frame=%d", seq) })
 	})
-	return html(c, views.LadderView(views.Ladder{
+	return html(c, wirelog.LadderView(wirelog.Ladder{
 		Title: l.Title, Text: l.Text, Address: address, Follow: follow, Running: running, Drawing: drawing,
 	}))
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"elicitation-inspector/bridge/export"
+	"elicitation-inspector/bridge/lint"
 	"elicitation-inspector/bridge/rawjson"
 	"elicitation-inspector/bridge/wire"
 	"elicitation-inspector/bridge/wire/query"
@@ -24,6 +25,7 @@ import (
 	"elicitation-inspector/bridge/wording"
 	"elicitation-inspector/views"
 	"elicitation-inspector/views/markup"
+	"elicitation-inspector/views/wirelog"
 )
 
 const rowsMost = 500
@@ -82,7 +84,7 @@ func (s *Server) rows(c echo.Context) error {
 		rows[i].Clock = clock(rows[i].Time, start, before)
 		before = rows[i].Time
 	}
-	return html(c, views.WireRows(rows))
+	return html(c, wirelog.Rows(rows))
 }
 
 func misfiltered(c echo.Context, line string, err error) error {
@@ -126,7 +128,7 @@ func elapsed(from, to time.Time) string {
 	return fmt.Sprintf("%s%d:%02d:%02d", sign, ms/3_600_000, ms/60_000%60, ms/1000%60)
 }
 
-func (s *Server) rowViews(seqs []int64) ([]views.Row, error) {
+func (s *Server) rowViews(seqs []int64) ([]wirelog.Row, error) {
 	log := s.in.Log()
 	window, err := log.Rows(seqs)
 	if err != nil {
@@ -138,9 +140,9 @@ func (s *Server) rowViews(seqs []int64) ([]views.Row, error) {
 	for _, q := range s.in.OnShow(0) {
 		asking[q.AskedSeq] = true
 	}
-	rows := make([]views.Row, 0, len(window))
+	rows := make([]wirelog.Row, 0, len(window))
 	for _, r := range window {
-		row := views.Row{Row: r, Index: r.Seq, Clock: ofDay(r.Time, time.Time{}, time.Time{}), Findings: views.TallyOf(s.foundIn(r.Seq)), Mark: s.marks().MarkOf(r.Seq), Polls: log.Polls(r.Seq)}
+		row := wirelog.Row{Row: r, Index: r.Seq, Clock: ofDay(r.Time, time.Time{}, time.Time{}), Findings: lint.TallyOf(s.foundIn(r.Seq)), Mark: s.marks().MarkOf(r.Seq), Polls: log.Polls(r.Seq)}
 		row.ServerIndex = max(0, slices.IndexFunc(servers, func(s views.Server) bool { return s.Label == markup.Brief(r.Server) }))
 		row.Pending = s.waits(r) && total == 0 // a request in a transcript waits for nothing
 		if r.Kind == wire.Request && r.Pair != 0 {
@@ -152,10 +154,10 @@ func (s *Server) rowViews(seqs []int64) ([]views.Row, error) {
 	return rows, nil
 }
 
-func (s *Server) rowOf(seq int64) (views.Row, error) {
+func (s *Server) rowOf(seq int64) (wirelog.Row, error) {
 	rows, err := s.rowViews([]int64{seq})
 	if err != nil || len(rows) == 0 {
-		return views.Row{}, errors.Join(err, echo.ErrNotFound)
+		return wirelog.Row{}, errors.Join(err, echo.ErrNotFound)
 	}
 	return rows[0], nil
 }
@@ -239,7 +241,7 @@ func (s *Server) marks() *wire.Log {
 
 const pinsShown = 200
 
-func (s *Server) pins() ([]views.Row, error) {
+func (s *Server) pins() ([]wirelog.Row, error) {
 	var pinned []int64
 	marked, _ := s.marks().Marked()
 	for _, seq := range marked {
@@ -252,10 +254,10 @@ func (s *Server) pins() ([]views.Row, error) {
 
 // logStatus returns the number of frames, their size and place, and a state by which a
 // page can tell that findings or marks have changed and rows must be drawn again.
-func (s *Server) logStatus() views.LogStatus {
+func (s *Server) logStatus() wirelog.Status {
 	log := s.in.Log()
 	_, marks := s.marks().Marked()
-	v := views.LogStatus{
+	v := wirelog.Status{
 		Frames: log.Len(), Kept: s.keptWords(),
 		State: fmt.Sprintf("%d.%d", s.in.FindingsKnown(), marks), Repeats: log.HasRepeats(),
 	}
@@ -268,9 +270,13 @@ func (s *Server) logStatus() views.LogStatus {
 	return v
 }
 
+// keptWords says how many bytes of the log are kept where; "" if none are.
 func (s *Server) keptWords() string {
 	stats := s.in.Log().Stats()
-	return views.KeptWords(stats.Bytes, stats.Where)
+	if stats.Bytes == 0 || stats.Where == "" {
+		return ""
+	}
+	return wording.Size(stats.Bytes) + " in " + stats.Where
 }
 
 // copyMost is the largest frame in bytes that can be copied. Larger ones can be saved.

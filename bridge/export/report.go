@@ -300,11 +300,11 @@ func (r *remarks) Found() string {
 	if len(r.Findings) == 0 {
 		return ""
 	}
-	counts := map[lint.Severity]int{}
+	counts := lint.Tally{}
 	for _, f := range r.Findings {
 		counts[f.Severity]++
 	}
-	out := lint.Sum(counts) + "."
+	out := counts.Sum() + "."
 	if !r.whole {
 		out += fmt.Sprintf(" Only the first %d findings of the log are known.", lint.FindingsMost)
 	}

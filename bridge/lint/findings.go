@@ -225,7 +225,7 @@ func (l *Linter) Count(last int64) int {
 
 // Counts says how many findings there are of each severity, by the label of their server.
 // The same finding in several frames counts once.
-type Counts map[string]map[Severity]int
+type Counts map[string]Tally
 
 // Alike identifies findings that say the same of different frames.
 type Alike struct{ Label, Rule, Pointer, Text string }
@@ -244,7 +244,7 @@ func (l *Linter) ByServer(last int64) Counts {
 		seen := map[Alike]bool{}
 		for _, f := range known {
 			if l.counts[f.Label] == nil {
-				l.counts[f.Label] = map[Severity]int{}
+				l.counts[f.Label] = Tally{}
 			}
 			if alike := f.Alike(); !seen[alike] {
 				seen[alike] = true

@@ -9,6 +9,7 @@ import (
 	"crypto/sha256"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -173,30 +174,52 @@ func (s Severity) String() string { return severities[s] }
 // is broken, or "advice".
 func (s Severity) Word() string { return [...]string{"MUST", "SHOULD", "advice"}[s] }
 
-// Tally says how many findings there are of each severity: "2 MUST · 1 SHOULD · 3 advice", ""
+// Tally is the number of findings of each severity.
+type Tally map[Severity]int
+
+// TallyOf counts findings.
+func TallyOf(list []Finding) Tally {
+	t := Tally{}
+	for _, f := range list {
+		t[f.Severity]++
+	}
+	return t
+}
+
+// Total returns the number of all findings.
+func (t Tally) Total() (n int) {
+	for _, count := range t {
+		n += count
+	}
+	return n
+}
+
+// Worst returns the name of the gravest severity, "" if there are no findings.
+func (t Tally) Worst() string {
+	if len(t) == 0 {
+		return ""
+	}
+	return slices.Min(slices.Collect(maps.Keys(t))).String()
+}
+
+// Words says how many findings there are of each severity: "2 MUST · 1 SHOULD · 3 advice", ""
 // for none.
-func Tally(counts map[Severity]int) string {
+func (t Tally) Words() string {
 	var parts []string
-	for s := Violation; s <= Advice; s++ {
-		if counts[s] > 0 {
-			parts = append(parts, wording.Grouped(int64(counts[s]))+" "+s.Word())
-		}
+	for _, s := range slices.Sorted(maps.Keys(t)) {
+		parts = append(parts, wording.Grouped(int64(t[s]))+" "+s.Word())
 	}
 	return strings.Join(parts, " · ")
 }
 
 // Sum says how many findings there are, and of which severities: "1 finding (advice)",
 // "3 findings: 2 MUST · 1 SHOULD".
-func Sum(counts map[Severity]int) string {
-	total, last := 0, Violation
-	for s, n := range counts {
-		total, last = total+n, s
+func (t Tally) Sum() string {
+	findings := wording.Plural(t.Total(), "finding")
+	if len(t) == 1 {
+		return findings + " (" + slices.Collect(maps.Keys(t))[0].Word() + ")"
 	}
-	findings := wording.Plural(total, "finding")
-	if len(counts) == 1 {
-		return findings + " (" + last.Word() + ")"
-	}
-	return findings + ": " + Tally(counts)
+	return findings + ": " + t.Words()
 }
 
 // MarshalText returns the severity as exports have it.

@@ -71,6 +71,14 @@ func Head[T string | []byte](text T, most int) T {
 	return text[:end]
 }
 
+// Either returns yes if first is true, and else no.
+func Either(first bool, yes, no string) string {
+	if first {
+		return yes
+	}
+	return no
+}
+
 // After returns intro and text; "" if text is empty.
 func After(intro, text string) string {
 	if text == "" {
@@ -280,6 +288,9 @@ func Grouped(n int64) string {
 	}
 	return b.String()
 }
+
+// Times formats a number of occurrences, "" for one.
+func Times(n int) string { return Either(n > 1, "×"+Grouped(int64(n)), "") }
 
 // Count returns n, in groups of digits, with the noun in the singular or plural.
 func Count(n int, one, many string) string {

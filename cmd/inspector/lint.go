@@ -151,7 +151,7 @@ func lintFile(cmd *cobra.Command, name string, redact redactOptions) (list []lin
 
 func writeLintText(w io.Writer, list []lintFinding) error {
 	var b strings.Builder
-	counts := map[lint.Severity]int{}
+	counts := lint.Tally{}
 	for _, f := range list {
 		counts[f.Severity]++
 		place := f.File
@@ -170,7 +170,7 @@ func writeLintText(w io.Writer, list []lintFinding) error {
 	if len(list) == 0 {
 		b.WriteString("no findings\n")
 	} else {
-		b.WriteString(lint.Sum(counts) + "\n")
+		b.WriteString(counts.Sum() + "\n")
 	}
 	_, err := io.WriteString(w, b.String())
 	return err

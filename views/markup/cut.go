@@ -1,5 +1,6 @@
 // Package markup draws texts of others, of any length and with any characters, as markup
-// of bounded size: cut, with invisible characters marked, and JSON in colours or as a tree.
+// of bounded size: cut, with invisible characters marked, and JSON in colours or as a tree. It
+// has the small parts that panels have in common, and draws no panel.
 package markup
 
 import (
@@ -271,6 +272,18 @@ func Some(most int, parts []templ.Component, left func(n int) templ.Component) t
 		return nil
 	})
 }
+
+// Each returns what draws the parts of a list.
+func Each[T any](list []T, draw func(T) templ.Component) []templ.Component {
+	out := make([]templ.Component, len(list))
+	for i, one := range list {
+		out[i] = draw(one)
+	}
+	return out
+}
+
+// Nothing is what is left of parts of which nothing is said where they do not fit.
+func Nothing(int) templ.Component { return templ.NopComponent }
 
 // Invalid returns the attribute of a control whose value is wrong, if it is.
 func Invalid(is bool) templ.OrderedAttributes { return When(is, "aria-invalid", "true") }

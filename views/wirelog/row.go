@@ -1,78 +1,30 @@
-package views
+package wirelog
 
 import (
 	"cmp"
-	"fmt"
 	"math"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
 
+	"elicitation-inspector/bridge/lint"
 	"elicitation-inspector/bridge/mcp"
 	"elicitation-inspector/bridge/wire"
 	"elicitation-inspector/bridge/wording"
 )
 
-type face struct {
-	there    bool
-	id, name string
-}
-
-// faces returns the tabs that make sense for this frame, the best first.
-func (d Detail) faces() []face {
-	return slices.DeleteFunc([]face{
-		{d.Exchange != nil, "exchange", "Exchange"},
-		{d.Tree != nil, "pretty", "Pretty"},
-		{true, "raw", "Raw"},
-		{d.Exchange == nil && (d.Status != 0 || len(d.Header) > 0), "headers", "Headers"},
-		{d.Kind == wire.Request || d.Kind.IsResponse() || d.Pair != 0, "pair", "Pair"},
-		{len(d.Found) > 0, "findings", "Findings " + strconv.Itoa(len(d.Found))},
-		{true, "compare", "Compare"},
-		{true, "note", either(d.Mark.Note != "", "Note 1", "Note")},
-	}, func(f face) bool { return !f.there })
-}
-
-func (d Detail) route() string {
-	switch d.Dir {
-	case wire.ClientToServer:
-		return "client → " + d.Server
-	case wire.ServerToClient:
-		return d.Server + " → client"
-	case wire.Stderr:
-		return d.Server + ", standard error"
-	}
-	return d.Server
-}
-
-func (d Detail) facts() string {
-	actor := either(d.Actor == "person", "by a person", "by the "+d.Actor)
-	actor = either(d.Fault != "", "deliberate: "+d.Fault, actor)
-	return wording.Join(" · ",
-		either(d.id() != "", "id "+d.id(), ""),
-		cmp.Or(streamWords[d.Stream], either(d.Transport == "memory", "in process", d.Transport)),
-		either(d.Status != 0, "HTTP "+strconv.Itoa(d.Status), ""),
-		either(d.Round > 1, "round "+strconv.Itoa(d.Round), ""),
-		either(d.Question > 0, "question "+strconv.Itoa(d.Question), ""),
-		either(d.Actor != "", actor, ""),
-		either(d.answers(), "after "+wording.Duration(d.Latency), ""),
-		wording.Size(d.Size))
-}
-
-var streamWords = map[wire.Stream]string{
-	wire.StreamPost:    "POST",
-	wire.StreamPostSSE: "POST event stream",
-	wire.StreamGetSSE:  "GET event stream",
-}
-
-func (d Detail) alone() string {
-	switch {
-	case d.Kind == wire.Request && d.Pending:
-		return "No answer to this has come yet."
-	case d.Kind == wire.Request:
-		return "No answer to this has come."
-	}
-	return "This answers no request that was seen."
+// Row is one line of the wire log's window.
+type Row struct {
+	wire.Row
+	Index       int64  // 1-based place in the present view
+	Clock       string // time of day, or since another frame; with milliseconds
+	ServerIndex int
+	Pending     bool       // a request that may still get a response
+	Asks        bool       // it asked questions that are still open
+	Ended       string     // for a request: what ended it instead of a response, "HTTP 400"; else ""
+	Findings    lint.Tally // of the linter's
+	Mark        wire.Mark
+	Polls       int // for the first of several requests tasks/get about a task: how many there are; else 0
 }
 
 func (r Row) arrow() (sign, words string) {
@@ -194,46 +146,10 @@ func (r Row) bar() string {
 func PinID(seq int64) string { return "pin-" + strconv.FormatInt(seq, 10) }
 
 func (r Row) marked() string {
-	return wording.Join(" ", either(r.Mark.Colour != "", "in-"+r.Mark.Colour, ""), either(r.Mark.Pinned, "pinned-row", ""))
+	return wording.Join(" ", wording.Either(r.Mark.Colour != "", "in-"+r.Mark.Colour, ""), wording.Either(r.Mark.Pinned, "pinned-row", ""))
 }
 
 // markWords describes a row's mark for people who cannot see it.
 func (r Row) markWords() string {
-	return wording.Join(", ", either(r.Mark.Pinned, "pinned", ""), either(r.Mark.Colour != "", "marked "+r.Mark.Colour, ""))
-}
-
-// KeptWords describes how many bytes of the log are kept where; "" if none are.
-func KeptWords(bytes int64, where string) string {
-	if bytes == 0 || where == "" {
-		return ""
-	}
-	return wording.Size(bytes) + " in " + where
-}
-
-func (d Diff) differences() string {
-	switch {
-	case d.Equal:
-		return "There is no difference."
-	case d.Total > len(d.List):
-		return wording.Grouped(int64(d.Total)) + " differences; the first " + wording.Grouped(int64(len(d.List))) + ":"
-	}
-	return wording.Count(d.Total, "difference", "differences") + ":"
-}
-
-func briefJSON(raw []byte) string {
-	const most = 400 // bytes
-	if len(raw) <= most {
-		return string(raw)
-	}
-	return string(wording.Head(raw, most)) + fmt.Sprintf(" … %d bytes in all", len(raw))
-}
-
-// chips are frequent filters. A chip replaces others of its group.
-var chips = []struct{ name, group, term, means string }{
-	{"Questions", "what", "is:question", "Questions from servers"},
-	{"Answers", "what", "is:answer", "Answers to questions"},
-	{"Errors", "what", "kind:error", "Failures: errors, results with isError, HTTP 400 and above, exits with a code"},
-	{"Noise", "what", "kind:noise,stderr", "Everything that is not a message"},
-	{"Findings", "what", "finding:any", "Frames with findings"},
-	{"Pinned", "what", "is:pinned", "Pinned frames"},
+	return wording.Join(", ", wording.Either(r.Mark.Pinned, "pinned", ""), wording.Either(r.Mark.Colour != "", "marked "+r.Mark.Colour, ""))
 }
