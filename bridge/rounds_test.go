@@ -12,6 +12,7 @@ import (
 	"elicitation-inspector/bridge"
 	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/live"
+	"elicitation-inspector/bridge/logtest"
 	"elicitation-inspector/bridge/mcp"
 )
 
@@ -104,6 +105,26 @@ func TestOddInputRequests(t *testing.T) {
 	b.answer(2, accept(`{"n":1}`))
 	if _, text := b.done(call.Number); !strings.Contains(text, `"inputResponses":{"a":{"action":"accept","content":{"n":1}}}`) {
 		t.Errorf("the server got %s", text)
+	}
+}
+
+// An answer that the next round has sent is in the log once.
+func TestSentAnswersHaveNoNote(t *testing.T) {
+	b := start(t, "odd-rounds", conversation.ClientSettings{})
+	call := b.call("state-1")
+	b.question(1)
+	b.answer(1, accept(`{}`))
+	if c, text := b.done(call.Number); c.State != conversation.Done {
+		t.Fatalf("call is %s: %s", c.State, text)
+	}
+	frames, err := logtest.Frames(b.log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range frames {
+		if f.Note != nil && f.Call != 0 {
+			t.Errorf("frame %d notes: %s", f.Seq, f.Note.Words(&f))
+		}
 	}
 }
 

@@ -239,6 +239,7 @@ func (c *call) finish(end ending) {
 	if end.despite || end.reply.Message.Kind != wire.Error { // otherwise the error response says why
 		note.Why = end.why
 	}
+	unsent := c.waits && end.reply.Seq == 0 // the answers of the round
 	task := c.task
 	followed := task
 	if task == "" || end.told == "" && !end.cancels {
@@ -257,7 +258,9 @@ func (c *call) finish(end ending) {
 	}
 	c.stop(nil)
 	c.withdraw()
-	c.noteAnswers()
+	if unsent {
+		c.noteAnswers()
+	}
 	if end.reply.Seq != 0 && note.Why == "" { // the response says how the call ended
 		note = nil
 	} else {
