@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -17,6 +18,16 @@ const watchTasks = `{
 	window.longTasks = [];
 	new PerformanceObserver(l => { for (const e of l.getEntries()) window.longTasks.push(Math.round(e.duration)) }).observe({type: 'longtask', buffered: true});
 }`
+
+// briefTasks fails unless every task of the page's main thread, in ms, is far from what a
+// page takes that draws each frame: seconds. It leaves room for a machine that does much
+// else; the task bench measures what they take.
+func briefTasks(t *testing.T, tasks []int) {
+	t.Helper()
+	if slices.Max(append(tasks, 0)) > 1500 {
+		t.Errorf("tasks on the page's main thread took %v ms", tasks)
+	}
+}
 
 // flooded holds the measurements of a flood.
 type flooded struct {
@@ -106,12 +117,7 @@ func TestFlood(t *testing.T) {
 	if f.shown > 2*time.Second {
 		t.Errorf("the result was shown %v after the last message", f.shown)
 	}
-	for _, ms := range f.tasks {
-		if ms > 500 {
-			t.Errorf("tasks on the page's main thread took %v ms", f.tasks)
-			break
-		}
-	}
+	briefTasks(t, f.tasks)
 	if f.typed != f.want {
 		t.Errorf("typed %q, the field holds %q", f.want, f.typed)
 	}
