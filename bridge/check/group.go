@@ -66,8 +66,12 @@ func (r *runner) prepare(ctx context.Context, c *chosen, base report.Trial) *gro
 		}
 	}
 	ref := r.weigh(c, runs)
-	asTask := len(first.Calls) > 0 && first.Calls[0].Task != nil
-	list := questions(first.Log, first.questions(), first.transport, asTask, c.Key, r.othersOf(c), func(message string) bool {
+	var began time.Time
+	asTask := false
+	if len(first.Calls) > 0 {
+		began, asTask = first.Calls[0].Start, first.Calls[0].Task != nil
+	}
+	list := questions(first.Log, began, first.questions(), first.transport, asTask, c.Key, r.othersOf(c), func(message string) bool {
 		return len(runs) > 1 && slices.ContainsFunc(runs[1].questions(), func(q *conversation.Question) bool { return q.Message() == message })
 	})
 	if len(list) == 0 {

@@ -60,12 +60,13 @@ type asked struct {
 	message string
 	facts   fault.Facts
 	answer  json.RawMessage // the honest answer; nil if there was none
+	after   time.Duration   // from the beginning of the call to the question
 }
 
-// questions returns the elicitations of an honest run, whose call has become a task if
-// asTask is set. messages reports whether every
-// honest run asked a question with this message, so that a rule can match it.
-func questions(log *wire.Log, all []*conversation.Question, transport string, asTask bool, key string, others []string, messages func(string) bool) (list []asked) {
+// questions returns the elicitations of an honest run, whose call began at that time, and has
+// become a task if asTask is set. messages reports whether every honest run asked a question
+// with this message, so that a rule can match it.
+func questions(log *wire.Log, began time.Time, all []*conversation.Question, transport string, asTask bool, key string, others []string, messages func(string) bool) (list []asked) {
 	var states []json.RawMessage
 	for i, q := range all {
 		if q.Method != mcp.MethodElicit || len(list) == questionsMost {
@@ -75,7 +76,7 @@ func questions(log *wire.Log, all []*conversation.Question, transport string, as
 		if err != nil {
 			continue
 		}
-		one := asked{place: i + 1, message: request.Message, answer: q.Answer}
+		one := asked{place: i + 1, message: request.Message, answer: q.Answer, after: q.Asked.Sub(began)}
 		one.match = one.matches(all, messages)
 		one.facts = fault.Facts{
 			Transport: transport, Via: q.Via, Method: q.Method, Request: request, Key: q.Key, InCall: true, ID: json.RawMessage("1"),
@@ -174,7 +175,8 @@ func (r *runner) plan(c *chosen, base report.Trial, list []asked) []*trial {
 		}
 	}
 	if len(list) > 0 {
-		add(trial{times: severalCalls, pause: severalCalls * severalDelay}, judge.BehaviourSeveral, severally(list[0])...)
+		rules := severally(list[0])
+		add(trial{times: severalCalls, pause: rules[0].delay}, judge.BehaviourSeveral, rules...)
 	}
 	if i := lastStateful(list); i >= 0 {
 		q := list[i]
@@ -300,15 +302,14 @@ func (a *asked) spoilt(f fault.Fault) json.RawMessage {
 	return out.JSON()
 }
 
-// Number of simultaneous calls, and the delay between their answers.
-const (
-	severalCalls = 3
-	severalDelay = 200 * time.Millisecond
-)
+// severalCalls is the number of simultaneous calls.
+const severalCalls = 3
 
 // severally returns rules that answer the first question of simultaneous calls with
-// different content: the last one first, and then the others at the same instant.
+// different content. Their delays are how long these questions wait at most for each other:
+// several times as long as the question of an honest call took to come.
 func severally(first asked) (rules []rule) {
+	patience := 2*time.Second + 3*first.after
 	for i := range severalCalls {
 		answer := rawjson.Quoted("accept")
 		if action := rawjson.Text(rawjson.Member(first.answer, "action")); action == judge.BehaviourDecline || action == judge.BehaviourCancel {
@@ -318,7 +319,7 @@ func severally(first asked) (rules []rule) {
 		}
 		rules = append(rules, rule{
 			match:  object("message", rawjson.Member(first.match, "message"), "nth", json.RawMessage(strconv.Itoa(i+1))),
-			answer: answer, delay: time.Duration(min(severalCalls-i, 2)) * severalDelay,
+			answer: answer, delay: patience,
 		})
 	}
 	return rules

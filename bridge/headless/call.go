@@ -70,7 +70,8 @@ func (s *Session) Call(ctx context.Context, c Call) (Outcome, error) {
 }
 
 // CallTogether makes a call several times at once, and returns when all of these calls
-// have ended. One run of the scripts answers the questions of all.
+// have ended. One run of the scripts answers the questions of all. Answers with a delay wait
+// no longer than until the calls have met.
 func (s *Session) CallTogether(ctx context.Context, c Call, times int) ([]Outcome, error) {
 	var mu sync.Mutex
 	var unanswered []Unanswered // questions that are cancelled because nothing answers them
@@ -96,6 +97,7 @@ func (s *Session) CallTogether(ctx context.Context, c Call, times int) ([]Outcom
 	}
 	out, problems := make([]Outcome, times), make([]error, times)
 	var making sync.WaitGroup
+	var begun []int // the numbers of the calls
 	for i := range out {
 		began, err := s.in.Begin(live.Request{
 			Server: s.server, Kind: c.Kind, Name: c.Key, Key: c.Key, Arguments: c.Arguments, Timeout: c.Timeout,
@@ -105,7 +107,11 @@ func (s *Session) CallTogether(ctx context.Context, c Call, times int) ([]Outcom
 			problems[i] = fmt.Errorf("%w: %w", ErrConnect, err)
 			break
 		}
+		begun = append(begun, began.Number)
 		making.Go(func() { out[i], problems[i] = s.outcome(limited, began.Number) })
+	}
+	if times > 1 {
+		making.Go(func() { s.meet(begun) })
 	}
 	making.Wait()
 	if err := errors.Join(problems...); err != nil {

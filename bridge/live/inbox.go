@@ -51,7 +51,8 @@ type Inbox struct {
 type question struct {
 	Question
 	onShow   bool
-	hopeless bool // nobody can report any more that its URL is done
+	hopeless bool    // nobody can report any more that its URL is done
+	later    *Answer // waits for the question's Delay; nil for none
 }
 
 // NewInbox returns an empty inbox. It marks a server whose Counts have changed in feed.
@@ -110,9 +111,10 @@ func (in *Inbox) Put(q Question) {
 		d = source.Decide(&q)
 	}
 	q.Left, q.Delay = d.Left, d.Delay
+	var later *Answer
 	if d.Delay > 0 {
-		later := *d.Answer
-		defer time.AfterFunc(d.Delay, func() { _, _ = in.Answer(q.Number, later) }) // has no effect if the question is settled before
+		later = d.Answer
+		defer time.AfterFunc(d.Delay, func() { in.Hasten(q.Number) })
 	}
 	for done := false; !done; {
 		policy := in.Counts(q.Server).Policy
@@ -122,11 +124,11 @@ func (in *Inbox) Put(q Question) {
 			if done = s.policy == policy; !done {
 				return // the policy has changed in between: decide again
 			}
-			one := &question{Question: q}
+			one := &question{Question: q, later: later}
 			in.questions[q.Number] = one
 			in.pending = append(in.pending, one)
 			switch {
-			case d.Delay > 0:
+			case later != nil:
 				in.place(n, s, one, verdict{})
 			case d.Answer != nil:
 				in.answer(n, one, *d.Answer)
@@ -247,6 +249,16 @@ func (in *Inbox) Answer(number int, a Answer) (out Question, err error) {
 		out = q.Question
 	})
 	return out, err
+}
+
+// Hasten gives a question the answer that waits for its Delay. It has no effect if the
+// question is settled, or has no such answer.
+func (in *Inbox) Hasten(number int) {
+	in.update(func(n *news) {
+		if q, err := in.find(number); err == nil && q.State == conversation.Pending && q.later != nil {
+			in.answer(n, q, *q.later)
+		}
+	})
 }
 
 func (in *Inbox) answer(n *news, q *question, a Answer) {

@@ -19,6 +19,7 @@ import (
 func (j *Judgement) compared() {
 	if j.Behaviour == BehaviourSeveral {
 		j.crossed()
+		j.met()
 		return
 	}
 	deed := j.deed()

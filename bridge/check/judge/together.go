@@ -152,6 +152,35 @@ func (j *Judgement) crossed() {
 	}
 }
 
+// met adds that simultaneous calls could not get each other's answers if none of their
+// questions waited while that of another call did.
+func (j *Judgement) met() {
+	waited := func(calls ...Made) int { // the number of questions that were asked before the first answer
+		first := j.Last + 1
+		var asked []int64
+		for _, m := range calls {
+			for _, q := range m.Questions {
+				if asked = append(asked, q.AskedSeq); q.AnswerSeq != 0 {
+					first = min(first, q.AnswerSeq)
+				}
+			}
+		}
+		return len(slices.DeleteFunc(asked, func(seq int64) bool { return seq > first }))
+	}
+	alone := 0
+	for _, m := range j.Honest {
+		alone = max(alone, waited(m))
+	}
+	if j.Exit != nil || slices.ContainsFunc(j.Calls, Made.unanswered) || waited(j.Calls...) > alone {
+		return
+	}
+	var frames []int64
+	for _, m := range j.Calls {
+		frames = append(frames, m.Began(), m.lastAnswer())
+	}
+	j.find(report.RuleNotTried, report.Inconclusive, "The calls did not meet: no question of one of them waited while that of another one did, so that no answer could go to the wrong call.", frames...)
+}
+
 // kept judges whether an accepted call shows the address that the check made up for honest
 // calls, in other sessions, in place of its own. Any other value may be one that the server
 // prints whatever is answered.

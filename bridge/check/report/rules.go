@@ -79,7 +79,7 @@ var rules = []Rule{
 	{
 		ID:       RuleNotTried,
 		Breaks:   "nothing: the client could not act as the trial wanted",
-		Evidence: "there was no session, the question did not come, or the answer does not fit it",
+		Evidence: "there was no session, the question did not come, the answer does not fit it, or the questions of several calls did not wait at the same time",
 		Unclear:  "always",
 	},
 	{
