@@ -3,6 +3,7 @@ package bridge_test
 import (
 	"context"
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -471,6 +472,28 @@ func TestNoNoiseIsNoFinding(t *testing.T) {
 	b.until("something on stderr", func() bool { return len(b.server().Stderr) > 0 })
 	if found := b.judged(); len(found) > 0 {
 		t.Errorf("the linter says %+v", found)
+	}
+}
+
+func init() {
+	// crashes as a Go program does, with more goroutines than there are lines that are kept.
+	rawServers["panics"] = func(s *rawServer) {
+		s.serve("2025-11-25", []string{"work"}, func(request) {
+			fmt.Fprintln(os.Stderr, "starting\npanic: assignment to entry in nil map\n"+strings.Repeat("\ngoroutine 7 [select]:\nmain.work()\n\t/srv/main.go:12 +0x4e\n", 20))
+			os.Exit(2)
+		})
+	}
+}
+
+// The line that says why a process crashed is known however much of a stack trace comes
+// after it.
+func TestCauseOfACrash(t *testing.T) {
+	t.Parallel()
+	b := start(t, "panics", conversation.ClientSettings{})
+	b.call("work")
+	b.until("the crash", func() bool { return b.server().State == conversation.ServerEnded })
+	if s := b.server(); s.Cause != "panic: assignment to entry in nil map" || slices.Contains(s.Stderr, s.Cause) {
+		t.Errorf("%q, and the last lines are %q", s.Cause, s.Stderr)
 	}
 }
 

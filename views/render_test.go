@@ -258,7 +258,7 @@ const hostile = `</textarea></script><img src=x onerror=alert(1)>"'><b>` + "\u20
 // everyText draws every component with one text in all places for a server's words.
 func everyText(hostile string) map[string]templ.Component {
 	s := Server{ServerStatus: conversation.ServerStatus{
-		ID: "s1", Label: markup.Brief(hostile), How: "stdio", Address: hostile, State: conversation.ServerFailed, Reason: hostile, Stderr: []string{hostile},
+		ID: "s1", Label: markup.Brief(hostile), How: "stdio", Address: hostile, State: conversation.ServerFailed, Reason: hostile, Stderr: []string{hostile}, Cause: hostile,
 		Info: conversation.ServerInfo{
 			Presented: conversation.Presented{Name: hostile, Title: hostile, Version: hostile, Instructions: hostile, Capabilities: []string{hostile}},
 			Protocol:  hostile, Negotiated: hostile,

@@ -87,6 +87,7 @@ func Run(ctx context.Context, o Options) (*report.Report, error) {
 	o.Command = cmp.Or(o.Command, o.Server.Target.CommandLine())
 	r := &runner{Options: &o, progress: newProgress(), slots: newSlots(max(o.Jobs, 1)), turn: make(chan struct{}, 1), repeat: make(chan struct{}, 1), shared: o.Server.Target.URL != "", report: empty(&o)}
 	if err := r.greet(ctx); err != nil {
+		r.report.Server = cmp.Or(r.report.Server, o.Server.Target.Name)
 		r.report.Problems = []report.Problem{{
 			Kind: report.Unreachable, Text: "There was no session with the server: " + o.Server.Redaction.Text(err.Error()) + ".",
 			Do: "See that the command or the address is right, and that the server starts by itself.",

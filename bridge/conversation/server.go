@@ -255,6 +255,7 @@ type ServerStatus struct {
 	Reason   string         // why the connection failed or ended, in words
 	Session  string         // the name of the latest connection; "" before the first
 	Stderr   []string       // last lines of stderr, oldest first
+	Cause    string         // the line of stderr that says why the process crashed; "" if none does
 	Settings ClientSettings // settings of the present connection, or of the next one
 	Info     ServerInfo
 }

@@ -19,6 +19,7 @@ import (
 	"elicitation-inspector/bridge/transport"
 	"elicitation-inspector/bridge/wire"
 	"elicitation-inspector/bridge/wire/redact"
+	"elicitation-inspector/bridge/wording"
 )
 
 // Config configures a session: the server, the client's settings and the limits.
@@ -132,7 +133,11 @@ func (s *Session) Reconnected(ctx context.Context, since time.Time) error {
 		case server.State == live.Ready && server.Since != since:
 			return nil
 		case server.State == live.Failed, server.State == live.Ended:
-			return fmt.Errorf("%w to %s: %s", ErrConnect, server.Label, server.Reason)
+			err := fmt.Errorf("%w to %s: %s", ErrConnect, server.Label, server.Reason)
+			if server.Cause != "" {
+				err = fmt.Errorf("%w; its standard error says: %s", err, wording.Shorten(server.Cause, 300))
+			}
+			return err
 		}
 		select {
 		case <-s.changes.Ready():

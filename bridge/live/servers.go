@@ -202,7 +202,8 @@ func (s *liveServer) view() Server {
 	s.all.mu.Unlock()
 	out.How = cmp.Or(out.Info.How, out.How)
 	if latest != nil {
-		out.Session, out.Stderr = latest.Name, latest.LastWords()
+		out.Session = latest.Name
+		out.Stderr, out.Cause = latest.LastWords()
 	}
 	return out
 }

@@ -32,7 +32,7 @@ func (s *Session) Connect() (conversation.ServerInfo, error) {
 			s.fellBack("ended the process")
 			s.Noted(wire.Frame{Note: &wire.Note{Kind: wire.NoteProbeFatal}})
 			s.mu.Lock()
-			s.stderr = nil // keep only the stderr of the next process
+			s.stderr, s.crash = nil, wording.Crash{} // keep only the stderr of the next process
 			s.mu.Unlock()
 			older := s.Settings
 			older.Protocol = mcp.Revision20251125

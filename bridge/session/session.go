@@ -18,6 +18,7 @@ import (
 	"elicitation-inspector/bridge/mcp"
 	"elicitation-inspector/bridge/transport"
 	"elicitation-inspector/bridge/wire"
+	"elicitation-inspector/bridge/wording"
 )
 
 // Owner receives the events of a session. Its methods are called without the session's
@@ -104,6 +105,7 @@ type Session struct {
 	early     map[string]bool // elicitationIds whose questions are not known yet; true once completed
 	strays    int             // number of responses without a request
 	stderr    []string
+	crash     wording.Crash
 	stale     map[string]bool // lists to read again, by method
 	tokens    int
 	prepared  map[string]transport.Outgoing // bytes of faults to send, by the placeholder id that the SDK sends
@@ -211,16 +213,19 @@ func (s *Session) Stderr(line []byte, truncated bool, size int64) {
 	if len(s.stderr) == stderrKept {
 		s.stderr = s.stderr[1:]
 	}
-	s.stderr = append(s.stderr, string(line[:min(len(line), stderrLineMost)]))
+	kept := string(line[:min(len(line), stderrLineMost)])
+	s.stderr = append(s.stderr, kept)
+	s.crash.Line(kept)
 	s.mu.Unlock()
 	s.Log.Append(s.labelled(wire.Frame{Raw: line, Truncated: truncated, Size: size}, wire.Stderr))
 }
 
-// LastWords returns the latest lines of the process's standard error.
-func (s *Session) LastWords() []string {
+// LastWords returns the latest lines of the process's standard error, and of all of its lines
+// the one that says why it crashed; "" if none does.
+func (s *Session) LastWords() (lines []string, cause string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return slices.Clone(s.stderr)
+	return slices.Clone(s.stderr), s.crash.Cause()
 }
 
 // Noted implements [transport.Observer]. It logs a note of the inspector.

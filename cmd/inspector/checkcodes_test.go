@@ -84,6 +84,7 @@ func TestCheckExitCodes(t *testing.T) {
 		{"its behaviours", []string{"--plan", wrong}, demo, exitUsage, `wrong.yaml:3:14: a behaviour cannot be "acept"; did you mean "accept"?`},
 		{"a folder with files", []string{"--record", full}, demo, exitUsage, "is not empty"},
 		{"no server", []string{"ask"}, []string{"--", "false"}, exitConnect, "could not connect"},
+		{"a server that crashes as it starts", []string{"ask"}, []string{"--", "sh", "-c", "echo 'Error: no key' >&2; echo usage >&2; exit 1"}, exitConnect, "its standard error says: Error: no key"},
 		{"no HTTP server", []string{"ask"}, []string{"http://127.0.0.1:1/mcp"}, exitConnect, "could not connect"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -182,22 +182,31 @@ func (j *Judgement) ended() {
 }
 
 // lastWords returns the server's last line on standard error; if the server crashed, the
-// line that reports the crash.
+// line that says why, or else the first one of its stack trace.
 func (j *Judgement) lastWords() (words string, seqs []int64, crashed bool) {
-	const most = 200 // lines
-	for seq := j.Last; seq > 0 && len(seqs) < most; seq-- {
+	var crash wording.Crash
+	var traced, said int64 // frames of the stack trace's first line, and of the cause
+	trace := ""
+	for seq := int64(1); seq <= j.Last; seq++ {
 		f, err := j.Log.Frame(seq)
 		if err != nil || f.Dir != wire.Stderr || strings.TrimSpace(string(f.Raw)) == "" {
 			continue
 		}
-		line := strings.TrimSpace(string(f.Raw))
-		if leak().MatchString(line) || strings.HasPrefix(line, "panic:") || strings.HasPrefix(line, "fatal error:") {
-			words, seqs, crashed = line, []int64{seq}, true // an earlier line is closer to the cause
+		words, seqs = strings.TrimSpace(string(f.Raw)), []int64{seq}
+		if crash.Line(string(f.Raw)) {
+			said = seq
 		}
-		if words == "" {
-			words, seqs = line, []int64{seq}
+		if traced == 0 && leak().MatchString(words) {
+			traced, trace = seq, words
 		}
 	}
+	switch {
+	case said != 0:
+		words, seqs = crash.Cause(), []int64{said}
+	case traced != 0:
+		words, seqs = trace, []int64{traced}
+	}
+	crashed = traced != 0 || strings.HasPrefix(words, "panic:") || strings.HasPrefix(words, "fatal error:")
 	return wording.Shorten(words, 300), seqs, crashed
 }
 

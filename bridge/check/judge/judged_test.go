@@ -67,6 +67,7 @@ func TestWrongServers(t *testing.T) {
 		{"shows its inside", "no-content", []string{"leaks-internals fail"}, "Cannot read properties of undefined"},
 		{"hangs after a cancel", BehaviourCancel, []string{"no-response fail"}, "no response within 5"},
 		{"crashes on a decline", BehaviourDecline, []string{"process-ended fail"}, "assignment to entry in nil map"},
+		{"crashes as Python does", BehaviourDecline, []string{"process-ended fail"}, `Its last words: "KeyError: 'name'"`},
 		{"leaves without a word", BehaviourDecline, []string{"process-ended fail"}, "left the call without a response"},
 		{"is stuck after an error", "any-error", []string{"unusable fail"}, "next call"},
 		{"asks for ever", BehaviourDeclineAlways, []string{"asks-for-ever warn"}, "20 times"},

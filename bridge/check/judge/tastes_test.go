@@ -346,6 +346,13 @@ var tastes = map[string]taste{
 		}
 		return text("Hello."), ""
 	},
+	"crashes as Python does": func(s *tasted) (string, string) {
+		if answer, _ := s.ask("Who is it?", schema); s.action(answer) == "decline" {
+			fmt.Fprintln(os.Stderr, "Traceback (most recent call last):\n  File \"server.py\", line 9, in greet\n    name = content['name']\nKeyError: 'name'")
+			os.Exit(1)
+		}
+		return text("Hello."), ""
+	},
 	"leaves without a word": func(s *tasted) (string, string) {
 		if answer, _ := s.ask("Who is it?", schema); s.action(answer) == "decline" {
 			os.Exit(0)
