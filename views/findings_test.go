@@ -57,6 +57,7 @@ func TestFindingsOnACard(t *testing.T) {
 		{[]lint.Severity{lint.Violation}, ""},
 		{[]lint.Severity{lint.Advice, lint.Violation, lint.Violation}, "2 MUST · 1 advice"},
 		{[]lint.Severity{lint.Should, lint.Should, lint.Advice}, "2 SHOULD · 1 advice"},
+		{[]lint.Severity{lint.Advice, lint.Advice}, "2 pieces of advice"},
 		{[]lint.Severity{lint.Violation, lint.Should, lint.Advice, lint.Advice}, "1 MUST · 1 SHOULD · 2 advice"},
 	} {
 		q := someQuestion()

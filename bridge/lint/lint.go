@@ -202,9 +202,12 @@ func (t Tally) Worst() string {
 	return slices.Min(slices.Collect(maps.Keys(t))).String()
 }
 
-// Words says how many findings there are of each severity: "2 MUST · 1 SHOULD · 3 advice", ""
-// for none.
+// Words says how many findings there are of each severity: "2 MUST · 1 SHOULD · 3 advice",
+// "3 pieces of advice", "" for none.
 func (t Tally) Words() string {
+	if n := t[Advice]; n > 0 && len(t) == 1 {
+		return wording.Count(n, "piece of advice", "pieces of advice")
+	}
 	var parts []string
 	for _, s := range slices.Sorted(maps.Keys(t)) {
 		parts = append(parts, wording.Grouped(int64(t[s]))+" "+s.Word())
