@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"elicitation-inspector/e2e/internal/look"
 	"elicitation-inspector/e2e/internal/page"
 	"elicitation-inspector/e2e/internal/servers"
 )
@@ -114,4 +115,25 @@ func rows(s *session) []row {
 		all = append(all, row{index: i, cells: g.Cells})
 	}
 	return all
+}
+
+// TestTitlesAndNames expects the title of a tool to stay readable where its name does not fit
+// beside it, and nothing above a form on a phone before the first call.
+func TestTitlesAndNames(t *testing.T) {
+	t.Parallel()
+	s := openOn(t, servers.Everything(t, "stdio"))
+	for _, tool := range []string{"simulate-research-query", "trigger-elicitation-request-async", "echo"} {
+		s.choose("Tools", tool)
+		for _, w := range []viewport{full, {390, 844, true}} {
+			w.apply(s.page, work)
+			for _, fault := range look.Faults(s.page, w.least()) {
+				t.Errorf("%s, %s: %s", tool, w, fault)
+			}
+		}
+		full.apply(s.page, work)
+	}
+	title := page.Eval[string](s.page, `document.querySelector(".head .named").title`)
+	if title != "Echo Tool · echo" {
+		t.Errorf("the tooltip is %q", title)
+	}
 }

@@ -101,6 +101,11 @@ func (i Item) AboutID() string { return i.id() + "-about" }
 // titled reports whether an item has a title for people besides its name.
 func (i Item) titled() bool { return i.Title != "" && i.Title != i.Name }
 
+// whole returns what people and programs call an item, for where not all of it may fit.
+func (i Item) whole() string {
+	return wording.Join(" · ", wording.Either(i.titled(), markup.Brief(i.Title), ""), markup.Brief(i.Name))
+}
+
 func (i Item) describedBy() string {
 	return wording.Join(" ", wording.Either(i.titled(), i.id()+"-title", ""), i.AboutID())
 }

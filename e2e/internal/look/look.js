@@ -81,7 +81,11 @@ least => {
     if (head.offsetHeight > 48) faults.add(`${told(head)} is ${head.offsetHeight} px high`)
     const name = head.querySelector(".named > *")
     if (name.scrollWidth > name.clientWidth + 1 && name.textContent.trim().length < 24) faults.add(`${told(name)} is cut short`)
+    const cut = [...head.querySelectorAll(".named > *")].filter(e => e.scrollWidth > e.clientWidth + 1 && e.offsetTop < name.offsetTop + name.offsetHeight)
+    if (cut.length > 1) faults.add(`${cut.map(told).join(" and ")} are both cut short`)
   }
+  const strip = document.querySelector("#calls:not(:has(li))")
+  if (width < 900 && strip?.offsetHeight > 16) faults.add(`a strip of ${strip.offsetHeight} px without calls stands above the rest`)
 
   // Words over other words.
   const leaves = []
