@@ -172,10 +172,11 @@ func (r *runner) unasked(tried bool) (list []report.Problem) {
 			slices.ContainsFunc(r.report.Problems, func(p report.Problem) bool { return p.Call == name }) {
 			continue
 		}
-		list = append(list, report.Problem{
-			Kind: report.AskedNothing, Call: name, Text: "It was named, and not tried: " + c.Why,
-			Do: "Give it the arguments with which it asks, with --args or in a plan; or leave it out.",
-		})
+		do := "Give it the arguments with which it asks, with --args or in a plan; or leave it out."
+		if c.Destructive && i < len(r.report.Skipped) { // what was skipped says itself what would let it in
+			do = "Allow it if the server may be harmed, or leave it out."
+		}
+		list = append(list, report.Problem{Kind: report.AskedNothing, Call: name, Text: "It was named, and not tried: " + c.Why, Do: do})
 	}
 	if tried || len(r.calls) > 0 && len(list)+len(r.report.Problems) > 0 {
 		return list

@@ -151,3 +151,19 @@ func TestUnaskedInOneRevision(t *testing.T) {
 		}
 	}
 }
+
+// TestDestructiveIsNotShortOfArguments expects a tool that was named and left out because it is
+// destructive not to be said to lack arguments.
+func TestDestructiveIsNotShortOfArguments(t *testing.T) {
+	t.Parallel()
+	o := builtin(t)
+	o.Wanted, o.Revisions = []Wanted{{Key: "delete_files"}}, []string{mcp.Revision20251125}
+	whole, err := Run(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	named := slices.IndexFunc(whole.Problems, func(p report.Problem) bool { return p.Kind == report.AskedNothing })
+	if named < 0 || whole.Problems[named].Do != "Allow it if the server may be harmed, or leave it out." {
+		t.Errorf("%+v", whole.Problems)
+	}
+}

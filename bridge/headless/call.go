@@ -7,11 +7,13 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
 	"elicitation-inspector/bridge"
 	"elicitation-inspector/bridge/conversation"
+	"elicitation-inspector/bridge/elicit"
 	"elicitation-inspector/bridge/fault"
 	"elicitation-inspector/bridge/lint"
 	"elicitation-inspector/bridge/live"
@@ -46,7 +48,7 @@ type Outcome struct {
 	Unanswered []Unanswered
 	Findings   []bridge.Found
 	Unmet      []string // expectations that the outcome does not meet, in words
-	NotOffered string   // after a call that failed: that the server lists nothing of its name, and what it lists
+	Misfit     string   // after a call that failed: how it does not fit what the server lists; "" if it does
 	// Unsent is the method of a request that the server could not make because its
 	// revision does not have it; "" for none.
 	Unsent string
@@ -131,7 +133,7 @@ func (s *Session) CallTogether(ctx context.Context, c Call, times int) ([]Outcom
 		}
 	}
 	if first := &out[0]; (first.Error != nil || first.IsError) && !s.config.NoLists {
-		first.NotOffered = s.notOffered(ctx, c)
+		first.Misfit = s.misfit(ctx, c)
 	}
 	for i := range out {
 		out[i].Idle = run.Idle()
@@ -143,9 +145,10 @@ func (s *Session) CallTogether(ctx context.Context, c Call, times int) ([]Outcom
 // listsMost is how long a call that failed waits for the lists of what the server offers.
 const listsMost = 5 * time.Second
 
-// notOffered says which server was asked, and what it offers, if that is not what was
-// called; "" if it is, or if nobody knows.
-func (s *Session) notOffered(ctx context.Context, c Call) string {
+// misfit says which server was asked, and what it offers, if that is not what was called, or
+// what is wrong with the arguments of a tool by its inputSchema; "" if it is a call that the
+// server offers, or if nobody knows.
+func (s *Session) misfit(ctx context.Context, c Call) string {
 	ctx, done := context.WithTimeout(ctx, listsMost)
 	defer done()
 	offers, err := s.Catalog(ctx)
@@ -154,15 +157,45 @@ func (s *Session) notOffered(ctx context.Context, c Call) string {
 	}
 	var names []string
 	for _, item := range offers.Items {
-		if item.Kind == c.Kind {
-			names = append(names, item.Key)
+		if item.Kind != c.Kind {
+			continue
+		}
+		if names = append(names, item.Key); item.Key == c.Key {
+			return wrongArguments(item, c.Arguments)
 		}
 	}
 	server, err := s.Server()
-	if err != nil || slices.Contains(names, c.Key) {
+	if err != nil {
 		return ""
 	}
 	return fmt.Sprintf("%s (%s) lists no %s %s%s", server.Label, server.Address, c.Kind, wording.Quoted(c.Key), conversation.Instead(c.Key, names))
+}
+
+// wrongArguments says where the arguments of a tool do not satisfy its inputSchema.
+func wrongArguments(item conversation.Item, arguments json.RawMessage) string {
+	if item.Kind != conversation.Tool || item.Schema == nil {
+		return ""
+	}
+	if arguments == nil {
+		arguments = json.RawMessage("{}")
+	}
+	fields, err := elicit.FieldsOf(item.Schema)
+	if err != nil {
+		return ""
+	}
+	problems, err := elicit.Check(item.Schema, arguments)
+	if err != nil || len(problems) == 0 { // a schema that cannot be checked by is the linter's to judge
+		return ""
+	}
+	const most = 5
+	var words []string
+	for _, p := range problems[:min(len(problems), most)] {
+		if p.Field >= 0 && p.Field < len(fields) {
+			p.Text = fields[p.Field].Name + ": " + p.Text
+		}
+		words = append(words, p.Text)
+	}
+	return fmt.Sprintf("the arguments do not satisfy the inputSchema of %s: %s", item.Key, wording.Shorten(strings.Join(words, " "), 500))
 }
 
 func (s *Session) outcome(ctx context.Context, number int) (out Outcome, err error) {

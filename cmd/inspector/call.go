@@ -337,8 +337,8 @@ func (o *callOptions) tell(cmd *cobra.Command, n *narrator, out headless.Outcome
 	if text := failure(out); text != "" {
 		warn(cmd, "%s", text)
 	}
-	if out.NotOffered != "" {
-		warn(cmd, "%s", out.NotOffered)
+	if out.Misfit != "" {
+		warn(cmd, "%s", out.Misfit)
 	}
 	if text := unsent(out); text != "" {
 		warn(cmd, "%s", text)

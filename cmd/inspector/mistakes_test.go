@@ -56,7 +56,7 @@ func TestMistakesOnTheCommandLine(t *testing.T) {
 					t.Errorf("it does not say %q:\n%s", want, got.err)
 				}
 			}
-			if c.file != "" && (strings.Count(got.err, c.file) != 1 || strings.Count(strings.TrimSuffix(got.err, "Run 'inspector help' for usage.\n"), "\n") != 1) {
+			if c.file != "" && (strings.Count(got.err, c.file) != 1 || strings.Count(strings.TrimSuffix(got.err, "Run 'inspector help "+c.args[0]+"' for usage.\n"), "\n") != 1) {
 				t.Errorf("not one line that names the file once:\n%s", got.err)
 			}
 		})

@@ -61,7 +61,7 @@ func usage(format string, args ...any) error { return usageError{fmt.Errorf(form
 func run(ctx context.Context, args []string) int {
 	root := newRoot(os.Stdout, os.Stderr)
 	root.SetArgs(args)
-	err := root.ExecuteContext(ctx)
+	cmd, err := root.ExecuteContextC(ctx)
 	var code exitCode
 	switch {
 	case err == nil:
@@ -71,7 +71,7 @@ func run(ctx context.Context, args []string) int {
 	}
 	warn(root, "%v", err)
 	if errors.As(err, new(usageError)) {
-		fmt.Fprintln(os.Stderr, "Run 'inspector help' for usage.")
+		fmt.Fprintf(os.Stderr, "Run '%s' for usage.\n", strings.TrimSpace("inspector help "+strings.TrimPrefix(cmd.CommandPath(), root.CommandPath()+" ")))
 		return exitUsage
 	}
 	return exitError

@@ -277,7 +277,7 @@ func (o *runOptions) callOne(ctx context.Context, session *headless.Session, sce
 	for _, u := range out.Unanswered {
 		tellUnanswered(&why, u)
 	}
-	for _, line := range append(slices.Clone(out.Unmet), failure(out), out.NotOffered, unsent(out)) {
+	for _, line := range append(slices.Clone(out.Unmet), failure(out), out.Misfit, unsent(out)) {
 		if line != "" {
 			why.WriteString(line + "\n")
 		}
