@@ -135,9 +135,12 @@ const tasksMost = 20
 
 // taskWords says how a question stands that is a task, as part of a sentence.
 func taskWords(t *conversation.QuestionTask) string {
-	text := "is a task that the server asks about: " + string(t.Status) + ", asked " + wording.Count(t.Polls, "time", "times")
+	often := func(n int) string {
+		return wording.Either(n == 1, "once", wording.Count(n, "time", "times"))
+	}
+	text := "is a task that the server asks about: " + string(t.Status) + "; its status was asked for " + often(t.Polls)
 	if t.Fetches > 0 {
-		text += ", its answer " + wording.Count(t.Fetches, "time", "times")
+		text += ", its answer " + often(t.Fetches)
 	}
 	return text + "."
 }

@@ -74,3 +74,13 @@ func TestRememberedLine(t *testing.T) {
 		}
 	}
 }
+
+// TestCallSaysWhyItsServerCrashed expects a call whose server has crashed to say why, where the
+// list of servers may be out of sight.
+func TestCallSaysWhyItsServerCrashed(t *testing.T) {
+	c := Call{Call: conversation.Call{Number: 3, State: conversation.Failed}}
+	c.Form.Server = Server{ServerStatus: conversation.ServerStatus{ID: "s1", Label: "shop", State: conversation.ServerEnded, Cause: "KeyError: 'door'"}}
+	if got := text(draw(t, CallNow(c))); !strings.Contains(got, "KeyError: 'door'") {
+		t.Errorf("it says %q", got)
+	}
+}
