@@ -11,6 +11,7 @@ import (
 
 	"elicitation-inspector/bridge/check/judge"
 	"elicitation-inspector/bridge/check/report"
+	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/rawjson"
 	"elicitation-inspector/bridge/wire"
 	"elicitation-inspector/bridge/wording"
@@ -126,12 +127,18 @@ func (r *runner) honestly(call int, m *made, asks bool) {
 	case len(m.questions()) > 0:
 		p.Text = "It asked the client, but no person, and did not succeed: " + how
 		p.Do = "Declare what it asks for, with --sampling or --roots, or leave it out with skip in a plan."
+	case len(m.Calls) > 0 && m.Calls[0].Unsent != "":
+		p.Do = "Have it ask by an input-required result in this revision, or check the others alone with --protocol."
 	case len(m.Calls) > 0 && m.Calls[0].TimedOut:
 		p.Do = "Give it more time with --timeout, or arguments with which it ends; or leave it out with skip in a plan."
 	}
 	if asks {
 		p.Kind, p.Text = report.HonestFailed, "It failed though its questions were answered honestly, so that nothing shows what a right answer does: "+how
 		p.Do = "Give answers that it takes, with --answers or in a plan."
+		if !slices.ContainsFunc(m.questions(), func(q *conversation.Question) bool { return q.State != conversation.Refused }) {
+			p.Text = "It failed, and nobody could be asked what it asks, since the client had not declared that: " + how
+			p.Do = "Have it do without that in this revision, or check the others alone with --protocol."
+		}
 	}
 	r.note(call, p)
 }

@@ -167,3 +167,48 @@ func TestDestructiveIsNotShortOfArguments(t *testing.T) {
 		t.Errorf("%+v", whole.Problems)
 	}
 }
+
+// TestWhatToDoInARevision expects a call that asks in a way that its revision does not have to
+// be said to do so, and not to lack arguments or answers.
+func TestWhatToDoInARevision(t *testing.T) {
+	t.Parallel()
+	older := sdk.NewServer(&sdk.Implementation{Name: "older"}, nil)
+	sdk.AddTool(older, &sdk.Tool{Name: "pay"}, func(ctx context.Context, r *sdk.CallToolRequest, _ struct{}) (*sdk.CallToolResult, any, error) {
+		_, err := r.Session.Elicit(ctx, &sdk.ElicitParams{Message: "Pay?", RequestedSchema: json.RawMessage(`{"type":"object","properties":{}}`)})
+		return nil, nil, err
+	})
+	for _, test := range []struct {
+		revision string
+		target   transport.Spec
+		want     string
+	}{
+		{mcp.Revision20260728, transport.Spec{Name: "older", Builtin: older.Connect}, "input-required result"},
+		{mcp.Revision20250618, transport.Spec{Name: "newer", Command: []string{"sh", "-c", asksForAVisit}}, "do without that in this revision"},
+	} {
+		whole, err := Run(t.Context(), Options{
+			Server: headless.Config{Target: test.target}, Jobs: 4, Revisions: []string{test.revision}, Behaviours: []string{judge.BehaviourDecline},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(whole.Problems) == 0 || !strings.Contains(whole.Problems[0].Do, test.want) {
+			t.Errorf("%s: %+v", test.revision, whole.Problems)
+		}
+	}
+}
+
+// asksForAVisit is a server of 2025-06-18, in shell, that asks in URL mode, which that revision
+// does not have.
+const asksForAVisit = `while read -r line; do
+	id=${line#*\"id\":}; id=${id%%[,\}]*}
+	case $line in
+	*'"method":"initialize"'*) result='{"protocolVersion":"2025-06-18","capabilities":{"tools":{}},"serverInfo":{"name":"newer","version":"1"}}' ;;
+	*'"method":"tools/list"'*) result='{"tools":[{"name":"pay","inputSchema":{"type":"object"}}]}' ;;
+	*'"method":"tools/call"'*)
+		echo '{"jsonrpc":"2.0","id":"q","method":"elicitation/create","params":{"mode":"url","message":"Pay here.","url":"https://example.com/","elicitationId":"1"}}'
+		read -r refusal
+		result='{"isError":true,"content":[{"type":"text","text":"It could not ask."}]}' ;;
+	*) continue ;;
+	esac
+	printf '{"jsonrpc":"2.0","id":%s,"result":%s}\n' "$id" "$result"
+done`
