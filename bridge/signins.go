@@ -7,6 +7,7 @@ import (
 	"elicitation-inspector/bridge/live"
 	"elicitation-inspector/bridge/signin"
 	"elicitation-inspector/bridge/transport"
+	"elicitation-inspector/bridge/wire"
 	"elicitation-inspector/bridge/wire/redact"
 )
 
@@ -93,4 +94,21 @@ func (in *Inspection) SignIn(server string) (*signin.Flow, error) {
 	}
 	flow, _ := t.Access.(*signin.Flow)
 	return flow, nil
+}
+
+// SignInFrames returns the frames of a sign-in, by the label of its server and its number.
+func (in *Inspection) SignInFrames(server string, number int) (out []*wire.Frame, err error) {
+	for seq := int64(1); seq <= in.log.Len(); seq++ {
+		if head := in.log.Head(seq); head.Kind != wire.NoteFrame || head.Server != server {
+			continue
+		}
+		f, err := in.log.Frame(seq)
+		if err != nil {
+			return nil, err
+		}
+		if f.Note != nil && f.Note.SignIn != nil && f.Note.SignIn.Number == number {
+			out = append(out, &f)
+		}
+	}
+	return out, nil
 }

@@ -106,10 +106,6 @@ func (i Item) whole() string {
 	return wording.Join(" · ", wording.Either(i.titled(), markup.Brief(i.Title), ""), markup.Brief(i.Name))
 }
 
-func (i Item) describedBy() string {
-	return wording.Join(" ", wording.Either(i.titled(), i.id()+"-title", ""), i.AboutID())
-}
-
 // about describes an item in one line, in the server's words.
 func (i Item) about() string {
 	key := wording.Either(i.Kind == conversation.Resource || i.Kind == conversation.Template, i.Key, "")

@@ -187,10 +187,6 @@ func (c Check) leftWords() string {
 	}
 }
 
-func (c Check) summary() string {
-	return wording.Count(c.Counts.All(), "trial", "trials") + " in " + wording.Duration(c.Took)
-}
-
 func (c Check) foundWords() string {
 	switch n := len(c.Findings); {
 	case n > 0:

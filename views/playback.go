@@ -34,10 +34,6 @@ func clockRate(p playback.State) string {
 
 func factor(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }
 
-func positionWords(p playback.State) string {
-	return fmt.Sprintf("frame %s of %s, %s", wording.Grouped(p.Position), wording.Grouped(p.Frames), wording.Clock(p.At))
-}
-
 func speedsWith(x float64) []float64 {
 	speeds := []float64{0.25, 0.5, 1, 2, 4, 8, 16}
 	if i, known := slices.BinarySearch(speeds, x); !known {

@@ -30,10 +30,10 @@ type callForm struct {
 	server  views.Server
 	item    conversation.Item
 	fields  []elicit.Field
-	trouble string     // why no fields can be drawn from the schema; then the form has only the JSON tab
-	sub     submission // the state of the form now
-	before  submission // the state of the form as the server drew it first
-	call    int        // the number of the call that the arguments come from; 0 if none
+	trouble string           // why no fields can be drawn from the schema; then the form has only the JSON tab
+	sub     forms.Submission // the state of the form now
+	before  forms.Submission // the state of the form as the server drew it first
+	call    int              // the number of the call that the arguments come from; 0 if none
 }
 
 // callFormOf returns the form of an item, filled with the given arguments, or with the
@@ -51,11 +51,11 @@ func callFormOf(server views.Server, item conversation.Item, arguments json.RawM
 	inputs, err := elicit.InputsOf(f.fields, arguments)
 	switch {
 	case arguments == nil:
-		f.sub = untouched(f.fields, f.trouble != "")
+		f.sub = forms.Untouched(f.fields, f.trouble != "")
 	case err != nil || f.trouble != "":
-		f.sub = submission{json: true, content: rawjson.Pretty(arguments), inputs: elicit.Defaults(f.fields)}
+		f.sub = forms.Submission{JSON: true, Content: rawjson.Pretty(arguments), Inputs: elicit.Defaults(f.fields)}
 	default:
-		f.sub = submission{inputs: inputs}
+		f.sub = forms.Submission{Inputs: inputs}
 	}
 	f.before = f.sub
 	return f
@@ -77,7 +77,7 @@ func unwrapped(content json.RawMessage) json.RawMessage { return content }
 func (s *Server) callFormView(f callForm, problems []elicit.Problem) views.CallForm {
 	form := views.CallForm{
 		Item: itemView(f.server, f.item), Server: f.server, Call: f.call, Address: s.addressOf(f.server, f.item),
-		Form: f.sub.view(argumentsID, f.fields, problems, unwrapped), ReadOnly: s.replay != nil,
+		Form: f.sub.View(argumentsID, f.fields, problems, unwrapped), ReadOnly: s.replay != nil,
 	}
 	form.Form.Trouble = f.trouble
 	form.Tasks = s.in.TaskSupport(f.server.ID, f.item.Kind, f.item.Key)
@@ -100,7 +100,7 @@ func (s *Server) choose(c echo.Context, p *views.Page) {
 	if len(p.Calls) > 0 {
 		latest = p.Calls[len(p.Calls)-1].Number
 	}
-	if t, ok := readLink(c.QueryParams()); ok {
+	if t, ok := views.ReadLink(c.QueryParams()); ok {
 		server, item, missing := s.find(t)
 		if p.Missing = missing; missing == nil {
 			form := s.callFormView(linkedForm(server, item, t))
@@ -158,24 +158,24 @@ func (s *Server) posted(c echo.Context) (callForm, error) {
 			f.call = n
 		}
 	}
-	f.sub = submitted(c, f.fields, f.before)
-	f.sub.checked = c.FormValue("checked") != ""
+	f.sub = forms.Submitted(c.Request().Form, f.fields, f.before)
+	f.sub.Checked = c.FormValue("checked") != ""
 	return f, nil
 }
 
 func (s *Server) formPreview(c echo.Context, f callForm) error {
-	return s.preview(c, f.sub.view(argumentsID, f.fields, nil, unwrapped))
+	return s.preview(c, f.sub.View(argumentsID, f.fields, nil, unwrapped))
 }
 
 func (s *Server) formTab(c echo.Context, f callForm) error {
-	next, problems := f.sub.switched(f.fields, c.FormValue("to") == "json")
+	next, problems := f.sub.Switched(f.fields, c.FormValue("to") == "json")
 	f.sub = next
 	return s.arguments(c, statusOf(problems), f, problems)
 }
 
 func (s *Server) formReset(c echo.Context, f callForm) error {
-	if err := f.sub.reset(f.fields, c.FormValue("field")); err != nil {
-		return err
+	if err := f.sub.Reset(f.fields, c.FormValue("field")); err != nil {
+		return bad("%s", sentence(err))
 	}
 	return s.arguments(c, http.StatusOK, f, nil)
 }
@@ -194,17 +194,10 @@ func (s *Server) arguments(c echo.Context, status int, f callForm, problems []el
 // drawable returns an error if a redrawn form would lose typed text because the text is
 // too long for the page. Then the page must keep its form, which has the only copy of
 // the text.
-func drawable(c echo.Context, form forms.Form, sub, before submission) error {
-	kept, err := forms.Kept(c.Request().Context(), form.Fields)
-	if err != nil {
+func drawable(c echo.Context, form forms.Form, sub, before forms.Submission) error {
+	lost, err := sub.Lost(c.Request().Context(), form.Fields, before)
+	if err != nil || !lost {
 		return err
-	}
-	lost := sub.json && sub.content != before.content && forms.TooLong(sub.content)
-	for _, i := range kept {
-		lost = lost || !sub.json && (i >= len(before.inputs.Fields) || !sub.inputs.Fields[i].Equal(before.inputs.Fields[i]))
-	}
-	if !lost {
-		return nil
 	}
 	text := "These arguments are too long to be drawn again."
 	for _, p := range form.Problems {
@@ -221,9 +214,9 @@ func drawable(c echo.Context, form forms.Form, sub, before submission) error {
 // beginCall makes a call. If the schema rejects the arguments, it answers with the form
 // and its errors, unless the person insists.
 func (s *Server) beginCall(c echo.Context, f callForm) error {
-	arguments, problems := f.sub.check(f.fields, f.item.Schema)
+	arguments, problems := f.sub.Check(f.fields, f.item.Schema)
 	if len(problems) > 0 && (c.FormValue("force") == "" || arguments == nil) {
-		f.sub.checked = arguments != nil
+		f.sub.Checked = arguments != nil
 		return s.arguments(c, http.StatusUnprocessableEntity, f, problems)
 	}
 	timeout, err := timeoutOf(c.FormValue("timeout"))

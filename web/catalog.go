@@ -84,8 +84,8 @@ func activeView(server views.Server, item conversation.Item, place int, active a
 	return v
 }
 
-// windowOf returns a window of the items on a shelf that contain all words: count items
-// from the 0-based position from on.
+// windowOf returns a window of the items on a shelf that contain all words, which must be in
+// lower case: count items from the 0-based position from on.
 func windowOf(server views.Server, items []conversation.Item, shelf views.Shelf, words []string, active activity, from, count int) views.List {
 	l := views.List{From: from}
 	place := -1
@@ -94,7 +94,8 @@ func windowOf(server views.Server, items []conversation.Item, shelf views.Shelf,
 			continue
 		}
 		place++
-		if !hasWords(item, words) {
+		text := strings.ToLower(strings.Join([]string{item.Name, item.Title, wording.Head(item.Description, wording.TextMost), item.Key}, "\n"))
+		if slices.ContainsFunc(words, func(word string) bool { return !strings.Contains(text, word) }) {
 			continue
 		}
 		if l.Total >= from && len(l.Items) < count {
@@ -107,26 +108,6 @@ func windowOf(server views.Server, items []conversation.Item, shelf views.Shelf,
 
 var versionSeed = maphash.MakeSeed()
 
-// versionsOf returns a hash of each shelf's items, by which a changed list is
-// recognized.
-func versionsOf(items []conversation.Item) map[views.Shelf]uint64 {
-	sums := map[views.Shelf]*maphash.Hash{}
-	for _, item := range items {
-		sum := sums[views.ShelfOf(item.Kind)]
-		if sum == nil {
-			sum = new(maphash.Hash)
-			sum.SetSeed(versionSeed)
-			sums[views.ShelfOf(item.Kind)] = sum
-		}
-		maphash.WriteComparable(sum, [4]string{item.Name, item.Key, item.Title, item.Description})
-	}
-	out := map[views.Shelf]uint64{}
-	for shelf, sum := range sums {
-		out[shelf] = sum.Sum64()
-	}
-	return out
-}
-
 // catalogView returns a server's catalog with the items that are drawn with the page:
 // each list in full, or the first items of a long list.
 func (s *Server) catalogView(server views.Server, active activity) views.Catalog {
@@ -136,7 +117,11 @@ func (s *Server) catalogView(server views.Server, active activity) views.Catalog
 		return v // a server of a playback that has gone back
 	}
 	v.Loading, v.Err = catalog.Loading, strings.Join(catalog.Errors, "\n")
-	versions := versionsOf(catalog.Items)
+	versions := map[views.Shelf]uint64{} // by which a changed list is recognized
+	for _, item := range catalog.Items {
+		shelf := views.ShelfOf(item.Kind)
+		versions[shelf] = versions[shelf]*31 + maphash.Comparable(versionSeed, [4]string{item.Name, item.Key, item.Title, item.Description})
+	}
 	for _, shelf := range views.Shelves {
 		l := windowOf(server, catalog.Items, shelf, nil, active, 0, views.WholeList)
 		if l.Total > len(l.Items) {
@@ -168,13 +153,6 @@ func (s *Server) items(c echo.Context, server bridge.Server) error {
 
 func (s *Server) palette(c echo.Context) error {
 	return html(c, views.PaletteFound(findEntries(s.in, c.QueryParam("search"), s.replay != nil)))
-}
-
-// hasWords reports whether an item's texts contain all words, which must be in lower
-// case.
-func hasWords(i conversation.Item, words []string) bool {
-	text := strings.ToLower(strings.Join([]string{i.Name, i.Title, wording.Head(i.Description, wording.TextMost), i.Key}, "\n"))
-	return !slices.ContainsFunc(words, func(word string) bool { return !strings.Contains(text, word) })
 }
 
 // item finds the item that a page names by its key, or by the handle of a long key.

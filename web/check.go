@@ -66,10 +66,10 @@ func (s *Server) checkPlan(item views.Item, f callForm, before check.Live) (view
 	if item.Kind == conversation.Resource {
 		return p, nil
 	}
-	arguments, problems := f.sub.check(f.fields, f.item.Schema)
+	arguments, problems := f.sub.Check(f.fields, f.item.Schema)
 	if len(problems) > 0 || arguments == nil {
 		if arguments, err = elicit.Arguments(f.item.Schema); err != nil {
-			p.Problems = append([]string{"The arguments in the form are not valid, and none could be made up. Fill in the form first."}, f.sub.view(argumentsID, f.fields, problems, unwrapped).Problems...)
+			p.Problems = append([]string{"The arguments in the form are not valid, and none could be made up. Fill in the form first."}, f.sub.View(argumentsID, f.fields, problems, unwrapped).Problems...)
 			return p, nil
 		}
 		p.MadeUp = "Those in the form are not valid."
@@ -78,7 +78,7 @@ func (s *Server) checkPlan(item views.Item, f callForm, before check.Live) (view
 		if p.Key, err = conversation.ExpandTemplate(item.Key, arguments); err != nil {
 			p.Problems = append(p.Problems, sentence(err))
 		}
-	} else if len(f.fields) > 0 || f.sub.json {
+	} else if len(f.fields) > 0 || f.sub.JSON {
 		p.Arguments = rawjson.Pretty(arguments)
 	}
 	return p, nil
@@ -139,8 +139,6 @@ func (s *Server) startCheck(c echo.Context, f callForm) error {
 	}
 	return c.NoContent(http.StatusNoContent)
 }
-
-func (s *Server) stopCheck(n int) error { return checkError(s.lab.Stop(n)) }
 
 // checkError turns an error about a check that is no longer kept into one for the page.
 func checkError(err error) error {

@@ -2,7 +2,6 @@ package web
 
 import (
 	"cmp"
-	"encoding/json"
 	"errors"
 	"math"
 	"slices"
@@ -20,7 +19,6 @@ import (
 	"elicitation-inspector/bridge/mcp"
 	"elicitation-inspector/bridge/rawjson"
 	"elicitation-inspector/bridge/wire"
-	"elicitation-inspector/bridge/wording"
 	"elicitation-inspector/views"
 	"elicitation-inspector/views/forms"
 	"elicitation-inspector/views/markup"
@@ -164,27 +162,9 @@ func (s *Server) resultView(c bridge.Call) *views.Result {
 	return out
 }
 
-// placeFindings adds the findings about a property of a schema to the property's field.
-func placeFindings(fields []forms.Field, found []lint.Finding) {
-	const properties = "/requestedSchema/properties/"
-	for _, one := range lint.GravestFirst(found) {
-		_, at, ok := strings.Cut(one.Pointer, properties)
-		if !ok {
-			continue
-		}
-		name, _, _ := strings.Cut(at, "/")
-		name = strings.NewReplacer("~1", "/", "~0", "~").Replace(name)
-		for i := range fields {
-			if fields[i].Name == name {
-				fields[i].Found = append(fields[i].Found, one)
-			}
-		}
-	}
-}
-
 // questionView converts a question to the data of its card. sub is the state of its
 // form; nil means the draft.
-func (s *Server) questionView(q bridge.Question, sub *submission, problems []elicit.Problem) views.Question {
+func (s *Server) questionView(q bridge.Question, sub *forms.Submission, problems []elicit.Problem) views.Question {
 	a := answerableOf(q)
 	v := views.Question{
 		Question: q.Question, Request: q.Request, Server: s.serverOf(q.Server), Call: q.Call, CallName: q.CallName,
@@ -205,12 +185,12 @@ func (s *Server) questionView(q bridge.Question, sub *submission, problems []eli
 		if sub == nil {
 			kept := s.draftOf(a)
 			sub = &kept
-			if kept.checked { // the problems of the last check stay while "Send anyway" is offered
+			if kept.Checked { // the problems of the last check stay while "Send anyway" is offered
 				problems = s.drafts.found(q.Number, kept, a.fields, a.schema)
 			}
 		}
-		v.Form = sub.view(formID(q.Number), a.fields, problems, a.wrap)
-		placeFindings(v.Form.Fields, q.Findings)
+		v.Form = sub.View(formID(q.Number), a.fields, problems, a.wrap)
+		forms.AddFindings(v.Form.Fields, q.Findings)
 		if q.Request != nil {
 			v.Form.Trouble = q.Request.Trouble
 		}
@@ -220,7 +200,7 @@ func (s *Server) questionView(q bridge.Question, sub *submission, problems []eli
 		return v
 	}
 	if sub != nil && v.ReadOnly {
-		v.Form = sub.view(formID(q.Number), a.fields, nil, a.wrap)
+		v.Form = sub.View(formID(q.Number), a.fields, nil, a.wrap)
 	}
 	if q.Fault != "" {
 		next := s.in.Next(q)
@@ -230,7 +210,7 @@ func (s *Server) questionView(q bridge.Question, sub *submission, problems []eli
 		v.Action = "accept"
 	}
 	if v.Action != "" {
-		v.Digest = digest(a.fields, q.Content())
+		v.Digest = elicit.Digest(a.fields, q.Content())
 	}
 	if q.Completion == conversation.CompletionAwaited && !v.ReadOnly {
 		s.await(&v, q)
@@ -258,33 +238,6 @@ func (s *Server) await(v *views.Question, q bridge.Question) {
 		}
 	}
 	v.Told = q.Via == elicit.InError
-}
-
-func digest(fields []elicit.Field, content json.RawMessage) string {
-	if content == nil {
-		return ""
-	}
-	inputs, err := elicit.InputsOf(fields, content)
-	if err != nil {
-		return ""
-	}
-	var words []string
-	for i, f := range fields {
-		in := inputs.Fields[i]
-		switch {
-		case in.JSON != "":
-			words = append(words, in.JSON)
-		case len(in.Picks) > 0:
-			for _, p := range in.Picks {
-				words = append(words, f.Choices[p].Title)
-			}
-		case in.Text == "true":
-			words = append(words, f.Label)
-		case in.Text != "" && in.Text != "false":
-			words = append(words, in.Text)
-		}
-	}
-	return wording.Shorten(strings.Join(words, ", "), 80)
 }
 
 // Numbers of settled questions on the page. A live page shows fewer, because its

@@ -7,7 +7,6 @@ import (
 	"strings"
 	"sync"
 	"time"
-	"unicode/utf16"
 
 	"elicitation-inspector/bridge/wire/query"
 	"elicitation-inspector/bridge/wording"
@@ -104,25 +103,5 @@ func mistakeIn(line string, err error) *query.Error {
 	if !errors.As(err, &wrong) {
 		return nil
 	}
-	return &query.Error{Pos: utf16Offset(line, wrong.Pos), End: utf16Offset(line, wrong.End), Text: wording.Sentence(wrong.Text)}
-}
-
-func utf16Offset(s string, at int) int {
-	n := 0
-	for _, r := range s[:min(at, len(s))] {
-		n += utf16.RuneLen(r)
-	}
-	return n
-}
-
-// byteOffset is the inverse of utf16Offset. An offset inside a character is rounded
-// down to its start.
-func byteOffset(s string, at int) int {
-	n := 0
-	for i, r := range s {
-		if n += utf16.RuneLen(r); n > at {
-			return i
-		}
-	}
-	return len(s)
+	return &query.Error{Pos: query.UTF16Offset(line, wrong.Pos), End: query.UTF16Offset(line, wrong.End), Text: wording.Sentence(wrong.Text)}
 }

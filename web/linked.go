@@ -17,13 +17,14 @@ import (
 	"elicitation-inspector/bridge/rawjson"
 	"elicitation-inspector/bridge/wording"
 	"elicitation-inspector/views"
+	"elicitation-inspector/views/forms"
 	"elicitation-inspector/views/markup"
 )
 
 // targetOf returns the target of links to an item. It names the server only where there
 // are several.
-func (s *Server) targetOf(server views.Server, item conversation.Item) linkTarget {
-	t := linkTarget{Kind: item.Kind, Key: item.Key}
+func (s *Server) targetOf(server views.Server, item conversation.Item) views.Link {
+	t := views.Link{Kind: item.Kind, Key: item.Key}
 	if len(s.in.Servers()) > 1 {
 		t.Server = server.Label
 	}
@@ -42,13 +43,13 @@ func (s *Server) addressOf(server views.Server, item conversation.Item) string {
 // formLink answers with the query of an address that leads to a form with its present
 // arguments.
 func (s *Server) formLink(c echo.Context, f callForm) error {
-	arguments, problems := f.sub.value(f.fields)
+	arguments, problems := f.sub.Value(f.fields)
 	if arguments == nil {
 		return bad("There is no link to these arguments. %s", problems[0].Text)
 	}
 	t := s.targetOf(f.server, f.item)
-	first := untouched(f.fields, f.trouble != "")
-	if initial, _ := first.value(f.fields); !bytes.Equal(initial, arguments) {
+	first := forms.Untouched(f.fields, f.trouble != "")
+	if initial, _ := first.Value(f.fields); !bytes.Equal(initial, arguments) {
 		t.Arguments = string(arguments)
 	}
 	query := t.Query()
@@ -59,7 +60,7 @@ func (s *Server) formLink(c echo.Context, f callForm) error {
 }
 
 // find returns the item that a link leads to, or why there is none.
-func (s *Server) find(t linkTarget) (views.Server, conversation.Item, *views.Missing) {
+func (s *Server) find(t views.Link) (views.Server, conversation.Item, *views.Missing) {
 	missing := &views.Missing{Title: wording.Capital(string(t.Kind)) + " " + wording.Quoted(t.Key), Awaits: true}
 	known, waits, similar := false, false, map[string]views.Item{}
 	for _, server := range s.serverViews() {
@@ -100,7 +101,7 @@ func (s *Server) find(t linkTarget) (views.Server, conversation.Item, *views.Mis
 
 // linkedForm returns the form of an item with the arguments of a link, and what is wrong
 // with these.
-func linkedForm(server views.Server, item conversation.Item, t linkTarget) (callForm, []elicit.Problem) {
+func linkedForm(server views.Server, item conversation.Item, t views.Link) (callForm, []elicit.Problem) {
 	said := func(format string, args ...any) []elicit.Problem {
 		return []elicit.Problem{{Field: -1, Text: fmt.Sprintf(format, args...)}}
 	}
@@ -118,12 +119,12 @@ func linkedForm(server views.Server, item conversation.Item, t linkTarget) (call
 	if err := rawjson.Check(arguments); err != nil {
 		return f, said("The arguments in the link are not JSON: %v.", err)
 	}
-	if f.sub.json && f.trouble == "" {
+	if f.sub.JSON && f.trouble == "" {
 		_, err := elicit.InputsOf(f.fields, arguments)
 		return f, said("A form cannot show the arguments of the link: %v.", err)
 	}
 	var unknown []string
-	for name := range rawjson.Members(f.sub.inputs.Extra) {
+	for name := range rawjson.Members(f.sub.Inputs.Extra) {
 		unknown = append(unknown, name)
 	}
 	if len(unknown) > 0 {
@@ -163,35 +164,3 @@ func (s *Server) chooseQuestion(n int, p *views.Page) (call int) {
 
 // linkMost is the maximum length of a link in bytes: longer ones are cut by chats and mail.
 const linkMost = 8 << 10
-
-// linkKinds are the parameters that hold the key of an item: one per kind.
-var linkKinds = []conversation.Kind{conversation.Tool, conversation.Prompt, conversation.Resource, conversation.Template}
-
-type linkTarget struct {
-	Kind      conversation.Kind
-	Key       string // name of a tool or prompt, URI, or URI template
-	Server    string // label of its server; "" for the first server that has the item
-	Arguments string // arguments as the link holds them, which may be invalid JSON; "" for none
-}
-
-func readLink(query url.Values) (linkTarget, bool) {
-	for _, kind := range linkKinds {
-		if key := query.Get(string(kind)); key != "" {
-			return linkTarget{kind, key, query.Get("server"), query.Get("args")}, true
-		}
-	}
-	return linkTarget{}, false
-}
-
-// Query returns the query of an address that leads to the target.
-func (t linkTarget) Query() string {
-	// The parameters are not sorted as in url.Values: people read and edit links.
-	query := "?" + string(t.Kind) + "=" + url.QueryEscape(t.Key)
-	if t.Server != "" {
-		query += "&server=" + url.QueryEscape(t.Server)
-	}
-	if t.Arguments != "" {
-		query += "&args=" + url.QueryEscape(t.Arguments)
-	}
-	return query
-}

@@ -55,22 +55,22 @@ func (a answerable) isURL() bool {
 	return a.Request != nil && a.Request.Mode == elicit.ModeURL
 }
 
-func (a answerable) first() submission {
+func (a answerable) first() forms.Submission {
 	if a.Request == nil {
-		sub := untouched(nil, true)
-		sub.content = rawjson.Pretty(a.Suggestion)
+		sub := forms.Untouched(nil, true)
+		sub.Content = rawjson.Pretty(a.Suggestion)
 		return sub
 	}
-	return untouched(a.fields, a.isForm() && a.Request.Trouble != "" && a.schema != nil)
+	return forms.Untouched(a.fields, a.isForm() && a.Request.Trouble != "" && a.schema != nil)
 }
 
 // looked returns the final form of a question: with the accepted content, or else with
 // the defaults.
-func (a answerable) looked() *submission {
+func (a answerable) looked() *forms.Submission {
 	sub := a.first()
 	if content := a.Content(); a.Action == "accept" && content != nil {
 		if inputs, err := elicit.InputsOf(a.fields, content); err == nil {
-			sub = submission{inputs: inputs}
+			sub = forms.Submission{Inputs: inputs}
 		}
 	}
 	return &sub
@@ -94,7 +94,7 @@ func (a answerable) accept(content json.RawMessage) live.Answer {
 
 type typed struct {
 	answerable
-	sub submission
+	sub forms.Submission
 }
 
 func (s *Server) typed(c echo.Context) (typed, error) {
@@ -105,10 +105,10 @@ func (s *Server) typed(c echo.Context) (typed, error) {
 	if q.State != conversation.Pending {
 		return typed{}, errSettled
 	}
-	return typed{q, submitted(c, q.fields, s.draftOf(q))}, nil
+	return typed{q, forms.Submitted(c.Request().Form, q.fields, s.draftOf(q))}, nil
 }
 
-func (s *Server) draftOf(a answerable) submission {
+func (s *Server) draftOf(a answerable) forms.Submission {
 	if sub, ok := s.drafts.get(a.Number); ok {
 		return sub
 	}
@@ -118,10 +118,10 @@ func (s *Server) draftOf(a answerable) submission {
 func (s *Server) draft(c echo.Context, q typed) error {
 	sub := q.sub
 	if old, ok := s.drafts.get(q.Number); ok {
-		sub.checked, sub.gaveUp = old.checked, old.gaveUp
+		sub.Checked, sub.GaveUp = old.Checked, old.GaveUp
 	}
 	s.drafts.put(q.Number, sub)
-	return s.preview(c, sub.view(formID(q.Number), q.fields, nil, q.wrap))
+	return s.preview(c, sub.View(formID(q.Number), q.fields, nil, q.wrap))
 }
 
 // preview answers with the JSON that a form would send, and the counts at its fields.
@@ -141,7 +141,7 @@ func (s *Server) past(c echo.Context, q answerable) error {
 
 func formID(question int) string { return fmt.Sprintf("q%d", question) }
 
-func (s *Server) card(c echo.Context, status int, q answerable, sub submission, problems []elicit.Problem) error {
+func (s *Server) card(c echo.Context, status int, q answerable, sub forms.Submission, problems []elicit.Problem) error {
 	return drawn(c, status, views.QuestionCard(s.questionView(q.Question, &sub, problems)))
 }
 
@@ -149,7 +149,7 @@ func (s *Server) card(c echo.Context, status int, q answerable, sub submission, 
 var errSettled = echo.NewHTTPError(http.StatusConflict, "This question was settled elsewhere.")
 
 func (s *Server) questionTab(c echo.Context, q typed) error {
-	next, problems := q.sub.switched(q.fields, c.FormValue("to") == "json")
+	next, problems := q.sub.Switched(q.fields, c.FormValue("to") == "json")
 	s.drafts.put(q.Number, next)
 	return s.card(c, statusOf(problems), q.answerable, next, problems)
 }
@@ -162,8 +162,8 @@ func statusOf(problems []elicit.Problem) int {
 }
 
 func (s *Server) resetField(c echo.Context, q typed) error {
-	if err := q.sub.reset(q.fields, c.FormValue("field")); err != nil {
-		return err
+	if err := q.sub.Reset(q.fields, c.FormValue("field")); err != nil {
+		return bad("%s", sentence(err))
 	}
 	s.drafts.put(q.Number, q.sub)
 	return s.card(c, http.StatusOK, q.answerable, q.sub, nil)
@@ -178,10 +178,10 @@ func (s *Server) answer(c echo.Context, q answerable) error {
 		if q.isURL() || q.State != conversation.Pending {
 			break
 		}
-		sub := submitted(c, q.fields, s.draftOf(q))
-		value, problems := sub.check(q.fields, q.schema)
+		sub := forms.Submitted(c.Request().Form, q.fields, s.draftOf(q))
+		value, problems := sub.Check(q.fields, q.schema)
 		if len(problems) > 0 && (c.FormValue("force") == "" || value == nil) {
-			sub.checked = value != nil
+			sub.Checked = value != nil
 			s.drafts.put(q.Number, sub)
 			return s.card(c, http.StatusUnprocessableEntity, q, sub, problems)
 		}
@@ -195,11 +195,6 @@ func (s *Server) answer(c echo.Context, q answerable) error {
 		return errSettled
 	}
 	return done(c, err)
-}
-
-func (s *Server) complete(n int) error {
-	_, err := s.in.MarkCompleted(n)
-	return err
 }
 
 // readApp reads the resource of the app with which the server would draw a question, which
@@ -235,16 +230,16 @@ func (s *Server) faults(c echo.Context, q answerable) error {
 // misbehave answers a question with a fault. If the content of the form is valid, it is
 // the answer that the fault spoils.
 func (s *Server) misbehave(c echo.Context, q answerable) error {
-	sub := submitted(c, q.fields, s.draftOf(q))
+	sub := forms.Submitted(c.Request().Form, q.fields, s.draftOf(q))
 	params := fault.Params{Field: c.FormValue("field"), Tool: strings.TrimSpace(c.FormValue("tool"))}
 	if q.isURL() {
 		params.JSON = json.RawMessage(`{}`)
-	} else if value, problems := sub.check(q.fields, q.schema); value != nil {
+	} else if value, problems := sub.Check(q.fields, q.schema); value != nil {
 		if params.JSON = value; len(problems) == 0 {
 			params.Answer = q.wrap(value)
 		}
 	} else {
-		params.JSON = json.RawMessage(sub.content)
+		params.JSON = json.RawMessage(sub.Content)
 	}
 	if err := given(c, &params); err != nil {
 		return err

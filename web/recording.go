@@ -40,11 +40,6 @@ func (s *Server) loadScript(c echo.Context) error {
 	return drawn(c, http.StatusUnprocessableEntity, views.ScriptView(views.Script{Typed: text, Problem: "Line " + sentence(err)}))
 }
 
-func (s *Server) unloadScript(c echo.Context) error {
-	s.in.AnswerBy(nil)
-	return done(c, nil)
-}
-
 func (s *Server) answersFile(c echo.Context) error {
 	ctx := c.Request().Context()
 	redaction, err := s.redaction(c)

@@ -40,15 +40,15 @@ func (s *Server) route(e *echo.Echo) {
 	e.POST("/questions/:n/draft", of(s.typed, s.draft))               // keep the draft; answers with its JSON
 	e.POST("/questions/:n/tab", of(s.typed, s.questionTab))
 	e.POST("/questions/:n/reset", of(s.typed, s.resetField))
-	e.POST("/questions/:n/answer", of(s.question, s.answer))            // accept, decline or cancel
-	e.GET("/questions/:n/faults", of(s.question, s.faults))             // the faults that apply to it
-	e.POST("/questions/:n/misbehave", of(s.question, s.misbehave))      // answer with a fault: fault, field and its parameters
-	e.POST("/questions/:n/again", of(number, s.again))                  // repeat an answer
-	e.GET("/questions/:n/copy/:form", of(s.question, s.copiedQuestion)) // an elicitation as text: markdown, call, or code for go-sdk, mcp-go, typescript, python
-	e.GET("/palette", s.palette)                                        // what the command palette leads to; query search
-	e.GET("/ledger", s.ledger)                                          // all questions of the run; query sort, filter
-	e.POST("/questions/:n/app", of(s.question, s.readApp))              // read the resource of the app that would draw it
-	e.POST("/questions/:n/complete", act(number, s.complete))           // mark a URL as done
+	e.POST("/questions/:n/answer", of(s.question, s.answer))                                                         // accept, decline or cancel
+	e.GET("/questions/:n/faults", of(s.question, s.faults))                                                          // the faults that apply to it
+	e.POST("/questions/:n/misbehave", of(s.question, s.misbehave))                                                   // answer with a fault: fault, field and its parameters
+	e.POST("/questions/:n/again", of(number, s.again))                                                               // repeat an answer
+	e.GET("/questions/:n/copy/:form", of(s.question, s.copiedQuestion))                                              // an elicitation as text: markdown, call, or code for go-sdk, mcp-go, typescript, python
+	e.GET("/palette", s.palette)                                                                                     // what the command palette leads to; query search
+	e.GET("/ledger", s.ledger)                                                                                       // all questions of the run; query sort, filter
+	e.POST("/questions/:n/app", of(s.question, s.readApp))                                                           // read the resource of the app that would draw it
+	e.POST("/questions/:n/complete", act(number, func(n int) error { _, err := s.in.MarkCompleted(n); return err })) // mark a URL as done
 
 	e.POST("/servers", s.putServer)                          // connect to another server: address, name, headers, env, dir; only with --allow-add
 	e.GET("/servers/:id/edit", s.editServer)                 // the same fields of a server that was added
@@ -69,7 +69,7 @@ func (s *Server) route(e *echo.Echo) {
 
 	e.GET("/answers.yaml", s.answersFile) // the answers so far, as a script
 	e.POST("/script/load", s.loadScript)  // load a script that answers further questions: text
-	e.POST("/script/unload", s.unloadScript)
+	e.POST("/script/unload", func(c echo.Context) error { s.in.AnswerBy(nil); return done(c, nil) })
 
 	routeSignIns(e, s.in)
 	e.GET("/servers/:id/signin/ladder", of(s.server, s.latestSignIn)) // like that of a call
@@ -78,7 +78,7 @@ func (s *Server) route(e *echo.Echo) {
 	e.GET("/check", of(s.named, s.openCheck))
 	e.POST("/check", of(s.posted, s.openCheck)) // what the latest has found; anew: what another would do
 	e.POST("/check/start", of(s.named, s.startCheck))
-	e.POST("/checks/:n/stop", act(number, s.stopCheck))
+	e.POST("/checks/:n/stop", act(number, func(n int) error { return checkError(s.lab.Stop(n)) }))
 	e.GET("/checks/:n/behaviours/:name", of(s.checkOf, s.checkTrials))
 	e.GET("/checks/:n/trials/:trial", of(s.checkOf, s.checkExchange)) // the frames of a trial
 	e.GET("/checks/:n/report.html", of(s.checkOf, saveReport("html", "text/html; charset=utf-8")))

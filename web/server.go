@@ -29,6 +29,7 @@ import (
 	"elicitation-inspector/bridge/wire/redact"
 	"elicitation-inspector/bridge/wording"
 	"elicitation-inspector/views"
+	"elicitation-inspector/views/forms"
 	"elicitation-inspector/views/markup"
 	"elicitation-inspector/web/guard"
 	"elicitation-inspector/web/push"
@@ -99,7 +100,7 @@ func New(c Config) *Server {
 		c.Recording = playback.NewRecording(c.Inspection.Log(), c.Logger, c.Redaction, c.Inspection.RecordingChanged)
 	}
 	s := &Server{config: c, in: c.Inspection, logger: c.Logger, hub: push.NewHub(), echo: echo.New(), stirred: make(chan struct{}, 1)}
-	s.drafts.kept = map[int]submission{}
+	s.drafts.kept = map[int]forms.Submission{}
 	s.lab = check.NewLab(s.stir)
 	s.big = make(chan struct{}, 1)
 	e := s.echo

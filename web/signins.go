@@ -1,7 +1,6 @@
 package web
 
 import (
-	"context"
 	"fmt"
 	"net/http"
 	"slices"
@@ -15,7 +14,6 @@ import (
 	"elicitation-inspector/bridge/elicit/link"
 	"elicitation-inspector/bridge/signin"
 	"elicitation-inspector/bridge/wire"
-	"elicitation-inspector/bridge/wire/query"
 	"elicitation-inspector/bridge/wording"
 	"elicitation-inspector/views"
 	"elicitation-inspector/views/wirelog"
@@ -75,7 +73,7 @@ func factsOf(a signin.Attempt) (out []wirelog.Fact) {
 }
 
 func stepOf(t signin.StepTaken) views.SignInStep {
-	s := views.SignInStep{Name: wording.Capital(t.Step.String()), Method: methodOf(t.Step), URL: t.URL, Took: t.Took, Why: t.Why}
+	s := views.SignInStep{Name: wording.Capital(t.Step.String()), Method: t.Step.Method(), URL: t.URL, Took: t.Took, Why: t.Why}
 	switch {
 	case t.Reused:
 		s.Outcome = "known from before"
@@ -94,23 +92,13 @@ func stepOf(t signin.StepTaken) views.SignInStep {
 // heldKey returns a key of the held request that no other request of the run has.
 func heldKey(a signin.Attempt) string { return fmt.Sprintf("%d-%d", a.Number, len(a.Steps)) }
 
-func methodOf(s wire.Step) string {
-	switch s {
-	case wire.StepRegistration, wire.StepToken, wire.StepRefresh:
-		return http.MethodPost
-	}
-	return http.MethodGet
-}
-
 func requestOf(r signin.Request) *views.HeldRequest {
 	out := &views.HeldRequest{Step: r.Step.String(), Method: r.Method, URL: r.URL, Fixed: r.Step == wire.StepRedirect, Body: r.Body}
 	for _, f := range r.Fields {
 		out.Fields = append(out.Fields, wirelog.Fact(f))
 	}
-	for _, c := range heldChanges {
-		if slices.ContainsFunc(r.Fields, func(f signin.Field) bool { return f.Name == c.field }) {
-			out.Changes = append(out.Changes, views.Change{ID: c.id, Name: c.name})
-		}
+	for _, c := range r.Changes() {
+		out.Changes = append(out.Changes, views.Change{ID: c.ID, Name: c.Name})
 	}
 	return out
 }
@@ -131,27 +119,6 @@ func tokenOf(in *bridge.Inspection, server string) (views.Token, bool) {
 		t.Expires = time.Time{}
 	}
 	return t, true
-}
-
-func signInFrames(ctx context.Context, log *wire.Log, server string, number int) (out []*wire.Frame, err error) {
-	filter, err := query.Parse("kind:note server:" + query.Quote(server))
-	if err != nil {
-		return nil, err
-	}
-	view := query.NewView(log, filter, nil)
-	if err := view.Update(ctx); err != nil {
-		return nil, err
-	}
-	for _, seq := range view.Seqs(0, int(view.Len())) {
-		f, err := log.Frame(seq)
-		if err != nil {
-			return nil, err
-		}
-		if f.Note != nil && f.Note.SignIn != nil && f.Note.SignIn.Number == number {
-			out = append(out, &f)
-		}
-	}
-	return out, nil
 }
 
 // conflict is an error about something that is not as the page shows it.
@@ -221,39 +188,6 @@ func decideHeld(c echo.Context, flow *signin.Flow) error {
 // lines returns the text of a form with LF in place of CRLF.
 func lines(text string) string { return strings.ReplaceAll(text, "\r\n", "\n") }
 
-// heldChange is a button that sends a held request with one parameter wrong on purpose.
-type heldChange struct {
-	id, name string
-	field    string // name of the parameter; requests without it do not get the button
-	value    string // the wrong value; "" leaves the parameter out
-}
-
-// wrongResource is a URL whose host does not exist (RFC 6761).
-const wrongResource = "https://another.invalid/mcp"
-
-var heldChanges = []heldChange{
-	{"scope", "Send with another scope", "scope", "another-scope"},
-	{"pkce", "Send without PKCE", "code_challenge", ""},
-	{"verifier", "Send without PKCE", "code_verifier", ""},
-	{"resource", "Send with a wrong resource", "resource", wrongResource},
-	{"state", "Send with a tampered state", "state", "tampered"},
-	{"code", "Send with a wrong code", "code", "wrong"},
-	{"refresh", "Send with an expired token", "refresh_token", "expired"},
-}
-
-func (c heldChange) apply(fields []signin.Field) (out []signin.Field) {
-	for _, f := range fields {
-		switch {
-		case f.Name == c.field && c.value == "", c.id == "pkce" && f.Name == "code_challenge_method":
-			continue
-		case f.Name == c.field:
-			f.Value = c.value
-		}
-		out = append(out, f)
-	}
-	return out
-}
-
 // decision reads the form of a held request; false if the form is invalid.
 func decision(r *http.Request, held signin.Request) (signin.Decision, bool) {
 	action := r.FormValue("action")
@@ -276,9 +210,7 @@ func decision(r *http.Request, held signin.Request) (signin.Decision, bool) {
 			changed.Fields = append(changed.Fields, signin.Field{Name: name, Value: values[i]})
 		}
 	}
-	if i := slices.IndexFunc(heldChanges, func(c heldChange) bool { return c.id == action }); i >= 0 {
-		changed.Fields = heldChanges[i].apply(changed.Fields)
-	} else if action != "send" {
+	if action != "send" && !changed.Change(action) {
 		return signin.Decision{}, false
 	}
 	if changed.URL == held.URL && changed.Body == lines(held.Body) && slices.Equal(changed.Fields, held.Fields) {

@@ -109,7 +109,7 @@ func (s *Server) detail(c echo.Context, f wire.Frame) (wirelog.Detail, error) {
 		return wirelog.Detail{}, err
 	}
 	d := wirelog.Detail{
-		Row: row, Raw: markup.RawPiece(f.Raw, 0), Found: s.foundIn(f.Seq), Follow: exchangeOf(f), Curl: export.Curlable(&f),
+		Row: row, Raw: markup.RawPiece(f.Raw, 0), Found: s.foundIn(f.Seq), Follow: query.ExchangeOf(f), Curl: export.Curlable(&f),
 	}
 	switch {
 	case f.Lost:
@@ -133,7 +133,7 @@ func (s *Server) detail(c echo.Context, f wire.Frame) (wirelog.Detail, error) {
 			return d, err
 		}
 	}
-	if earlier := s.earlier(c, f); earlier != 0 {
+	if earlier := s.earlier(f); earlier != 0 {
 		other, err := s.rowOf(earlier)
 		if err != nil {
 			return d, err
@@ -186,42 +186,15 @@ func (s *Server) addPair(c echo.Context, d *wirelog.Detail, seq int64) error {
 	return nil
 }
 
-// exchangeOf returns the filter line for the frames that belong together with a frame:
-// of its call, or else with the same id in the same session.
-func exchangeOf(f wire.Frame) string {
-	switch {
-	case f.Call > 0:
-		return "call:" + strconv.Itoa(f.Call)
-	case len(f.Message.ID) > 0:
-		id := string(f.Message.ID)
-		if id[0] == '"' {
-			id = rawjson.Text(f.Message.ID)
-		}
-		line := "id:" + query.Quote(id)
-		if f.Method != "" {
-			line += " method:" + query.Quote(f.Method)
-		}
-		return line + " session:" + query.Quote(f.Session)
-	}
-	return ""
-}
-
 // earlier returns the request that this one may repeat: the previous one of the same
 // call, method and direction; 0 if there is none.
-func (s *Server) earlier(c echo.Context, f wire.Frame) int64 {
-	if f.Kind != wire.Request || f.Call == 0 {
-		return 0
+func (s *Server) earlier(f wire.Frame) int64 {
+	for seq := f.Seq - 1; seq > 0 && f.Kind == wire.Request && f.Call != 0; seq-- {
+		if h := s.in.Log().Head(seq); h.Call == f.Call && h.Kind == f.Kind && h.Dir == f.Dir && h.Method == f.Method {
+			return seq
+		}
 	}
-	line := fmt.Sprintf("call:%d kind:request dir:%s method:%s seq<%d", f.Call, f.Dir, query.Quote(f.Method), f.Seq)
-	filter, err := query.Parse(line)
-	if err != nil {
-		return 0
-	}
-	view := query.NewView(s.in.Log(), filter, nil)
-	if view.Update(c.Request().Context()) != nil || view.Len() == 0 {
-		return 0
-	}
-	return view.Seqs(view.Len()-1, 1)[0]
+	return 0
 }
 
 func (s *Server) diff(c echo.Context, before, after int64) (*wirelog.Diff, error) {

@@ -15,6 +15,7 @@ import (
 	"elicitation-inspector/bridge"
 	"elicitation-inspector/bridge/transport"
 	"elicitation-inspector/bridge/wire"
+	"elicitation-inspector/bridge/wire/query"
 	"elicitation-inspector/bridge/wire/redact"
 )
 
@@ -101,8 +102,8 @@ func TestFrameDetail(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if w := s.all("filter", exchangeOf(f)); w.total != 2 {
-		t.Errorf("%s picks %v", exchangeOf(f), w.seqs)
+	if w := s.all("filter", query.ExchangeOf(f)); w.total != 2 {
+		t.Errorf("%s picks %v", query.ExchangeOf(f), w.seqs)
 	}
 }
 

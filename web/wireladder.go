@@ -53,7 +53,11 @@ func (s *Server) ladder(c echo.Context, seq int64, address string, running bool)
 		l.Live()
 	}
 	name := export.Heading("ladder of "+cmp.Or(e.Name, e.Method), []string{e.Server}, len(e.Questions), e.Start)
-	return s.sendLadder(c, l, name, exchangeLine(e), address, running || !e.State.Over() || e.State == conversation.Waiting)
+	follow := ""
+	if e.Recorded > 0 {
+		follow = fmt.Sprintf("call:%d", e.Recorded)
+	}
+	return s.sendLadder(c, l, name, follow, address, running || !e.State.Over() || e.State == conversation.Waiting)
 }
 
 func (s *Server) latestSignIn(c echo.Context, server bridge.Server) error {
@@ -65,7 +69,7 @@ func (s *Server) latestSignIn(c echo.Context, server bridge.Server) error {
 }
 
 func (s *Server) signInLadder(c echo.Context, server string, number int, address string, running bool) error {
-	frames, err := signInFrames(c.Request().Context(), s.in.Log(), server, number)
+	frames, err := s.in.SignInFrames(server, number)
 	if err != nil {
 		return err
 	}
@@ -83,23 +87,27 @@ func (s *Server) signInLadder(c echo.Context, server string, number int, address
 // a file of that name.
 func (s *Server) sendLadder(c echo.Context, l *export.Ladder, name, follow, address string, running bool) (err error) {
 	var b bytes.Buffer
+	var ending, kind string
 	switch as := c.QueryParam("as"); as {
 	case "svg":
-		err = l.SVG(&b)
-		return s.download(c, err, export.FileName(name, ".svg"), "image/svg+xml", b.Bytes())
+		ending, kind, err = ".svg", "image/svg+xml", l.SVG(&b)
 	case "mermaid":
-		err = l.Mermaid(&b)
-		return s.download(c, err, export.FileName(name, ".mmd"), echo.MIMETextPlainCharsetUTF8, b.Bytes())
+		ending, kind, err = ".mmd", echo.MIMETextPlainCharsetUTF8, l.Mermaid(&b)
 	case "":
+		drawing := templ.ComponentFunc(func(_ context.Context, w io.Writer) error {
+			return l.Embed(w, func(seq int64) string { return fmt.Sprintf("/?frame=%d", seq) })
+		})
+		return html(c, wirelog.LadderView(wirelog.Ladder{
+			Title: l.Title, Text: l.Text, Address: address, Follow: follow, Running: running, Drawing: drawing,
+		}))
 	default:
 		return bad("A ladder can be saved as svg or mermaid, not as %q.", as)
 	}
-	drawing := templ.ComponentFunc(func(_ context.Context, w io.Writer) error {
-		return l.Embed(w, func(seq int64) string { return fmt.Sprintf("/?frame=%d", seq) })
-	})
-	return html(c, wirelog.LadderView(wirelog.Ladder{
-		Title: l.Title, Text: l.Text, Address: address, Follow: follow, Running: running, Drawing: drawing,
-	}))
+	if err != nil {
+		return err
+	}
+	attach(c, export.FileName(name, ending))
+	return c.Blob(http.StatusOK, kind, b.Bytes())
 }
 
 // widthOf returns the width in pixels that a ladder is asked for in, or 0 for that of a
@@ -110,19 +118,4 @@ func widthOf(c echo.Context) int {
 		return 0
 	}
 	return max(1, min(width, 1600))
-}
-
-func exchangeLine(e *conversation.Call) string {
-	if e.Recorded > 0 {
-		return fmt.Sprintf("call:%d", e.Recorded)
-	}
-	return ""
-}
-
-func (s *Server) download(c echo.Context, err error, name, kind string, data []byte) error {
-	if err != nil {
-		return err
-	}
-	attach(c, name)
-	return c.Blob(http.StatusOK, kind, data)
 }

@@ -64,10 +64,6 @@ func (s *Server) rows(c echo.Context) error {
 		set("X-Near", max(0, place-hidden))
 		c.Response().Header().Set("X-Near-Found", strconv.FormatBool(in && near > since))
 	}
-	clock := clocks[c.QueryParam("time")]
-	if clock == nil {
-		clock = ofDay
-	}
 	rows, err := s.rowViews(view.Seqs(hidden+from, int(min(count, rowsMost, max(0, total-from)))))
 	if err != nil {
 		return err
@@ -81,7 +77,7 @@ func (s *Server) rows(c echo.Context) error {
 	}
 	for i := range rows {
 		rows[i].Index = from + int64(i) + 1
-		rows[i].Clock = clock(rows[i].Time, start, before)
+		rows[i].Clock = wirelog.Clock(c.QueryParam("time"), rows[i].Time, start, before)
 		before = rows[i].Time
 	}
 	return html(c, wirelog.Rows(rows))
@@ -96,37 +92,9 @@ func misfiltered(c echo.Context, line string, err error) error {
 	return err
 }
 
-// clocks maps the ways to show the time of a row to their formats.
-var clocks = map[string]func(at, start, before time.Time) string{
-	"start": func(at, start, _ time.Time) string { return elapsed(start, at) },
-	"prev":  func(at, _, before time.Time) string { return elapsed(before, at) },
-}
-
-func ofDay(at, _, _ time.Time) string {
-	if at.IsZero() {
-		return "–"
-	}
-	return at.Local().Format("15:04:05.000")
-}
-
-// elapsed formats a time span for a column: +0.041, +3:07.250, +2:00:41.
-func elapsed(from, to time.Time) string {
-	if from.IsZero() || to.IsZero() {
-		return "–"
-	}
-	d, sign := to.Sub(from), "+"
-	if d < 0 {
-		d, sign = -d, "−"
-	}
-	ms := d.Milliseconds()
-	switch {
-	case ms < 60_000:
-		return fmt.Sprintf("%s%d.%03d", sign, ms/1000, ms%1000)
-	case ms < 3_600_000:
-		return fmt.Sprintf("%s%d:%02d.%03d", sign, ms/60_000, ms/1000%60, ms%1000)
-	}
-	return fmt.Sprintf("%s%d:%02d:%02d", sign, ms/3_600_000, ms/60_000%60, ms/1000%60)
-}
+// subscription is the method of a request that stays open as long as the connection
+// (specification 2026-07-28, Subscriptions), and so waits for no response.
+const subscription = "subscriptions/listen"
 
 func (s *Server) rowViews(seqs []int64) ([]wirelog.Row, error) {
 	log := s.in.Log()
@@ -142,11 +110,11 @@ func (s *Server) rowViews(seqs []int64) ([]wirelog.Row, error) {
 	}
 	rows := make([]wirelog.Row, 0, len(window))
 	for _, r := range window {
-		row := wirelog.Row{Row: r, Index: r.Seq, Clock: ofDay(r.Time, time.Time{}, time.Time{}), Findings: lint.TallyOf(s.foundIn(r.Seq)), Mark: s.marks().MarkOf(r.Seq), Polls: log.Polls(r.Seq)}
+		row := wirelog.Row{Row: r, Index: r.Seq, Clock: wirelog.Clock("", r.Time, time.Time{}, time.Time{}), Findings: lint.TallyOf(s.foundIn(r.Seq)), Mark: s.marks().MarkOf(r.Seq), Polls: log.Polls(r.Seq)}
 		row.ServerIndex = max(0, slices.IndexFunc(servers, func(s views.Server) bool { return s.Label == markup.Brief(r.Server) }))
-		row.Pending = s.waits(r) && total == 0 // a request in a transcript waits for nothing
+		row.Pending = r.Kind == wire.Request && r.Pair == 0 && r.Method != subscription && s.in.Waits(r.Seq, r.Session) && total == 0 // a request in a transcript waits for nothing
 		if r.Kind == wire.Request && r.Pair != 0 {
-			row.Ended = endedBy(log.Head(r.Pair))
+			row.Ended = wirelog.EndedBy(log.Head(r.Pair))
 		}
 		row.Asks = asking[r.Seq] && !row.Pending && total == 0
 		rows = append(rows, row)
@@ -174,26 +142,6 @@ func queryNumber(c echo.Context, name string, otherwise int64) (int64, error) {
 	return n, nil
 }
 
-// endedBy names the end of a request without a response, "" if it has one.
-func endedBy(end wire.Frame) string {
-	switch {
-	case end.Kind.IsResponse() && !end.Orphan:
-		return ""
-	case end.Status >= 300:
-		return fmt.Sprintf("HTTP %d", end.Status)
-	}
-	return "no response"
-}
-
-// subscription is the method of a request that stays open as long as the connection
-// (specification 2026-07-28, Subscriptions), and so waits for no response.
-const subscription = "subscriptions/listen"
-
-// waits reports whether a request may still be answered.
-func (s *Server) waits(r wire.Row) bool {
-	return r.Kind == wire.Request && r.Pair == 0 && r.Method != subscription && s.in.Waits(r.Seq, r.Session)
-}
-
 // completion holds the completions of a filter line and its mistake. Positions in the
 // line are counted in UTF-16 code units.
 type completion struct {
@@ -213,8 +161,8 @@ func (s *Server) completeFilter(c echo.Context) error {
 	for _, f := range s.in.Findings("") {
 		rules = append(rules, f.Rule)
 	}
-	out := completion{Completion: query.Complete(s.in.Log(), line, byteOffset(line, int(at)), rules)}
-	out.From, out.To = utf16Offset(line, out.From), utf16Offset(line, out.To)
+	out := completion{Completion: query.Complete(s.in.Log(), line, query.ByteOffset(line, int(at)), rules)}
+	out.From, out.To = query.UTF16Offset(line, out.From), query.UTF16Offset(line, out.To)
 	out.Items = append([]query.Candidate{}, out.Items...) // [] in JSON if it is empty
 	_, err = query.Parse(line)
 	out.Error = mistakeIn(line, err)

@@ -359,3 +359,31 @@ func picks(values []string, order string, f Field) []int {
 	slices.SortStableFunc(picked, func(a, b int) int { return rank[a] - rank[b] })
 	return picked
 }
+
+// Digest describes content in a few words, by its fields: "build 2291".
+func Digest(fields []Field, content json.RawMessage) string {
+	if content == nil {
+		return ""
+	}
+	inputs, err := InputsOf(fields, content)
+	if err != nil {
+		return ""
+	}
+	var words []string
+	for i, f := range fields {
+		in := inputs.Fields[i]
+		switch {
+		case in.JSON != "":
+			words = append(words, in.JSON)
+		case len(in.Picks) > 0:
+			for _, p := range in.Picks {
+				words = append(words, f.Choices[p].Title)
+			}
+		case in.Text == "true":
+			words = append(words, f.Label)
+		case in.Text != "" && in.Text != "false":
+			words = append(words, in.Text)
+		}
+	}
+	return wording.Shorten(strings.Join(words, ", "), 80)
+}

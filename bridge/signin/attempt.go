@@ -123,6 +123,54 @@ type Request struct {
 // Field is one parameter of a request. The value of a secret is [redact.Placeholder].
 type Field struct{ Name, Value string }
 
+// Change sends a held request with one parameter wrong on purpose.
+type Change struct {
+	ID, Name string
+	field    string // name of the parameter; requests without it do not have the change
+	value    string // the wrong value; "" leaves the parameter out
+}
+
+// wrongResource is a URL whose host does not exist (RFC 6761).
+const wrongResource = "https://another.invalid/mcp"
+
+var changes = []Change{
+	{"scope", "Send with another scope", "scope", "another-scope"},
+	{"pkce", "Send without PKCE", "code_challenge", ""},
+	{"verifier", "Send without PKCE", "code_verifier", ""},
+	{"resource", "Send with a wrong resource", "resource", wrongResource},
+	{"state", "Send with a tampered state", "state", "tampered"},
+	{"code", "Send with a wrong code", "code", "wrong"},
+	{"refresh", "Send with an expired token", "refresh_token", "expired"},
+}
+
+// Changes lists the changes that the request can be sent with.
+func (r *Request) Changes() (out []Change) {
+	for _, c := range changes {
+		if slices.ContainsFunc(r.Fields, func(f Field) bool { return f.Name == c.field }) {
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+// Change makes the change with this ID, and reports whether there is one.
+func (r *Request) Change(id string) bool {
+	i := slices.IndexFunc(changes, func(c Change) bool { return c.ID == id })
+	if i < 0 {
+		return false
+	}
+	c := changes[i]
+	r.Fields = slices.DeleteFunc(r.Fields, func(f Field) bool {
+		return f.Name == c.field && c.value == "" || c.ID == "pkce" && f.Name == "code_challenge_method"
+	})
+	for i := range r.Fields {
+		if r.Fields[i].Name == c.field {
+			r.Fields[i].Value = c.value
+		}
+	}
+	return true
+}
+
 // Decision is the person's decision about a held request.
 type Decision struct {
 	Stop bool // end the attempt instead of sending the request

@@ -352,6 +352,15 @@ var stepWords = map[Step]string{
 	StepAuthorization: "authorization", StepRedirect: "redirect", StepToken: "token", StepRefresh: "token refresh",
 }
 
+// Method returns the HTTP method of the step's request.
+func (s Step) Method() string {
+	switch s {
+	case StepRegistration, StepToken, StepRefresh:
+		return http.MethodPost
+	}
+	return http.MethodGet
+}
+
 // String names the step for people.
 func (s Step) String() string {
 	if words, ok := stepWords[s]; ok {

@@ -2468,7 +2468,7 @@ func jsonField(f Form, label string) templ.Component {
 			templ_7745c5c3_Var111 = templ.NopComponent
 		}
 		ctx = templ.ClearChildren(ctx)
-		if TooLong(f.Content) {
+		if tooLong(f.Content) {
 			templ_7745c5c3_Err = kept("content", label, f.Content).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err

@@ -1,5 +1,5 @@
-// Package forms draws a question's or a tool's schema as a form, with the JSON that it
-// makes.
+// Package forms draws a question's or a tool's schema as a form, and reads what is typed into
+// it, with the JSON that it makes.
 package forms
 
 import (
@@ -53,8 +53,8 @@ const (
 	foundMost   = 3        // findings beside one field
 )
 
-// TooLong reports whether a text is too long for the text box of the JSON tab.
-func TooLong(content string) bool { return markup.CutOff(content, contentMost) }
+// tooLong reports whether a text is too long for the text box of the JSON tab.
+func tooLong(content string) bool { return markup.CutOff(content, contentMost) }
 
 // fieldsWithin draws the fields of a form. Values that are too long for a control, and
 // fields beyond the limit of the markup, are marked as kept: the server has their values.
@@ -69,12 +69,7 @@ func fieldsWithin(fields []Field) templ.Component {
 	})
 }
 
-// Kept lists the fields whose values are not on the page when it is drawn.
-func Kept(ctx context.Context, fields []Field) ([]int, error) {
-	_, kept, err := drawFields(ctx, fields)
-	return kept, err
-}
-
+// drawFields also lists the fields whose values are not in the text.
 func drawFields(ctx context.Context, fields []Field) (text string, kept []int, err error) {
 	var all strings.Builder
 	for i, f := range fields {
@@ -97,4 +92,22 @@ func drawFields(ctx context.Context, fields []Field) (text string, kept []int, e
 		all.WriteString(text)
 	}
 	return all.String(), kept, nil
+}
+
+// AddFindings adds the findings about a property of a schema to the property's field.
+func AddFindings(fields []Field, found []lint.Finding) {
+	const properties = "/requestedSchema/properties/"
+	for _, one := range lint.GravestFirst(found) {
+		_, at, ok := strings.Cut(one.Pointer, properties)
+		if !ok {
+			continue
+		}
+		name, _, _ := strings.Cut(at, "/")
+		name = strings.NewReplacer("~1", "/", "~0", "~").Replace(name)
+		for i := range fields {
+			if fields[i].Name == name {
+				fields[i].Found = append(fields[i].Found, one)
+			}
+		}
+	}
 }

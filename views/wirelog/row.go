@@ -1,7 +1,10 @@
+// Package wirelog draws the wire log: its rows, a frame in detail, and what the linter has
+// found in frames. What else the page shows of a frame, such as a question, is not its own.
 package wirelog
 
 import (
 	"cmp"
+	"fmt"
 	"math"
 	"strconv"
 	"strings"
@@ -93,10 +96,6 @@ func (r Row) About() string {
 // words come before its method.
 func (r Row) speaks() bool { return r.Elicits || r.Action != "" }
 
-// question returns the words of a frame that asks something, without the sign before
-// them, which is drawn as an icon.
-func (r Row) question() string { return strings.TrimPrefix(r.Summary, "? ") }
-
 // odd describes a frame that is not paired as it should be.
 func (r Row) odd() (word, means string) {
 	switch {
@@ -152,4 +151,48 @@ func (r Row) marked() string {
 // markWords describes a row's mark for people who cannot see it.
 func (r Row) markWords() string {
 	return wording.Join(", ", wording.Either(r.Mark.Pinned, "pinned", ""), wording.Either(r.Mark.Colour != "", "marked "+r.Mark.Colour, ""))
+}
+
+// Clock formats the time of a row: since the first frame (start), since the row above (prev),
+// or else the time of day.
+func Clock(way string, at, start, before time.Time) string {
+	switch {
+	case way == "start":
+		return elapsed(start, at)
+	case way == "prev":
+		return elapsed(before, at)
+	case at.IsZero():
+		return "–"
+	}
+	return at.Local().Format("15:04:05.000")
+}
+
+// elapsed formats a time span for a column: +0.041, +3:07.250, +2:00:41.
+func elapsed(from, to time.Time) string {
+	if from.IsZero() || to.IsZero() {
+		return "–"
+	}
+	d, sign := to.Sub(from), "+"
+	if d < 0 {
+		d, sign = -d, "−"
+	}
+	ms := d.Milliseconds()
+	switch {
+	case ms < 60_000:
+		return fmt.Sprintf("%s%d.%03d", sign, ms/1000, ms%1000)
+	case ms < 3_600_000:
+		return fmt.Sprintf("%s%d:%02d.%03d", sign, ms/60_000, ms/1000%60, ms%1000)
+	}
+	return fmt.Sprintf("%s%d:%02d:%02d", sign, ms/3_600_000, ms/60_000%60, ms/1000%60)
+}
+
+// EndedBy names the end of a request without a response, "" if it has one.
+func EndedBy(end wire.Frame) string {
+	switch {
+	case end.Kind.IsResponse() && !end.Orphan:
+		return ""
+	case end.Status >= 300:
+		return fmt.Sprintf("HTTP %d", end.Status)
+	}
+	return "no response"
 }

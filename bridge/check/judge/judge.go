@@ -306,7 +306,7 @@ func (j *Judgement) after(m Made) {
 		why = "So may a second call after an honest first one."
 	case open != "":
 		why = "But the question of the call before is still open: " + open + "."
-	case j.declines() && string(rawjson.Member(m.Error, "code")) != fmt.Sprint(mcp.CodeInternalError):
+	case (isDecline(j.Behaviour) || j.Behaviour == BehaviourDeclineAlways) && string(rawjson.Member(m.Error, "code")) != fmt.Sprint(mcp.CodeInternalError):
 		why = "But a server may remember that it was declined."
 	default:
 		j.refusesAfter = true
@@ -343,10 +343,6 @@ func (m Made) failure() string {
 
 func (j *Judgement) declaresLess() bool {
 	return slices.Contains([]string{BehaviourNone, BehaviourForm, BehaviourURL}, j.Behaviour)
-}
-
-func (j *Judgement) declines() bool {
-	return slices.Contains([]string{BehaviourDecline, BehaviourDeclineAlways, "decline-with-content"}, j.Behaviour)
 }
 
 // effects judges what a witness saw besides the effect of a refusal.

@@ -6,10 +6,13 @@ import (
 	"cmp"
 	"fmt"
 	"regexp"
+	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 
+	"elicitation-inspector/bridge/rawjson"
+	"elicitation-inspector/bridge/wire"
 	"elicitation-inspector/bridge/wording"
 )
 
@@ -396,4 +399,24 @@ func (p *parser) unknownTerm(t token) {
 		fail(t.pos, end, "there is no term %q; did you mean %s? Put text with %q in it in quotes", t.name, meant+t.op, t.op)
 	}
 	fail(t.pos, end, "there is no term %q, but there are %s; put text with %q in it in quotes", t.name, strings.Join(termNames(), ", "), t.op)
+}
+
+// ExchangeOf returns the filter line for the frames that belong together with a frame:
+// of its call, or else with the same id in the same session.
+func ExchangeOf(f wire.Frame) string {
+	switch {
+	case f.Call > 0:
+		return "call:" + strconv.Itoa(f.Call)
+	case len(f.Message.ID) > 0:
+		id := string(f.Message.ID)
+		if id[0] == '"' {
+			id = rawjson.Text(f.Message.ID)
+		}
+		line := "id:" + Quote(id)
+		if f.Method != "" {
+			line += " method:" + Quote(f.Method)
+		}
+		return line + " session:" + Quote(f.Session)
+	}
+	return ""
 }

@@ -306,3 +306,24 @@ func (m *automaton) state(next []uint32) int32 {
 	}
 	return id
 }
+
+// UTF16Offset returns an offset in a line in UTF-16 code units, as JavaScript counts.
+func UTF16Offset(s string, at int) int {
+	n := 0
+	for _, r := range s[:min(at, len(s))] {
+		n += utf16.RuneLen(r)
+	}
+	return n
+}
+
+// ByteOffset is the inverse of [UTF16Offset]. An offset inside a character is rounded
+// down to its start.
+func ByteOffset(s string, at int) int {
+	n := 0
+	for i, r := range s {
+		if n += utf16.RuneLen(r); n > at {
+			return i
+		}
+	}
+	return len(s)
+}

@@ -1,4 +1,4 @@
-package web
+package views
 
 import (
 	"net/url"
@@ -9,7 +9,7 @@ import (
 )
 
 func TestReadIsTheInverseOfQuery(t *testing.T) {
-	for _, target := range []linkTarget{
+	for _, target := range []Link{
 		{Kind: conversation.Tool, Key: "deploy"},
 		{Kind: conversation.Prompt, Key: "a & b", Server: "my server", Arguments: `{"a":"1+1=2 & ü#?"}`},
 		{Kind: conversation.Resource, Key: "note://1?x=%20"},
@@ -19,11 +19,11 @@ func TestReadIsTheInverseOfQuery(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got, ok := readLink(query); !ok || got != target {
+		if got, ok := ReadLink(query); !ok || got != target {
 			t.Errorf("%s leads to %+v", target.Query(), got)
 		}
 	}
-	if got, ok := readLink(url.Values{"call": {"3"}, "server": {"x"}}); ok {
+	if got, ok := ReadLink(url.Values{"call": {"3"}, "server": {"x"}}); ok {
 		t.Errorf("the address of a call leads to %+v", got)
 	}
 }
