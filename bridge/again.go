@@ -31,7 +31,7 @@ func (in *Inspection) Again(number int) (call int, err error) {
 	case !q.Repeatable():
 		return 0, ErrNoAnswer
 	}
-	for _, waiting := range in.inbox.Questions() {
+	for _, waiting := range in.inbox.Questions(false) {
 		if waits(&waiting) && asksSame(&q, new(in.Shown(waiting))) {
 			return 0, in.answerAs(&q, &waiting)
 		}

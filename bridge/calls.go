@@ -49,9 +49,9 @@ func overlaid(own live.Call, said *conversation.Call) Call {
 	} else {
 		out.Call = conversation.Call{Number: own.Number, Name: own.Request.Key, Start: own.Started}
 	}
-	if !own.State.Over() {
+	if !own.Ended {
 		if out.Duration = time.Since(out.Start); out.State.Over() { // the log has the response, but the call is still processing it
-			out.State, out.Ended = own.State, time.Time{}
+			out.State, out.Ended = conversation.Running, time.Time{}
 		}
 		return out
 	}

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"time"
 
@@ -21,18 +20,10 @@ import (
 // session, call and findings. A pending question of a playback has an answer while it is
 // shown being given.
 type Question struct {
-	conversation.Question
-	Server   string          // id
-	Session  string          // the name of the connection
-	Call     int             // 0 if no call is known
-	CallName string          // the display name of the call
-	Request  *elicit.Request // nil if Method is not elicitation/create or the params cannot be read
-	Waited   time.Duration   // from asked to settled
-	Awaited  bool            // the outcome of the question's URL can still arrive
-	Handed   string          // why the server's policy left the question to the person, "" if it did not
-	Left     string          // why the script left the question to the person, "" if it did not
-	Held     bool            // hidden, because the server asks too often
-	Delay    time.Duration   // the time until a script's answer is sent, 0 for none
+	conversation.InputRequest
+	live.Handling
+	Waited  time.Duration // from asked to settled
+	Awaited bool          // the outcome of the question's URL can still arrive
 	// Suggestion is a valid minimal result for a question other than an elicitation.
 	Suggestion json.RawMessage
 	Findings   []lint.Finding // their pointers are relative to the frame that asked, or that answered
@@ -53,39 +44,28 @@ type candidate struct {
 	own  *live.Question         // nil if the inbox does not have the question
 }
 
-// state returns the state of the question. The inbox comes first: it keeps a question
-// only until the log has its end.
+// state returns the state of the question. The inbox comes first, until it has settled the
+// question and the log has all of that.
 func (c *candidate) state() *conversation.Question {
-	if c.own != nil {
-		return &c.own.Question
+	own, said := c.own, c.said
+	if own == nil || own.State != conversation.Pending && said != nil && said.State != conversation.Pending && said.Completion >= own.Completion {
+		return said
 	}
-	return c.said
+	return &own.Question
 }
 
 // ofQuestion assembles a Question from the log, the inbox and the linter.
 func (in *Inspection) ofQuestion(c candidate) Question {
+	var q Question
 	if c.own != nil {
 		c.own = new(in.Shown(*c.own))
-	}
-	q := Question{Question: *c.state()}
-	if c.call != nil {
+		q.InputRequest, q.Handling = c.own.InputRequest, c.own.Handling
+	} else if c.call != nil {
 		q.Server, q.Session, q.Call, q.CallName = in.known.IDOf(c.call.Server), c.call.Session, c.call.Number, in.nameOf(c.call)
 	}
-	if c.own != nil {
-		q.Server, q.Session, q.Call, q.CallName = c.own.Server, c.own.Session, c.own.Call, c.own.CallName
-		q.Request, q.Handed, q.Left, q.Held, q.Delay = c.own.Request, c.own.Handed, c.own.Left, c.own.Held, c.own.Delay
-		if c.own.TaskID != "" {
-			q.Task = &conversation.QuestionTask{ID: c.own.TaskID, Status: conversation.TaskInputRequired, TTL: -1}
-		}
-		if c.said != nil && c.said.Task != nil {
-			q.Task = c.said.Task
-		}
-		if c.said != nil { // times are those of frames
-			q.AnswerSeq, q.Asked = c.said.AnswerSeq, c.said.Asked
-			if c.said.State != conversation.Pending {
-				q.Ended = c.said.Ended
-			}
-		}
+	q.Question = *c.state()
+	if c.said != nil { // times are those of frames
+		q.AnswerSeq, q.Asked, q.Task = c.said.AnswerSeq, c.said.Asked, c.said.Task
 	}
 	in.fill(&q)
 	if q.Request == nil {
@@ -160,32 +140,45 @@ func (in *Inspection) awaits(q *Question, c *conversation.Call) bool {
 	return q.Request != nil && q.Request.ElicitationID != "" || c != nil && c.Number != 0 && !c.State.Over()
 }
 
-// candidates returns the known questions by number. It reads the log before the inbox,
-// which then no longer has the questions that the log has settled, and again after it,
-// because the inbox forgets questions that the log has settled by then.
-func (in *Inspection) candidates() map[int]candidate {
-	in.read()
-	own := in.inbox.Questions()
-	all := make(map[int]candidate, len(own))
-	for _, c := range in.read().Calls {
-		for _, q := range c.Questions {
-			if !q.TurnedAway && in.isTold(q) {
-				all[q.Number] = candidate{said: q, call: c}
+// candidates returns the known questions, in no order. With latest it leaves out those
+// that OnShow does not need, so that its cost does not grow with the settled questions,
+// except in a replay.
+func (in *Inspection) candidates(latest bool) (list []candidate) {
+	own := map[int]*live.Question{}
+	for _, q := range in.inbox.Questions(!latest) {
+		own[q.Number] = &q
+	}
+	now := in.read() // after the inbox, which forgets what the log has
+	add := func(call *conversation.Call, said *conversation.Question) {
+		c := candidate{said, call, own[said.Number]}
+		if delete(own, said.Number); !said.TurnedAway && in.isKnown(&c) {
+			list = append(list, c)
+		}
+	}
+	if latest && in.replay == nil {
+		for _, q := range now.Settled {
+			if call, said := now.Question(q.Number); said != nil {
+				add(call, said)
+			}
+		}
+	} else {
+		for _, call := range now.Calls {
+			for _, said := range call.Questions {
+				add(call, said)
 			}
 		}
 	}
-	for i := range own {
-		if q := &own[i]; !q.TurnedAway {
-			all[q.Number] = candidate{all[q.Number].said, all[q.Number].call, q}
-		}
+	for number, q := range own {
+		call, said := now.Question(number)
+		list = append(list, candidate{said, call, q})
 	}
-	return all
+	return list
 }
 
-// isTold reports whether to show a question that the inbox does not have. In a live
-// inspection, a pending one is about to be put into the inbox.
-func (in *Inspection) isTold(q *conversation.Question) bool {
-	return in.replay != nil || q.State != conversation.Pending
+// isKnown reports whether to show a question. In a live inspection, one that is pending in
+// the log alone is about to be put into the inbox.
+func (in *Inspection) isKnown(c *candidate) bool {
+	return c.own != nil || c.said != nil && (in.replay != nil || c.said.State != conversation.Pending)
 }
 
 // assembled returns the Questions of candidates, oldest first.
@@ -200,7 +193,7 @@ func (in *Inspection) assembled(list []candidate) []Question {
 
 // Questions returns all questions that are kept, oldest first.
 func (in *Inspection) Questions() []Question {
-	return in.assembled(slices.Collect(maps.Values(in.candidates())))
+	return in.assembled(in.candidates(false))
 }
 
 // OnShow returns the questions for the page, oldest first: the pending ones that are not
@@ -208,13 +201,11 @@ func (in *Inspection) Questions() []Question {
 // outcome of a URL.
 func (in *Inspection) OnShow(settled int) []Question {
 	var list, past []candidate
-	for _, c := range in.shown(settled) {
-		switch q := c.state(); {
-		case q.State != conversation.Pending:
-			past = append(past, c)
-		case c.own != nil && c.own.Held:
-		default:
+	for _, c := range in.candidates(true) {
+		if c.state().State == conversation.Pending {
 			list = append(list, c)
+		} else {
+			past = append(past, c)
 		}
 	}
 	slices.SortFunc(past, func(a, b candidate) int {
@@ -228,37 +219,13 @@ func (in *Inspection) OnShow(settled int) []Question {
 	return in.assembled(list)
 }
 
-// shown returns the candidates for OnShow, among them all that it returns. Its cost does
-// not grow with the settled questions, except in a replay.
-func (in *Inspection) shown(settled int) map[int]candidate {
-	if in.replay != nil {
-		return in.candidates()
-	}
-	in.read()
-	own := in.inbox.OnShow(settled)
-	now := in.read()
-	all := make(map[int]candidate, len(own)+len(now.Settled))
-	for _, q := range now.Settled {
-		c, said := now.Question(q.Number)
-		if said != nil {
-			all[q.Number] = candidate{said: said, call: c}
-		}
-	}
-	for i := range own {
-		c, said := now.Question(own[i].Number)
-		all[own[i].Number] = candidate{said: said, call: c, own: &own[i]}
-	}
-	return all
-}
-
 // candidate returns a question by its number.
 func (in *Inspection) candidate(number int) (c candidate, err error) {
-	in.read()
 	if own, err := in.inbox.Question(number); err == nil {
 		c.own = &own
 	}
-	c.call, c.said = in.read().Question(number)
-	if c.own == nil && (c.said == nil || !in.isTold(c.said)) {
+	c.call, c.said = in.read().Question(number) // after the inbox, which forgets what the log has
+	if !in.isKnown(&c) {
 		err = fmt.Errorf("%w: %d", live.ErrUnknownQuestion, number)
 	}
 	return c, err

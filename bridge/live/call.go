@@ -28,7 +28,7 @@ type call struct {
 	stop    context.CancelCauseFunc
 	woken   chan struct{} // receives when the loop should check again whether it can go on
 
-	over     conversation.State // the state in which the call ends, once known; State follows when its questions are settled
+	over     conversation.State // the state in which the call ends, once known; Ended follows when its questions are settled
 	clock    clock
 	round    round              // the latest round
 	repeat   *next              // the next request if the person may go on after a refusal; nil for none
@@ -221,7 +221,7 @@ var errStopped = errors.New("the call has ended")
 func (c *call) waiting(is bool) { c.set(func() { c.waits, c.retry = is, false }) }
 
 // finish ends the call; further calls of it do nothing. It withdraws open questions, and
-// sends a cancellation if end has one. The log has the end before State says so.
+// sends a cancellation if end has one. The log has the end before Ended says so.
 func (c *call) finish(end ending) {
 	cancels := c.conn.CanCancelTasks()
 	c.calls.mu.Lock()
@@ -267,7 +267,7 @@ func (c *call) finish(end ending) {
 		c.conn.Noted(wire.Frame{Note: note, Call: c.Number, Round: end.round})
 	}
 	c.calls.mu.Lock()
-	c.State, c.End = c.over, note
+	c.Ended, c.End = true, note
 	forgotten := c.calls.forget(c)
 	c.calls.mu.Unlock()
 	c.calls.changed(c.Number)

@@ -113,14 +113,13 @@ func (r Request) taskMember() json.RawMessage {
 	return fmt.Appendf(nil, `{"ttl":%d}`, r.TTL.Milliseconds())
 }
 
-// Call is what the log does not tell of a call. How it has ended is in the log before State
-// says that it has.
+// Call is what the log does not tell of a call.
 type Call struct {
 	Number  int
 	Request Request
-	State   conversation.State // Running, Done, Failed or Stopped
 	Started time.Time
-	End     *wire.Note // how it has ended, if no response says so; the log may lack its request
+	Ended   bool       // the log says how, and its questions are settled
+	End     *wire.Note // the note of its end, nil if a response says how it ended
 	conversation.Wait
 }
 

@@ -339,30 +339,16 @@ func (in *Inbox) Question(number int) (Question, error) {
 	return q.Question, nil
 }
 
-// Questions returns all questions that are kept, settled ones first.
-func (in *Inbox) Questions() []Question {
+// Questions returns the questions that are kept, settled ones first, with or without those
+// that are held back.
+func (in *Inbox) Questions(held bool) (out []Question) {
 	in.mu.Lock()
 	defer in.mu.Unlock()
-	out := make([]Question, 0, len(in.questions))
-	for _, q := range slices.Concat(in.settled, in.pending) {
-		out = append(out, q.Question)
-	}
-	return out
-}
-
-// OnShow returns the waiting questions that are not held back, and of the settled ones
-// that are kept the given number of latest ones, and those whose URL is awaited.
-func (in *Inbox) OnShow(settled int) (out []Question) {
-	in.mu.Lock()
-	defer in.mu.Unlock()
-	for i, q := range slices.Backward(in.settled) {
-		if i >= len(in.settled)-settled || q.Completion == conversation.CompletionAwaited {
-			out = append(out, q.Question)
-		}
-	}
-	for _, q := range in.pending {
-		if !q.Held {
-			out = append(out, q.Question)
+	for _, list := range [][]*question{in.settled, in.pending} {
+		for _, q := range list {
+			if held || !q.Held {
+				out = append(out, q.Question)
+			}
 		}
 	}
 	return out

@@ -241,7 +241,7 @@ func TestSettledQuestionsAreForgotten(t *testing.T) {
 	for range many {
 		ask(t, in, "s", form, elicit.ByRequest)
 	}
-	if n := len(in.Questions()); n > settledMost {
+	if n := len(in.Questions(true)); n > settledMost {
 		t.Errorf("%d of %d questions are known", n, many)
 	}
 	if _, err := in.Question(1); !errors.Is(err, ErrUnknownQuestion) {
@@ -260,7 +260,7 @@ func TestSettledQuestionsAreForgotten(t *testing.T) {
 		said[number] = conversation.CompletionNone
 	}
 	in.Forget(said)
-	if list := in.Questions(); len(list) != 2 || list[0].Number != visited || list[1].Number != waits {
+	if list := in.Questions(true); len(list) != 2 || list[0].Number != visited || list[1].Number != waits {
 		t.Errorf("%d questions are left", len(list))
 	}
 }
@@ -297,7 +297,7 @@ func TestEverythingAtOnce(t *testing.T) {
 	}
 	acting.Wait()
 	held, shown := map[string]int{}, map[string]int{}
-	for _, q := range in.Questions() {
+	for _, q := range in.Questions(true) {
 		switch _, settled := d.settled[q.Number]; {
 		case settled != (q.State != conversation.Pending):
 			t.Errorf("question %d is %s; that it is settled is told: %t", q.Number, q.State, settled)

@@ -48,12 +48,17 @@ func (a Answer) JSON() json.RawMessage {
 // log yet.
 type Question struct {
 	conversation.InputRequest
-	Plan       *fault.Plan   // the fault that answers it; nil for none
-	Handed     string        // why the policy of its server left it to the person, "" if it did not
-	Left       string        // why the source left it to the person, "" if it did not or there is no source
-	Delay      time.Duration // time until the source answers it, 0 if it does not
-	TurnedDown bool          // a request other than an elicitation was declined or cancelled, for which there is no result
-	Held       bool          // held back
+	Handling
+	Plan       *fault.Plan // the fault that answers it; nil for none
+	TurnedDown bool        // a request other than an elicitation was declined or cancelled, for which there is no result
+}
+
+// Handling says what was done with a question before a person decides it.
+type Handling struct {
+	Handed string        // why the policy of its server left it to the person, "" if it did not
+	Left   string        // why the source left it to the person, "" if it did not or there is no source
+	Held   bool          // held back, because the server asks too often
+	Delay  time.Duration // time until the source answers it, 0 if it does not
 }
 
 // Answered sets the fields of the answer. It does not settle the question.
