@@ -55,7 +55,7 @@ func overlaid(own live.Call, said *conversation.Call) Call {
 		}
 		return out
 	}
-	if !out.State.Over() && own.End != nil { // the call ended before its request was in the log
+	if !out.State.Over() { // the call ended before its request was in the log
 		out.EndBy(own.End, own.End.At)
 	}
 	out.Counted = out.Ended.Sub(own.Started) - own.Waited

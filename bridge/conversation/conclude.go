@@ -81,7 +81,7 @@ func (q *Question) foresee() {
 func (c *Call) breakOff(what facts) {
 	last := len(c.Rounds)
 	declined := slices.IndexFunc(c.Questions, func(q *Question) bool {
-		return q.Via == elicit.InError && q.Round == last && q.State == Answered && q.Action != "accept"
+		return q.Via == elicit.InError && q.Round == last && (q.State == Refused || q.State == Answered && q.Action != "accept")
 	})
 	step := Step{Kind: StepError, Seq: c.ResultSeq}
 	switch {

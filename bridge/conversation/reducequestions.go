@@ -159,8 +159,11 @@ func (c *Call) EndBy(n *wire.Note, at time.Time) {
 		c.End = at
 	}
 	step := Step{At: at, Kind: StepError, Text: n.Why, Seq: c.ResultSeq}
-	if c.State = Failed; n.State == "stopped" {
+	switch c.State = Failed; n.State {
+	case "stopped":
 		c.State, step.Kind, step.Text = Stopped, StepStopped, cmp.Or(n.Why, "stopped")
+	case "done": // no log has such a note
+		c.State, step.Kind = Done, StepResult
 	}
 	c.step(step)
 }

@@ -233,8 +233,11 @@ func (c *call) finish(end ending) {
 	c.over = end.state
 	c.clock.stop(now)
 	note := &wire.Note{Kind: wire.NoteEnded, State: "failed", At: now}
-	if end.state == conversation.Stopped {
+	switch end.state {
+	case conversation.Stopped:
 		note.State = "stopped"
+	case conversation.Done:
+		note.State = "done"
 	}
 	if end.despite || end.reply.Message.Kind != wire.Error { // otherwise the error response says why
 		note.Why = end.why
@@ -261,9 +264,7 @@ func (c *call) finish(end ending) {
 	if unsent {
 		c.noteAnswers()
 	}
-	if end.reply.Seq != 0 && note.Why == "" { // the response says how the call ended
-		note = nil
-	} else {
+	if end.reply.Seq == 0 || note.Why != "" { // otherwise the response says how the call ended
 		c.conn.Noted(wire.Frame{Note: note, Call: c.Number, Round: end.round})
 	}
 	c.calls.mu.Lock()

@@ -119,7 +119,7 @@ type Call struct {
 	Request Request
 	Started time.Time
 	Ended   bool       // the log says how, and its questions are settled
-	End     *wire.Note // the note of its end, nil if a response says how it ended
+	End     *wire.Note // how it has ended; the log has this note, unless a response says so
 	conversation.Wait
 }
 
