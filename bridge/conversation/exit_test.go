@@ -101,3 +101,17 @@ func TestMayAsk(t *testing.T) {
 		}
 	}
 }
+
+// A copy of a call's last request that is sent after its response leaves the call ended.
+func TestCopyAfterResponse(t *testing.T) {
+	asks := wire.Frame{Dir: wire.ServerToClient, Call: 1, Round: 1, Question: 1, Raw: []byte(`{"jsonrpc":"2.0","id":1,"result":{"resultType":"input_required","inputRequests":{"a":{"method":"elicitation/create","params":{"mode":"form","message":"?","requestedSchema":{"type":"object","properties":{}}}}}}}`)}
+	last := wire.Frame{Dir: wire.ClientToServer, Call: 1, Round: 2, Raw: []byte(`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"ask","inputResponses":{"a":{"action":"accept","content":{}}}}}`)}
+	l := logtest.New(t,
+		wire.Frame{Dir: wire.ClientToServer, Call: 1, Round: 1, Raw: []byte(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"ask"}}`)}, asks, last,
+		wire.Frame{Dir: wire.ServerToClient, Call: 1, Round: 2, Raw: []byte(`{"jsonrpc":"2.0","id":2,"result":{"resultType":"complete","content":[]}}`)}, last,
+	)
+	calls := callsOf(t, l)
+	if len(calls) != 1 || calls[0].State != Done || calls[0].ResultSeq != 4 {
+		t.Errorf("there are %d calls, the first is %s with the result of frame %d", len(calls), calls[0].State, calls[0].ResultSeq)
+	}
+}

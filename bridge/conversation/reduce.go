@@ -194,7 +194,9 @@ func (r *reduction) request(f *wire.Frame) {
 	}
 	r.opened = len(c.Questions)
 	c.Rounds = append(c.Rounds, Round{Number: len(c.Rounds) + 1, Request: f.Seq, Began: r.clock})
-	c.State, c.Result, c.Error, c.ResultSeq, c.Failure, c.Ended = Running, nil, nil, 0, "", time.Time{}
+	if !f.Duplicate || !c.State.Over() { // a copy that is sent after the response lets no call go on
+		c.State, c.Result, c.Error, c.ResultSeq, c.Failure, c.Ended = Running, nil, nil, 0, "", time.Time{}
+	}
 	step := Step{At: r.clock, Kind: StepCalled, Text: c.Name, Seq: f.Seq}
 	if n := len(c.Rounds); n > 1 {
 		step.Kind, step.Word, step.Text = StepRetry, fmt.Sprintf("round %d", n), ""

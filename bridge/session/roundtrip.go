@@ -33,6 +33,7 @@ type outgoing struct {
 	listens     bool            // it is a subscription to tasks
 	ctx         context.Context // ends when the request is cancelled
 	reply       *Reply          // the response; nil until it arrives
+	unsent      bool            // the request was given up before it was sent
 	told        bool            // the request was cancelled at the server
 	spoilt      *Spoilt         // how a fault changes the request; nil for no fault
 	sdkID       json.RawMessage // the SDK's id of the request, if it was sent with another id; else nil

@@ -3,6 +3,7 @@ package session
 import (
 	"encoding/json"
 	"errors"
+	"strings"
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
@@ -41,6 +42,8 @@ func (s *Session) Sending(u transport.Unit) bool {
 	}
 }
 
+// sentRequest logs a request from the client. It returns false for one that is of no use any
+// more.
 func (s *Session) sentRequest(m wire.Message, f wire.Frame) bool {
 	s.mu.Lock()
 	if m.Method == mcp.MethodDiscover || m.Method == mcp.MethodInitialize {
@@ -50,9 +53,15 @@ func (s *Session) sentRequest(m wire.Message, f wire.Frame) bool {
 			return false
 		}
 	}
-	out := s.tickets[ticketOf(m)]
+	ticket := ticketOf(m)
+	out := s.tickets[ticket]
 	if out == nil {
 		out = &outgoing{}
+		if strings.HasPrefix(ticket, tokenStart) { // its call has ended meanwhile
+			s.stopped = remember(s.stopped, &outgoing{id: string(m.ID), unsent: true})
+			s.mu.Unlock()
+			return false
+		}
 	}
 	out.id, out.method, out.listens = string(m.ID), m.Method, listensToTasks(m)
 	s.outgoing[out.id] = out
@@ -63,10 +72,13 @@ func (s *Session) sentRequest(m wire.Message, f wire.Frame) bool {
 }
 
 // sentNotification logs a notification from the client. It returns false for a
-// cancellation over Streamable HTTP of 2026-07-28, where closing the stream takes its
-// place.
+// cancellation of a request that was not sent, and over Streamable HTTP of 2026-07-28,
+// where closing the stream takes its place.
 func (s *Session) sentNotification(m wire.Message, f wire.Frame) bool {
 	if out := s.takenBack(m); out != nil {
+		if out.unsent {
+			return false
+		}
 		f.Call = out.call
 		s.mu.Lock()
 		out.told = true

@@ -5,6 +5,7 @@ import (
 	"context"
 	"log/slog"
 	"slices"
+	"strings"
 	"testing"
 
 	"elicitation-inspector/bridge/conversation"
@@ -240,4 +241,24 @@ func FuzzTap(f *testing.F) {
 			t.Errorf("%d of %d questions wait", waiting, len(l.asked))
 		}
 	})
+}
+
+// A request that the SDK hands over when its call has ended is not sent, nor is its
+// cancellation: in the log it would begin another call.
+func TestRequestOfEndedCall(t *testing.T) {
+	s, _ := tapped(t, "2026-07-28")
+	const request = `{"jsonrpc":"2.0","id":4,"method":"tools/call","params":{"_meta":{"progressToken":"call-1-2"},"name":"ask"}}`
+	s.tickets["call-1-2"] = &outgoing{call: 1, round: 2}
+	if !s.Sending(unit(t, request)) {
+		t.Error("the request of a running call is not sent")
+	}
+	delete(s.tickets, "call-1-2")
+	for _, raw := range []string{strings.Replace(request, `"id":4`, `"id":5`, 1), `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":5,"reason":"context canceled"}}`} {
+		if s.Sending(unit(t, raw)) {
+			t.Errorf("sent: %s", raw)
+		}
+	}
+	if n := s.Log.Len(); n != 1 {
+		t.Errorf("the log has %d frames", n)
+	}
 }
