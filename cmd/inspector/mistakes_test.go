@@ -22,8 +22,8 @@ func TestMistakesOnTheCommandLine(t *testing.T) {
 	}{
 		{[]string{"lsit"}, exitUsage, []string{`there is no subcommand "lsit"; did you mean "list"?`}, ""},
 		{[]string{"help", "opne"}, exitUsage, []string{`did you mean "open"?`}, ""},
-		{[]string{"--recrod", "x"}, exitUsage, []string{`unknown flag: --recrod; did you mean "--record"?`}, ""},
-		{[]string{"check", "--behavior", "x"}, exitUsage, []string{`did you mean "--behaviour"?`}, ""},
+		{[]string{"--recrod", "x"}, exitUsage, []string{`unknown flag: --recrod; did you mean "--record"?`, "Run 'inspector help' for usage."}, ""},
+		{[]string{"check", "--behavior", "x"}, exitUsage, []string{`did you mean "--behaviour"?`, "Run 'inspector help check' for usage."}, ""},
 		{[]string{"call", "deplo"}, exitRPC, []string{`demo (built in) lists no tool "deplo"; did you mean "deploy"? It offers "deploy", "transfer_money"`}, ""},
 		{[]string{"call", "--prompt", "relase_notes"}, exitRPC, []string{`lists no prompt "relase_notes"; did you mean "release_notes"?`}, ""},
 		{[]string{"check", "depoly", "--plan", write(t, "plan.yaml", "target: demo\n")}, exitUsage, []string{`demo 1.0.0 (built in) does not offer "depoly"; did you mean "deploy"? It offers`}, ""},

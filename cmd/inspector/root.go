@@ -71,7 +71,7 @@ func run(ctx context.Context, args []string) int {
 	}
 	warn(root, "%v", err)
 	if errors.As(err, new(usageError)) {
-		fmt.Fprintf(os.Stderr, "Run '%s' for usage.\n", strings.TrimSpace("inspector help "+strings.TrimPrefix(cmd.CommandPath(), root.CommandPath()+" ")))
+		fmt.Fprintf(os.Stderr, "Run 'inspector help%s' for usage.\n", strings.TrimPrefix(cmd.CommandPath(), root.CommandPath()))
 		return exitUsage
 	}
 	return exitError
