@@ -132,23 +132,28 @@ func (j *Judgement) crossed() {
 		results = append(results, one)
 		guessed = guessed || slices.ContainsFunc(m.Questions, func(q *conversation.Question) bool { return q.Guessed })
 	}
-	owner := map[int]Made{}
+	got := map[int][]Made{} // the calls that came back with the answer that was given to one
 	for _, r := range results {
 		if len(r.whose) != 1 {
 			continue
 		}
 		whose := r.whose[0]
-		first, taken := owner[whose]
-		owner[whose] = r.call
-		own := j.Calls[whose].Call == r.call.Call
-		switch {
-		case guessed && taken:
-			j.find(report.RuleCrossed, report.Fail, fmt.Sprintf("Two of %s at the same time came back with the same answer, though each was given another one: %s", wording.Plural(len(j.Calls), "call"), quoteResult(r.call)),
-				first.ResultSeq, r.call.ResultSeq, r.call.Began())
-		case !guessed && !own:
+		got[whose] = append(got[whose], r.call)
+		if own := j.Calls[whose].Call == r.call.Call; !guessed && !own {
 			j.find(report.RuleCrossed, report.Fail, fmt.Sprintf("A call came back with the answer that was given to another one at the same time: %s", quoteResult(r.call)),
 				r.call.Began(), r.call.lastAnswer(), r.call.ResultSeq, j.Calls[whose].lastAnswer())
 		}
+	}
+	for whose := range j.Calls {
+		alike := got[whose]
+		if !guessed || len(alike) < 2 {
+			continue
+		}
+		var frames []int64
+		for _, m := range alike {
+			frames = append(frames, m.Began(), m.ResultSeq)
+		}
+		j.find(report.RuleCrossed, report.Fail, fmt.Sprintf("%d of %s at the same time came back with the same answer, though each was given another one: %s", len(alike), wording.Plural(len(j.Calls), "call"), quoteResult(alike[0])), frames...)
 	}
 }
 
