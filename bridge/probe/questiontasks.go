@@ -1,6 +1,7 @@
 package probe
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"time"
@@ -63,8 +64,20 @@ func questionTaskProbes() []*Probe {
 
 // laterTask is a task of the client's, with the status that was last reported for it.
 type laterTask struct {
-	run    *run
+	run    *run // nil while the response that makes the task is not read
 	status conversation.TaskStatus
+	wrong  finding // what was wrong before that; zero for nothing
+}
+
+// laterOf returns a task of the client's by its id. The caller holds the mutex.
+func (s *session) laterOf(id string) *laterTask {
+	if s.later[id] == nil {
+		if len(s.later) >= tasksMost {
+			clear(s.later)
+		}
+		s.later[id] = &laterTask{}
+	}
+	return s.later[id]
 }
 
 // toldOfTask handles notifications/tasks/status. A status other than the one that ended the
@@ -72,13 +85,20 @@ type laterTask struct {
 func (s *session) toldOfTask(f wire.Frame) {
 	status := conversation.TaskStatus(rawjson.Text(rawjson.Member(f.Message.Params, "status")))
 	s.mu.Lock()
-	t, before := s.later[rawjson.Text(rawjson.Member(f.Message.Params, "taskId"))], conversation.TaskStatus("")
-	if t != nil {
-		before, t.status = t.status, status
+	t := s.laterOf(rawjson.Text(rawjson.Member(f.Message.Params, "taskId")))
+	before := t.status
+	t.status = status
+	var back finding
+	if before.Terminal() && status != before {
+		back = finding{verdict: Fails, how: "The task was " + string(before) + ", which ends it, and is " + wording.Quoted(string(status)) + " now.", cause: causeTaskTold, frames: []int64{f.Seq}}
+	}
+	r := t.run
+	if r == nil {
+		t.wrong = or(t.wrong, back)
 	}
 	s.mu.Unlock()
-	if before.Terminal() && status != before {
-		s.server.amend(t.run, finding{verdict: Fails, how: "The task was " + string(before) + ", which ends it, and is " + wording.Quoted(string(status)) + " now.", cause: causeTaskTold, frames: []int64{f.Seq}})
+	if r != nil && back.verdict != "" {
+		s.server.amend(r, back)
 	}
 }
 
@@ -109,10 +129,9 @@ func (r *run) askLater() (conversation.TaskState, finding) {
 	}
 	told, wrong := a.told(raw)
 	r.session.mu.Lock()
-	if len(r.session.later) >= tasksMost {
-		clear(r.session.later)
-	}
-	r.session.later[told.ID] = &laterTask{run: r, status: told.Status}
+	t := r.session.laterOf(told.ID)
+	t.run, t.status = r, cmp.Or(t.status, told.Status)
+	wrong = or(wrong, t.wrong)
 	r.session.mu.Unlock()
 	if wrong.verdict == "" && told.Status != conversation.TaskWorking {
 		wrong = fails("The task begins as " + string(told.Status) + ", and has to begin as working.").because(causeTaskTold)

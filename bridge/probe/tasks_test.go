@@ -2,6 +2,7 @@ package probe
 
 import (
 	"encoding/json"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -56,9 +57,19 @@ func TestFaultyTasks(t *testing.T) {
 				return params
 			}
 		}, 0},
-		"no task":                    {b, "task-question", Fails, later(mcp.MethodElicit, func(string) string { return `{"action":"accept","content":{"value":"x"}}` }), 0},
-		"begins otherwise":           {b, "task-question", Fails, later(mcp.MethodElicit, replaced("working", "input_required")), 0},
-		"no ttl":                     {b, "task-question", Fails, later(mcp.MethodElicit, replaced(`"ttl":null,`, "")), 0},
+		"no task":          {b, "task-question", Fails, later(mcp.MethodElicit, func(string) string { return `{"action":"accept","content":{"value":"x"}}` }), 0},
+		"begins otherwise": {b, "task-question", Fails, later(mcp.MethodElicit, replaced("working", "input_required")), 0},
+		"no ttl":           {b, "task-question", Fails, later(mcp.MethodElicit, replaced(`"ttl":null,`, "")), 0},
+		"goes back before its response is read": {b, "task-question", Fails, func(b *bare) {
+			b.later = func(b *bare, method, result string) string {
+				if method == mcp.MethodElicit && b.tool == "task-question" {
+					for _, status := range []string{"completed", "working"} {
+						b.write(fmt.Sprintf(`{"jsonrpc":"2.0","method":%q,"params":{"taskId":"task %d","status":%q}}`, mcp.NotificationTaskStatus, len(b.own), status))
+					}
+				}
+				return result
+			}
+		}, 0},
 		"an unknown status":          {b, "task-question", Fails, later(mcp.MethodGetTask, replaced("completed", "done")), 0},
 		"another task":               {b, "task-question", Fails, later(mcp.MethodGetTask, replaced(`"taskId":"task`, `"taskId":"of`)), 0},
 		"an answer without its task": {b, "task-question", Fails, later(mcp.MethodTaskResult, replaced(mcp.RelatedTask, "mine")), 0},
