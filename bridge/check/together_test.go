@@ -67,7 +67,7 @@ func greeting(name string) *sdk.CallToolResult {
 }
 
 // mixesUp greets all whose questions wait by the first name that comes. Each call that comes
-// while another one runs takes a second longer before it asks.
+// while another one runs takes half a second longer before it asks.
 func mixesUp() sdk.ToolHandler {
 	var mu sync.Mutex
 	var waiting []chan string
@@ -83,7 +83,7 @@ func mixesUp() sdk.ToolHandler {
 			mu.Unlock()
 		}()
 		select {
-		case <-time.After(time.Duration(before) * time.Second):
+		case <-time.After(time.Duration(before) * time.Second / 2):
 		case <-ctx.Done():
 			return nil, ctx.Err()
 		}
