@@ -67,7 +67,9 @@ func (s *Session) attribute(m wire.Message, related json.RawMessage) belongs {
 		}
 		return belongs{}
 	}
-	out, guessed, ok := conversation.LikelyCall(s.running(), func(out *outgoing) bool { return s.asking[out.call] > 0 })
+	// No message belongs to a request that is not sent.
+	sent := slices.DeleteFunc(s.running(), func(out *outgoing) bool { return out.unlogged })
+	out, guessed, ok := conversation.LikelyCall(sent, func(out *outgoing) bool { return s.asking[out.call] > 0 })
 	if !ok {
 		return belongs{}
 	}

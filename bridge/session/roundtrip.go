@@ -34,6 +34,7 @@ type outgoing struct {
 	ctx         context.Context // ends when the request is cancelled
 	reply       *Reply          // the response; nil until it arrives
 	unsent      bool            // the request was given up before it was sent
+	unlogged    bool            // the request is about to be logged, and to be sent after that
 	told        bool            // the request was cancelled at the server
 	spoilt      *Spoilt         // how a fault changes the request; nil for no fault
 	sdkID       json.RawMessage // the SDK's id of the request, if it was sent with another id; else nil

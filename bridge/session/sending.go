@@ -64,10 +64,13 @@ func (s *Session) sentRequest(m wire.Message, f wire.Frame) bool {
 		}
 	}
 	out.id, out.method, out.listens = string(m.ID), m.Method, listensToTasks(m)
-	s.outgoing[out.id] = out
+	s.outgoing[out.id], out.unlogged = out, true
 	s.mu.Unlock()
 	f.Call, f.Round, f.Actor = out.call, out.round, out.actor
 	s.Log.Append(f)
+	s.mu.Lock()
+	out.unlogged = false
+	s.mu.Unlock()
 	return true
 }
 

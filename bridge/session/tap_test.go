@@ -262,3 +262,14 @@ func TestRequestOfEndedCall(t *testing.T) {
 		t.Errorf("the log has %d frames", n)
 	}
 }
+
+// A question belongs to no call whose request is not sent yet.
+func TestQuestionBeforeRequest(t *testing.T) {
+	s, l := tapped(t, "2025-11-25")
+	s.outgoing["7"] = &outgoing{id: "7", method: mcp.MethodCallTool, call: 1, round: 1, ctx: t.Context()}
+	s.outgoing["8"] = &outgoing{id: "8", method: mcp.MethodCallTool, call: 2, round: 1, ctx: t.Context(), unlogged: true}
+	s.Received(unit(t, asks))
+	if len(l.asked) != 1 || l.asked[0].Call != 1 || l.asked[0].Guessed {
+		t.Errorf("asked: %+v", l.asked)
+	}
+}
