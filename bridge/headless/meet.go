@@ -14,9 +14,10 @@ import (
 func (s *Session) meet(calls []int) {
 	changes := s.in.Subscribe()
 	defer changes.Close()
-	met := map[int]bool{}                                  // the questions with a delay, at most one for each call
-	before := 0                                            // the number of calls that were over when the first of them was answered
-	_ = await(context.Background(), changes, func() bool { // every call ends
+	met := map[int]bool{} // the questions with a delay, at most one for each call
+	before := 0           // the number of calls that were over when the first of them was answered
+	// Every call ends, so that there is no other end to this.
+	_ = await(context.Background(), changes, func() bool {
 		over := 0
 		for _, number := range calls {
 			if call, err := s.in.Call(number); err != nil || call.State.Over() {

@@ -55,13 +55,14 @@ func (s *Session) sentRequest(m wire.Message, f wire.Frame) bool {
 	}
 	ticket := ticketOf(m)
 	out := s.tickets[ticket]
-	if out == nil {
+	switch {
+	case out != nil:
+	case strings.HasPrefix(ticket, tokenStart): // its call has ended meanwhile
+		s.stopped = remember(s.stopped, &outgoing{id: string(m.ID), unsent: true})
+		s.mu.Unlock()
+		return false
+	default:
 		out = &outgoing{}
-		if strings.HasPrefix(ticket, tokenStart) { // its call has ended meanwhile
-			s.stopped = remember(s.stopped, &outgoing{id: string(m.ID), unsent: true})
-			s.mu.Unlock()
-			return false
-		}
 	}
 	out.id, out.method, out.listens = string(m.ID), m.Method, listensToTasks(m)
 	s.outgoing[out.id], out.unlogged = out, true
