@@ -235,9 +235,7 @@ func (q *Question) Anyway() []elicit.Problem {
 		return nil // the schema is invalid, so that no answer satisfies it
 	}
 	for i, p := range problems {
-		if p.Field >= 0 && p.Field < len(request.Fields) {
-			problems[i].Text = request.Fields[p.Field].Label + ": " + p.Text
-		}
+		problems[i].Text = p.Labelled(request.Fields)
 	}
 	return problems
 }

@@ -27,6 +27,23 @@ type Problem struct {
 	Text    string // in plain words: "At most 1. You entered 1.50."
 }
 
+// Named returns the text after the name of the field that the problem is about, if any.
+func (p Problem) Named(fields []Field) string {
+	return p.after(fields, func(f *Field) string { return f.Name })
+}
+
+// Labelled returns the text after the label of the field that the problem is about, if any.
+func (p Problem) Labelled(fields []Field) string {
+	return p.after(fields, func(f *Field) string { return f.Label })
+}
+
+func (p Problem) after(fields []Field, called func(*Field) string) string {
+	if p.Field < 0 || p.Field >= len(fields) {
+		return p.Text
+	}
+	return called(&fields[p.Field]) + ": " + p.Text
+}
+
 // Check lists where content does not satisfy the schema, by JSON Schema 2020-12 unless
 // its $schema names another draft. Formats are asserted, patterns follow ECMA-262,
 // numbers are compared exactly. References can only point inside the schema: nothing is

@@ -190,10 +190,7 @@ func wrongArguments(item conversation.Item, arguments json.RawMessage) string {
 	const most = 5
 	var words []string
 	for _, p := range problems[:min(len(problems), most)] {
-		if p.Field >= 0 && p.Field < len(fields) {
-			p.Text = fields[p.Field].Name + ": " + p.Text
-		}
-		words = append(words, p.Text)
+		words = append(words, p.Named(fields))
 	}
 	return fmt.Sprintf("the arguments do not satisfy the inputSchema of %s: %s", item.Key, wording.Shorten(strings.Join(words, " "), 500))
 }

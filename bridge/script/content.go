@@ -110,11 +110,7 @@ func (a *Answer) content(request *elicit.Request) (json.RawMessage, error) {
 	}
 	var all []string
 	for _, p := range problems {
-		text := p.Text
-		if p.Field >= 0 && p.Field < len(request.Fields) {
-			text = request.Fields[p.Field].Name + ": " + text
-		}
-		all = append(all, strings.ReplaceAll(text, "You entered", "The answer has"))
+		all = append(all, strings.ReplaceAll(p.Named(request.Fields), "You entered", "The answer has"))
 	}
 	return nil, fmt.Errorf("the answer does not satisfy the schema, and is not sent without \"anyway: true\": %s", strings.Join(all, " "))
 }

@@ -151,11 +151,7 @@ func (sub Submission) View(id string, fields []elicit.Field, problems []elicit.P
 			f.Fields[p.Field].Problems = append(f.Fields[p.Field].Problems, p.Text)
 			continue
 		}
-		text := p.Text
-		if p.Field >= 0 && p.Field < len(fields) {
-			text = fields[p.Field].Label + ": " + text
-		}
-		f.Problems = append(f.Problems, text)
+		f.Problems = append(f.Problems, p.Labelled(fields))
 	}
 	if value, _ := sub.Value(fields); value != nil {
 		f.Preview = rawjson.Pretty(wrap(value))
