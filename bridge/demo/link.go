@@ -83,7 +83,7 @@ func (l *linking) Connect(ctx context.Context) (mcp.Connection, error) {
 	if err != nil {
 		return nil, err
 	}
-	link := &taskLink{Connection: conn, server: l.server, waiting: map[string]chan *jsonrpc.Response{}, gone: make(chan struct{})}
+	link := &taskLink{Connection: conn, server: l.server, waiting: map[string]chan *jsonrpc.Response{}, telling: make(chan struct{}, 1), gone: make(chan struct{})}
 	l.server.mu.Lock()
 	defer l.server.mu.Unlock()
 	l.server.made++
@@ -100,8 +100,45 @@ type taskLink struct {
 	id      string
 	sent    int
 	waiting map[string]chan *jsonrpc.Response // by id of the request
+	telling chan struct{}                     // holds whoever is about to write the status of a task
 	gone    chan struct{}                     // closed when the connection is
 	closed  bool
+}
+
+var errGone = errors.New("the connection has ended")
+
+// hold is called before the status of a task is read that the client is told, so that it is told no older one after
+// that. The caller releases the link after its notification, and Write after a response with a status. Without a link,
+// it does nothing.
+func (l *taskLink) hold(ctx context.Context) error {
+	if l == nil {
+		return nil
+	}
+	select {
+	case l.telling <- struct{}{}:
+		return nil
+	case <-l.gone:
+		return errGone
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+func (l *taskLink) release() {
+	if l == nil {
+		return
+	}
+	select {
+	case <-l.telling:
+	case <-l.gone: // a request that came in before may not have found the link to hold
+	}
+}
+
+func (l *taskLink) Write(ctx context.Context, m jsonrpc.Message) error {
+	if r, ok := m.(*jsonrpc.Response); ok && (rawjson.Member(r.Result, "taskId") != nil || rawjson.Member(r.Result, "task") != nil || rawjson.Member(r.Result, "tasks") != nil) {
+		defer l.release()
+	}
+	return l.Connection.Write(ctx, m)
 }
 
 func (s *Server) linkOf(ss *mcp.ServerSession) *taskLink {
@@ -177,7 +214,7 @@ func (l *taskLink) call(ctx context.Context, method string, params json.RawMessa
 	case r := <-answered:
 		return r.Result, r.Error
 	case <-l.gone:
-		return nil, errors.New("the connection has ended")
+		return nil, errGone
 	case <-ctx.Done():
 		return nil, context.Cause(ctx)
 	}

@@ -33,8 +33,14 @@ func newBare(t *testing.T, revision string, o Options) *bare {
 	if o.Pause == nil {
 		o.Pause = quick
 	}
-	srv := New(o)
 	far, near := mcp.NewInMemoryTransports()
+	return newBareOver(t, revision, o, far, near)
+}
+
+// newBareOver is newBare over a pair of connected transports.
+func newBareOver(t *testing.T, revision string, o Options, far, near mcp.Transport) *bare {
+	t.Helper()
+	srv := New(o)
 	if _, err := srv.Connect(t.Context(), far, nil); err != nil {
 		t.Fatal(err)
 	}

@@ -107,6 +107,11 @@ func (v *visit) inTask(ctx context.Context, tell story) (*mcp.CallToolResult, er
 	if ms, ok := v.taskAsked()["ttl"].(float64); ok && ms >= 0 {
 		t.ttl = time.Duration(min(ms, float64(taskTTL.Milliseconds()))) * time.Millisecond
 	}
+	l := s.linkOf(v.session)
+	if err := l.hold(ctx); err != nil {
+		cancel()
+		return nil, err
+	}
 	s.mu.Lock()
 	full := len(s.tasks) >= tasksMost
 	if !full {
@@ -116,6 +121,7 @@ func (v *visit) inTask(ctx context.Context, tell story) (*mcp.CallToolResult, er
 	made := t.json()
 	s.mu.Unlock()
 	if full {
+		l.release()
 		cancel()
 		return nil, &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: fmt.Sprintf("there are %d tasks already", tasksMost)}
 	}
@@ -155,6 +161,11 @@ func (t *task) change(status, message string) bool { return t.settle(status, mes
 // settle is change with what the call of the task returns.
 func (t *task) settle(status, message string, result json.RawMessage, failure *jsonrpc.Error) bool {
 	s := t.visit.server
+	l := s.linkOf(t.visit.session)
+	told := l != nil && !t.visit.rounds() && l.hold(s.life) == nil // a client that is gone is told nothing
+	if told {
+		defer l.release()
+	}
 	s.mu.Lock()
 	if t.over() {
 		s.mu.Unlock()
@@ -163,10 +174,10 @@ func (t *task) settle(status, message string, result json.RawMessage, failure *j
 	t.status, t.message, t.updated, t.result, t.failure = status, message, s.options.Now(), result, failure
 	close(t.changed)
 	t.changed = make(chan struct{})
-	told := t.json()
+	params := t.json()
 	s.mu.Unlock()
-	if l := s.linkOf(t.visit.session); l != nil && !t.visit.rounds() {
-		l.notify(s.life, protocol.NotificationTaskStatus, told) // a client that is gone is told nothing
+	if told {
+		l.notify(s.life, protocol.NotificationTaskStatus, params)
 	}
 	return true
 }
@@ -270,7 +281,7 @@ func (s *Server) addTaskMethods() {
 // aboutTask answers a request about tasks. A client up to 2025-11-25 knows the tasks of its session; since 2026-07-28 the
 // id alone gives access.
 func (s *Server) aboutTask(ctx context.Context, method string, r *mcp.ServerRequest[*taskParams]) (*rawResult, error) {
-	modern := revisionOf(r) >= protocol.Revision20260728
+	modern, l := revisionOf(r) >= protocol.Revision20260728, s.linkOf(r.Session)
 	others := []string{protocol.MethodUpdateTask}
 	if modern {
 		others = []string{protocol.MethodTaskResult, protocol.MethodListTasks}
@@ -281,6 +292,9 @@ func (s *Server) aboutTask(ctx context.Context, method string, r *mcp.ServerRequ
 	case modern && !declaresTasks(r.ClientCapabilities()):
 		return nil, errNoTasks
 	case method == protocol.MethodListTasks:
+		if err := l.hold(ctx); err != nil {
+			return nil, err
+		}
 		return s.listTasks(r.Session), nil
 	}
 	s.mu.Lock()
@@ -303,6 +317,9 @@ func (s *Server) aboutTask(ctx context.Context, method string, r *mcp.ServerRequ
 		}
 	case protocol.MethodTaskResult:
 		return t.awaited(ctx)
+	}
+	if err := l.hold(ctx); err != nil {
+		return nil, err
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -399,14 +416,14 @@ func (s *Server) listen(ctx context.Context, l *taskLink, r *mcp.SubscriptionsLi
 // tell notifies a client of the changes of the task, until it has ended or the subscription has.
 func (t *task) tell(ctx context.Context, l *taskLink, meta string) {
 	s := t.visit.server
-	for first := true; ; first = false {
+	for first := true; l.hold(ctx) == nil; first = false {
 		s.mu.Lock()
 		told, over, changed := t.json(), t.over(), t.changed
 		s.mu.Unlock()
 		if !first || over {
 			l.notify(ctx, protocol.NotificationTask, rawjson.WithMember(told, "_meta", meta)) // if the client is gone, ctx ends
 		}
-		if over {
+		if l.release(); over {
 			return
 		}
 		select {

@@ -1,0 +1,92 @@
+package demo
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	protocol "elicitation-inspector/bridge/mcp"
+	"elicitation-inspector/bridge/rawjson"
+)
+
+// lagging is a transport on which a response with the status of a task takes a second to be written, while the task goes
+// on.
+type lagging struct{ mcp.Transport }
+
+func (l lagging) Connect(ctx context.Context) (mcp.Connection, error) {
+	conn, err := l.Transport.Connect(ctx)
+	return laggingConn{conn}, err
+}
+
+type laggingConn struct{ mcp.Connection }
+
+func (l laggingConn) Write(ctx context.Context, m jsonrpc.Message) error {
+	if r, ok := m.(*jsonrpc.Response); ok && statusIn(r.Result) != "" {
+		time.Sleep(time.Second) // of the test's own clock
+	}
+	return l.Connection.Write(ctx, m)
+}
+
+// statusIn returns the status of the task that params or a result tell of; "" if they tell of none.
+func statusIn(raw json.RawMessage) string {
+	list := []json.RawMessage{rawjson.Member(raw, "task"), raw}
+	for _, task := range rawjson.Elements(rawjson.Member(raw, "tasks")) {
+		list = append(list, task)
+	}
+	for _, task := range list {
+		if status := rawjson.Text(rawjson.Member(task, "status")); status != "" {
+			return status
+		}
+	}
+	return ""
+}
+
+// A client never reads an older status of a task after a newer one, however long a response takes to be written.
+func TestTaskNeverGoesBack(t *testing.T) {
+	for _, method := range []string{protocol.MethodGetTask, protocol.MethodListTasks} {
+		t.Run(method, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				far, near := mcp.NewInMemoryTransports()
+				b := newBareOver(t, protocol.Revision20251125, Options{}, lagging{far}, near)
+				b.answer = func(string, json.RawMessage) string { return `{"action":"accept","content":{"keep":"newest"}}` }
+				b.greet()
+				var read []string
+				call := func(method, params string) json.RawMessage {
+					b.seen = nil
+					result, err := b.call(method, params)
+					if err != nil {
+						t.Fatal(err)
+					}
+					for _, r := range b.seen {
+						if r.Method == protocol.NotificationTaskStatus {
+							read = append(read, statusIn(r.Params))
+						}
+					}
+					read = append(read, statusIn(result))
+					return result
+				}
+				made := call(protocol.MethodCallTool, `{"name":"migrate_table","arguments":{},"task":{}}`)
+				if len(read) != 1 {
+					t.Errorf("before the response that makes the task came %q", read[:len(read)-1])
+				}
+				about := fmt.Sprintf(`{"taskId":%s}`, rawjson.Member(made, "task", "taskId"))
+				for range 20 {
+					if call(method, about); read[len(read)-1] == completed {
+						break
+					}
+				}
+				ends := slices.Index(read, completed)
+				if ends < 0 || slices.ContainsFunc(read[ends:], func(status string) bool { return status != completed }) {
+					t.Errorf("the statuses came as %q", read)
+				}
+			})
+		})
+	}
+}
