@@ -10,71 +10,49 @@ import (
 	protocol "elicitation-inspector/bridge/mcp"
 )
 
-// conformance lists the tools by the names that the official conformance suite calls in its scenarios about questions and tasks.
-// The suite describes their texts and fields. They ask and check as all stories do.
+// conformance holds the tools that the official conformance suite calls in its scenarios about questions and tasks. The
+// suite describes their names, texts and fields. They ask and check as all stories do.
 var conformance = []tool{
-	{Name: "test_elicitation", Input: []byte(`{"message":{"type":"string","minLength":1,"default":"Please say who you are."}}`)},
-	{Name: "test_elicitation_sep1034_defaults"},
-	{Name: "test_elicitation_sep1330_enums"},
-	{Name: "test_input_required_result_elicitation"},
-	{Name: "test_input_required_result_sampling"},
-	{Name: "test_input_required_result_list_roots"},
-	{Name: "test_input_required_result_request_state"},
-	{Name: "test_input_required_result_tampered_state"},
-	{Name: "test_input_required_result_multiple_inputs"},
-	{Name: "test_input_required_result_multi_round"},
-	{Name: "test_input_required_result_capabilities"},
-	{Name: "greet", Input: []byte(`{"name":{"type":"string","default":"World"}}`)},
-	{Name: "slow_compute", Task: "optional", Input: []byte(`{"seconds":{"type":"number","default":1,"minimum":0,"maximum":3600},"label":{"type":"string"}}`)},
-	{Name: "failing_job", Task: "required"},
-	{Name: "protocol_error_job", Task: "required"},
-	{Name: "confirm_delete", Task: "optional", Input: []byte(`{"filename":{"type":"string","default":"notes.txt"}}`)},
-	{Name: "multi_input", Task: "optional"},
-	{Name: "test_tool_with_task", Task: "required"},
-}
-
-// suite maps the names of conformance to their stories.
-var suite = map[string]story{
-	"test_elicitation": taking(func(ctx context.Context, v *visit, args struct{ Message string }) (*mcp.CallToolResult, error) {
+	{Name: "test_elicitation", Input: []byte(`{"message":{"type":"string","minLength":1,"default":"Please say who you are."}}`), story: taking(func(ctx context.Context, v *visit, args struct{ Message string }) (*mcp.CallToolResult, error) {
 		return reported(ctx, v, "User response", question{message: args.Message, schema: object(
 			`"username":{"type":"string","description":"User's response"},"email":{"type":"string","description":"User's email address"}`, "username", "email")})
-	}),
-	"test_elicitation_sep1034_defaults": func(ctx context.Context, v *visit) (*mcp.CallToolResult, error) {
+	})},
+	{Name: "test_elicitation_sep1034_defaults", story: func(ctx context.Context, v *visit) (*mcp.CallToolResult, error) {
 		return reported(ctx, v, "Elicitation completed", question{message: "Look at the defaults, and change what is not so.", schema: object(
 			`"name":{"type":"string","default":"John Doe"},"age":{"type":"integer","default":30},"score":{"type":"number","default":95.5},` +
 				`"status":{"type":"string","enum":["active","inactive","pending"],"default":"active"},"verified":{"type":"boolean","default":true}`)})
-	},
-	"test_elicitation_sep1330_enums": func(ctx context.Context, v *visit) (*mcp.CallToolResult, error) {
+	}},
+	{Name: "test_elicitation_sep1330_enums", story: func(ctx context.Context, v *visit) (*mcp.CallToolResult, error) {
 		const untitled, titled = `"enum":["option1","option2","option3"]`, `[{"const":"value1","title":"First"},{"const":"value2","title":"Second"},{"const":"value3","title":"Third"}]`
 		return reported(ctx, v, "Elicitation completed", question{message: "Choose from each list.", schema: object(
 			`"untitledSingle":{"type":"string",` + untitled + `},"titledSingle":{"type":"string","oneOf":` + titled + `},` +
 				`"legacyEnum":{"type":"string","enum":["opt1","opt2","opt3"],"enumNames":["Option One","Option Two","Option Three"]},` +
 				`"untitledMulti":{"type":"array","items":{"type":"string",` + untitled + `}},"titledMulti":{"type":"array","items":{"anyOf":` + titled + `}}`)})
-	},
-	"test_input_required_result_elicitation": func(ctx context.Context, v *visit) (*mcp.CallToolResult, error) {
+	}},
+	{Name: "test_input_required_result_elicitation", story: func(ctx context.Context, v *visit) (*mcp.CallToolResult, error) {
 		var who struct{ Name string }
 		if err := v.ask(ctx, textQuestion("user_name", "What is your name?", "name", &who)); err != nil {
 			return nil, err
 		}
 		return said("Hello, %s!", who.Name), nil
-	},
-	"test_input_required_result_sampling": func(ctx context.Context, v *visit) (*mcp.CallToolResult, error) {
+	}},
+	{Name: "test_input_required_result_sampling", story: func(ctx context.Context, v *visit) (*mcp.CallToolResult, error) {
 		var a answer
 		if err := v.ask(ctx, sampleQuestion("capital_question", "What is the capital of France?", &a)); err != nil {
 			return nil, err
 		}
 		return said("%s", a.Text), nil
-	},
-	"test_input_required_result_list_roots": func(ctx context.Context, v *visit) (*mcp.CallToolResult, error) {
+	}},
+	{Name: "test_input_required_result_list_roots", story: func(ctx context.Context, v *visit) (*mcp.CallToolResult, error) {
 		var a answer
 		if err := v.ask(ctx, rootsQuestion(&a)); err != nil {
 			return nil, err
 		}
 		return said("The roots are %v.", a.Roots), nil
-	},
-	"test_input_required_result_request_state":  stateChecked,
-	"test_input_required_result_tampered_state": stateChecked,
-	"test_input_required_result_multiple_inputs": func(ctx context.Context, v *visit) (*mcp.CallToolResult, error) {
+	}},
+	{Name: "test_input_required_result_request_state", story: stateChecked},
+	{Name: "test_input_required_result_tampered_state", story: stateChecked},
+	{Name: "test_input_required_result_multiple_inputs", story: func(ctx context.Context, v *visit) (*mcp.CallToolResult, error) {
 		v.begun()
 		var who struct{ Name string }
 		var greeting, roots answer
@@ -82,8 +60,8 @@ var suite = map[string]story{
 			return nil, err
 		}
 		return said("%s, %s. The roots are %v.", greeting.Text, who.Name, roots.Roots), nil
-	},
-	"test_input_required_result_multi_round": func(ctx context.Context, v *visit) (*mcp.CallToolResult, error) {
+	}},
+	{Name: "test_input_required_result_multi_round", story: func(ctx context.Context, v *visit) (*mcp.CallToolResult, error) {
 		v.begun()
 		var who struct{ Name string }
 		if err := v.ask(ctx, textQuestion("step1", "Step 1: What is your name?", "name", &who)); err != nil {
@@ -94,8 +72,8 @@ var suite = map[string]story{
 			return nil, err
 		}
 		return said("%s likes %s.", who.Name, likes.Color), nil
-	},
-	"test_input_required_result_capabilities": func(ctx context.Context, v *visit) (*mcp.CallToolResult, error) {
+	}},
+	{Name: "test_input_required_result_capabilities", story: func(ctx context.Context, v *visit) (*mcp.CallToolResult, error) {
 		var who struct{ Name string }
 		var greeting, roots answer
 		var questions []question
@@ -108,52 +86,42 @@ var suite = map[string]story{
 			return nil, err
 		}
 		return said("%d questions were asked.", len(questions)), nil
-	},
-	"greet": taking(func(_ context.Context, _ *visit, args struct{ Name string }) (*mcp.CallToolResult, error) {
+	}},
+	{Name: "greet", Input: []byte(`{"name":{"type":"string","default":"World"}}`), story: taking(func(_ context.Context, _ *visit, args struct{ Name string }) (*mcp.CallToolResult, error) {
 		return said("Hello, %s!", args.Name), nil
-	}),
-	"slow_compute": taking(func(ctx context.Context, v *visit, args struct{ Seconds float64 }) (*mcp.CallToolResult, error) {
-		return v.inTask(ctx, func(ctx context.Context, v *visit) (*mcp.CallToolResult, error) {
-			if err := v.pause(ctx, time.Duration(args.Seconds*float64(time.Second))); err != nil {
-				return nil, err
-			}
-			return said("It took %g seconds.", args.Seconds), nil
-		})
-	}),
-	"failing_job": func(ctx context.Context, v *visit) (*mcp.CallToolResult, error) {
-		return v.inTask(ctx, func(ctx context.Context, v *visit) (*mcp.CallToolResult, error) {
-			if err := v.pause(ctx, time.Second); err != nil {
-				return nil, err
-			}
-			return nil, problem("The job has failed.")
-		})
-	},
-	"protocol_error_job": func(ctx context.Context, v *visit) (*mcp.CallToolResult, error) {
-		return v.inTask(ctx, func(context.Context, *visit) (*mcp.CallToolResult, error) {
-			return nil, &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: "The job could not be done."}
-		})
-	},
-	"confirm_delete": taking(func(ctx context.Context, v *visit, args struct{ Filename string }) (*mcp.CallToolResult, error) {
-		return v.inTask(ctx, func(ctx context.Context, v *visit) (*mcp.CallToolResult, error) {
-			return reported(ctx, v, "Deletion of "+args.Filename, question{message: "Delete " + args.Filename + "?", schema: object(`"confirm":{"type":"boolean"}`)})
-		})
-	}),
-	"multi_input": func(ctx context.Context, v *visit) (*mcp.CallToolResult, error) {
-		return v.inTask(ctx, func(ctx context.Context, v *visit) (*mcp.CallToolResult, error) {
-			var first, second struct{ Name string }
-			if err := v.ask(ctx, textQuestion("first", "What is the first name?", "name", &first), textQuestion("second", "And the second?", "name", &second)); err != nil {
-				return nil, err
-			}
-			return said("%s and %s", first.Name, second.Name), nil
-		})
-	},
-	"test_tool_with_task": func(ctx context.Context, v *visit) (*mcp.CallToolResult, error) {
+	})},
+	{Name: "slow_compute", Task: "optional", Input: []byte(`{"seconds":{"type":"number","default":1,"minimum":0,"maximum":3600},"label":{"type":"string"}}`), story: asTask(taking(func(ctx context.Context, v *visit, args struct{ Seconds float64 }) (*mcp.CallToolResult, error) {
+		if err := v.pause(ctx, time.Duration(args.Seconds*float64(time.Second))); err != nil {
+			return nil, err
+		}
+		return said("It took %g seconds.", args.Seconds), nil
+	}))},
+	{Name: "failing_job", Task: "required", story: asTask(func(ctx context.Context, v *visit) (*mcp.CallToolResult, error) {
+		if err := v.pause(ctx, time.Second); err != nil {
+			return nil, err
+		}
+		return nil, problem("The job has failed.")
+	})},
+	{Name: "protocol_error_job", Task: "required", story: asTask(func(context.Context, *visit) (*mcp.CallToolResult, error) {
+		return nil, &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: "The job could not be done."}
+	})},
+	{Name: "confirm_delete", Task: "optional", Input: []byte(`{"filename":{"type":"string","default":"notes.txt"}}`), story: asTask(taking(func(ctx context.Context, v *visit, args struct{ Filename string }) (*mcp.CallToolResult, error) {
+		return reported(ctx, v, "Deletion of "+args.Filename, question{message: "Delete " + args.Filename + "?", schema: object(`"confirm":{"type":"boolean"}`)})
+	}))},
+	{Name: "multi_input", Task: "optional", story: asTask(func(ctx context.Context, v *visit) (*mcp.CallToolResult, error) {
+		var first, second struct{ Name string }
+		if err := v.ask(ctx, textQuestion("first", "What is the first name?", "name", &first), textQuestion("second", "And the second?", "name", &second)); err != nil {
+			return nil, err
+		}
+		return said("%s and %s", first.Name, second.Name), nil
+	})},
+	{Name: "test_tool_with_task", Task: "required", story: func(ctx context.Context, v *visit) (*mcp.CallToolResult, error) {
 		var who struct{ Name string }
 		if err := v.ask(ctx, textQuestion("user_name", "What is your name?", "name", &who)); err != nil {
 			return nil, err
 		}
 		return v.inTask(ctx, func(context.Context, *visit) (*mcp.CallToolResult, error) { return said("Hello, %s!", who.Name), nil })
-	},
+	}},
 }
 
 func (s *Server) addSuitePrompt() {

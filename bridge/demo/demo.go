@@ -10,7 +10,9 @@ package demo
 import (
 	"context"
 	"crypto/cipher"
+	"encoding/json"
 	"errors"
+	"fmt"
 	"log/slog"
 	"maps"
 	"net/http"
@@ -21,6 +23,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	protocol "elicitation-inspector/bridge/mcp"
+	"elicitation-inspector/bridge/rawjson"
 )
 
 // Name is the server's name in the handshake.
@@ -133,16 +136,6 @@ func (s *Server) tools() []tool {
 // MCP returns the SDK's server, for more middleware.
 func (s *Server) MCP() *mcp.Server { return s.mcp }
 
-// tool returns the tool with this name, the zero tool if there is none.
-func (s *Server) tool(name string) tool {
-	for _, t := range s.tools() {
-		if t.Name == name {
-			return t
-		}
-	}
-	return tool{}
-}
-
 // Close ends every call and session and closes the sign-in pages. It returns when nothing of them is left.
 func (s *Server) Close() error {
 	s.end()
@@ -172,17 +165,26 @@ func (s *Server) receive(next mcp.MethodHandler) mcp.MethodHandler {
 		}
 		switch r := req.(type) {
 		case *mcp.ServerRequest[*mcp.InitializeParams]:
-			return s.withTasks(r.Params.ProtocolVersion, res), nil
+			return withTasks(res.(*mcp.InitializeResult)), nil
 		case *mcp.ListToolsRequest:
-			list := *res.(*mcp.ListToolsResult)
+			list, november := *res.(*mcp.ListToolsResult), []json.RawMessage{} // the latter with what the SDK's type lacks
 			list.Tools = nil
 			opensPages := slices.Contains(modesOf(revisionOf(r), r.ClientCapabilities()), "url")
 			for _, t := range s.tools() {
-				if (opensPages || !t.URLOnly) && (!t.AsksLater || s.asksLater(r.Session)) {
-					list.Tools = append(list.Tools, t.listed())
+				if !opensPages && t.URLOnly || t.AsksLater && !s.asksLater(r.Session) {
+					continue
 				}
+				list.Tools = append(list.Tools, t.listed())
+				one := mustJSON(t.listed())
+				if t.Task != "" {
+					one = rawjson.WithMember(one, "execution", `{"taskSupport":"`+t.Task+`"}`)
+				}
+				november = append(november, one)
 			}
-			return s.withTasks(revisionOf(r), &list), nil
+			if revisionOf(r) == protocol.Revision20251125 {
+				return &rawResult{json: fmt.Appendf(nil, `{"tools":%s}`, mustJSON(november))}, nil
+			}
+			return &list, nil
 		case *mcp.ServerRequest[*mcp.SetLoggingLevelParams]:
 			live := slices.Collect(s.mcp.Sessions())
 			s.mu.Lock()

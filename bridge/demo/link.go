@@ -9,7 +9,6 @@ import (
 	"io"
 	"net/http"
 	"slices"
-	"strings"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -265,33 +264,15 @@ func carrying(next http.Handler) http.Handler {
 	})
 }
 
-// withTasks adds to the result of initialize, and to a list of tools, what 2025-11-25 has and the SDK's types lack.
-func (s *Server) withTasks(revision string, res mcp.Result) mcp.Result {
-	var raw json.RawMessage
-	switch r := res.(type) {
-	case *mcp.InitializeResult:
-		caps := *r.Capabilities
-		caps.Extensions = nil
-		r.Capabilities = &caps
-		if r.ProtocolVersion != protocol.Revision20251125 {
-			return r
-		}
-		raw = bytes.Replace(mustJSON(r), []byte(`"capabilities":{`), []byte(`"capabilities":{"tasks":{"list":{},"cancel":{},"requests":{"tools":{"call":{}}}},`), 1)
-	case *mcp.ListToolsResult:
-		if revision != protocol.Revision20251125 {
-			return r
-		}
-		var tools []string
-		for _, t := range r.Tools {
-			listed := mustJSON(t)
-			if support := s.tool(t.Name).Task; support != "" {
-				listed = rawjson.WithMember(listed, "execution", `{"taskSupport":"`+support+`"}`)
-			}
-			tools = append(tools, string(listed))
-		}
-		raw = json.RawMessage(`{"tools":[` + strings.Join(tools, ",") + `]}`)
+// withTasks returns the result of initialize with the capability that 2025-11-25 has and the SDK's type lacks.
+func withTasks(r *mcp.InitializeResult) mcp.Result {
+	caps := *r.Capabilities
+	caps.Extensions = nil
+	r.Capabilities = &caps
+	if r.ProtocolVersion != protocol.Revision20251125 {
+		return r
 	}
-	return &rawResult{json: raw}
+	return &rawResult{json: bytes.Replace(mustJSON(r), []byte(`"capabilities":{`), []byte(`"capabilities":{"tasks":{"list":{},"cancel":{},"requests":{"tools":{"call":{}}}},`), 1)}
 }
 
 // askLater asks a question as a task of the client's, and asks for the answer once the client says that there is one

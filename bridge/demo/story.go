@@ -45,7 +45,7 @@ var stories = map[string]story{
 	"impatient": taking(impatient), "times_out": taking(timesOut), "flood": taking(flood), "ask_many": taking(askMany),
 	"crash_on_decline": crashOnDecline, "slow_count": taking(slowCount),
 	// Long work: calls that can be tasks, and a question that is one.
-	"migrate_table": taking(migrateTable), "request_review": requestReview,
+	"migrate_table": asTask(taking(migrateTable)), "request_review": requestReview,
 	// Breaking the rules.
 	"rule_breaker": taking(ruleBreaker),
 	// Asking nothing: results of all types, and what the server knows about its client.
@@ -62,6 +62,7 @@ type tool struct {
 	URLOnly                  bool   // hidden from a client without URL mode, to which it is useless
 	AsksLater                bool   // hidden from a client that takes no question as a task
 	Task                     string // execution.taskSupport: "optional", "required", or "" for a tool that is never a task
+	story                    story  // nil for that of its name in stories
 }
 
 //go:embed tools.json
@@ -110,9 +111,9 @@ func (t tool) handler(s *Server) mcp.ToolHandler {
 		if err := validate(v.input, v.arguments); err != nil {
 			return failed("The arguments do not fit: %v", err), nil
 		}
-		tell := stories[t.Name]
-		if s.options.Conformance {
-			tell = suite[t.Name]
+		tell := t.story
+		if tell == nil {
+			tell = stories[t.Name]
 		}
 		return v.finish(tell(ctx, v))
 	}

@@ -89,6 +89,11 @@ func (v *visit) admits(support string) error {
 	return nil
 }
 
+// asTask makes of a story one that is told by inTask.
+func asTask(tell story) story {
+	return func(ctx context.Context, v *visit) (*mcp.CallToolResult, error) { return v.inTask(ctx, tell) }
+}
+
 // inTask tells a story as a task, if the call can become one, else at once.
 func (v *visit) inTask(ctx context.Context, tell story) (*mcp.CallToolResult, error) {
 	if !v.becomesTask() {

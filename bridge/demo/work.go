@@ -315,25 +315,22 @@ func haggle(ctx context.Context, v *visit, args struct{ Rounds int }) (*mcp.Call
 	return said("After %d rounds he rolled the carpet up again.", args.Rounds), nil
 }
 
-// migrateTable is a task where the call can become one.
 func migrateTable(ctx context.Context, v *visit, args struct{ Table string }) (*mcp.CallToolResult, error) {
-	return v.inTask(ctx, func(ctx context.Context, v *visit) (*mcp.CallToolResult, error) {
-		const steps = 4
-		for i := range steps {
-			if i == steps/2 {
-				var chosen struct{ Keep string }
-				if err := v.ask(ctx, form("conflict", &chosen, args.Table)); err != nil {
-					return nil, err
-				}
-				v.memo("keep", func() string { return chosen.Keep })
-			}
-			v.report(ctx, i, steps, fmt.Sprintf("Copied %d of 4,800 rows", i*1200))
-			if err := v.pause(ctx, 400*time.Millisecond); err != nil {
+	const steps = 4
+	for i := range steps {
+		if i == steps/2 {
+			var chosen struct{ Keep string }
+			if err := v.ask(ctx, form("conflict", &chosen, args.Table)); err != nil {
 				return nil, err
 			}
+			v.memo("keep", func() string { return chosen.Keep })
 		}
-		return said("4,800 rows of %s are migrated. Of two values the %s was kept.", args.Table, v.notes.Memos["keep"]), nil
-	})
+		v.report(ctx, i, steps, fmt.Sprintf("Copied %d of 4,800 rows", i*1200))
+		if err := v.pause(ctx, 400*time.Millisecond); err != nil {
+			return nil, err
+		}
+	}
+	return said("4,800 rows of %s are migrated. Of two values the %s was kept.", args.Table, v.notes.Memos["keep"]), nil
 }
 
 func requestReview(ctx context.Context, v *visit) (*mcp.CallToolResult, error) {

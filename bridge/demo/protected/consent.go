@@ -93,7 +93,7 @@ func (r *realm) takeConsent(w http.ResponseWriter, req *http.Request) {
 	}
 	id := req.PostFormValue("request")
 	r.mu.Lock()
-	a, _ := r.requests.take(id)
+	a := r.requests.take(id)
 	r.mu.Unlock()
 	switch {
 	case a == nil:

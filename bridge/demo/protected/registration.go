@@ -61,8 +61,7 @@ func (r *realm) known(id string) *client {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	c, _ := r.clients.get(id)
-	return c
+	return r.clients.get(id)
 }
 
 func (r *realm) remember(c *client) {

@@ -275,16 +275,14 @@ func TestOtherHost(t *testing.T) {
 	}
 }
 
-// TestShelf checks that a shelf forgets its oldest values.
+// TestShelf checks that a shelf forgets its oldest values, and what was taken.
 func TestShelf(t *testing.T) {
 	var s shelf[int]
 	for i := range maxKept + 2 {
 		s.put(fmt.Sprint(i), i)
 	}
-	_, first := s.get("1")
-	_, second := s.take("2")
-	_, again := s.get("2")
-	if first || !second || !again || len(s.values) != maxKept || len(s.order) != maxKept {
-		t.Errorf("%v %v %d %d", first, second, len(s.values), len(s.order))
+	forgotten, kept, taken := s.get("1"), s.take("2"), s.get("2")
+	if forgotten != 0 || kept != 2 || taken != 0 || len(s.values) != maxKept-1 || len(s.order) != maxKept {
+		t.Errorf("%d %d %d %d %d", forgotten, kept, taken, len(s.values), len(s.order))
 	}
 }

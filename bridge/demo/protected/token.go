@@ -124,7 +124,7 @@ func (r *realm) exchange(req *http.Request) (*issue, *failure) {
 		g, f = r.redeem(c, form)
 	} else {
 		token := form.Get("refresh_token")
-		if g, _ = r.refresh.get(token); g == nil || g.client.id != c.id || g.revoked {
+		if g = r.refresh.get(token); g == nil || g.client.id != c.id || g.revoked {
 			f = &failure{"invalid_grant", "the refresh token is unknown here"}
 		} else if subtle.ConstantTimeCompare([]byte(g.refresh), []byte(token)) == 0 {
 			g.revoked = true // a token that was replaced may have been stolen
@@ -177,7 +177,7 @@ func (r *realm) authenticate(req *http.Request) *client {
 // redeem returns the grant of a code. A second use of the code revokes the grant, because the code may have been stolen.
 // The caller holds the mutex.
 func (r *realm) redeem(c *client, form url.Values) (*grant, *failure) {
-	g, _ := r.codes.get(form.Get("code"))
+	g := r.codes.get(form.Get("code"))
 	if g == nil || g.client.id != c.id {
 		return nil, &failure{"invalid_grant", "the code is unknown here"}
 	}
@@ -290,17 +290,12 @@ func (s *shelf[T]) put(key string, v T) {
 	}
 }
 
-func (s *shelf[T]) get(key string) (T, bool) {
-	v, ok := s.values[sha256.Sum256([]byte(key))]
-	return v, ok
-}
+// get returns the zero value for an unknown key.
+func (s *shelf[T]) get(key string) T { return s.values[sha256.Sum256([]byte(key))] }
 
 // take returns a value like get, and forgets it.
-func (s *shelf[T]) take(key string) (T, bool) {
-	v, ok := s.get(key)
-	if ok {
-		var none T
-		s.put(key, none)
-	}
-	return v, ok
+func (s *shelf[T]) take(key string) T {
+	v := s.get(key)
+	delete(s.values, sha256.Sum256([]byte(key)))
+	return v
 }
