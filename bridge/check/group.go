@@ -66,14 +66,7 @@ func (r *runner) prepare(ctx context.Context, c *chosen, base report.Trial) *gro
 		}
 	}
 	ref := r.weigh(c, runs)
-	var began time.Time
-	asTask := false
-	if len(first.Calls) > 0 {
-		began, asTask = first.Calls[0].Start, first.Calls[0].Task != nil
-	}
-	list := questions(first.Log, began, first.questions(), first.transport, asTask, c.Key, r.othersOf(c), func(message string) bool {
-		return len(runs) > 1 && slices.ContainsFunc(runs[1].questions(), func(q *conversation.Question) bool { return q.Message() == message })
-	})
+	list := r.questions(c, runs)
 	if len(list) == 0 {
 		return nil
 	}
@@ -180,17 +173,6 @@ func (r *runner) limit(c *chosen, honest []judge.Made) time.Duration {
 	return limit
 }
 
-// othersOf lists the other tools that a requestState may be sent to. It leaves out
-// forbidden and destructive ones.
-func (r *runner) othersOf(c *chosen) (names []string) {
-	for _, item := range r.items {
-		if item.Kind == c.Kind && item.Key != c.Key && item.Kind == conversation.Tool && r.forbids(item) == "" && !item.Destructive {
-			names = append(names, item.Key)
-		}
-	}
-	return names
-}
-
 // weigh judges the honest runs by comparing them with each other, and adds the most severe
 // result to the report.
 func (r *runner) weigh(c *chosen, runs []*made) reference {
@@ -231,21 +213,6 @@ func (r *runner) try(ctx context.Context, c *chosen, t *trial, limit time.Durati
 	one := r.judge(c, m)
 	r.ended(r.result(one))
 	return one
-}
-
-// compareSilent judges the calls that asked nothing by the trials of revisions in which
-// they ask, and adds those with findings to the report.
-func (r *runner) compareSilent(groups []*group) {
-	for _, one := range r.silent {
-		for _, g := range groups {
-			if g != nil && g.base.Call == one.Call {
-				judge.Unasked(one.Judgement, judgementsOf(g.tried))
-			}
-		}
-		if len(one.Findings) > 0 {
-			r.over(r.result(one))
-		}
-	}
 }
 
 // judgementsOf leaves out trials that did not run because ctx ended.

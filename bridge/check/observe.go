@@ -351,21 +351,16 @@ func transcriptName(c *chosen, t *trial) string {
 		parts = append(parts, fmt.Sprint(t.run))
 	}
 	parts = append(parts, t.Revision)
-	for i, part := range parts {
-		parts[i] = plainName(part)
+	const most = 40
+	for i, part := range parts { // without the characters that file names cannot have
+		plain := []rune(strings.Map(func(c rune) rune {
+			if c >= '0' && c <= '9' || c >= 'A' && c <= 'Z' || c >= 'a' && c <= 'z' || c == '-' || c == '.' || c == '_' {
+				return c
+			}
+			return '-'
+		}, part))
+		parts[i] = string(plain[:min(len(plain), most)])
 	}
 	parts = slices.Insert(parts, 0, fmt.Sprintf("%03d", t.Call+1))
 	return strings.Join(parts, "_") + ".jsonl"
-}
-
-// plainName replaces the characters of a text that file names cannot have, and shortens
-// it.
-func plainName(text string) string {
-	const most = 40
-	return string([]rune(strings.Map(func(c rune) rune {
-		if c >= '0' && c <= '9' || c >= 'A' && c <= 'Z' || c >= 'a' && c <= 'z' || c == '-' || c == '.' || c == '_' {
-			return c
-		}
-		return '-'
-	}, text))[:min(len([]rune(text)), most)])
 }

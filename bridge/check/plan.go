@@ -63,10 +63,17 @@ type asked struct {
 	after   time.Duration   // from the beginning of the call to the question
 }
 
-// questions returns the elicitations of an honest run, whose call began at that time, and has
-// become a task if asTask is set. messages reports whether every honest run asked a question
-// with this message, so that a rule can match it.
-func questions(log *wire.Log, began time.Time, all []*conversation.Question, transport string, asTask bool, key string, others []string, messages func(string) bool) (list []asked) {
+// questions returns the elicitations of the first of the honest runs of a call. A rule can match
+// one by its message where every run asked a question with that message.
+func (r *runner) questions(c *chosen, runs []*made) (list []asked) {
+	first := runs[0]
+	all := first.questions()
+	var others []string // the other tools that a requestState may be sent to
+	for _, item := range r.items {
+		if item.Kind == c.Kind && item.Key != c.Key && item.Kind == conversation.Tool && r.forbids(item) == "" && !item.Destructive {
+			others = append(others, item.Key)
+		}
+	}
 	var states []json.RawMessage
 	for i, q := range all {
 		if q.Method != mcp.MethodElicit || len(list) == questionsMost {
@@ -76,17 +83,17 @@ func questions(log *wire.Log, began time.Time, all []*conversation.Question, tra
 		if err != nil {
 			continue
 		}
-		one := asked{place: i + 1, message: request.Message, answer: q.Answer, after: q.Asked.Sub(began)}
-		one.match = one.matches(all, messages)
+		one := asked{place: i + 1, message: request.Message, answer: q.Answer, after: q.Asked.Sub(first.Calls[0].Start)}
+		one.match = one.matches(all, len(runs) > 1 && slices.ContainsFunc(runs[1].questions(), func(q *conversation.Question) bool { return q.Message() == one.message }))
 		one.facts = fault.Facts{
-			Transport: transport, Via: q.Via, Method: q.Method, Request: request, Key: q.Key, InCall: true, ID: json.RawMessage("1"),
-			Streamed: q.Stream == wire.StreamPostSSE || q.Stream == wire.StreamGetSSE, Tool: key, Others: others,
+			Transport: first.transport, Via: q.Via, Method: q.Method, Request: request, Key: q.Key, InCall: true, ID: json.RawMessage("1"),
+			Streamed: q.Stream == wire.StreamPostSSE || q.Stream == wire.StreamGetSSE, Tool: c.Key, Others: others,
 		}
 		one.facts.OwnTask = q.Task != nil
-		if asTask {
+		if first.Calls[0].Task != nil {
 			one.facts.Task = "a task of each trial"
 		}
-		if f, err := log.Frame(q.AskedSeq); err == nil && q.Via == elicit.InRound {
+		if f, err := first.Log.Frame(q.AskedSeq); err == nil && q.Via == elicit.InRound {
 			one.facts.State = rawjson.Member(f.Message.Result, "requestState")
 			for _, state := range states {
 				if string(state) != string(one.facts.State) {
@@ -115,17 +122,14 @@ func lastStateful(list []asked) int {
 // messageShown is the number of characters of a message in the rule that matches it.
 const messageShown = 80
 
-// matches returns the match of a rule for this question only.
-func (a *asked) matches(all []*conversation.Question, messages func(string) bool) json.RawMessage {
-	if a.message == "" || !messages(a.message) {
-		return object("nth", json.RawMessage(strconv.Itoa(a.place)))
-	}
+// matches returns the match of a rule for this question only, among all of the call.
+func (a *asked) matches(all []*conversation.Question, byMessage bool) json.RawMessage {
 	pattern := script.Literal(a.message)
 	if runes := []rune(a.message); len(runes) > messageShown {
 		pattern = script.Literal(string(runes[:messageShown])) + "*"
 	}
 	text, err := script.ParseText(pattern)
-	if err != nil {
+	if a.message == "" || !byMessage || err != nil {
 		return object("nth", json.RawMessage(strconv.Itoa(a.place)))
 	}
 	nth := 0

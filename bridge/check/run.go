@@ -163,7 +163,16 @@ func (r *runner) all(ctx context.Context) {
 		each(stages[1])
 		each(stages[2])
 	}
-	r.compareSilent(groups)
+	for _, one := range r.silent { // by the trials of revisions in which they ask
+		for _, g := range groups {
+			if g != nil && g.base.Call == one.Call {
+				judge.Unasked(one.Judgement, judgementsOf(g.tried))
+			}
+		}
+		if len(one.Findings) > 0 {
+			r.over(r.result(one))
+		}
+	}
 }
 
 // empty returns a report of nothing.
@@ -215,7 +224,13 @@ func (r *runner) greet(ctx context.Context) error {
 				r.report.Server = m.server
 				r.headers = r.shared && slices.ContainsFunc(m.items, func(item conversation.Item) bool { return bytes.Contains(item.Schema, []byte(`"x-mcp-header"`)) })
 			}
-			r.addItems(revisions[i], m.items)
+			for _, item := range m.items { // those of a newer revision but once
+				o := offer{item.Kind, item.Key}
+				if r.offered[o] == nil {
+					r.items = append(r.items, item)
+				}
+				r.offered[o] = append(r.offered[o], revisions[i])
+			}
 		}
 	}
 	r.report.Revisions = r.revisions
@@ -233,17 +248,6 @@ func (r *runner) greet(ctx context.Context) error {
 type offer struct {
 	kind conversation.Kind
 	key  string
-}
-
-// addItems adds the items that a revision offers, those of a newer one but once.
-func (r *runner) addItems(revision string, items []conversation.Item) {
-	for _, item := range items {
-		o := offer{item.Kind, item.Key}
-		if r.offered[o] == nil {
-			r.items = append(r.items, item)
-		}
-		r.offered[o] = append(r.offered[o], revision)
-	}
 }
 
 // callsIn reports whether a call is made in a revision. One that the newest revision offers is

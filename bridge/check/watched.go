@@ -224,18 +224,13 @@ func (r *runner) looked(ctx context.Context, g *group, t *trial, before []string
 		return nil
 	}
 	defer m.close()
-	if m.Unconnected != "" || agreedAfter(m, t.Question) {
+	agreedAfter := m.Behaviour != judge.BehaviourAccept && slices.ContainsFunc(m.questions(), func(q *conversation.Question) bool {
+		return q.Fault == "" && q.Action == "accept" && slices.Index(m.questions(), q) >= max(t.Question, 1)
+	})
+	if m.Unconnected != "" || agreedAfter { // an effect may be of what was accepted honestly after the question under trial
 		return nil
 	}
 	return again.looks
-}
-
-// agreedAfter reports whether the client accepted a question honestly after the one under
-// trial, so that an effect may be of that.
-func agreedAfter(m *made, place int) bool {
-	return m.Behaviour != judge.BehaviourAccept && slices.ContainsFunc(m.questions(), func(q *conversation.Question) bool {
-		return q.Fault == "" && q.Action == "accept" && slices.Index(m.questions(), q) >= max(place, 1)
-	})
 }
 
 // sees takes over what a witness saw of the trial.

@@ -39,7 +39,7 @@ func (j *Judgement) compared() {
 	case j.Behaviour == BehaviourOtherArguments:
 		j.takesOther(m, frames)
 	case j.Behaviour == "other-tool":
-		if name := j.mentioned(m, deed); name != "" {
+		if name := mentioned(m, deed); name != "" {
 			j.find(report.RuleForeignState, report.Fail, fmt.Sprintf("Another tool took the requestState and the answer of this one: its result has the value of %q: %s", name, quoteResult(m)), frames...)
 		}
 	case slices.Contains(Forgeries, j.Behaviour):
@@ -106,23 +106,20 @@ func contentOf(q *conversation.Question) json.RawMessage {
 	return rawjson.Member(q.Answer, "content")
 }
 
-// changes returns a function that lists the fields whose values differ between the trial's
-// answers and an honest call's. telling reports whether a new value in the result proves
-// that the server used the content under trial, which is all content if deed is nil.
-func (j *Judgement) changes(deed *conversation.Question, telling func(field string, value json.RawMessage) bool) func(Made) []change {
+// changes returns a function that lists the fields whose values differ between these answers
+// and an honest call's. telling reports whether a new value in the result proves that the
+// server used the content of the question; the field "" is all of the content.
+func changes(answers []*conversation.Question, telling func(q *conversation.Question, field string, value json.RawMessage) bool) func(Made) []change {
 	return func(honest Made) (list []change) {
-		for i, q := range j.Calls[0].Questions {
-			if i >= len(honest.Questions) {
-				break
-			}
+		for i, q := range answers[:min(len(answers), len(honest.Questions))] {
 			old, new := contentOf(honest.Questions[i]), contentOf(q)
-			if (deed == nil || q == deed) && old != nil && new != nil && !equal(old, new) {
-				list = append(list, change{old: old, new: new, telling: telling("", new)})
+			if old != nil && new != nil && !equal(old, new) {
+				list = append(list, change{old: old, new: new, telling: telling(q, "", new)})
 			}
 			for name, value := range rawjson.Members(old) {
 				now := rawjson.Member(new, name)
 				if now == nil || !equal(value, now) {
-					list = append(list, change{field: fmt.Sprint(i, name), old: value, new: now, telling: (deed == nil || q == deed) && telling(name, now)})
+					list = append(list, change{field: fmt.Sprint(i, name), old: value, new: now, telling: telling(q, name, now)})
 				}
 			}
 		}
@@ -136,11 +133,11 @@ func (j *Judgement) usesContent(m Made, deed *conversation.Question, frames []in
 	if len(required) == 0 && slices.Contains(absent, j.Behaviour) {
 		return // the schema requires no field
 	}
-	telling := func(field string, value json.RawMessage) bool {
-		return value != nil || slices.Contains(required, field) || j.Behaviour == "array-content"
+	telling := func(q *conversation.Question, field string, value json.RawMessage) bool {
+		return q == deed && (value != nil || slices.Contains(required, field) || j.Behaviour == "array-content")
 	}
 	what := fmt.Sprintf("The content that went back breaks its schema (%s), and the result is that of an honest call", wrongOf(deed))
-	switch j.standing = against(j.Honest, m.Result, blanks, j.changes(deed, telling)); j.standing {
+	switch j.standing = against(j.Honest, m.Result, blanks, changes(m.Questions, telling)); j.standing {
 	case filled:
 		j.find(report.RuleInvalidContent, report.Fail, fmt.Sprintf("%s with it: %s", what, quoteResult(m)), frames...)
 	case same:
@@ -183,17 +180,19 @@ func quoteResult(m Made) string {
 
 // mentioned returns a field of the answer whose value is in the result and cannot come
 // from elsewhere; "" if there is none.
-func (j *Judgement) mentioned(m Made, deed *conversation.Question) string {
+func mentioned(m Made, deed *conversation.Question) string {
 	for name, value := range rawjson.Members(contentOf(deed)) {
-		form := forms(value)[0]
-		switch {
-		case !isDistinct(value) || !mentions(m.Result, form) || mentions(m.Arguments, form):
-		case slices.ContainsFunc(m.Questions, func(q *conversation.Question) bool { return mentions(q.Params, form) }):
-		default:
+		if isDistinct(value) && m.brings(forms(value)[0], mentions) {
 			return name
 		}
 	}
 	return ""
+}
+
+// brings reports whether the result has a text that neither the arguments nor the questions
+// have; in is mentions or shows.
+func (m Made) brings(text string, in func(raw json.RawMessage, text string) bool) bool {
+	return in(m.Result, text) && !in(m.Arguments, text) && !slices.ContainsFunc(m.Questions, func(q *conversation.Question) bool { return in(q.Params, text) })
 }
 
 // isDistinct reports whether a value is unlikely to be in a result by chance.
@@ -216,7 +215,7 @@ var Forgeries = []string{"changed-state", "changed-state-start", "changed-state-
 // takesState judges whether the server accepted a requestState that it did not send.
 func (j *Judgement) takesState(m Made, deed *conversation.Question, frames []int64) {
 	j.standing = against(j.Honest, m.Result, nil, func(h Made) (list []change) {
-		list = j.changes(deed, func(string, json.RawMessage) bool { return false })(h)
+		list = changes(m.Questions, func(*conversation.Question, string, json.RawMessage) bool { return false })(h)
 		for _, value := range j.carried(h, deed) {
 			j.carries = true
 			list = append(list, change{old: value, any: true, telling: true})
@@ -256,9 +255,9 @@ func (j *Judgement) invented(m Made, deed *conversation.Question) string {
 	right := stateTexts(rawjson.Member(asked.Message.Result, "requestState"))
 	for _, text := range stateTexts(rawjson.Member(sent.Message.Params, "requestState")) {
 		switch {
-		case len(text) < 4 || slices.Contains(right, text) || !shows(m.Result, text) || shows(m.Arguments, text):
+		case len(text) < 4 || slices.Contains(right, text) || !m.brings(text, shows):
 		case slices.ContainsFunc(j.Honest, func(h Made) bool { return shows(h.Result, text) }):
-		case slices.ContainsFunc(m.Questions, func(q *conversation.Question) bool { return shows(q.Params, text) || shows(q.Answer, text) }):
+		case slices.ContainsFunc(m.Questions, func(q *conversation.Question) bool { return shows(q.Answer, text) }):
 		default:
 			return text
 		}
@@ -295,10 +294,10 @@ func (j *Judgement) carried(h Made, deed *conversation.Question) (list []json.Ra
 		}
 		for _, value := range rawjson.Members(contentOf(q)) {
 			form := forms(value)[0]
-			elsewhere := slices.ContainsFunc(h.Questions, func(other *conversation.Question) bool {
-				return mentions(other.Params, form) || other.Round >= deed.Round && mentions(other.Answer, form)
-			})
-			if isDistinct(value) && mentions(h.Result, form) && !mentions(h.Arguments, form) && !elsewhere {
+			again := func(other *conversation.Question) bool {
+				return other.Round >= deed.Round && mentions(other.Answer, form)
+			}
+			if isDistinct(value) && h.brings(form, mentions) && !slices.ContainsFunc(h.Questions, again) {
 				list = append(list, value)
 			}
 		}

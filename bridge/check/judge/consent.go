@@ -98,8 +98,7 @@ func (c *consent) learn() {
 	varied := map[string]bool{}
 	c.independent = true
 	for _, m := range runs {
-		judge := &Judgement{Observation: &Observation{Calls: []Made{m}}}
-		all := judge.changes(nil, func(string, json.RawMessage) bool { return true })
+		all := changes(m.Questions, func(*conversation.Question, string, json.RawMessage) bool { return true })
 		if sameAnswers(m, base) {
 			continue
 		}
@@ -221,8 +220,9 @@ func (c *consent) standing(j *Judgement) standing {
 	case j.Behaviour == BehaviourDenied:
 		return against(c.agreed, m.Result, nil, unchanged)
 	}
-	return against(c.agreed, m.Result, undefined, j.changes(j.lacks.about, func(field string, value json.RawMessage) bool {
-		return !isContentFault(j.Behaviour) || value == nil || field == j.Field // the other fields are as in accepted calls
+	return against(c.agreed, m.Result, undefined, changes(m.Questions, func(q *conversation.Question, field string, value json.RawMessage) bool {
+		about := j.lacks.about == nil || q == j.lacks.about
+		return about && (!isContentFault(j.Behaviour) || value == nil || field == j.Field) // the other fields are as in accepted calls
 	}))
 }
 
@@ -238,10 +238,7 @@ func (c *consent) refuses(j *Judgement, behaviours ...string) bool {
 			}
 		}
 	}
-	differs := slices.ContainsFunc(c.list, func(other *Judgement) bool {
-		return (j.Question == 0 || other.Question == j.Question) && slices.Contains(behaviours, other.Behaviour) && other.differsFrom(j)
-	})
-	return differs || (failed > 1 || tried == 1) && c.is(j, behaviours, refused)
+	return j.any(c.list, behaviours, func(other *Judgement) bool { return other.differsFrom(j) }) || (failed > 1 || tried == 1) && c.is(j, behaviours, refused)
 }
 
 // differsFrom reports whether the result differs from those of accepted calls and from that
@@ -252,9 +249,7 @@ func (j *Judgement) differsFrom(other *Judgement) bool {
 }
 
 func (c *consent) is(j *Judgement, behaviours []string, standings ...standing) bool {
-	return slices.ContainsFunc(c.list, func(other *Judgement) bool {
-		return (j.Question == 0 || other.Question == j.Question) && slices.Contains(behaviours, other.Behaviour) && slices.Contains(standings, other.standing)
-	})
+	return j.any(c.list, behaviours, func(other *Judgement) bool { return slices.Contains(standings, other.standing) })
 }
 
 func (c *consent) compare(j *Judgement) {
@@ -271,7 +266,7 @@ func (c *consent) compare(j *Judgement) {
 		return
 	case j.standing == same || j.standing == filled:
 	case slices.Contains(Refusing, j.Behaviour) && m.succeeded():
-		if name := j.mentioned(m, q); name != "" {
+		if name := mentioned(m, q); name != "" {
 			j.find(report.RuleConsent, report.Inconclusive, fmt.Sprintf("The client %s, and the result mentions the value of %q that came with it. The wire does not show whether it was used or only repeated.", j.lacks.did, name), q.AskedSeq, q.AnswerSeq, m.ResultSeq)
 		}
 		return

@@ -1,6 +1,7 @@
 package judge
 
 import (
+	"encoding/json"
 	"fmt"
 	"slices"
 
@@ -35,9 +36,7 @@ func Together(list []*Judgement) {
 		}
 		frames := []int64{deed.AskedSeq, deed.AnswerSeq, j.Calls[0].ResultSeq}
 		is := func(behaviour string, standings ...standing) bool {
-			return slices.ContainsFunc(list, func(other *Judgement) bool {
-				return other.Question == j.Question && other.Behaviour == behaviour && slices.Contains(standings, other.standing)
-			})
+			return j.any(list, []string{behaviour}, func(other *Judgement) bool { return slices.Contains(standings, other.standing) })
 		}
 		switch {
 		case isContentFault(j.Behaviour):
@@ -98,6 +97,13 @@ func (j *Judgement) unsteady() bool {
 		}
 	}
 	return false
+}
+
+// any reports whether a trial of these behaviours about the same question is so.
+func (j *Judgement) any(list []*Judgement, behaviours []string, is func(*Judgement) bool) bool {
+	return slices.ContainsFunc(list, func(other *Judgement) bool {
+		return (j.Question == 0 || other.Question == j.Question) && slices.Contains(behaviours, other.Behaviour) && is(other)
+	})
 }
 
 // says reports whether the trial has a finding of the rule with the verdict.
@@ -201,8 +207,7 @@ func (j *Judgement) kept(list []*Judgement) {
 				own := rawjson.Member(contentOf(q), name)
 				switch {
 				case rawjson.Text(value) != address || own == nil || equal(own, value):
-				case !shows(m.Result, address) || shows(m.Result, rawjson.Text(own)) || shows(m.Arguments, address):
-				case slices.ContainsFunc(m.Questions, func(q *conversation.Question) bool { return shows(q.Params, address) }):
+				case !m.brings(address, shows) || shows(m.Result, rawjson.Text(own)):
 				case slices.ContainsFunc(list, func(other *Judgement) bool { return other.lacks != nil && shows(other.Calls[0].Result, address) }):
 				default:
 					j.find(report.RuleCrossed, report.Fail, fmt.Sprintf("The client answered with %s, and the result has %s, which was answered in another session: %s",
@@ -217,18 +222,7 @@ func (j *Judgement) kept(list []*Judgement) {
 // showsContent reports whether the result of a call equals an honest one with the content
 // that another call was answered with.
 func (j *Judgement) showsContent(m, answered Made) bool {
-	return against(j.Honest, m.Result, nil, func(h Made) (list []change) {
-		for i, q := range answered.Questions {
-			if i >= len(h.Questions) {
-				break
-			}
-			now := contentOf(q)
-			for name, value := range rawjson.Members(contentOf(h.Questions[i])) {
-				if new := rawjson.Member(now, name); new != nil && !equal(value, new) {
-					list = append(list, change{old: value, new: new, telling: isDistinct(new)})
-				}
-			}
-		}
-		return list
-	}) == filled
+	return against(j.Honest, m.Result, nil, changes(answered.Questions, func(_ *conversation.Question, field string, value json.RawMessage) bool {
+		return field != "" && isDistinct(value) || field == "" && slices.ContainsFunc(valuesOf(value), isDistinct)
+	})) == filled
 }
