@@ -96,13 +96,13 @@ func timeProbes() []*Probe {
 			return or(wrong, works(""))
 		}},
 		{Name: "withdrawn", Group: Time, Title: "A question that is taken back", Do: "Do nothing: the question is taken back after a moment.", Until: november, Mode: elicit.ModeForm, Apart: true, Looks: []string{"Did the dialog close by itself?"}, run: func(r *run) finding {
-			q := r.session.ask(r, r.out, []byte(r.form(r.probe.Do, text)))
+			q := r.session.request(r, r.out, mcp.MethodElicit, []byte(r.form(r.probe.Do, text)))
 			r.saw(q.seq)
 			select {
 			case f := <-q.response:
 				r.saw(f.Seq)
 				return notSeen("It was answered before it was taken back.")
-			case <-time.After(r.session.server.options.Pause):
+			case <-r.pause():
 			case <-r.ctx.Done():
 				return r.gaveUp(q.at)
 			}
@@ -114,7 +114,7 @@ func timeProbes() []*Probe {
 					return partly("It was answered with " + action + " after it had been taken back.")
 				}
 				return works("It was answered " + wording.Duration(f.Time.Sub(q.at)) + " after it was asked, once it had been taken back.")
-			case <-time.After(r.session.server.options.Pause):
+			case <-r.pause():
 			case <-r.ctx.Done():
 				return r.gaveUp(q.at)
 			}
@@ -126,7 +126,7 @@ func timeProbes() []*Probe {
 			if out == nil {
 				return notSeen("The client has no event stream open (GET) on which a question could come.")
 			}
-			q := r.session.ask(r, out, []byte(r.form(r.probe.Do, text)))
+			q := r.session.request(r, out, mcp.MethodElicit, []byte(r.form(r.probe.Do, text)))
 			r.saw(q.seq)
 			a := r.await(q)
 			r.saw(a.answered)

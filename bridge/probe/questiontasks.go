@@ -210,9 +210,7 @@ func taskTakenBack(r *run) finding {
 	if wrong.verdict != "" {
 		return wrong
 	}
-	select {
-	case <-r.pause():
-	case <-r.ctx.Done():
+	if !r.rest() {
 		return r.gaveUp(r.began)
 	}
 	about := `{"taskId":` + string(rawjson.Quoted(told.ID)) + `}`

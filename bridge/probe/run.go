@@ -114,7 +114,7 @@ func (r *run) askAll(params ...string) []answer {
 	}
 	asked := make([]*question, len(params))
 	for i, p := range params {
-		asked[i] = r.session.ask(r, r.out, json.RawMessage(p))
+		asked[i] = r.session.request(r, r.out, mcp.MethodElicit, json.RawMessage(p))
 		r.saw(asked[i].seq)
 	}
 	list := make([]answer, len(params))

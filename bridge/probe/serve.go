@@ -60,7 +60,7 @@ func (s *Server) ServeLines(ctx context.Context, in io.Reader, out io.Writer) er
 		select {
 		case line := <-lines:
 			if one == nil {
-				if one = s.connect("stdio", line); one == nil {
+				if one = s.connect("stdio", "", line); one == nil {
 					return errors.New("the probe has too many sessions")
 				}
 				one.main = p
@@ -174,9 +174,10 @@ func (s *Server) post(w http.ResponseWriter, r *http.Request) {
 	var one *session
 	switch {
 	case modern:
-		one = s.stateless(body)
+		info := rawjson.Member(body, "params", "_meta", mcp.MetaClient)
+		one = s.connect("http", "client "+rawjson.Text(rawjson.Member(info, "name"))+" "+rawjson.Text(rawjson.Member(info, "version")), body)
 	case rawjson.Text(rawjson.Member(body, "method")) == mcp.MethodInitialize:
-		one = s.connect("http", body)
+		one = s.connect("http", "", body)
 		if one != nil {
 			w.Header().Set(headerSession, one.id)
 		}
@@ -217,29 +218,6 @@ func (s *session) cancelled(f wire.Frame) {
 	}
 }
 
-// stateless returns the session that has all requests of a client in a revision without
-// sessions.
-func (s *Server) stateless(body []byte) *session {
-	info := rawjson.Member(body, "params", "_meta", mcp.MetaClient)
-	key := "client " + rawjson.Text(rawjson.Member(info, "name")) + " " + rawjson.Text(rawjson.Member(info, "version"))
-	if one := s.session(key); one != nil {
-		return one
-	}
-	one := s.connect("http", body)
-	if one == nil {
-		return nil
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if before := s.sessions[key]; before != nil { // two first requests at the same time
-		delete(s.sessions, one.id)
-		return before
-	}
-	delete(s.sessions, one.id)
-	one.id, s.sessions[key] = key, one
-	return one
-}
-
 // get opens the event stream for messages that belong to no call.
 func (s *Server) get(w http.ResponseWriter, r *http.Request) {
 	one := s.session(r.Header.Get(headerSession))
@@ -274,3 +252,13 @@ func (s *session) outside() stream {
 
 // pause returns a channel on which a value comes after the time that a probe lets pass.
 func (r *run) pause() <-chan time.Time { return time.After(r.session.server.options.Pause) }
+
+// rest lets that time pass, unless the call ends before: then it returns false.
+func (r *run) rest() bool {
+	select {
+	case <-r.pause():
+		return true
+	case <-r.ctx.Done():
+		return false
+	}
+}

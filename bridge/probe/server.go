@@ -38,10 +38,10 @@ type Options struct {
 // Server serves the probes, and keeps what they show of each client.
 type Server struct {
 	options Options
-	visits  visits
 
 	mu       sync.Mutex
 	clients  []*client
+	pages    []*page             // that clients are asked to open, the newest last
 	sessions map[string]*session // of Streamable HTTP, by session id, or by client without one
 	count    int                 // sessions so far
 	runs     int                 // runs of probes so far
@@ -233,18 +233,6 @@ func (s *Server) Say(number int, probe string, look int, yes *bool) error {
 // SDKs give up after ten.
 const roundsMost = 9
 
-// left returns the probes that the client has not called yet; all of them if there are none.
-func (s *Server) left(id Identity, probes []*Probe) []*Probe {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	c := s.clientOf(id, time.Now())
-	rest := slices.DeleteFunc(slices.Clone(probes), func(p *Probe) bool { return c.results[p.Name] != nil })
-	if len(rest) == 0 {
-		return probes
-	}
-	return rest
-}
-
 // perform runs the probes of a call, and answers it.
 func (s *Server) perform(c *call, probes []*Probe) {
 	defer c.session.done(c)
@@ -254,8 +242,14 @@ func (s *Server) perform(c *call, probes []*Probe) {
 	if n, err := strconv.Atoi(string(rawjson.Member(c.params, "arguments", "rounds"))); err == nil && n > 0 {
 		most = n
 	}
-	if several && hasRounds(c.revision) {
-		probes = s.left(c.client, probes)
+	if several && hasRounds(c.revision) { // those that the client has not called yet, or all if there are none
+		s.mu.Lock()
+		results := s.clientOf(c.client, time.Now()).results
+		rest := slices.DeleteFunc(slices.Clone(probes), func(p *Probe) bool { return results[p.Name] != nil })
+		s.mu.Unlock()
+		if len(rest) > 0 {
+			probes = rest
+		}
 	}
 	for i, p := range probes {
 		if i > 0 && hasRounds(c.revision) && c.rounds+max(p.rounds, 1) > most {
@@ -278,7 +272,13 @@ func (s *Server) perform(c *call, probes []*Probe) {
 	if left > 0 {
 		texts = append(texts, fmt.Sprintf("Call %s again: %s left. A call has no more than %d rounds, because clients give up after some; the argument rounds changes that.", All, wording.Count(left, "probe is", "probes are"), most))
 	} else if several {
-		texts = append(texts, "These stand apart, and are called one by one: "+strings.Join(apart(c.revision), ", ")+".")
+		var apart []string
+		for _, p := range table {
+			if (p.Apart || p.Kind != Tool) && p.In(c.revision) {
+				apart = append(apart, p.Name)
+			}
+		}
+		texts = append(texts, "These stand apart, and are called one by one: "+strings.Join(apart, ", ")+".")
 	}
 	c.finish(texts...)
 }

@@ -1,6 +1,7 @@
 package probe
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -56,18 +57,22 @@ type question struct {
 	response chan wire.Frame // capacity 1
 }
 
-// connect begins a session, whose first message decides its label; nil if the server is closed
-// or has too many.
-func (s *Server) connect(transport string, first []byte) *session {
+// connect begins a session, whose first message decides its label, and returns it; nil if the
+// server is closed or has too many. An id for a session that is there already returns that one;
+// "" makes up a new id.
+func (s *Server) connect(transport, id string, first []byte) *session {
 	name := wire.ClientName(rawjson.Member(first, "params"))
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if one := s.sessions[id]; one != nil {
+		return one
+	}
 	if s.closed || len(s.sessions) >= sessionsMost {
 		return nil
 	}
 	s.count++
 	one := &session{
-		server: s, id: "probe-" + strconv.Itoa(s.count), label: wording.Shorten(wording.Join(" ", "probe of", name), 80), transport: transport,
+		server: s, id: cmp.Or(id, "probe-"+strconv.Itoa(s.count)), label: wording.Shorten(wording.Join(" ", "probe of", name), 80), transport: transport,
 		open: map[string]*question{}, answered: map[string]*question{}, calls: map[string]*call{}, spent: map[string]*run{}, tasks: map[string]*task{}, later: map[string]*laterTask{},
 	}
 	s.sessions[one.id] = one
@@ -102,11 +107,7 @@ func (s *session) send(out stream, message string, last bool) int64 {
 	return out.send(s.frame(wire.ServerToClient, []byte(message)), last)
 }
 
-// ask sends a question as a request.
-func (s *session) ask(r *run, out stream, params json.RawMessage) *question {
-	return s.request(r, out, mcp.MethodElicit, params)
-}
-
+// request sends a request of the server's, such as a question.
 func (s *session) request(r *run, out stream, method string, params json.RawMessage) *question {
 	s.mu.Lock()
 	s.asked++
@@ -225,26 +226,22 @@ func (s *session) strayed(f finding) {
 // serve answers a request, or starts the probes that do.
 func (s *session) serve(f wire.Frame, out stream) {
 	m := f.Message
-	result := func(text string) {
-		s.send(out, `{"jsonrpc":"2.0","id":`+string(m.ID)+`,"result":`+text+`}`, true)
-	}
-	fail := func(code int, text, data string) {
-		(&call{session: s, request: f, out: out}).fail(code, text, data)
-	}
+	c := &call{session: s, params: m.Params, request: f, out: out, retries: make(chan retry, 1), stray: make(chan finding, 4)}
 	revision := rawjson.Text(rawjson.Member(m.Params, "_meta", mcp.MetaProtocol))
-	id, declared := s.present(m, revision)
+	c.client, c.declared = s.present(m, revision)
 	modern := hasRounds(revision)
 	if modern && !slices.Contains(s.server.options.Revisions, revision) || m.Method == mcp.MethodDiscover && !modern {
 		supported, _ := rawjson.Encode(s.server.options.Revisions) // strings always encode
-		fail(mcp.CodeUnsupportedVersion, "Unsupported protocol version", `{"supported":`+string(supported)+`,"requested":`+string(rawjson.Quoted(revision))+`}`)
+		c.fail(mcp.CodeUnsupportedVersion, "Unsupported protocol version", `{"supported":`+string(supported)+`,"requested":`+string(rawjson.Quoted(revision))+`}`)
 		return
 	}
 	more := ""
 	if modern {
 		more = `"resultType":"complete","ttlMs":0,"cacheScope":"private",`
 	} else {
-		revision = id.Revision
+		revision = c.client.Revision
 	}
+	c.revision = revision
 	info := `{"name":"elicitation-inspector probe","version":` + string(rawjson.Quoted(s.server.options.Version)) + `}`
 	switch m.Method {
 	case mcp.MethodInitialize:
@@ -252,27 +249,27 @@ func (s *session) serve(f wire.Frame, out stream) {
 		if revision == november {
 			tasks = `"tasks":{"list":{},"cancel":{},"requests":{"tools":{"call":{}}}},`
 		}
-		result(`{"protocolVersion":"` + revision + `","capabilities":{` + tasks + `"tools":{},"prompts":{},"resources":{}},"serverInfo":` + info + `,"instructions":` + string(rawjson.Quoted(instructions)) + `}`)
+		c.reply(`{"protocolVersion":"` + revision + `","capabilities":{` + tasks + `"tools":{},"prompts":{},"resources":{}},"serverInfo":` + info + `,"instructions":` + string(rawjson.Quoted(instructions)) + `}`)
 	case mcp.MethodDiscover:
-		result(`{` + more + `"supportedVersions":["` + mcp.Revision20260728 + `"],"capabilities":{"tools":{},"prompts":{},"resources":{},"extensions":{"` + mcp.TasksExtension + `":{}}},"serverInfo":` + info + `,"instructions":` + string(rawjson.Quoted(instructions)) + `}`)
+		c.reply(`{` + more + `"supportedVersions":["` + mcp.Revision20260728 + `"],"capabilities":{"tools":{},"prompts":{},"resources":{},"extensions":{"` + mcp.TasksExtension + `":{}}},"serverInfo":` + info + `,"instructions":` + string(rawjson.Quoted(instructions)) + `}`)
 	case mcp.MethodPing:
-		result(`{}`)
+		c.reply(`{}`)
 	case mcp.MethodListTools:
-		result(`{` + more + `"tools":[` + strings.Join(s.server.listed(revision, Tool), ",") + `]}`)
+		c.reply(`{` + more + `"tools":[` + strings.Join(s.server.listed(revision, Tool), ",") + `]}`)
 	case mcp.MethodListPrompts:
-		result(`{` + more + `"prompts":[` + strings.Join(s.server.listed(revision, Prompt), ",") + `]}`)
+		c.reply(`{` + more + `"prompts":[` + strings.Join(s.server.listed(revision, Prompt), ",") + `]}`)
 	case mcp.MethodListResources:
-		result(`{` + more + `"resources":[` + strings.Join(s.server.listed(revision, Resource), ",") + `]}`)
+		c.reply(`{` + more + `"resources":[` + strings.Join(s.server.listed(revision, Resource), ",") + `]}`)
 	case mcp.MethodListTemplates:
-		result(`{` + more + `"resourceTemplates":[]}`)
+		c.reply(`{` + more + `"resourceTemplates":[]}`)
 	case mcp.MethodCallTool, mcp.MethodGetPrompt, mcp.MethodReadResource:
-		s.begin(f, out, id, revision, declared, fail)
+		s.begin(c)
 	default:
 		if mcp.IsTask(m.Method) {
 			s.aboutTask(f, out, revision)
 			return
 		}
-		fail(mcp.CodeMethodNotFound, "Method not found", "")
+		c.fail(mcp.CodeMethodNotFound, "Method not found", "")
 	}
 }
 
@@ -285,7 +282,10 @@ func (s *session) present(m wire.Message, revision string) (Identity, *conversat
 	if m.Method == mcp.MethodInitialize {
 		info, capabilities = rawjson.Member(m.Params, "clientInfo"), rawjson.Member(m.Params, "capabilities")
 		if revision = rawjson.Text(rawjson.Member(m.Params, "protocolVersion")); hasRounds(revision) || !slices.Contains(s.server.options.Revisions, revision) {
-			revision = s.server.newestWithSessions()
+			revision = mcp.Revision20251125
+			if i := slices.IndexFunc(s.server.options.Revisions, func(r string) bool { return !hasRounds(r) }); i >= 0 {
+				revision = s.server.options.Revisions[i] // the newest with initialize
+			}
 		}
 	}
 	s.mu.Lock()
@@ -304,30 +304,24 @@ func (s *session) present(m wire.Message, revision string) (Identity, *conversat
 	return id, d
 }
 
-// newestWithSessions returns the newest revision with initialize that the server speaks.
-func (s *Server) newestWithSessions() string {
-	for _, revision := range s.options.Revisions {
-		if !hasRounds(revision) {
-			return revision
-		}
-	}
-	return mcp.Revision20251125
-}
-
-// begin starts the probes that a request calls, or gives it to the run that waits for it.
-func (s *session) begin(f wire.Frame, out stream, id Identity, revision string, declared *conversation.Declared, fail func(int, string, string)) {
+// begin starts the probes that a call is of, or gives its request to the run that waits for it.
+func (s *session) begin(c *call) {
+	f, revision := c.request, c.revision
 	name, kind := target(f.Message)
 	state, responses := rawjson.Member(f.Message.Params, "requestState"), rawjson.Member(f.Message.Params, "inputResponses")
-	if state != nil || responses != nil || s.awaits(name) {
+	s.mu.Lock()
+	awaited := slices.ContainsFunc(s.waiting, func(r *run) bool { return r.awaits && r.name == name }) // as after error -32042
+	s.mu.Unlock()
+	if state != nil || responses != nil || awaited {
 		r, spent := s.retried(f, name, rawjson.Text(state))
 		if r != nil {
-			r.retries <- retry{f, out}
+			r.retries <- retry{f, c.out}
 			return
 		}
 		if spent != nil {
 			s.server.amend(spent, finding{verdict: Fails, how: "The same round was answered by two requests.", cause: causeTwice, frames: []int64{f.Seq}})
 		}
-		fail(mcp.CodeInvalidParams, "No call waits for this requestState", "")
+		c.fail(mcp.CodeInvalidParams, "No call waits for this requestState", "")
 		return
 	}
 	var probes []*Probe
@@ -339,17 +333,14 @@ func (s *session) begin(f wire.Frame, out stream, id Identity, revision string, 
 		}
 	}
 	if len(probes) == 0 {
-		fail(mcp.CodeInvalidParams, "Unknown "+string(kind)+" in revision "+revision, "")
+		c.fail(mcp.CodeInvalidParams, "Unknown "+string(kind)+" in revision "+revision, "")
 		return
 	}
 	if revision == november && conversation.IsAskedAsTask(f.Message.Params) && (name == All || !probes[0].asTask) {
-		fail(mcp.CodeMethodNotFound, name+" cannot be called as a task", "")
+		c.fail(mcp.CodeMethodNotFound, name+" cannot be called as a task", "")
 		return
 	}
-	c := &call{
-		session: s, client: id, revision: revision, declared: declared, params: f.Message.Params, kind: kind, name: name, request: f, out: out,
-		retries: make(chan retry, 1), stray: make(chan finding, 4),
-	}
+	c.kind, c.name = kind, name
 	c.ctx, c.end = context.WithCancelCause(context.Background())
 	s.mu.Lock()
 	free := !s.closed && len(s.calls) < callsMost
@@ -359,16 +350,8 @@ func (s *session) begin(f wire.Frame, out stream, id Identity, revision string, 
 	s.mu.Unlock()
 	if !free || !s.server.spawn(func() { s.server.perform(c, probes) }) {
 		c.end(nil)
-		fail(mcp.CodeServerError, "Too many calls at the same time", "")
+		c.fail(mcp.CodeServerError, "Too many calls at the same time", "")
 	}
-}
-
-// awaits reports whether a run has ended its call of this name, and waits for another one, as
-// after error -32042.
-func (s *session) awaits(name string) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return slices.ContainsFunc(s.waiting, func(r *run) bool { return r.awaits && r.name == name })
 }
 
 // retried returns the run that a retry goes on with: that of its state, else one of the same
@@ -437,14 +420,4 @@ func (s *Server) listed(revision string, kind Kind) (list []string) {
 		}
 	}
 	return list
-}
-
-// apart lists the probes of a revision that probe_all leaves out.
-func apart(revision string) (names []string) {
-	for _, p := range table {
-		if (p.Apart || p.Kind != Tool) && p.In(revision) {
-			names = append(names, p.Name)
-		}
-	}
-	return names
 }

@@ -183,7 +183,7 @@ func (t *task) ask(keys []string, params ...string) []answer {
 			if out, missing := t.stream(); missing.verdict != "" {
 				list[i].missing = missing
 			} else {
-				q := r.session.ask(r, out, json.RawMessage(rawjson.WithMember(p, "_meta", related)))
+				q := r.session.request(r, out, mcp.MethodElicit, json.RawMessage(rawjson.WithMember(p, "_meta", related)))
 				r.saw(q.seq)
 				list[i] = r.await(q)
 				r.saw(list[i].answered)

@@ -89,10 +89,7 @@ func urlProbes() []*Probe {
 			}
 			r.opened(p)
 			r.saw(r.notify(mcp.NotificationElicitComplete, `{"elicitationId":"`+id+`"}`))
-			select {
-			case <-r.pause():
-			case <-r.ctx.Done():
-			}
+			r.rest()
 			return notSeen("The client was told, and no frame shows what it did.")
 		}},
 		{Name: "url-unknown-id", Group: URLs, Title: "An elicitationId that nobody knows", Do: "The server says that something unknown is done. Then accept any text.", Since: november, Until: november, Mode: elicit.ModeForm, run: func(r *run) finding {

@@ -1,31 +1,20 @@
 package probe
 
 import (
+	"cmp"
 	"crypto/rand"
 	"fmt"
 	"net/http"
 	"slices"
 	"strings"
-	"sync"
 
 	"elicitation-inspector/bridge/wire"
 	"elicitation-inspector/bridge/wording"
 )
 
-// visits are the pages that clients are asked to open.
-type visits struct {
-	mu    sync.Mutex
-	pages map[string]*page
-	order []string
-}
-
-// pagesMost bounds the pages that are kept. The eldest goes first.
-const pagesMost = 1000
-
-// page is a page of the server, with the requests for it.
+// page is a page of the server that a client is asked to open, with the requests for it.
 type page struct {
 	url     string
-	visits  *visits
 	session *session
 	fetched []fetch
 	first   chan struct{} // closed by the first request
@@ -44,52 +33,45 @@ func (f fetch) words() string {
 	return "by " + wording.Quoted(f.agent)
 }
 
-// fetchesMost bounds the requests that are kept of one page.
-const fetchesMost = 20
+// Bounds on what is kept of pages. The eldest page goes first.
+const (
+	pagesMost   = 1000
+	fetchesMost = 20 // of one page
+)
 
 // page makes a new page, whose address nobody can guess.
 func (s *Server) page(r *run) *page {
-	p := &page{visits: &s.visits, session: r.session, first: make(chan struct{})}
-	if s.options.Base == "" {
-		p.url = "https://probe.invalid/open/" + strings.ToLower(rand.Text())
-		return p
+	p := &page{
+		url:     cmp.Or(s.options.Base, "https://probe.invalid") + "/open/" + strings.ToLower(rand.Text()),
+		session: r.session, first: make(chan struct{}),
 	}
-	name := strings.ToLower(rand.Text())
-	p.url = s.options.Base + "/open/" + name
-	s.visits.mu.Lock()
-	defer s.visits.mu.Unlock()
-	if s.visits.pages == nil {
-		s.visits.pages = map[string]*page{}
-	}
-	if len(s.visits.order) == pagesMost {
-		delete(s.visits.pages, s.visits.order[0])
-		s.visits.order = s.visits.order[1:]
-	}
-	s.visits.pages[name] = p
-	s.visits.order = append(s.visits.order, name)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.pages = append(s.pages[max(0, len(s.pages)+1-pagesMost):], p)
 	return p
 }
 
 // open counts a request for a page, and answers it.
 func (s *Server) open(w http.ResponseWriter, r *http.Request) {
-	name := strings.TrimPrefix(r.URL.Path, "/open/")
-	s.visits.mu.Lock()
-	p := s.visits.pages[name]
-	s.visits.mu.Unlock()
-	if p == nil {
+	s.mu.Lock()
+	i := slices.IndexFunc(s.pages, func(p *page) bool { return p.url == s.options.Base+r.URL.Path })
+	if i < 0 {
+		s.mu.Unlock()
 		http.NotFound(w, r)
 		return
 	}
+	p := s.pages[i]
+	s.mu.Unlock()
 	agent := wording.Shorten(r.UserAgent(), 200)
 	f := p.session.frame(wire.Meta, nil)
 	f.HTTPMethod, f.Note = r.Method, &wire.Note{Kind: wire.NoteURLFetched, To: s.options.Base + "/open/…", Said: agent}
 	seq := s.options.Log.Append(f).Seq
-	s.visits.mu.Lock()
+	s.mu.Lock()
 	if p.fetched = append(p.fetched, fetch{agent, seq}); len(p.fetched) == 1 {
 		close(p.first)
 	}
 	p.fetched = p.fetched[:min(len(p.fetched), fetchesMost)]
-	s.visits.mu.Unlock()
+	s.mu.Unlock()
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	w.Header().Set("Content-Security-Policy", "default-src 'none'")
 	w.Header().Set("Cache-Control", "no-store")
@@ -98,7 +80,7 @@ func (s *Server) open(w http.ResponseWriter, r *http.Request) {
 
 // fetches returns the requests so far.
 func (p *page) fetches() []fetch {
-	p.visits.mu.Lock()
-	defer p.visits.mu.Unlock()
+	p.session.server.mu.Lock()
+	defer p.session.server.mu.Unlock()
 	return slices.Clone(p.fetched)
 }
