@@ -191,3 +191,14 @@ func TestMapHasEveryPackage(t *testing.T) {
 		t.Errorf("%s is on the map, and is no package", name)
 	}
 }
+
+// TestLogtestIsForTests checks that the binary is built without internal/logtest.
+func TestLogtestIsForTests(t *testing.T) {
+	packages, err := exec.Command("go", "list", "-deps", ".").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if strings.Contains(string(packages), "elicitation-inspector/internal/logtest\n") {
+		t.Error("it imports internal/logtest")
+	}
+}
