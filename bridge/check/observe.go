@@ -73,7 +73,10 @@ func (r *runner) make(ctx context.Context, c *chosen, t *trial, limit time.Durat
 		r.trouble(fmt.Errorf("some trials could not be made: %w", err))
 		return nil
 	}
-	outcomes := m.converse(ctx, place, c, t, limit)
+	outcomes, err := m.converse(ctx, place, c, t, limit)
+	if err != nil {
+		m.Unconnected = err.Error()
+	}
 	if err := m.session.End(); errors.Is(err, playback.ErrIncomplete) { // a server that has to be killed does not spoil the trial
 		r.trouble(err)
 	}
@@ -105,17 +108,16 @@ type outcomes struct {
 	over  int64
 }
 
-func (m *made) converse(ctx context.Context, place *slot, c *chosen, t *trial, limit time.Duration) (out outcomes) {
+// converse makes the calls of a trial. The error says why there was no session for them.
+func (m *made) converse(ctx context.Context, place *slot, c *chosen, t *trial, limit time.Duration) (out outcomes, err error) {
 	out.limit = limit
 	defer func() { out.over = m.session.Log().Len() }()
 	if err := m.session.Connected(ctx); err != nil {
-		m.Unconnected = err.Error()
-		return out
+		return out, err
 	}
 	if t.Behaviour == "other-tool" { // the catalog names the other tools
 		if _, err := m.session.Catalog(ctx); err != nil {
-			m.Unconnected = err.Error()
-			return out
+			return out, err
 		}
 	}
 	var asked func(place int)
@@ -142,8 +144,7 @@ func (m *made) converse(ctx context.Context, place *slot, c *chosen, t *trial, l
 	}
 	server, err := m.session.Server()
 	if err != nil {
-		m.Unconnected = err.Error()
-		return out
+		return out, err
 	}
 	call := func(arguments json.RawMessage, answers string, times int, limit time.Duration) (list []headless.Outcome, err error) {
 		rules, err := script.Parse("answers", []byte(answers), os.LookupEnv)
@@ -174,8 +175,7 @@ func (m *made) converse(ctx context.Context, place *slot, c *chosen, t *trial, l
 		t.looks.sameState = string(used) == string(m.lastState())
 	}
 	if err != nil {
-		m.Unconnected = err.Error()
-		return out
+		return out, err
 	}
 	if t.Behaviour == "response-twice" { // the response to the first answer may overtake the second
 		m.awaitSent(ctx, 2, func(e wire.Entry) bool { return e.Names().Fault == m.Behaviour })
@@ -185,11 +185,9 @@ func (m *made) converse(ctx context.Context, place *slot, c *chosen, t *trial, l
 			goesOn = m.goOn(ctx, server.Since, &out)
 		}
 	}
-	if server, err = m.session.Server(); err != nil || server.State != live.Ready || t.ends || t.alone {
-		return out
-	}
-	if t.Behaviour == judge.BehaviourAccept && out.calls[0].TimedOut { // the next call would take as long
-		return out
+	if server, err = m.session.Server(); err != nil || server.State != live.Ready || t.ends || t.alone ||
+		t.Behaviour == judge.BehaviourAccept && out.calls[0].TimedOut { // the next call would take as long
+		return out, nil
 	}
 	if out.calls[0].TimedOut { // the next call may overtake the cancellation, and meet a question that still waits
 		m.awaitSent(ctx, 1, func(e wire.Entry) bool { return e.Names().Method == mcp.NotificationCancelled })
@@ -203,7 +201,7 @@ func (m *made) converse(ctx context.Context, place *slot, c *chosen, t *trial, l
 			break
 		}
 	}
-	return out
+	return out, nil
 }
 
 // awaitSent waits until the log has this number of sent messages that is accepts, but not

@@ -145,14 +145,12 @@ func (a *asked) matches(all []*conversation.Question, byMessage bool) json.RawMe
 // because they take longest, and then plain answers.
 func (r *runner) plan(c *chosen, base report.Trial, list []asked) []*trial {
 	var trials []*trial
-	add := func(t trial, behaviour string, rules ...rule) *trial {
-		if !r.tries(behaviour) {
-			return &t
+	add := func(t trial, behaviour string, rules ...rule) {
+		if r.tries(behaviour) {
+			t.Call, t.Revision, t.Behaviour = base.Call, base.Revision, behaviour
+			t.answers = c.honest.file(rules...)
+			trials = append(trials, &t)
 		}
-		t.Call, t.Revision, t.Behaviour = base.Call, base.Revision, behaviour
-		t.answers = c.honest.file(rules...)
-		trials = append(trials, &t)
-		return &t
 	}
 	for _, behaviour := range []string{judge.BehaviourDecline, judge.BehaviourCancel} {
 		for _, q := range list {

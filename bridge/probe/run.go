@@ -315,12 +315,10 @@ func (c *call) notify(method, params string) int64 {
 }
 
 // reportProgress sends a progress notification, if the request asks for them.
-func (c *call) reportProgress(message string) int64 {
-	token := rawjson.Member(c.request.Message.Params, "_meta", "progressToken")
-	if token == nil {
-		return 0
+func (c *call) reportProgress(message string) {
+	if token := rawjson.Member(c.request.Message.Params, "_meta", "progressToken"); token != nil {
+		c.notify(mcp.NotificationProgress, fmt.Sprintf(`{"progressToken":%s,"progress":%d,"message":%s}`, token, c.progressed.Add(1), rawjson.Quoted(message)))
 	}
-	return c.notify(mcp.NotificationProgress, fmt.Sprintf(`{"progressToken":%s,"progress":%d,"message":%s}`, token, c.progressed.Add(1), rawjson.Quoted(message)))
 }
 
 // form returns the params of a question in form mode. properties is the inside of the

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"log/slog"
 	"slices"
 	"strconv"
 	"strings"
@@ -21,7 +20,6 @@ import (
 // Options configures a [Server].
 type Options struct {
 	Log     *wire.Log
-	Logger  *slog.Logger
 	Version string // of the inspector
 	// Base is the address of the server's own HTTP pages, without a path: the URLs that
 	// clients are asked to open are below it. "" leaves the probes of URLs out.
@@ -64,9 +62,6 @@ func New(o Options) *Server {
 	o.Patience, o.Pause = cmp.Or(o.Patience, 10*time.Minute), cmp.Or(o.Pause, 3*time.Second)
 	if o.Revisions == nil {
 		o.Revisions = mcp.Revisions
-	}
-	if o.Logger == nil {
-		o.Logger = slog.New(slog.DiscardHandler)
 	}
 	return &Server{options: o, sessions: map[string]*session{}, changed: make(chan struct{})}
 }

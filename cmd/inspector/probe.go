@@ -159,7 +159,7 @@ func (o *probeOptions) run(cmd *cobra.Command) (err error) {
 		return fmt.Errorf("--http %s: %w", address, err)
 	}
 	base := "http://" + shownAddress(l.Addr())
-	server := probe.New(probe.Options{Log: log, Logger: logger, Version: version(), Base: base, Patience: o.patience, Revisions: o.protocol})
+	server := probe.New(probe.Options{Log: log, Version: version(), Base: base, Patience: o.patience, Revisions: o.protocol})
 	place, err := o.page.place(cmd, logger)
 	if err != nil {
 		return errors.Join(err, l.Close())

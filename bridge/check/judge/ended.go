@@ -238,11 +238,7 @@ var leaks = []string{
 // leaks judges whether a result or an error shows stack traces or runtime errors of the
 // server.
 func (j *Judgement) leaks(m Made, what string) {
-	raw := m.Result
-	if m.Error != nil {
-		raw = m.Error
-	}
-	for _, text := range textsIn(raw) {
+	for _, text := range m.texts() {
 		words := leak().FindString(text)
 		if words == "" || j.expects(m, words) {
 			continue

@@ -164,7 +164,7 @@ func (m Made) Began() int64 {
 	return m.Rounds[0].Request
 }
 
-func (m Made) responded() bool { return (m.Result != nil || m.Error != nil) }
+func (m Made) responded() bool { return m.Result != nil || m.Error != nil }
 
 // succeeded reports whether the server sent a result without isError.
 func (m Made) succeeded() bool {
@@ -332,14 +332,16 @@ func (j *Judgement) leftOpen() string {
 // Failed reports whether the call got an error, a result with isError, or no response.
 func (m Made) Failed() bool { return !m.succeeded() }
 
-// failure returns the texts of a failed call's result or error, shortened.
-func (m Made) failure() string {
-	raw := m.Result
+// texts returns the texts of the call's result or error.
+func (m Made) texts() []string {
 	if m.Error != nil {
-		raw = m.Error
+		return textsIn(m.Error)
 	}
-	return wording.Shorten(strings.Join(textsIn(raw), " "), 200)
+	return textsIn(m.Result)
 }
+
+// failure returns the texts of a failed call's result or error, shortened.
+func (m Made) failure() string { return wording.Shorten(strings.Join(m.texts(), " "), 200) }
 
 func (j *Judgement) declaresLess() bool {
 	return slices.Contains([]string{BehaviourNone, BehaviourForm, BehaviourURL}, j.Behaviour)
