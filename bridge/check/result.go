@@ -12,7 +12,6 @@ import (
 	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/rawjson"
 	"elicitation-inspector/bridge/script"
-	"elicitation-inspector/bridge/wire"
 	"elicitation-inspector/bridge/wire/redact"
 	"elicitation-inspector/bridge/wording"
 )
@@ -51,15 +50,6 @@ func (one *assessed) hung() bool {
 
 func isHanging(f report.Finding) bool {
 	return f.Verdict == report.Fail && (f.Rule == report.RuleNoResponse || f.Rule == report.RuleUnusable)
-}
-
-// seenTwice adds to such findings that the server hung in two trials.
-func (one *assessed) seenTwice() {
-	for i, f := range one.Findings {
-		if isHanging(f) {
-			one.Findings[i].Text += " It was so in two trials, the second of which gave it twice the time."
-		}
-	}
 }
 
 // result returns the result of a trial for reports, with secrets redacted.
@@ -154,18 +144,15 @@ func (one *assessed) keep(hide *redact.Redaction, m *made) {
 		if err != nil || len(one.frames) == keptMost {
 			continue
 		}
-		one.frames[seq] = quote(*hide.Frame(&f))
+		f = *hide.Frame(&f)
+		text := string(f.Raw)
+		if cut := wording.Shorten(text, textMost); cut != text {
+			text = cut + fmt.Sprintf(" (%d bytes in all)", f.Size)
+		}
+		one.frames[seq] = report.Frame{
+			Seq: f.Seq, Time: f.Time.UTC().Format("2006-01-02T15:04:05.000Z07:00"), Direction: f.Dir.String(), Deliberate: f.Fault, Summary: f.Summary(), Text: text,
+		}
 		one.pairs[seq] = f.Pair
-	}
-}
-
-func quote(f wire.Frame) report.Frame {
-	text := string(f.Raw)
-	if cut := wording.Shorten(text, textMost); cut != text {
-		text = cut + fmt.Sprintf(" (%d bytes in all)", f.Size)
-	}
-	return report.Frame{
-		Seq: f.Seq, Time: f.Time.UTC().Format("2006-01-02T15:04:05.000Z07:00"), Direction: f.Dir.String(), Deliberate: f.Fault, Summary: f.Summary(), Text: text,
 	}
 }
 

@@ -203,18 +203,13 @@ func (s *Server) post(w http.ResponseWriter, r *http.Request) {
 	one.receive(f, out)
 	out.write(w, r)
 	if r.Context().Err() != nil && modern { // closing the stream cancels (2026-07-28, Streamable HTTP, Cancellation)
-		one.cancelled(f)
-	}
-}
-
-// cancelled ends the call that a request belongs to, unless a later request goes on with it.
-func (s *session) cancelled(f wire.Frame) {
-	s.mu.Lock()
-	c := s.calls[wire.IDKey(f.Message.ID)]
-	waits := c != nil && slices.ContainsFunc(s.waiting, func(r *run) bool { return r.call == c })
-	s.mu.Unlock()
-	if c != nil && !waits {
-		c.end(errCancelled)
+		one.mu.Lock()
+		c := one.calls[wire.IDKey(f.Message.ID)]
+		goesOn := slices.ContainsFunc(one.waiting, func(r *run) bool { return r.call == c }) // with a later request
+		one.mu.Unlock()
+		if c != nil && !goesOn {
+			c.end(errCancelled)
+		}
 	}
 }
 

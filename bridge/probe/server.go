@@ -149,16 +149,6 @@ func (s *Server) begin(c *call, p *Probe) *run {
 	return r
 }
 
-// conclude records what a run has shown.
-func (s *Server) conclude(r *run, f finding, took time.Duration) {
-	s.change(r, func(o *outcome) {
-		for _, late := range o.late {
-			f = f.with(late)
-		}
-		o.finding, o.took = f, took
-	})
-}
-
 // amend adds a finding to a run that may be over, such as a second answer to its question.
 func (s *Server) amend(r *run, f finding) {
 	s.change(r, func(o *outcome) {
@@ -257,8 +247,13 @@ func (s *Server) perform(c *call, probes []*Probe) {
 			c.reportProgress(p.Name)
 		}
 		r := s.begin(c, p)
-		f := r.judge()
-		s.conclude(r, f, time.Since(r.began))
+		f, took := r.judge(), time.Since(r.began)
+		s.change(r, func(o *outcome) {
+			o.finding, o.took = f, took
+			for _, late := range o.late {
+				o.finding = o.finding.with(late)
+			}
+		})
 		texts = append(texts, wording.Join(". ", p.Name+": "+string(f.verdict), f.how))
 	}
 	if c.ctx.Err() != nil {

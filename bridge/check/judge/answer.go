@@ -36,8 +36,11 @@ func (j *Judgement) compared() {
 	}
 	frames := []int64{deed.AskedSeq, deed.AnswerSeq, m.ResultSeq}
 	switch {
-	case j.Behaviour == BehaviourOtherArguments:
-		j.takesOther(m, frames)
+	case j.Behaviour == BehaviourOtherArguments: // does the result depend on them, and is it that of this call all the same?
+		shown := slices.ContainsFunc(textsIn(m.Arguments), func(value string) bool { return len(value) >= 4 && shows(m.Result, value) })
+		if j.standing = against(j.Honest, m.Result, nil, unchanged); j.standing == same && shown {
+			j.find(report.RuleForeignState, report.Fail, "The requestState was given out for other arguments, for which the question was declined, and the result is that of an accepted call: "+quoteResult(m), frames...)
+		}
 	case j.Behaviour == "other-tool":
 		if name := mentioned(m, deed); name != "" {
 			j.find(report.RuleForeignState, report.Fail, fmt.Sprintf("Another tool took the requestState and the answer of this one: its result has the value of %q: %s", name, quoteResult(m)), frames...)
@@ -94,7 +97,7 @@ func against(calls []Made, result json.RawMessage, blank []string, changes func(
 func sameAnswers(a, b Made) bool {
 	return slices.EqualFunc(a.Questions, b.Questions, func(p, q *conversation.Question) bool {
 		one, other := contentOf(p), contentOf(q)
-		return one == nil && other == nil || one != nil && other != nil && equal(one, other)
+		return one == nil && other == nil || one != nil && other != nil && rawjson.Same(one, other)
 	})
 }
 
@@ -113,12 +116,12 @@ func changes(answers []*conversation.Question, telling func(q *conversation.Ques
 	return func(honest Made) (list []change) {
 		for i, q := range answers[:min(len(answers), len(honest.Questions))] {
 			old, new := contentOf(honest.Questions[i]), contentOf(q)
-			if old != nil && new != nil && !equal(old, new) {
+			if old != nil && new != nil && !rawjson.Same(old, new) {
 				list = append(list, change{old: old, new: new, telling: telling(q, "", new)})
 			}
 			for name, value := range rawjson.Members(old) {
 				now := rawjson.Member(new, name)
-				if now == nil || !equal(value, now) {
+				if now == nil || !rawjson.Same(value, now) {
 					list = append(list, change{field: fmt.Sprint(i, name), old: value, new: now, telling: telling(q, name, now)})
 				}
 			}
@@ -271,17 +274,6 @@ func stateTexts(state json.RawMessage) []string {
 		list = append(list, textsIn(value)...)
 	}
 	return list
-}
-
-// takesOther judges whether the server accepted the requestState of a call with other
-// arguments, by a result that depends on the arguments.
-func (j *Judgement) takesOther(m Made, frames []int64) {
-	shown := slices.ContainsFunc(textsIn(m.Arguments), func(value string) bool {
-		return len(value) >= 4 && shows(m.Result, value)
-	})
-	if j.standing = against(j.Honest, m.Result, nil, unchanged); j.standing == same && shown {
-		j.find(report.RuleForeignState, report.Fail, "The requestState was given out for other arguments, for which the question was declined, and the result is that of an accepted call: "+quoteResult(m), frames...)
-	}
 }
 
 // carried lists the values of an honest result that were answered in rounds before the

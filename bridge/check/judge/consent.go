@@ -123,7 +123,7 @@ func unchanged(Made) []change { return nil }
 func denies(q *conversation.Question) bool {
 	return slices.ContainsFunc(fieldsOf(q), func(f elicit.Field) bool {
 		no, said := ConsentIn(f, false), rawjson.Member(contentOf(q), f.Name)
-		return no != nil && said != nil && equal(no, said)
+		return no != nil && said != nil && rawjson.Same(no, said)
 	})
 }
 
@@ -245,7 +245,7 @@ func (c *consent) refuses(j *Judgement, behaviours ...string) bool {
 // of another trial: the questions of a call can come in another order each time, and then
 // the same result compares in another way.
 func (j *Judgement) differsFrom(other *Judgement) bool {
-	return j.standing == different && !equal(j.Calls[0].Result, other.Calls[0].Result)
+	return j.standing == different && !rawjson.Same(j.Calls[0].Result, other.Calls[0].Result)
 }
 
 func (c *consent) is(j *Judgement, behaviours []string, standings ...standing) bool {

@@ -206,7 +206,7 @@ func (j *Judgement) kept(list []*Judgement) {
 				const address = elicit.MadeUpEmail
 				own := rawjson.Member(contentOf(q), name)
 				switch {
-				case rawjson.Text(value) != address || own == nil || equal(own, value):
+				case rawjson.Text(value) != address || own == nil || rawjson.Same(own, value):
 				case !m.brings(address, shows) || shows(m.Result, rawjson.Text(own)):
 				case slices.ContainsFunc(list, func(other *Judgement) bool { return other.lacks != nil && shows(other.Calls[0].Result, address) }):
 				default:
