@@ -17,6 +17,7 @@ import (
 	"elicitation-inspector/bridge/elicit"
 	protocol "elicitation-inspector/bridge/mcp"
 	"elicitation-inspector/bridge/rawjson"
+	"elicitation-inspector/bridge/wording"
 )
 
 // question is one request for input to the client.
@@ -218,10 +219,8 @@ func validate(schema string, value json.RawMessage) error {
 	switch {
 	case err != nil:
 		return err
-	case len(problems) > 0 && problems[0].Pointer != "":
-		return fmt.Errorf("%s: %s", strings.TrimPrefix(problems[0].Pointer, "/"), problems[0].Text)
 	case len(problems) > 0:
-		return errors.New(problems[0].Text)
+		return errors.New(wording.Join(": ", strings.TrimPrefix(problems[0].Pointer, "/"), problems[0].Text))
 	}
 	return nil
 }
@@ -229,86 +228,68 @@ func validate(schema string, value json.RawMessage) error {
 // written returns the question with its form as the revision allows it. 2025-06-18 has the titles of choices in
 // enumNames and no multiple choice, so each choice of such a field becomes a boolean.
 func (q question) written(revision string) question {
-	properties := rawjson.Member([]byte(q.schema), "properties")
-	if revision > protocol.Revision20250618 || q.unruly || q.params != nil || properties == nil {
+	fields, err := elicit.FieldsOf(json.RawMessage(q.schema))
+	if revision > protocol.Revision20250618 || q.unruly || q.params != nil || err != nil || fields == nil {
 		return q
 	}
-	var members []string
-	for name, p := range rawjson.Members(properties) {
-		if rawjson.Text(rawjson.Member(p, "type")) == "array" {
-			for _, c := range choicesOf(p) {
-				title := mustJSON(rawjson.Text(rawjson.Member(p, "title")) + ": " + c.Title)
-				member := fmt.Sprintf(`%s:{"type":"boolean","title":%s}`, mustJSON(c.property(name)), title)
-				for _, value := range rawjson.Elements(rawjson.Member(p, "default")) {
-					if rawjson.Text(value) == c.Const {
-						member = strings.TrimSuffix(member, "}") + `,"default":true}`
-					}
-				}
-				members = append(members, member)
+	var members, required []string
+	for _, f := range fields {
+		if f.Kind != elicit.MultiChoice {
+			members = append(members, string(mustJSON(f.Name))+":"+titled(f))
+			if f.Required {
+				required = append(required, f.Name)
 			}
 			continue
 		}
-		members = append(members, string(mustJSON(name))+":"+titled(p))
-	}
-	var required []string
-	for _, name := range rawjson.Elements(rawjson.Member([]byte(q.schema), "required")) {
-		if rawjson.Text(rawjson.Member(properties, rawjson.Text(name), "type")) != "array" {
-			required = append(required, rawjson.Text(name))
+		for _, c := range f.Choices {
+			member := fmt.Sprintf(`%s:{"type":"boolean","title":%s`, mustJSON(picked(f, c)), mustJSON(f.Label+": "+c.Title))
+			if slices.Contains(rawjson.Strings(f.Default), c.Value) {
+				member += `,"default":true`
+			}
+			members = append(members, member+"}")
 		}
 	}
 	q.schema = object(strings.Join(members, ","), required...)
 	return q
 }
 
+// picked returns the name of the boolean that replaces a choice of the field.
+func picked(f elicit.Field, c elicit.Choice) string {
+	return f.Name + "_" + strings.ReplaceAll(c.Value, " ", "_")
+}
+
 // gathered adds to the content of a form of 2025-06-18 the lists of chosen values that its booleans stand for.
 func (q question) gathered(content json.RawMessage) json.RawMessage {
-	var members []string
-	for name, value := range rawjson.Members(content) {
-		members = append(members, string(mustJSON(name))+":"+string(value))
+	if content == nil {
+		content = json.RawMessage(`{}`)
 	}
-	for name, p := range rawjson.Members(rawjson.Member([]byte(q.schema), "properties")) {
-		picked := []string{}
-		for _, c := range choicesOf(p) {
-			if string(rawjson.Member(content, c.property(name))) == "true" {
-				picked = append(picked, c.Const)
+	fields, _ := elicit.FieldsOf(json.RawMessage(q.schema)) // written has read them
+	for _, f := range fields {
+		var values []string
+		for _, c := range f.Choices {
+			if f.Kind == elicit.MultiChoice && string(rawjson.Member(content, picked(f, c))) == "true" {
+				values = append(values, c.Value)
 			}
 		}
-		if len(picked) > 0 {
-			members = append(members, string(mustJSON(name))+":"+string(mustJSON(picked)))
+		if values != nil {
+			content = rawjson.WithMember(content, f.Name, string(mustJSON(values)))
 		}
 	}
-	return json.RawMessage("{" + strings.Join(members, ",") + "}")
+	return content
 }
-
-type choice struct{ Const, Title string }
-
-func choicesOf(property json.RawMessage) (list []choice) {
-	items := rawjson.Member(property, "items")
-	for _, value := range rawjson.Elements(rawjson.Member(items, "enum")) {
-		list = append(list, choice{rawjson.Text(value), rawjson.Text(value)})
-	}
-	for _, c := range rawjson.Elements(rawjson.Member(items, "anyOf")) {
-		list = append(list, choice{rawjson.Text(rawjson.Member(c, "const")), rawjson.Text(rawjson.Member(c, "title"))})
-	}
-	return list
-}
-
-// property returns the name of the boolean that replaces the choice.
-func (c choice) property(of string) string { return of + "_" + strings.ReplaceAll(c.Const, " ", "_") }
 
 // titled returns the schema of a property with the titles of its choices in enumNames.
-func titled(property json.RawMessage) string {
+func titled(f elicit.Field) string {
 	var members, values, titles []string
-	for _, c := range rawjson.Elements(rawjson.Member(property, "oneOf")) {
-		values = append(values, string(rawjson.Member(c, "const")))
-		titles = append(titles, string(rawjson.Member(c, "title")))
+	for _, c := range f.Choices {
+		values, titles = append(values, c.Value), append(titles, c.Title)
 	}
-	for name, value := range rawjson.Members(property) {
+	for name, value := range rawjson.Members(f.Schema) {
+		member := string(mustJSON(name)) + ":" + string(value)
 		if name == "oneOf" {
-			members = append(members, `"enum":[`+strings.Join(values, ",")+`],"enumNames":[`+strings.Join(titles, ",")+`]`)
-		} else {
-			members = append(members, string(mustJSON(name))+":"+string(value))
+			member = fmt.Sprintf(`"enum":%s,"enumNames":%s`, mustJSON(values), mustJSON(titles))
 		}
+		members = append(members, member)
 	}
 	return "{" + strings.Join(members, ",") + "}"
 }
