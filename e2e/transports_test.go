@@ -45,6 +45,11 @@ func newProxied(t *testing.T, target string) *proxied {
 		p.mu.Lock()
 		p.requests = append(p.requests, seen)
 		p.mu.Unlock()
+		// Without it, a response whose head comes before the end of the request's body was read
+		// ends that body, and with it the connection to the server.
+		if err := http.NewResponseController(w).EnableFullDuplex(); err != nil {
+			panic(err)
+		}
 		forward.ServeHTTP(w, r)
 	}))
 	t.Cleanup(func() {
