@@ -13,10 +13,10 @@ import (
 	"elicitation-inspector/bridge"
 	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/live"
+	"elicitation-inspector/bridge/logtest"
 	"elicitation-inspector/bridge/transport"
 	"elicitation-inspector/bridge/wire"
 	"elicitation-inspector/bridge/wire/redact"
-	"elicitation-inspector/internal/logtest"
 )
 
 // patience limits every wait of these tests. It is much longer than any of them needs.

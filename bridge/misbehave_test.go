@@ -21,9 +21,9 @@ import (
 	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/fault"
 	"elicitation-inspector/bridge/live"
+	"elicitation-inspector/bridge/logtest"
 	"elicitation-inspector/bridge/transport"
 	"elicitation-inspector/bridge/wire"
-	"elicitation-inspector/internal/logtest"
 )
 
 // recorder is a server that stores every byte it receives. In tools/call, "ask" asks for

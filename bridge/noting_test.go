@@ -2,9 +2,9 @@ package bridge_test
 
 import (
 	"elicitation-inspector/bridge/conversation"
+	"elicitation-inspector/bridge/logtest"
 	"elicitation-inspector/bridge/mcp"
 	"elicitation-inspector/bridge/wire"
-	"elicitation-inspector/internal/logtest"
 )
 
 // checkEnds checks that the log alone tells how each question ended. It runs at the end

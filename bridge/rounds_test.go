@@ -12,8 +12,8 @@ import (
 	"elicitation-inspector/bridge"
 	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/live"
+	"elicitation-inspector/bridge/logtest"
 	"elicitation-inspector/bridge/mcp"
-	"elicitation-inspector/internal/logtest"
 )
 
 // ofRound holds the params of a call that the servers of this file read.

@@ -12,11 +12,11 @@ import (
 	"elicitation-inspector/bridge"
 	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/live"
+	"elicitation-inspector/bridge/logtest"
 	"elicitation-inspector/bridge/mcp"
 	"elicitation-inspector/bridge/rawjson"
 	"elicitation-inspector/bridge/transport"
 	"elicitation-inspector/bridge/wire"
-	"elicitation-inspector/internal/logtest"
 )
 
 // tellsOfTasks serves a message of the client's, of 2026-07-28, as a server does whose only

@@ -23,9 +23,9 @@ import (
 
 	"elicitation-inspector/bridge"
 	"elicitation-inspector/bridge/export"
+	"elicitation-inspector/bridge/logtest"
 	"elicitation-inspector/bridge/wire"
 	"elicitation-inspector/bridge/wire/query"
-	"elicitation-inspector/internal/logtest"
 )
 
 // logServer is a page's server for a log, without the guard.

@@ -15,9 +15,9 @@ import (
 	"time"
 
 	"elicitation-inspector/bridge/elicit"
+	"elicitation-inspector/bridge/logtest"
 	"elicitation-inspector/bridge/wire"
 	"elicitation-inspector/bridge/wire/redact"
-	"elicitation-inspector/internal/logtest"
 )
 
 // Each file of testdata/talks is a log of another program, which does not record the calls

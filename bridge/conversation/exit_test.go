@@ -5,8 +5,8 @@ import (
 	"testing"
 	"time"
 
+	"elicitation-inspector/bridge/logtest"
 	"elicitation-inspector/bridge/wire"
-	"elicitation-inspector/internal/logtest"
 )
 
 // Whatever the order in which the end of a server and the end of its call are logged, and

@@ -14,9 +14,9 @@ import (
 	"path/filepath"
 	"testing"
 
+	"elicitation-inspector/bridge/logtest"
 	"elicitation-inspector/bridge/wire"
 	"elicitation-inspector/bridge/wire/query"
-	"elicitation-inspector/internal/logtest"
 )
 
 // The lines before and after the damaged one.

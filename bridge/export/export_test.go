@@ -19,10 +19,10 @@ import (
 
 	"golang.org/x/net/html"
 
+	"elicitation-inspector/bridge/logtest"
 	"elicitation-inspector/bridge/wire"
 	"elicitation-inspector/bridge/wire/redact"
 	"elicitation-inspector/bridge/wording"
-	"elicitation-inspector/internal/logtest"
 )
 
 func logOfTalk(t *testing.T, name string) *wire.Log {

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"elicitation-inspector/bridge/conversation"
-	"elicitation-inspector/internal/logtest"
+	"elicitation-inspector/bridge/logtest"
 )
 
 // exchangesOfTalk returns the calls in a file of testdata/talks.

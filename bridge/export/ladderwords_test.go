@@ -6,8 +6,8 @@ import (
 	"testing"
 
 	"elicitation-inspector/bridge/conversation"
+	"elicitation-inspector/bridge/logtest"
 	"elicitation-inspector/bridge/wire"
-	"elicitation-inspector/internal/logtest"
 )
 
 // The arrows of a ladder show the kinds of the frames, whatever text the frames

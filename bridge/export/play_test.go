@@ -4,8 +4,8 @@ import (
 	"strings"
 	"testing"
 
+	"elicitation-inspector/bridge/logtest"
 	"elicitation-inspector/bridge/wire/redact"
-	"elicitation-inspector/internal/logtest"
 )
 
 // A page has what its playback needs: when each frame comes, how the form was before its

@@ -6,9 +6,9 @@ import (
 	"strings"
 	"testing"
 
+	"elicitation-inspector/bridge/logtest"
 	"elicitation-inspector/bridge/wire"
 	"elicitation-inspector/bridge/wire/redact"
-	"elicitation-inspector/internal/logtest"
 )
 
 // remarkable is a call whose question breaks a rule and has a default that is none of

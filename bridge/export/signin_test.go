@@ -6,8 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"elicitation-inspector/bridge/logtest"
 	"elicitation-inspector/bridge/wire"
-	"elicitation-inspector/internal/logtest"
 )
 
 // The steps of a sign-in stand before the call that they were for, in the page and in the

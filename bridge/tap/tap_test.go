@@ -17,12 +17,12 @@ import (
 	"testing"
 	"time"
 
+	"elicitation-inspector/bridge/logtest"
 	"elicitation-inspector/bridge/probe"
 	"elicitation-inspector/bridge/tap"
 	"elicitation-inspector/bridge/transport"
 	"elicitation-inspector/bridge/wire"
 	"elicitation-inspector/bridge/wire/redact"
-	"elicitation-inspector/internal/logtest"
 )
 
 // patience is how long a test waits for what must come.

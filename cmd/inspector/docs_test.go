@@ -192,13 +192,13 @@ func TestMapHasEveryPackage(t *testing.T) {
 	}
 }
 
-// TestLogtestIsForTests checks that the binary is built without internal/logtest.
+// TestLogtestIsForTests checks that the binary is built without bridge/logtest.
 func TestLogtestIsForTests(t *testing.T) {
 	packages, err := exec.Command("go", "list", "-deps", ".").Output()
 	if err != nil {
 		t.Fatal(err)
 	}
-	if strings.Contains(string(packages), "elicitation-inspector/internal/logtest\n") {
-		t.Error("it imports internal/logtest")
+	if strings.Contains(string(packages), "elicitation-inspector/bridge/logtest\n") {
+		t.Error("it imports bridge/logtest")
 	}
 }

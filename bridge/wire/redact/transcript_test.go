@@ -10,8 +10,8 @@ import (
 	"strings"
 	"testing"
 
+	"elicitation-inspector/bridge/logtest"
 	"elicitation-inspector/bridge/wire"
-	"elicitation-inspector/internal/logtest"
 )
 
 func newLog(t testing.TB) *wire.Log {
