@@ -38,11 +38,11 @@ type Came struct {
 func (r *reader) asked(n *written.Node) *Asked {
 	a := &Asked{Asked: -1}
 	r.object(n, "what a rule expects", keys{
-		"message": r.pattern("message", &a.Message),
-		"asked":   r.count("asked", 0, &a.Asked),
+		"message": &a.Message,
+		"asked":   func(n *written.Node) { r.count(n, "asked", 0, &a.Asked) },
 		"fields": func(n *written.Node) {
 			if n.Kind == rawjson.Array {
-				r.strings("fields", &a.Names)(n)
+				r.value(n, "fields", &a.Names)
 			} else if a.fields = n; r.kind(n, "fields", rawjson.Object) {
 				r.checkPattern(n)
 			}
@@ -56,7 +56,7 @@ func (r *reader) outcome(n *written.Node) *Outcome {
 	r.object(n, "expect", keys{
 		"result": func(n *written.Node) {
 			if n.Kind == rawjson.String {
-				r.pattern("result", &o.text)(n)
+				r.value(n, "result", &o.text)
 			} else if o.result = n; r.kind(n, "result", rawjson.Object) {
 				r.checkPattern(n)
 			}
@@ -69,7 +69,7 @@ func (r *reader) outcome(n *written.Node) *Outcome {
 		"findings": func(n *written.Node) {
 			none := ""
 			if n.Kind == rawjson.Array {
-				r.strings("findings", &o.Findings)(n)
+				r.value(n, "findings", &o.Findings)
 			} else if r.oneOf("findings", &none, "none")(n); none != "" {
 				o.Findings = []string{}
 			}

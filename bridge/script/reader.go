@@ -63,8 +63,8 @@ func (r *reader) parse(text []byte, read func(root *written.Node)) error {
 	return &Mistakes{r.file, r.mistakes}
 }
 
-// keys maps the allowed members of an object to the functions that read their values.
-type keys map[string]func(*written.Node)
+// keys maps the allowed members of an object to what takes their values; see value.
+type keys map[string]any
 
 // object reads an object, and records unknown members. what names the object in
 // mistakes.
@@ -74,8 +74,8 @@ func (r *reader) object(n *written.Node, what string, known keys) {
 		return
 	}
 	for i, name := range n.Names {
-		if read := known[name.Text]; read != nil {
-			read(n.Values[i])
+		if into := known[name.Text]; into != nil {
+			r.value(n.Values[i], name.Text, into)
 			continue
 		}
 		names := slices.Sorted(maps.Keys(known))
@@ -110,19 +110,53 @@ func (r *reader) kind(n *written.Node, what string, want rawjson.Kind) bool {
 	return n.Kind == want
 }
 
-func (r *reader) text(what string, into *string) func(*written.Node) {
-	return func(n *written.Node) {
-		if r.kind(n, what, rawjson.String) {
-			*into = n.Text
-		}
-	}
-}
-
-func (r *reader) flag(what string, into *bool) func(*written.Node) {
-	return func(n *written.Node) {
+// value reads a value into what has its type, or with a function. what names the value in
+// mistakes.
+func (r *reader) value(n *written.Node, what string, into any) {
+	switch into := into.(type) {
+	case func(*written.Node):
+		into(n)
+	case *bool:
 		if r.kind(n, what, rawjson.Boolean) {
 			*into = string(n.Scalar) == "true"
 		}
+	case *int:
+		r.count(n, what, 1, into)
+	case *time.Duration:
+		d, err := time.ParseDuration(n.Text)
+		if err != nil || d < 0 {
+			r.wrong(n, "%s is not a duration such as 500ms, 2s or 1m30s", what)
+		}
+		*into = d
+	case *string:
+		if r.kind(n, what, rawjson.String) {
+			*into = n.Text
+		}
+	case **Text:
+		if r.kind(n, what, rawjson.String) {
+			t, err := ParseText(n.Text)
+			if err != nil {
+				r.wrong(n, "%s: %v", what, err)
+			}
+			*into = t
+		}
+	case **Witness:
+		if r.kind(n, what, rawjson.String) {
+			w, err := ParseWitness(n.Text)
+			if err != nil {
+				r.wrong(n, "%v", err)
+			}
+			*into = w
+		}
+	case *[]string:
+		*into = []string{}
+		r.list(what, func(v *written.Node) {
+			if r.kind(v, "an element of "+what, rawjson.String) {
+				*into = append(*into, v.Text)
+			}
+		})(n)
+	default:
+		panic(fmt.Sprintf("%s is read into %T, which is not known", what, into))
 	}
 }
 
@@ -140,48 +174,11 @@ func (r *reader) oneOf(what string, into *string, words ...string) func(*written
 }
 
 // count reads a whole number that must not be below least.
-func (r *reader) count(what string, least int, into *int) func(*written.Node) {
-	return func(n *written.Node) {
-		if !r.kind(n, what, rawjson.Number) {
-			return
-		}
-		if _, err := fmt.Sscanf(string(n.Scalar), "%d", into); err != nil || *into < least || fmt.Sprint(*into) != string(n.Scalar) {
-			r.wrong(n, "%s is %s, not a whole number from %d on", what, n.Scalar, least)
-		}
+func (r *reader) count(n *written.Node, what string, least int, into *int) {
+	if !r.kind(n, what, rawjson.Number) {
+		return
 	}
-}
-
-func (r *reader) strings(what string, into *[]string) func(*written.Node) {
-	return func(n *written.Node) {
-		*into = []string{}
-		r.list(what, func(v *written.Node) {
-			if r.kind(v, "an element of "+what, rawjson.String) {
-				*into = append(*into, v.Text)
-			}
-		})(n)
-	}
-}
-
-// duration reads a time such as 500ms, 2s or 1m30s.
-func (r *reader) duration(what string, into *time.Duration) func(*written.Node) {
-	return func(n *written.Node) {
-		d, err := time.ParseDuration(n.Text)
-		if err != nil || d < 0 {
-			r.wrong(n, "%s is not a duration such as 500ms, 2s or 1m30s", what)
-		}
-		*into = d
-	}
-}
-
-func (r *reader) pattern(what string, into **Text) func(*written.Node) {
-	return func(n *written.Node) {
-		if !r.kind(n, what, rawjson.String) {
-			return
-		}
-		t, err := ParseText(n.Text)
-		if err != nil {
-			r.wrong(n, "%s: %v", what, err)
-		}
-		*into = t
+	if _, err := fmt.Sscanf(string(n.Scalar), "%d", into); err != nil || *into < least || fmt.Sprint(*into) != string(n.Scalar) {
+		r.wrong(n, "%s is %s, not a whole number from %d on", what, n.Scalar, least)
 	}
 }

@@ -184,7 +184,6 @@ var calledBy = map[string]string{mcp.MethodCallTool: "tool", mcp.MethodGetPrompt
 func (w Writing) rules(y *yamlText, indent int, calls []*conversation.Call) {
 	var texts []string
 	var times []int
-	rules := 0
 	for _, c := range calls {
 		for i := range c.Questions {
 			text := w.rule(indent+2, c, c.Questions[i])
@@ -196,12 +195,7 @@ func (w Writing) rules(y *yamlText, indent int, calls []*conversation.Call) {
 			}
 		}
 	}
-	for _, text := range texts {
-		if !comments(text) {
-			rules++
-		}
-	}
-	if rules > 0 {
+	if slices.ContainsFunc(texts, func(text string) bool { return !comments(text) }) {
 		y.line(indent, "answers:")
 	} else {
 		y.line(indent, "answers: []")

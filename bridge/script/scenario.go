@@ -82,9 +82,7 @@ func (r *reader) scenarioKeys(s *Scenario) keys {
 		}
 	}
 	known["elicitation"] = r.oneOf("elicitation", &s.Elicitation, "form,url", "form", "url", "empty", "none")
-	known["sampling"] = r.flag("sampling", &s.Sampling)
-	known["roots"] = r.flag("roots", &s.Roots)
-	known["timeout"] = r.duration("timeout", &s.Timeout)
+	known["sampling"], known["roots"], known["timeout"] = &s.Sampling, &s.Roots, &s.Timeout
 	known["calls"] = r.list("calls", func(v *written.Node) { s.Calls = append(s.Calls, r.call(v)) })
 	return known
 }
@@ -93,8 +91,7 @@ func (r *reader) call(n *written.Node) *Call {
 	c := &Call{Line: n.Line}
 	known := r.scriptKeys(&c.Script)
 	delete(known, "$schema")
-	known["name"] = r.text("name", &c.Name)
-	known["timeout"] = r.duration("timeout", &c.Timeout)
+	known["name"], known["timeout"] = &c.Name, &c.Timeout
 	known["arguments"] = func(n *written.Node) {
 		if r.kind(n, "arguments", rawjson.Object) {
 			r.complete(n)
@@ -102,14 +99,17 @@ func (r *reader) call(n *written.Node) *Call {
 		}
 	}
 	if r.plan {
-		known["witness"] = r.witness(&c.Witness)
+		known["witness"] = &c.Witness
+		known["expect"] = func(n *written.Node) {
+			r.wrong(n, "a plan expects nothing: what is right is judged by the specification")
+		}
 	}
 	named := 0
 	for _, kind := range []string{"tool", "prompt", "resource"} {
 		known[kind] = func(n *written.Node) {
 			named++
 			c.Kind = kind
-			r.text(kind, &c.Key)(n)
+			r.value(n, kind, &c.Key)
 			r.complete(n)
 		}
 	}
@@ -148,8 +148,8 @@ func (r *reader) target(n *written.Node, t *Target) {
 				t.Command = append(t.Command, r.expand(v, t))
 			}
 		}),
-		"cwd":       func(n *written.Node) { r.text("cwd", &t.Dir)(n); t.Dir = r.expand(n, t) },
-		"url":       func(n *written.Node) { r.text("url", &t.URL)(n); t.URL = r.expand(n, t) },
+		"cwd":       func(n *written.Node) { r.value(n, "cwd", &t.Dir); t.Dir = r.expand(n, t) },
+		"url":       func(n *written.Node) { r.value(n, "url", &t.URL); t.URL = r.expand(n, t) },
 		"transport": r.oneOf("transport", &t.Transport, "auto", "http", "sse"),
 		"env":       pairs("env", func(name, value string) { t.Env = append(t.Env, name+"="+value) }),
 		"headers":   pairs("headers", func(name, value string) { t.Header = append(t.Header, [2]string{name, value}) }),
@@ -211,11 +211,11 @@ func ParsePlan(file string, text []byte, env func(string) (string, bool), behavi
 	r := &reader{file: file, env: env, plan: true}
 	p := new(Plan)
 	known := r.scenarioKeys(&p.Scenario)
-	known["readOnly"] = r.flag("readOnly", &p.ReadOnly)
+	known["readOnly"], known["reset"], known["witness"] = &p.ReadOnly, &p.Reset, &p.Witness
 	for name, list := range map[string]*[]*Text{"allowDestructive": &p.AllowDestructive, "skip": &p.Skip} {
 		known[name] = r.list(name, func(v *written.Node) {
 			var t *Text
-			r.pattern("an element of "+name, &t)(v)
+			r.value(v, "an element of "+name, &t)
 			*list = append(*list, t)
 		})
 	}
@@ -224,32 +224,8 @@ func ParsePlan(file string, text []byte, env func(string) (string, bool), behavi
 		r.oneOf("a behaviour", &name, behaviours...)(v)
 		p.Behaviours = append(p.Behaviours, name)
 	})
-	known["witness"] = r.witness(&p.Witness)
-	known["reset"] = r.text("reset", &p.Reset)
 	delete(known, "elicitation") // which behaviours differ in
-	return p, r.parse(text, func(root *written.Node) {
-		r.object(root, "a plan", known)
-		if calls := root.Member("calls"); calls != nil {
-			for _, call := range calls.Values {
-				if call.Kind == rawjson.Object && call.Member("expect") != nil {
-					r.wrong(call.Member("expect"), "a plan expects nothing: what is right is judged by the specification")
-				}
-			}
-		}
-	})
-}
-
-func (r *reader) witness(out **Witness) func(*written.Node) {
-	return func(n *written.Node) {
-		if !r.kind(n, "witness", rawjson.String) {
-			return
-		}
-		w, err := ParseWitness(n.Text)
-		if err != nil {
-			r.wrong(n, "%v", err)
-		}
-		*out = w
-	}
+	return p, r.parse(text, func(root *written.Node) { r.object(root, "a plan", known) })
 }
 
 // Witness is read before and after a call, to see the effect of the call: the

@@ -4,9 +4,9 @@
 package script
 
 import (
-	_ "embed"
+	"embed"
 	"encoding/json"
-	"maps"
+	"fmt"
 	"slices"
 	"sync/atomic"
 	"time"
@@ -111,22 +111,15 @@ func (r *reader) rule(n *written.Node) *Rule {
 		"match": func(n *written.Node) {
 			m := &rule.Match
 			r.object(n, "match", keys{
-				"server":   r.pattern("server", &m.Server),
-				"tool":     r.pattern("tool", &m.Tool),
-				"prompt":   r.pattern("prompt", &m.Prompt),
-				"resource": r.pattern("resource", &m.Resource),
-				"message":  r.pattern("message", &m.Message),
-				"key":      r.pattern("key", &m.Key),
-				"fields":   r.strings("fields", &m.Fields),
-				"mode":     r.oneOf("mode", &m.Mode, "form", "url", "sampling", "roots"),
-				"round":    r.count("round", 1, &m.Round),
-				"nth":      r.count("nth", 1, &m.Nth),
+				"server": &m.Server, "tool": &m.Tool, "prompt": &m.Prompt, "resource": &m.Resource, "message": &m.Message, "key": &m.Key,
+				"fields": &m.Fields, "round": &m.Round, "nth": &m.Nth,
+				"mode": r.oneOf("mode", &m.Mode, "form", "url", "sampling", "roots"),
 			})
 		},
 		"answer": func(n *written.Node) { rule.Answer = r.answer(n) },
-		"delay":  r.duration("delay", &rule.Delay),
-		"retry":  r.duration("retry", &rule.Retry),
-		"times":  r.count("times", 1, &rule.Times),
+		"delay":  &rule.Delay,
+		"retry":  &rule.Retry,
+		"times":  &rule.Times,
 		"expect": func(n *written.Node) { rule.Expect = r.asked(n) },
 	})
 	if rule.Answer == nil && n.Kind == rawjson.Object && n.Member("answer") == nil {
@@ -159,14 +152,14 @@ func (r *reader) answer(n *written.Node) *Answer {
 			}
 		},
 		"rest":   r.oneOf("rest", (*string)(&a.rest), string(Defaults), string(Valid)),
-		"anyway": r.flag("anyway", &a.Anyway),
+		"anyway": &a.Anyway,
 		"result": func(n *written.Node) {
 			if a.Action = Result; r.kind(n, "result", rawjson.Object) {
 				r.complete(n)
 				a.Result = n.JSON()
 			}
 		},
-		"fault": func(n *written.Node) { a.Action = Fault; r.text("fault", &a.Fault)(n) },
+		"fault": func(n *written.Node) { a.Action = Fault; r.value(n, "fault", &a.Fault) },
 	}
 	if n.Member("fault") != nil {
 		r.faultKeys(n, a, known)
@@ -214,47 +207,33 @@ func (r *reader) faultKeys(n *written.Node, a *Answer, known keys) {
 	}
 }
 
-//go:embed schema/answers.json
-var answersSchema []byte
+//go:embed schema/*.json
+var schemas embed.FS
 
-//go:embed schema/scenario.json
-var scenarioSchema []byte
-
-//go:embed schema/plan.json
-var planSchema []byte
-
-// AnswersSchema returns the JSON Schema of answers files.
-func AnswersSchema() []byte { return answersSchema }
-
-// ScenarioSchema returns the JSON Schema of scenario files. It copies the definitions
-// shared with answers files from their schema.
-func ScenarioSchema() ([]byte, error) { return joined(scenarioSchema, answersSchema) }
-
-// PlanSchema returns the JSON Schema of plan files. It copies the definitions shared with
-// scenarios from their schema.
-func PlanSchema() ([]byte, error) { return joined(planSchema, scenarioSchema, answersSchema) }
-
-// joined returns a schema with the definitions of others.
-func joined(schema []byte, others ...[]byte) ([]byte, error) {
-	var own map[string]json.RawMessage
-	if err := json.Unmarshal(schema, &own); err != nil {
-		return nil, err
-	}
+// Schema returns the JSON Schema of the files of a kind: answers, scenario or plan. Those of
+// scenarios and plans have copies of the definitions that they share with the kinds before.
+func Schema(kind string) ([]byte, error) {
 	defs := map[string]json.RawMessage{}
-	for _, text := range append(others, schema) { // its own come before those of the others
-		var shared struct {
-			Defs map[string]json.RawMessage `json:"$defs"`
+	for _, one := range []string{"answers", "scenario", "plan"} {
+		text, err := schemas.ReadFile("schema/" + one + ".json")
+		if err != nil || kind == "answers" {
+			return text, err
 		}
-		if err := json.Unmarshal(text, &shared); err != nil {
+		var own map[string]json.RawMessage
+		if err := json.Unmarshal(text, &own); err != nil {
 			return nil, err
 		}
-		maps.Copy(defs, shared.Defs)
+		if err := json.Unmarshal(own["$defs"], &defs); err != nil {
+			return nil, err
+		}
+		if one != kind {
+			continue
+		}
+		if own["$defs"], err = json.Marshal(defs); err != nil {
+			return nil, err
+		}
+		text, err = json.MarshalIndent(own, "", "  ")
+		return append(text, '\n'), err
 	}
-	all, err := json.Marshal(defs)
-	if err != nil {
-		return nil, err
-	}
-	own["$defs"] = all
-	text, err := json.MarshalIndent(own, "", "  ")
-	return append(text, '\n'), err
+	return nil, fmt.Errorf("there is no schema of %q", kind)
 }

@@ -113,16 +113,10 @@ and at the top of an answers file
 		ValidArgs: []string{"answers", "scenario", "plan"},
 		Args:      cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			text, err := script.AnswersSchema(), error(nil)
-			switch {
-			case len(args) == 1 && args[0] == "answers":
-			case len(args) == 1 && args[0] == "scenario":
-				text, err = script.ScenarioSchema()
-			case len(args) == 1 && args[0] == "plan":
-				text, err = script.PlanSchema()
-			default:
+			if len(args) != 1 || !slices.Contains(cmd.ValidArgs, args[0]) {
 				return usage("schema needs one of answers, scenario and plan")
 			}
+			text, err := script.Schema(args[0])
 			if err == nil {
 				_, err = cmd.OutOrStdout().Write(text)
 			}

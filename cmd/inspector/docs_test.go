@@ -32,8 +32,13 @@ func examples(t *testing.T, document, language string) (list []string) {
 	return list
 }
 
-func compiled(t *testing.T, schema []byte) *jsonschema.Schema {
+// compiled returns the schema of the files of a kind.
+func compiled(t *testing.T, kind string) *jsonschema.Schema {
 	t.Helper()
+	schema, err := script.Schema(kind)
+	if err != nil {
+		t.Fatal(err)
+	}
 	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(schema))
 	if err != nil {
 		t.Fatal(err)
@@ -52,14 +57,10 @@ func compiled(t *testing.T, schema []byte) *jsonschema.Schema {
 // TestDocumentedAnswers parses the examples of the documentation and validates them by the
 // published schemas.
 func TestDocumentedAnswers(t *testing.T) {
-	scenarioText, err := script.ScenarioSchema()
-	if err != nil {
-		t.Fatal(err)
-	}
-	answers, scenario := compiled(t, script.AnswersSchema()), compiled(t, scenarioText)
+	answers, scenario := compiled(t, "answers"), compiled(t, "scenario")
 	env := func(name string) (string, bool) { return "CHG-12345", name == "TICKET" }
 	for _, text := range examples(t, "answers.md", "yaml") {
-		schema := answers
+		schema, err := answers, error(nil)
 		if strings.Contains(text, "calls:") {
 			schema = scenario
 			_, err = script.ParseScenario("scenario", []byte(text), env)
@@ -77,15 +78,12 @@ func TestDocumentedAnswers(t *testing.T) {
 
 // TestDocumentedPlan parses the plan of the documentation and validates it by its schema.
 func TestDocumentedPlan(t *testing.T) {
-	schema, err := script.PlanSchema()
-	if err != nil {
-		t.Fatal(err)
-	}
+	schema := compiled(t, "plan")
 	for _, text := range examples(t, "check.md", "yaml") {
 		if _, err := script.ParsePlan("plan", []byte(text), func(string) (string, bool) { return "x", true }, check.BehaviourNames()); err != nil {
 			t.Errorf("%v\n%s", err, text)
 		}
-		if err := valid(compiled(t, schema), text); err != nil {
+		if err := valid(schema, text); err != nil {
 			t.Errorf("%v\n%s", err, text)
 		}
 	}
@@ -105,7 +103,7 @@ func valid(schema *jsonschema.Schema, text string) error {
 
 // TestSchemaAndReaderAgree checks that the schema and the reader accept and refuse the same files.
 func TestSchemaAndReaderAgree(t *testing.T) {
-	schema := compiled(t, script.AnswersSchema())
+	schema := compiled(t, "answers")
 	for text, good := range map[string]bool{
 		"answers: []": true, "default: accept": true, "default: {accept: valid}": true, "default: {accept: {a: {$env: X}, b: [{$choice: 2}], c: {d: 1}}}": true,
 		"default: {fault: any-error, code: 5, message: m, data: {a: 1}}": true, "default: {fault: late, seconds: 2}": true, "default: {result: {roots: []}}": true,
