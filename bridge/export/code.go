@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"go/format"
+	"maps"
 	"net/http"
 	"net/url"
 	"slices"
@@ -35,17 +36,8 @@ func SDKs() []SDK { return []SDK{GoSDK, MCPGo, TypeScript, Python} }
 
 // String names the library for people.
 func (s SDK) String() string {
-	switch s {
-	case GoSDK:
-		return "Go (go-sdk)"
-	case MCPGo:
-		return "Go (mcp-go)"
-	case TypeScript:
-		return "TypeScript SDK"
-	case Python:
-		return "Python (FastMCP)"
-	}
-	return string(s)
+	names := map[SDK]string{GoSDK: "Go (go-sdk)", MCPGo: "Go (mcp-go)", TypeScript: "TypeScript SDK", Python: "Python (FastMCP)"}
+	return cmp.Or(names[s], string(s))
 }
 
 //go:embed code/*.tmpl
@@ -113,13 +105,7 @@ func Curl(f *wire.Frame) string {
 	if header.Get("Accept-Encoding") != "" {
 		b.WriteString(" --compressed")
 	}
-	names := make([]string, 0, len(header))
-	for name := range header {
-		if !slices.Contains(ownHeaders, name) {
-			names = append(names, name)
-		}
-	}
-	slices.Sort(names)
+	names := slices.DeleteFunc(slices.Sorted(maps.Keys(header)), func(name string) bool { return slices.Contains(ownHeaders, name) })
 	if u, err := url.Parse(address); err == nil && header.Get("Host") != "" && header.Get("Host") != u.Host && address != "" {
 		names = append(names, "Host")
 	}

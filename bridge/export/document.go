@@ -4,6 +4,7 @@ package export
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -52,13 +53,7 @@ func ParseFormat(name string) (Format, error) {
 
 // Extension returns the extension of files in the format, with its dot.
 func (f Format) Extension() string {
-	switch f {
-	case Markdown:
-		return ".md"
-	case Mermaid:
-		return ".mmd"
-	}
-	return "." + string(f)
+	return "." + cmp.Or(map[Format]string{Markdown: "md", Mermaid: "mmd"}[f], string(f))
 }
 
 // errNoHTTP is the error of a HAR export of a log without frames over HTTP.
@@ -88,7 +83,7 @@ func (d Document) Write(ctx context.Context, w io.Writer, f Format) error {
 	x.choose()
 	switch f {
 	case JSONL:
-		return wire.WriteFrames(w, d.Log, x.seqs(), d.Redact)
+		return wire.WriteFrames(w, d.Log, x.Chosen(), d.Redact)
 	case JSON:
 		return x.json(w)
 	case HAR:
@@ -133,13 +128,11 @@ func (x *export) choose() {
 }
 
 func (x *export) has(seq int64) bool {
-	if seq < 1 || seq > x.last {
-		return false
-	}
-	return x.set == nil || x.set[seq/64]>>(seq%64)&1 != 0
+	return seq >= 1 && seq <= x.last && (x.set == nil || x.set[seq/64]>>(seq%64)&1 != 0)
 }
 
-func (x *export) seqs() iter.Seq[int64] {
+// Chosen yields the numbers of the chosen frames, in order.
+func (x *export) Chosen() iter.Seq[int64] {
 	return func(yield func(int64) bool) {
 		for seq := int64(1); seq <= x.last; seq++ {
 			if x.has(seq) && !yield(seq) {
@@ -158,7 +151,7 @@ func (x *export) frame(seq int64) (wire.Frame, error) {
 // error.
 func (x *export) frames() iter.Seq2[wire.Frame, error] {
 	return func(yield func(wire.Frame, error) bool) {
-		for seq := range x.seqs() {
+		for seq := range x.Chosen() {
 			f, err := x.frame(seq)
 			if err == nil {
 				err = x.ctx.Err()
@@ -182,7 +175,7 @@ func (x *export) follow() error {
 		return nil
 	}
 	first := int64(0)
-	for first = range x.seqs() {
+	for first = range x.Chosen() {
 		break
 	}
 	var err error
@@ -219,8 +212,8 @@ func (x *export) json(w io.Writer) error {
 	if err != nil {
 		return err
 	}
-	before := "[\n"
-	err = wire.EachLine(x.Log, x.seqs(), x.Redact, func(seq int64, line []byte) error {
+	before, end := "[\n", "[]\n"
+	err = wire.EachLine(x.Log, x.Chosen(), x.Redact, func(seq int64, line []byte) error {
 		more := said{Anyway: anyway[seq]}
 		for _, f := range remarks.found[seq] {
 			more.Findings = append(more.Findings, f.Finding)
@@ -237,17 +230,12 @@ func (x *export) json(w io.Writer) error {
 			object = slices.Concat(object[:len(object)-1], []byte(","), members[1:])
 		}
 		_, err = fmt.Fprintf(wording.EscapingWriter{To: w}, "%s%s", before, wording.EscapeJSON(object))
-		before = ",\n"
+		before, end = ",\n", "\n]\n"
 		return err
 	})
-	if err != nil {
-		return err
+	if err == nil {
+		_, err = io.WriteString(w, end)
 	}
-	end := "\n]\n"
-	if x.chosen == 0 {
-		end = "[]\n"
-	}
-	_, err = io.WriteString(w, end)
 	return err
 }
 
@@ -292,10 +280,7 @@ func Title(ctx context.Context, c *conversation.Conversation, log *wire.Log, red
 		if err != nil {
 			return "", err
 		}
-		what = call.Name
-		if what == "" {
-			what = call.Method
-		}
+		what = cmp.Or(call.Name, call.Method)
 		if !slices.Contains(servers, call.Server) {
 			servers = append(servers, call.Server)
 		}
@@ -342,8 +327,5 @@ func FileName(title, extension string) string {
 		return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '_' || r == '.')
 	})
 	name := strings.Trim(strings.Join(words, "-"), ".-")
-	if name == "" {
-		name = "session"
-	}
-	return fmt.Sprintf("%.100s%s", name, extension)
+	return fmt.Sprintf("%.100s%s", cmp.Or(name, "session"), extension)
 }

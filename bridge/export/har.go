@@ -276,13 +276,7 @@ func (e *harEntry) received(f *wire.Frame, body *bytes.Buffer) {
 
 func (e *harEntry) content(body []byte) {
 	c := &e.Response.Content
-	switch {
-	case c.MIME != "":
-	case len(body) > 0:
-		c.MIME = "application/json"
-	default:
-		c.MIME = "x-unknown"
-	}
+	c.MIME = cmp.Or(c.MIME, wording.Either(len(body) > 0, "application/json", "x-unknown"))
 	if !utf8.Valid(body) {
 		c.Text, c.Encoding = base64.StdEncoding.EncodeToString(body), "base64"
 		return

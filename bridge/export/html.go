@@ -87,26 +87,14 @@ func (x *export) html(w io.Writer) error {
 
 // Mood returns the CSS class for the call's state.
 func (c *reportCall) Mood() string {
-	switch c.State {
-	case conversation.Failed, conversation.ToolFailed:
-		return "bad"
-	case conversation.Running, conversation.Waiting:
-		return "wait"
-	case conversation.Stopped:
-		return "declined"
-	}
-	return ""
+	return map[conversation.State]string{
+		conversation.Failed: "bad", conversation.ToolFailed: "bad", conversation.Running: "wait", conversation.Waiting: "wait", conversation.Stopped: "declined",
+	}[c.State]
 }
 
 // Arrow returns an arrow in the direction of the frame, or "·".
 func (f *reportFrame) Arrow() string {
-	switch f.Dir {
-	case wire.ClientToServer:
-		return "→"
-	case wire.ServerToClient:
-		return "←"
-	}
-	return "·"
+	return cmp.Or(map[wire.Direction]string{wire.ClientToServer: "→", wire.ServerToClient: "←"}[f.Dir], "·")
 }
 
 // IsJSON reports whether the frame's bytes are complete JSON.

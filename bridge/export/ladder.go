@@ -332,17 +332,21 @@ func rowsOfFrame(e *conversation.Call, f *wire.Row, at time.Duration) []row {
 	if a.Kind == ArrowOwn && len(replied) > 0 { // the reply is what the note says
 		return []row{{at: at, arrows: replied}}
 	}
+	round := 0 // that the frame begins, if the call has more than one
+	for _, r := range e.Rounds {
+		if r.Request == f.Seq && len(e.Rounds) > 1 {
+			round = r.Number
+		}
+	}
 	if len(asked) <= 1 && len(replied) <= 1 {
 		// One row, from the person to the server or back.
-		rows := []row{{at: at, arrows: slices.Concat(replied, []Arrow{a}, asked)}}
-		rows[0].round = roundOf(e, f.Seq)
-		return rows
+		return []row{{at: at, arrows: slices.Concat(replied, []Arrow{a}, asked), round: round}}
 	}
 	var rows []row
 	for i, h := range replied {
 		rows = append(rows, row{at: at, arrows: []Arrow{h}, hop: i > 0})
 	}
-	rows = append(rows, row{at: at, arrows: []Arrow{a}, hop: len(rows) > 0, round: roundOf(e, f.Seq)})
+	rows = append(rows, row{at: at, arrows: []Arrow{a}, hop: len(rows) > 0, round: round})
 	for _, h := range asked {
 		rows = append(rows, row{at: at, arrows: []Arrow{h}, hop: true})
 	}
@@ -356,17 +360,4 @@ func prompt(q *conversation.Question) string {
 		}
 	}
 	return q.Title()
-}
-
-// roundOf returns the number of the round that a frame begins; 0 for none, or if the
-// call has only one.
-func roundOf(e *conversation.Call, seq int64) int {
-	if len(e.Rounds) > 1 {
-		for _, r := range e.Rounds {
-			if r.Request == seq {
-				return r.Number
-			}
-		}
-	}
-	return 0
 }

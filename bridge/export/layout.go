@@ -57,11 +57,10 @@ func (l *Ladder) place(rows []row) []int {
 	ys := make([]int, len(rows))
 	y := ladderTop
 	for i, r := range rows {
-		if i > 0 {
+		if i > 0 && r.hop {
+			y += int(scale*times[i]) + hopHeight
+		} else if i > 0 {
 			y += int(scale*times[i]) + rowHeight
-			if r.hop {
-				y += hopHeight - rowHeight
-			}
 		}
 		lines := 1
 		for j := range r.arrows {

@@ -152,11 +152,9 @@ func Cell(s string) string {
 func longest(s string, c byte) int {
 	most, n := 0, 0
 	for i := range len(s) {
-		if s[i] != c {
+		if n++; s[i] != c {
 			n = 0
-			continue
 		}
-		n++
 		most = max(most, n)
 	}
 	return most
@@ -170,13 +168,7 @@ func clockOf(t time.Time) string {
 }
 
 func wayOf(d wire.Direction) string {
-	switch d {
-	case wire.ClientToServer:
-		return "client → server"
-	case wire.ServerToClient:
-		return "server → client"
-	}
-	return d.String()
+	return cmp.Or(map[wire.Direction]string{wire.ClientToServer: "client → server", wire.ServerToClient: "server → client"}[d], d.String())
 }
 
 // DirectionWords describes the direction of a frame by its name in transcripts.

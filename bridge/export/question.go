@@ -132,9 +132,7 @@ type block struct {
 func (b block) Plain() bool { return b.Type == "text" && b.Role == "" && b.About == "" }
 
 // Heading returns the block's role, type and details in one line.
-func (b block) Heading() string {
-	return strings.Trim(strings.Join([]string{b.Role, b.Type, b.About}, " · "), " ·")
-}
+func (b block) Heading() string { return strings.Trim(b.Role+" · "+b.Type+" · "+b.About, " ·") }
 
 // blocksOf returns the blocks of a result. Blocks without text are described by name,
 // URI, type and size.
@@ -156,16 +154,12 @@ func blocksOf(result json.RawMessage) (out []block) {
 }
 
 func blockOf(c conversation.Content) block {
-	var about []string
-	for _, words := range []string{c.Name, c.URI, c.MIME, c.Description, c.Problem} {
-		if words != "" {
-			about = append(about, words)
-		}
-	}
+	size := ""
 	if c.Bytes != nil {
-		about = append(about, wording.Plural(len(c.Bytes), "byte"))
+		size = wording.Plural(len(c.Bytes), "byte")
 	}
-	b := block{Type: Line(c.Type, 60), Role: Line(c.Role, 60), Text: c.Text, About: Line(strings.Join(about, " · "), 400)}
+	about := wording.Join(" · ", c.Name, c.URI, c.MIME, c.Description, c.Problem, size)
+	b := block{Type: Line(c.Type, 60), Role: Line(c.Role, 60), Text: c.Text, About: Line(about, 400)}
 	if b.Text == "" && b.About == "" {
 		b.Text = rawjson.Pretty(c.Raw)
 	}

@@ -7,7 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"iter"
+	"slices"
 	"sync"
 	"text/template"
 	"time"
@@ -55,15 +55,10 @@ func (x *export) report() (*report, error) {
 		return nil, err
 	}
 	r := &report{export: x, remarks: said, room: codeMost}
-	return r, r.survey()
-}
-
-func (r *report) survey() error {
 	var first, last time.Time
-	index := make(map[string]int)
 	for f, err := range r.frames() {
 		if err != nil {
-			return err
+			return nil, err
 		}
 		if first.IsZero() || !f.Time.IsZero() && f.Time.Before(first) {
 			first = f.Time
@@ -71,14 +66,12 @@ func (r *report) survey() error {
 		if f.Time.After(last) {
 			last = f.Time
 		}
-		key := f.Server + "\x00" + f.Session
-		i, ok := index[key]
-		if !ok {
-			if len(r.Sessions) == sessionsMost {
-				continue
-			}
+		i := slices.IndexFunc(r.Sessions, func(s session) bool { return s.Server == f.Server && s.Name == f.Session })
+		if i < 0 && len(r.Sessions) == sessionsMost {
+			continue
+		}
+		if i < 0 {
 			i = len(r.Sessions)
-			index[key] = i
 			r.Sessions = append(r.Sessions, session{Server: f.Server, Name: f.Session, Transport: f.Transport})
 		}
 		if f.Kind == wire.Result && (f.Method == mcp.MethodInitialize || f.Method == mcp.MethodDiscover) {
@@ -95,7 +88,7 @@ func (r *report) survey() error {
 		}
 	}
 	r.Counts += "."
-	return nil
+	return r, nil
 }
 
 type reportCall struct {
@@ -131,16 +124,8 @@ func (c *reportCall) To() int64 { return cmp.Or(c.ResultSeq, c.Frames[len(c.Fram
 
 // Given reports whether the call has arguments other than null and {}.
 func (c *reportCall) Given() bool {
-	switch rawjson.KindOf(c.Arguments) {
-	case rawjson.None, rawjson.Null:
-		return false
-	case rawjson.Object:
-		for range rawjson.Members(c.Arguments) {
-			return true
-		}
-		return false
-	}
-	return true
+	kind := rawjson.KindOf(c.Arguments)
+	return kind != rawjson.None && kind != rawjson.Null && string(rawjson.AppendCompact(nil, c.Arguments)) != "{}"
 }
 
 // TooLarge reports whether the log has a result that could not be read, such as a
@@ -166,9 +151,6 @@ type reportFrame struct {
 	Code      string // the bytes of the frame; "" if Note is set
 	Note      string // why the bytes are missing
 }
-
-// Chosen yields the numbers of the document's frames, in order.
-func (r *report) Chosen() iter.Seq[int64] { return r.seqs() }
 
 // Frame reads a frame.
 func (r *report) Frame(seq int64) (*reportFrame, error) {

@@ -5,7 +5,6 @@ import (
 	"math"
 	"net/http"
 	"net/url"
-	"slices"
 	"time"
 
 	"elicitation-inspector/bridge/conversation"
@@ -60,7 +59,7 @@ func (x *export) readSignIns() error {
 	}
 	var order []key
 	frames := map[key][]*wire.Frame{}
-	for seq := range x.seqs() {
+	for seq := range x.Chosen() {
 		if x.Log.Head(seq).Kind != wire.NoteFrame {
 			continue
 		}
@@ -91,13 +90,11 @@ func (x *export) readSignIns() error {
 
 // SignInsBefore takes the sign-ins that began before a frame, and were not taken yet.
 func (x *export) SignInsBefore(seq int64) []*signIn {
-	n := slices.IndexFunc(x.signIns, func(s *signIn) bool { return s.From > seq })
-	if n < 0 {
-		n = len(x.signIns)
+	all := x.signIns
+	for len(x.signIns) > 0 && x.signIns[0].From <= seq {
+		x.signIns = x.signIns[1:]
 	}
-	taken := x.signIns[:n]
-	x.signIns = x.signIns[n:]
-	return taken
+	return all[:len(all)-len(x.signIns)]
 }
 
 // SignInsLeft takes all other sign-ins.
@@ -129,7 +126,11 @@ func rowsOfExchange(f *wire.Frame, start time.Time) []row {
 			Seq: f.Seq, Count: 1, From: from, To: to, Kind: kind, At: at(t), Label: Line(words, labelWidth), Full: Line(words, 400),
 		}}}
 	}
-	request := arrow(from, to, ArrowRequest, step.String()+": "+f.HTTPMethod+" "+pathOf(f.URL), began(f))
+	path := f.URL
+	if u, err := url.Parse(path); err == nil && u.Path != "" {
+		path = u.Path
+	}
+	request := arrow(from, to, ArrowRequest, step.String()+": "+f.HTTPMethod+" "+path, began(f))
 	if from == browserLane {
 		if f.Failed {
 			request.arrows[0].Kind = ArrowError
@@ -144,11 +145,4 @@ func rowsOfExchange(f *wire.Frame, start time.Time) []row {
 		kind, words = ArrowError, wording.Join(": ", words, f.Note.Why)
 	}
 	return []row{request, arrow(to, from, kind, words, f.Time)}
-}
-
-func pathOf(address string) string {
-	if u, err := url.Parse(address); err == nil && u.Path != "" {
-		return u.Path
-	}
-	return address
 }

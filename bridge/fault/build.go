@@ -142,7 +142,7 @@ func underID(change func(json.RawMessage) json.RawMessage) func(*builder) error 
 
 func twice(b *builder) error {
 	b.honest()
-	if b.responds() {
+	if b.Via == elicit.InTask || b.responds() {
 		b.step(*b.last())
 	} else {
 		b.retry().Twice = true

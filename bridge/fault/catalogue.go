@@ -24,6 +24,7 @@ var (
 	timeouts      = map[string]string{june: "Lifecycle, Timeouts", november: "Lifecycle, Timeouts"}
 	late          = map[string]string{june: "Cancellation, Timing Considerations", november: "Cancellation, Timing Considerations"}
 	shutdown      = map[string]string{june: "Lifecycle, Shutdown", november: "Lifecycle, Shutdown", july: "stdio, Shutdown"}
+	stdioMessages = map[string]string{june: "Transports, stdio", november: "Transports, stdio", july: "stdio, Sending Messages"}
 	disconnection = map[string]string{june: "Transports, Sending Messages to the Server", november: "Transports, Sending Messages to the Server"}
 	sessions      = map[string]string{june: "Transports, Session Management", november: "Transports, Session Management", july: "Overview, Statelessness"}
 	roundErrors   = map[string]string{july: "Multi Round-Trip Requests, Error Handling"}
@@ -75,55 +76,31 @@ var catalogue = []entry{
 	breaks("not-in-enum", "Choose for a field what is not offered", "Accepts with a value that is not among the field's choices.", notInEnum),
 	breaks("too-few-items", "Choose too few for a field", "Accepts with one choice fewer than minItems.", tooFew),
 	breaks("too-many-items", "Choose too many for a field", "Accepts with one choice more than maxItems.", tooMany),
-	{fits: (*Facts).formed, build: extra, Fault: Fault{
-		Name: "extra-field", Group: Content, Title: "Add a field", Does: "Accepts with a field that the schema does not have.",
-		Good: "It ignores or refuses the field, and never stores it unseen.", Section: formSecurity, Params: []string{"answer"},
-	}},
-	{fits: (*Facts).formed, build: instead(`{"action":"accept"}`), Fault: Fault{
-		Name: "no-content", Group: Content, Title: "Leave content out", Does: "Accepts a form without content.",
-		Good: "It notices that there is no content before it reads any of it.", Section: actions,
-	}},
-	{fits: (*Facts).formed, build: instead(`{"action":"accept","content":null}`), Fault: Fault{
-		Name: "null-content", Group: Content, Title: "Send null as content", Does: "Accepts a form with content that is null.",
-		Good: "It notices that there is no content before it reads any of it.", Section: actions,
-	}},
-	{fits: (*Facts).formed, build: instead(`{"action":"accept","content":["not","an","object"]}`), Fault: Fault{
-		Name: "array-content", Group: Content, Title: "Send an array as content", Does: "Accepts a form with content that is a list and no object.",
-		Good: "It refuses content that is not an object, and says so.", Section: actions,
-	}},
-	{fits: (*Facts).elicits, build: given(accept), Fault: Fault{
-		Name: "given-content", Group: Content, Title: "Send the content that stands in the JSON tab", Does: "Accepts with exactly the content that you have written, unchecked.",
-		Good: "It checks the content against its schema, and uses none of it where it does not fit.", Section: formSecurity, Params: []string{"json"},
-	}},
+	misbehaves(Content, "extra-field", "Add a field", "Accepts with a field that the schema does not have.",
+		"It ignores or refuses the field, and never stores it unseen.", formSecurity, (*Facts).formed, extra, "answer"),
+	misbehaves(Content, "no-content", "Leave content out", "Accepts a form without content.",
+		"It notices that there is no content before it reads any of it.", actions, (*Facts).formed, instead(`{"action":"accept"}`)),
+	misbehaves(Content, "null-content", "Send null as content", "Accepts a form with content that is null.",
+		"It notices that there is no content before it reads any of it.", actions, (*Facts).formed, instead(`{"action":"accept","content":null}`)),
+	misbehaves(Content, "array-content", "Send an array as content", "Accepts a form with content that is a list and no object.",
+		"It refuses content that is not an object, and says so.", actions, (*Facts).formed, instead(`{"action":"accept","content":["not","an","object"]}`)),
+	misbehaves(Content, "given-content", "Send the content that stands in the JSON tab", "Accepts with exactly the content that you have written, unchecked.",
+		"It checks the content against its schema, and uses none of it where it does not fit.", formSecurity, (*Facts).elicits, given(accept), "json"),
 
-	{fits: (*Facts).elicits, build: acting(`"action":"perhaps"`, nil), Fault: Fault{
-		Name: "unknown-action", Group: Result, Title: "Send an unknown action", Does: "Answers with the action “perhaps”, and with valid content.",
-		Good: "It treats everything but accept as a refusal, and does nothing that needs consent.", Section: actions, Params: []string{"answer"},
-	}},
-	{fits: (*Facts).elicits, build: acting("", nil), Fault: Fault{
-		Name: "no-action", Group: Result, Title: "Send no action", Does: "Answers with valid content, and no action.",
-		Good: "It treats everything but accept as a refusal, and does nothing that needs consent.", Section: actions, Params: []string{"answer"},
-	}},
-	{fits: (*Facts).elicits, build: withContent("decline"), Fault: Fault{
-		Name: "decline-with-content", Group: Result, Title: "Decline with content", Does: "Declines, and sends valid content along.",
-		Good: "It goes by the action alone, and does not look at the content.", Section: actions, Params: []string{"answer"},
-	}},
-	{fits: (*Facts).elicits, build: withContent("cancel"), Fault: Fault{
-		Name: "cancel-with-content", Group: Result, Title: "Cancel with content", Does: "Cancels, and sends valid content along.",
-		Good: "It goes by the action alone, and does not look at the content.", Section: actions, Params: []string{"answer"},
-	}},
-	{fits: (*Facts).answers, build: instead(`null`), Fault: Fault{
-		Name: "null-result", Group: Result, Title: "Send null as the result", Does: "Answers with a result that is null.",
-		Good: "It treats the answer as an error, and stays alive.", Section: resultAnswers,
-	}},
-	{fits: (*Facts).answers, build: instead(`"accept"`), Fault: Fault{
-		Name: "string-result", Group: Result, Title: "Send a string as the result", Does: "Answers with a result that is the string “accept”.",
-		Good: "It treats the answer as an error, and stays alive.", Section: resultAnswers,
-	}},
-	{fits: (*Facts).answers, build: given(func(result json.RawMessage) json.RawMessage { return result }), Fault: Fault{
-		Name: "given-result", Group: Result, Title: "Send the JSON tab as the whole result", Does: "Answers with exactly the result that you have written, unchecked.",
-		Good: "It checks the result before it uses any of it.", Section: actions, Params: []string{"json"},
-	}},
+	misbehaves(Result, "unknown-action", "Send an unknown action", "Answers with the action “perhaps”, and with valid content.",
+		"It treats everything but accept as a refusal, and does nothing that needs consent.", actions, (*Facts).elicits, acting(`"action":"perhaps"`, nil), "answer"),
+	misbehaves(Result, "no-action", "Send no action", "Answers with valid content, and no action.",
+		"It treats everything but accept as a refusal, and does nothing that needs consent.", actions, (*Facts).elicits, acting("", nil), "answer"),
+	misbehaves(Result, "decline-with-content", "Decline with content", "Declines, and sends valid content along.",
+		"It goes by the action alone, and does not look at the content.", actions, (*Facts).elicits, withContent("decline"), "answer"),
+	misbehaves(Result, "cancel-with-content", "Cancel with content", "Cancels, and sends valid content along.",
+		"It goes by the action alone, and does not look at the content.", actions, (*Facts).elicits, withContent("cancel"), "answer"),
+	misbehaves(Result, "null-result", "Send null as the result", "Answers with a result that is null.",
+		"It treats the answer as an error, and stays alive.", resultAnswers, (*Facts).answers, instead(`null`)),
+	misbehaves(Result, "string-result", "Send a string as the result", "Answers with a result that is the string “accept”.",
+		"It treats the answer as an error, and stays alive.", resultAnswers, (*Facts).answers, instead(`"accept"`)),
+	misbehaves(Result, "given-result", "Send the JSON tab as the whole result", "Answers with exactly the result that you have written, unchecked.",
+		"It checks the result before it uses any of it.", actions, (*Facts).answers, given(func(result json.RawMessage) json.RawMessage { return result }), "json"),
 
 	fails("method-not-found", "Say that the method is not found", "Method not found", mcp.CodeMethodNotFound),
 	fails("invalid-params", "Say that the params are invalid", "Invalid params", mcp.CodeInvalidParams),
@@ -131,77 +108,43 @@ var catalogue = []entry{
 	fails("request-cancelled", "Say that the request is cancelled", "Request cancelled", codeRequestCancelled),
 	fails("any-error", "Send any error", "Deliberate error", mcp.CodeServerError, "code", "message", "data"),
 
-	{fits: (*Facts).messages, build: cut, Fault: Fault{
-		Name: "invalid-json", Group: Bytes, Title: "Send invalid JSON", Does: "Sends the answer without its last brace.",
-		Good: "It answers with a parse error (-32700) and a null id, or ignores the bytes, and goes on serving.", Section: map[string]string{june: "Transports, stdio", november: "Transports, stdio", july: "Multi Round-Trip Requests, Error Handling"}, Params: []string{"answer"},
-	}},
-	{fits: (*Facts).responds, build: underID(otherID), Fault: Fault{
-		Name: "wrong-id", Group: Bytes, Title: "Send a wrong id", Does: "Answers under an id that the server has not used.",
-		Good: "It ignores a response that it did not ask for, and goes on waiting, though not for ever.", Section: resultAnswers, Params: []string{"answer"},
-	}},
-	{fits: (*Facts).responds, build: underID(retypedID), Fault: Fault{
-		Name: "retyped-id", Group: Bytes, Title: "Send the id as another type", Does: "Answers under the same id, as a string in place of a number or the other way round.",
-		Good: "It ignores a response with an id that is not its own, and goes on waiting, though not for ever.", Section: resultAnswers, Params: []string{"answer"},
-	}},
-	{fits: (*Facts).messages, build: twice, Fault: Fault{
-		Name: "response-twice", Group: Bytes, Title: "Send the same answer twice", Does: "Sends the answer, and the same bytes again at once.",
-		Good: "It takes the first and ignores the second.", Section: resultAnswers, Params: []string{"answer"},
-	}},
-	{fits: (*Facts).responds, build: changeOfMind, Fault: Fault{
-		Name: "cancel-then-accept", Group: Bytes, Title: "Cancel, then accept", Does: "Answers with cancel, and then accepts under the same id.",
-		Good: "It takes the first answer and ignores the second.", Section: resultAnswers, Params: []string{"answer"},
-	}},
-	{fits: (*Facts).cancels, build: after(Step{Do: CancelCall}, Step{Do: Wait, Time: untilCancelled}), late: true, Fault: Fault{
-		Name: "response-after-cancel", Group: Bytes, Title: "Cancel the call, then answer", Does: "Cancels the call that asks, and answers its question after that.",
-		Good: "It stops the call when it is cancelled, and ignores the answer.", Section: map[string]string{june: "Cancellation, Behavior Requirements", november: "Cancellation, Behavior Requirements"}, Params: []string{"answer"},
-	}},
-	{fits: (*Facts).messages, build: slowly(2), Fault: Fault{
-		Name: "half-then-rest", Group: Bytes, Title: "Send half a message, then the rest", Does: "Writes the first half of the answer, waits 2 seconds (or as many as you say), and writes the rest.",
-		Good: "It waits for the whole message, and serves others meanwhile.", Section: map[string]string{june: "Transports, stdio", november: "Transports, stdio", july: "stdio, Sending Messages"}, Params: []string{"seconds", "answer"},
-	}},
-	{fits: (*Facts).responds, build: after(Step{Do: AwaitWithdrawal}), late: true, Fault: Fault{
-		Name: "answer-withdrawn", Group: Bytes, Title: "Answer once the question is withdrawn", Does: "Waits until the server takes the question back or its call is over, and answers then.",
-		Good: "It ignores an answer that it has given up waiting for.", Section: late, Params: []string{"answer"},
-	}},
+	misbehaves(Bytes, "invalid-json", "Send invalid JSON", "Sends the answer without its last brace.",
+		"It answers with a parse error (-32700) and a null id, or ignores the bytes, and goes on serving.", map[string]string{june: "Transports, stdio", november: "Transports, stdio", july: "Multi Round-Trip Requests, Error Handling"}, (*Facts).messages, cut, "answer"),
+	misbehaves(Bytes, "wrong-id", "Send a wrong id", "Answers under an id that the server has not used.",
+		"It ignores a response that it did not ask for, and goes on waiting, though not for ever.", resultAnswers, (*Facts).responds, underID(otherID), "answer"),
+	misbehaves(Bytes, "retyped-id", "Send the id as another type", "Answers under the same id, as a string in place of a number or the other way round.",
+		"It ignores a response with an id that is not its own, and goes on waiting, though not for ever.", resultAnswers, (*Facts).responds, underID(retypedID), "answer"),
+	misbehaves(Bytes, "response-twice", "Send the same answer twice", "Sends the answer, and the same bytes again at once.",
+		"It takes the first and ignores the second.", resultAnswers, (*Facts).messages, twice, "answer"),
+	misbehaves(Bytes, "cancel-then-accept", "Cancel, then accept", "Answers with cancel, and then accepts under the same id.",
+		"It takes the first answer and ignores the second.", resultAnswers, (*Facts).responds, changeOfMind, "answer"),
+	misbehaves(Bytes, "response-after-cancel", "Cancel the call, then answer", "Cancels the call that asks, and answers its question after that.",
+		"It stops the call when it is cancelled, and ignores the answer.", map[string]string{june: "Cancellation, Behavior Requirements", november: "Cancellation, Behavior Requirements"}, (*Facts).cancels, after(Step{Do: CancelCall}, Step{Do: Wait, Time: untilCancelled}), "answer"),
+	misbehaves(Bytes, "half-then-rest", "Send half a message, then the rest", "Writes the first half of the answer, waits 2 seconds (or as many as you say), and writes the rest.",
+		"It waits for the whole message, and serves others meanwhile.", stdioMessages, (*Facts).messages, slowly(2), "seconds", "answer"),
+	misbehaves(Bytes, "answer-withdrawn", "Answer once the question is withdrawn", "Waits until the server takes the question back or its call is over, and answers then.",
+		"It ignores an answer that it has given up waiting for.", late, (*Facts).responds, after(Step{Do: AwaitWithdrawal}), "answer"),
 
-	{fits: (*Facts).answers, build: delayed, Fault: Fault{
-		Name: "late", Group: Time, Title: "Answer late", Does: "Answers after 30 seconds, or as many as you say.",
-		Good: "It waits as long as a person may take, or gives up after a limit of its own, cancels the request and says so.", Section: timeouts, Params: []string{"seconds", "answer"},
-	}},
-	{fits: (*Facts).answers, build: never, Fault: Fault{
-		Name: "never", Group: Time, Title: "Never answer", Does: "Sends nothing at all.",
-		Good: "It gives up after a limit of its own, cancels the request, and ends the call with an error.", Section: timeouts,
-	}},
-	{fits: (*Facts).messages, build: slowly(EachByte), Fault: Fault{
-		Name: "byte-by-byte", Group: Time, Title: "Send one byte at a time", Does: "Writes the answer one byte at a time, over 2 seconds or as many as you say.",
-		Good: "It waits for the whole message, and serves others meanwhile.", Section: map[string]string{june: "Transports, stdio", november: "Transports, stdio", july: "stdio, Sending Messages"}, Params: []string{"seconds", "answer"},
-	}},
+	misbehaves(Time, "late", "Answer late", "Answers after 30 seconds, or as many as you say.",
+		"It waits as long as a person may take, or gives up after a limit of its own, cancels the request and says so.", timeouts, (*Facts).answers, delayed, "seconds", "answer"),
+	misbehaves(Time, "never", "Never answer", "Sends nothing at all.",
+		"It gives up after a limit of its own, cancels the request, and ends the call with an error.", timeouts, (*Facts).answers, never),
+	misbehaves(Time, "byte-by-byte", "Send one byte at a time", "Writes the answer one byte at a time, over 2 seconds or as many as you say.",
+		"It waits for the whole message, and serves others meanwhile.", stdioMessages, (*Facts).messages, slowly(EachByte), "seconds", "answer"),
 
-	{fits: (*Facts).always, build: does(CloseConnection), Fault: Fault{
-		Name: "close-connection", Group: Connection, Title: "Close the connection", Does: "Closes the process's input, or all HTTP connections without ending the session, and sends no answer.",
-		Good: "A process exits soon. An HTTP server takes it for no cancellation, and lets go of what nobody comes back for.", Section: shutdown,
-	}},
-	{fits: (*Facts).process, build: does(Kill), Fault: Fault{
-		Name: "kill-process", Group: Connection, Title: "Kill the process", Does: "Kills the server's process while the question waits.",
-		Good: "It leaves nothing behind that is half done, and starts again without repair.", Section: map[string]string{july: "stdio, Unexpected Termination"},
-	}},
-	{fits: (*Facts).streams, build: after(Step{Do: DropStream}), Fault: Fault{
-		Name: "drop-stream", Group: Connection, Title: "Drop the stream, then answer", Does: "Closes the HTTP stream that carried the question, and posts the answer after that.",
-		Good: "It does not take that for a cancellation: it uses the answer, and keeps the result for a client that comes back for it.", Section: disconnection, Params: []string{"answer"},
-	}},
-	{fits: (*Facts).renews, build: newSession, Fault: Fault{
-		Name: "new-session", Group: Connection, Title: "Start a new session", Does: "Ends the session without an answer and starts another one. A round is answered in the new session.",
-		Good: "It lets go of the question. It takes the answer of a round in any session, or refuses its state and says so.", Section: sessions, Params: []string{"answer"},
-	}},
+	misbehaves(Connection, "close-connection", "Close the connection", "Closes the process's input, or all HTTP connections without ending the session, and sends no answer.",
+		"A process exits soon. An HTTP server takes it for no cancellation, and lets go of what nobody comes back for.", shutdown, (*Facts).always, does(CloseConnection)),
+	misbehaves(Connection, "kill-process", "Kill the process", "Kills the server's process while the question waits.",
+		"It leaves nothing behind that is half done, and starts again without repair.", map[string]string{july: "stdio, Unexpected Termination"}, (*Facts).process, does(Kill)),
+	misbehaves(Connection, "drop-stream", "Drop the stream, then answer", "Closes the HTTP stream that carried the question, and posts the answer after that.",
+		"It does not take that for a cancellation: it uses the answer, and keeps the result for a client that comes back for it.", disconnection, (*Facts).streams, after(Step{Do: DropStream}), "answer"),
+	misbehaves(Connection, "new-session", "Start a new session", "Ends the session without an answer and starts another one. A round is answered in the new session.",
+		"It lets go of the question. It takes the answer of a round in any session, or refuses its state and says so.", sessions, (*Facts).renews, newSession, "answer"),
 
-	{fits: (*Facts).inRound, build: func(b *builder) error { b.retry(); return nil }, Fault: Fault{
-		Name: "missing-key", Group: Round, Title: "Leave the key out", Does: "Makes the call again without this answer in inputResponses.",
-		Good: "It asks again for what is missing, in a new input-required result.", Section: roundErrors,
-	}},
-	{fits: (*Facts).inRound, build: retrying(func(r *Retry) { r.Extra = extraMember }), Fault: Fault{
-		Name: "extra-key", Group: Round, Title: "Add a key", Does: "Makes the call again with an answer that nothing asked for in inputResponses.",
-		Good: "It ignores what it did not ask for.", Section: roundErrors, Params: []string{"answer"},
-	}},
+	misbehaves(Round, "missing-key", "Leave the key out", "Makes the call again without this answer in inputResponses.",
+		"It asks again for what is missing, in a new input-required result.", roundErrors, (*Facts).inRound, func(b *builder) error { b.retry(); return nil }),
+	misbehaves(Round, "extra-key", "Add a key", "Makes the call again with an answer that nothing asked for in inputResponses.",
+		"It ignores what it did not ask for.", roundErrors, (*Facts).inRound, retrying(func(r *Retry) { r.Extra = extraMember }), "answer"),
 	tampers("changed-state", "Change requestState", "Makes the call again with one character of requestState changed.",
 		"It notices that the state is not its own, and refuses it with an error.", (*Facts).stateful, changedState(func(length int) int { return length / 2 })),
 	tampers("changed-state-start", "Change the start of requestState", "Makes the call again with the first character of requestState changed.",
@@ -221,36 +164,22 @@ var catalogue = []entry{
 		"It begins again, or refuses the call: it never takes the answer for one to another question.", (*Facts).stateful, func(*builder) (json.RawMessage, error) { return nil, nil }),
 	tampers("earlier-state", "Send the state of an earlier round", "Makes the call again with the requestState of an earlier round.",
 		"It refuses a state that was used, or answers as it did then: nothing is done twice.", (*Facts).repeats, func(b *builder) (json.RawMessage, error) { return b.Earlier, nil }),
-	{fits: (*Facts).elsewhere, build: otherTool, Fault: Fault{
-		Name: "other-tool", Group: Round, Title: "Send the answer to another tool", Does: "Calls another tool with this answer and this requestState.",
-		Good: "It refuses a state that belongs to another request.", Section: roundServer, Params: []string{"tool", "answer"},
-	}},
-	{fits: (*Facts).inRound, build: retrying(func(r *Retry) { r.SameID = true }), Fault: Fault{
-		Name: "same-id", Group: Round, Title: "Use the same id again", Does: "Makes the call again under the JSON-RPC id of the request before.",
-		Good: "It refuses the request, or serves it like any other: the one before is over.", Section: roundClient, Params: []string{"answer"},
-	}},
+	misbehaves(Round, "other-tool", "Send the answer to another tool", "Calls another tool with this answer and this requestState.",
+		"It refuses a state that belongs to another request.", roundServer, (*Facts).elsewhere, otherTool, "tool", "answer"),
+	misbehaves(Round, "same-id", "Use the same id again", "Makes the call again under the JSON-RPC id of the request before.",
+		"It refuses the request, or serves it like any other: the one before is over.", roundClient, (*Facts).inRound, retrying(func(r *Retry) { r.SameID = true }), "answer"),
 
-	{fits: (*Facts).visits, build: instead(`{"action":"accept"}`), Fault: Fault{
-		Name: "accept-unopened", Group: URL, Title: "Accept without opening", Does: "Accepts, though nobody opens the URL.",
-		Good: "It takes the answer for consent only, and waits for what happens at the URL, though not for ever.", Section: urlMode,
-	}},
-	{fits: (*Facts).visits, build: withContent("accept"), Fault: Fault{
-		Name: "accept-with-content", Group: URL, Title: "Accept with content", Does: "Accepts a URL with content, which only a form has.",
-		Good: "It ignores the content.", Section: actions,
-	}},
-	{fits: (*Facts).retries, build: retrying(func(r *Retry) { r.AtOnce = true }), Fault: Fault{
-		Name: "retry-before-completion", Group: URL, Title: "Retry before completion", Does: "Accepts, and makes the call again at once, before anything can have happened at the URL.",
-		Good: "It asks for the same URL again, and does not go on.", Section: urlRequired,
-	}},
-	{fits: (*Facts).retries, build: never, Fault: Fault{
-		Name: "never-retry", Group: URL, Title: "Never retry", Does: "Accepts, and never makes the call again.",
-		Good: "It keeps nothing that only a retry would free.", Section: map[string]string{november: "Elicitation, URL Elicitation Required Error", july: "Multi Round-Trip Requests, Server Requirements (Basic Workflow)"},
-	}},
+	misbehaves(URL, "accept-unopened", "Accept without opening", "Accepts, though nobody opens the URL.",
+		"It takes the answer for consent only, and waits for what happens at the URL, though not for ever.", urlMode, (*Facts).visits, instead(`{"action":"accept"}`)),
+	misbehaves(URL, "accept-with-content", "Accept with content", "Accepts a URL with content, which only a form has.",
+		"It ignores the content.", actions, (*Facts).visits, withContent("accept")),
+	misbehaves(URL, "retry-before-completion", "Retry before completion", "Accepts, and makes the call again at once, before anything can have happened at the URL.",
+		"It asks for the same URL again, and does not go on.", urlRequired, (*Facts).retries, retrying(func(r *Retry) { r.AtOnce = true })),
+	misbehaves(URL, "never-retry", "Never retry", "Accepts, and never makes the call again.",
+		"It keeps nothing that only a retry would free.", map[string]string{november: "Elicitation, URL Elicitation Required Error", july: "Multi Round-Trip Requests, Server Requirements (Basic Workflow)"}, (*Facts).retries, never),
 
-	{fits: (*Facts).inTask, build: func(b *builder) error { b.honest(); b.step(*b.last()); return nil }, Fault: Fault{
-		Name: "update-twice", Group: Task, Title: "Update the task twice", Does: "Sends the answer with tasks/update, and the same answer again with another one.",
-		Good: "It takes the first and ignores the second.", Section: taskUpdate, Params: []string{"answer"},
-	}},
+	misbehaves(Task, "update-twice", "Update the task twice", "Sends the answer with tasks/update, and the same answer again with another one.",
+		"It takes the first and ignores the second.", taskUpdate, (*Facts).inTask, twice, "answer"),
 	{fits: (*Facts).inTask, build: func(b *builder) error {
 		b.honest()
 		b.last().Raw = withMember(b.last().Raw, extraMember[0].Name, extraMember[0].Value)
@@ -259,30 +188,18 @@ var catalogue = []entry{
 		Name: "unknown-update-key", Group: Task, Title: "Update the task with an unknown key", Does: "Sends the answer with tasks/update, and with it an answer that nothing asked for.",
 		Good: "It ignores what it did not ask for, and uses the answer.", Section: taskUpdate, Params: []string{"answer"},
 	}},
-	{fits: (*Facts).ofTask, build: before(Step{Do: LeaveTask}), Fault: Fault{
-		Name: "result-never-fetched", Group: Task, Title: "Never fetch the result", Does: "Answers, and asks neither for the task nor for its result again.",
-		Good: "It ends the task all the same, and forgets it when its ttl has passed.", Section: taskResult, Params: []string{"answer"},
-	}},
-	{fits: (*Facts).ofTask, build: before(Step{Do: CancelTask}), Fault: Fault{
-		Name: "cancel-after-answer", Group: Task, Title: "Answer, then cancel the task", Does: "Sends the answer, and tasks/cancel at once after it.",
-		Good: "It cancels the task, or lets it end and says so: never both.", Section: map[string]string{november: "Tasks, Task Cancellation", july: "Tasks Extension, Task Cancellation"}, Params: []string{"answer"},
-	}},
-	{fits: (*Facts).ofTask, build: after(Step{Do: PollTask, Times: stormOf}), Fault: Fault{
-		Name: "poll-storm", Group: Task, Title: "Ask for the task without a pause", Does: "Sends tasks/get a hundred times at once, whatever pollInterval is, and then answers.",
-		Good: "It tells the same of the task each time or refuses with an error, and goes on serving.", Section: map[string]string{november: "Tasks, Getting Tasks", july: "Tasks Extension, Task Polling"}, Params: []string{"answer"},
-	}},
-	{fits: (*Facts).isTask, build: wavering(Step{Do: TellStatus, Status: "completed"}, Step{Do: TellStatus, Status: "working"}), Fault: Fault{
-		Name: "status-backwards", Group: Task, Title: "Let the status go backwards", Does: "Says that the task is completed, then that it is working, and gives the answer after 3 seconds, or as many as you say.",
-		Good: "It takes no status after the end of a task, and ends the call in either case.", Section: taskStatus, Params: []string{"seconds", "answer"},
-	}},
-	{fits: (*Facts).isTask, build: wavering(Step{Do: GiveResult}), Fault: Fault{
-		Name: "result-before-completed", Group: Task, Title: "Give the result before the end", Does: "Answers tasks/result while the task still requires input, and says that it is completed 3 seconds later, or as many as you say.",
-		Good: "It uses the result, or waits for the status, and asks for neither without end.", Section: taskResult, Params: []string{"seconds", "answer"},
-	}},
-	{fits: (*Facts).isTask, build: does(ForgetTask), Fault: Fault{
-		Name: "task-forgotten", Group: Task, Title: "Forget the task", Does: "Answers every request about the task with the error -32602, as if its id were unknown.",
-		Good: "It takes the question for unanswered, and ends the call with an error.", Section: map[string]string{november: "Tasks, Protocol Errors"},
-	}},
+	misbehaves(Task, "result-never-fetched", "Never fetch the result", "Answers, and asks neither for the task nor for its result again.",
+		"It ends the task all the same, and forgets it when its ttl has passed.", taskResult, (*Facts).ofTask, before(Step{Do: LeaveTask}), "answer"),
+	misbehaves(Task, "cancel-after-answer", "Answer, then cancel the task", "Sends the answer, and tasks/cancel at once after it.",
+		"It cancels the task, or lets it end and says so: never both.", map[string]string{november: "Tasks, Task Cancellation", july: "Tasks Extension, Task Cancellation"}, (*Facts).ofTask, before(Step{Do: CancelTask}), "answer"),
+	misbehaves(Task, "poll-storm", "Ask for the task without a pause", "Sends tasks/get a hundred times at once, whatever pollInterval is, and then answers.",
+		"It tells the same of the task each time or refuses with an error, and goes on serving.", map[string]string{november: "Tasks, Getting Tasks", july: "Tasks Extension, Task Polling"}, (*Facts).ofTask, after(Step{Do: PollTask, Times: stormOf}), "answer"),
+	misbehaves(Task, "status-backwards", "Let the status go backwards", "Says that the task is completed, then that it is working, and gives the answer after 3 seconds, or as many as you say.",
+		"It takes no status after the end of a task, and ends the call in either case.", taskStatus, (*Facts).isTask, wavering(Step{Do: TellStatus, Status: "completed"}, Step{Do: TellStatus, Status: "working"}), "seconds", "answer"),
+	misbehaves(Task, "result-before-completed", "Give the result before the end", "Answers tasks/result while the task still requires input, and says that it is completed 3 seconds later, or as many as you say.",
+		"It uses the result, or waits for the status, and asks for neither without end.", taskResult, (*Facts).isTask, wavering(Step{Do: GiveResult}), "seconds", "answer"),
+	misbehaves(Task, "task-forgotten", "Forget the task", "Answers every request about the task with the error -32602, as if its id were unknown.",
+		"It takes the question for unanswered, and ends the call with an error.", map[string]string{november: "Tasks, Protocol Errors"}, (*Facts).isTask, does(ForgetTask)),
 }
 
 // stormOf is the number of requests in a storm of tasks/get.
@@ -293,6 +210,12 @@ var extraMember = []Member{{"unexpected", json.RawMessage(`{"action":"accept","c
 // codeRequestCancelled is the code for cancelled requests in the Language Server
 // Protocol.
 const codeRequestCancelled = -32800
+
+// misbehaves returns the entry of a fault that is not about a field. good says how a good
+// server reacts, and section where the specification says so.
+func misbehaves(group Group, name, title, does, good string, section map[string]string, fits func(*Facts) bool, build func(*builder) error, params ...string) entry {
+	return entry{Fault: Fault{Name: name, Group: group, Title: title, Does: does, Good: good, Section: section, Params: params}, fits: fits, build: build}
+}
 
 func fails(name, title, message string, code int64, params ...string) entry {
 	return entry{

@@ -204,12 +204,23 @@ func (s *Session) outcome(ctx context.Context, number int) (out Outcome, err err
 	late, done := context.WithTimeout(context.WithoutCancel(ctx), lateGrace)
 	defer done()
 	_ = s.log.Await(late, func() bool { return !s.owesAnswer(number) })
-	out.Number = number
-	if err := s.read(&out, call); err != nil {
-		return out, err
-	}
-	if call.ResultSeq == 0 && context.Cause(ctx) == errTimeout {
-		out.TimedOut, out.Lost, out.Failure = true, false, "timed out after "+wording.Duration(call.Timeout)
+	out.Number, out.IsError, out.Failure, out.Took, out.Unsent = number, call.State == conversation.ToolFailed, call.Failure, call.Duration, call.Unsent
+	switch {
+	case call.ResultSeq != 0:
+		f, err := s.log.Frame(call.ResultSeq)
+		if err != nil {
+			return out, fmt.Errorf("reading the response: %w", err)
+		}
+		final := conversation.Final(&f)
+		if out.Error = final.Error; call.Failure == "" {
+			out.Result = final.Result
+		}
+	case context.Cause(ctx) == errTimeout:
+		out.TimedOut, out.Failure = true, "timed out after "+wording.Duration(call.Timeout)
+	case call.Timeout > 0 && call.Counted >= call.Timeout:
+		out.TimedOut = true
+	default:
+		out.Lost = true
 	}
 	return out, nil
 }
@@ -242,24 +253,6 @@ func (s *Session) judge(ctx context.Context, out *Outcome) error {
 		if f.Severity <= lint.Should && !slices.Contains(out.Came.Findings, f.Rule) {
 			out.Came.Findings = append(out.Came.Findings, f.Rule)
 		}
-	}
-	return nil
-}
-
-func (s *Session) read(out *Outcome, call bridge.Call) error {
-	out.IsError, out.Failure, out.Took, out.Unsent = call.State == conversation.ToolFailed, call.Failure, call.Duration, call.Unsent
-	if call.ResultSeq == 0 {
-		out.TimedOut = call.Timeout > 0 && call.Counted >= call.Timeout
-		out.Lost = !out.TimedOut
-		return nil
-	}
-	f, err := s.log.Frame(call.ResultSeq)
-	if err != nil {
-		return fmt.Errorf("reading the response: %w", err)
-	}
-	final := conversation.Final(&f)
-	if out.Error = final.Error; call.Failure == "" {
-		out.Result = final.Result
 	}
 	return nil
 }

@@ -63,11 +63,11 @@ func Read(in io.Reader, name string) (frames []wire.Frame, problems []string, er
 	messages := 0
 	for i, raw := range list {
 		var e entry
-		if err := json.Unmarshal(raw, &e); err != nil {
-			problems = append(problems, fmt.Sprintf("entry %d: %v", i+1, err))
-			continue
+		var got []wire.Frame
+		err := json.Unmarshal(raw, &e)
+		if err == nil {
+			got, err = e.frames(base)
 		}
-		got, err := e.frames(base)
 		if err != nil {
 			problems = append(problems, fmt.Sprintf("entry %d: %v", i+1, err))
 			continue

@@ -204,9 +204,7 @@ func (p *Player) Play() error {
 }
 
 // Pause pauses the playback.
-func (p *Player) Pause() error {
-	return p.do(func() { p.playing = false })
-}
+func (p *Player) Pause() error { return p.do(func() { p.playing = false }) }
 
 // Step pauses, and shows one more frame, or at the end only the first.
 func (p *Player) Step() error {
@@ -315,7 +313,14 @@ func (p *Player) advance() (wait time.Duration, changed <-chan struct{}) {
 		if p.due.IsZero() {
 			p.due = now
 		}
-		gap := p.pause(last, at)
+		gap := time.Duration(0)
+		if !last.IsZero() && !at.IsZero() {
+			gap = max(at.Sub(last), 0)
+		}
+		if p.gap > 0 {
+			gap = min(gap, p.gap)
+		}
+		gap = time.Duration(float64(gap) / p.speed)
 		if p.answers[next+1] {
 			brief := time.Duration(float64(Giving) / max(p.speed, 1))
 			if p.giving != next+1 {
@@ -343,18 +348,6 @@ func (p *Player) advance() (wait time.Duration, changed <-chan struct{}) {
 		return wait, p.changed
 	}
 	return 0, p.changed
-}
-
-// pause returns how long to wait between two frames. The caller has the turn.
-func (p *Player) pause(before, after time.Time) time.Duration {
-	if before.IsZero() || after.IsZero() {
-		return 0
-	}
-	gap := max(after.Sub(before), 0)
-	if p.gap > 0 {
-		gap = min(gap, p.gap)
-	}
-	return time.Duration(float64(gap) / p.speed)
 }
 
 // Close waits for Run to return, so the context of Run must have ended. It does not

@@ -81,10 +81,7 @@ func Either(first bool, yes, no string) string {
 
 // After returns intro and text; "" if text is empty.
 func After(intro, text string) string {
-	if text == "" {
-		return ""
-	}
-	return intro + text
+	return Either(text != "", intro+text, "")
 }
 
 // Join joins the parts that are not empty.
@@ -303,11 +300,7 @@ func Count(n int, one, many string) string {
 // Plural is like [Count] for a noun whose plural ends in s. It writes the digits without
 // groups, for texts that programs compare.
 func Plural(n int, noun string) string {
-	s := strconv.Itoa(n) + " " + noun
-	if n != 1 {
-		s += "s"
-	}
-	return s
+	return strconv.Itoa(n) + " " + noun + Either(n != 1, "s", "")
 }
 
 // Size formats a size: 512 bytes, 64 kB, 1.5 MB. Units are powers of 1000, as in
@@ -316,16 +309,13 @@ func Size(n int64) string {
 	if n < 1000 {
 		return Count(int(n), "byte", "bytes")
 	}
-	size, unit := float64(n)/1000, "kB"
-	for _, next := range []string{"MB", "GB", "TB"} {
-		if size < 999.5 {
-			break
-		}
-		size, unit = size/1000, next
+	size, units := float64(n)/1000, []string{"kB", "MB", "GB", "TB"}
+	for ; size >= 999.5 && len(units) > 1; units = units[1:] {
+		size /= 1000
 	}
 	digits := 0
 	if size < 9.95 {
 		digits = 1
 	}
-	return strings.TrimSuffix(strconv.FormatFloat(size, 'f', digits, 64), ".0") + " " + unit
+	return strings.TrimSuffix(strconv.FormatFloat(size, 'f', digits, 64), ".0") + " " + units[0]
 }

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -46,31 +47,29 @@ func (o *headlessOptions) registerRequests(f *pflag.FlagSet) {
 	f.BoolVar(&o.roots, "roots", false, "declare roots; requests for them are answered like questions")
 }
 
-// connection returns the configuration of the connection. The caller must call closing,
-// which ends the built-in server if it is the target.
-func (o *headlessOptions) connection(cmd *cobra.Command) (c headless.Config, closing func() error, err error) {
-	closing = func() error { return nil }
+// connection returns the configuration of the connection.
+func (o *headlessOptions) connection(cmd *cobra.Command) (c headless.Config, err error) {
 	logger := newLogger(cmd, o.verbose)
 	c = headless.Config{MaxFrame: o.maxFrame, Version: version(), Timeout: o.timeout, Record: o.record, RecordNew: o.recordNew}
 	if o.verbose {
 		c.Logger = logger
 	}
 	if c.Settings, err = o.settings(cmd.Flags().Changed("protocol")); err != nil {
-		return c, closing, err
+		return c, err
 	}
 	c.Settings.Sampling, c.Settings.Roots = o.sampling, o.roots
 	if c.Redaction, err = o.redact.redaction(); err != nil {
-		return c, closing, err
+		return c, err
 	}
-	specs, closing, err := o.targets(c.Redaction, logger)
+	specs, err := o.targets(c.Redaction, logger)
 	switch {
 	case err != nil:
-		return c, closing, err
+		return c, err
 	case len(specs) > 1:
-		return c, closing, usage("%s has %d servers; name one with --server", o.options.config, len(specs))
+		return c, usage("%s has %d servers; name one with --server", o.options.config, len(specs))
 	}
 	c.Target = specs[0]
-	return c, closing, nil
+	return c, nil
 }
 
 // connect opens a session. Where a revision is named, there is none in another revision.
@@ -94,11 +93,10 @@ func connect(ctx context.Context, c headless.Config) (*headless.Session, error) 
 // If the connection fails, it prints why, and the error is the exit code.
 func (o *headlessOptions) converse(cmd *cobra.Command, n *narrator, ask asker, nobody bool, use func(*headless.Session) error) error {
 	err := func() (err error) {
-		config, closing, err := o.connection(cmd)
+		config, err := o.connection(cmd)
 		if err != nil {
 			return err
 		}
-		defer func() { err = errors.Join(err, closing()) }()
 		config.SignIns = o.signIn.newDesk(cmd, nobody)
 		defer func() { err = errors.Join(err, config.SignIns.Close()) }()
 		config.Watch, config.Ask = n.watch, ask
@@ -334,13 +332,7 @@ func (o *callOptions) tell(cmd *cobra.Command, n *narrator, out headless.Outcome
 	for _, u := range out.Unanswered {
 		tellUnanswered(cmd.ErrOrStderr(), u)
 	}
-	if text := failure(out); text != "" {
-		warn(cmd, "%s", text)
-	}
-	if out.Misfit != "" {
-		warn(cmd, "%s", out.Misfit)
-	}
-	if text := unsent(out); text != "" {
+	for _, text := range reasons(out) {
 		warn(cmd, "%s", text)
 	}
 	for _, unmet := range out.Unmet {
@@ -370,31 +362,28 @@ func (o *callOptions) tell(cmd *cobra.Command, n *narrator, out headless.Outcome
 	return err
 }
 
-// failure returns why there is no result; "" if there is one.
-func failure(out headless.Outcome) string {
-	switch {
-	case out.Error != nil:
-		e, err := conversation.ErrorOf(out.Error)
-		if err != nil {
-			return wording.EscapeLine(err.Error())
+// reasons says why there is no result, and what helps.
+func reasons(out headless.Outcome) []string {
+	var list []string
+	if out.Error != nil {
+		text := ""
+		if e, err := conversation.ErrorOf(out.Error); err != nil {
+			text = err.Error()
+		} else {
+			text = fmt.Sprintf("the server answered with error %d: %s", e.Code, e.Message)
+			if data := rawjson.Member(out.Error, "data"); data != nil {
+				text += " " + string(rawjson.AppendCompact(nil, data))
+			}
 		}
-		text := fmt.Sprintf("the server answered with error %d: %s", e.Code, e.Message)
-		if data := rawjson.Member(out.Error, "data"); data != nil {
-			text += " " + string(rawjson.AppendCompact(nil, data))
-		}
-		return wording.EscapeLine(text)
-	case out.Result == nil:
-		return wording.EscapeLine(out.Failure)
+		list = append(list, wording.EscapeLine(text))
+	} else if out.Result == nil {
+		list = append(list, wording.EscapeLine(out.Failure))
 	}
-	return ""
-}
-
-// unsent says why a server could not ask in a call, and what helps; "" if it could.
-func unsent(out headless.Outcome) string {
-	if out.Unsent == "" {
-		return ""
+	list = append(list, out.Misfit)
+	if out.Unsent != "" {
+		list = append(list, conversation.UnsentBefore+wording.EscapeLine(out.Unsent)+conversation.UnsentAfter+" With --protocol "+mcp.Revision20251125+" it can.")
 	}
-	return conversation.UnsentBefore + wording.EscapeLine(out.Unsent) + conversation.UnsentAfter + " With --protocol " + mcp.Revision20251125 + " it can."
+	return slices.DeleteFunc(list, func(text string) bool { return text == "" })
 }
 
 func idle(file string, r *script.Rule) string {

@@ -124,13 +124,16 @@ func (o *checkOptions) run(cmd *cobra.Command, args []string) error {
 	case o.jobs < 1:
 		return usage("--jobs must be 1 or more")
 	}
-	earlier, err := o.readBaseline()
+	var earlier *report.Report
+	var err error
+	if o.baseline != "" {
+		if earlier, err = readReport(o.baseline, report.Read); err != nil {
+			return usage("--baseline: %w", err)
+		}
+	}
+	options, err := o.options(cmd, args)
 	if err != nil {
 		return err
-	}
-	options, closing, err := o.options(cmd, args)
-	if err != nil {
-		return errors.Join(err, closing())
 	}
 	p := newProgressLine(cmd.ErrOrStderr())
 	if !o.quiet {
@@ -144,7 +147,7 @@ func (o *checkOptions) run(cmd *cobra.Command, args []string) error {
 		r, err = check.Run(cmd.Context(), options)
 	}
 	p.end()
-	if err := errors.Join(closing(), options.Server.SignIns.Close()); err != nil {
+	if err := options.Server.SignIns.Close(); err != nil {
 		warn(cmd, "%v", err)
 	}
 	switch {
@@ -170,23 +173,6 @@ func (o *checkOptions) run(cmd *cobra.Command, args []string) error {
 		return fmt.Errorf("printing the report: %w", err)
 	}
 	return o.code(cmd, r)
-}
-
-// readBaseline reads the report that --baseline names; nil if the flag is not set.
-func (o *checkOptions) readBaseline() (*report.Report, error) {
-	if o.baseline == "" {
-		return nil, nil
-	}
-	f, err := os.Open(o.baseline)
-	if err != nil {
-		return nil, usage("--baseline: %w", err)
-	}
-	defer f.Close()
-	r, err := report.Read(f)
-	if err != nil {
-		return nil, usage("--baseline: %w", err)
-	}
-	return r, nil
 }
 
 // code returns the exit code for a report as an error, nil for exit code 0. It prints why
@@ -219,50 +205,61 @@ var problemCodes = map[report.ProblemKind]int{
 	report.HonestFailed: exitHonestFailed, report.AskedNothing: exitAskedNothing, report.NotSpoken: exitNotSpoken, report.WitnessBlind: exitWitnessBlind,
 }
 
-// options returns the options of the check from the flags and the plan. The caller must
-// call closing, which ends the built-in server if it is the target.
-func (o *checkOptions) options(cmd *cobra.Command, args []string) (c check.Options, closing func() error, err error) {
-	closing = func() error { return nil }
+// options returns the options of the check from the flags and the plan.
+func (o *checkOptions) options(cmd *cobra.Command, args []string) (c check.Options, err error) {
 	names, rest, dash := splitTarget(args, cmd.ArgsLenAtDash())
 	if err := o.readTarget(rest, dash); err != nil {
-		return c, closing, err
+		return c, err
 	}
-	plan, err := o.readPlan()
-	if err != nil {
-		return c, closing, err
+	plan := new(script.Plan)
+	if o.plan != "" {
+		text, err := written.ReadFile(o.plan)
+		if err == nil {
+			plan, err = script.ParsePlan(o.plan, text, os.LookupEnv, check.BehaviourNames())
+		}
+		if err != nil {
+			return c, usage("--plan: %w", err)
+		}
 	}
 	if err := o.adopt(plan.Target, o.plan); err != nil {
-		return c, closing, err
+		return c, err
 	}
 	o.demo = plan.Target.Demo
 	if err := o.consistent(); err != nil {
-		return c, closing, err
+		return c, err
 	}
 	if err := o.narrow(&c, plan); err != nil {
-		return c, closing, err
+		return c, err
 	}
 	if o.script != "" {
 		answers, err := readAnswers(cmd.InOrStdin(), o.script)
 		if err != nil {
-			return c, closing, err
+			return c, err
 		}
-		c.Honest = []*script.Script{answers}
+		c.Honest = append(c.Honest, answers)
 	}
 	c.Honest = append(c.Honest, &plan.Script)
 	arguments, err := readJSON("--args", o.args)
 	switch {
 	case err != nil:
-		return c, closing, err
+		return c, err
 	case arguments != nil && len(names) == 0:
-		return c, closing, usage("--args needs the name of a TOOL")
+		return c, usage("--args needs the name of a TOOL")
 	}
 	c.Wanted = wanted(plan, names, arguments)
-	if err := o.recordInto(&c); err != nil {
-		return c, closing, err
+	if c.Record = o.directory; o.directory != "" {
+		if err := os.MkdirAll(o.directory, 0o700); err != nil {
+			return c, usage("--record: %w", err)
+		}
+		switch files, err := os.ReadDir(o.directory); {
+		case err != nil:
+			return c, usage("--record: %w", err)
+		case len(files) > 0:
+			return c, usage("--record: the folder %s is not empty", o.directory)
+		}
 	}
-	c.Server, closing, err = o.connection(cmd)
-	if err != nil {
-		return c, closing, err
+	if c.Server, err = o.connection(cmd); err != nil {
+		return c, err
 	}
 	c.Server.Timeout, c.Server.Record = connectMost, ""
 	c.Server.Settings.Sampling, c.Server.Settings.Roots = o.sampling || plan.Sampling, o.roots || plan.Roots
@@ -272,7 +269,7 @@ func (o *checkOptions) options(cmd *cobra.Command, args []string) (c check.Optio
 			c.Command += " --server " + wording.ShellWord(name)
 		}
 	}
-	return c, closing, nil
+	return c, nil
 }
 
 // splitTarget splits the arguments into the names of calls and the target: the
@@ -285,22 +282,6 @@ func splitTarget(args []string, dash int) (names, rest []string, restDash int) {
 		return args[:last], args[last:], -1
 	}
 	return args, nil, -1
-}
-
-// readPlan reads the plan that --plan names; an empty plan if the flag is not set.
-func (o *checkOptions) readPlan() (*script.Plan, error) {
-	if o.plan == "" {
-		return new(script.Plan), nil
-	}
-	text, err := written.ReadFile(o.plan)
-	if err != nil {
-		return nil, usage("--plan: %w", err)
-	}
-	plan, err := script.ParsePlan(o.plan, text, os.LookupEnv, check.BehaviourNames())
-	if err != nil {
-		return nil, usage("--plan: %w", err)
-	}
-	return plan, nil
 }
 
 // narrow sets the revisions, behaviours and timeouts to try, and the tools that must
@@ -367,23 +348,4 @@ func wanted(plan *script.Plan, names []string, arguments []byte) (list []check.W
 		}
 	}
 	return list
-}
-
-// recordInto creates the folder for transcripts if --record is set. The folder must be
-// empty.
-func (o *checkOptions) recordInto(c *check.Options) error {
-	if c.Record = o.directory; o.directory == "" {
-		return nil
-	}
-	if err := os.MkdirAll(o.directory, 0o700); err != nil {
-		return usage("--record: %w", err)
-	}
-	files, err := os.ReadDir(o.directory)
-	switch {
-	case err != nil:
-		return usage("--record: %w", err)
-	case len(files) > 0:
-		return usage("--record: the folder %s is not empty", o.directory)
-	}
-	return nil
 }

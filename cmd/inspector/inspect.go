@@ -38,11 +38,10 @@ func inspect(cmd *cobra.Command, o options) (err error) {
 		}
 		source = bridge.NewScriptSource(filepath.Base(o.answers), answers)
 	}
-	specs, closing, err := o.targets(redaction, logger)
+	specs, err := o.targets(redaction, logger)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, closing()) }()
 	if o.name != "" {
 		specs[0].Name = o.name
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -65,12 +66,11 @@ func (o *listOptions) run(cmd *cobra.Command, args []string) error {
 	var offers conversation.Catalog
 	n := &narrator{out: cmd.ErrOrStderr(), quiet: o.quiet}
 	err := o.converse(cmd, n, nil, false, func(s *headless.Session) (err error) {
-		ctx := cmd.Context()
+		ctx, cancel := cmd.Context(), func() {}
 		if o.timeout > 0 {
-			var cancel context.CancelFunc
 			ctx, cancel = context.WithTimeout(ctx, o.timeout)
-			defer cancel()
 		}
+		defer cancel()
 		offers, err = s.Catalog(ctx)
 		if errors.Is(err, context.DeadlineExceeded) {
 			err = fmt.Errorf("%w: the lists take more than %v", headless.ErrConnect, o.timeout)
@@ -108,19 +108,12 @@ func (o *listOptions) run(cmd *cobra.Command, args []string) error {
 func writeList(cmd *cobra.Command, list []offered) error {
 	table := tabwriter.NewWriter(cmd.OutOrStdout(), 0, 0, 2, ' ', 0)
 	for _, item := range list {
-		name := item.Name
-		if item.URI != "" {
-			name = item.URI
-		}
 		var arguments []string
 		for argument := range rawjson.Members(rawjson.Member(item.Schema, "properties")) {
 			arguments = append(arguments, argument)
 		}
-		what := item.Title
-		if what == "" {
-			what, _, _ = strings.Cut(item.Description, "\n")
-		}
-		fmt.Fprintf(table, "%s\t%s\t%s\t%s\n", item.Kind, wording.EscapeLine(name), wording.EscapeLine(strings.Join(arguments, ", ")), wording.EscapeLine(what))
+		first, _, _ := strings.Cut(item.Description, "\n")
+		fmt.Fprintf(table, "%s\t%s\t%s\t%s\n", item.Kind, wording.EscapeLine(cmp.Or(item.URI, item.Name)), wording.EscapeLine(strings.Join(arguments, ", ")), wording.EscapeLine(cmp.Or(item.Title, first)))
 	}
 	return table.Flush()
 }

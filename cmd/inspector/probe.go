@@ -75,7 +75,15 @@ error.`,
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if o.compare {
-				return compareProbes(cmd, args)
+				var list []*probe.Report
+				for _, path := range args {
+					r, err := readReport(path, probe.Read)
+					if err != nil {
+						return usage("%s: %w", path, err)
+					}
+					list = append(list, r)
+				}
+				return report.WriteComparison(exact(cmd.OutOrStdout()), list...)
 			}
 			return o.run(cmd)
 		},
@@ -251,26 +259,12 @@ func writeReport(path string, r *probe.Report) error {
 	return nil
 }
 
-func compareProbes(cmd *cobra.Command, paths []string) error {
-	var list []*probe.Report
-	for _, path := range paths {
-		r, err := readReport(path)
-		if err != nil {
-			return usage("%s: %w", path, err)
-		}
-		list = append(list, r)
-	}
-	return report.WriteComparison(exact(cmd.OutOrStdout()), list...)
-}
-
-func readReport(path string) (*probe.Report, error) {
+// readReport reads a report from a file.
+func readReport[R any](path string, read func(io.Reader) (R, error)) (r R, err error) {
 	f, err := os.Open(path)
 	if err != nil {
-		return nil, err
+		return r, err
 	}
 	defer f.Close()
-	return probe.Read(io.LimitReader(f, reportMost))
+	return read(f)
 }
-
-// reportMost is the size in bytes of the largest report that is read.
-const reportMost = 64 << 20

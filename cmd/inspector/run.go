@@ -128,10 +128,7 @@ func (o *runOptions) run(cmd *cobra.Command, args []string) (err error) {
 	o.desk = o.signIn.newDesk(cmd, false)
 	defer func() { err = errors.Join(err, o.desk.Close()) }()
 	for _, s := range suites {
-		var closing func() error
-		s.config, closing, err = o.config(cmd, s)
-		defer func() { err = errors.Join(err, closing()) }()
-		if err != nil {
+		if s.config, err = o.config(cmd, s); err != nil {
 			return err
 		}
 	}
@@ -277,10 +274,8 @@ func (o *runOptions) callOne(ctx context.Context, session *headless.Session, sce
 	for _, u := range out.Unanswered {
 		tellUnanswered(&why, u)
 	}
-	for _, line := range append(slices.Clone(out.Unmet), failure(out), out.Misfit, unsent(out)) {
-		if line != "" {
-			why.WriteString(line + "\n")
-		}
+	for _, line := range slices.Concat(out.Unmet, reasons(out)) {
+		why.WriteString(line + "\n")
 	}
 	switch code {
 	case exitError:
@@ -294,30 +289,29 @@ func (o *runOptions) callOne(ctx context.Context, session *headless.Session, sce
 	return one, out, nil
 }
 
-// config returns the configuration of a suite's connection. The caller must call closing,
-// which ends the built-in server if it is the target.
-func (o *runOptions) config(cmd *cobra.Command, s *suite) (c headless.Config, closing func() error, err error) {
+// config returns the configuration of a suite's connection.
+func (o *runOptions) config(cmd *cobra.Command, s *suite) (c headless.Config, err error) {
 	own := o.headlessOptions
 	own.options = s.options
-	if c, closing, err = own.connection(cmd); err != nil {
-		return c, closing, err
+	if c, err = own.connection(cmd); err != nil {
+		return c, err
 	}
 	if c.Settings, err = conversation.ParseClientSettings(s.Protocol, cmp.Or(o.elicitation, s.scenario.Elicitation)); err != nil {
-		return c, closing, usageError{err}
+		return c, usageError{err}
 	}
 	c.Settings.Sampling, c.Settings.Roots = o.sampling || s.scenario.Sampling, o.roots || s.scenario.Roots
 	if o.directory == "" {
-		return c, closing, nil
+		return c, nil
 	}
 	if err := os.MkdirAll(o.directory, 0o700); err != nil {
-		return c, closing, fmt.Errorf("--record: %w", err)
+		return c, fmt.Errorf("--record: %w", err)
 	}
 	name := strings.TrimSuffix(filepath.Base(s.File), filepath.Ext(s.File))
 	if s.Protocol != "" {
 		name += "-" + s.Protocol
 	}
 	c.Record = filepath.Join(o.directory, name+".jsonl")
-	return c, closing, nil
+	return c, nil
 }
 
 var reports = map[string]func(io.Writer, []*suite) error{

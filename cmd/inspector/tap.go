@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -183,10 +184,7 @@ func (o *tapOptions) relay(cmd *cobra.Command, command []string) error {
 	if err != nil {
 		wd = ""
 	}
-	name := o.name
-	if name == "" {
-		name = serverName(command, wd)
-	}
+	name := cmp.Or(o.name, serverName(command, wd))
 	forward, release := takeSignals()
 	defer release()
 	child, err := transport.StartChild(transport.Spec{Name: name, Command: command})
@@ -222,10 +220,7 @@ func (o *tapOptions) proxy(cmd *cobra.Command, address string) error {
 	if err != nil {
 		return usageError{err}
 	}
-	name := o.name
-	if name == "" {
-		name = target.Host
-	}
+	name := cmp.Or(o.name, target.Host)
 	l, err := net.Listen("tcp", o.http)
 	if err != nil {
 		return fmt.Errorf("--http %s: %w", o.http, err)

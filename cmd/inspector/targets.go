@@ -11,6 +11,8 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/spf13/cobra"
+
 	"elicitation-inspector/bridge/demo"
 	"elicitation-inspector/bridge/transport"
 	"elicitation-inspector/bridge/wire/redact"
@@ -18,22 +20,26 @@ import (
 	"elicitation-inspector/views"
 )
 
-// targets returns the servers to connect to: the built-in server if the command line names
-// none. redaction leaves out their credentials. The caller must call closing, which ends
-// the built-in server.
-func (o *options) targets(redaction *redact.Redaction, logger *slog.Logger) (specs []transport.Spec, closing func() error, err error) {
+// targets returns the servers to connect to: if the command line names none, the built-in
+// server, which ends with the command. redaction leaves out their credentials.
+func (o *options) targets(redaction *redact.Redaction, logger *slog.Logger) ([]transport.Spec, error) {
 	if !o.hasTarget() {
 		server := demo.New(demo.Options{})
-		return []transport.Spec{{Name: demo.Name, Builtin: server.Connect}}, server.Close, nil
+		cobra.OnFinalize(func() {
+			if err := server.Close(); err != nil {
+				logger.Warn("ending the built-in server", "error", err)
+			}
+		})
+		return []transport.Spec{{Name: demo.Name, Builtin: server.Connect}}, nil
 	}
-	specs, err = o.specs()
+	specs, err := o.specs()
 	if err == nil {
 		specs, err = o.enabled(specs, logger)
 	}
 	for _, spec := range specs {
 		redaction.Credentials(spec.Header)
 	}
-	return specs, func() error { return nil }, err
+	return specs, err
 }
 
 // specs returns the servers that the command line names, by an mcp.json or directly.

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"slices"
 
 	"elicitation-inspector/bridge/lint"
@@ -217,13 +218,7 @@ func (r Rule) Verdict(revision string) (v Verdict, reference string) {
 
 // VerdictOf returns the verdict for breaking a rule of this severity.
 func VerdictOf(s lint.Severity) Verdict {
-	switch s {
-	case lint.Violation:
-		return Fail
-	case lint.Should:
-		return Warn
-	}
-	return Inconclusive
+	return cmp.Or(map[lint.Severity]Verdict{lint.Violation: Fail, lint.Should: Warn}[s], Inconclusive)
 }
 
 // Concern groups findings in summaries, which are in the order of [Concerns].
@@ -269,35 +264,25 @@ var concerns = map[string]concern{
 	"ping-unanswered":     {4, "A client that watches the connection takes the server for dead, and ends it while its user still reads."},
 }
 
-const (
-	undeclared = "A client that has said that it does not offer this can only refuse, and the call fails."
-	// wayward is who is harmed by other messages that break the protocol.
-	wayward = "A client that keeps to the specification may refuse or misread the message."
-)
+const undeclared = "A client that has said that it does not offer this can only refuse, and the call fails."
 
 // Concern returns what the finding is about.
 func (f Finding) Concern() Concern {
-	if c, ok := concerns[f.Rule]; ok {
-		return Concerns()[c.place]
-	}
-	return Concerns()[len(Concerns())-1]
+	return Concerns()[concernOf(f.Rule).place]
 }
 
 // Harm says in a sentence who is harmed and how.
 func (f Finding) Harm() string {
-	if c, ok := concerns[f.Rule]; ok {
-		return c.harm
-	}
-	return wayward
+	return concernOf(f.Rule).harm
+}
+
+func concernOf(rule string) concern {
+	return cmp.Or(concerns[rule], concern{len(Concerns()) - 1, "A client that keeps to the specification may refuse or misread the message."})
 }
 
 // Before orders findings for people: by concern, and the severest first.
 func (f Finding) Before(g Finding) int {
-	place := func(f Finding) int { return slices.Index(Concerns(), f.Concern()) }
-	if a, b := place(f), place(g); a != b {
-		return a - b
-	}
-	return f.Verdict.Rank() - g.Verdict.Rank()
+	return cmp.Or(concernOf(f.Rule).place-concernOf(g.Rule).place, f.Verdict.Rank()-g.Verdict.Rank())
 }
 
 // Undecidable reports whether the trial is inconclusive by its nature: it was made as it

@@ -89,63 +89,50 @@ type Counts map[Verdict]int
 // NewView arranges a report.
 func NewView(r *Report) *View {
 	v := &View{Report: r}
-	cells := make([]map[string]*Cell, len(r.Calls)) // by behaviour and revision
 	for i, c := range r.Calls {
-		v.Calls = append(v.Calls, &CallView{Call: c, Place: i + 1, Counts: Counts{}, told: map[string]*Told{}})
-		cells[i] = map[string]*Cell{}
+		call := &CallView{Call: c, Place: i + 1, Counts: Counts{}, told: map[string]*Told{}}
+		for _, b := range r.Behaviours {
+			call.Rows = append(call.Rows, Row{b, make([]Cell, len(r.Revisions))})
+		}
+		v.Calls = append(v.Calls, call)
 	}
 	for k := range r.Results {
 		one := &r.Results[k]
-		v.Calls[one.Call].add(one, cells[one.Call])
+		v.Calls[one.Call].add(one, slices.Index(r.Revisions, one.Revision))
 	}
-	for i, call := range v.Calls {
-		for _, b := range r.Behaviours {
-			row, tried := Row{Behaviour: b}, false
-			for _, revision := range r.Revisions {
-				cell := cells[i][b.Name+" "+revision]
-				if cell == nil {
-					cell = new(Cell)
-				}
-				tried = tried || cell.All > 0
-				row.Cells = append(row.Cells, *cell)
-			}
-			if tried {
-				call.Rows = append(call.Rows, row)
-			}
-		}
+	for _, call := range v.Calls {
+		call.Rows = slices.DeleteFunc(call.Rows, func(r Row) bool {
+			return !slices.ContainsFunc(r.Cells, func(c Cell) bool { return c.All > 0 })
+		})
 		slices.SortStableFunc(call.Found, func(a, b *Told) int { return a.Before(b.Finding) })
 	}
-	all := v.Found()
-	for _, c := range v.Calls {
-		all = append(all, c.Unclear...)
-	}
-	causes := map[string]int{} // index into v.Causes, by rule and verdict
-	for i, t := range all {
-		t.Number = i + 1
-		if !isDefect(t.Verdict) {
-			continue
-		}
-		key := t.Rule + " " + string(t.Verdict)
-		at, known := causes[key]
-		if !known {
+	number := 0
+	for _, t := range v.Found() {
+		number++
+		t.Number = number
+		at := slices.IndexFunc(v.Causes, func(c Cause) bool { return c.Rule == t.Rule && c.Verdict == t.Verdict })
+		if at < 0 {
 			at = len(v.Causes)
-			causes[key] = at
 			v.Causes = append(v.Causes, Cause{Finding: t.Finding})
 		}
 		v.Causes[at].Told = append(v.Causes[at].Told, t)
+	}
+	for _, c := range v.Calls {
+		for _, t := range c.Unclear {
+			number++
+			t.Number = number
+		}
 	}
 	slices.SortStableFunc(v.Causes, func(a, b Cause) int { return a.Before(b.Finding) })
 	return v
 }
 
-// add adds a trial to its cell, and its findings to equal ones of other trials.
-func (c *CallView) add(one *Result, cells map[string]*Cell) {
+// add adds a trial to its cell in a column, and its findings to equal ones of other trials.
+func (c *CallView) add(one *Result, column int) {
 	c.Counts[one.Verdict]++
-	at := one.Behaviour + " " + one.Revision
-	cell := cells[at]
-	if cell == nil {
-		cell = new(Cell)
-		cells[at] = cell
+	cell := new(Cell) // of no row, in a report without the behaviour or the revision
+	if i := slices.IndexFunc(c.Rows, func(r Row) bool { return r.Name == one.Behaviour }); i >= 0 && column >= 0 {
+		cell = &c.Rows[i].Cells[column]
 	}
 	if cell.Add(one) {
 		cell.In = slices.DeleteFunc(cell.In, func(in *Instance) bool { return !isDefect(in.Told.Verdict) })
