@@ -36,12 +36,14 @@ var (
 
 var templates = sync.OnceValue(func() *template.Template {
 	return template.Must(PageTemplates().Funcs(template.FuncMap{
-		"add":      func(a, b int) int { return a + b },
-		"sub":      func(a, b int) int { return a - b },
-		"since":    since,
-		"clock":    clockOf,
-		"judge":    link.Judge,
-		"ladder":   func(l *Ladder) drawing { return drawing{Ladder: l, Href: frameLink} },
+		"add":   func(a, b int) int { return a + b },
+		"sub":   func(a, b int) int { return a - b },
+		"since": func(d time.Duration) string { return "+" + wording.Duration(d) },
+		"clock": clockOf,
+		"judge": link.Judge,
+		"ladder": func(l *Ladder) drawing {
+			return drawing{Ladder: l, Href: func(seq int64) string { return fmt.Sprintf("#f%d", seq) }}
+		},
 		"pairs":    pairs,
 		"sentence": func(c *reportCall) string { return sentence(c.Call, plain) },
 		"story":    func(q *conversation.Question) []string { return story(q, plain) },
@@ -57,7 +59,6 @@ var (
 func (*report) Policy() string      { return reportPolicy }
 func (*report) Style() template.CSS { return template.CSS(reportLook) }
 func (*report) Script() template.JS { return template.JS(reportScript) }
-func frameLink(seq int64) string    { return fmt.Sprintf("#f%d", seq) }
 
 // html writes one page that shows the log without a server or a network. Everything
 // from the wire is plain text in it.
@@ -248,9 +249,16 @@ func (r *report) plan() error {
 			if !r.has(q.AskedSeq) {
 				continue
 			}
+			letters := utf8.RuneCountInString(q.Title())
+			if request, _, err := q.Form(); err == nil { // what cannot be read has no fields
+				for _, f := range request.Fields {
+					letters += utf8.RuneCountInString(f.Label) + utf8.RuneCountInString(f.Description)
+				}
+			}
+			took := max(readLeast, min(time.Duration(min(letters, 1000))*readLetter, readMost))
 			end := cmp.Or(q.AnswerSeq, (&reportCall{Call: call}).To())
 			was := r.readings[end]
-			r.readings[end] = reading{max(was.asked, q.AskedSeq), min(was.took+readingTime(q), readMost), was.given || q.Action != ""}
+			r.readings[end] = reading{max(was.asked, q.AskedSeq), min(was.took+took, readMost), was.given || q.Action != ""}
 			r.shown[q.AskedSeq] = 0
 			r.Asked = append(r.Asked, asked{r.position(q.AskedSeq), Line(q.Title(), 80)})
 		}
@@ -258,17 +266,6 @@ func (r *report) plan() error {
 	slices.SortStableFunc(r.Asked, func(a, b asked) int { return int(a.Position - b.Position) })
 	r.Asked = r.Asked[:min(len(r.Asked), marksMost)]
 	return nil
-}
-
-// readingTime returns how long people need to read a question with its fields.
-func readingTime(q *conversation.Question) time.Duration {
-	letters := utf8.RuneCountInString(q.Title())
-	if request, _, err := q.Form(); err == nil { // what cannot be read has no fields
-		for _, f := range request.Fields {
-			letters += utf8.RuneCountInString(f.Label) + utf8.RuneCountInString(f.Description)
-		}
-	}
-	return max(readLeast, min(time.Duration(min(letters, 1000))*readLetter, readMost))
 }
 
 func (x *export) position(seq int64) (n int64) {

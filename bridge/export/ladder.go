@@ -300,7 +300,10 @@ func rowsOfFrame(e *conversation.Call, f *wire.Row, at time.Duration) []row {
 	a := wireArrow(f, at)
 	hop := func(q *conversation.Question, kind ArrowKind) Arrow {
 		h := Arrow{Seq: f.Seq, Count: 1, From: conversation.ClientParty, To: conversation.PersonParty, Kind: kind, At: at}
-		words := prompt(q)
+		words := q.Title()
+		if v := link.Judge(q.URL()); v.ASCII != "" {
+			words = v.ASCII + " · " + q.Message()
+		}
 		if q.State == conversation.Pending || kind == ArrowReply {
 			h.Outcome = outcomeOf(q)
 		}
@@ -351,13 +354,4 @@ func rowsOfFrame(e *conversation.Call, f *wire.Row, at time.Duration) []row {
 		rows = append(rows, row{at: at, arrows: []Arrow{h}, hop: true})
 	}
 	return rows
-}
-
-func prompt(q *conversation.Question) string {
-	if url := q.URL(); url != "" {
-		if v := link.Judge(url); v.ASCII != "" {
-			return v.ASCII + " · " + q.Message()
-		}
-	}
-	return q.Title()
 }

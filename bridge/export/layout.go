@@ -227,8 +227,6 @@ func (a Arrow) Head() string {
 // and replies of the person are no frames.
 func (a Arrow) Numbered() bool { return a.Kind != ArrowAsk && a.Kind != ArrowReply }
 
-func since(d time.Duration) string { return "+" + wording.Duration(d) }
-
 // Times is the X where times and rounds end.
 func (l *Ladder) Times() int {
 	left, _ := l.margins()

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -302,9 +303,7 @@ func forgedState(b *builder) (json.RawMessage, error) {
 func StateValues(state json.RawMessage) map[string]json.RawMessage {
 	values := map[string]json.RawMessage{}
 	for _, e := range envelopes(rawjson.Text(state)) {
-		for pointer, value := range Leaves(e.object) {
-			values[pointer] = value
-		}
+		maps.Insert(values, Leaves(e.object))
 	}
 	return values
 }

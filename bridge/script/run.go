@@ -25,13 +25,6 @@ type Question struct {
 // modes maps the methods of questions other than elicitations to their modes.
 var modes = map[string]string{mcp.MethodSample: "sampling", mcp.MethodListRoots: "roots"}
 
-func (q *Question) mode() string {
-	if q.Request != nil {
-		return string(q.Request.Mode)
-	}
-	return modes[q.Method]
-}
-
 // Decision is a script's answer to a question.
 type Decision struct {
 	// Answer is nil if the script leaves the question to a person.
@@ -115,8 +108,12 @@ func (r *Run) choose(q *Question) (chosen *Rule) {
 
 // fits reports whether a question satisfies the whole match except Nth.
 func (m *Match) fits(q *Question) bool {
+	mode := modes[q.Method]
+	if q.Request != nil {
+		mode = string(q.Request.Mode)
+	}
 	switch {
-	case m.Mode != "" && m.Mode != q.mode(),
+	case m.Mode != "" && m.Mode != mode,
 		m.Round > 0 && m.Round != max(q.Round, 1),
 		m.Tool != nil && (q.Tool == "" || !m.Tool.Matches(q.Tool)),
 		m.Prompt != nil && (q.Prompt == "" || !m.Prompt.Matches(q.Prompt)),

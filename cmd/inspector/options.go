@@ -13,7 +13,6 @@ import (
 	"github.com/spf13/pflag"
 
 	"elicitation-inspector/bridge/conversation"
-	"elicitation-inspector/bridge/live"
 	"elicitation-inspector/bridge/mcp"
 	"elicitation-inspector/bridge/script"
 	"elicitation-inspector/bridge/wire"
@@ -46,15 +45,6 @@ type options struct {
 
 	command []string
 	url     string
-}
-
-func (o *options) register(f *pflag.FlagSet) {
-	o.page.register(f)
-	o.registerSession(f)
-	f.StringVar(&o.answers, "answers", "", "answer questions by the rules in `FILE`, YAML or JSON, and leave the others to the page")
-	f.BoolVar(&o.taps, "taps", false, "connect to no server, and show what 'inspector tap' sends")
-	f.BoolVar(&o.allowAdd, "allow-add", false, "let the page connect to further servers; whoever can open it can then start programs")
-	f.IntVar(&o.elicitRate, "elicit-rate", live.DefaultRate, "how many questions a minute (`N`) one server may put on show; further ones are held back; 0 for no limit")
 }
 
 // registerSession adds the flags of the commands whose sessions a person decides on.

@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"elicitation-inspector/bridge/fault"
+	"elicitation-inspector/bridge/live"
 	"elicitation-inspector/bridge/wire/query"
 	"elicitation-inspector/bridge/wording"
 )
@@ -143,7 +144,13 @@ Without a target it connects to a built-in demo server.`,
 		}
 		return usageError{err}
 	})
-	o.register(root.Flags())
+	f := root.Flags()
+	o.page.register(f)
+	o.registerSession(f)
+	f.StringVar(&o.answers, "answers", "", "answer questions by the rules in `FILE`, YAML or JSON, and leave the others to the page")
+	f.BoolVar(&o.taps, "taps", false, "connect to no server, and show what 'inspector tap' sends")
+	f.BoolVar(&o.allowAdd, "allow-add", false, "let the page connect to further servers; whoever can open it can then start programs")
+	f.IntVar(&o.elicitRate, "elicit-rate", live.DefaultRate, "how many questions a minute (`N`) one server may put on show; further ones are held back; 0 for no limit")
 	root.AddCommand(newCall(), newRun(), newCheck(), newTap(), newList(), newAnswers(), newSchema(), newOpen(), newExport(), newLint(), newProbe(), newDemo(), newVersion(), newFilterHelp(), newFaultHelp())
 	for _, cmd := range append(root.Commands(), root) { // flags stand in the help as they are registered
 		cmd.Flags().SortFlags = false

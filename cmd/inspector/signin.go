@@ -1,13 +1,16 @@
 package main
 
 import (
-	"elicitation-inspector/bridge/signin"
+	"cmp"
 	"fmt"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"elicitation-inspector/bridge/signin"
+	"elicitation-inspector/bridge/wording"
 )
 
 type signInOptions struct {
@@ -33,19 +36,15 @@ func (o *signInOptions) register(f *pflag.FlagSet) {
 // named returns the first flag that is given and belongs to one server; "" if there is
 // none.
 func (o *signInOptions) named() string {
-	for _, f := range []struct {
-		given bool
-		flag  string
-	}{
-		{o.clientID != "", "--oauth-client-id"}, {o.issuer != "", "--oauth-issuer"}, {o.secretFile != "", "--oauth-client-secret-file"},
-		{o.keyFile != "", "--oauth-client-key-file"}, {o.metadataURL != "", "--oauth-client-metadata-url"},
-		{o.scopes != "", "--oauth-scope"}, {o.port != 0, "--oauth-redirect-port"},
-	} {
-		if f.given {
-			return f.flag
-		}
-	}
-	return ""
+	return cmp.Or(
+		wording.Either(o.clientID != "", "--oauth-client-id", ""),
+		wording.Either(o.issuer != "", "--oauth-issuer", ""),
+		wording.Either(o.secretFile != "", "--oauth-client-secret-file", ""),
+		wording.Either(o.keyFile != "", "--oauth-client-key-file", ""),
+		wording.Either(o.metadataURL != "", "--oauth-client-metadata-url", ""),
+		wording.Either(o.scopes != "", "--oauth-scope", ""),
+		wording.Either(o.port != 0, "--oauth-redirect-port", ""),
+	)
 }
 
 func (o *signInOptions) config() (signin.Config, error) {

@@ -30,10 +30,6 @@ type terminal struct {
 // asker asks a person a question, until ctx ends.
 type asker func(ctx context.Context, q bridge.Question) (live.Answer, error)
 
-func newTerminal(n *narrator) *terminal {
-	return &terminal{in: os.Stdin, out: os.Stderr, narrator: n, accessible: os.Getenv("ACCESSIBLE") != "" || os.Getenv("TERM") == "dumb"}
-}
-
 // onTerminal reports whether a person can be asked: standard input and standard error are a
 // terminal.
 func onTerminal() bool {

@@ -30,7 +30,13 @@ var (
 )
 
 var writers = map[string]func(io.Writer, *probe.Report) error{
-	"json": writeJSON, "junit": writeJUnit, "markdown": writeMarkdown, "html": writeHTML,
+	"json":     func(w io.Writer, r *probe.Report) error { return checked.WriteIndented(w, r) },
+	"junit":    writeJUnit,
+	"markdown": func(w io.Writer, r *probe.Report) error { return markdownTemplate().Execute(w, r) },
+	// A page that needs no server, network or script.
+	"html": func(w io.Writer, r *probe.Report) error {
+		return pageTemplate().ExecuteTemplate(wording.HTMLWriter{To: w}, "probe", page{r})
+	},
 }
 
 // FormatOf returns the format of a file by its ending; "" if there is none for it.
@@ -48,16 +54,12 @@ func Write(w io.Writer, format string, r *probe.Report) error {
 	return checked.WriteWith(writers, w, format, r)
 }
 
-func writeJSON(w io.Writer, r *probe.Report) error { return checked.WriteIndented(w, r) }
-
 var markdownTemplate = sync.OnceValue(func() *plain.Template {
 	return plain.Must(plain.New("").Funcs(plain.FuncMap{
 		"cell": export.Cell, "span": export.Span, "verdicts": probe.Verdicts,
 		"words": func(r probe.Result) string { return wording.Join(" ", r.How, r.Said()) },
 	}).Parse(markdownText))
 })
-
-func writeMarkdown(w io.Writer, r *probe.Report) error { return markdownTemplate().Execute(w, r) }
 
 var pageTemplate = sync.OnceValue(func() *template.Template {
 	return template.Must(export.PageTemplates().Funcs(template.FuncMap{
@@ -71,11 +73,6 @@ type page struct{ *probe.Report }
 
 func (page) Style() template.CSS { return template.CSS(export.PageStyle + pageStyle) }
 func (page) Policy() string      { return export.Policy(export.PageStyle+pageStyle, "") }
-
-// writeHTML writes a page that needs no server, network or script.
-func writeHTML(w io.Writer, r *probe.Report) error {
-	return pageTemplate().ExecuteTemplate(wording.HTMLWriter{To: w}, "probe", page{r})
-}
 
 // writeJUnit writes a suite for each client: a probe that fails or works partly is a failure,
 // and one that is refused openly or not seen is skipped.
@@ -143,10 +140,10 @@ func Compare(reports ...*probe.Report) (clients []probe.Client, rows []Row) {
 		return len(table)
 	}
 	slices.SortStableFunc(rows, func(a, b Row) int {
-		if a.Differs != b.Differs {
-			return map[bool]int{true: -1, false: 1}[a.Differs]
+		if a.Differs == b.Differs {
+			return order(a) - order(b)
 		}
-		return cmp.Compare(order(a), order(b))
+		return map[bool]int{true: -1, false: 1}[a.Differs]
 	})
 	return clients, rows
 }
