@@ -625,7 +625,7 @@ func TestHostileHTML(t *testing.T) {
 	}
 	known := strings.Fields(`html head meta title style body header h1 bdi p ul li b span nav a main section h2 h3 h4 details summary code pre
 		figure svg desc line rect path text tspan article div fieldset legend label input textarea i dl dt dd select option output script button ol datalist`)
-	var scripts, styles []string
+	var scripts, styles, policies []string
 	pres := make(map[string]string) // code by frame
 	var walk func(n *html.Node, frame string)
 	walk = func(n *html.Node, frame string) {
@@ -651,6 +651,10 @@ func TestHostileHTML(t *testing.T) {
 				}
 			}
 			switch n.Data {
+			case "meta":
+				if slices.Contains(n.Attr, html.Attribute{Key: "http-equiv", Val: "Content-Security-Policy"}) {
+					policies = append(policies, n.Attr[1].Val)
+				}
 			case "script":
 				scripts = append(scripts, textOf(n))
 				return
@@ -669,11 +673,11 @@ func TestHostileHTML(t *testing.T) {
 	if !slices.Equal(scripts, []string{reportScript}) {
 		t.Errorf("%d scripts", len(scripts))
 	}
-	if !slices.Equal(styles, []string{reportLook}) {
+	if !slices.Equal(styles, []string{PageStyle + reportStyle + LadderStyle}) {
 		t.Errorf("%d style sheets", len(styles))
 	}
-	if want := Policy(styles[0], scripts[0]); reportPolicy != want {
-		t.Errorf("the policy is %q, not %q", reportPolicy, want)
+	if want := []string{Policy(styles[0], scripts[0])}; !slices.Equal(policies, want) {
+		t.Errorf("the policies are %q, not %q", policies, want)
 	}
 	for seq := int64(1); seq <= l.Len(); seq++ {
 		f, err := l.Frame(seq)

@@ -35,7 +35,7 @@ var (
 )
 
 var templates = sync.OnceValue(func() *template.Template {
-	return template.Must(PageTemplates().Funcs(template.FuncMap{
+	return template.Must(PageTemplates(PageStyle+reportStyle+LadderStyle, reportScript).Funcs(template.FuncMap{
 		"add":   func(a, b int) int { return a + b },
 		"sub":   func(a, b int) int { return a - b },
 		"since": func(d time.Duration) string { return "+" + wording.Duration(d) },
@@ -50,15 +50,6 @@ var templates = sync.OnceValue(func() *template.Template {
 		"way":      wayOf,
 	}).ParseFS(templateFiles, "*.tmpl"))
 })
-
-var (
-	reportLook   = PageStyle + reportStyle + LadderStyle
-	reportPolicy = Policy(reportLook, reportScript)
-)
-
-func (*report) Policy() string      { return reportPolicy }
-func (*report) Style() template.CSS { return template.CSS(reportLook) }
-func (*report) Script() template.JS { return template.JS(reportScript) }
 
 // html writes one page that shows the log without a server or a network. Everything
 // from the wire is plain text in it.
@@ -149,14 +140,18 @@ var PageStyle string
 var pageParts string
 
 // PageTemplates returns the templates "text", for Runs, and "code", for a Code, and the
-// functions of pages. A page adds its own templates and functions.
-func PageTemplates() *template.Template {
+// functions of pages with a style sheet and a script, "" for none. A page adds its own
+// templates and functions.
+func PageTemplates(style, script string) *template.Template {
 	return template.Must(template.New("").Funcs(template.FuncMap{
 		"arrow":   DirectionWords,
 		"code":    CodeOf,
 		"json":    func(s string) Code { return CodeOf(rawjson.Pretty([]byte(s)), false) },
 		"line":    Line,
 		"plural":  wording.Plural,
+		"policy":  func() string { return Policy(style, script) },
+		"script":  func() template.JS { return template.JS(script) },
+		"style":   func() template.CSS { return template.CSS(style) },
 		"pretty":  func(raw json.RawMessage) Code { return CodeOf(rawjson.Pretty(raw), false) },
 		"runs":    Runs,
 		"product": func() string { return wording.Product },

@@ -288,9 +288,8 @@ func plainName(name string) error {
 		return fmt.Errorf("%w: it is empty", ErrFileName)
 	case len(name) > nameMost:
 		return fmt.Errorf("%w: it is longer than %d bytes", ErrFileName, nameMost)
-	case strings.ContainsAny(name, `/\:*?"<>|`) || filepath.Base(name) != name || !filepath.IsLocal(name):
-		return fmt.Errorf("%w: %q", ErrFileName, name)
-	case strings.ContainsFunc(name, func(c rune) bool { return c < ' ' || c == 0x7f || c == '\ufffd' }):
+	case strings.ContainsAny(name, `/\:*?"<>|`) || filepath.Base(name) != name || !filepath.IsLocal(name),
+		strings.ContainsFunc(name, func(c rune) bool { return c < ' ' || c == 0x7f || c == '\ufffd' }):
 		return fmt.Errorf("%w: %q", ErrFileName, name)
 	case strings.HasPrefix(name, "."):
 		return fmt.Errorf("%w: %q begins with a dot", ErrFileName, name)
@@ -311,11 +310,10 @@ func isTranscript(path string) error {
 		return fmt.Errorf("looking into the transcript: %w", err)
 	}
 	defer file.Close()
-	begun, err := wire.BeginsTranscript(file)
-	if err != nil {
+	switch begun, err := wire.BeginsTranscript(file); {
+	case err != nil:
 		return fmt.Errorf("looking into the transcript: %w", err)
-	}
-	if !begun {
+	case !begun:
 		return fmt.Errorf("%w: %s", ErrNoRecord, path)
 	}
 	return nil

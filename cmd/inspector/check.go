@@ -287,10 +287,7 @@ func splitTarget(args []string, dash int) (names, rest []string, restDash int) {
 // narrow sets the revisions, behaviours and timeouts to try, and the tools that must
 // not be called. Flags take precedence over the plan.
 func (o *checkOptions) narrow(c *check.Options, plan *script.Plan) error {
-	c.Jobs, c.Timeout = o.jobs, max(o.timeout, 0)
-	if c.Timeout == 0 {
-		c.Timeout = plan.Timeout
-	}
+	c.Jobs, c.Timeout = o.jobs, cmp.Or(max(o.timeout, 0), plan.Timeout)
 	c.Skip, c.ReadOnly, c.AllowDestructive = plan.Skip, plan.ReadOnly || o.readOnly, plan.AllowDestructive
 	for _, source := range o.destructive {
 		pattern, err := script.ParseText(source)

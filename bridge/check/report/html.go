@@ -22,7 +22,7 @@ var (
 )
 
 var pageTemplate = sync.OnceValue(func() *template.Template {
-	return template.Must(export.PageTemplates().Funcs(template.FuncMap{
+	return template.Must(export.PageTemplates(export.PageStyle+pageStyle, "").Funcs(template.FuncMap{
 		"compared": Compared,
 		"legend":   func() string { return Legend },
 		"sentence": Sentence,
@@ -50,9 +50,6 @@ type page struct {
 func writeHTML(w io.Writer, r *Report) error {
 	return pageTemplate().ExecuteTemplate(wording.HTMLWriter{To: w}, "check", &page{NewView(r), evidenceMost})
 }
-
-func (*page) Style() template.CSS { return template.CSS(export.PageStyle + pageStyle) }
-func (*page) Policy() string      { return export.Policy(export.PageStyle+pageStyle, "") }
 
 var meanings = map[Verdict]string{
 	Fail: "a MUST is broken, or the server ended or hung", Warn: "a SHOULD is broken",

@@ -35,7 +35,7 @@ var writers = map[string]func(io.Writer, *probe.Report) error{
 	"markdown": func(w io.Writer, r *probe.Report) error { return markdownTemplate().Execute(w, r) },
 	// A page that needs no server, network or script.
 	"html": func(w io.Writer, r *probe.Report) error {
-		return pageTemplate().ExecuteTemplate(wording.HTMLWriter{To: w}, "probe", page{r})
+		return pageTemplate().ExecuteTemplate(wording.HTMLWriter{To: w}, "probe", r)
 	},
 }
 
@@ -62,17 +62,11 @@ var markdownTemplate = sync.OnceValue(func() *plain.Template {
 })
 
 var pageTemplate = sync.OnceValue(func() *template.Template {
-	return template.Must(export.PageTemplates().Funcs(template.FuncMap{
+	return template.Must(export.PageTemplates(export.PageStyle+pageStyle, "").Funcs(template.FuncMap{
 		"verdicts": probe.Verdicts,
 		"class":    func(v probe.Verdict) string { return strings.Fields(string(v))[0] },
 	}).Parse(pageText))
 })
-
-// page is the data of the HTML report.
-type page struct{ *probe.Report }
-
-func (page) Style() template.CSS { return template.CSS(export.PageStyle + pageStyle) }
-func (page) Policy() string      { return export.Policy(export.PageStyle+pageStyle, "") }
 
 // writeJUnit writes a suite for each client: a probe that fails or works partly is a failure,
 // and one that is refused openly or not seen is skipped.
