@@ -100,7 +100,7 @@ func found(w io.Writer, t *report.Told) {
 		news = " (new)"
 	}
 	fmt.Fprintf(w, "\n  %s%s ", cmp.Or(marks[string(t.Verdict)], string(t.Verdict)), news)
-	if t.Defect() {
+	if t.Verdict.Defect() {
 		fmt.Fprintf(w, "%s: %s\n    ", t.Concern(), t.Harm())
 	}
 	fmt.Fprintf(w, "%s\n    %s\n", wording.EscapeLine(t.Text), wording.EscapeLine(wording.Join(" ", "["+t.Rule+"]", t.Reference, t.Link)))
@@ -121,7 +121,7 @@ func found(w io.Writer, t *report.Told) {
 		}
 		fmt.Fprintln(w)
 	}
-	if t.Defect() {
+	if t.Verdict.Defect() {
 		for _, f := range first.Named() {
 			fmt.Fprintf(w, "      #%d %s %s\n", f.Seq, f.Direction, wording.EscapeLine(wording.Shorten(f.Text, 300)))
 		}

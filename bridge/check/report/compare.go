@@ -87,15 +87,13 @@ func defects(r *Report) func(yield func(findingKey, defect) bool) {
 			one := &r.Results[i]
 			for k := range one.Findings {
 				f := &one.Findings[k]
-				if isDefect(f.Verdict) && !yield(findingKey{keyOf(r, one, lint.RuleOf(f.Rule).ID != ""), f.Rule}, defect{one, f}) {
+				if f.Verdict.Defect() && !yield(findingKey{keyOf(r, one, lint.RuleOf(f.Rule).ID != ""), f.Rule}, defect{one, f}) {
 					return
 				}
 			}
 		}
 	}
 }
-
-func isDefect(v Verdict) bool { return v == Fail || v == Warn }
 
 // Compared sums the comparison up: "2 new, 3 fixed". It is "" without a baseline.
 func Compared(b *Baseline) string {

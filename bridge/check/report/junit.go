@@ -105,7 +105,7 @@ func sentences(one *Result) (rule, message, text string) {
 			rule, message = f.Rule, export.Line(mark+f.Text, 400)
 		}
 		fmt.Fprintf(&b, "%s%s: %s\n", mark, f.Verdict, f.Text)
-		if isDefect(f.Verdict) {
+		if f.Verdict.Defect() {
 			fmt.Fprintf(&b, "  %s\n", f.Harm())
 		}
 		fmt.Fprintf(&b, "  [%s] %s\n", f.Rule, wording.Join(" ", f.Reference, f.Link))

@@ -59,7 +59,7 @@ func (in *Instance) Quoted() (list []*Quoted) {
 
 // Blamed returns the rows with a fail or a warning.
 func (c *CallView) Blamed() []Row {
-	return c.rows(func(v Verdict, _ bool) bool { return isDefect(v) })
+	return c.rows(func(v Verdict, _ bool) bool { return v.Defect() })
 }
 
 // Undecidable returns the rows without a fail or a warning in which no frame can show

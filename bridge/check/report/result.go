@@ -28,6 +28,9 @@ const (
 // Verdicts lists the verdicts, most severe first.
 func Verdicts() []Verdict { return []Verdict{Fail, Warn, Inconclusive, Pass} }
 
+// Defect reports whether it is a fail or a warning.
+func (v Verdict) Defect() bool { return v == Fail || v == Warn }
+
 // Rank returns the position of the verdict in [Verdicts], from 0; -1 for no verdict.
 func (v Verdict) Rank() int { return slices.Index(Verdicts(), v) }
 

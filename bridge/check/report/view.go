@@ -61,9 +61,6 @@ type Told struct {
 	New     int // number of new instances
 }
 
-// Defect reports whether the finding is a fail or a warning.
-func (t *Told) Defect() bool { return isDefect(t.Verdict) }
-
 // Instance is a finding in one trial.
 type Instance struct {
 	*Result
@@ -135,7 +132,7 @@ func (c *CallView) add(one *Result, column int) {
 		cell = &c.Rows[i].Cells[column]
 	}
 	if cell.Add(one) {
-		cell.In = slices.DeleteFunc(cell.In, func(in *Instance) bool { return !isDefect(in.Told.Verdict) })
+		cell.In = slices.DeleteFunc(cell.In, func(in *Instance) bool { return !in.Told.Verdict.Defect() })
 	}
 	for _, f := range one.Findings {
 		key := strings.Join([]string{f.Rule, string(f.Verdict), incidental().ReplaceAllLiteralString(f.Text, "")}, "\n")
@@ -143,7 +140,7 @@ func (c *CallView) add(one *Result, column int) {
 		if told == nil {
 			told = &Told{Finding: f, Call: c}
 			c.told[key] = told
-			if isDefect(f.Verdict) {
+			if f.Verdict.Defect() {
 				c.Found = append(c.Found, told)
 			} else {
 				c.Unclear = append(c.Unclear, told)
@@ -153,7 +150,7 @@ func (c *CallView) add(one *Result, column int) {
 		if f.New {
 			told.New++
 		}
-		if (isDefect(f.Verdict) || f.Verdict == cell.Verdict) && !slices.ContainsFunc(cell.In, func(in *Instance) bool { return in.Told == told }) {
+		if (f.Verdict.Defect() || f.Verdict == cell.Verdict) && !slices.ContainsFunc(cell.In, func(in *Instance) bool { return in.Told == told }) {
 			cell.In = append(cell.In, told.In[len(told.In)-1])
 		}
 	}

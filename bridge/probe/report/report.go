@@ -95,56 +95,49 @@ func writeJUnit(w io.Writer, r *probe.Report) error {
 	return checked.WriteSuites(w, suites)
 }
 
-// Row is a probe in a comparison of clients.
-type Row struct {
-	Probe, Title string
-	Cells        []probe.Result // by client; the zero Result where the revision does not have the probe
-	Differs      bool
-}
-
-// Compare returns a row for each probe, with the clients of all reports as columns: first the
-// probes in which they differ.
-func Compare(reports ...*probe.Report) (clients []probe.Client, rows []Row) {
+// WriteComparison writes a table as Markdown with a row for each probe, and the clients of all
+// reports as columns: first the probes in which they differ.
+func WriteComparison(w io.Writer, reports ...*probe.Report) error {
+	var clients []probe.Client
 	for _, r := range reports {
 		clients = append(clients, r.Clients...)
 	}
-	table, at := probe.Table(), map[string]int{}
+	type row struct {
+		probe   string
+		cells   []probe.Result // by client; the zero Result where the revision does not have the probe
+		differs bool
+	}
+	var rows []row
 	for i, c := range clients {
 		for _, one := range c.Results {
-			place, ok := at[one.Probe]
-			if !ok {
+			place := slices.IndexFunc(rows, func(r row) bool { return r.probe == one.Probe })
+			if place < 0 {
 				place = len(rows)
-				at[one.Probe] = place
-				rows = append(rows, Row{Probe: one.Probe, Title: one.Title, Cells: make([]probe.Result, len(clients))})
+				rows = append(rows, row{probe: one.Probe, cells: make([]probe.Result, len(clients))})
 			}
-			rows[place].Cells[i] = one
+			rows[place].cells[i] = one
 		}
 	}
 	for i := range rows {
 		var first probe.Verdict
-		for _, one := range rows[i].Cells {
-			rows[i].Differs = rows[i].Differs || first != "" && one.Verdict != "" && one.Verdict != first
+		for _, one := range rows[i].cells {
+			rows[i].differs = rows[i].differs || first != "" && one.Verdict != "" && one.Verdict != first
 			first = cmp.Or(first, one.Verdict)
 		}
 	}
-	order := func(r Row) int {
-		if i := slices.IndexFunc(table, func(p *probe.Probe) bool { return p.Name == r.Probe }); i >= 0 {
+	table := probe.Table()
+	order := func(r row) int {
+		if i := slices.IndexFunc(table, func(p *probe.Probe) bool { return p.Name == r.probe }); i >= 0 {
 			return i
 		}
 		return len(table)
 	}
-	slices.SortStableFunc(rows, func(a, b Row) int {
-		if a.Differs == b.Differs {
+	slices.SortStableFunc(rows, func(a, b row) int {
+		if a.differs == b.differs {
 			return order(a) - order(b)
 		}
-		return map[bool]int{true: -1, false: 1}[a.Differs]
+		return map[bool]int{true: -1, false: 1}[a.differs]
 	})
-	return clients, rows
-}
-
-// WriteComparison writes the table of Compare as Markdown.
-func WriteComparison(w io.Writer, reports ...*probe.Report) error {
-	clients, rows := Compare(reports...)
 	var b strings.Builder
 	b.WriteString("| probe |")
 	for _, c := range clients {
@@ -152,8 +145,8 @@ func WriteComparison(w io.Writer, reports ...*probe.Report) error {
 	}
 	b.WriteString("\n|---|" + strings.Repeat("---|", len(clients)) + "\n")
 	for _, row := range rows {
-		fmt.Fprintf(&b, "| %s%s |", row.Probe, map[bool]string{true: " **differs**"}[row.Differs])
-		for _, one := range row.Cells {
+		fmt.Fprintf(&b, "| %s%s |", row.probe, wording.Either(row.differs, " **differs**", ""))
+		for _, one := range row.cells {
 			b.WriteString(" " + cmp.Or(string(one.Verdict), "–"))
 			if one.How != "" && one.Verdict != probe.Works && one.Called() {
 				b.WriteString(": " + export.Cell(wording.Shorten(one.How, 160)))
