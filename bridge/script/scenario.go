@@ -190,9 +190,6 @@ func (r *reader) expand(n *written.Node, t *Target) string {
 	})
 }
 
-// Scripts returns the scripts for a call: its own, then the scenario's.
-func (s *Scenario) Scripts(c *Call) []*Script { return []*Script{&c.Script, &s.Script} }
-
 // Plan is a plan file: what a check calls, how it answers honestly, and what it may do.
 // It is a scenario without expectations, whose calls may be left out.
 type Plan struct {

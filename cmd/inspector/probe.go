@@ -110,7 +110,16 @@ func shownProgram() string {
 	return "inspector"
 }
 
-func (o *probeOptions) check() error {
+func checkReports(paths []string) error {
+	for _, path := range paths {
+		if report.FormatOf(path) == "" {
+			return usage("--report %s: the name must end in .json, .md, .html or .xml", path)
+		}
+	}
+	return nil
+}
+
+func (o *probeOptions) run(cmd *cobra.Command) (err error) {
 	for _, revision := range o.protocol {
 		if !slices.Contains(mcp.Revisions, revision) {
 			return usage("--protocol must be one of %s, not %q", strings.Join(mcp.Revisions, ", "), revision)
@@ -125,20 +134,7 @@ func (o *probeOptions) check() error {
 	if o.patience <= 0 {
 		return usage("--patience must be more than 0")
 	}
-	return o.page.check()
-}
-
-func checkReports(paths []string) error {
-	for _, path := range paths {
-		if report.FormatOf(path) == "" {
-			return usage("--report %s: the name must end in .json, .md, .html or .xml", path)
-		}
-	}
-	return nil
-}
-
-func (o *probeOptions) run(cmd *cobra.Command) (err error) {
-	if err := o.check(); err != nil {
+	if err := o.page.check(); err != nil {
 		return err
 	}
 	logger := newLogger(cmd, o.verbose)

@@ -259,7 +259,7 @@ func (o *runOptions) callAll(cmd *cobra.Command, s *suite, failOn *lint.Severity
 func (o *runOptions) callOne(ctx context.Context, session *headless.Session, scenario *script.Scenario, c *script.Call, failOn *lint.Severity) (one tested, out headless.Outcome, err error) {
 	out, err = session.Call(ctx, headless.Call{
 		Kind: conversation.Kind(c.Kind), Key: c.Key, Arguments: c.Arguments, Timeout: cmp.Or(c.Timeout, scenario.Timeout),
-		Scripts: scenario.Scripts(c), Expect: c.Expect, Judge: failOn != nil,
+		Scripts: []*script.Script{&c.Script, &scenario.Script}, Expect: c.Expect, Judge: failOn != nil,
 	})
 	if err != nil {
 		return one, out, err
