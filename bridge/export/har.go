@@ -142,17 +142,21 @@ type (
 const httpVersion = "unknown"
 
 func (x *export) entry(t *transfer) ([]byte, error) {
-	address, guessed := t.address()
+	var unknown []string
+	address := cmp.Or(t.url, t.on.url)
+	if address == "" {
+		address = "http://" + cmp.Or(t.on.host, unknownHost) + "/"
+		if name, ok := strings.CutSuffix(t.on.host, ":443"); ok {
+			address = "https://" + name + "/"
+		}
+		unknown = append(unknown, "The path and scheme of the address are not recorded.")
+	}
 	e := &harEntry{Type: "fetch"}
 	e.Request = harRequest{
 		Method: t.method, URL: address, Version: httpVersion,
 		Cookies: []harPair{}, Headers: []harPair{}, Query: queryOf(address), HeadersSize: -1, BodySize: -1,
 	}
 	e.Response = harResponse{Version: httpVersion, Cookies: []harPair{}, Headers: []harPair{}, HeadersSize: -1, BodySize: -1}
-	var unknown []string
-	if guessed {
-		unknown = append(unknown, "The path and scheme of the address are not recorded.")
-	}
 	if t.post == 0 && !t.signIn {
 		unknown = append(unknown, "The headers of the request are not recorded.")
 	}

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"net/http"
 	"slices"
-	"strings"
 
 	"elicitation-inspector/bridge/wire"
 )
@@ -56,11 +55,26 @@ func (x *export) traffic() ([]*transfer, error) {
 		}
 		switch {
 		case f.Dir == wire.ClientToServer:
-			s.posted(&f)
-		case f.Dir == wire.Meta && f.Status != 0:
+			s.host = cmp.Or(f.Header.Get("Host"), s.host)
+			if f.Transport == "http" { // HTTP+SSE has different URLs for POST and GET
+				s.url = cmp.Or(f.URL, s.url)
+			}
+			s.pending = s.begin(&transfer{method: cmp.Or(f.HTTPMethod, http.MethodPost), post: f.Seq, frames: []int64{f.Seq}, url: f.URL, call: f.Call})
+			if f.Kind == wire.Request {
+				s.posts[f.Seq] = s.pending
+				s.open = append(s.open, s.pending)
+			}
+		case f.Dir == wire.Meta && f.Status != 0 && f.Note != nil:
+			method := "" // of the request whose response the note is about
+			switch f.Note.Kind {
+			case wire.NoteHTTPStatus, wire.NoteRedirected:
+				method = f.HTTPMethod
+			case wire.NoteStreamOpened, wire.NoteNoStream, wire.NoteEndpoint:
+				method = http.MethodGet
+			}
 			// To the latest POST if nothing else has answered it, or as a transfer of its own.
-			switch method := notedMethod(&f); {
-			case f.Note != nil && f.Note.SignIn != nil:
+			switch {
+			case f.Note.SignIn != nil:
 				s.begin(&transfer{method: f.HTTPMethod, signIn: true, frames: []int64{f.Seq}, url: f.URL})
 			case method == "":
 			case method == http.MethodPost:
@@ -85,34 +99,6 @@ func (s *httpSession) begin(t *transfer) *transfer {
 	t.on = s
 	*s.list = append(*s.list, t)
 	return t
-}
-
-func (s *httpSession) posted(f *wire.Frame) {
-	s.host = cmp.Or(f.Header.Get("Host"), s.host)
-	if f.Transport == "http" { // HTTP+SSE has different URLs for POST and GET
-		s.url = cmp.Or(f.URL, s.url)
-	}
-	t := s.begin(&transfer{method: cmp.Or(f.HTTPMethod, http.MethodPost), post: f.Seq, frames: []int64{f.Seq}, url: f.URL, call: f.Call})
-	s.pending = t
-	if f.Kind == wire.Request {
-		s.posts[f.Seq] = t
-		s.open = append(s.open, t)
-	}
-}
-
-// notedMethod returns the method of the HTTP request whose response a note is about, ""
-// for other notes.
-func notedMethod(f *wire.Frame) string {
-	if f.Note == nil {
-		return ""
-	}
-	switch f.Note.Kind {
-	case wire.NoteHTTPStatus, wire.NoteRedirected:
-		return f.HTTPMethod
-	case wire.NoteStreamOpened, wire.NoteNoStream, wire.NoteEndpoint:
-		return http.MethodGet
-	}
-	return ""
 }
 
 func (s *httpSession) carrier(f *wire.Frame) *transfer {
@@ -159,18 +145,6 @@ func (s *httpSession) streamOf(f *wire.Frame) *transfer {
 		}
 	}
 	return s.stream
-}
-
-// address returns the URL of the request. If the URL is unknown, address guesses the
-// root of the host.
-func (t *transfer) address() (url string, guessed bool) {
-	if url := cmp.Or(t.url, t.on.url); url != "" {
-		return url, false
-	}
-	if name, ok := strings.CutSuffix(t.on.host, ":443"); ok {
-		return "https://" + name + "/", true
-	}
-	return "http://" + cmp.Or(t.on.host, unknownHost) + "/", true
 }
 
 // unknownHost takes the place of the host if no frame of the session names it. The

@@ -8,6 +8,7 @@ import (
 	"iter"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -67,9 +68,17 @@ Damaged lines are reported on standard error and left out.`,
 }
 
 func (o *exportOptions) export(cmd *cobra.Command, files []string) (err error) {
-	format, err := o.parseFormat()
-	if err != nil {
-		return err
+	format, formats, ending := export.Format(""), export.Formats(), filepath.Ext(o.output)
+	named := slices.IndexFunc(formats, func(f export.Format) bool { return ending != "" && f.Extension() == ending })
+	switch {
+	case o.format != "":
+		if format, err = export.ParseFormat(o.format); err != nil {
+			return usage("--format: %w", err)
+		}
+	case named >= 0:
+		format = formats[named]
+	default:
+		return usage("export needs --format, or an --output whose name ends in .jsonl, .json, .har, .md, .mmd or .html")
 	}
 	redaction, err := o.redact.redaction()
 	if err != nil {
@@ -125,23 +134,6 @@ func picked(cmd *cobra.Command, log *wire.Log, filter *query.Filter) (iter.Seq[i
 		warn(cmd, "the filter picks no frame")
 	}
 	return view.All(), nil
-}
-
-func (o *exportOptions) parseFormat() (export.Format, error) {
-	if o.format != "" {
-		f, err := export.ParseFormat(o.format)
-		if err != nil {
-			return "", usage("--format: %w", err)
-		}
-		return f, nil
-	}
-	end := filepath.Ext(o.output)
-	for _, f := range export.Formats() {
-		if end != "" && f.Extension() == end {
-			return f, nil
-		}
-	}
-	return "", usage("export needs --format, or an --output whose name ends in .jsonl, .json, .har, .md, .mmd or .html")
 }
 
 func sparesInput(output string, files []string) error {

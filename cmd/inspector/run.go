@@ -86,10 +86,7 @@ type suite struct {
 }
 
 func (s *suite) name() string {
-	if s.Protocol == "" {
-		return s.File
-	}
-	return s.File + " (" + s.Protocol + ")"
+	return s.File + wording.Either(s.Protocol != "", " ("+s.Protocol+")", "")
 }
 
 type tested struct {

@@ -78,10 +78,8 @@ func (p *page) OfInstance(in *Instance) part { return part{page: p, Instance: in
 
 // Behaviour returns the behaviour of the part's instance.
 func (p part) Behaviour() *Behaviour {
-	for i, b := range p.Behaviours {
-		if b.Name == p.Instance.Behaviour {
-			return &p.Behaviours[i]
-		}
+	if i := p.place(p.Instance.Behaviour); i >= 0 {
+		return &p.Behaviours[i]
 	}
 	return nil
 }

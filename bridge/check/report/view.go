@@ -87,20 +87,14 @@ type Counts map[Verdict]int
 func NewView(r *Report) *View {
 	v := &View{Report: r}
 	for i, c := range r.Calls {
-		call := &CallView{Call: c, Place: i + 1, Counts: Counts{}, told: map[string]*Told{}}
-		for _, b := range r.Behaviours {
-			call.Rows = append(call.Rows, Row{b, make([]Cell, len(r.Revisions))})
-		}
-		v.Calls = append(v.Calls, call)
+		v.Calls = append(v.Calls, &CallView{Call: c, Place: i + 1, Counts: Counts{}, told: map[string]*Told{}})
 	}
 	for k := range r.Results {
 		one := &r.Results[k]
-		v.Calls[one.Call].add(one, slices.Index(r.Revisions, one.Revision))
+		v.Calls[one.Call].add(one, r)
 	}
 	for _, call := range v.Calls {
-		call.Rows = slices.DeleteFunc(call.Rows, func(r Row) bool {
-			return !slices.ContainsFunc(r.Cells, func(c Cell) bool { return c.All > 0 })
-		})
+		slices.SortFunc(call.Rows, func(a, b Row) int { return r.place(a.Name) - r.place(b.Name) })
 		slices.SortStableFunc(call.Found, func(a, b *Told) int { return a.Before(b.Finding) })
 	}
 	number := 0
@@ -124,12 +118,22 @@ func NewView(r *Report) *View {
 	return v
 }
 
-// add adds a trial to its cell in a column, and its findings to equal ones of other trials.
-func (c *CallView) add(one *Result, column int) {
+// place returns the index of a behaviour; -1 if the report does not have it.
+func (r *Report) place(behaviour string) int {
+	return slices.IndexFunc(r.Behaviours, func(b Behaviour) bool { return b.Name == behaviour })
+}
+
+// add adds a trial of the report to its cell, and its findings to equal ones of other trials.
+func (c *CallView) add(one *Result, r *Report) {
 	c.Counts[one.Verdict]++
 	cell := new(Cell) // of no row, in a report without the behaviour or the revision
-	if i := slices.IndexFunc(c.Rows, func(r Row) bool { return r.Name == one.Behaviour }); i >= 0 && column >= 0 {
-		cell = &c.Rows[i].Cells[column]
+	if place, column := r.place(one.Behaviour), slices.Index(r.Revisions, one.Revision); place >= 0 && column >= 0 {
+		row := slices.IndexFunc(c.Rows, func(row Row) bool { return row.Name == one.Behaviour })
+		if row < 0 {
+			row = len(c.Rows)
+			c.Rows = append(c.Rows, Row{r.Behaviours[place], make([]Cell, len(r.Revisions))})
+		}
+		cell = &c.Rows[row].Cells[column]
 	}
 	if cell.Add(one) {
 		cell.In = slices.DeleteFunc(cell.In, func(in *Instance) bool { return !in.Told.Verdict.Defect() })
