@@ -88,18 +88,11 @@ export function fetched(url, draw, signal) {
 /** Draws all live parts anew; undefined on failure. @returns {Promise<number | undefined>} the last push that they contain */
 export const redraw = () => fetched("/" + location.search, ({ html }) => {
   const page = new DOMParser().parseFromString(html, "text/html")
-  unpack(page)
   tick(page)
   for (const part of all("[data-live]", page)) update($(part.id), part)
   document.dispatchEvent(new Event("redrawn"))
   return Number(page.documentElement.dataset.seq)
 })
-
-/** Puts in place what is out of sight at first. @param {ParentNode} page */
-function unpack(page) {
-  for (const part of all("template", page)) part.replaceWith(part.content)
-}
-unpack(document)
 
 /** @param {Change} change */
 function apply({ id, html, op, at }) {

@@ -48,7 +48,6 @@ func OfferID(server string, k Shelf) string { return "offer-" + server + "-" + s
 const (
 	WholeList  = 300     // items that the page fetches at once
 	FirstItems = 60      // items that a longer list is drawn with
-	inSight    = 16      // items that a window of usual height shows at first
 	ItemsMost  = 150_000 // items that can be scrolled to: more would be higher than an element can be
 )
 
@@ -58,15 +57,6 @@ func (l List) rows() []templ.Component {
 		out[i] = itemRow(item, l.From+i, l.Total)
 	}
 	return out
-}
-
-// firstRows returns the rows of a page that is drawn for the first time.
-func (l List) firstRows() []templ.Component {
-	rows := l.rows()
-	for i := inSight; i < len(rows); i++ {
-		rows[i] = later(rows[i])
-	}
-	return rows
 }
 
 // Handle identifies an item on the page: by its key, or for long keys by a substitute

@@ -108,9 +108,6 @@ func (g CheckGroup) TitleID() string { return g.ID() + "-title" }
 // ID is the id of the row's element.
 func (r CheckRow) ID() string { return part(r.Check, r.Name) }
 
-// NameID is the id of the element with the row's name.
-func (r CheckRow) NameID() string { return r.ID() + "-name" }
-
 // ID is the id of the cell's element.
 func (c CheckCell) ID() string {
 	return c.Row + "-" + c.Name[strings.LastIndexByte(c.Name, ' ')+1:]

@@ -13,6 +13,7 @@ import (
 	"elicitation-inspector/bridge/elicit"
 	"elicitation-inspector/bridge/elicit/link"
 	"elicitation-inspector/bridge/lint"
+	"elicitation-inspector/bridge/playback"
 	"elicitation-inspector/views/forms"
 	"elicitation-inspector/views/wirelog"
 )
@@ -187,13 +188,13 @@ type Question struct {
 	Left     string // why the loaded script left it to the person, "" if it did not
 
 	// Once settled:
-	Waited   time.Duration // from asked to settled
-	Digest   string        // the answer in a few words: "build 2291"
-	Next     Next          // what the server did after a deliberately wrong answer
-	Told     bool          // the server can still report the outcome of the URL
-	Waits    bool          // the call waits for the outcome of this URL, or for the person
-	Behind   bool          // an earlier card of the call offers to try again
-	Every    time.Duration // interval of the call's retries; 0 for none
+	Waited   time.Duration     // from asked to settled
+	Digest   string            // the answer in a few words: "build 2291"
+	Next     conversation.Next // what the server did after a deliberately wrong answer
+	Told     bool              // the server can still report the outcome of the URL
+	Waits    bool              // the call waits for the outcome of this URL, or for the person
+	Behind   bool              // an earlier card of the call offers to try again
+	Every    time.Duration     // interval of the call's retries; 0 for none
 	Address  *link.Verdict
 	Findings []lint.Finding
 	ReadOnly bool            // part of a transcript
@@ -212,17 +213,7 @@ type Script struct {
 // Recording describes where frames are kept: in the log, and in a transcript if one is
 // being written.
 type Recording struct {
-	File   string    // path of the transcript, "" if none is being written
-	Name   string    // last part of the path
-	Since  time.Time // start of the recording
-	Lines  int64     // frames in the transcript
-	Missed int64     // frames that could not be written
-	Err    string    // why the recording has stopped; "" while it runs
-
-	// Remains lists secrets that are left out of frames, but that are in this transcript,
-	// or else in the last one.
-	Remains []string
-
+	playback.RecordingState
 	Lost  int64  // frames whose bytes are lost
 	Where string // where the log is, in words
 
@@ -234,7 +225,7 @@ type Recording struct {
 
 func (r Recording) state() string {
 	switch {
-	case r.Err != "":
+	case r.Err != nil:
 		return "broken"
 	case r.File != "":
 		return "on"

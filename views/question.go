@@ -72,7 +72,7 @@ func (q Question) digest() string {
 		return wording.Join(" · ", q.Digest, q.completion())
 	}
 	if q.Wrong != "" {
-		return wording.Join(" · ", "deliberate: "+q.Wrong, q.Next.words())
+		return wording.Join(" · ", "deliberate: "+q.Wrong, cmp.Or(wording.After("then: ", markup.Brief(q.Next.Text)), "then nothing so far"))
 	}
 	return q.Digest
 }
@@ -276,25 +276,6 @@ func consent(a *link.Verdict) string {
 // copies reports whether the page contains the whole address, so that it can be copied.
 func copies(a *link.Verdict) bool {
 	return a.Openable || len(a.Raw) <= elicit.FormatCheckedMost && !markup.CutOff(wholeAddress(a.Parts), markup.ProseMost)
-}
-
-// Next describes what a server did after its question was answered.
-type Next struct {
-	Text string // "" if it has done nothing yet
-	Seq  int64  // its frame, 0 if none
-}
-
-func (n Next) words() string {
-	if n.Text == "" {
-		return "then nothing so far"
-	}
-	return "then: " + markup.Brief(n.Text)
-}
-
-// FaultGroup holds the faults of one group that fit a question.
-type FaultGroup struct {
-	Group fault.Group
-	List  []fault.Fault
 }
 
 type parameter struct{ name, label, kind, placeholder string }

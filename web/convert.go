@@ -203,8 +203,7 @@ func (s *Server) questionView(q bridge.Question, sub *forms.Submission, problems
 		v.Form = sub.View(formID(q.Number), a.fields, nil, a.wrap)
 	}
 	if q.Fault != "" {
-		next := s.in.Next(q)
-		v.Next = views.Next{Text: next.Text, Seq: next.Seq}
+		v.Next = s.in.Next(q)
 	}
 	if v.Action == "" && q.Answer != nil {
 		v.Action = "accept"

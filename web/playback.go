@@ -185,7 +185,7 @@ const barEvery = 200 * time.Millisecond
 
 func (s *Server) pumpPlayback(ctx context.Context) {
 	player, log := s.playback.config.Player, s.in.Log()
-	for {
+	for more := true; more; {
 		changed, grown, read, refreshed := player.Changed(), log.Grown(), player.Source().Grown(), s.replay.Refreshed()
 		bar := *s.replayView()
 		p := pump{Server: s, ctx: ctx}
@@ -194,19 +194,7 @@ func (s *Server) pumpPlayback(ctx context.Context) {
 		p.replace("playback-questions", views.PlaybackQuestions(bar.Playback.Asked))
 		p.replace("replay-notes", views.ReplayNotes(bar))
 		p.publish()
-		select {
-		case <-ctx.Done():
-			return
-		case <-changed:
-		case <-grown:
-		case <-read:
-		case <-refreshed:
-		}
-		select {
-		case <-ctx.Done():
-			return
-		case <-time.After(barEvery):
-		}
+		more = again(ctx, barEvery, changed, grown, read, refreshed)
 	}
 }
 

@@ -92,7 +92,7 @@ const probeEvery = 200 * time.Millisecond
 // comes back after others, has the whole panel drawn anew, and else only what changed is pushed.
 func (s *Server) pumpProbe(ctx context.Context) {
 	order := ""
-	for {
+	for more := true; more; {
 		changed := s.probe.Changed()
 		p, v := pump{Server: s, ctx: ctx}, s.probeView()
 		now := ""
@@ -110,15 +110,6 @@ func (s *Server) pumpProbe(ctx context.Context) {
 			}
 		}
 		p.publish()
-		select {
-		case <-ctx.Done():
-			return
-		case <-changed:
-		}
-		select {
-		case <-ctx.Done():
-			return
-		case <-time.After(probeEvery):
-		}
+		more = again(ctx, probeEvery, changed)
 	}
 }

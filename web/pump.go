@@ -34,23 +34,23 @@ type pump struct {
 	// The state of the page after the last push.
 	settled int // number of settled questions on the page
 	cards   []int
-	tabs    []int
 	active  activity
-	marked  int64            // version of the marks when the pins were drawn
-	pins    map[int64]string // markup by frame number
-	newest  int              // the call that a playback shows
-	check   checkShown
+	marked  int64                        // version of the marks when the pins were drawn
+	lists   map[string]map[string]string // markup by id, by the element where a list begins
+	newest  int                          // the call that a playback shows
+	check   int
+	columns int // of the matrix of the check
 }
 
 func (s *Server) newPump(ctx context.Context) *pump {
-	p := &pump{Server: s, ctx: ctx, sub: s.in.Subscribe(), settled: s.settledShown()}
+	p := &pump{Server: s, ctx: ctx, sub: s.in.Subscribe(), settled: s.settledShown(), lists: map[string]map[string]string{}}
 	p.drawCards(nil, nil)
-	p.drawTabs(nil)
+	p.drawTabs()
 	p.drawActivity()
 	p.drawPins()
 	p.changes = nil
-	if len(p.tabs) > 0 {
-		p.newest = p.tabs[len(p.tabs)-1]
+	if calls := p.in.Calls(); len(calls) > 0 {
+		p.newest = calls[len(calls)-1].Number
 	}
 	return p
 }
@@ -95,23 +95,35 @@ func (s *Server) stir() {
 	}
 }
 
+// again waits for a change, and then until it is time to draw again. It reports false when ctx
+// has ended.
+func again(ctx context.Context, every time.Duration, changes ...<-chan struct{}) bool {
+	var change [4]<-chan struct{} // a channel that is nil never has anything
+	copy(change[:], changes)
+	select {
+	case <-ctx.Done():
+		return false
+	case <-change[0]:
+	case <-change[1]:
+	case <-change[2]:
+	case <-change[3]:
+	}
+	select {
+	case <-ctx.Done():
+		return false
+	case <-time.After(every):
+		return true
+	}
+}
+
 // pumpFrames pushes the length and the place of the wire log to the pages.
 func (s *Server) pumpFrames(ctx context.Context) {
 	log := s.in.Log()
-	for {
+	for more := true; more; {
 		grown := log.Grown()
 		s.hub.Count(log.Len(), s.keptWords())
 		s.stir()
-		select {
-		case <-ctx.Done():
-			return
-		case <-grown:
-		}
-		select {
-		case <-ctx.Done():
-			return
-		case <-time.After(countEvery):
-		}
+		more = again(ctx, countEvery, grown)
 	}
 }
 
@@ -142,15 +154,48 @@ func (p *pump) callsOf(c changed) map[int]bool {
 	return calls
 }
 
+// draw draws an element. It reports a failure to the log.
+func (p *pump) draw(id string, c templ.Component) (html string, ok bool) {
+	html, err := draw(p.ctx, markup.Within(markup.PartMost, id, c))
+	if err != nil && p.ctx.Err() == nil {
+		p.logger.Error("drawing a change", "element", id, "error", err)
+	}
+	return html, err == nil
+}
+
 // put draws an element for the next push. op and at say where a page that lacks the
 // element inserts it.
 func (p *pump) put(id string, c templ.Component, op, at string) {
-	html, err := draw(p.ctx, markup.Within(markup.PartMost, id, c))
-	switch {
-	case err == nil:
+	if html, ok := p.draw(id, c); ok {
 		p.changes = append(p.changes, push.Change{ID: id, HTML: html, Op: op, At: at})
-	case p.ctx.Err() == nil:
-		p.logger.Error("drawing a change", "element", id, "error", err)
+	}
+}
+
+// element is an element of a list.
+type element struct {
+	id string
+	templ.Component
+}
+
+// putList draws the elements of a list that have changed, and removes those that are gone.
+// op and at say where the first one stands; each other one follows the one before it.
+func (p *pump) putList(list []element, op, at string) {
+	before, now := p.lists[at], map[string]string{}
+	p.lists[at] = now
+	for _, e := range list {
+		html, ok := p.draw(e.id, e)
+		if !ok {
+			html = before[e.id]
+		} else if html != before[e.id] {
+			p.changes = append(p.changes, push.Change{ID: e.id, HTML: html, Op: op, At: at})
+		}
+		now[e.id] = html
+		op, at = "after", e.id
+	}
+	for id := range before {
+		if _, stays := now[id]; !stays {
+			p.remove(id)
+		}
 	}
 }
 
@@ -194,7 +239,7 @@ func (p *pump) drawCalm(c changed) {
 	maps.DeleteFunc(moved, func(one live.Change, _ bool) bool { return one.Kind == live.QuestionChanged }) // drawQuestions has drawn them
 	p.drawCards(moved, calls)
 	if len(calls) > 0 {
-		p.drawTabs(calls)
+		p.drawTabs()
 		p.drawActivity()
 	}
 	p.drawServers(c)
@@ -243,24 +288,13 @@ func (p *pump) drawCall(n int) {
 	p.replace(v.ResultID(), views.ResultView(v))
 }
 
-func (p *pump) drawTabs(touched map[int]bool) {
-	list, earlier := p.callStrip()
-	var tabs []int
-	op, at := "prepend", "call-tabs"
-	for _, tab := range slices.Backward(list) {
-		if _, known := slices.BinarySearch(p.tabs, tab.Number); !known || touched[tab.Number] {
-			p.put(tab.ID(), views.CallTabView(tab), op, at)
-		}
-		op, at = "after", tab.ID()
-		tabs = append(tabs, tab.Number)
+func (p *pump) drawTabs() {
+	tabs, earlier := p.callStrip()
+	var list []element
+	for _, tab := range slices.Backward(tabs) {
+		list = append(list, element{tab.ID(), views.CallTabView(tab)})
 	}
-	slices.Reverse(tabs)
-	for _, n := range p.tabs {
-		if _, stays := slices.BinarySearch(tabs, n); !stays {
-			p.remove(views.CallTab{Number: n}.ID())
-		}
-	}
-	p.tabs = tabs
+	p.putList(list, "prepend", "call-tabs")
 	if earlier.Count > 0 {
 		p.put("call-tabs-earlier", views.EarlierCallsView(earlier), "append", "call-tabs")
 	} else {
@@ -370,23 +404,9 @@ func (p *pump) drawPins() {
 		p.logger.Error("drawing the pinned frames", "error", err)
 		return
 	}
-	pins := map[int64]string{}
-	op, at := "prepend", "pin-list"
+	var list []element
 	for _, row := range rows {
-		html, err := draw(p.ctx, wirelog.PinRow(row))
-		if err != nil {
-			return
-		}
-		pins[row.Seq] = html
-		if p.pins[row.Seq] != html {
-			p.changes = append(p.changes, push.Change{ID: wirelog.PinID(row.Seq), HTML: html, Op: op, At: at})
-		}
-		op, at = "after", wirelog.PinID(row.Seq)
+		list = append(list, element{wirelog.PinID(row.Seq), wirelog.PinRow(row)})
 	}
-	for seq := range p.pins {
-		if pins[seq] == "" {
-			p.remove(wirelog.PinID(seq))
-		}
-	}
-	p.pins = pins
+	p.putList(list, "prepend", "pin-list")
 }

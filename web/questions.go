@@ -216,13 +216,9 @@ func (s *Server) faults(c echo.Context, q answerable) error {
 	if err != nil {
 		return err
 	}
-	var groups []views.FaultGroup
-	list := fault.For(facts)
-	for _, g := range fault.Groups() {
-		own := slices.DeleteFunc(slices.Clone(list), func(f fault.Fault) bool { return f.Group != g })
-		if len(own) > 0 {
-			groups = append(groups, views.FaultGroup{Group: g, List: own})
-		}
+	groups := map[fault.Group][]fault.Fault{}
+	for _, f := range fault.For(facts) {
+		groups[f.Group] = append(groups[f.Group], f)
 	}
 	return html(c, views.Faults(q.Number, facts.Revision, groups))
 }
@@ -317,7 +313,6 @@ var ledgerOrders = map[string]func(a, b views.LedgerRow) int{
 }
 
 func (s *Server) ledgerRow(q bridge.Question) views.LedgerRow {
-	next := s.in.Next(q)
 	row := views.LedgerRow{Again: s.replay == nil && q.Repeatable()}
 	if q.State == conversation.Pending {
 		q.Waited = s.in.Now().Sub(q.Asked)
@@ -325,7 +320,7 @@ func (s *Server) ledgerRow(q bridge.Question) views.LedgerRow {
 	}
 	row.Question = s.questionView(q, nil, nil)
 	row.Message = q.Title()
-	row.Next = views.Next{Text: next.Text, Seq: next.Seq}
+	row.Next = s.in.Next(q)
 	row.ReadOnly = s.replay != nil
 	return row
 }

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"net/http"
 	"os"
-	"path/filepath"
 	"time"
 
 	"github.com/labstack/echo/v4"
@@ -66,17 +65,10 @@ func (s *Server) answersFile(c echo.Context) error {
 
 func (s *Server) recordingView() views.Recording {
 	kept := s.in.Log().Stats()
-	v := views.Recording{
-		Lost: kept.Lost, Where: kept.Where,
+	return views.Recording{
+		RecordingState: s.config.Recording.State(), Lost: kept.Lost, Where: kept.Where,
 		Folder: s.config.RecordFolder, Typed: "session-" + time.Now().Format("20060102-150405") + ".jsonl",
 	}
-	state := s.config.Recording.State()
-	v.File, v.Name, v.Since, v.Lines, v.Missed = state.File, filepath.Base(state.File), state.Since, state.Lines, state.Missed
-	v.Remains = state.Remains
-	if state.Err != nil {
-		v.Err = sentence(state.Err)
-	}
-	return v
 }
 
 func (s *Server) startRecording(c echo.Context) error {

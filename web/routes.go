@@ -88,9 +88,7 @@ func (s *Server) route(e *echo.Echo) {
 	e.GET("/wire/complete", s.completeFilter)                   // completions and mistake of a filter line; query line, at
 	e.GET("/wire/frames/:n", of(s.seqOf, s.frame))              // details of a frame; query against compares it with another
 	e.GET("/wire/frames/:n/raw", of(s.seqOf, s.raw))            // its exact bytes
-	e.GET("/wire/frames/:n/more", of(s.seqOf, s.rawMore))       // more of its bytes, drawn
-	e.GET("/wire/frames/:n/nodes", of(s.seqOf, s.nodes))        // more of its JSON
-	e.GET("/wire/frames/:n/string", of(s.seqOf, s.stringMore))  // more of a string in it
+	e.GET("/wire/frames/:n/:of", of(s.seqOf, s.more))           // of it drawn: more, of its bytes; nodes, of its JSON; string, of a string in it
 	e.GET("/wire/frames/:n/copy/:form", of(s.seqOf, s.copied))  // the frame as text: raw, pretty, line, curl
 	e.POST("/wire/frames/:n/mark", of(s.seqOf, s.mark))         // set its mark: pinned, colour, note
 	e.GET("/wire/frames/:n/ladder", of(s.seqOf, s.frameLadder)) // the sequence diagram of its call, like that of a call

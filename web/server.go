@@ -79,7 +79,8 @@ type Server struct {
 	// stirred wakes the pump; capacity 1.
 	stirred chan struct{}
 	filters filters
-	lab     *check.Lab // makes checks
+	lab     *check.Lab  // makes checks
+	checked atomic.Bool // a check has changed since the pump drew it
 	// lastFound is the text of the latest "Show all" of any page.
 	lastFound atomic.Pointer[found]
 	big       chan struct{} // a lock, held while a frame of many MiB is read, but not while it is sent
@@ -101,7 +102,10 @@ func New(c Config) *Server {
 	}
 	s := &Server{config: c, in: c.Inspection, logger: c.Logger, hub: push.NewHub(), echo: echo.New(), stirred: make(chan struct{}, 1)}
 	s.drafts.kept = map[int]forms.Submission{}
-	s.lab = check.NewLab(s.stir)
+	s.lab = check.NewLab(func() {
+		s.checked.Store(true)
+		s.stir()
+	})
 	s.big = make(chan struct{}, 1)
 	e := s.echo
 	e.HideBanner, e.HidePort = true, true

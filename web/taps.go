@@ -38,19 +38,11 @@ func (s *Server) tapsView() *views.Taps {
 
 // pumpTaps draws the line about the taps after each reading of the log.
 func (s *Server) pumpTaps(ctx context.Context) {
-	last := views.Taps{Connected: -1}
-	for {
+	for more := true; more; {
 		refreshed := s.replay.Refreshed()
-		if now := *s.tapsView(); now != last {
-			p := pump{Server: s, ctx: ctx}
-			p.replace("taps", views.TapsLine(now))
-			p.publish()
-			last = now
-		}
-		select {
-		case <-ctx.Done():
-			return
-		case <-refreshed:
-		}
+		p := pump{Server: s, ctx: ctx}
+		p.replace("taps", views.TapsLine(*s.tapsView()))
+		p.publish()
+		more = again(ctx, 0, refreshed)
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/a-h/templ"
 	"github.com/labstack/echo/v4"
 
 	"elicitation-inspector/bridge/export"
@@ -232,40 +233,9 @@ func (s *Server) diff(c echo.Context, before, after int64) (*wirelog.Diff, error
 
 const diffBytes = 32 << 20
 
-func (s *Server) rawMore(c echo.Context, seq int64) error {
-	f, done, err := s.readFrame(c, seq)
-	if err != nil {
-		return err
-	}
-	from, err := queryNumber(c, "from", 0)
-	piece := markup.RawPiece(f.Raw, from)
-	done()
-	if err != nil {
-		return err
-	}
-	return html(c, piece)
-}
-
-func (s *Server) stringMore(c echo.Context, seq int64) error {
-	f, done, err := s.readFrame(c, seq)
-	if err != nil {
-		return err
-	}
-	value := rawjson.At(f.Raw, c.QueryParam("at"))
-	done()
-	from, err := queryNumber(c, "from", 0)
-	if err != nil {
-		return err
-	}
-	if value == nil {
-		return echo.ErrNotFound
-	}
-	return html(c, markup.StringPiece(value, from))
-}
-
-// nodes answers with the content of one value in a frame's JSON, from a member or
-// element on.
-func (s *Server) nodes(c echo.Context, seq int64) error {
+// more answers with a further piece of a frame, from a byte, a member or an element on: of its
+// bytes, or of the string or the nodes at a pointer into its JSON.
+func (s *Server) more(c echo.Context, seq int64) error {
 	from, err1 := queryNumber(c, "from", 0)
 	level, err2 := queryNumber(c, "level", 1)
 	if err := cmp.Or(err1, err2); err != nil {
@@ -276,14 +246,24 @@ func (s *Server) nodes(c echo.Context, seq int64) error {
 		return err
 	}
 	at := c.QueryParam("at")
-	value := rawjson.At(f.Raw, at)
-	if value == nil {
-		done()
+	var piece templ.Component
+	switch c.Param("of") {
+	case "more":
+		piece = markup.RawPiece(f.Raw, from)
+	case "string":
+		if value := rawjson.At(f.Raw, at); value != nil {
+			piece = markup.StringPiece(value, from)
+		}
+	case "nodes":
+		if value := rawjson.At(f.Raw, at); value != nil {
+			piece = markup.TreeNodes(at, int(level), value, int(from), s.foundIn(f.Seq))
+		}
+	}
+	done()
+	if piece == nil {
 		return echo.ErrNotFound
 	}
-	nodes := markup.TreeNodes(at, int(level), value, int(from), s.foundIn(f.Seq))
-	done()
-	return html(c, nodes)
+	return html(c, piece)
 }
 
 func (s *Server) raw(c echo.Context, seq int64) error {
