@@ -140,6 +140,13 @@ export function update(old, fresh) {
   for (const form of [near(old, "form"), ...all("form", old)]) if (form && !typed.has(form)) form.reset()
 }
 
+/** Makes HTML the content of an element. @param {any} old @param {string} html */
+export function drawInto(old, html) {
+  const fresh = old.cloneNode()
+  fresh.append(parse(html))
+  update(old, fresh)
+}
+
 /**
  * Switches a text box between one line and several.
  * @param {any} box its check box @param {boolean} many

@@ -2,7 +2,7 @@
 /** The check of a tool, a prompt or a resource. Its progress is pushed. */
 import { inAddress, toAddress } from "./address.js"
 import { announce, copied, post } from "./ask.js"
-import { fetched, parse, update } from "./changes.js"
+import { drawInto, fetched } from "./changes.js"
 import { $, near, on, one } from "./dom.js"
 
 const panel = $("check"), view = $("check-view")
@@ -13,9 +13,7 @@ document.body.append(style) // after the sheet at the end of the page
 
 /** Draws the check in a response, and opens its panel. @param {string} html */
 async function show(html) {
-  const fresh = view.cloneNode()
-  fresh.append(parse(html))
-  update(view, fresh)
+  drawInto(view, html)
   await styled
   panel.showPopover()
   ;(one("#check-start:enabled", view) ?? one("h2", view)).focus()

@@ -1,7 +1,7 @@
 // @ts-check
 /** The panel of findings of one server: fetched when it is opened, and when there are more. */
 import { drawn } from "./ask.js"
-import { parse, update, whenChanged } from "./changes.js"
+import { drawInto, whenChanged } from "./changes.js"
 import { $, near, on } from "./dom.js"
 
 const panel = $("findings")
@@ -9,13 +9,10 @@ let server = "", version = "", opener = /** @type {any} */ (null)
 
 const latest = () => $(`findings-${server}-chip`)?.dataset.version ?? ""
 
-async function fill() {
+async function draw() {
   version = latest()
-  const answer = await drawn(`/servers/${server}/findings`), old = $("findings-rows")
-  if (!answer) return
-  const fresh = old.cloneNode()
-  fresh.append(parse(answer.html))
-  update(old, fresh)
+  const answer = await drawn(`/servers/${server}/findings`)
+  if (answer) drawInto($("findings-rows"), answer.html)
 }
 
 /** @param {any} button of a server, which opens its findings */
@@ -27,11 +24,11 @@ export async function open(button) {
   $("findings-export").href = "/findings.json?server=" + server
   near(button, ".more[popover]")?.hidePopover()
   panel.showPopover()
-  await fill()
+  await draw()
   panel.focus()
 }
 
-whenChanged(() => { if (panel.matches(":popover-open") && version !== latest()) fill() })
+whenChanged(() => { if (panel.matches(":popover-open") && version !== latest()) draw() })
 
 panel.addEventListener("toggle", (/** @type {ToggleEvent} */ e) => {
   if (e.newState === "closed" && document.activeElement === document.body) (opener?.isConnected ? opener : $(`findings-${server}-chip`))?.focus()

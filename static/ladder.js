@@ -4,7 +4,7 @@
  * the call on show, in place of the rows. Its arrows link to their frames.
  */
 import { drawn, notice } from "./ask.js"
-import { parse, update, whenChanged } from "./changes.js"
+import { drawInto, whenChanged } from "./changes.js"
 import { frameOnShow, openFrame } from "./detail.js"
 import { $, near, on, one } from "./dom.js"
 import { showPane } from "./panes.js"
@@ -54,9 +54,7 @@ async function draw() {
   const width = Math.round((pane.clientWidth - 28) / larger)
   const [answer] = await Promise.all([drawn(address + "?width=" + width, fetching.signal), styled])
   if (!answer || !address) return
-  const fresh = pane.cloneNode()
-  fresh.append(parse(answer.html))
-  update(pane, fresh)
+  drawInto(pane, answer.html)
   fill(pane.classList.contains("fills"))
   keepNewest()
   if (one(".ladder-head", pane).dataset.running === "true") again = setTimeout(draw, 1000)

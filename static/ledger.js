@@ -2,7 +2,7 @@
 /** The ledger: its rows are fetched when it is opened, and after every change. */
 import { show, showing } from "./address.js"
 import { drawn } from "./ask.js"
-import { parse, update, whenChanged } from "./changes.js"
+import { drawInto, whenChanged } from "./changes.js"
 import { $, all, focusFirst, near, on, one } from "./dom.js"
 import { showPane } from "./panes.js"
 
@@ -16,12 +16,8 @@ async function draw() {
   again = fetching
   if (fetching || !isOpen()) return
   fetching = true
-  const answer = await drawn("/ledger?" + new URLSearchParams({ sort, filter: filter.value })), old = $("ledger-rows")
-  if (answer) {
-    const fresh = old.cloneNode()
-    fresh.append(parse(answer.html))
-    update(old, fresh)
-  }
+  const answer = await drawn("/ledger?" + new URLSearchParams({ sort, filter: filter.value }))
+  if (answer) drawInto($("ledger-rows"), answer.html)
   fetching = false
   if (again) draw()
 }

@@ -4,7 +4,7 @@
  * changes, and the rest of cut texts.
  */
 import { announce, drawn } from "./ask.js"
-import { parse, update, whenChanged } from "./changes.js"
+import { drawInto, parse, whenChanged } from "./changes.js"
 import { $, all, near, on, one } from "./dom.js"
 
 /** The last fetched version, by the id of the element with it. @type {Map<string, string>} */
@@ -13,28 +13,25 @@ const fetched = new Map()
 const isOpen = (/** @type {any} */ e) => e.localName === "details" ? e.open : e.ariaExpanded === "true"
 
 /** @param {any} e the element that unfolds */
-async function fill(e) {
+async function unfold(e) {
   const { source, into, version } = e.dataset
   fetched.set(into, version)
   const answer = await drawn(source), old = $(into)
-  if (!answer || !old || !isOpen(e)) return
-  const fresh = old.cloneNode()
-  fresh.append(parse(answer.html))
-  update(old, fresh)
+  if (answer && old && isOpen(e)) drawInto(old, answer.html)
 }
 
-on("toggle", e => { if (e.target.dataset?.source && e.target.open) fill(e.target) }, true)
+on("toggle", e => { if (e.target.dataset?.source && e.target.open) unfold(e.target) }, true)
 
 on("click", e => {
   const button = near(e.target, "button[data-source]")
   if (!button) return
   button.ariaExpanded = String(!isOpen(button))
-  if (isOpen(button)) fill(button)
+  if (isOpen(button)) unfold(button)
   else $(button.dataset.into).replaceChildren()
 })
 
 whenChanged(() => {
-  for (const e of all("[data-source]")) if (isOpen(e) && fetched.get(e.dataset.into) !== e.dataset.version) fill(e)
+  for (const e of all("[data-source]")) if (isOpen(e) && fetched.get(e.dataset.into) !== e.dataset.version) unfold(e)
 })
 
 // "Show all" fetches the rest of a text, piece by piece
