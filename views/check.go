@@ -62,13 +62,10 @@ type CheckRow struct {
 
 // CheckCell is the result of the trials of one behaviour in one revision.
 type CheckCell struct {
-	Row      string         // id of the row
-	Name     string         // "decline, 2025-11-25"
-	Exchange string         // path of the page with the frames of the first trial with this verdict
-	Verdict  report.Verdict // the gravest of the trials; "" before the first trial
-	Mark     string         // the verdict as reports show it
-	Trials   int
-	Worst    int // number of trials with this verdict
+	report.Cell
+	Row      string // id of the row
+	Name     string // "decline, 2025-11-25"
+	Exchange string // path of the page with the frames of the first trial with this verdict
 }
 
 // CheckTrial is one trial with its number in the check.
@@ -120,10 +117,10 @@ func (f CheckFinding) ID() string {
 
 // share returns how many of the trials have the cell's verdict.
 func (c CheckCell) share() string {
-	if c.Worst == c.Trials {
-		return "all " + strconv.Itoa(c.Trials)
+	if c.Some == c.All {
+		return "all " + strconv.Itoa(c.All)
 	}
-	return strconv.Itoa(c.Worst) + " of " + strconv.Itoa(c.Trials)
+	return strconv.Itoa(c.Some) + " of " + strconv.Itoa(c.All)
 }
 
 func (c CheckCell) name() string { return c.Name + ": " + string(c.Verdict) }

@@ -14,8 +14,8 @@ func TestCheckCells(t *testing.T) {
 		cell CheckCell
 		want string
 	}{
-		{CheckCell{Verdict: report.Fail, Mark: "fail", Exchange: "/checks/1/trials/2#f7"}, `href="/checks/1/trials/2#f7" target="_blank" rel="noopener" aria-label="never, 2025-11-25: fail">fail</a>`},
-		{CheckCell{Verdict: report.Inconclusive, Mark: "?"}, `data-why="check-1-never-details" aria-label="never, 2025-11-25: inconclusive, see why" title="See why">?</button>`},
+		{CheckCell{Cell: report.Cell{Verdict: report.Fail}, Exchange: "/checks/1/trials/2#f7"}, `href="/checks/1/trials/2#f7" target="_blank" rel="noopener" aria-label="never, 2025-11-25: fail">fail</a>`},
+		{CheckCell{Cell: report.Cell{Verdict: report.Inconclusive, Unmade: true}}, `data-why="check-1-never-details" aria-label="never, 2025-11-25: inconclusive, see why" title="See why">?</button>`},
 		{CheckCell{}, `<span class="sr">no trial</span>`},
 	} {
 		test.cell.Row, test.cell.Name = "check-1-never", "never, 2025-11-25"

@@ -291,14 +291,13 @@ func (s *Server) checkView(c check.Live) views.Check {
 		row := views.CheckRow{Behaviour: b, Check: c.Number}
 		for _, revision := range c.Revisions {
 			cell := views.CheckCell{Row: row.ID(), Name: b.Name + ", " + revision}
-			of := report.Cell{}
 			for i, r := range c.Results {
 				if r.Behaviour != b.Name || r.Revision != revision {
 					continue
 				}
 				row.Version += r.Version
 				trial := views.CheckTrial{Result: r, Check: c.Number, Number: i + 1, Title: b.Title}
-				if of.Add(&r) {
+				if cell.Add(&r) {
 					cell.Exchange = trial.Exchange(r.Frame())
 				}
 				for k, f := range r.Findings {
@@ -307,7 +306,6 @@ func (s *Server) checkView(c check.Live) views.Check {
 					}
 				}
 			}
-			cell.Verdict, cell.Mark, cell.Trials, cell.Worst = of.Verdict, of.Mark(), of.All, of.Some
 			row.Cells = append(row.Cells, cell)
 		}
 		if row.Version == 0 {
