@@ -2,7 +2,6 @@ package conversation
 
 import (
 	"encoding/json"
-	"fmt"
 	"time"
 
 	"elicitation-inspector/bridge/wire"
@@ -88,21 +87,7 @@ const (
 )
 
 func (s State) String() string {
-	switch s {
-	case Running:
-		return "running"
-	case Waiting:
-		return "waiting for input"
-	case Done:
-		return "done"
-	case ToolFailed:
-		return "done, with isError"
-	case Failed:
-		return "failed"
-	case Stopped:
-		return "cancelled"
-	}
-	return fmt.Sprintf("State(%d)", int(s))
+	return [...]string{"running", "waiting for input", "done", "done, with isError", "failed", "cancelled"}[s]
 }
 
 // Over reports whether a call in this state has ended.

@@ -180,7 +180,7 @@ func (c *Conversation) ofTask(f *frame, kind eventKind) {
 // resumed lets the call go on which had ended with its session, because its task goes on.
 func (r *reduction) resumed(f *wire.Frame) {
 	c := &r.call
-	r.inputs().Resume()
+	r.taskInputs.Resume()
 	for i, q := range c.Questions {
 		if q.State == Pending {
 			q = c.edit(i)
@@ -234,15 +234,7 @@ func (r *reduction) callTask(f *wire.Frame, e item) {
 		t.Told++
 	}
 	if e.question != 0 {
-		list := r.inputs().Inputs(f.Message)
-		for k, asked := range list {
-			if r.shown {
-				r.put(Question{
-					Number: e.number + k, Place: k + 1, Of: len(list), Method: asked.Method, Via: asked.Via, Stream: f.Stream, Key: asked.Key,
-					Pointer: asked.Pointer, Round: max(1, len(c.Rounds)), Params: r.part(asked.Params), AskedSeq: f.Seq, nth: e.question + uint32(k),
-				})
-			}
-		}
+		r.ask(f, max(1, len(c.Rounds)), e, r.taskInputs.Inputs(f.Message))
 	}
 	task := ToldTask(f)
 	now, err := ReadTask(task)
@@ -309,17 +301,9 @@ func Final(f *wire.Frame) wire.Message {
 	return m
 }
 
-// inputs returns the keys of the input requests that the call's task has asked so far.
-func (r *reduction) inputs() TaskKeys {
-	if r.taskInputs == nil {
-		r.taskInputs = TaskKeys{}
-	}
-	return r.taskInputs
-}
-
 // updated settles the questions that a request tasks/update answers.
 func (r *reduction) updated(f *wire.Frame) {
-	r.inputs().Updated(f.Message.Params)
+	r.taskInputs.Updated(f.Message.Params)
 	responses := members(rawjson.Member(f.Message.Params, "inputResponses"))
 	for i, q := range r.call.Questions {
 		if answer := responses[q.Key]; q.Via == elicit.InTask && answer != nil && q.AnswerSeq == 0 {

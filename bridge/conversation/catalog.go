@@ -158,7 +158,7 @@ func (l List) item(raw json.RawMessage) (Item, error) {
 	case Tool:
 		i.Schema = e.Schema
 		i.Title = cmp.Or(e.Title, rawjson.Text(rawjson.Member(e.Annotations, "title")))
-		i.Tasks = taskSupport(e.Execution)
+		i.Tasks = map[string]TaskSupport{"optional": TaskOptional, "required": TaskRequired}[rawjson.Text(rawjson.Member(e.Execution, "taskSupport"))]
 		i.ReadOnly = string(rawjson.Member(e.Annotations, "readOnlyHint")) == "true"
 		i.Destructive = string(rawjson.Member(e.Annotations, "destructiveHint")) == "true"
 	case Prompt:
@@ -230,35 +230,35 @@ func ExpandTemplate(template string, arguments json.RawMessage) (string, error) 
 
 // schema builds a JSON Schema of string properties in a given order.
 type schema struct {
-	properties []string
-	required   []string
+	properties rawjson.ObjectWriter
+	required   rawjson.ArrayWriter
 }
 
 func (s *schema) add(e entry, required bool) {
-	quote := func(text string) string { return string(rawjson.AppendQuoted(nil, text)) }
-	property := `{"type":"string"`
+	property := rawjson.ObjectWriter(`{"type":"string"`)
 	if e.Title != "" {
-		property += `,"title":` + quote(e.Title)
+		property.Add("title", rawjson.Quoted(e.Title))
 	}
 	if e.Description != "" {
-		property += `,"description":` + quote(e.Description)
+		property.Add("description", rawjson.Quoted(e.Description))
 	}
-	s.properties = append(s.properties, quote(e.Name)+":"+property+"}")
+	s.properties.Add(e.Name, property.JSON())
 	if required {
-		s.required = append(s.required, quote(e.Name))
+		s.required.Add(rawjson.Quoted(e.Name))
 	}
 }
 
 // json returns the schema; nil if it has no properties.
 func (s *schema) json() json.RawMessage {
-	if len(s.properties) == 0 {
+	if s.properties == nil {
 		return nil
 	}
-	out := `{"type":"object","properties":{` + strings.Join(s.properties, ",") + "}"
-	if len(s.required) > 0 {
-		out += `,"required":[` + strings.Join(s.required, ",") + "]"
+	out := rawjson.ObjectWriter(`{"type":"object"`)
+	out.Add("properties", s.properties.JSON())
+	if s.required != nil {
+		out.Add("required", s.required.JSON())
 	}
-	return json.RawMessage(out + "}")
+	return out.JSON()
 }
 
 // Reader reads the pages of one list, within Room. Entries that cannot be read or are

@@ -14,9 +14,12 @@
 package conversation
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
+	"slices"
 	"sync"
 	"time"
 
@@ -35,7 +38,8 @@ type Conversation struct {
 	turn chan struct{} // held by the goroutine that updates or watches
 
 	watched map[int]*reduction // by place; used only with the turn
-	touched []int              // places of calls that got frames since the last Changes; used only with the turn
+	touched map[int]int        // the latest touch of each place that got frames since the last Changes; used only with the turn
+	touches int                // so far
 
 	mu       sync.Mutex
 	upTo     int64 // last frame that was applied
@@ -112,7 +116,7 @@ type pending struct {
 // New returns a conversation to which no frame was applied yet; see Update.
 func New(l *wire.Log) *Conversation {
 	return &Conversation{
-		log: l, turn: make(chan struct{}, 1), watched: make(map[int]*reduction), events: make([]event, 1),
+		log: l, turn: make(chan struct{}, 1), watched: make(map[int]*reduction), touched: make(map[int]int), events: make([]event, 1),
 		strays: make(map[uint32]uint32), numbered: make(map[uint32]uint32),
 		sessions: make(map[connection]*session), waiting: make(map[string][]retry), urls: make(map[urlID]questionOf),
 		tasks: make(map[taskID]*taskOf),
@@ -143,9 +147,8 @@ func (c *Conversation) Changes(ctx context.Context) ([]int, error) {
 	if err := c.update(ctx); err != nil {
 		return nil, err
 	}
-	touched := lastOfEach(c.touched)
-	c.touched = nil
-	return touched, nil
+	defer clear(c.touched)
+	return slices.SortedFunc(maps.Keys(c.touched), func(a, b int) int { return cmp.Compare(c.touched[a], c.touched[b]) }), nil
 }
 
 func (c *Conversation) update(ctx context.Context) error {

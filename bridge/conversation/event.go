@@ -170,29 +170,9 @@ func (c *Conversation) reportsFrom(seq int64) []reportRun {
 // touch records that the call at index i has changed.
 func (c *Conversation) touch(i int) {
 	place := i + 1
-	if n := len(c.touched); n == 0 || c.touched[n-1] != place {
-		c.touched = append(c.touched, place)
-		if n > touchedMost && n > 2*len(c.calls) {
-			c.touched = lastOfEach(c.touched)
-		}
-	}
+	c.touches++
+	c.touched[place] = c.touches
 	if r := c.watched[place]; r != nil {
 		r.stale = true
 	}
-}
-
-// touchedMost is how many touches are kept before repeated ones are dropped.
-const touchedMost = 1000
-
-func lastOfEach(places []int) []int {
-	known := make(map[int]bool)
-	var out []int
-	for _, place := range slices.Backward(places) {
-		if !known[place] {
-			known[place] = true
-			out = append(out, place)
-		}
-	}
-	slices.Reverse(out)
-	return out
 }

@@ -75,19 +75,17 @@ func Asks(f *wire.Frame, revision string) int { return len(inputOf(f, revision).
 
 // Progress is the content of a progress notification. Total is 0 if unknown.
 type Progress struct {
-	Value, Total float64
-	Message      string
+	Value   float64 `json:"progress"`
+	Total   float64
+	Message string
 }
 
-func progressOf(params json.RawMessage) Progress {
-	var p struct {
-		Progress, Total float64
-		Message         string
-	}
+func progressOf(params json.RawMessage) (p Progress) {
 	if err := json.Unmarshal(params, &p); err != nil {
 		return Progress{Message: "the progress cannot be read"}
 	}
-	return Progress{p.Progress, p.Total, wording.Shorten(p.Message, stepMost)}
+	p.Message = wording.Shorten(p.Message, stepMost)
+	return p
 }
 
 // Words formats the progress for people: "3 of 10 files".

@@ -3,6 +3,7 @@ package conversation
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -80,29 +81,13 @@ const (
 	Unheard                   // the call was made again, but the answer itself is not on the wire
 )
 
-func (s QuestionState) String() string {
-	switch s {
-	case Pending:
-		return "pending"
-	case Answered:
-		return "answered"
-	case Withdrawn:
-		return "withdrawn"
-	case Refused:
-		return "refused"
-	case Undelivered:
-		return "undelivered"
-	case Unheard:
-		return "the call was made again"
-	}
-	return fmt.Sprintf("QuestionState(%d)", int(s))
-}
+var questionStates = []string{"pending", "answered", "withdrawn", "refused", "undelivered", "the call was made again"}
+
+func (s QuestionState) String() string { return questionStates[s] }
 
 func stateNamed(name string) QuestionState {
-	for s := Pending; s <= Unheard; s++ {
-		if s.String() == name {
-			return s
-		}
+	if i := slices.Index(questionStates, name); i >= 0 {
+		return QuestionState(i)
 	}
 	return Withdrawn
 }
@@ -120,13 +105,7 @@ const (
 
 // String names an outcome as transcripts do; "" for one that is not known.
 func (c Completion) String() string {
-	switch c {
-	case CompletionDone:
-		return "completed"
-	case CompletionMarked:
-		return "marked"
-	}
-	return ""
+	return [...]string{CompletionDone: "completed", CompletionMarked: "marked"}[c]
 }
 
 // Values of Question.By.

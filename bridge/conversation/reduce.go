@@ -35,12 +35,12 @@ type reduction struct {
 	latestEvent uint32    // index in Conversation.events of the last event that was applied
 	opened      int       // index of the first question that the latest response asked
 	reports     int       // progress notifications
-	taskInputs  TaskKeys  // nil before its task asks
+	taskInputs  TaskKeys  // that its task has asked so far
 	revision    string    // of its session, "" if unknown
 	ended       bool      // a note says how the call ended; later responses change nothing
 }
 
-func newReduction(place int) *reduction { return &reduction{call: Call{Place: place}} }
+func newReduction(place int) *reduction { return &reduction{call: Call{Place: place}, taskInputs: TaskKeys{}} }
 
 // partMost bounds the size in bytes of arguments, questions, answers and results that
 // are copied into a call. Larger ones are only in the log.
@@ -104,7 +104,7 @@ func (r *reduction) apply(f *wire.Frame, e item) {
 	case response, inputRequired:
 		r.response(f, e)
 	case listQuestions:
-		r.ask(f, 0, e)
+		r.ask(f, 0, e, elicit.AskedIn(f.Message))
 	case question:
 		r.question(f, e)
 	case callTask:
@@ -274,7 +274,9 @@ func (r *reduction) response(f *wire.Frame, e item) {
 	round.Response, round.Ended = f.Seq, r.clock
 	r.opened = len(c.Questions)
 	if e.kind == inputRequired {
-		round.Questions = r.ask(f, round.Number, e)
+		asked := elicit.AskedIn(f.Message)
+		round.Questions = len(asked)
+		r.ask(f, round.Number, e, asked)
 	}
 	if c.State == Stopped || r.ended {
 		return

@@ -12,14 +12,12 @@ import (
 	"elicitation-inspector/bridge/wire"
 )
 
-// ask adds the questions in a response, and returns how many there are; round is 0 if it
-// belongs to no call.
-func (r *reduction) ask(f *wire.Frame, round int, e item) int {
+// ask adds the questions in a message; round is 0 if it belongs to no call.
+func (r *reduction) ask(f *wire.Frame, round int, e item, all []elicit.Asked) {
 	list := ""
 	if mcp.IsList(f.Method) {
 		list = f.Method
 	}
-	all := elicit.AskedIn(f.Message)
 	for k, asked := range all {
 		if r.shown {
 			r.put(Question{
@@ -28,7 +26,6 @@ func (r *reduction) ask(f *wire.Frame, round int, e item) int {
 			})
 		}
 	}
-	return len(all)
 }
 
 func (r *reduction) put(q Question) {

@@ -1,7 +1,6 @@
 package conversation
 
 import (
-	"fmt"
 	"slices"
 	"time"
 
@@ -18,17 +17,7 @@ const (
 	PersonParty
 )
 
-func (p Party) String() string {
-	switch p {
-	case ServerParty:
-		return "server"
-	case ClientParty:
-		return "client"
-	case PersonParty:
-		return "person"
-	}
-	return fmt.Sprintf("Party(%d)", int(p))
-}
+func (p Party) String() string { return [...]string{"server", "client", "person"}[p] }
 
 // Span is a period in which a call was with one of the parties. A question is with
 // the person until it is settled, an accepted URL until the server reports it done. A

@@ -47,16 +47,6 @@ const (
 	TaskRequired
 )
 
-func taskSupport(execution json.RawMessage) TaskSupport {
-	switch rawjson.Text(rawjson.Member(execution, "taskSupport")) {
-	case "optional":
-		return TaskOptional
-	case "required":
-		return TaskRequired
-	}
-	return TaskForbidden
-}
-
 // TaskState is the state of a task according to one message.
 type TaskState struct {
 	ID           string
@@ -127,7 +117,7 @@ func milliseconds(raw json.RawMessage, names ...string) time.Duration {
 // CreatedTask returns the task object with which a result says that its request became a
 // task, nil for other results. revision is "" if it is unknown.
 func CreatedTask(result json.RawMessage, revision string) json.RawMessage {
-	if rawjson.Text(rawjson.Member(result, "resultType")) == taskType {
+	if rawjson.Text(rawjson.Member(result, "resultType")) == "task" { // extension tasks of 2026-07-28, Polymorphic Results
 		if revision == "" || revision >= mcp.Revision20260728 {
 			return result
 		}
@@ -139,10 +129,6 @@ func CreatedTask(result json.RawMessage, revision string) json.RawMessage {
 	}
 	return task
 }
-
-// taskType is the resultType of a result that creates a task (extension tasks of
-// 2026-07-28, Polymorphic Results).
-const taskType = "task"
 
 // ToldTask returns the task object in a message about a task: the result of tasks/get, of
 // tasks/cancel in 2025-11-25, or a notification; nil for other messages.

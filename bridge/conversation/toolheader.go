@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 
+	"golang.org/x/net/http/httpguts"
+
 	"elicitation-inspector/bridge/rawjson"
 )
 
@@ -121,7 +123,7 @@ func (h headerScan) add(name, typ any, at string, reachable bool) error {
 	switch {
 	case !ok || text == "":
 		return errors.New("it must be a string that is not empty")
-	case strings.ContainsFunc(text, func(r rune) bool { return !isTokenChar(r) }):
+	case !httpguts.ValidHeaderFieldName(text):
 		return fmt.Errorf("%q cannot be part of an HTTP header's name", text)
 	case at == "" || !reachable:
 		return errors.New(`it may only stand on what can be reached from the root through "properties" alone`)
@@ -134,11 +136,6 @@ func (h headerScan) add(name, typ any, at string, reachable bool) error {
 	}
 	h[lower] = at
 	return nil
-}
-
-// isTokenChar reports whether r is a tchar (RFC 9110, section 5.6.2).
-func isTokenChar(r rune) bool {
-	return r >= '0' && r <= '9' || r >= 'A' && r <= 'Z' || r >= 'a' && r <= 'z' || strings.ContainsRune("!#$%&'*+-.^_`|~", r)
 }
 
 // WithHeaders reduces a tools/list result to the tools with x-mcp-header, and to the
