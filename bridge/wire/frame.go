@@ -175,7 +175,10 @@ func (f *Frame) identify() {
 		}
 	case f.Kind >= Noise:
 	case f.Truncated:
-		f.Kind, f.Message = headOf(f.Raw, f.Kind)
+		m, _ := parseEnvelope(rawjson.NewCursor(f.Raw)) // what the head has of it
+		if f.Kind = cmp.Or(f.Kind, m.Kind, Noise); f.Kind.IsMessage() {
+			f.Message = Message{Kind: f.Kind, ID: m.ID, Method: m.Method}
+		}
 	case known.Kind != 0:
 		f.Kind, f.Message = known.Kind, known
 	default:
@@ -185,17 +188,6 @@ func (f *Frame) identify() {
 		}
 	}
 	f.Method = f.Message.Method
-}
-
-// headOf returns the kind, id and method of a message of which only the head
-// was kept. preset is its kind if that is known, else 0.
-func headOf(raw []byte, preset Kind) (Kind, Message) {
-	m, _ := parseEnvelope(rawjson.NewCursor(raw))
-	m.Kind = cmp.Or(preset, m.Kind)
-	if !m.Kind.IsMessage() {
-		return Noise, Message{}
-	}
-	return m.Kind, Message{Kind: m.Kind, ID: m.ID, Method: m.Method}
 }
 
 func nameOf[T ~uint8](names []string, n T) string {

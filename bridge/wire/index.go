@@ -21,7 +21,7 @@ import (
 type record struct {
 	off    int64  // where its line begins in the store
 	time   int64  // Unix time in nanoseconds, or noTime
-	id     uint64 // hashID of the message's id, or of Answers; 0 if it has none
+	id     uint64 // HashID of the message's id, or of Answers; 0 if it has none
 	length uint32 // of the line, its newline included
 	Size   uint32 // if saturated, the line holds the size
 	pair   uint32
@@ -218,8 +218,8 @@ func (l *Log) Head(seq int64) Frame {
 
 // session is the state that appending keeps for each session.
 type session struct {
+	id    string
 	lines int64             // frames so far
-	hash  uint64            // of the session's id
 	tools map[uint32]string // of calls, by their numbers
 	open  []openCall        // tools/call requests without a response
 }
@@ -229,7 +229,7 @@ const sessionsMost = 1 << 16
 func (l *Log) session(id string) *session {
 	s := l.sessions[id]
 	if s == nil {
-		s = &session{hash: maphash.String(seed, id)}
+		s = &session{id: id}
 		if len(l.sessions) < sessionsMost {
 			l.sessions[id] = s
 		}
@@ -239,9 +239,9 @@ func (l *Log) session(id string) *session {
 
 var seed = maphash.MakeSeed()
 
-// hashID hashes an id by its JSON value: 1 and "1" differ, "a" and "\u0061" do
-// not, nor do 1e3 and 1000. It is never 0.
-func hashID(id []byte) uint64 {
+// HashID hashes a JSON-RPC id by its JSON value: 1 and "1" differ, "a" and "\u0061" do
+// not, nor do 1e3 and 1000. It is 0 for no id alone.
+func HashID(id []byte) uint64 {
 	if len(id) == 0 {
 		return 0
 	}
@@ -261,9 +261,11 @@ func hashID(id []byte) uint64 {
 // exchange is the key that a request and its responses share: its sender's
 // direction, the session and the id.
 func exchange(s *session, sender Direction, id uint64) uint64 {
-	h := (s.hash ^ uint64(sender)*0x9E3779B97F4A7C15) * 0xD6E8FEB86659FD93
-	h = (h ^ h>>32 ^ id) * 0xD6E8FEB86659FD93
-	return h ^ h>>32
+	return maphash.Comparable(seed, struct {
+		session string
+		sender  Direction
+		id      uint64
+	}{s.id, sender, id})
 }
 
 // Entry is the part of a frame that the log keeps in memory, so that a million
@@ -316,19 +318,9 @@ func (e Entry) Names() *Names {
 	return n
 }
 
-// NamesNumber is the same for two frames of a log only if they have the same
-// names; ok is false if that is not known without reading the frame's line.
-func (e Entry) NamesNumber() (number uint16, ok bool) { return e.shared, !e.unnamed }
-
-// IDHash is a hash of a JSON-RPC id's value.
-type IDHash uint64
-
-// HashID hashes an id in its JSON form: 1 and "1" differ, 1e3 and 1000 do not.
-func HashID(id []byte) IDHash { return IDHash(hashID(id)) }
-
-// HasID reports whether the frame's message has that id, or whether its Answers
-// is that id.
-func (e Entry) HasID(id IDHash) bool { return e.id == uint64(id) }
+// HasID reports whether the frame's message has the id with that [HashID], or whether its
+// Answers is that id.
+func (e Entry) HasID(hash uint64) bool { return e.id == hash }
 
 // head is the frame without what only its line holds.
 func (e Entry) head() Frame {
@@ -371,21 +363,10 @@ var rooms = sync.Pool{New: func() any { return new([]byte) }}
 // until f returns, and nil for a frame that is lost. When ctx ends, Bodies
 // stops and returns the context's error.
 func (l *Log) Bodies(ctx context.Context, seqs []int64, f func(seq int64, raw []byte)) error {
-	if len(seqs) == 0 {
-		return nil
-	}
 	room := rooms.Get().(*[]byte)
 	defer rooms.Put(room)
-	first, last := l.Entry(seqs[0]), l.Entry(seqs[len(seqs)-1])
-	span := last.off + int64(last.length) - first.off
-	if span < 0 || span > together { // the frames can be in any order
-		span = together
-	}
-	if span > int64(len(*room)) {
-		*room = make([]byte, span)
-	}
 	n := 0
-	return l.lines(seqs, hugeLine, *room, func(e Entry, line []byte, err error) error {
+	return l.lines(seqs, hugeLine, room, func(e Entry, line []byte, err error) error {
 		if n++; n%64 == 0 && ctx.Err() != nil {
 			return ctx.Err()
 		}

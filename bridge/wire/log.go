@@ -81,9 +81,9 @@ type Log struct {
 type store interface {
 	// read returns the n bytes at off, which hold one line or several
 	// neighbouring lines. They may be shared and must not be changed; they are
-	// in buf if it is large enough. read may fail for a range of lines even
-	// though each line alone can be read.
-	read(buf []byte, off int64, n int) ([]byte, error)
+	// in the room unless it is nil. read may fail for a range of lines even though
+	// each line alone can be read.
+	read(room *[]byte, off int64, n int) ([]byte, error)
 	stats(*Stats)
 	failure() error
 	close() error

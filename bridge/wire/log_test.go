@@ -123,7 +123,9 @@ func TestLogGivesBackWhatWasAppended(t *testing.T) {
 			if got.Kind.IsMessage() {
 				got.Message, _ = ParseMessage(f.Raw)
 				if got.Truncated {
-					_, got.Message = headOf(f.Raw, 0)
+					head := Frame{Dir: f.Dir, Raw: f.Raw, Truncated: true}
+					head.identify()
+					got.Message = head.Message
 				}
 			}
 			want = append(want, got)

@@ -38,13 +38,6 @@ const (
 	maxMarks = 10_000
 )
 
-// Errors of Log.Mark.
-var (
-	errNoSuchColour = errors.New("there is no such colour; it is one of " + strings.Join(Colours(), ", "))
-	errNoteTooLong  = fmt.Errorf("a note can have %d bytes", MaxNote)
-	errTooManyMarks = fmt.Errorf("%d frames are marked, and more cannot be", maxMarks)
-)
-
 // Words returns the pin and the colour of the mark in one line.
 func (m Mark) Words() string {
 	pinned := ""
@@ -90,14 +83,14 @@ func (l *Log) Mark(seq int64, m Mark) error {
 	case seq < 1 || seq > l.Len():
 		return fmt.Errorf("there is no frame %d in the log", seq)
 	case m.Colour != "" && !slices.Contains(Colours(), m.Colour):
-		return errNoSuchColour
+		return errors.New("there is no such colour; it is one of " + strings.Join(Colours(), ", "))
 	case len(m.Note) > MaxNote:
-		return errNoteTooLong
+		return fmt.Errorf("a note can have %d bytes", MaxNote)
 	}
 	m.Note = strings.ToValidUTF8(m.Note, "\uFFFD")
 	all := l.marks.all()
 	if _, known := all[seq]; !known && len(all) >= maxMarks {
-		return errTooManyMarks
+		return fmt.Errorf("%d frames are marked, and more cannot be", maxMarks)
 	}
 	by := int64(0)
 	if l.spool != nil {

@@ -2,7 +2,6 @@ package wire
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -112,14 +111,14 @@ func TestMarkRefuses(t *testing.T) {
 	for name, tt := range map[string]struct {
 		seq  int64
 		mark Mark
-		want error
+		want string
 	}{
-		"colour": {1, Mark{Colour: "mauve"}, errNoSuchColour},
-		"note":   {1, Mark{Note: strings.Repeat("x", MaxNote+1)}, errNoteTooLong},
-		"frame":  {3, Mark{Pinned: true}, nil},
+		"colour": {1, Mark{Colour: "mauve"}, "there is no such colour"},
+		"note":   {1, Mark{Note: strings.Repeat("x", MaxNote+1)}, "a note can have 4096 bytes"},
+		"frame":  {3, Mark{Pinned: true}, "there is no frame 3"},
 	} {
 		err := l.Mark(tt.seq, tt.mark)
-		if err == nil || tt.want != nil && !errors.Is(err, tt.want) {
+		if err == nil || !strings.HasPrefix(err.Error(), tt.want) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

@@ -180,11 +180,7 @@ func (m *Message) set(member int, value json.RawMessage) (wrong string) {
 		if value[0] != '"' {
 			return fmt.Sprintf(`"method" is %s, not a string`, brief(value))
 		}
-		if known, ok := knownMethods[string(value[1:len(value)-1])]; ok {
-			m.Method = known
-		} else {
-			m.Method = rawjson.Text(value)
-		}
+		m.Method = rawjson.Text(value)
 	case hasParams:
 		m.Params = value
 	case hasResult:
@@ -270,23 +266,3 @@ func brief(value []byte) string {
 	}
 	return "a long number"
 }
-
-// knownMethods holds the methods of MCP 2025-06-18 to 2026-07-28, so that they are
-// decoded without allocating.
-var knownMethods = func() map[string]string {
-	m := make(map[string]string)
-	for name := range strings.FieldsSeq(`
-		initialize ping server/discover completion/complete logging/setLevel elicitation/create
-		prompts/get prompts/list resources/list resources/read resources/subscribe
-		resources/templates/list resources/unsubscribe roots/list sampling/createMessage
-		subscriptions/listen tasks/cancel tasks/get tasks/list tasks/result tasks/update
-		tools/call tools/list
-		notifications/cancelled notifications/elicitation/complete notifications/initialized
-		notifications/message notifications/progress notifications/prompts/list_changed
-		notifications/resources/list_changed notifications/resources/updated
-		notifications/roots/list_changed notifications/subscriptions/acknowledged
-		notifications/tasks notifications/tasks/status notifications/tools/list_changed`) {
-		m[name] = name
-	}
-	return m
-}()

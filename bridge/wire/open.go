@@ -211,12 +211,12 @@ func (fs *files) report(path string, err *LineError) {
 	}
 }
 
-func (fs *files) read(buf []byte, off int64, n int) ([]byte, error) {
+func (fs *files) read(room *[]byte, off int64, n int) ([]byte, error) {
 	f := fs.at(off)
 	if off-f.base+int64(n) > f.size {
 		return nil, fmt.Errorf("reading the transcript %q: %w", f.path, io.ErrUnexpectedEOF)
 	}
-	b := sized(buf, n)
+	b := sized(room, n)
 	if _, err := f.file.ReadAt(b, off-f.base); err != nil {
 		return nil, fs.changed(f, err)
 	}

@@ -19,7 +19,7 @@ const maxAlike = 100
 // with Answers is paired with that request only if it has no response yet.
 func (l *Log) pair(e *record, s *session, f *Frame) {
 	f.Duplicate, f.Orphan, f.Pair, f.Latency = false, false, 0, 0
-	id := hashID(f.Message.ID)
+	id := HashID(f.Message.ID)
 	e.id = id
 	switch {
 	case f.Kind == Request:
@@ -42,10 +42,10 @@ func (l *Log) pair(e *record, s *session, f *Frame) {
 		}
 		f.Orphan = true
 	case id == 0:
-		e.id = hashID(f.Answers)
+		e.id = HashID(f.Answers)
 	}
 	if len(f.Answers) > 0 {
-		seq, ok := l.requests[exchange(s, ClientToServer, hashID(f.Answers))]
+		seq, ok := l.requests[exchange(s, ClientToServer, HashID(f.Answers))]
 		if ok && !l.answered(seq) {
 			l.answer(e, f, seq)
 		}
@@ -140,7 +140,7 @@ func (f *Frame) conclude() {
 // openCall is a tools/call request without a response.
 type openCall struct {
 	seq  int64
-	id   uint64 // hashID
+	id   uint64 // HashID
 	tool string
 }
 
@@ -158,7 +158,7 @@ func (l *Log) toolOf(s *session, f *Frame, call uint32) (tool string) {
 		s.open = nil // open calls ended with the previous connection
 	case f.Kind == Request && out && f.Method == mcp.MethodCallTool:
 		tool = f.toolCalled()
-		s.open = append(s.open, openCall{f.Seq, hashID(f.Message.ID), tool})
+		s.open = append(s.open, openCall{f.Seq, HashID(f.Message.ID), tool})
 		s.open = s.open[max(0, len(s.open)-openCallsMost):]
 		if call != 0 {
 			if s.tools == nil {
@@ -172,7 +172,7 @@ func (l *Log) toolOf(s *session, f *Frame, call uint32) (tool string) {
 		}
 		tool = l.Entry(f.Pair).names.Tool
 	case out && f.Method == mcp.NotificationCancelled:
-		id := hashID(f.glance("params", f.Message.Params).Get("requestId").Whole())
+		id := HashID(f.glance("params", f.Message.Params).Get("requestId").Whole())
 		if i := slices.IndexFunc(s.open, func(c openCall) bool { return c.id == id }); i >= 0 {
 			tool = s.open[i].tool
 			s.open = slices.Delete(s.open, i, i+1)

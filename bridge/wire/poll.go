@@ -32,7 +32,7 @@ func (l *Log) repeats(s *session, f *Frame) bool {
 		}
 	}
 	task := rawjson.Member(of, "taskId")
-	key := exchange(s, by, hashID(task))
+	key := exchange(s, by, HashID(task))
 	p := l.polls[key]
 	if p == nil {
 		if f.Kind == Request && task != nil && len(l.polls) < pollsMost {

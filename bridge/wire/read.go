@@ -96,9 +96,9 @@ const together = 1 << 20
 
 // lines reads the lines of the frames and calls f for each, in order.
 // Neighbouring lines are read together. For a line longer than limit, f gets
-// nil and no error. If buf is not nil, lines are read into it and are valid
+// nil and no error. Unless room is nil, lines are read into it and are valid
 // until f returns. lines ends at the first error that f returns.
-func (l *Log) lines(seqs []int64, limit uint32, buf []byte, f func(e Entry, line []byte, err error) error) error {
+func (l *Log) lines(seqs []int64, limit uint32, room *[]byte, f func(e Entry, line []byte, err error) error) error {
 	for i := 0; i < len(seqs); {
 		e := l.Entry(seqs[i])
 		if e.length > limit {
@@ -116,7 +116,7 @@ func (l *Log) lines(seqs []int64, limit uint32, buf []byte, f func(e Entry, line
 			}
 			end = next.off + int64(next.length)
 		}
-		run, err := l.store.read(buf, e.off, int(end-e.off))
+		run, err := l.store.read(room, e.off, int(end-e.off))
 		several := j > i+1
 		for ; i < j; i++ {
 			next := l.Entry(seqs[i])

@@ -233,7 +233,7 @@ func (s *spool) givenWay() int64 {
 	return s.gone
 }
 
-func (s *spool) read(buf []byte, off int64, n int) ([]byte, error) {
+func (s *spool) read(room *[]byte, off int64, n int) ([]byte, error) {
 	s.mu.Lock()
 	file, closed, gone, inFile := s.file, s.closed, off < s.gone, off+int64(n) <= s.written
 	var piece []byte
@@ -249,7 +249,7 @@ func (s *spool) read(buf []byte, off int64, n int) ([]byte, error) {
 	case !inFile:
 		return piece, nil
 	}
-	piece = sized(buf, n)
+	piece = sized(room, n)
 	for rest := piece; len(rest) > 0; {
 		part := rest[:min(int64(len(rest)), s.untilTurn(off))]
 		if _, err := file.ReadAt(part, s.place(off)); err != nil {
@@ -278,11 +278,13 @@ func (s *spool) inMemory(off int64, n int) []byte {
 	return b.data[at : at+n : at+n]
 }
 
-func sized(buf []byte, n int) []byte {
-	if n <= cap(buf) {
-		return buf[:n]
+// sized returns n bytes of the room, which grows if it is too small, or fresh ones if it is nil.
+func sized(room *[]byte, n int) []byte {
+	if room == nil {
+		return make([]byte, n)
 	}
-	return make([]byte, n)
+	*room = slices.Grow((*room)[:0], n)
+	return (*room)[:n]
 }
 
 func (s *spool) stats(st *Stats) {
@@ -309,28 +311,24 @@ func (s *spool) failure() error {
 
 // close ends the spool and removes its file. A further call waits for the first.
 func (s *spool) close() error {
-	s.closing.Do(func() { s.closeErr = s.shut() })
-	return s.closeErr
-}
+	s.closing.Do(func() {
+		s.mu.Lock()
+		s.closed = true
+		s.changed.Broadcast()
+		s.mu.Unlock()
+		<-s.done
 
-func (s *spool) shut() error {
-	s.mu.Lock()
-	s.closed = true
-	s.changed.Broadcast()
-	s.mu.Unlock()
-	<-s.done
-
-	s.mu.Lock()
-	s.blocks, s.waiting = nil, 0
-	file, path := s.file, s.path
-	s.changed.Broadcast()
-	s.mu.Unlock()
-	var err error
-	if file != nil {
-		err = file.Close()
-		if path != "" {
-			err = errors.Join(err, os.Remove(path))
+		s.mu.Lock()
+		s.blocks, s.waiting = nil, 0
+		file, path := s.file, s.path
+		s.changed.Broadcast()
+		s.mu.Unlock()
+		if file != nil {
+			s.closeErr = file.Close()
 		}
-	}
-	return err
+		if path != "" {
+			s.closeErr = errors.Join(s.closeErr, os.Remove(path))
+		}
+	})
+	return s.closeErr
 }

@@ -142,19 +142,13 @@ func inBytesOfEach(newFinder func() finder) node {
 // nameIs selects frames whose name matches; a frame without the name never does.
 func nameIs(pattern *regexp.Regexp, name func(*wire.Names) string) node {
 	return node{test: func(*scope) test {
-		var known [1 << 16]verdict // by NamesNumber; maybe: it is not known yet
-		for i := range known {
-			known[i] = maybe
-		}
+		known := make(map[string]verdict)
 		return func(c *candidate) verdict {
-			number, ok := c.NamesNumber()
-			if ok && known[number] != maybe {
-				return known[number]
-			}
 			name := name(c.Names())
-			v := of(name != "" && pattern.MatchString(name))
-			if ok {
-				known[number] = v
+			v, ok := known[name]
+			if !ok {
+				v = of(name != "" && pattern.MatchString(name))
+				known[name] = v
 			}
 			return v
 		}
@@ -162,7 +156,7 @@ func nameIs(pattern *regexp.Regexp, name func(*wire.Names) string) node {
 }
 
 func idIs(v string) node {
-	ids := []wire.IDHash{wire.HashID(rawjson.Quoted(v))}
+	ids := []uint64{wire.HashID(rawjson.Quoted(v))}
 	if (v[0] == '-' || v[0] >= '0' && v[0] <= '9') && rawjson.Valid([]byte(v)) {
 		ids = append(ids, wire.HashID([]byte(v)))
 	}
