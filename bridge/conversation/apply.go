@@ -1,7 +1,6 @@
 package conversation
 
 import (
-	"cmp"
 	"encoding/json"
 	"slices"
 	"time"
@@ -84,7 +83,7 @@ func (c *Conversation) apply(f *frame) {
 		}
 		nth := c.asks(s, i, f, 1)
 		c.add(i, f, kind, nth).guessed = guessed
-		s.asked = append(s.asked, pending{call: i, question: nth, seq: f.Seq, id: wire.IDKey(f.Message.ID)})
+		s.asked[f.Seq] = pending{call: i, question: nth, id: wire.IDKey(f.Message.ID)}
 		c.calls[i].waiting++
 	case callTask, questionTask:
 		c.ofTask(f, kind)
@@ -118,7 +117,13 @@ func (c *Conversation) apply(f *frame) {
 		}
 	case cancelled:
 		s := c.sessionOf(f)
-		if p, ok := c.settled(s, f.about); ok {
+		id, about := wire.IDKey(rawjson.Member(f.Message.Params, "requestId")), int64(0)
+		for seq, p := range s.asked { // of several with this id, the earliest
+			if p.id == id && (about == 0 || seq < about) {
+				about = seq
+			}
+		}
+		if p, ok := c.settled(s, about); ok {
 			c.add(p.call, f, kind, p.question)
 		} else if i, question, ok := s.named(f); ok && f.Question != 0 {
 			c.add(i, f, kind, question) // the question has an answer already
@@ -280,21 +285,13 @@ func (c *Conversation) retryOf(s *session, f *frame) (int, bool) {
 }
 
 // settled removes a request of the server from those that wait, and returns it; false if
-// it is not there. It leaves a gap until half of the list are gaps, so that many answers
-// take no longer than many questions.
-func (c *Conversation) settled(s *session, seq int64) (pending, bool) {
-	at, ok := slices.BinarySearchFunc(s.asked, seq, func(p pending, seq int64) int { return cmp.Compare(p.seq, seq) })
-	if !ok || s.asked[at].answered {
-		return pending{}, false
+// it is not there.
+func (c *Conversation) settled(s *session, seq int64) (p pending, ok bool) {
+	if p, ok = s.asked[seq]; ok {
+		delete(s.asked, seq)
+		c.calls[p.call].waiting--
 	}
-	p := &s.asked[at]
-	p.answered = true
-	c.calls[p.call].waiting--
-	found := *p
-	if s.gaps++; 2*s.gaps > len(s.asked) {
-		s.asked, s.gaps = slices.DeleteFunc(s.asked, func(p pending) bool { return p.answered }), 0
-	}
-	return found, true
+	return p, ok
 }
 
 // noted applies a note that concerns a connection.

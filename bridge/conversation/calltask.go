@@ -76,18 +76,6 @@ type taskOf struct {
 	keys TaskKeys
 }
 
-// aboutTask returns what a frame with a method about tasks is to its call.
-func aboutTask(f *wire.Frame) eventKind {
-	ofServer := f.Dir != wire.ClientToServer // who responds and notifies has the task
-	if f.Kind == wire.Request {
-		ofServer = !ofServer
-	}
-	if ofServer || f.Dir == wire.Meta {
-		return callTask
-	}
-	return questionTask
-}
-
 // readTask reads from a frame's bytes which task it is about, and what that asks. The
 // caller has the turn.
 func (c *Conversation) readTask(f *frame) error {

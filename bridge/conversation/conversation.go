@@ -98,8 +98,7 @@ type session struct {
 	calls     map[int]int        // index in Conversation.calls by the recorded number
 	questions map[int]questionOf // by the recorded number
 	open      []pending          // the client's requests of calls without a response
-	asked     []pending          // the server's requests without an answer, in order, with gaps: see settled
-	gaps      int                // in asked
+	asked     map[int64]pending  // the server's requests without an answer, by their frames
 	stray     uint32             // latest noise, or response that is unmatched or duplicate
 }
 
@@ -107,7 +106,6 @@ type session struct {
 type pending struct {
 	call     int // index in Conversation.calls
 	question uint32
-	answered bool
 	seq      int64
 	// id is a wire.IDKey, token a progress token; both are "" until a notification has to be matched.
 	id, token string
@@ -192,7 +190,7 @@ type frame struct {
 	name          string
 	arguments     json.RawMessage
 	answers       []string // of a request: the keys of inputResponses
-	about         int64    // of a cancellation, or of progress: the frame of the request
+	about         int64    // of a cancellation by the client, or of progress: the frame of the request
 	elicitationID string   // of a question that is a request, and of its completion
 	task          string   // id of the task that it is about or makes, or that a question belongs to
 }
@@ -223,7 +221,7 @@ func (c *Conversation) read(f *frame) (err error) {
 			}
 			f.name, f.arguments = target(request.Method, request.Message.Params)
 		}
-	case kind == stopped || kind == cancelled:
+	case kind == stopped:
 		f.about, err = c.requestOf(f, func(p *pending) bool { return p.id == wire.IDKey(rawjson.Member(params, "requestId")) })
 	case kind == progress:
 		token := string(plain(rawjson.Member(params, "progressToken")))
@@ -268,22 +266,15 @@ func isHandshake(method string) bool {
 	return method == mcp.MethodInitialize || method == mcp.MethodDiscover
 }
 
-// requestOf returns the pending request that a notification refers to, 0 if no
-// pending request matches.
+// requestOf returns the pending request of the client that a notification refers to, 0 if
+// none matches.
 func (c *Conversation) requestOf(f *frame, is func(*pending) bool) (int64, error) {
 	s := c.sessions[connection{f.Server, f.Session}]
 	if s == nil {
 		return 0, nil
 	}
-	list := s.open
-	if kindOf(&f.Frame) == cancelled {
-		list = s.asked
-	}
-	for i := range list {
-		p := &list[i]
-		if p.answered {
-			continue
-		}
+	for i := range s.open {
+		p := &s.open[i]
 		if p.id == "" {
 			f, err := c.log.Frame(p.seq)
 			if err != nil {
@@ -303,7 +294,7 @@ func (c *Conversation) sessionOf(f *frame) *session {
 	key := connection{f.Server, f.Session}
 	s := c.sessions[key]
 	if s == nil {
-		s = &session{connection: key, server: c.serverOf(f), calls: make(map[int]int), questions: make(map[int]questionOf)}
+		s = &session{connection: key, server: c.serverOf(f), calls: make(map[int]int), questions: make(map[int]questionOf), asked: make(map[int64]pending)}
 		c.sessions[key] = s
 	}
 	return s

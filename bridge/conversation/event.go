@@ -60,7 +60,11 @@ func kindOf(f *wire.Frame) eventKind {
 	case f.Dir == wire.Meta && f.Pair == 0:
 		return note
 	case mcp.IsTask(f.Method) || mcp.TellsTask(f.Method):
-		return aboutTask(f)
+		// Who responds and notifies has the task, and who requests has not.
+		if f.Dir == wire.Meta || out == (f.Kind == wire.Request) {
+			return callTask
+		}
+		return questionTask
 	case f.Kind == wire.Request && out:
 		return request
 	case f.Kind == wire.Request && mcp.IsInput(f.Method):

@@ -10,7 +10,6 @@ import (
 	"elicitation-inspector/bridge/mcp"
 	"elicitation-inspector/bridge/rawjson"
 	"elicitation-inspector/bridge/wire"
-	"elicitation-inspector/bridge/wording"
 )
 
 // members returns the members of a JSON object, nil for any other value. The last of
@@ -78,14 +77,6 @@ type Progress struct {
 	Value   float64 `json:"progress"`
 	Total   float64
 	Message string
-}
-
-func progressOf(params json.RawMessage) (p Progress) {
-	if err := json.Unmarshal(params, &p); err != nil {
-		return Progress{Message: "the progress cannot be read"}
-	}
-	p.Message = wording.Shorten(p.Message, stepMost)
-	return p
 }
 
 // Words formats the progress for people: "3 of 10 files".

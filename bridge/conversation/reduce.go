@@ -40,7 +40,9 @@ type reduction struct {
 	ended       bool      // a note says how the call ended; later responses change nothing
 }
 
-func newReduction(place int) *reduction { return &reduction{call: Call{Place: place}, taskInputs: TaskKeys{}} }
+func newReduction(place int) *reduction {
+	return &reduction{call: Call{Place: place}, taskInputs: TaskKeys{}}
+}
 
 // partMost bounds the size in bytes of arguments, questions, answers and results that
 // are copied into a call. Larger ones are only in the log.
@@ -160,7 +162,11 @@ func (r *reduction) apply(f *wire.Frame, e item) {
 			c.step(Step{At: f.Time, Kind: StepLog, Text: f.Summary(), Seq: f.Seq})
 		}
 	case progress:
-		p := progressOf(f.Message.Params)
+		var p Progress
+		if json.Unmarshal(f.Message.Params, &p) != nil {
+			p = Progress{Message: "the progress cannot be read"}
+		}
+		p.Message = wording.Shorten(p.Message, stepMost)
 		c.Progress = &p
 		if r.reports++; r.reports <= reportStepsMost {
 			c.step(Step{At: f.Time, Kind: StepProgress, Text: p.Words(), Seq: f.Seq})

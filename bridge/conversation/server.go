@@ -132,7 +132,8 @@ func (c *Conversation) greeted(s *session, f *frame) {
 	switch {
 	case f.Kind == wire.Request && f.Dir == wire.ClientToServer:
 		if f.Method == mcp.MethodInitialize {
-			s.open, s.asked, s.gaps = nil, nil, 0 // whatever was open before has ended with its connection
+			s.open = nil // whatever was open before has ended with its connection
+			clear(s.asked)
 		}
 		s.server.URL, s.server.Legacy = f.URL, s.legacy
 		if s.legacy { // which posts to another address

@@ -170,12 +170,10 @@ func matching(re *syntax.Regexp) string {
 		}
 	case syntax.OpAnyChar, syntax.OpAnyCharNotNL:
 		return "a"
-	case syntax.OpCapture, syntax.OpPlus:
+	case syntax.OpCapture, syntax.OpPlus, syntax.OpAlternate:
 		return matching(re.Sub[0])
 	case syntax.OpRepeat:
 		return strings.Repeat(matching(re.Sub[0]), min(re.Min, Longest/64))
-	case syntax.OpAlternate:
-		return matching(re.Sub[0])
 	case syntax.OpConcat:
 		for _, sub := range re.Sub {
 			out.WriteString(matching(sub))

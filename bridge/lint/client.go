@@ -58,10 +58,10 @@ func sumOf(raw json.RawMessage) sum {
 // awaited is an input-required result, whose request the client is to send again.
 type awaited struct {
 	request
-	asked []*asked
-	state json.RawMessage // nil if there is none, or if it is too long
-	known sum             // of the state
-	done  bool            // the request was sent again
+	asked    []*asked
+	redacted bool // the state is
+	known    sum  // of the state
+	done     bool // the request was sent again
 }
 
 // keepParams keeps the params of a question until it is answered, unless they are too large.
@@ -82,10 +82,8 @@ func (s *session) await(result json.RawMessage, r *request, list []elicit.Asked)
 	if rulesOf(r.revision) != july || rawjson.Text(rawjson.Member(result, "resultType")) != "input_required" {
 		return
 	}
-	w := &awaited{request: *r, state: rawjson.Member(result, "requestState")}
-	if w.known = sumOf(w.state); len(w.state) > paramsMost {
-		w.state = nil
-	}
+	state := rawjson.Member(result, "requestState")
+	w := &awaited{request: *r, known: sumOf(state), redacted: bytes.Contains(state, []byte(redact.Placeholder))}
 	for _, one := range list {
 		a := &asked{input: one.Key, method: one.Method, revision: r.revision, declared: r.declared}
 		s.keepParams(a, one.Params)
@@ -246,7 +244,7 @@ func (s *session) judgeRetry(f *wire.Frame) {
 		s.broken(0, "state-missing", "/params", "The server gave a requestState, and the request that answers does not have it.")
 	case !given && state != nil:
 		s.broken(0, "state-unasked", states, "The server gave no requestState, so the request that answers must not have one.")
-	case given && w.known != sumOf(state) && !bytes.Contains(w.state, []byte(redact.Placeholder)):
+	case given && w.known != sumOf(state) && !w.redacted:
 		s.broken(0, "state-changed", states, "The requestState is not the one that the server gave; a client has to return it exactly.")
 	}
 	came := map[string]bool{}
@@ -402,7 +400,11 @@ func (s *session) judgeContent(a *asked, content json.RawMessage, at string, pla
 		case wrong:
 			left--
 			odd[pointer] = true
-			s.broken(place, "answer-value-type", pointer, "The value is %s; content has strings, numbers, booleans and lists of strings.", describe(kind))
+			what := wording.WithArticle(kind)
+			if kind == rawjson.Array {
+				what = "a list with something else than strings"
+			}
+			s.broken(place, "answer-value-type", pointer, "The value is %s; content has strings, numbers, booleans and lists of strings.", what)
 		case schema != nil && !known[name] && a.params != nil:
 			left--
 			s.broken(place, "answer-field-unknown", pointer, "The question has no field %s.", wording.Quoted(wording.Shorten(name, 60)))
@@ -428,11 +430,4 @@ func (s *session) judgeContent(a *asked, content json.RawMessage, at string, pla
 			s.broken(place, "answer-invalid", pointer, "The %s does not satisfy the question's schema: %s", of, wording.Shorten(p.Text, 300))
 		}
 	}
-}
-
-func describe(kind rawjson.Kind) string {
-	if kind == rawjson.Array {
-		return "a list with something else than strings"
-	}
-	return wording.WithArticle(kind)
 }

@@ -91,8 +91,6 @@ func (s *session) receivedRequest(f *wire.Frame) {
 		if s.asked[id] == nil {
 			s.keepParams(one, f.Message.Params)
 		}
-	}
-	if place == 1 && !f.Truncated {
 		s.judgeTaskQuestion(f.Message.Params)
 	}
 	one.asTask, one.task = conversation.IsAskedAsTask(f.Message.Params), rawjson.Text(rawjson.Member(f.Message.Params, "taskId"))

@@ -63,7 +63,7 @@ func secretInTexts(name, title, description []string, sentences string) secret {
 		return described // there are many kinds of keys
 	case byTitle.sort != noSecret:
 		return surer(byTitle, byName)
-	case speaksOfSecret(description) && described.sort == noSecret && byName.sort != certain:
+	case slices.ContainsFunc(vocabulary().Phrases, func(p phrase) bool { return phraseAt(description, p.words) >= 0 }) && described.sort == noSecret && byName.sort != certain:
 		return secret{}
 	case namesVariable(description):
 		return secret{}
@@ -100,10 +100,6 @@ func namesVariable(text []string) bool { return variable().MatchString(strings.J
 // asksAboutSecret reports whether a text asks which secret, why, or what to do with it.
 func asksAboutSecret(text []string) bool {
 	return len(text) > 0 && slices.Contains(vocabulary().Questions, text[0]) || hasAny(text, vocabulary().Changes)
-}
-
-func speaksOfSecret(text []string) bool {
-	return slices.ContainsFunc(vocabulary().Phrases, func(p phrase) bool { return phraseAt(text, p.words) >= 0 })
 }
 
 func secretNamed(text []string) secret {

@@ -179,7 +179,11 @@ func (l *Log) readFile(ctx context.Context, file *openFile, marks *fileMarks) er
 			return err
 		}
 		if err := p.parseText(line); err != nil {
-			l.files.report(file.path, err)
+			l.files.mu.Lock()
+			if l.files.damaged++; len(l.files.damage) < maxDamage {
+				l.files.damage = append(l.files.damage, Damage{file.path, *err})
+			}
+			l.files.mu.Unlock()
 		} else if !p.blank {
 			f := &p.frame
 			f.claim()
@@ -199,15 +203,6 @@ func (l *Log) readFile(ctx context.Context, file *openFile, marks *fileMarks) er
 				return ctx.Err()
 			}
 		}
-	}
-}
-
-func (fs *files) report(path string, err *LineError) {
-	fs.mu.Lock()
-	defer fs.mu.Unlock()
-	fs.damaged++
-	if len(fs.damage) < maxDamage {
-		fs.damage = append(fs.damage, Damage{path, *err})
 	}
 }
 

@@ -23,8 +23,14 @@ func (l *Log) pair(e *record, s *session, f *Frame) {
 	e.id = id
 	switch {
 	case f.Kind == Request:
-		if id != 0 {
-			l.expect(s, f, id)
+		if id == 0 {
+			return
+		}
+		key := exchange(s, f.Dir, id)
+		before, used := l.requests[key]
+		l.requests[key] = uint32(f.Seq)
+		if f.Duplicate = used; used && !l.answered(before) && len(l.earlier) < maxEarlier {
+			l.earlier[uint32(f.Seq)] = before
 		}
 		return
 	case f.Kind.IsResponse() && id != 0:
@@ -49,19 +55,6 @@ func (l *Log) pair(e *record, s *session, f *Frame) {
 		if ok && !l.answered(seq) {
 			l.answer(e, f, seq)
 		}
-	}
-}
-
-// expect records a request, so that its response can be paired with it.
-func (l *Log) expect(s *session, f *Frame, id uint64) {
-	key := exchange(s, f.Dir, id)
-	before, used := l.requests[key]
-	l.requests[key] = uint32(f.Seq)
-	if f.Duplicate = used; !used {
-		return
-	}
-	if !l.answered(before) && len(l.earlier) < maxEarlier {
-		l.earlier[uint32(f.Seq)] = before
 	}
 }
 

@@ -46,11 +46,11 @@ func formFinder(text, behind string) finder {
 // expressionFinder finds a match of a regular expression. Only one goroutine may use
 // the finder.
 func expressionFinder(re *regexp.Regexp) finder {
-	needed := ""
-	if tree, err := syntax.Parse(re.String(), syntax.Perl); err == nil {
-		needed = neededBy(tree)
+	tree, err := syntax.Parse(re.String(), syntax.Perl)
+	if err != nil { // it has been compiled from this
+		return re.Match
 	}
-	return behindText(needed, newAutomaton(re).Match)
+	return behindText(neededBy(tree), newAutomaton(re).Match)
 }
 
 // neededBy returns the longest ASCII text that every match of an expression contains,
@@ -127,7 +127,7 @@ func newNeedle(text string) needle {
 			rarity = len(commonest)
 		}
 		cases := []byte{c}
-		if isLetter(c) {
+		if c|0x20 >= 'a' && c|0x20 <= 'z' {
 			cases = append(cases, c-0x20)
 			rarity /= 2 // it takes two searches
 		}
@@ -137,8 +137,6 @@ func newNeedle(text string) needle {
 	}
 	return n
 }
-
-func isLetter(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' }
 
 // in reports whether b contains the text, followed by behind with optional white space
 // in between.
