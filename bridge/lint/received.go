@@ -321,11 +321,7 @@ func (s *session) receivedLog(params json.RawMessage) {
 	if s.offered != nil && rawjson.Member(s.offered, "logging") == nil {
 		s.broken(0, "log-undeclared", "/method", "The server sends log messages, and has not declared the capability for them.")
 	}
-	asked := false
-	for _, r := range s.requests {
-		asked = asked || r.logs
-	}
-	if s.greeted && !asked {
+	if s.greeted && !s.runs(func(r *request) bool { return r.logs }) {
 		s.broken(0, "log-unasked", "/method", "No request that is running asks for log messages, by its log level; without one a server sends none.")
 	}
 	text := string(params)

@@ -2,6 +2,7 @@ package lint
 
 import (
 	"encoding/json"
+	"maps"
 	"slices"
 	"time"
 
@@ -218,20 +219,15 @@ func (s *session) judgeTaskQuestion(params json.RawMessage) {
 	if s.greeted && conversation.IsAskedAsTask(params) && rawjson.Member(s.declared, "tasks", "requests", "elicitation", "create") == nil {
 		s.broken(1, "question-task-undeclared", "/params/task", "The client has not declared that questions can be tasks, so the server should not ask one as a task.")
 	}
-	if id := conversation.RelatedTaskID(params); id != "" && s.greeted && s.tasks[taskKey{false, id}] == nil && len(s.tasks) < most && !s.awaitsTask() {
+	if id := conversation.RelatedTaskID(params); id != "" && s.greeted && s.tasks[taskKey{false, id}] == nil && len(s.tasks) < most &&
+		!s.runs(func(r *request) bool { return r.asTask }) { // before the response that creates a task, a question of it may come
 		s.broken(1, "related-task-unknown", "/params/_meta", "There is no task %s in this session that the question could be of.", wording.Quoted(wording.Shorten(id, 60)))
 	}
 }
 
-// awaitsTask reports whether a call waits for the response that creates its task, before
-// which a question of the task may come.
-func (s *session) awaitsTask() bool {
-	for _, r := range s.requests {
-		if r.asTask {
-			return true
-		}
-	}
-	return false
+// runs reports whether the client waits for the response to such a request.
+func (s *session) runs(is func(*request) bool) bool {
+	return slices.ContainsFunc(slices.Collect(maps.Values(s.requests)), is)
 }
 
 // judgeTaskRequest judges a request of the client's that asks for a task, or is about one.

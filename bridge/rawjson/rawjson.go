@@ -10,6 +10,7 @@
 package rawjson
 
 import (
+	"bytes"
 	"encoding/json"
 	"iter"
 	"strconv"
@@ -33,14 +34,7 @@ const (
 )
 
 // KindOf returns the type of a value by its first character.
-func KindOf(raw []byte) Kind {
-	for _, b := range raw {
-		if !isSpace(b) {
-			return kindOf(b)
-		}
-	}
-	return None
-}
+func KindOf(raw []byte) Kind { return NewCursor(raw).Kind() }
 
 func kindOf(b byte) Kind {
 	switch b {
@@ -62,15 +56,7 @@ func kindOf(b byte) Kind {
 }
 
 // Trim removes the white space around a value.
-func Trim(raw []byte) json.RawMessage {
-	for len(raw) > 0 && isSpace(raw[0]) {
-		raw = raw[1:]
-	}
-	for len(raw) > 0 && isSpace(raw[len(raw)-1]) {
-		raw = raw[:len(raw)-1]
-	}
-	return raw
-}
+func Trim(raw []byte) json.RawMessage { return bytes.Trim(raw, " \t\r\n") }
 
 // Check returns a [*SyntaxError] unless raw is exactly one JSON value in UTF-8, with
 // optional white space around it.

@@ -205,16 +205,6 @@ type place struct {
 	number  int64
 }
 
-// add appends the mark that f holds, if it is a mark.
-func (list *fileMarks) add(f *Frame) {
-	if !f.IsMark() || len(*list) >= maxMarks {
-		return
-	}
-	if m, number, ok := parseMark(f.Raw); ok {
-		*list = append(*list, fileMark{m, place{f.Session, number}, f.Seq})
-	}
-}
-
 // resolve sets the marks. A mark follows the frame that it marks.
 func (list fileMarks) resolve(l *Log) {
 	latest := make(map[place]int64) // frames that are marked, by their places

@@ -192,7 +192,11 @@ func (l *Log) readFile(ctx context.Context, file *openFile, marks *fileMarks) er
 			e.off, e.length = file.base+line.off, uint32(line.size)
 			l.seal(e, f, p.body)
 			l.mu.Unlock()
-			marks.add(f)
+			if f.IsMark() && len(*marks) < maxMarks {
+				if m, number, ok := parseMark(f.Raw); ok {
+					*marks = append(*marks, fileMark{m, place{f.Session, number}, f.Seq})
+				}
+			}
 		}
 		// Waking pages once per chunk is often enough.
 		if since++; since == chunkLen || in.in.Buffered() == 0 {

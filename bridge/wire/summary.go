@@ -220,7 +220,10 @@ func requestedInput(of rawjson.Partial) string {
 	}
 	first := ""
 	for _, request := range requests.Members() {
-		first = requestedWords(request)
+		method, params := request.Get("method").Text(), request.Get("params")
+		if first = questionWords(params); method != mcp.MethodElicit {
+			first = wording.Join(" ", method, requestWords(method, params))
+		}
 		break
 	}
 	return asking(first, max(n, 1), more)
@@ -351,14 +354,6 @@ func asking(first string, n int, more bool) string {
 
 func questionWords(params rawjson.Partial) string {
 	return wording.Join(" — ", params.Get("message").Text(), params.Get("url").Text())
-}
-
-func requestedWords(p rawjson.Partial) string {
-	method, params := p.Get("method").Text(), p.Get("params")
-	if method == mcp.MethodElicit {
-		return questionWords(params)
-	}
-	return wording.Join(" ", method, requestWords(method, params))
 }
 
 func answerWords(result rawjson.Partial) string {

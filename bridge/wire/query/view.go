@@ -61,14 +61,14 @@ func (v *View) Update(ctx context.Context) error {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	work := func() {
-		w := worker{log: v.log, test: v.filter.test(newScope(v.log, v.rules))}
+		test := v.filter.test(newScope(v.log, v.rules))
 		for ctx.Err() == nil {
 			p := piece{first: next.Add(pieceLen) - pieceLen}
 			if p.first >= total {
 				return
 			}
 			p.last = min(p.first+pieceLen, total)
-			err := w.judge(ctx, &p)
+			err := v.judge(ctx, test, &p)
 			v.add(p)
 			if err != nil {
 				stop(err)
@@ -84,38 +84,31 @@ func (v *View) Update(ctx context.Context) error {
 	return context.Cause(ctx)
 }
 
-type worker struct {
-	log  *wire.Log
-	test test
-	c    candidate
-	open []int64 // frames with the verdict maybe
-}
-
 // judge judges the frames of a piece. If it ends early, it sets p.last to the last
 // judged frame.
-func (w *worker) judge(ctx context.Context, p *piece) error {
-	w.open = w.open[:0]
+func (v *View) judge(ctx context.Context, test test, p *piece) error {
+	var c candidate
+	var open []int64 // frames with the verdict maybe
 	for seq := p.first + 1; seq <= p.last; seq++ {
-		w.c.Entry = w.log.Entry(seq)
-		switch w.test(&w.c) {
+		c.Entry = v.log.Entry(seq)
+		switch test(&c) {
 		case yes:
 			p.picks = append(p.picks, uint32(seq))
 		case maybe:
-			w.open = append(w.open, seq)
+			open = append(open, seq)
 		}
 	}
 	read := 0
-	err := w.log.Bodies(ctx, w.open, func(seq int64, raw []byte) {
-		w.c = candidate{w.log.Entry(seq), raw, true}
-		if w.test(&w.c) == yes {
+	err := v.log.Bodies(ctx, open, func(seq int64, raw []byte) {
+		c = candidate{v.log.Entry(seq), raw, true}
+		if test(&c) == yes {
 			p.picks = append(p.picks, uint32(seq))
 		}
 		read++
 	})
-	w.c = candidate{}
 	slices.Sort(p.picks)
-	if read < len(w.open) {
-		p.last = w.open[read] - 1
+	if read < len(open) {
+		p.last = open[read] - 1
 		later, _ := slices.BinarySearch(p.picks, uint32(p.last+1))
 		p.picks = p.picks[:later]
 	}

@@ -92,22 +92,6 @@ func scalars(b []byte) iter.Seq[scalar] {
 	}
 }
 
-// leaves yields the strings, numbers and literals in a JSON value, without member
-// names. The value may be truncated.
-func leaves(value []byte) iter.Seq[string] {
-	return func(yield func(string) bool) {
-		for t := range scalars(value) {
-			text := string(value[t.from:t.to])
-			if t.kind == stringValue {
-				text = rawjson.Unescape(value[t.from:t.to])
-			}
-			if t.kind != memberName && !yield(text) {
-				return
-			}
-		}
-	}
-}
-
 // Restored returns JSON in which each string that is one of masked is the string at the same
 // place of original again. masked is original as [Redaction.JSONOf] returns it.
 func Restored(raw, original, masked []byte) []byte {

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"elicitation-inspector/bridge/rawjson"
 	"elicitation-inspector/bridge/wire"
 )
 
@@ -161,8 +162,9 @@ func FuzzValuesAreLeftOut(f *testing.F) {
 			t.Fatalf("%s without %q is %s", raw, value, got.Raw)
 		}
 		if !strings.ContainsAny(value, "[]") { // "[REDACTED]" could complete such a value
-			for leaf := range leaves(got.Raw) {
-				if strings.Contains(strings.ReplaceAll(leaf, Placeholder, "\x00"), value) && strings.ContainsAny(raw[:1], "{[") {
+			for s := range scalars(got.Raw) {
+				leaf := rawjson.Unescape(got.Raw[s.from:s.to])
+				if s.kind != memberName && strings.Contains(strings.ReplaceAll(leaf, Placeholder, "\x00"), value) && strings.ContainsAny(raw[:1], "{[") {
 					t.Errorf("%q is in %q, of %s", value, leaf, got.Raw)
 				}
 			}

@@ -95,7 +95,14 @@ func (r *Redaction) learn(f *wire.Frame) (raw []byte, named map[string]bool) {
 	}
 	named = make(map[string]bool)
 	tell := func(value []byte, rule string) {
-		for leaf := range leaves(value) {
+		for t := range scalars(value) {
+			leaf := string(value[t.from:t.to])
+			switch t.kind {
+			case memberName:
+				continue
+			case stringValue:
+				leaf = rawjson.Unescape(value[t.from:t.to])
+			}
 			named[leaf] = true
 			r.remember(leaf, rule, f.Seq, true)
 		}
