@@ -128,18 +128,9 @@ func (s ClientSettings) Declares() DeclaredElicitation {
 
 // Declared returns the elicitation capability as JSON, or "" if none is declared.
 func (s ClientSettings) Declared() string {
-	switch s.Declares() {
-	case DeclareBoth:
-		return `{"form":{},"url":{}}`
-	case DeclareForm:
-		return `{"form":{}}`
-	case DeclareURL:
-		return `{"url":{}}`
-	case DeclareEmpty:
-		return `{}`
-	default:
-		return ""
-	}
+	return map[DeclaredElicitation]string{
+		DeclareBoth: `{"form":{},"url":{}}`, DeclareForm: `{"form":{}}`, DeclareURL: `{"url":{}}`, DeclareEmpty: `{}`,
+	}[s.Declares()]
 }
 
 // DeclaredTasks is the capability tasks that a client of 2025-11-25 declares, as JSON:

@@ -143,31 +143,17 @@ func (h headerScan) add(name, typ any, at string, reachable bool) error {
 // result: it would reject a whole list over one entry with a wrong type, and would send
 // no header for a tool with a parameter of several types.
 func WithHeaders(result json.RawMessage) string {
-	type tool struct {
-		Name   string          `json:"name"`
-		Schema json.RawMessage `json:"inputSchema"`
-	}
-	var page struct {
-		Tools []json.RawMessage `json:"tools"`
-	}
-	if json.Unmarshal(result, &page) != nil {
-		page.Tools = nil // Reader.Page reports the problem
-	}
-	tools := []tool{} // never null, which would make the SDK keep an old list
-	for _, raw := range page.Tools {
-		var t tool
-		if json.Unmarshal(raw, &t) != nil || t.Name == "" {
+	var tools rawjson.ArrayWriter                                           // an empty one is never null, which would make the SDK keep an old list
+	for _, raw := range rawjson.Elements(rawjson.Member(result, "tools")) { // Reader.Page reports what is no list
+		name := rawjson.Text(rawjson.Member(raw, "name"))
+		schema, err := mirrored(rawjson.Member(raw, "inputSchema"))
+		if name == "" || err != nil || schema == nil {
 			continue
 		}
-		schema, err := mirrored(t.Schema)
-		if err != nil || schema == nil {
-			continue
-		}
-		tools = append(tools, tool{t.Name, schema})
+		var tool rawjson.ObjectWriter
+		tool.Add("name", rawjson.Quoted(name))
+		tool.Add("inputSchema", schema)
+		tools.Add(tool.JSON())
 	}
-	out, err := json.Marshal(map[string]any{"tools": tools})
-	if err != nil {
-		panic("catalog: a tool that JSON cannot hold: " + err.Error()) // all parts are valid JSON
-	}
-	return string(out)
+	return `{"tools":` + string(tools.JSON()) + `}`
 }

@@ -104,20 +104,12 @@ const (
 
 // IsList reports whether the results of a method list what a server offers.
 func IsList(method string) bool {
-	switch method {
-	case MethodListTools, MethodListPrompts, MethodListResources, MethodListTemplates:
-		return true
-	}
-	return false
+	return method == MethodListTools || method == MethodListPrompts || method == MethodListResources || method == MethodListTemplates
 }
 
 // IsTask reports whether requests of this method are about a task.
 func IsTask(method string) bool {
-	switch method {
-	case MethodGetTask, MethodTaskResult, MethodListTasks, MethodUpdateTask, MethodCancelTask:
-		return true
-	}
-	return false
+	return method == MethodGetTask || method == MethodTaskResult || method == MethodListTasks || method == MethodUpdateTask || method == MethodCancelTask
 }
 
 // TellsTask reports whether notifications of this method carry the status of a task.

@@ -13,9 +13,11 @@ import (
 // value, or after the last value passed. The text may be incomplete: everything before
 // its end can be read. At a syntax error the cursor stops, and Err returns the error.
 type Cursor struct {
-	text  []byte
-	at    int
-	wrong mistake
+	text    []byte
+	at      int
+	wrong   string // what is wrong at wrongAt; "" before a syntax error
+	wrongAt int
+	isCut   bool // the text is truncated
 }
 
 // NewCursor returns a cursor before the first value in text.
@@ -41,7 +43,7 @@ func (c *Cursor) Kind() Kind {
 
 // Skip moves past the value at the cursor. It returns false at a syntax error.
 func (c *Cursor) Skip() bool {
-	if c.wrong.how != nothing {
+	if c.wrong != "" {
 		return false
 	}
 	end := c.value(c.at, 0)
@@ -63,7 +65,7 @@ func (c *Cursor) Value() json.RawMessage {
 
 // End reports whether only white space follows. Anything else is a syntax error.
 func (c *Cursor) End() bool {
-	if c.wrong.how != nothing {
+	if c.wrong != "" {
 		return false
 	}
 	if c.at = c.space(c.at); c.at < len(c.text) {
@@ -126,7 +128,7 @@ func (c *Cursor) Elements() iter.Seq[int] {
 // open enters the object or array at the cursor and reports whether it has any content.
 // It moves past an empty one.
 func (c *Cursor) open(bracket byte) bool {
-	if c.wrong.how != nothing || c.at >= len(c.text) || c.text[c.at] != bracket {
+	if c.wrong != "" || c.at >= len(c.text) || c.text[c.at] != bracket {
 		return false
 	}
 	c.at = c.space(c.at + 1)
@@ -139,7 +141,7 @@ func (c *Cursor) open(bracket byte) bool {
 
 // more moves to the next member or element, or past the end of the object or array.
 func (c *Cursor) more(end byte) bool {
-	if c.wrong.how != nothing {
+	if c.wrong != "" {
 		return false
 	}
 	i := c.space(c.at)
@@ -171,51 +173,22 @@ func (e *SyntaxError) Error() string {
 	return fmt.Sprintf("line %d, column %d: %s", e.Line, e.Column, e.What)
 }
 
-// mistake is the syntax error of a cursor. Its text is only built by Err.
-type mistake struct {
-	at   int
-	how  fault
-	what string
-}
-
-type fault uint8
-
-const (
-	nothing    fault = iota
-	cut              // the text is truncated: "the text ends " + what
-	unexpected       // another character was found: "expected " + what
-	other            // the whole text is in what
-)
-
 // Err returns the syntax error as a [*SyntaxError]; nil if there is none so far.
 func (c *Cursor) Err() error {
-	w := c.wrong
-	if w.how == nothing {
+	if c.wrong == "" {
 		return nil
 	}
-	before := c.text[:w.at]
+	before := c.text[:c.wrongAt]
 	line := bytes.Count(before, []byte{'\n'}) + 1
 	before = before[bytes.LastIndexByte(before, '\n')+1:]
-	what := w.what
-	switch w.how {
-	case cut:
-		what = "the text ends " + w.what
-	case unexpected:
-		r, n := utf8.DecodeRune(c.text[w.at:])
-		found := strconv.QuoteRune(r)
-		if r == utf8.RuneError && n == 1 {
-			found = fmt.Sprintf("the byte 0x%02X", c.text[w.at])
-		}
-		what = "expected " + w.what + ", found " + found
-	}
-	return &SyntaxError{Line: line, Column: utf8.RuneCount(before) + 1, What: what}
+	return &SyntaxError{Line: line, Column: utf8.RuneCount(before) + 1, What: c.wrong}
 }
 
 // Cut reports whether the text is truncated, and valid JSON up to its end.
-func (c *Cursor) Cut() bool { return c.wrong.how == cut }
+func (c *Cursor) Cut() bool { return c.isCut }
 
 func (c *Cursor) fail(at int, what string) int {
-	c.wrong = mistake{at, other, what}
+	c.wrong, c.wrongAt = what, at
 	return -1
 }
 
@@ -223,11 +196,15 @@ func (c *Cursor) unexpected(at int, want string) int {
 	if at >= len(c.text) {
 		return c.cut("where " + want + " should follow")
 	}
-	c.wrong = mistake{at, unexpected, want}
-	return -1
+	r, n := utf8.DecodeRune(c.text[at:])
+	found := strconv.QuoteRune(r)
+	if r == utf8.RuneError && n == 1 {
+		found = fmt.Sprintf("the byte 0x%02X", c.text[at])
+	}
+	return c.fail(at, "expected "+want+", found "+found)
 }
 
 func (c *Cursor) cut(where string) int {
-	c.wrong = mistake{len(c.text), cut, where}
-	return -1
+	c.isCut = true
+	return c.fail(len(c.text), "the text ends "+where)
 }

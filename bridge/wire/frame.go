@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"encoding/json"
 	"net/http"
-	"strconv"
 	"time"
 
 	"elicitation-inspector/bridge/rawjson"
@@ -24,7 +23,7 @@ const (
 
 var directionNames = [...]string{ClientToServer: "c2s", ServerToClient: "s2c", Stderr: "stderr", Meta: "meta"}
 
-func (d Direction) String() string { return nameOf(directionNames[:], d) }
+func (d Direction) String() string { return directionNames[d] }
 
 // Stream says which HTTP exchange carried a frame. It stays StreamNone for
 // other transports.
@@ -40,7 +39,7 @@ const (
 
 var streamNames = [...]string{StreamNone: "", StreamPost: "post", StreamPostSSE: "post-sse", StreamGetSSE: "get-sse"}
 
-func (s Stream) String() string { return nameOf(streamNames[:], s) }
+func (s Stream) String() string { return streamNames[s] }
 
 // Kind says what a frame is.
 type Kind uint8
@@ -59,7 +58,7 @@ const (
 var kindNames = [...]string{Request: "request", Notification: "notification", Result: "result", Error: "error",
 	Noise: "noise", StderrLine: "stderr", NoteFrame: "note"}
 
-func (k Kind) String() string { return nameOf(kindNames[:], k) }
+func (k Kind) String() string { return kindNames[k] }
 
 // IsMessage reports whether frames of this kind hold a JSON-RPC message.
 func (k Kind) IsMessage() bool { return k >= Request && k <= Error }
@@ -188,11 +187,4 @@ func (f *Frame) identify() {
 		}
 	}
 	f.Method = f.Message.Method
-}
-
-func nameOf[T ~uint8](names []string, n T) string {
-	if int(n) < len(names) {
-		return names[n]
-	}
-	return strconv.Itoa(int(n))
 }

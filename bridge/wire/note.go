@@ -363,8 +363,5 @@ func (s Step) Method() string {
 
 // String names the step for people.
 func (s Step) String() string {
-	if words, ok := stepWords[s]; ok {
-		return words
-	}
-	return string(s)
+	return cmp.Or(stepWords[s], string(s))
 }
