@@ -292,7 +292,7 @@ func Final(f *wire.Frame) wire.Message {
 // updated settles the questions that a request tasks/update answers.
 func (r *reduction) updated(f *wire.Frame) {
 	r.taskInputs.Updated(f.Message.Params)
-	responses := members(rawjson.Member(f.Message.Params, "inputResponses"))
+	responses := elicit.KeywordsOf(rawjson.Member(f.Message.Params, "inputResponses"))
 	for i, q := range r.call.Questions {
 		if answer := responses[q.Key]; q.Via == elicit.InTask && answer != nil && q.AnswerSeq == 0 {
 			r.carried(i, answer, f)

@@ -23,6 +23,7 @@ import (
 	"sync"
 	"time"
 
+	"elicitation-inspector/bridge/elicit"
 	"elicitation-inspector/bridge/mcp"
 	"elicitation-inspector/bridge/rawjson"
 	"elicitation-inspector/bridge/wire"
@@ -232,7 +233,7 @@ func (c *Conversation) read(f *frame) (err error) {
 	case kind == request && mcp.AsksForInput(f.Method):
 		f.name, f.arguments = target(f.Method, params)
 		f.input.state = rawjson.Member(params, "requestState")
-		for key := range members(rawjson.Member(params, "inputResponses")) {
+		for key := range elicit.KeywordsOf(rawjson.Member(params, "inputResponses")) {
 			f.answers = append(f.answers, key)
 		}
 	}

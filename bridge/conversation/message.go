@@ -12,16 +12,6 @@ import (
 	"elicitation-inspector/bridge/wire"
 )
 
-// members returns the members of a JSON object, nil for any other value. The last of
-// several members with one name counts.
-func members(raw json.RawMessage) map[string]json.RawMessage {
-	var m map[string]json.RawMessage
-	if json.Unmarshal(raw, &m) != nil {
-		return nil
-	}
-	return m
-}
-
 // same compares two JSON values by their bytes without white space. Absent arguments,
 // null and {} are equal.
 func same(a, b json.RawMessage) bool { return bytes.Equal(plain(a), plain(b)) }
@@ -37,11 +27,11 @@ func plain(raw json.RawMessage) []byte {
 // target returns what a call requests: the URI of a resource, or the name and the
 // arguments of a tool or prompt.
 func target(method string, params json.RawMessage) (name string, arguments json.RawMessage) {
-	m := members(params)
+	m := elicit.KeywordsOf(params)
 	if method == mcp.MethodReadResource {
-		return rawjson.Text(m["uri"]), nil
+		return m.Text("uri"), nil
 	}
-	return rawjson.Text(m["name"]), m["arguments"]
+	return m.Text("name"), m["arguments"]
 }
 
 // input holds the input requests and requestState of a response, which the client must
@@ -89,7 +79,7 @@ func (p Progress) Words() string {
 }
 
 func errorWords(object json.RawMessage) string {
-	m := members(object)
+	m := elicit.KeywordsOf(object)
 	code, _, _ := strings.Cut(string(m["code"]), ".")
-	return strings.TrimSpace(code + " " + rawjson.Text(m["message"]))
+	return strings.TrimSpace(code + " " + m.Text("message"))
 }

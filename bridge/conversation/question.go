@@ -154,11 +154,11 @@ func (q *Question) Message() string {
 
 // URL returns the address of a URL-mode elicitation, "" for any other question.
 func (q *Question) URL() string {
-	m := members(q.Params)
-	if q.Method != mcp.MethodElicit || rawjson.Text(m["mode"]) != string(elicit.ModeURL) {
+	m := elicit.KeywordsOf(q.Params)
+	if q.Method != mcp.MethodElicit || m.Text("mode") != string(elicit.ModeURL) {
 		return ""
 	}
-	return rawjson.Text(m["url"])
+	return m.Text("url")
 }
 
 // Personal reports whether the question waited for the person until it was settled.

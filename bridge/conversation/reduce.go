@@ -192,7 +192,7 @@ func (r *reduction) edit(nth uint32) *Question {
 // before.
 func (r *reduction) request(f *wire.Frame) {
 	c := &r.call
-	responses := members(rawjson.Member(f.Message.Params, "inputResponses"))
+	responses := elicit.KeywordsOf(rawjson.Member(f.Message.Params, "inputResponses"))
 	for i := r.opened; i < len(c.Questions) && len(c.Rounds) > 0; i++ {
 		if q := c.Questions[i]; q.Via != elicit.ByRequest {
 			r.carried(i, responses[q.Key], f)

@@ -126,8 +126,7 @@ func (c *Content) decode(data string) {
 	decoded, err := base64.StdEncoding.DecodeString(data)
 	if err != nil {
 		c.Problem = "the data is not Base64"
-		var at base64.CorruptInputError
-		if errors.As(err, &at) {
+		if at, ok := errors.AsType[base64.CorruptInputError](err); ok {
 			c.Problem += fmt.Sprintf(", from character %d on", int64(at)+1)
 		}
 		return
@@ -212,8 +211,8 @@ func ErrorOf(raw json.RawMessage) (RPCError, error) {
 // names of Go types.
 func DecodeResult(raw json.RawMessage, into any) error {
 	err := json.Unmarshal(raw, into)
-	var wrong *json.UnmarshalTypeError
-	if !errors.As(err, &wrong) {
+	wrong, ok := errors.AsType[*json.UnmarshalTypeError](err)
+	if !ok {
 		return err
 	}
 	what, field := "it", wrong.Field

@@ -2,6 +2,7 @@ package conversation
 
 import (
 	"encoding/json"
+	"maps"
 	"slices"
 	"time"
 
@@ -98,10 +99,7 @@ func (c *Conversation) Servers() []Server {
 	out := make([]Server, len(c.servers))
 	for i, s := range c.servers {
 		out[i] = *s
-		out[i].Lists = make(map[string][]int64, len(s.Lists))
-		for method, seqs := range s.Lists {
-			out[i].Lists[method] = slices.Clone(seqs)
-		}
+		out[i].Lists = maps.Clone(s.Lists) // whose elements are only appended to
 	}
 	return out
 }

@@ -57,8 +57,8 @@ func Check(schema, content json.RawMessage) ([]Problem, error) {
 // Unchecked reports whether an error of [Check] says nothing about the content, because
 // the check gave up. Any other error is a [SchemaError].
 func Unchecked(err error) bool {
-	var invalid *SchemaError
-	return err != nil && !errors.As(err, &invalid)
+	_, invalid := errors.AsType[*SchemaError](err)
+	return err != nil && !invalid
 }
 
 // CheckInputs runs [Content] and then [Check]. A field with a problem from Content, such
@@ -139,8 +139,8 @@ func check(fields []Field, schema, content json.RawMessage) (problems []Problem,
 		checkers.free[string(schema)] = c
 		checkers.mu.Unlock()
 	}
-	var failed *jsonschema.ValidationError
-	if invalid == nil || !errors.As(invalid, &failed) {
+	failed, ok := errors.AsType[*jsonschema.ValidationError](invalid)
+	if !ok {
 		return nil, invalid
 	}
 	x := &explainer{fields: fields, schema: schema, content: content}

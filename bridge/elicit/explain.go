@@ -258,22 +258,20 @@ type SchemaError struct {
 func (e *SchemaError) Error() string { return e.Faults[0].Text }
 
 func schemaError(err error, schema json.RawMessage) error {
-	var load *jsonschema.LoadURLError
-	var notFound *jsonschema.JSONPointerNotFoundError
-	var noAnchor *jsonschema.AnchorNotFoundError
-	var regex *jsonschema.InvalidRegexError
-	var invalid *jsonschema.SchemaValidationError
-	var failed *jsonschema.ValidationError
-	switch {
-	case errors.As(err, &load):
+	if load, ok := errors.AsType[*jsonschema.LoadURLError](err); ok {
 		return fmt.Errorf("the schema refers to %s, and other documents are never loaded", wording.Quoted(strings.TrimPrefix(load.URL, "inspector:///")))
-	case errors.As(err, &notFound):
+	}
+	if notFound, ok := errors.AsType[*jsonschema.JSONPointerNotFoundError](err); ok {
 		return dangling(notFound.URL)
-	case errors.As(err, &noAnchor):
+	}
+	if noAnchor, ok := errors.AsType[*jsonschema.AnchorNotFoundError](err); ok {
 		return dangling(noAnchor.Reference)
-	case errors.As(err, &regex):
+	}
+	if regex, ok := errors.AsType[*jsonschema.InvalidRegexError](err); ok {
 		return &SchemaError{[]Problem{fault(fragment(regex.URL), regex.Err.Error())}}
-	case errors.As(err, &invalid) && errors.As(invalid.Err, &failed):
+	}
+	var failed *jsonschema.ValidationError
+	if invalid, ok := errors.AsType[*jsonschema.SchemaValidationError](err); ok && errors.As(invalid.Err, &failed) {
 		at := fragment(invalid.URL)
 		x := &explainer{content: rawjson.At(schema, at)}
 		x.explain(failed)

@@ -57,8 +57,8 @@ func (q *question) lintSchema(schema json.RawMessage) {
 		}
 	}
 	_, err := elicit.Check(schema, json.RawMessage(`{}`))
-	var invalid *elicit.SchemaError
-	if !errors.As(err, &invalid) {
+	invalid, ok := errors.AsType[*elicit.SchemaError](err)
+	if !ok {
 		return
 	}
 	for _, fault := range invalid.Faults[:min(len(invalid.Faults), invalidMost)] {

@@ -59,16 +59,8 @@ func appendUnescaped(dst, in []byte) (out []byte, exact bool) {
 		c := in[at+1]
 		in = in[at+2:]
 		switch c {
-		case 'b':
-			dst = append(dst, '\b')
-		case 'f':
-			dst = append(dst, '\f')
-		case 'n':
-			dst = append(dst, '\n')
-		case 'r':
-			dst = append(dst, '\r')
-		case 't':
-			dst = append(dst, '\t')
+		case 'b', 'f', 'n', 'r', 't':
+			dst = append(dst, "\b\f\n\r\t"[strings.IndexByte("bfnrt", c)])
 		case 'u':
 			r := hex4(in)
 			in = in[min(4, len(in)):]

@@ -100,7 +100,7 @@ func NewLog(o Options) (*Log, error) {
 	}
 	l := newLog()
 	l.max = cmp.Or(o.MaxFrame, DefaultMaxFrame)
-	l.spool = newSpool(o.Disk, cmp.Or(o.Dir, os.TempDir()), cmp.Or(o.Memory, 32<<20), &l.mu, l.wake)
+	l.spool = newSpool(cmp.Or(o.Disk, math.MaxInt64), cmp.Or(o.Dir, os.TempDir()), cmp.Or(o.Memory, 32<<20), &l.mu, l.wake)
 	l.store = l.spool
 	return l, nil
 }

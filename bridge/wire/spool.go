@@ -3,7 +3,6 @@ package wire
 import (
 	"errors"
 	"fmt"
-	"math"
 	"os"
 	"slices"
 	"sort"
@@ -22,7 +21,7 @@ import (
 // soon as it is open, so that not even SIGKILL leaves it behind.
 type spool struct {
 	dir    string
-	ring   int64  // bound in bytes on the file; 0 for none
+	ring   int64  // bound in bytes on the file
 	failed func() // called with mu held when storage fails
 
 	mu      *sync.Mutex // Log.mu; callers of add and room hold it
@@ -161,9 +160,7 @@ func (s *spool) write() {
 			continue
 		}
 		b := s.blocks[0]
-		if s.ring > 0 {
-			s.gone = max(s.gone, b.off+b.size-s.ring)
-		}
+		s.gone = max(s.gone, b.off+b.size-s.ring)
 		s.mu.Unlock()
 		err := s.writeBlock(b)
 		s.mu.Lock()
@@ -198,32 +195,17 @@ func (s *spool) writeBlock(b *block) error {
 		s.mu.Unlock()
 	}
 	data, off := b.data, b.off
-	if s.ring > 0 && b.size > s.ring { // of which no line fits
+	if b.size > s.ring { // of which no line fits
 		return nil
 	}
 	for part := []byte(nil); len(data) > 0; data, off = data[len(part):], off+int64(len(part)) {
-		part = data[:min(int64(len(data)), s.untilTurn(off))]
-		if _, err := s.file.WriteAt(part, s.place(off)); err != nil {
+		at := off % s.ring
+		part = data[:min(int64(len(data)), s.ring-at)]
+		if _, err := s.file.WriteAt(part, at); err != nil {
 			return fmt.Errorf("writing frames to the temporary file: %w", err)
 		}
 	}
 	return nil
-}
-
-// place returns where an offset stands in the file.
-func (s *spool) place(off int64) int64 {
-	if s.ring == 0 {
-		return off
-	}
-	return off % s.ring
-}
-
-// untilTurn returns how many bytes from an offset on stand together in the file.
-func (s *spool) untilTurn(off int64) int64 {
-	if s.ring == 0 {
-		return math.MaxInt64
-	}
-	return s.ring - off%s.ring
 }
 
 // givenWay returns the offset before which all lines have given way to later ones.
@@ -251,8 +233,9 @@ func (s *spool) read(room *[]byte, off int64, n int) ([]byte, error) {
 	}
 	piece = sized(room, n)
 	for rest := piece; len(rest) > 0; {
-		part := rest[:min(int64(len(rest)), s.untilTurn(off))]
-		if _, err := file.ReadAt(part, s.place(off)); err != nil {
+		at := off % s.ring
+		part := rest[:min(int64(len(rest)), s.ring-at)]
+		if _, err := file.ReadAt(part, at); err != nil {
 			return nil, fmt.Errorf("reading frames from the temporary file: %w", err)
 		}
 		rest, off = rest[len(part):], off+int64(len(part))
