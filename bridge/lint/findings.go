@@ -150,13 +150,6 @@ func (l *Linter) Changed() <-chan struct{} {
 	return l.changed
 }
 
-// Judged returns the frame up to which all frames are linted.
-func (l *Linter) Judged() int64 {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.judged
-}
-
 // FindingsOf lints a whole log. It keeps at most Most findings; whole is false if that limit
 // was reached.
 func FindingsOf(ctx context.Context, log *wire.Log) (found []Found, whole bool, err error) {

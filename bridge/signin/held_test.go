@@ -44,7 +44,8 @@ func (u *user) decides(decide func(signin.Request) signin.Decision) {
 // Nothing is sent after the person has stopped a sign-in, at whatever step.
 func TestStopAtEachStep(t *testing.T) {
 	t.Parallel()
-	for i, step := range wire.Steps {
+	steps := []wire.Step{wire.StepResource, wire.StepServer, wire.StepRegistration, wire.StepAuthorization, wire.StepRedirect, wire.StepToken, wire.StepRefresh}
+	for i, step := range steps {
 		if step == wire.StepRefresh {
 			continue
 		}
@@ -56,9 +57,9 @@ func TestStopAtEachStep(t *testing.T) {
 		if err == nil || a.State != signin.Failed || a.FailedAt != step || a.Why != "it was stopped before this request" {
 			t.Errorf("%s: the sign-in ended with %v at %q: %q", step, a.State, a.FailedAt, a.Why)
 		}
-		want := wire.Steps[:i]
+		want := steps[:i]
 		if step == wire.StepRedirect {
-			want = wire.Steps[:i+1] // the browser is back by then
+			want = steps[:i+1] // the browser is back by then
 		}
 		if got := u.steps(); !slices.Equal(got, want) {
 			t.Errorf("%s: the steps that were taken are %v, want %v", step, got, want)

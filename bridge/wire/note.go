@@ -344,9 +344,6 @@ const (
 	StepRefresh       Step = "refresh"
 )
 
-// Steps are all steps, in their order.
-var Steps = []Step{StepResource, StepServer, StepRegistration, StepAuthorization, StepRedirect, StepToken, StepRefresh}
-
 var stepWords = map[Step]string{
 	StepResource: "resource metadata", StepServer: "authorization server metadata", StepRegistration: "client registration",
 	StepAuthorization: "authorization", StepRedirect: "redirect", StepToken: "token", StepRefresh: "token refresh",

@@ -3,6 +3,7 @@ package query
 import (
 	"cmp"
 	"fmt"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -26,7 +27,9 @@ type rule struct {
 // any text.
 func named(name func(*wire.Names) string) rule {
 	return rule{
-		parse: func(_, _, v string) (node, error) { return nameIs(globPattern(v), name), nil },
+		parse: func(_, _, v string) (node, error) {
+			return nameIs(regexp.MustCompile(`(?is)^`+strings.ReplaceAll(regexp.QuoteMeta(v), `\*`, ".*")+`$`), name), nil
+		},
 		values: func(l *wire.Log, _ []string) []Candidate {
 			var names []string
 			for _, all := range l.AllNames() {

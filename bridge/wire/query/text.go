@@ -156,16 +156,6 @@ func (n *needle) in(b, behind []byte) bool {
 	return false
 }
 
-// globPattern returns the expression for a name in which * stands for any text; it
-// ignores case.
-func globPattern(name string) *regexp.Regexp {
-	parts := strings.Split(name, "*")
-	for i, part := range parts {
-		parts[i] = regexp.QuoteMeta(part)
-	}
-	return regexp.MustCompile(`(?is)^` + strings.Join(parts, ".*") + `$`)
-}
-
 // automaton reports whether a regular expression matches anywhere in a text, about ten
 // times as fast as package regexp, which also finds the position. It is deterministic, and
 // its states are created on demand (Russ Cox, Regular Expression Matching in the Wild,
