@@ -296,9 +296,9 @@ func (b *bare) call(p *Probe) wire.Message {
 		params = rawjson.WithMember(params, "task", "{}")
 	}
 	switch p.Kind {
-	case Prompt:
+	case conversation.Prompt:
 		method, params = mcp.MethodGetPrompt, fmt.Sprintf(`{"name":%q}`, p.Name)
-	case Resource:
+	case conversation.Resource:
 		method, params = mcp.MethodReadResource, fmt.Sprintf(`{"uri":%q}`, p.URI())
 	}
 	m := b.request(method, params)

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/mcp"
 	"elicitation-inspector/bridge/rawjson"
 )
@@ -256,7 +257,7 @@ func TestAllGoesOn(t *testing.T) {
 		}
 	}
 	for _, p := range Table() {
-		if r := b.shown(p.Name); p.In(b.revision) && !p.Apart && p.Kind == Tool && !r.Called() {
+		if r := b.shown(p.Name); p.In(b.revision) && !p.Apart && p.Kind == conversation.Tool && !r.Called() {
 			t.Errorf("%s was not called", p.Name)
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"cmp"
 	"slices"
 
+	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/elicit"
 	"elicitation-inspector/bridge/mcp"
 )
@@ -53,26 +54,16 @@ type Probe struct {
 	Do    string // what the person in front of the client does
 	// Since and Until are the first and last revision that has what is asked; "" for no bound.
 	Since, Until string
-	Mode         elicit.Mode // what the client must have declared; "" for nothing
-	Kind         Kind
-	Apart        bool     // not part of probe_all: its call ends in an unusual way, or takes minutes
-	Looks        []string // what only a person can see, as questions to which yes is the good answer
-	OnlyLooks    bool     // no frame shows anything else than that the question was answered
+	Mode         elicit.Mode       // what the client must have declared; "" for nothing
+	Kind         conversation.Kind // how a client starts it
+	Apart        bool              // not part of probe_all: its call ends in an unusual way, or takes minutes
+	Looks        []string          // what only a person can see, as questions to which yes is the good answer
+	OnlyLooks    bool              // no frame shows anything else than that the question was answered
 
 	asTask bool // the tool is called as a task in 2025-11-25
 	rounds int  // that it takes in revisions with rounds; 0 means one
 	run    func(*run) finding
 }
-
-// Kind says how a client starts a probe.
-type Kind string
-
-// The kinds. The zero value is a tool.
-const (
-	Tool     Kind = ""
-	Prompt   Kind = "prompt"
-	Resource Kind = "resource"
-)
 
 // URI returns the address of a probe that is a resource.
 func (p *Probe) URI() string { return "probe://" + p.Name }
@@ -100,6 +91,7 @@ var (
 func init() { // the probes' functions refer to the table
 	table = slices.Concat(answerProbes(), fieldProbes(), textProbes(), timeProbes(), urlProbes(), roundProbes(), callTaskProbes(), questionTaskProbes(), modeProbes())
 	for _, p := range table {
+		p.Kind = cmp.Or(p.Kind, conversation.Tool)
 		byName[p.Name] = p
 	}
 }

@@ -102,11 +102,11 @@ func TestDocumented(t *testing.T) {
 				in += "ABC"[i : i+1]
 			}
 		}
-		if p.Apart || p.Kind != Tool {
+		if p.Apart || p.Kind != conversation.Tool {
 			in += ", apart"
 		}
 		title := p.Title
-		if p.Kind != Tool {
+		if p.Kind != conversation.Tool {
 			title += " (a " + string(p.Kind) + ")"
 		}
 		fmt.Fprintf(&want, "| `%s` | %s. %s | %s | %s |\n", p.Name, title, strings.NewReplacer("|", "\\|", "<", "&lt;", "*", `\*`).Replace(p.Do), in, strings.NewReplacer("<", "&lt;", "*", `\*`).Replace(strings.Join(p.Looks, " ")))

@@ -3,6 +3,7 @@ package probe
 import (
 	"fmt"
 
+	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/elicit"
 	"elicitation-inspector/bridge/mcp"
 	"elicitation-inspector/bridge/rawjson"
@@ -64,7 +65,7 @@ func roundProbes() []*Probe {
 			}
 			return notSeen("No frame shows what the client made of it.")
 		}},
-		{Name: "round-prompt", Group: Rounds, Title: "A prompt that asks", Do: "Get this prompt. Enter any text, and accept.", Since: july, Kind: Prompt, Mode: elicit.ModeForm, run: once},
-		{Name: "round-resource", Group: Rounds, Title: "A resource that asks", Do: "Read this resource. Enter any text, and accept.", Since: july, Kind: Resource, Mode: elicit.ModeForm, run: once},
+		{Name: "round-prompt", Group: Rounds, Title: "A prompt that asks", Do: "Get this prompt. Enter any text, and accept.", Since: july, Kind: conversation.Prompt, Mode: elicit.ModeForm, run: once},
+		{Name: "round-resource", Group: Rounds, Title: "A resource that asks", Do: "Read this resource. Enter any text, and accept.", Since: july, Kind: conversation.Resource, Mode: elicit.ModeForm, run: once},
 	}
 }

@@ -39,7 +39,7 @@ type call struct {
 	revision   string
 	declared   *conversation.Declared
 	params     json.RawMessage // of the first request
-	kind       Kind
+	kind       conversation.Kind
 	name       string // of the tool or prompt, or the URI
 	request    wire.Frame
 	out        stream
@@ -286,14 +286,14 @@ func orObject(raw json.RawMessage) json.RawMessage {
 }
 
 // target returns what a request calls.
-func target(m wire.Message) (name string, kind Kind) {
+func target(m wire.Message) (name string, kind conversation.Kind) {
 	switch m.Method {
 	case mcp.MethodGetPrompt:
-		return rawjson.Text(rawjson.Member(m.Params, "name")), Prompt
+		return rawjson.Text(rawjson.Member(m.Params, "name")), conversation.Prompt
 	case mcp.MethodReadResource:
-		return rawjson.Text(rawjson.Member(m.Params, "uri")), Resource
+		return rawjson.Text(rawjson.Member(m.Params, "uri")), conversation.Resource
 	}
-	return rawjson.Text(rawjson.Member(m.Params, "name")), Tool
+	return rawjson.Text(rawjson.Member(m.Params, "name")), conversation.Tool
 }
 
 // reply answers the client's present request with a result.

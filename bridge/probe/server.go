@@ -264,7 +264,7 @@ func (s *Server) perform(c *call, probes []*Probe) {
 	} else if several {
 		var apart []string
 		for _, p := range table {
-			if (p.Apart || p.Kind != Tool) && p.In(c.revision) {
+			if (p.Apart || p.Kind != conversation.Tool) && p.In(c.revision) {
 				apart = append(apart, p.Name)
 			}
 		}
@@ -309,9 +309,9 @@ func (c *call) finish(texts ...string) {
 		more = `"resultType":"complete",`
 	}
 	switch c.kind {
-	case Prompt:
+	case conversation.Prompt:
 		c.reply(fmt.Sprintf(`{%s"messages":[{"role":"user","content":{"type":"text","text":%s}}]}`, more, text))
-	case Resource:
+	case conversation.Resource:
 		if hasRounds(c.revision) {
 			more += `"ttlMs":0,"cacheScope":"private",`
 		}

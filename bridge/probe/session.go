@@ -255,11 +255,11 @@ func (s *session) serve(f wire.Frame, out stream) {
 	case mcp.MethodPing:
 		c.reply(`{}`)
 	case mcp.MethodListTools:
-		c.reply(`{` + more + `"tools":[` + strings.Join(s.server.listed(revision, Tool), ",") + `]}`)
+		c.reply(`{` + more + `"tools":[` + strings.Join(s.server.listed(revision, conversation.Tool), ",") + `]}`)
 	case mcp.MethodListPrompts:
-		c.reply(`{` + more + `"prompts":[` + strings.Join(s.server.listed(revision, Prompt), ",") + `]}`)
+		c.reply(`{` + more + `"prompts":[` + strings.Join(s.server.listed(revision, conversation.Prompt), ",") + `]}`)
 	case mcp.MethodListResources:
-		c.reply(`{` + more + `"resources":[` + strings.Join(s.server.listed(revision, Resource), ",") + `]}`)
+		c.reply(`{` + more + `"resources":[` + strings.Join(s.server.listed(revision, conversation.Resource), ",") + `]}`)
 	case mcp.MethodListTemplates:
 		c.reply(`{` + more + `"resourceTemplates":[]}`)
 	case mcp.MethodCallTool, mcp.MethodGetPrompt, mcp.MethodReadResource:
@@ -328,7 +328,7 @@ func (s *session) begin(c *call) {
 	for _, p := range table {
 		switch {
 		case !p.In(revision) || !s.server.serves(p):
-		case name == All && kind == Tool && !p.Apart && p.Kind == Tool, kind == p.Kind && kind != Resource && name == p.Name, kind == Resource && name == p.URI():
+		case name == All && kind == conversation.Tool && !p.Apart && p.Kind == conversation.Tool, kind == p.Kind && kind != conversation.Resource && name == p.Name, kind == conversation.Resource && name == p.URI():
 			probes = append(probes, p)
 		}
 	}
@@ -392,19 +392,19 @@ func (s *Server) spawn(f func()) bool {
 func (s *Server) serves(p *Probe) bool { return p.Group != URLs || s.options.Base != "" }
 
 // listed returns the entries of a list of the server, as JSON.
-func (s *Server) listed(revision string, kind Kind) (list []string) {
+func (s *Server) listed(revision string, kind conversation.Kind) (list []string) {
 	input, task := "", ""
 	entry := func(name, title, does string) string {
 		switch text := string(rawjson.Quoted(does)); kind {
-		case Prompt:
+		case conversation.Prompt:
 			return fmt.Sprintf(`{"name":%q,"title":%s,"description":%s}`, name, rawjson.Quoted(title), text)
-		case Resource:
+		case conversation.Resource:
 			return fmt.Sprintf(`{"uri":"probe://%s","name":%q,"title":%s,"description":%s,"mimeType":"text/plain"}`, name, name, rawjson.Quoted(title), text)
 		default:
 			return fmt.Sprintf(`{"name":%q,"title":%s,"description":%s,"inputSchema":{"type":"object","properties":{%s}},%s"annotations":{"readOnlyHint":true}}`, name, rawjson.Quoted(title), text, input, task)
 		}
 	}
-	if kind == Tool {
+	if kind == conversation.Tool {
 		if hasRounds(revision) {
 			input = `"rounds":{"type":"integer","minimum":1,"description":"The most rounds of one call; the next call goes on."}`
 		}
