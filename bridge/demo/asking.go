@@ -18,6 +18,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"golang.org/x/sync/errgroup"
 
+	"elicitation-inspector/bridge/conversation"
 	protocol "elicitation-inspector/bridge/mcp"
 	"elicitation-inspector/bridge/rawjson"
 )
@@ -84,8 +85,8 @@ func (v *visit) answers(ctx context.Context, questions []question) (map[string]a
 // request sends all questions as requests to the client at the same time. The first failure cancels the others.
 func (v *visit) request(ctx context.Context, questions []question) (map[string]answer, error) {
 	if v.task != nil {
-		v.task.change(inputRequired, "")
-		defer v.task.change(working, "")
+		v.task.change(conversation.TaskInputRequired, "")
+		defer v.task.change(conversation.TaskWorking, "")
 	}
 	group, asking := errgroup.WithContext(ctx)
 	results := make([]mcp.Result, len(questions))

@@ -13,6 +13,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"elicitation-inspector/bridge/conversation"
 	protocol "elicitation-inspector/bridge/mcp"
 	"elicitation-inspector/bridge/rawjson"
 )
@@ -286,8 +287,7 @@ func (v *visit) askLater(ctx context.Context, q question) (answer, error) {
 	told := rawjson.Member(created, "task")
 	params := json.RawMessage(`{"taskId":` + string(mustJSON(rawjson.Text(rawjson.Member(told, "taskId")))) + `}`)
 	for ended := false; !ended; {
-		switch rawjson.Text(rawjson.Member(told, "status")) {
-		case inputRequired, completed, failedTask, cancelled:
+		if status := conversation.TaskStatus(rawjson.Text(rawjson.Member(told, "status"))); status == conversation.TaskInputRequired || status.Terminal() {
 			ended = true
 			continue
 		}

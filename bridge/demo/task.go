@@ -15,6 +15,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"elicitation-inspector/bridge/conversation"
 	protocol "elicitation-inspector/bridge/mcp"
 	"elicitation-inspector/bridge/rawjson"
 )
@@ -32,7 +33,8 @@ type task struct {
 	visit            *visit
 	ttl              time.Duration
 	created, updated time.Time
-	status, message  string
+	status           conversation.TaskStatus
+	message          string
 	asked            int               // questions so far, since 2026-07-28
 	inputs           []question        // that wait for an answer, since 2026-07-28, with the keys of the inputRequests
 	answers          map[string]answer // by the same keys
@@ -40,17 +42,6 @@ type task struct {
 	failure          *jsonrpc.Error
 	changed          chan struct{} // closed, and replaced, at each change
 }
-
-// The statuses of tasks.
-const (
-	working       = "working"
-	inputRequired = "input_required"
-	completed     = "completed"
-	failedTask    = "failed"
-	cancelled     = "cancelled"
-)
-
-func (t *task) over() bool { return t.status != working && t.status != inputRequired }
 
 // taskAsked returns the member task of a tools/call, nil for none. Only 2025-11-25 has it.
 func (v *visit) taskAsked() map[string]any {
@@ -105,7 +96,7 @@ func (v *visit) inTask(ctx context.Context, tell story) (*mcp.CallToolResult, er
 	in.retold = false
 	now := s.options.Now()
 	t := &task{
-		id: rand.Text(), visit: &in, ttl: taskTTL, created: now, updated: now, status: working,
+		id: rand.Text(), visit: &in, ttl: taskTTL, created: now, updated: now, status: conversation.TaskWorking,
 		answers: map[string]answer{}, changed: make(chan struct{}),
 	}
 	in.task = t
@@ -142,16 +133,16 @@ func (v *visit) inTask(ctx context.Context, tell story) (*mcp.CallToolResult, er
 		wire := (*jsonrpc.Error)(nil)
 		switch {
 		case ctx.Err() != nil:
-			t.change(cancelled, "")
+			t.change(conversation.TaskCancelled, "")
 		case err == nil && in.rounds():
-			t.settle(completed, "", rawjson.WithMember(mustJSON(res), "resultType", `"complete"`), nil)
+			t.settle(conversation.TaskCompleted, "", rawjson.WithMember(mustJSON(res), "resultType", `"complete"`), nil)
 		case err == nil:
-			t.settle(completed, "", mustJSON(res), nil)
+			t.settle(conversation.TaskCompleted, "", mustJSON(res), nil)
 		default:
 			if !errors.As(err, &wire) {
 				wire = &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: err.Error()}
 			}
-			t.settle(failedTask, wire.Message, nil, wire)
+			t.settle(conversation.TaskFailed, wire.Message, nil, wire)
 		}
 	})
 	if v.rounds() {
@@ -161,10 +152,12 @@ func (v *visit) inTask(ctx context.Context, tell story) (*mcp.CallToolResult, er
 }
 
 // change gives a task that has not ended a status, and notifies a client of 2025-11-25 whose connection can carry that.
-func (t *task) change(status, message string) bool { return t.settle(status, message, nil, nil) }
+func (t *task) change(status conversation.TaskStatus, message string) bool {
+	return t.settle(status, message, nil, nil)
+}
 
 // settle is change with what the call of the task returns.
-func (t *task) settle(status, message string, result json.RawMessage, failure *jsonrpc.Error) bool {
+func (t *task) settle(status conversation.TaskStatus, message string, result json.RawMessage, failure *jsonrpc.Error) bool {
 	s := t.visit.server
 	l := s.linkOf(t.visit.session)
 	told := l != nil && !t.visit.rounds() && l.hold(s.life) == nil // a client that is gone is told nothing
@@ -172,7 +165,7 @@ func (t *task) settle(status, message string, result json.RawMessage, failure *j
 		defer l.release()
 	}
 	s.mu.Lock()
-	if t.over() {
+	if t.status.Terminal() {
 		s.mu.Unlock()
 		return false
 	}
@@ -190,14 +183,14 @@ func (t *task) settle(status, message string, result json.RawMessage, failure *j
 // json returns the task object as the task's revision has it, since 2026-07-28 with what belongs to the status. The
 // caller holds the mutex.
 func (t *task) json() json.RawMessage {
-	o := protocol.Task{ID: t.id, Status: t.status, Message: t.message, Created: t.created, Updated: t.updated, TTL: max(time.Millisecond, t.ttl), Poll: taskPoll}
+	o := protocol.Task{ID: t.id, Status: string(t.status), Message: t.message, Created: t.created, Updated: t.updated, TTL: max(time.Millisecond, t.ttl), Poll: taskPoll}
 	switch {
 	case !t.visit.rounds():
-	case t.status == inputRequired:
+	case t.status == conversation.TaskInputRequired:
 		o.Inputs = json.RawMessage(t.visit.requests(t.inputs))
-	case t.status == completed:
+	case t.status == conversation.TaskCompleted:
 		o.Result = t.result
-	case t.status == failedTask:
+	case t.status == conversation.TaskFailed:
 		o.Error = mustJSON(t.failure)
 	}
 	return o.JSON(t.visit.revision)
@@ -214,7 +207,7 @@ func (t *task) input(ctx context.Context, questions []question) (map[string]answ
 	}
 	t.inputs = asked
 	s.mu.Unlock()
-	for t.change(inputRequired, ""); ; {
+	for t.change(conversation.TaskInputRequired, ""); ; {
 		s.mu.Lock()
 		open, changed := len(t.inputs), t.changed
 		s.mu.Unlock()
@@ -227,7 +220,7 @@ func (t *task) input(ctx context.Context, questions []question) (map[string]answ
 			return nil, context.Cause(ctx)
 		}
 	}
-	t.change(working, "")
+	t.change(conversation.TaskWorking, "")
 	answers := map[string]answer{}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -313,7 +306,7 @@ func (s *Server) aboutTask(ctx context.Context, method string, r *mcp.ServerRequ
 	case protocol.MethodUpdateTask:
 		return &rawResult{json: done}, t.update(r.Params.Responses)
 	case protocol.MethodCancelTask:
-		if !t.change(cancelled, "Cancelled by request.") && !modern {
+		if !t.change(conversation.TaskCancelled, "Cancelled by request.") && !modern {
 			return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: "Cannot cancel task: it has ended"}
 		}
 		t.visit.end()
@@ -339,7 +332,7 @@ func (s *Server) aboutTask(ctx context.Context, method string, r *mcp.ServerRequ
 func (t *task) awaited(ctx context.Context) (*rawResult, error) {
 	for {
 		t.visit.server.mu.Lock()
-		over, result, failure, changed := t.over(), t.result, t.failure, t.changed
+		over, result, failure, changed := t.status.Terminal(), t.result, t.failure, t.changed
 		t.visit.server.mu.Unlock()
 		switch {
 		case over && failure != nil:
@@ -423,7 +416,7 @@ func (t *task) tell(ctx context.Context, l *taskLink, meta string) {
 	s := t.visit.server
 	for first := true; l.hold(ctx) == nil; first = false {
 		s.mu.Lock()
-		told, over, changed := t.json(), t.over(), t.changed
+		told, over, changed := t.json(), t.status.Terminal(), t.changed
 		s.mu.Unlock()
 		if !first || over {
 			l.notify(ctx, protocol.NotificationTask, rawjson.WithMember(told, "_meta", meta)) // if the client is gone, ctx ends
@@ -442,7 +435,7 @@ func (t *task) tell(ctx context.Context, l *taskLink, meta string) {
 // report tells how far the story is: by the status message of its task, else by a progress notification.
 func (v *visit) report(ctx context.Context, done, total int, message string) {
 	if v.task != nil {
-		v.task.change(working, message)
+		v.task.change(conversation.TaskWorking, message)
 		return
 	}
 	v.progress(ctx, done, total, message)

@@ -78,12 +78,12 @@ func TestTaskNeverGoesBack(t *testing.T) {
 				}
 				about := fmt.Sprintf(`{"taskId":%s}`, rawjson.Member(made, "task", "taskId"))
 				for range 20 {
-					if call(method, about); read[len(read)-1] == completed {
+					if call(method, about); read[len(read)-1] == "completed" {
 						break
 					}
 				}
-				ends := slices.Index(read, completed)
-				if ends < 0 || slices.ContainsFunc(read[ends:], func(status string) bool { return status != completed }) {
+				ends := slices.Index(read, "completed")
+				if ends < 0 || slices.ContainsFunc(read[ends:], func(status string) bool { return status != "completed" }) {
 					t.Errorf("the statuses came as %q", read)
 				}
 			})
