@@ -36,9 +36,7 @@ type session struct {
 	main     stream // for what belongs to no call; nil if there is none
 	client   Identity
 	declared *conversation.Declared
-	asked    int
-	open     map[string]*question // by the key of their ids
-	answered map[string]*question
+	asked    map[string]*question  // by the keys of their ids
 	calls    map[string]*call      // by the keys of the ids of all their requests
 	waiting  []*run                // that have asked in a round
 	spent    map[string]*run       // by requestState
@@ -55,6 +53,7 @@ type question struct {
 	seq      int64
 	at       time.Time
 	response chan wire.Frame // capacity 1
+	over     bool            // it is answered, or given up; the session's mutex guards it
 }
 
 // connect begins a session, whose first message decides its label, and returns it; nil if the
@@ -73,7 +72,7 @@ func (s *Server) connect(transport, id string, first []byte) *session {
 	s.count++
 	one := &session{
 		server: s, id: cmp.Or(id, "probe-"+strconv.Itoa(s.count)), label: wording.Shorten(wording.Join(" ", "probe of", name), 80), transport: transport,
-		open: map[string]*question{}, answered: map[string]*question{}, calls: map[string]*call{}, spent: map[string]*run{}, tasks: map[string]*task{}, later: map[string]*laterTask{},
+		asked: map[string]*question{}, calls: map[string]*call{}, spent: map[string]*run{}, tasks: map[string]*task{}, later: map[string]*laterTask{},
 	}
 	s.sessions[one.id] = one
 	return one
@@ -110,9 +109,8 @@ func (s *session) send(out stream, message string, last bool) int64 {
 // request sends a request of the server's, such as a question.
 func (s *session) request(r *run, out stream, method string, params json.RawMessage) *question {
 	s.mu.Lock()
-	s.asked++
-	q := &question{run: r, id: strconv.Itoa(s.asked), params: params, at: time.Now(), response: make(chan wire.Frame, 1)}
-	s.open[wire.IDKey(json.RawMessage(q.id))] = q
+	q := &question{run: r, id: strconv.Itoa(len(s.asked) + 1), params: params, at: time.Now(), response: make(chan wire.Frame, 1)}
+	s.asked[wire.IDKey(json.RawMessage(q.id))] = q
 	s.mu.Unlock()
 	q.seq = s.send(out, fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"method":%q,"params":%s}`, q.id, method, params), false)
 	return q
@@ -122,10 +120,8 @@ func (s *session) request(r *run, out stream, method string, params json.RawMess
 // is over.
 func (s *session) forget(q *question, out stream) {
 	s.mu.Lock()
-	key := wire.IDKey(json.RawMessage(q.id))
-	_, open := s.open[key]
-	delete(s.open, key)
-	s.answered[key] = q
+	open := !q.over
+	q.over = true
 	s.mu.Unlock()
 	if open && q.run.ctx.Err() == nil {
 		s.send(out, `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":`+q.id+`,"reason":"The probe does not wait any longer."}}`, false)
@@ -187,21 +183,20 @@ func (s *session) receive(f wire.Frame, out stream) {
 
 // respond gives a response to the question that it answers.
 func (s *session) respond(f wire.Frame) {
-	key := wire.IDKey(f.Message.ID)
 	s.mu.Lock()
-	q, before := s.open[key], s.answered[key]
-	if q != nil {
-		delete(s.open, key)
-		s.answered[key] = q
+	q := s.asked[wire.IDKey(f.Message.ID)]
+	open := q != nil && !q.over
+	if open {
+		q.over = true
 	}
 	s.mu.Unlock()
 	switch {
-	case q != nil:
+	case open:
 		q.response <- f
-	case before != nil && context.Cause(before.run.ctx) == errCancelled:
-		s.server.amend(before.run, finding{verdict: Fails, how: "The call was cancelled, and its question answered after that.", cause: causeTwice, frames: []int64{f.Seq}})
-	case before != nil:
-		s.server.amend(before.run, finding{verdict: Fails, how: "A further response came to a question that was answered, or taken back.", cause: causeTwice, frames: []int64{f.Seq}})
+	case q != nil && context.Cause(q.run.ctx) == errCancelled:
+		s.server.amend(q.run, finding{verdict: Fails, how: "The call was cancelled, and its question answered after that.", cause: causeTwice, frames: []int64{f.Seq}})
+	case q != nil:
+		s.server.amend(q.run, finding{verdict: Fails, how: "A further response came to a question that was answered, or taken back.", cause: causeTwice, frames: []int64{f.Seq}})
 	default:
 		s.strayed(finding{verdict: Fails, how: fmt.Sprintf("A response came with the id %s, which no question has.", wording.Quoted(string(f.Message.ID))), cause: causeWrongID, frames: []int64{f.Seq}})
 	}
@@ -211,8 +206,10 @@ func (s *session) respond(f wire.Frame) {
 func (s *session) strayed(f finding) {
 	s.mu.Lock()
 	runs := slices.Clone(s.waiting)
-	for _, q := range s.open {
-		runs = append(runs, q.run)
+	for _, q := range s.asked {
+		if !q.over {
+			runs = append(runs, q.run)
+		}
 	}
 	s.mu.Unlock()
 	for _, r := range runs {
