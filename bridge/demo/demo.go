@@ -74,7 +74,6 @@ type Server struct {
 	levels map[*mcp.ServerSession]mcp.LoggingLevel // levels set by logging/setLevel, before 2026-07-28
 	tasks  map[string]*task                        // by id, until their ttl has passed
 	links  map[string]*taskLink                    // the connections that Connect has made, by id
-	made   int                                     // links so far
 }
 
 // New returns a server. Close releases its resources.

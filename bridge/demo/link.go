@@ -3,6 +3,7 @@ package demo
 import (
 	"bytes"
 	"context"
+	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -83,11 +84,9 @@ func (l *linking) Connect(ctx context.Context) (mcp.Connection, error) {
 	if err != nil {
 		return nil, err
 	}
-	link := &taskLink{Connection: conn, server: l.server, waiting: map[string]chan *jsonrpc.Response{}, telling: make(chan struct{}, 1), gone: make(chan struct{})}
+	link := &taskLink{Connection: conn, server: l.server, id: rand.Text(), waiting: map[string]chan *jsonrpc.Response{}, telling: make(chan struct{}, 1), gone: make(chan struct{})}
 	l.server.mu.Lock()
 	defer l.server.mu.Unlock()
-	l.server.made++
-	link.id = fmt.Sprintf("link-%d", l.server.made)
 	l.server.links[link.id] = link
 	return link, nil
 }
@@ -102,7 +101,6 @@ type taskLink struct {
 	waiting map[string]chan *jsonrpc.Response // by id of the request
 	telling chan struct{}                     // holds whoever is about to write the status of a task
 	gone    chan struct{}                     // closed when the connection is
-	closed  bool
 }
 
 var errGone = errors.New("the connection has ended")
@@ -176,9 +174,8 @@ func (l *taskLink) Read(ctx context.Context) (jsonrpc.Message, error) {
 
 func (l *taskLink) Close() error {
 	l.server.mu.Lock()
-	delete(l.server.links, l.id)
-	if !l.closed {
-		l.closed = true
+	if l.server.links[l.id] != nil {
+		delete(l.server.links, l.id)
 		close(l.gone)
 	}
 	l.server.mu.Unlock()

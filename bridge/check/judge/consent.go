@@ -238,7 +238,7 @@ func (c *consent) refuses(j *Judgement, behaviours ...string) bool {
 			}
 		}
 	}
-	return j.any(c.list, behaviours, func(other *Judgement) bool { return other.differsFrom(j) }) || (failed > 1 || tried == 1) && c.is(j, behaviours, refused)
+	return j.any(c.list, behaviours, func(other *Judgement) bool { return other.differsFrom(j) }) || (failed > 1 || tried == 1) && j.stands(c.list, behaviours, refused)
 }
 
 // differsFrom reports whether the result differs from those of accepted calls and from that
@@ -246,10 +246,6 @@ func (c *consent) refuses(j *Judgement, behaviours ...string) bool {
 // the same result compares in another way.
 func (j *Judgement) differsFrom(other *Judgement) bool {
 	return j.standing == different && !rawjson.Same(j.Calls[0].Result, other.Calls[0].Result)
-}
-
-func (c *consent) is(j *Judgement, behaviours []string, standings ...standing) bool {
-	return j.any(c.list, behaviours, func(other *Judgement) bool { return slices.Contains(standings, other.standing) })
 }
 
 func (c *consent) compare(j *Judgement) {
@@ -295,7 +291,7 @@ func (c *consent) otherwise(j *Judgement) string {
 	requiresNothing := func() bool { return len(fieldsOf(j.lacks.about)) > 0 && len(requiredOf(j.lacks.about)) == 0 }
 	deniedElse := c.denied != nil && c.denied != j && (c.denied.standing == refused || c.denied.differsFrom(j))
 	switch {
-	case j.Behaviour == "cancel-then-accept" && !c.is(j, []string{BehaviourCancel}, same, filled):
+	case j.Behaviour == "cancel-then-accept" && !j.stands(c.list, []string{BehaviourCancel}, same, filled):
 		return "" // the second answer may be taken for a change of mind
 	case deniedElse:
 		return "a no in the form"

@@ -243,8 +243,12 @@ func (j *Judgement) leaks(m Made, what string) {
 		if words == "" || j.expects(m, words) {
 			continue
 		}
+		about := nameWords(m.Name) // stack traces can be what the user asked for, where these speak of logs or errors
+		for _, q := range m.Questions {
+			about = append(about, nameWords(q.Message())...)
+		}
 		gravest := report.Inconclusive
-		if m.Method == mcp.MethodCallTool && !(m.succeeded() && isAboutLogs(m)) {
+		if m.Method == mcp.MethodCallTool && !(m.succeeded() && slices.ContainsFunc(about, logWords.MatchString)) {
 			gravest = report.Fail
 		}
 		j.find(report.RuleLeaks, gravest, fmt.Sprintf("The words %s in %s are those of a runtime, and no message for the user: %s", wording.Quoted(strings.TrimSpace(words)), what, wording.Quoted(text)), m.Began(), m.lastAnswer(), m.ResultSeq)
@@ -254,16 +258,6 @@ func (j *Judgement) leaks(m Made, what string) {
 
 // logWords matches a word of a tool whose result may show logs and stack traces.
 var logWords = regexp.MustCompile(`(?i)^(?:logs?|logging|journal|console|stderr|stdout|output|traces?|tracebacks?|stack|crash|crashes|errors?|exceptions?|panics?|debug|diagnostics?|diagnose)$`)
-
-// isAboutLogs reports whether the name of a call or one of its questions speaks of logs or
-// errors, so that stack traces can be what the user asked for.
-func isAboutLogs(m Made) bool {
-	words := nameWords(m.Name)
-	for _, q := range m.Questions {
-		words = append(words, nameWords(q.Message())...)
-	}
-	return slices.ContainsFunc(words, logWords.MatchString)
-}
 
 // expects reports whether words do not count as a leak of this trial, because the client
 // sent them or an honest result has them. A failed call has no expected words, unless it

@@ -35,19 +35,16 @@ func Together(list []*Judgement) {
 			continue
 		}
 		frames := []int64{deed.AskedSeq, deed.AnswerSeq, j.Calls[0].ResultSeq}
-		is := func(behaviour string, standings ...standing) bool {
-			return j.any(list, []string{behaviour}, func(other *Judgement) bool { return slices.Contains(standings, other.standing) })
-		}
 		switch {
 		case isContentFault(j.Behaviour):
 			for _, f := range fault.All() {
-				if isContentFault(f.Name) && !slices.Contains(noFields, f.Name) && f.Name != j.Behaviour && is(f.Name, refused) {
+				if isContentFault(f.Name) && !slices.Contains(noFields, f.Name) && f.Name != j.Behaviour && j.stands(list, []string{f.Name}, refused) {
 					j.instead(report.RuleInvalidContent, report.Fail, fmt.Sprintf("The content that went back breaks its schema (%s), and the result is that of an honest call, word for word: %s. Other invalid content is refused (%s).",
 						wrongOf(deed), quoteResult(j.Calls[0]), f.Name), frames)
 					break
 				}
 			}
-		case j.carries && j.Behaviour != "no-state" && j.Behaviour != "changed-state-inside" && is("no-state", refused, different, filled):
+		case j.carries && j.Behaviour != "no-state" && j.Behaviour != "changed-state-inside" && j.stands(list, []string{"no-state"}, refused, different, filled):
 			j.instead(report.RuleForgedState, report.Fail, fmt.Sprintf("The call came back with a requestState that is not the server's own, and the result is that of an honest call: %s. It has the answer to an earlier round from the state, because there is no other way to it.",
 				quoteResult(j.Calls[0])), frames)
 		}
@@ -104,6 +101,11 @@ func (j *Judgement) any(list []*Judgement, behaviours []string, is func(*Judgeme
 	return slices.ContainsFunc(list, func(other *Judgement) bool {
 		return (j.Question == 0 || other.Question == j.Question) && slices.Contains(behaviours, other.Behaviour) && is(other)
 	})
+}
+
+// stands reports whether such a trial stands like that.
+func (j *Judgement) stands(list []*Judgement, behaviours []string, standings ...standing) bool {
+	return j.any(list, behaviours, func(other *Judgement) bool { return slices.Contains(standings, other.standing) })
 }
 
 // says reports whether the trial has a finding of the rule with the verdict.
