@@ -62,7 +62,7 @@ func TestCancelledBetweenTheAnswerAndItsWayOut(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.Received(unit(t, `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1,"reason":"lunch"}}`))
-	if s.Sending(unit(t, `{"jsonrpc":"2.0","id":1,"result":{"action":"accept"}}`)) {
+	if s.Sending(t.Context(), unit(t, `{"jsonrpc":"2.0","id":1,"result":{"action":"accept"}}`)) {
 		t.Error("the answer goes out")
 	}
 	q, err := in.Question(1)
@@ -84,7 +84,7 @@ func TestCancelledAfterTheAnswer(t *testing.T) {
 	if _, err := in.Answer(1, live.Answer{Action: "decline", Actor: conversation.ByPerson}); err != nil {
 		t.Fatal(err)
 	}
-	if !s.Sending(unit(t, `{"jsonrpc":"2.0","id":"a","result":{"action":"decline"}}`)) {
+	if !s.Sending(t.Context(), unit(t, `{"jsonrpc":"2.0","id":"a","result":{"action":"decline"}}`)) {
 		t.Error("the answer is kept back")
 	}
 	s.Received(unit(t, `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":"a","reason":"too slow"}}`))

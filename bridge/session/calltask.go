@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"time"
 
@@ -15,7 +14,6 @@ import (
 	"elicitation-inspector/bridge/fault"
 	"elicitation-inspector/bridge/mcp"
 	"elicitation-inspector/bridge/rawjson"
-	"elicitation-inspector/bridge/transport"
 	"elicitation-inspector/bridge/wire"
 )
 
@@ -42,34 +40,20 @@ type TaskRequest struct {
 }
 
 // AskTask sends a request about a task and returns the response as received. The error
-// says why there is none. Two requests with the same method for one task must not run at
-// the same time, except those of faults.
+// says why there is none.
 func (s *Session) AskTask(ctx context.Context, r TaskRequest) (Reply, error) {
 	members := []Member{{"taskId", rawjson.Quoted(r.Task)}}
 	if r.Method == mcp.MethodUpdateTask {
 		members = append(members, Member{"inputResponses", object(r.Responses)})
 	}
-	out := &outgoing{call: r.Call, round: r.Round, actor: r.Actor, ctx: ctx, task: r.Task}
-	ticket, params := taskTicket(r.Method, r.Task), &rawParams{}
+	out := &outgoing{call: r.Call, round: r.Round, members: members, actor: r.Actor, ctx: ctx, task: r.Task}
 	if r.Fault != "" {
-		s.mu.Lock()
-		s.tokens++
-		ticket = fmt.Sprintf("%s%d", tokenFault, s.tokens)
-		s.mu.Unlock()
-		params.SetMeta(sdk.Meta{"progressToken": ticket})
 		out.spoilt = &Spoilt{Fault: r.Fault}
 	}
-	reply, err := s.send(ticket, out, func() error {
-		_, err := sdk.CallCustomMethod[*rawParams, *emptyResult](context.WithValue(ctx, membersKey{}, members), s.sdk, r.Method, params)
+	return s.roundTrip(out, func(ctx context.Context) error {
+		_, err := sdk.CallCustomMethod[*rawParams, *emptyResult](ctx, s.sdk, r.Method, &rawParams{})
 		return err
 	})
-	if reply != nil {
-		return *reply, nil
-	}
-	if failure, ok := transport.FailureOf(err); ok {
-		err = failure
-	}
-	return Reply{}, errors.New(conversation.PlainError(s.lost(ctx, err).Error()))
 }
 
 // stormTime bounds how long a server may take to answer the requests of a fault about a
@@ -116,19 +100,8 @@ func (s *Session) misuseTask(ctx context.Context, m Misbehaviour, step fault.Ste
 	return err
 }
 
-func taskTicket(method, id string) string { return method + " " + id }
-
 // emptyResult stands for a result that the tap reads.
 type emptyResult struct{ sdk.ResultBase }
-
-// addTaskMethods makes the SDK's client able to send requests about tasks.
-func addTaskMethods(c *sdk.Client) {
-	for _, method := range []string{mcp.MethodGetTask, mcp.MethodTaskResult, mcp.MethodUpdateTask, mcp.MethodCancelTask} {
-		if err := sdk.AddSendingCustomMethod[*rawParams, *emptyResult](c, method); err != nil {
-			panic(fmt.Sprintf("session: %v", err)) // the SDK has got tasks of its own
-		}
-	}
-}
 
 // CanCancelTasks reports whether the server accepts tasks/cancel. Since 2026-07-28 every
 // server with tasks does.
@@ -192,21 +165,6 @@ func (s *Session) ResumeTask(call, round int, id string, answered conversation.T
 	if len(s.callTasks) < callTasksMost {
 		s.callTasks[id] = &callTask{call: call, round: round, keys: answered, told: make(chan struct{}, 1)}
 	}
-}
-
-// ofTask returns the task of a call that params or a result name in their related-task
-// metadata.
-func (s *Session) ofTask(params json.RawMessage) (belongs, bool) {
-	id := conversation.RelatedTaskID(params)
-	if id == "" {
-		return belongs{}, false
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if t := s.callTasks[id]; t != nil {
-		return belongs{t.call, t.round, false, t}, true
-	}
-	return belongs{}, false
 }
 
 // toldOfTask logs a notification about a task with the call of the task, and reports it.

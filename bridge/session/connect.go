@@ -4,7 +4,6 @@ package session
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
@@ -135,7 +134,11 @@ func (s *Session) client(settings conversation.ClientSettings) *sdk.Client {
 		MultiRoundTrip: &sdk.MultiRoundTripOptions{Disabled: true},
 		Logger:         s.Logger,
 	})
-	addTaskMethods(c)
+	for _, method := range []string{mcp.MethodGetTask, mcp.MethodTaskResult, mcp.MethodUpdateTask, mcp.MethodCancelTask} {
+		if err := sdk.AddSendingCustomMethod[*rawParams, *emptyResult](c, method); err != nil {
+			panic(fmt.Sprintf("session: %v", err)) // the SDK has got tasks of its own
+		}
+	}
 	c.AddReceivingMiddleware(s.undeclared)
 	c.AddSendingMiddleware(exactParams, s.probing)
 	return c
@@ -297,30 +300,6 @@ func (s *Session) diedOfProbe(spec transport.Spec) bool {
 	defer s.mu.Unlock()
 	h := s.handshake
 	return len(h.methods) > 0 && h.methods[0] == mcp.MethodDiscover && !h.discovered && h.answered == 0
-}
-
-// probeTakenBack reports whether m cancels server/discover. Such a cancellation is not
-// sent: a server that did not answer server/discover should only receive initialize.
-func (s *Session) probeTakenBack(m wire.Message) bool {
-	if m.Method != mcp.NotificationCancelled {
-		return false
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	out := s.outgoing[string(cancelledID(m.Params))]
-	return out != nil && out.method == mcp.MethodDiscover
-}
-
-// cancelledID returns the exact request id in the params of notifications/cancelled,
-// nil if they have none.
-func cancelledID(params json.RawMessage) json.RawMessage {
-	var p struct {
-		RequestID json.RawMessage `json:"requestId"`
-	}
-	if json.Unmarshal(params, &p) != nil {
-		return nil
-	}
-	return p.RequestID
 }
 
 // Negotiated describes, in words, the requests that led to the negotiated revision.

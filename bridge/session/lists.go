@@ -113,18 +113,17 @@ func (s *Session) read(l conversation.List) conversation.Part {
 		return conversation.Part{}
 	}
 	r := &conversation.Reader{List: l, Forbidden: s.forbidden}
-	select { // one list at a time, because send finds list requests by their method
-	case s.listing <- struct{}{}:
-		defer func() { <-s.listing }()
-	case <-s.ctx.Done():
-		return r.Part(context.Cause(s.ctx))
+	all := conversation.Room{Bytes: conversation.CatalogMost, Items: conversation.MostItems}
+	for other, taken := range s.taken {
+		if other != l.Method {
+			all.Bytes -= taken.Bytes
+			all.Items -= taken.Items
+		}
 	}
-	all := s.roomFor(l.Method)
 	r.Room = all
-	defer func() {
-		s.taken[l.Method] = conversation.Room{Bytes: all.Bytes - r.Room.Bytes, Items: all.Items - r.Room.Items}
-	}()
-	return r.Part(s.readPages(r))
+	part := r.Part(s.readPages(r))
+	s.taken[l.Method] = conversation.Room{Bytes: all.Bytes - r.Room.Bytes, Items: all.Items - r.Room.Items}
+	return part
 }
 
 // readPages reads pages until one has no next cursor. The error says why it stopped
@@ -132,7 +131,7 @@ func (s *Session) read(l conversation.List) conversation.Part {
 func (s *Session) readPages(r *conversation.Reader) error {
 	cursor, seen := "", map[string]bool{}
 	for range pagesMost {
-		reply, err := s.send(r.List.Method, &outgoing{ctx: s.ctx}, func() error { return s.fetch(r.List.Method, cursor) })
+		reply, err := s.send(&outgoing{ctx: s.ctx}, func(ctx context.Context) error { return s.fetch(ctx, r.List.Method, cursor) })
 		if reply == nil {
 			return err
 		}
@@ -174,33 +173,20 @@ func (s *Session) readPages(r *conversation.Reader) error {
 	return fmt.Errorf("stopped after %d pages", pagesMost)
 }
 
-func (s *Session) fetch(method, cursor string) (err error) {
+func (s *Session) fetch(ctx context.Context, method, cursor string) (err error) {
 	switch method {
 	case mcp.MethodListTools:
-		_, err = s.sdk.ListTools(s.ctx, &sdk.ListToolsParams{Cursor: cursor})
+		_, err = s.sdk.ListTools(ctx, &sdk.ListToolsParams{Cursor: cursor})
 	case mcp.MethodListPrompts:
-		_, err = s.sdk.ListPrompts(s.ctx, &sdk.ListPromptsParams{Cursor: cursor})
+		_, err = s.sdk.ListPrompts(ctx, &sdk.ListPromptsParams{Cursor: cursor})
 	case mcp.MethodListResources:
-		_, err = s.sdk.ListResources(s.ctx, &sdk.ListResourcesParams{Cursor: cursor})
+		_, err = s.sdk.ListResources(ctx, &sdk.ListResourcesParams{Cursor: cursor})
 	case mcp.MethodListTemplates:
-		_, err = s.sdk.ListResourceTemplates(s.ctx, &sdk.ListResourceTemplatesParams{Cursor: cursor})
+		_, err = s.sdk.ListResourceTemplates(ctx, &sdk.ListResourceTemplatesParams{Cursor: cursor})
 	default:
 		err = errors.New("there is no list " + method)
 	}
 	return err
-}
-
-// roomFor returns the room that the other lists leave to one list. The caller must hold
-// s.listing.
-func (s *Session) roomFor(method string) conversation.Room {
-	room := conversation.Room{Bytes: conversation.CatalogMost, Items: conversation.MostItems}
-	for other, taken := range s.taken {
-		if other != method {
-			room.Bytes -= taken.Bytes
-			room.Items -= taken.Items
-		}
-	}
-	return room
 }
 
 // forbidden returns why the specification forbids the use of an item, nil if it is

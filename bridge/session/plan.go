@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"slices"
 	"time"
 
@@ -177,11 +176,6 @@ func (s *Session) Deliberate() string {
 	return s.ending
 }
 
-// tokenFault is the prefix of placeholder ids. The SDK sends a response with such an
-// id, with HTTP headers around it, and outgoingFor replaces its bytes with the prepared
-// ones. The ids never reach the server.
-const tokenFault = "elicitation-inspector-fault-"
-
 func paced(f wire.Frame, pace fault.Pace) transport.Outgoing {
 	out := transport.Outgoing{Frame: f}
 	if pieces, pause := pace.Split(f.Raw); len(pieces) > 1 {
@@ -190,36 +184,29 @@ func paced(f wire.Frame, pace fault.Pace) transport.Outgoing {
 	return out
 }
 
+// preparedKey is the key of the bytes that a context has for sendPrepared.
+type preparedKey struct{}
+
 // sendPrepared sends deliberately wrong bytes. If that fails, the tap records why.
 func (s *Session) sendPrepared(ctx context.Context, out transport.Outgoing) {
 	out.Unasked = true
-	s.mu.Lock()
-	s.tokens++
-	token := fmt.Sprintf("%s%d", tokenFault, s.tokens)
-	s.prepared[token] = out
-	s.mu.Unlock()
-	if err := s.link.Send(ctx, token); err != nil {
+	if err := s.link.Send(context.WithValue(ctx, preparedKey{}, out)); err != nil {
 		s.Logger.Debug("sending what is wrong on purpose", "server", s.Spec.Name, "error", err)
 	}
-	s.mu.Lock()
-	delete(s.prepared, token)
-	s.mu.Unlock()
 }
 
 // outgoingFor returns what is sent in place of a message from the SDK: prepared bytes
 // of a fault, a spoilt request, a reworded cancellation, an initialize request that
 // declares tasks, or the message itself.
-func (s *Session) outgoingFor(raw []byte) transport.Outgoing {
-	if start := []byte(`{"jsonrpc":"2.0","id":"` + tokenFault); bytes.HasPrefix(raw, start) {
-		token, _, _ := bytes.Cut(raw[len(start):], []byte{'"'})
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		return s.prepared[tokenFault+string(token)]
+func (s *Session) outgoingFor(ctx context.Context, raw []byte) transport.Outgoing {
+	if prepared, is := ctx.Value(preparedKey{}).(transport.Outgoing); is {
+		return prepared
 	}
-	if out, spoilt := s.spoil(raw); spoilt {
-		return out
+	out := outgoingOf(ctx)
+	if spoilt, is := s.spoil(out, raw); is {
+		return spoilt
 	}
-	return transport.Outgoing{Frame: wire.Frame{Raw: s.declaringTasks(s.reworded(raw))}}
+	return transport.Outgoing{Frame: wire.Frame{Raw: s.declaringTasks(s.reworded(out, raw))}}
 }
 
 // Spoilt describes how a request of a call is deliberately wrong.
@@ -233,21 +220,17 @@ type Spoilt struct {
 
 // spoil changes a request that a fault is planned for. It returns false for every other
 // message.
-func (s *Session) spoil(raw []byte) (transport.Outgoing, bool) {
+func (s *Session) spoil(out *outgoing, raw []byte) (transport.Outgoing, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if len(s.spoilt) == 0 {
+	how := out.spoilt
+	if how == nil || out.id != "" || out.over {
 		return transport.Outgoing{}, false
 	}
 	m, err := wire.ParseMessage(raw)
 	if err != nil || m.Kind != wire.Request {
 		return transport.Outgoing{}, false
 	}
-	out := s.spoilt[ticketOf(m)]
-	if out == nil || out.id != "" {
-		return transport.Outgoing{}, false
-	}
-	how := out.spoilt
 	id := m.ID
 	if how.ID != nil {
 		id, out.sdkID = how.ID, m.ID

@@ -56,11 +56,11 @@ func (b belongs) sure() int {
 // [conversation.LikelyCall], since stdio and the GET stream do not tell which of several
 // calls it is.
 func (s *Session) attribute(m wire.Message, related json.RawMessage) belongs {
-	if b, is := s.ofTask(m.Params); is {
-		return b
-	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if t := s.callTasks[conversation.RelatedTaskID(m.Params)]; t != nil {
+		return belongs{t.call, t.round, false, t}
+	}
 	if related != nil {
 		if out := s.outgoing[string(related)]; out != nil {
 			return belongs{out.call, out.round, false, nil}
@@ -324,15 +324,7 @@ func (s *Session) receivedNotification(u transport.Unit, f wire.Frame) []byte {
 // owner if the cancelled request was a question, and the SDK if the SDK has seen the
 // request.
 func (s *Session) receivedCancelled(u transport.Unit, f wire.Frame) []byte {
-	var p struct {
-		RequestID json.RawMessage `json:"requestId"`
-		Reason    string          `json:"reason"`
-	}
-	if json.Unmarshal(u.Message.Params, &p) != nil {
-		s.Log.Append(f)
-		return nil
-	}
-	id := wire.IDKey(p.RequestID)
+	id := wire.IDKey(rawjson.Member(u.Message.Params, "requestId"))
 	s.mu.Lock()
 	in := s.incoming[id]
 	for i := len(s.late) - 1; i >= 0 && in == nil; i-- {
@@ -360,8 +352,8 @@ func (s *Session) receivedCancelled(u transport.Unit, f wire.Frame) []byte {
 		return u.Raw
 	}
 	reason := "cancelled by the server"
-	if p.Reason != "" {
-		reason += ": " + conversation.ShortError(p.Reason)
+	if said := rawjson.Text(rawjson.Member(u.Message.Params, "reason")); said != "" {
+		reason += ": " + conversation.ShortError(said)
 	}
 	s.mu.Lock()
 	in.cancelled = reason
@@ -374,14 +366,12 @@ func (s *Session) receivedCancelled(u transport.Unit, f wire.Frame) []byte {
 // has: the URL with this elicitationId is done. A repeated notification and an unknown
 // id have no effect.
 func (s *Session) receivedComplete(params json.RawMessage, f wire.Frame) {
-	var p struct {
-		ElicitationID string `json:"elicitationId"`
-	}
-	if s.Revision() != mcp.Revision20251125 || json.Unmarshal(params, &p) != nil || p.ElicitationID == "" {
+	id := rawjson.Text(rawjson.Member(params, "elicitationId"))
+	if s.Revision() != mcp.Revision20251125 || id == "" {
 		s.Log.Append(f)
 		return
 	}
-	question, call := s.owner.FindURL(s, p.ElicitationID)
+	question, call := s.owner.FindURL(s, id)
 	f.Question, f.Call = question, call
 	s.Log.Append(f)
 	if question != 0 {
@@ -389,13 +379,13 @@ func (s *Session) receivedComplete(params json.RawMessage, f wire.Frame) {
 		return
 	}
 	s.mu.Lock()
-	_, expected := s.early[p.ElicitationID]
+	_, expected := s.early[id]
 	if expected {
-		s.early[p.ElicitationID] = true
+		s.early[id] = true
 	}
 	s.mu.Unlock()
 	if !expected { // its question may have become known in between
-		if question, _ := s.owner.FindURL(s, p.ElicitationID); question != 0 {
+		if question, _ := s.owner.FindURL(s, id); question != 0 {
 			s.owner.Completed(question)
 		}
 	}

@@ -10,7 +10,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -22,18 +21,20 @@ import (
 	"elicitation-inspector/bridge/wire"
 )
 
-// outgoing is a request to the server without a response.
+// outgoing is a request to the server without a response. The context in which the SDK
+// sends the request has it, and that of the request's cancellation, too.
 type outgoing struct {
 	id          string // exact id; "" before the request is sent
 	method      string
 	call, round int             // 0 if the request belongs to no call
+	members     []Member        // its params, in place of those that the SDK makes; nil leaves those
 	actor       string          // who made the inputResponses in the request
 	inputs      []elicit.Asked  // input requests of a task that its response has for the first time
 	task        string          // id of the task that the request is about; "" for other requests
 	listens     bool            // it is a subscription to tasks
 	ctx         context.Context // ends when the request is cancelled
 	reply       *Reply          // the response; nil until it arrives
-	unsent      bool            // the request was given up before it was sent
+	over        bool            // nobody waits for the response any more
 	unlogged    bool            // the request is about to be logged, and to be sent after that
 	told        bool            // the request was cancelled at the server
 	spoilt      *Spoilt         // how a fault changes the request; nil for no fault
@@ -73,15 +74,13 @@ type TakenBack string
 
 func (t TakenBack) Error() string { return string(t) }
 
-// tokenStart is the prefix of the progress tokens of calls. The tap identifies a call's
-// request by its token.
+// tokenStart is the prefix of the progress tokens of calls.
 const tokenStart = "call-"
 
 // RoundTrip sends one request of a call and returns the response as received, be it a
 // result or an error. The error says why there is no response.
 func (s *Session) RoundTrip(ctx context.Context, r Request) (Reply, error) {
-	ticket := fmt.Sprintf("%s%d-%d", tokenStart, r.Call, r.Round)
-	meta := sdk.Meta{"progressToken": ticket}
+	meta := sdk.Meta{"progressToken": fmt.Sprintf("%s%d-%d", tokenStart, r.Call, r.Round)}
 	if s.modern() && !s.Settings.NoLogs {
 		meta[sdk.MetaKeyLogLevel] = "debug"
 	}
@@ -90,9 +89,8 @@ func (s *Session) RoundTrip(ctx context.Context, r Request) (Reply, error) {
 		s.calls = remember(s.calls, r.Call)
 	}
 	s.mu.Unlock()
-	out := &outgoing{call: r.Call, round: r.Round, actor: r.Actor, ctx: ctx, spoilt: r.Spoilt}
-	reply, err := s.send(ticket, out, func() (err error) {
-		ctx := context.WithValue(ctx, membersKey{}, r.members())
+	out := &outgoing{call: r.Call, round: r.Round, members: r.members(), actor: r.Actor, ctx: ctx, spoilt: r.Spoilt}
+	return s.roundTrip(out, func(ctx context.Context) (err error) {
 		switch r.Kind {
 		case conversation.Tool:
 			_, err = s.sdk.CallTool(ctx, &sdk.CallToolParams{Meta: meta, Name: r.Key, Arguments: r.Arguments})
@@ -103,13 +101,6 @@ func (s *Session) RoundTrip(ctx context.Context, r Request) (Reply, error) {
 		}
 		return err
 	})
-	if reply != nil {
-		return *reply, nil
-	}
-	if failure, ok := transport.FailureOf(err); ok {
-		err = failure
-	}
-	return Reply{}, errors.New(conversation.PlainError(s.lost(ctx, err).Error()))
 }
 
 // Ping sends a ping and waits for its response.
@@ -146,21 +137,28 @@ func object(members []Member) json.RawMessage {
 	return out.JSON()
 }
 
-// send calls do, which makes the SDK send a request, and returns the response that the
-// tap saw; nil with an error if there is none. The tap finds out by the ticket, see
-// ticketOf.
-func (s *Session) send(ticket string, out *outgoing, do func() error) (*Reply, error) {
-	s.mu.Lock()
-	s.tickets[ticket] = out
-	if out.spoilt != nil {
-		s.spoilt[ticket] = out
+type outgoingKey struct{}
+
+// with returns the context that has a request of ours.
+func (out *outgoing) with(ctx context.Context) context.Context {
+	return context.WithValue(ctx, outgoingKey{}, out)
+}
+
+// outgoingOf returns the request of a context for the SDK, an empty one if it has none.
+func outgoingOf(ctx context.Context) *outgoing {
+	if out, is := ctx.Value(outgoingKey{}).(*outgoing); is {
+		return out
 	}
-	s.mu.Unlock()
-	err := do()
+	return &outgoing{}
+}
+
+// send calls do, which makes the SDK send a request in the context that it is given, and
+// returns the response that the tap saw; nil with an error if there is none.
+func (s *Session) send(out *outgoing, do func(context.Context) error) (*Reply, error) {
+	err := do(out.with(out.ctx))
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	delete(s.tickets, ticket)
-	delete(s.spoilt, ticket)
+	out.over = true
 	s.stop(out)
 	if out.reply == nil && err == nil {
 		err = errors.New("the response was not seen on the wire")
@@ -168,12 +166,23 @@ func (s *Session) send(ticket string, out *outgoing, do func() error) (*Reply, e
 	return out.reply, err
 }
 
-// stop moves a request without a response from s.outgoing to s.stopped. The caller
-// holds the mutex.
+// roundTrip is send for a request of a call, whose error says why the connection ended if
+// it did.
+func (s *Session) roundTrip(out *outgoing, do func(context.Context) error) (Reply, error) {
+	reply, err := s.send(out, do)
+	if reply != nil {
+		return *reply, nil
+	}
+	if failure, ok := transport.FailureOf(err); ok {
+		err = failure
+	}
+	return Reply{}, errors.New(conversation.PlainError(s.lost(out.ctx, err).Error()))
+}
+
+// stop removes a request from s.outgoing. The caller holds the mutex.
 func (s *Session) stop(out *outgoing) {
 	if s.outgoing[out.id] == out {
 		delete(s.outgoing, out.id)
-		s.stopped = remember(s.stopped, out)
 	}
 }
 
@@ -190,31 +199,10 @@ func (s *Session) running() []*outgoing {
 	return running
 }
 
-// takenBack returns the request that a cancellation from the SDK names; nil if there is
-// none. The SDK sends the cancellation after it has given the request up, so takenBack
-// also looks in s.stopped.
-func (s *Session) takenBack(m wire.Message) *outgoing {
-	if m.Method != mcp.NotificationCancelled {
-		return nil
-	}
-	id := string(cancelledID(m.Params))
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if out := s.outgoing[id]; out != nil {
-		return out
-	}
-	for i := len(s.stopped) - 1; i >= 0; i-- {
-		if s.stopped[i].id == id {
-			return s.stopped[i]
-		}
-	}
-	return nil
-}
-
 // reworded returns a message of the SDK as it is sent. In a cancellation it replaces
 // the reason, which the SDK takes from a context's error, with one that people can read
 // in a server's log.
-func (s *Session) reworded(raw []byte) []byte {
+func (s *Session) reworded(out *outgoing, raw []byte) []byte {
 	if !bytes.Contains(raw, []byte(`"`+mcp.NotificationCancelled+`"`)) {
 		return raw
 	}
@@ -222,16 +210,16 @@ func (s *Session) reworded(raw []byte) []byte {
 	if err != nil || m.Kind != wire.Notification || m.Method != mcp.NotificationCancelled {
 		return raw
 	}
-	out, id := s.takenBack(m), cancelledID(m.Params)
+	id := rawjson.Member(m.Params, "requestId")
 	var why TakenBack
-	if out == nil || out.ctx == nil || !errors.As(context.Cause(out.ctx), &why) {
+	if out.ctx == nil || !errors.As(context.Cause(out.ctx), &why) {
 		s.mu.Lock()
 		if s.closing || s.ctx.Err() != nil {
 			why = "the client disconnects"
 		}
 		s.mu.Unlock()
 	}
-	if why == "" && out != nil && out.listens {
+	if why == "" && out.listens {
 		why = "the client listens to other tasks now, or to none"
 	}
 	if why == "" || id == nil {
@@ -240,18 +228,19 @@ func (s *Session) reworded(raw []byte) []byte {
 	return fmt.Appendf(nil, `{"jsonrpc":"2.0","method":%q,"params":{"requestId":%s,"reason":%q}}`, mcp.NotificationCancelled, id, why)
 }
 
-type membersKey struct{}
-
-// exactParams is sending middleware: it replaces the params of a call's request,
-// because the SDK's types lose the order of members and drop an empty requestState, and
-// those of a subscription to tasks, because they have no place for tasks.
+// exactParams is sending middleware: it has the context of every request carry an outgoing,
+// and replaces the params of a call's request, because the SDK's types lose the order of
+// members and drop an empty requestState, and those of a subscription to tasks, because they
+// have no place for tasks.
 func exactParams(next sdk.MethodHandler) sdk.MethodHandler {
 	return func(ctx context.Context, method string, req sdk.Request) (sdk.Result, error) {
-		members, ok := ctx.Value(membersKey{}).([]Member)
-		if !ok || !mcp.AsksForInput(method) && !mcp.IsTask(method) {
-			if members = listening(req); members == nil {
-				return next(ctx, method, req)
-			}
+		out := outgoingOf(ctx)
+		if tasks := listening(req); tasks != nil {
+			out.members, out.listens = tasks, true
+		}
+		members := out.members
+		if ctx = out.with(ctx); members == nil {
+			return next(ctx, method, req)
 		}
 		meta := req.GetParams().GetMeta()
 		if meta != nil {
@@ -282,33 +271,11 @@ type rawParams struct {
 // MarshalJSON returns the exact bytes.
 func (p *rawParams) MarshalJSON() ([]byte, error) { return p.raw, nil }
 
-// ticketOf returns the key under which s.tickets holds one of our requests: the
-// progress token for a call and for what a fault sends about a task, the method for a
-// list, that and the task for other requests about a task; "" for other messages.
-func ticketOf(m wire.Message) string {
-	token := rawjson.Text(rawjson.Member(m.Params, "_meta", "progressToken"))
-	if mcp.AsksForInput(m.Method) || mcp.IsTask(m.Method) && token != "" {
-		return token // a message without a token is no request of a call
-	}
-	if mcp.IsList(m.Method) {
-		return m.Method
-	}
-	if mcp.IsTask(m.Method) {
-		return taskTicket(m.Method, rawjson.Text(rawjson.Member(m.Params, "taskId")))
-	}
-	return ""
-}
-
 // callOf returns the call and round in the progress token of a notification; 0, 0 if
 // this session has sent no such token.
 func (s *Session) callOf(params json.RawMessage) (call, round int) {
-	var p struct {
-		Token string `json:"progressToken"`
-	}
-	if json.Unmarshal(params, &p) != nil || !strings.HasPrefix(p.Token, tokenStart) {
-		return 0, 0
-	}
-	if n, err := fmt.Sscanf(p.Token, tokenStart+"%d-%d", &call, &round); n != 2 || err != nil {
+	token := rawjson.Text(rawjson.Member(params, "progressToken"))
+	if n, err := fmt.Sscanf(token, tokenStart+"%d-%d", &call, &round); n != 2 || err != nil {
 		return 0, 0
 	}
 	s.mu.Lock()

@@ -1,9 +1,9 @@
 package session
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
-	"strings"
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
@@ -19,7 +19,7 @@ import (
 // requests that wait for a response. It returns false for a message that must not be
 // sent, such as the response to a cancelled request (specification 2025-11-25,
 // Cancellation, Behavior Requirements).
-func (s *Session) Sending(u transport.Unit) bool {
+func (s *Session) Sending(ctx context.Context, u transport.Unit) bool {
 	f := s.labelled(u.Frame, wire.ClientToServer)
 	if u.Fault != "" && (u.Message.Kind != wire.Request || u.Actor != "") {
 		// Bytes of a fault, unless they are a spoilt request, which sentRequest logs.
@@ -34,17 +34,17 @@ func (s *Session) Sending(u transport.Unit) bool {
 	}
 	switch u.Message.Kind {
 	case wire.Request:
-		return s.sentRequest(u.Message, f)
+		return s.sentRequest(outgoingOf(ctx), u.Message, f)
 	case wire.Result, wire.Error:
 		return s.sentResponse(u.Message, f)
 	default:
-		return !s.probeTakenBack(u.Message) && s.sentNotification(u.Message, f)
+		return s.sentNotification(outgoingOf(ctx), u.Message, f)
 	}
 }
 
 // sentRequest logs a request from the client. It returns false for one that is of no use any
 // more.
-func (s *Session) sentRequest(m wire.Message, f wire.Frame) bool {
+func (s *Session) sentRequest(out *outgoing, m wire.Message, f wire.Frame) bool {
 	s.mu.Lock()
 	if m.Method == mcp.MethodDiscover || m.Method == mcp.MethodInitialize {
 		s.handshake.methods = append(s.handshake.methods, m.Method)
@@ -53,18 +53,11 @@ func (s *Session) sentRequest(m wire.Message, f wire.Frame) bool {
 			return false
 		}
 	}
-	ticket := ticketOf(m)
-	out := s.tickets[ticket]
-	switch {
-	case out != nil:
-	case strings.HasPrefix(ticket, tokenStart): // its call has ended meanwhile
-		s.stopped = remember(s.stopped, &outgoing{id: string(m.ID), unsent: true})
+	if out.over { // such as one whose call has ended meanwhile
 		s.mu.Unlock()
 		return false
-	default:
-		out = &outgoing{}
 	}
-	out.id, out.method, out.listens = string(m.ID), m.Method, listensToTasks(m)
+	out.id, out.method = string(m.ID), m.Method
 	s.outgoing[out.id], out.unlogged = out, true
 	s.mu.Unlock()
 	f.Call, f.Round, f.Actor = out.call, out.round, out.actor
@@ -76,20 +69,25 @@ func (s *Session) sentRequest(m wire.Message, f wire.Frame) bool {
 }
 
 // sentNotification logs a notification from the client. It returns false for a
-// cancellation of a request that was not sent, and over Streamable HTTP of 2026-07-28,
+// cancellation of a request that was not sent; of server/discover, since a server that did
+// not answer it should only receive initialize; and over Streamable HTTP of 2026-07-28,
 // where closing the stream takes its place.
-func (s *Session) sentNotification(m wire.Message, f wire.Frame) bool {
-	if out := s.takenBack(m); out != nil {
-		if out.unsent {
-			return false
-		}
-		f.Call = out.call
-		s.mu.Lock()
+func (s *Session) sentNotification(out *outgoing, m wire.Message, f wire.Frame) bool {
+	if m.Method != mcp.NotificationCancelled {
+		s.Log.Append(f)
+		return true
+	}
+	s.mu.Lock()
+	sent := out.id != "" && out.method != mcp.MethodDiscover
+	if f.Call = out.call; sent {
 		out.told = true
 		s.stop(out)
-		s.mu.Unlock()
 	}
-	if m.Method == mcp.NotificationCancelled && s.transport() == "http" && s.modern() {
+	s.mu.Unlock()
+	if !sent {
+		return false
+	}
+	if s.transport() == "http" && s.modern() {
 		// Closing the stream of a request's response cancels the request (specification
 		// 2026-07-28, Cancellation, Transport-Specific Cancellation).
 		s.Noted(wire.Frame{Note: &wire.Note{Kind: wire.NoteCancelledByClose}, Call: f.Call})
@@ -152,16 +150,14 @@ func (s *Session) sentResponse(m wire.Message, f wire.Frame) bool {
 // Undelivered implements [transport.Observer].
 func (s *Session) Undelivered(u transport.Unit, err error) {
 	m := u.Message
-	if listensToTasks(m) {
-		s.mu.Lock()
+	s.mu.Lock()
+	if out := s.outgoing[string(m.ID)]; m.Kind == wire.Request && out != nil && out.listens {
 		s.refusedToTell()
-		s.mu.Unlock()
 	}
 	if m.Method == mcp.MethodDiscover && errors.As(err, new(*signin.Error)) { // another request would lead to the same sign-in
-		s.mu.Lock()
 		s.handshake.useless = err
-		s.mu.Unlock()
 	}
+	s.mu.Unlock()
 	if u.Status == 0 { // an HTTP refusal is noted already, with its text
 		note := wire.Frame{Note: &wire.Note{Kind: wire.NoteNotDelivered, Why: err.Error()}, Failed: true}
 		if m.Kind == wire.Request {

@@ -80,8 +80,7 @@ type Session struct {
 	changed chan struct{} // signals that stale is not empty; capacity 1
 	follows chan struct{} // signals that other tasks are followed; capacity 1
 
-	listing chan struct{}                // a lock: only its holder reads a list; see read
-	taken   map[string]conversation.Room // room that each list takes, by method; listing guards it
+	taken map[string]conversation.Room // room that each list takes, by method; used by the one goroutine that reads lists
 
 	mu        sync.Mutex
 	link      *transport.Link
@@ -89,9 +88,7 @@ type Session struct {
 	revision  string // negotiated revision; "" before the handshake
 	presented conversation.Presented
 	handshake handshake
-	tickets   map[string]*outgoing     // our requests before they are sent, by ticket; see ticketOf
 	outgoing  map[string]*outgoing     // our requests without a response, by exact id
-	stopped   []*outgoing              // our latest requests that ended without a response
 	calls     []int                    // the latest calls that sent requests
 	incoming  map[string]*incoming     // the server's requests without a response, by wire.IDKey
 	asking    map[int]int              // number of incoming questions, by call
@@ -107,10 +104,7 @@ type Session struct {
 	stderr    []string
 	crash     wording.Crash
 	stale     map[string]bool // lists to read again, by method
-	tokens    int
-	prepared  map[string]transport.Outgoing // bytes of faults to send, by the placeholder id that the SDK sends
-	spoilt    map[string]*outgoing          // requests for a fault to change, by ticket
-	ending    string                        // the fault that ended the connection; "" for none
+	ending    string          // the fault that ended the connection; "" for none
 	closing   bool
 	released  struct{ by, reason string } // who ended the session, and why; nothing can be asked or answered any more
 	killed    bool
@@ -121,10 +115,8 @@ func New(life context.Context, c Config, owner Owner) *Session {
 	ctx, cancel := context.WithCancelCause(life)
 	return &Session{
 		Config: c, owner: owner, life: life, ctx: ctx, cancel: cancel, ready: make(chan struct{}, 1), changed: make(chan struct{}, 1), follows: make(chan struct{}, 1),
-		listing: make(chan struct{}, 1), taken: map[string]conversation.Room{},
-		tickets: map[string]*outgoing{}, outgoing: map[string]*outgoing{}, incoming: map[string]*incoming{}, asking: map[int]int{},
-		callTasks: map[string]*callTask{}, ownTasks: map[string]*questionTask{},
-		early: map[string]bool{}, stale: map[string]bool{}, prepared: map[string]transport.Outgoing{}, spoilt: map[string]*outgoing{},
+		taken: map[string]conversation.Room{}, outgoing: map[string]*outgoing{}, incoming: map[string]*incoming{}, asking: map[int]int{},
+		callTasks: map[string]*callTask{}, ownTasks: map[string]*questionTask{}, early: map[string]bool{}, stale: map[string]bool{},
 	}
 }
 

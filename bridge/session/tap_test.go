@@ -98,7 +98,7 @@ func TestCancelledBeforeTheAnswer(t *testing.T) {
 	s, l := tapped(t, mcp.Revision20251125)
 	s.Received(unit(t, asks))
 	s.Received(unit(t, `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1,"reason":"lunch"}}`))
-	if s.Sending(unit(t, `{"jsonrpc":"2.0","id":1,"result":{"action":"accept"}}`)) {
+	if s.Sending(t.Context(), unit(t, `{"jsonrpc":"2.0","id":1,"result":{"action":"accept"}}`)) {
 		t.Error("the answer goes out")
 	}
 	if !slices.Equal(l.cancelled, []string{"cancelled by the server: lunch"}) {
@@ -114,7 +114,7 @@ func TestCancelledBeforeTheAnswer(t *testing.T) {
 func TestCancelledAfterTheAnswer(t *testing.T) {
 	s, l := tapped(t, mcp.Revision20251125)
 	s.Received(unit(t, asks))
-	if !s.Sending(unit(t, `{"jsonrpc":"2.0","id":1,"result":{"action":"decline"}}`)) {
+	if !s.Sending(t.Context(), unit(t, `{"jsonrpc":"2.0","id":1,"result":{"action":"decline"}}`)) {
 		t.Error("the answer is kept back")
 	}
 	s.Received(unit(t, `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}`))
@@ -202,7 +202,7 @@ func FuzzTap(f *testing.F) {
 		ctx, stop := context.WithCancelCause(s.Context())
 		defer stop(TakenBack("stopped by the user"))
 		s.calls = append(s.calls, 1)
-		s.tickets["call-1-1"] = &outgoing{call: 1, round: 1, ctx: ctx}
+		out := &outgoing{call: 1, round: 1, ctx: ctx}
 		for raw := range bytes.SplitSeq(lines, []byte("\n")) {
 			line, ours := bytes.CutPrefix(raw, []byte(">"))
 			m, err := wire.ParseMessage(line)
@@ -211,12 +211,12 @@ func FuzzTap(f *testing.F) {
 				u.Kind = wire.Noise
 			}
 			if ours {
-				if reworded := s.reworded(line); err == nil && !bytes.Equal(reworded, line) {
+				if reworded := s.reworded(out, line); err == nil && !bytes.Equal(reworded, line) {
 					if again, err := wire.ParseMessage(reworded); err != nil || again.Method != mcp.NotificationCancelled {
 						t.Errorf("%s has become %s", line, reworded)
 					}
 				}
-				s.Sending(u)
+				s.Sending(out.with(ctx), u)
 				continue
 			}
 			if deliver := s.Received(u); deliver != nil {
@@ -248,13 +248,12 @@ func FuzzTap(f *testing.F) {
 func TestRequestOfEndedCall(t *testing.T) {
 	s, _ := tapped(t, "2026-07-28")
 	const request = `{"jsonrpc":"2.0","id":4,"method":"tools/call","params":{"_meta":{"progressToken":"call-1-2"},"name":"ask"}}`
-	s.tickets["call-1-2"] = &outgoing{call: 1, round: 2}
-	if !s.Sending(unit(t, request)) {
+	if !s.Sending((&outgoing{call: 1, round: 2}).with(t.Context()), unit(t, request)) {
 		t.Error("the request of a running call is not sent")
 	}
-	delete(s.tickets, "call-1-2")
+	ended := (&outgoing{call: 1, round: 3, over: true}).with(t.Context())
 	for _, raw := range []string{strings.Replace(request, `"id":4`, `"id":5`, 1), `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":5,"reason":"context canceled"}}`} {
-		if s.Sending(unit(t, raw)) {
+		if s.Sending(ended, unit(t, raw)) {
 			t.Errorf("sent: %s", raw)
 		}
 	}

@@ -9,9 +9,6 @@ import (
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"elicitation-inspector/bridge/mcp"
-	"elicitation-inspector/bridge/rawjson"
-	"elicitation-inspector/bridge/wire"
 )
 
 // Limits of the subscriptions to notifications about tasks.
@@ -92,11 +89,6 @@ func listening(req sdk.Request) []Member {
 		return nil
 	}
 	return []Member{{"notifications", object([]Member{{"taskIds", json.RawMessage(ids)}})}}
-}
-
-// listensToTasks reports whether a message is a subscription to tasks.
-func listensToTasks(m wire.Message) bool {
-	return m.Method == mcp.MethodListen && rawjson.Member(m.Params, "notifications", "taskIds") != nil
 }
 
 // refusedToTell records that the server has refused or ended a subscription to tasks. The

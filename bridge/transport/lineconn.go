@@ -32,6 +32,7 @@ type lineConn struct {
 
 // lineWrite is one message to write. The writer sends the outcome on result.
 type lineWrite struct {
+	ctx    context.Context
 	raw    []byte // with spare capacity for the line feed
 	result chan error
 }
@@ -72,16 +73,16 @@ func (c *lineConn) writeAll() {
 	for {
 		select {
 		case job := <-c.writes:
-			job.result <- c.write(job.raw)
+			job.result <- c.write(job.ctx, job.raw)
 		case <-c.closed:
 			return
 		}
 	}
 }
 
-func (c *lineConn) write(raw []byte) error {
-	out := c.tap.leaving(raw)
-	u, ok, err := c.tap.sending(Unit{Frame: out.frame()}, false)
+func (c *lineConn) write(ctx context.Context, raw []byte) error {
+	out := c.tap.leaving(ctx, raw)
+	u, ok, err := c.tap.sending(ctx, Unit{Frame: out.frame()}, false)
 	if !ok {
 		return err
 	}
@@ -125,7 +126,7 @@ func (c *lineConn) Write(ctx context.Context, msg jsonrpc.Message) error {
 	if err != nil {
 		return fmt.Errorf("encoding the message: %w", err)
 	}
-	job := lineWrite{raw: raw, result: make(chan error, 1)}
+	job := lineWrite{ctx, raw, make(chan error, 1)}
 	select {
 	case c.writes <- job:
 	case <-ctx.Done():

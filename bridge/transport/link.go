@@ -35,8 +35,9 @@ type Options struct {
 	// DELETE of the session. 0 means defaultGrace.
 	Grace time.Duration
 	// Outgoing, if set, replaces a message that the SDK is about to send: its result is
-	// observed and written.
-	Outgoing func(raw []byte) Outgoing
+	// observed and written. The context has the values of that of the request to the SDK;
+	// so has the context of the request's cancellation.
+	Outgoing func(ctx context.Context, raw []byte) Outgoing
 
 	pauses lookPauses // for tests
 }
@@ -254,8 +255,9 @@ type Unit struct {
 // and the connection waits until they return.
 type Observer interface {
 	// Sending is called before the bytes are written. If it returns false they are not
-	// written: a response or notification is dropped silently, a request fails.
-	Sending(Unit) bool
+	// written: a response or notification is dropped silently, a request fails. The
+	// context is like that of Options.Outgoing.
+	Sending(context.Context, Unit) bool
 	// Received returns the bytes that the SDK gets in place of u.Raw: the same bytes,
 	// another message, or nil for nothing. The result is ignored for noise and
 	// truncated units. A POST needs an answer: if its JSON answer is dropped, the SDK
@@ -321,14 +323,10 @@ func (o Outgoing) body() io.ReadCloser {
 	})}
 }
 
-// Send sends the bytes that Options.Outgoing returns for a response with token as its
-// id. They pass the observer like every outgoing message.
-func (l *Link) Send(ctx context.Context, token string) error {
-	id, err := json.Marshal(token)
-	if err != nil {
-		return err
-	}
-	return l.Respond(ctx, id, json.RawMessage("{}"), (*jsonrpc.Error)(nil))
+// Send sends the bytes that Options.Outgoing returns for a message with this context. They
+// pass the observer like every outgoing message.
+func (l *Link) Send(ctx context.Context) error {
+	return l.Respond(ctx, json.RawMessage("0"), json.RawMessage("{}"), nil)
 }
 
 // What follows ends connections as a rude or a crashed client does.

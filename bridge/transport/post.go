@@ -34,8 +34,8 @@ func (r *remote) post(req *http.Request) (*http.Response, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := r.tap.leaving(body)
-	u, ok, err := r.tap.sending(f.carry(out), req.Response != nil)
+	out := r.tap.leaving(req.Context(), body)
+	u, ok, err := r.tap.sending(req.Context(), f.carry(out), req.Response != nil)
 	if !ok {
 		f.over()
 		if err != nil {

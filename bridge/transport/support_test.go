@@ -56,7 +56,7 @@ func (r *recorder) add(s seen) {
 	}
 }
 
-func (r *recorder) Sending(u Unit) bool {
+func (r *recorder) Sending(_ context.Context, u Unit) bool {
 	r.add(seen{what: "sent", unit: u})
 	return r.send == nil || r.send(u)
 }

@@ -3,6 +3,7 @@ package transport
 import (
 	"bytes"
 	"cmp"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -19,14 +20,14 @@ import (
 type tap struct {
 	observer Observer
 	max      int64
-	outgoing func([]byte) Outgoing // nil: messages are sent as the SDK encoded them
+	outgoing func(context.Context, []byte) Outgoing // nil: messages are sent as the SDK encoded them
 }
 
 // leaving returns the message to write for a message that the SDK has encoded.
-func (t *tap) leaving(raw []byte) Outgoing {
+func (t *tap) leaving(ctx context.Context, raw []byte) Outgoing {
 	raw = restoreID(raw)
 	if t.outgoing != nil {
-		return t.outgoing(raw)
+		return t.outgoing(ctx, raw)
 	}
 	return Outgoing{Frame: wire.Frame{Raw: raw}}
 }
@@ -34,12 +35,12 @@ func (t *tap) leaving(raw []byte) Outgoing {
 // sending shows the observer a unit before it is written, unless again is set because
 // the observer has seen it, and reports whether it is to be written. If the observer
 // keeps back a request, the error is a [Failure]. The returned unit is for Undelivered.
-func (t *tap) sending(u Unit, again bool) (Unit, bool, error) {
+func (t *tap) sending(ctx context.Context, u Unit, again bool) (Unit, bool, error) {
 	u.Dir, u.Size = wire.ClientToServer, int64(len(u.Raw))
 	m, _ := wire.ParseMessage(u.Raw)
 	u.Message, u.Kind = m, cmp.Or(m.Kind, wire.Noise)
 	switch {
-	case again || t.observer.Sending(u):
+	case again || t.observer.Sending(ctx, u):
 		return u, true, nil
 	case m.Kind == wire.Request:
 		return u, false, &Failure{Method: m.Method, Text: "the request was kept back"}
