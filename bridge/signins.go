@@ -30,9 +30,7 @@ func (in *Inspection) withAccess(spec transport.Spec) transport.Spec {
 	if spec.URL == "" || spec.Problem != nil || spec.Header.Get("Authorization") != "" {
 		return spec
 	}
-	if flow := in.signIns.Flow(spec.Key()+" "+spec.Name, spec.Name, spec.URL, spec.SignIn); flow != nil {
-		spec.Access = flow
-	}
+	spec.Access = in.signIns.Flow(spec.Key()+" "+spec.Name, spec.Name, spec.URL, spec.SignIn)
 	return spec
 }
 
@@ -89,11 +87,7 @@ func (in *Inspection) SignIn(server string) (*signin.Flow, error) {
 		return nil, nil
 	}
 	t, err := in.Target(server)
-	if err != nil {
-		return nil, err
-	}
-	flow, _ := t.Access.(*signin.Flow)
-	return flow, nil
+	return t.Access, err
 }
 
 // SignInFrames returns the frames of a sign-in, by the label of its server and its number.

@@ -73,10 +73,7 @@ func (s *Session) misuseTask(ctx context.Context, m Misbehaviour, step fault.Ste
 	r := TaskRequest{Call: m.Call, Round: m.Round, Method: mcp.MethodGetTask, Task: m.Plan.Task, Actor: conversation.ByFault, Fault: m.Plan.Fault}
 	switch step.Do {
 	case fault.UpdateTask:
-		r.Method = mcp.MethodUpdateTask
-		for name, value := range rawjson.Members(step.Raw) {
-			r.Responses = append(r.Responses, Member{name, value})
-		}
+		r.Method, r.Responses = mcp.MethodUpdateTask, membersOf(step.Raw)
 	case fault.CancelTask:
 		r.Method = mcp.MethodCancelTask
 	}
@@ -121,17 +118,8 @@ func (s *Session) TaskTold(id string) <-chan struct{} {
 		return nil
 	}
 	t.followed = true
-	s.followsOthers()
+	signal(s.follows)
 	return t.told
-}
-
-// followsOthers makes listenToTasks look which tasks are followed. The caller holds the
-// mutex.
-func (s *Session) followsOthers() {
-	select {
-	case s.follows <- struct{}{}:
-	default:
-	}
 }
 
 // TaskOver records that the call of a task has ended, and asks for the task no more.
@@ -140,20 +128,7 @@ func (s *Session) TaskOver(id string) {
 	defer s.mu.Unlock()
 	if t := s.callTasks[id]; t != nil {
 		t.over = true
-		s.followsOthers()
-	}
-}
-
-// becameTask remembers the task that the response to a call's request created.
-func (s *Session) becameTask(out *outgoing, m wire.Message) {
-	if out.call == 0 || m.Kind != wire.Result || out.method != mcp.MethodCallTool {
-		return
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	t, err := conversation.ReadTask(conversation.CreatedTask(m.Result, s.revision))
-	if err == nil && s.callTasks[t.ID] == nil && len(s.callTasks) < callTasksMost {
-		s.callTasks[t.ID] = &callTask{call: out.call, round: out.round, keys: conversation.TaskKeys{}, told: make(chan struct{}, 1)}
+		signal(s.follows)
 	}
 }
 
@@ -162,6 +137,11 @@ func (s *Session) becameTask(out *outgoing, m wire.Message) {
 func (s *Session) ResumeTask(call, round int, id string, answered conversation.TaskKeys) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.addTask(id, call, round, answered)
+}
+
+// addTask remembers a task of a call. The caller holds the mutex.
+func (s *Session) addTask(id string, call, round int, answered conversation.TaskKeys) {
 	if len(s.callTasks) < callTasksMost {
 		s.callTasks[id] = &callTask{call: call, round: round, keys: answered, told: make(chan struct{}, 1)}
 	}
@@ -177,12 +157,8 @@ func (s *Session) toldOfTask(params json.RawMessage, f wire.Frame) {
 	}
 	s.mu.Unlock()
 	s.Log.Append(f)
-	if t == nil {
-		return
-	}
-	select {
-	case t.told <- struct{}{}:
-	default:
+	if t != nil {
+		signal(t.told)
 	}
 }
 

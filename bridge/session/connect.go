@@ -139,22 +139,35 @@ func (s *Session) client(settings conversation.ClientSettings) *sdk.Client {
 			panic(fmt.Sprintf("session: %v", err)) // the SDK has got tasks of its own
 		}
 	}
-	c.AddReceivingMiddleware(s.undeclared)
+	// Requests for capabilities that the client has not declared are refused, because the SDK
+	// would answer some of them (specification 2025-11-25, Roots, Error Handling). Questions to
+	// the person are handled in ask and never get here.
+	c.AddReceivingMiddleware(func(next sdk.MethodHandler) sdk.MethodHandler {
+		return func(ctx context.Context, method string, req sdk.Request) (sdk.Result, error) {
+			if capability := s.Settings.Undeclared(method); capability != "" {
+				refusal := conversation.NotDeclared(capability)
+				return nil, &jsonrpc.Error{Code: refusal.Code, Message: refusal.Message}
+			}
+			return next(ctx, method, req)
+		}
+	})
 	c.AddSendingMiddleware(exactParams, s.probing)
 	return c
 }
 
 func capabilities(s conversation.ClientSettings) *sdk.ClientCapabilities {
 	c := &sdk.ClientCapabilities{}
-	declares := s.Declares()
-	if declares != conversation.DeclareNone {
+	form, url := &sdk.FormElicitationCapabilities{}, &sdk.URLElicitationCapabilities{}
+	switch s.Declares() {
+	case conversation.DeclareNone:
+	case conversation.DeclareBoth:
+		c.Elicitation = &sdk.ElicitationCapabilities{Form: form, URL: url}
+	case conversation.DeclareForm:
+		c.Elicitation = &sdk.ElicitationCapabilities{Form: form}
+	case conversation.DeclareURL:
+		c.Elicitation = &sdk.ElicitationCapabilities{URL: url}
+	default:
 		c.Elicitation = &sdk.ElicitationCapabilities{}
-	}
-	if declares == conversation.DeclareBoth || declares == conversation.DeclareForm {
-		c.Elicitation.Form = &sdk.FormElicitationCapabilities{}
-	}
-	if declares == conversation.DeclareBoth || declares == conversation.DeclareURL {
-		c.Elicitation.URL = &sdk.URLElicitationCapabilities{}
 	}
 	if !s.NoTasks {
 		c.AddExtension(mcp.TasksExtension, nil) // for 2026-07-28; see declaringTasks
@@ -169,20 +182,6 @@ func capabilities(s conversation.ClientSettings) *sdk.ClientCapabilities {
 		c.RootsV2 = &sdk.RootCapabilities{}
 	}
 	return c
-}
-
-// undeclared is receiving middleware: it refuses requests for capabilities that the
-// client has not declared, because the SDK would answer some of them (specification
-// 2025-11-25, Roots, Error Handling). Questions to the person are handled in ask and
-// never get here.
-func (s *Session) undeclared(next sdk.MethodHandler) sdk.MethodHandler {
-	return func(ctx context.Context, method string, req sdk.Request) (sdk.Result, error) {
-		if capability := s.Settings.Undeclared(method); capability != "" {
-			refusal := conversation.NotDeclared(capability)
-			return nil, &jsonrpc.Error{Code: refusal.Code, Message: refusal.Message}
-		}
-		return next(ctx, method, req)
-	}
 }
 
 // unreached is the error of connecting to a server: how the server was reached, and
@@ -209,20 +208,15 @@ func (u unreached) Error() string {
 // access returns advice on how to pass a token if the server answered 401 or 403, and
 // the server's challenge; "" for other failures.
 func (u unreached) access(failure *transport.Failure) string {
-	var said string
-	switch {
-	case failure.Status == http.StatusUnauthorized && u.token:
-		said = "The Authorization header that was sent is not accepted. Give another one"
-	case failure.Status == http.StatusUnauthorized:
-		said = "Give a token"
-	case failure.Status == http.StatusForbidden && u.token:
-		said = "The Authorization header that was sent does not give access. Give another one"
-	case failure.Status == http.StatusForbidden:
-		said = "If it is a token that is missing, give it"
-	default:
+	advice := map[int]string{http.StatusUnauthorized: "Give a token", http.StatusForbidden: "If it is a token that is missing, give it"}
+	if u.token {
+		advice[http.StatusUnauthorized] = "The Authorization header that was sent is not accepted. Give another one"
+		advice[http.StatusForbidden] = "The Authorization header that was sent does not give access. Give another one"
+	}
+	if advice[failure.Status] == "" {
 		return ""
 	}
-	said = ". " + said + ` with --header 'Authorization: Bearer TOKEN', or in "headers" in mcp.json`
+	said := ". " + advice[failure.Status] + ` with --header 'Authorization: Bearer TOKEN', or in "headers" in mcp.json`
 	if failure.Challenge != "" {
 		said += ". The server's WWW-Authenticate: " + conversation.ShortError(failure.Challenge)
 	}

@@ -62,10 +62,7 @@ func (s *Session) ListChanged(methods ...string) {
 		s.stale[method] = true
 	}
 	s.mu.Unlock()
-	select {
-	case s.changed <- struct{}{}:
-	default:
-	}
+	signal(s.changed)
 }
 
 // takeStale returns the lists marked as changed, and unmarks them. A change that is
@@ -112,7 +109,15 @@ func (s *Session) read(l conversation.List) conversation.Part {
 	if !s.offered(l.Method) {
 		return conversation.Part{}
 	}
-	r := &conversation.Reader{List: l, Forbidden: s.forbidden}
+	r := &conversation.Reader{List: l}
+	if s.modern() && s.transport() == "http" { // other transports ignore x-mcp-header, which alone can forbid a tool
+		r.Forbidden = func(item conversation.Item) error {
+			if err := conversation.HeaderProblem(item.Schema); item.Kind == conversation.Tool && err != nil {
+				return fmt.Errorf("the tool %q must not be used over HTTP, and is left out: %w", item.Key, err)
+			}
+			return nil
+		}
+	}
 	all := conversation.Room{Bytes: conversation.CatalogMost, Items: conversation.MostItems}
 	for other, taken := range s.taken {
 		if other != l.Method {
@@ -187,16 +192,4 @@ func (s *Session) fetch(ctx context.Context, method, cursor string) (err error) 
 		err = errors.New("there is no list " + method)
 	}
 	return err
-}
-
-// forbidden returns why the specification forbids the use of an item, nil if it is
-// allowed. Only x-mcp-header over HTTP can forbid a tool; other transports ignore it.
-func (s *Session) forbidden(item conversation.Item) error {
-	if item.Kind != conversation.Tool || !s.modern() || s.transport() != "http" {
-		return nil
-	}
-	if err := conversation.HeaderProblem(item.Schema); err != nil {
-		return fmt.Errorf("the tool %q must not be used over HTTP, and is left out: %w", item.Key, err)
-	}
-	return nil
 }

@@ -43,7 +43,16 @@ func (s *Session) Situation(facts *fault.Facts) {
 // Misbehave carries out the steps of a plan and returns when they are done. The error
 // says which step failed, or that the session or ctx ended first.
 func (s *Session) Misbehave(ctx context.Context, m Misbehaviour) error {
-	in, updated := s.deliberate(m.ID), false
+	updated := false
+	s.mu.Lock()
+	in := s.incoming[wire.IDKey(m.ID)]
+	if m.ID != nil && in != nil && !in.deliberate {
+		// It no longer counts as waiting for the person, but its id stays known until a
+		// response is sent or the session ends.
+		in.deliberate = true
+		s.settledOne(in)
+	}
+	s.mu.Unlock()
 	for _, step := range m.Plan.Steps {
 		if err := s.ctx.Err(); err != nil {
 			return context.Cause(s.ctx)
@@ -94,21 +103,6 @@ func (s *Session) Misbehave(ctx context.Context, m Misbehaviour) error {
 		}
 	}
 	return nil
-}
-
-// deliberate returns the server's request that a fault answers, nil if there is none.
-// The request no longer counts as waiting for the person, but its id stays known until
-// a response is sent or the session ends.
-func (s *Session) deliberate(id json.RawMessage) *incoming {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	in := s.incoming[wire.IDKey(id)]
-	if id == nil || in == nil || in.deliberate {
-		return in
-	}
-	in.deliberate = true
-	s.settledOne(in)
-	return in
 }
 
 // settledOne lowers the count of waiting questions of a call. The caller holds the

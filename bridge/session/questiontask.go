@@ -239,12 +239,8 @@ func (t *questionTask) result(in *incoming) *Response {
 	r := *t.response
 	r.ID, r.Unsent = json.RawMessage(in.id), nil
 	if r.Error == nil && rawjson.KindOf(r.Result) == rawjson.Object {
-		var members []Member
-		for name, value := range rawjson.Members(r.Result) {
-			members = append(members, Member{name, value})
-		}
 		related := object([]Member{{mcp.RelatedTask, object([]Member{{"taskId", rawjson.Quoted(t.id)}})}})
-		r.Result = object(append(members, Member{"_meta", related}))
+		r.Result = object(append(membersOf(r.Result), Member{"_meta", related}))
 	}
 	return &r
 }
@@ -327,23 +323,10 @@ func (s *Session) listTasks(m wire.Message, refuse func(code int64, format strin
 		members = append(members, Member{"nextCursor", rawjson.Quoted(strconv.Itoa(list[ownTasksPage].question))})
 		list = list[:ownTasksPage]
 	}
-	tasks := []byte("[")
-	for i, t := range list {
-		if i > 0 {
-			tasks = append(tasks, ',')
-		}
-		tasks = append(tasks, t.json()...)
+	var tasks rawjson.ArrayWriter
+	for _, t := range list {
+		tasks.Add(t.json())
 	}
 	s.mu.Unlock()
-	s.queue(&Response{ID: m.ID, Result: object(append(members, Member{"tasks", append(tasks, ']')}))})
-}
-
-// stopWaiting forgets a request tasks/result that the server has cancelled.
-func (s *Session) stopWaiting(in *incoming) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	delete(s.incoming, wire.IDKey(json.RawMessage(in.id)))
-	if in.about != nil {
-		in.about.waiting = slices.DeleteFunc(in.about.waiting, func(w *incoming) bool { return w == in })
-	}
+	s.queue(&Response{ID: m.ID, Result: object(append(members, Member{"tasks", tasks.JSON()}))})
 }

@@ -173,12 +173,16 @@ func (s *Session) receivedResponse(u transport.Unit, f wire.Frame) []byte {
 		s.mu.Unlock()
 	}
 	if out != nil {
-		s.becameTask(out, m)
+		s.mu.Lock()
 		if out.listens {
-			s.mu.Lock()
 			s.refusedToTell()
-			s.mu.Unlock()
 		}
+		if out.call != 0 && m.Kind == wire.Result && out.method == mcp.MethodCallTool {
+			if t, err := conversation.ReadTask(conversation.CreatedTask(m.Result, s.revision)); err == nil && s.callTasks[t.ID] == nil {
+				s.addTask(t.ID, out.call, out.round, conversation.TaskKeys{})
+			}
+		}
+		s.mu.Unlock()
 	}
 	if n := s.asks(out, &f); n > 0 {
 		f.Question = s.owner.Numbers(n)
@@ -203,7 +207,7 @@ func (s *Session) receivedResponse(u transport.Unit, f wire.Frame) []byte {
 	if out.sdkID != nil {
 		u.Message.ID = out.sdkID
 	}
-	return forSDK(out.method, u)
+	return forSDK(out, u)
 }
 
 // asks counts the questions in a response to a request. What a list requires is asked
@@ -256,44 +260,26 @@ func (s *Session) answered(m wire.Message, f *wire.Frame) *outgoing {
 	return out
 }
 
-// forSDK returns a response that the SDK accepts. The inspector reads a call's result
-// from the wire, so the SDK only needs to learn that the request is over.
-func forSDK(method string, u transport.Unit) []byte {
+// forSDK returns a response that the SDK accepts. The inspector reads the response to a
+// request of its own from the wire, so the SDK only needs to learn that the request is over.
+func forSDK(out *outgoing, u transport.Unit) []byte {
 	m := u.Message
-	if m.Kind == wire.Error {
-		if method == mcp.MethodDiscover {
-			return u.Raw // its data lists the revisions that the SDK may try
-		}
-		e, err := conversation.ErrorOf(m.Error)
-		if err != nil {
-			e.Code, e.Message = mcp.CodeInternalError, err.Error()
-		}
-		text, _ := json.Marshal(e.Message) // a string always encodes
-		return fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%s,"error":{"code":%d,"message":%s}}`, m.ID, e.Code, text)
-	}
-	result := "{}"
-	switch method {
-	case mcp.MethodCallTool:
-		result = `{"content":[]}`
-	case mcp.MethodGetPrompt:
-		result = `{"messages":[]}`
-	case mcp.MethodReadResource:
-		result = `{"contents":[]}`
-	case mcp.MethodListPrompts:
-		result = `{"prompts":[]}`
-	case mcp.MethodListResources:
-		result = `{"resources":[]}`
-	case mcp.MethodListTemplates:
-		result = `{"resourceTemplates":[]}`
-	case mcp.MethodListTools:
+	e := conversation.RPCError{Code: mcp.CodeInternalError, Message: "read from the wire"}
+	switch {
+	case out.method == mcp.MethodListTools && m.Kind == wire.Result:
 		// The SDK needs the tools' x-mcp-header annotations, to send those headers with
 		// calls.
-		result = conversation.WithHeaders(m.Result)
-	case mcp.MethodGetTask, mcp.MethodTaskResult, mcp.MethodUpdateTask, mcp.MethodCancelTask:
-	default:
+		return fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%s,"result":%s}`, m.ID, conversation.WithHeaders(m.Result))
+	case out.ctx != nil: // one of our own
+	case m.Kind == wire.Result, out.method == mcp.MethodDiscover: // whose error lists the revisions that the SDK may try
 		return u.Raw
+	default:
+		var err error
+		if e, err = conversation.ErrorOf(m.Error); err != nil {
+			e.Code, e.Message = mcp.CodeInternalError, err.Error()
+		}
 	}
-	return fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%s,"result":%s}`, m.ID, result)
+	return fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%s,"error":{"code":%d,"message":%s}}`, m.ID, e.Code, rawjson.Quoted(e.Message))
 }
 
 func (s *Session) receivedNotification(u transport.Unit, f wire.Frame) []byte {
@@ -346,7 +332,12 @@ func (s *Session) receivedCancelled(u transport.Unit, f wire.Frame) []byte {
 	case in == nil:
 		return nil
 	case in.isOfTask:
-		s.stopWaiting(in)
+		s.mu.Lock()
+		delete(s.incoming, id)
+		if in.about != nil { // it may be a request tasks/result that waits
+			in.about.waiting = slices.DeleteFunc(in.about.waiting, func(w *incoming) bool { return w == in })
+		}
+		s.mu.Unlock()
 		return nil
 	case question == 0:
 		return u.Raw

@@ -129,6 +129,13 @@ func (r Request) members() []Member {
 	return list
 }
 
+func membersOf(object json.RawMessage) (list []Member) {
+	for name, value := range rawjson.Members(object) {
+		list = append(list, Member{name, value})
+	}
+	return list
+}
+
 func object(members []Member) json.RawMessage {
 	var out rawjson.ObjectWriter
 	for _, m := range members {

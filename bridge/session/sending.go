@@ -117,20 +117,20 @@ func (s *Session) sentResponse(m wire.Message, f wire.Frame) bool {
 	id := wire.IDKey(m.ID)
 	s.mu.Lock()
 	var in incoming
-	if known := s.incoming[id]; known != nil && known.question != 0 && known.about != nil {
-		s.late = remember(s.late, known) // the response is the task, and the answer comes later
-	} else if known != nil && known.question != 0 {
-		in = *known
-		s.late = remember(s.late, known)
-		s.unsent--
-		s.settledOne(known)
-		if in.response != nil {
-			in.response.sent = true
+	if known := s.incoming[id]; known != nil {
+		if known.question != 0 {
+			s.late = remember(s.late, known)
 		}
-	}
-	if known := s.incoming[id]; known != nil && known.about != nil {
-		t := known.about
-		in = incoming{question: t.question, call: t.call, round: t.round, response: known.response}
+		if t := known.about; t != nil { // the response is the task, or about it
+			in = incoming{question: t.question, call: t.call, round: t.round, response: known.response}
+		} else if known.question != 0 {
+			in = *known
+			s.unsent--
+			s.settledOne(known)
+			if in.response != nil {
+				in.response.sent = true
+			}
+		}
 	}
 	delete(s.incoming, id)
 	s.mu.Unlock()
@@ -222,11 +222,6 @@ func (s *Session) Respond(r Response) {
 		s.settleTask(&r)
 		return
 	}
-	s.mu.Lock()
-	if in := s.incoming[wire.IDKey(r.ID)]; in != nil {
-		s.unsent++
-	}
-	s.mu.Unlock()
 	s.queue(&r)
 }
 
@@ -234,13 +229,13 @@ func (s *Session) queue(r *Response) {
 	s.mu.Lock()
 	if in := s.incoming[wire.IDKey(r.ID)]; in != nil {
 		in.response = r
+		if in.question != 0 && in.about == nil {
+			s.unsent++
+		}
 	}
 	s.outbox = append(s.outbox, r)
 	s.mu.Unlock()
-	select {
-	case s.ready <- struct{}{}:
-	default:
-	}
+	signal(s.ready)
 }
 
 // responsesMost bounds how many responses of one connection are sent at the same time.

@@ -139,6 +139,14 @@ func remember[T any](list []T, one T) []T {
 	return append(list, one)
 }
 
+// signal sends on a channel with room for one signal, unless one is in it already.
+func signal(c chan<- struct{}) {
+	select {
+	case c <- struct{}{}:
+	default:
+	}
+}
+
 // Revision returns the negotiated protocol revision, "" before the handshake.
 func (s *Session) Revision() string {
 	s.mu.Lock()
@@ -156,14 +164,12 @@ func (s *Session) exit() string {
 	s.mu.Lock()
 	link := s.link
 	s.mu.Unlock()
-	if link == nil {
-		return ""
+	if link != nil {
+		if exit, ended := link.Exit(); ended {
+			return exit.String()
+		}
 	}
-	exit, ok := link.Exit()
-	if !ok {
-		return ""
-	}
-	return exit.String()
+	return ""
 }
 
 // Judge parses a question in a response from the server, and refuses a question that

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
-
 )
 
 // Limits of the subscriptions to notifications about tasks.

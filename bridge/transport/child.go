@@ -1,8 +1,6 @@
 package transport
 
 import (
-	"errors"
-	"fmt"
 	"io"
 	"os"
 
@@ -17,36 +15,22 @@ type Child struct {
 	Stdout, Stderr io.ReadCloser
 	Started        wire.Note // that says how it was started
 	leader         *leader
-	outputs        []*output
 }
 
 // StartChild starts the process of a spec. The error says in words what is wrong with its
 // command.
 func StartChild(s Spec) (*Child, error) {
-	cmd, err := command(s)
+	p, err := launch(s)
 	if err != nil {
-		return nil, fmt.Errorf("starting %q: %w", s.Command[0], err)
-	}
-	c := &Child{Started: noteOfStart(s, cmd), leader: &leader{cmd: cmd, exited: make(chan struct{})}}
-	stdin, inErr := cmd.StdinPipe()
-	stdout, outErr := cmd.StdoutPipe()
-	stderr, errErr := cmd.StderrPipe()
-	if err := errors.Join(inErr, outErr, errErr); err != nil {
 		return nil, err
 	}
-	c.outputs = []*output{{ReadCloser: stdout}, {ReadCloser: stderr}}
-	c.Stdin, c.Stdout, c.Stderr = stdin, c.outputs[0], c.outputs[1]
-	if err := c.leader.start(); err != nil {
-		return nil, fmt.Errorf("starting %q: %w", s.Command[0], explainStart(cmd, err))
-	}
-	c.Started.PID = cmd.Process.Pid
 	go func() { // the group is left alone from here on: what still runs in it is meant to
-		<-c.leader.exited
-		started.Delete(c.leader.group)
-		c.leader.group.unguard()
-		c.leader.group.release()
+		<-p.exited
+		started.Delete(p.group)
+		p.group.unguard()
+		p.group.release()
 	}()
-	return c, nil
+	return &Child{p.stdin, p.stdout, p.stderr, p.note, p}, nil
 }
 
 // Exited returns a channel that is closed when the process has exited.
@@ -67,7 +51,6 @@ func (c *Child) ExitNote() wire.Note {
 // LastWords makes reads of both outputs end once they stay silent for a moment. Call it
 // after the exit: only other processes can still hold the pipes then.
 func (c *Child) LastWords() {
-	for _, out := range c.outputs {
-		out.last()
-	}
+	c.leader.stdout.last()
+	c.leader.stderr.last()
 }

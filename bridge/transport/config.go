@@ -276,9 +276,16 @@ func (s *configServer) value(v *written.Node, member string) string {
 	case rawjson.Number, rawjson.Boolean:
 		text = string(v.Scalar)
 	}
-	text, err := s.expand(text)
-	if err != nil {
-		s.fail(v, member, "%w", err)
+	var wrong error
+	text = variablePattern.ReplaceAllStringFunc(text, func(found string) string {
+		value, known, err := s.variable(found[len("${") : len(found)-len("}")])
+		if wrong = cmp.Or(wrong, err); known {
+			return value
+		}
+		return found // no variable
+	})
+	if wrong != nil {
+		s.fail(v, member, "%w", wrong)
 	}
 	return text
 }
@@ -377,21 +384,6 @@ var (
 	variableName    = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 )
 
-// expand replaces the variables in a text by their values. An unknown ${…} stays
-// unchanged.
-func (f configFile) expand(text string) (string, error) {
-	var wrong error
-	text = variablePattern.ReplaceAllStringFunc(text, func(found string) string {
-		value, known, err := f.variable(found[len("${") : len(found)-len("}")])
-		wrong = cmp.Or(wrong, err)
-		if !known {
-			return found
-		}
-		return value
-	})
-	return text, wrong
-}
-
 // variable returns the value of the variable with the text v between ${ and }. known is
 // false if v is no variable; err says why a variable has no value.
 func (f configFile) variable(v string) (value string, known bool, err error) {
@@ -450,9 +442,13 @@ func parseEnvFile(text string) ([]string, error) {
 		if !ok || key == "" || strings.ContainsAny(key, " \t\x00") {
 			return nil, fmt.Errorf("line %d is not NAME=value", i+1)
 		}
-		value, err := envValue(strings.TrimSpace(value))
-		if err != nil {
-			return nil, fmt.Errorf("line %d: %w", i+1, err)
+		if value = strings.TrimSpace(value); !strings.HasPrefix(value, `"`) && !strings.HasPrefix(value, "'") {
+			value, _, _ = strings.Cut(value, " #")
+			value = strings.TrimSpace(value)
+		} else if quoted := quotedValue.FindStringSubmatch(value); quoted != nil {
+			value = unescapeEnv.Replace(quoted[1]) + quoted[2]
+		} else {
+			return nil, fmt.Errorf("line %d: the quote is not closed, or there is more behind the closing quote", i+1)
 		}
 		env = append(env, key+"="+value)
 	}
@@ -463,15 +459,3 @@ var (
 	quotedValue = regexp.MustCompile(`^(?:"((?:[^"\\]|\\.)*)"|'([^']*)')\s*(?:#.*)?$`)
 	unescapeEnv = strings.NewReplacer(`\n`, "\n", `\r`, "\r", `\t`, "\t", `\"`, `"`, `\\`, `\`)
 )
-
-func envValue(value string) (string, error) {
-	if !strings.HasPrefix(value, `"`) && !strings.HasPrefix(value, "'") {
-		value, _, _ = strings.Cut(value, " #")
-		return strings.TrimSpace(value), nil
-	}
-	quoted := quotedValue.FindStringSubmatch(value)
-	if quoted == nil {
-		return "", errors.New("the quote is not closed, or there is more behind the closing quote")
-	}
-	return unescapeEnv.Replace(quoted[1]) + quoted[2], nil
-}

@@ -195,25 +195,13 @@ func (open lazyReader) Read(p []byte) (int, error) {
 	return r.Read(p)
 }
 
-// Access provides the access tokens for a server. It passes the frames of a sign-in to note.
-type Access interface {
-	// Token returns the token for the next request, "" if there is none. With fresh, it
-	// refreshes an expired token; it returns an error if the person ends that.
-	Token(ctx context.Context, fresh bool, note func(wire.Frame)) (string, error)
-	// SignIn gets a new token after the server has refused a request. again says that the
-	// request was already sent again after an earlier SignIn.
-	SignIn(ctx context.Context, refused *http.Response, again bool, note func(wire.Frame)) error
-	// Busy reports whether a sign-in is under way, for which requests wait and a person may be needed.
-	Busy() bool
-}
-
 // signInsMost is how often one request may lead to a sign-in: once because it has no valid
 // token, and once because the token lacks a scope.
 const signInsMost = 2
 
-// access returns the Access for the request; nil if the inspector adds no token to it.
-func (f *flight) access() Access {
-	if f.remote.spec.Access == nil || !f.remote.own(f.req.URL) {
+// access returns the flow that has the token for the request; nil if the inspector adds none.
+func (f *flight) access() *signin.Flow {
+	if !f.remote.own(f.req.URL) {
 		return nil
 	}
 	return f.remote.spec.Access

@@ -9,7 +9,6 @@ import (
 	"mime"
 	"net"
 	"net/http"
-	"strconv"
 	"strings"
 	"sync"
 	"syscall"
@@ -244,11 +243,7 @@ func ofMessage(m wire.Message) string {
 // statusText returns a status such as "404 Not Found", with the standard words instead
 // of the server's.
 func statusText(resp *http.Response) string {
-	text := http.StatusText(resp.StatusCode)
-	if text == "" {
-		return strconv.Itoa(resp.StatusCode)
-	}
-	return strconv.Itoa(resp.StatusCode) + " " + text
+	return strings.TrimSpace(fmt.Sprintf("%d %s", resp.StatusCode, http.StatusText(resp.StatusCode)))
 }
 
 func mediaType(resp *http.Response) string {
@@ -260,10 +255,7 @@ func mediaType(resp *http.Response) string {
 }
 
 func contentType(resp *http.Response) string {
-	if media := resp.Header.Get("Content-Type"); media != "" {
-		return media
-	}
-	return "no content type"
+	return cmp.Or(resp.Header.Get("Content-Type"), "no content type")
 }
 
 // quoted returns the beginning of a text, at most maxNoteText bytes of it.

@@ -24,13 +24,10 @@ import (
 // it. A child that leaves the group, as by setsid, is meant to outlive the server and
 // is left alone: it may be a browser that shows a sign-in page.
 type process struct {
-	*lineConn // nil before the process has started
+	*lineConn
 	ending
-	leader
-	tap   *tap
+	*leader
 	grace time.Duration
-
-	stdout, stderr *output
 
 	asked   chan context.Context // receives the request to end; the context bounds the waiting
 	drained chan struct{}        // closed when both outputs have ended
@@ -38,11 +35,14 @@ type process struct {
 
 // leader is the process that was started, and leads its group.
 type leader struct {
-	cmd     *exec.Cmd
-	group   group
-	exited  chan struct{}    // closed when the process has exited and has been reaped
-	state   *os.ProcessState // set before exited is closed
-	waitErr error            // set before exited is closed
+	cmd            *exec.Cmd
+	stdin          io.WriteCloser
+	stdout, stderr *output
+	note           wire.Note // that says how it was started
+	group          group
+	exited         chan struct{}    // closed when the process has exited and has been reaped
+	state          *os.ProcessState // set before exited is closed
+	waitErr        error            // set before exited is closed
 }
 
 // Time limits for the end of a process, besides Options.Grace.
@@ -57,46 +57,19 @@ const (
 const maxStderrLine = 1 << 20
 
 func openProcess(s Spec, t *tap, opts Options) (way, error) {
-	cmd, err := command(s)
+	started, err := launch(s)
 	if err != nil {
-		return nil, fmt.Errorf("starting %q: %w", s.Command[0], err)
+		return nil, err
 	}
 	p := &process{
-		ending: ending{gone: make(chan struct{})}, leader: leader{cmd: cmd, exited: make(chan struct{})}, tap: t, grace: opts.Grace,
+		lineConn: newLineConn(t, started.stdin), ending: ending{gone: make(chan struct{})}, leader: started, grace: opts.Grace,
 		asked: make(chan context.Context, 1), drained: make(chan struct{}),
 	}
-	if err := p.start(noteOfStart(s, cmd)); err != nil {
-		return nil, fmt.Errorf("starting %q: %w", s.Command[0], explainStart(cmd, err))
-	}
-	return p, nil
-}
-
-func noteOfStart(s Spec, cmd *exec.Cmd) wire.Note {
-	note := wire.Note{Kind: wire.NoteProcessStarted, Program: filepath.Base(cmd.Path), Command: s.Command, Dir: s.Dir}
-	for _, pair := range s.Env {
-		name, _, _ := strings.Cut(pair, "=")
-		note.Env = append(note.Env, name)
-	}
-	return note
-}
-
-func (p *process) start(note wire.Note) error {
-	stdin, inErr := p.cmd.StdinPipe()
-	stdout, outErr := p.cmd.StdoutPipe()
-	stderr, errErr := p.cmd.StderrPipe()
-	if err := errors.Join(inErr, outErr, errErr); err != nil {
-		return err
-	}
-	if err := p.leader.start(); err != nil {
-		return err
-	}
-	p.lineConn, p.stdout, p.stderr = newLineConn(p.tap, stdin), &output{ReadCloser: stdout}, &output{ReadCloser: stderr}
 	// The process can be ended from here on, even while the observer blocks.
 	told := make(chan struct{})
 	go func() {
 		defer close(told)
-		note.PID = p.cmd.Process.Pid
-		p.tap.note(note)
+		p.tap.note(p.note)
 	}()
 	go func() {
 		<-told
@@ -118,15 +91,38 @@ func (p *process) start(note wire.Note) error {
 		close(p.drained)
 	}()
 	go p.supervise()
-	return nil
+	return p, nil
 }
 
-// start starts the program in a group of its own.
-func (p *leader) start() error {
-	p.cmd.SysProcAttr = groupAttr()
+// launch starts the process of a spec in a group of its own. The error says in words what is
+// wrong with its command.
+func launch(s Spec) (*leader, error) {
+	cmd, err := command(s)
+	if err != nil {
+		return nil, fmt.Errorf("starting %q: %w", s.Command[0], err)
+	}
+	cmd.SysProcAttr = groupAttr()
+	stdin, inErr := cmd.StdinPipe()
+	stdout, outErr := cmd.StdoutPipe()
+	stderr, errErr := cmd.StderrPipe()
+	if err := errors.Join(inErr, outErr, errErr); err != nil {
+		return nil, err
+	}
+	p := &leader{
+		cmd: cmd, stdin: stdin, stdout: &output{ReadCloser: stdout}, stderr: &output{ReadCloser: stderr}, exited: make(chan struct{}),
+		note: wire.Note{Kind: wire.NoteProcessStarted, Program: filepath.Base(cmd.Path), Command: s.Command, Dir: s.Dir},
+	}
+	for _, pair := range s.Env {
+		name, _, _ := strings.Cut(pair, "=")
+		p.note.Env = append(p.note.Env, name)
+	}
 	outcome := make(chan error)
 	go p.run(outcome)
-	return <-outcome
+	if err := <-outcome; err != nil {
+		return nil, fmt.Errorf("starting %q: %w", s.Command[0], explainStart(cmd, err))
+	}
+	p.note.PID = cmd.Process.Pid
+	return p, nil
 }
 
 // run starts the program and waits for its end, on one thread: Linux sends the

@@ -54,7 +54,7 @@ type Spec struct {
 	SignIn signin.Config
 	// Access provides the tokens for requests to the URL's own origin; nil if requests
 	// need none.
-	Access Access
+	Access *signin.Flow
 
 	// Builtin connects a server that runs in this process, as [mcp.Server.Connect] does.
 	Builtin func(context.Context, mcp.Transport, *mcp.ServerSessionOptions) (*mcp.ServerSession, error)
