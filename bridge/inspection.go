@@ -240,10 +240,7 @@ func (in *Inspection) Waits(seq int64, name string) bool {
 		return true // the request does not belong to a call
 	}
 	c := now.At(place)
-	if c == nil {
-		return false
-	}
-	return !c.State.Over()
+	return c != nil && !c.State.Over()
 }
 
 // spawn runs f in a goroutine that Close waits for. It returns false, without running f,

@@ -84,9 +84,18 @@ func (in *Inspection) ofQuestion(c candidate) Question {
 	if q.State != conversation.Pending {
 		q.Waited = q.Ended.Sub(q.Asked)
 	}
-	q.Awaited = in.awaits(&q, c.call)
-	if in.replay != nil {
-		in.replay.give(&q)
+	// The outcome of an accepted URL can still arrive while its call runs. A notification with
+	// an elicitationId can arrive long after the call, but only on the connection that asked.
+	connected := in.replay != nil || c.call == nil || in.servers.Session(c.call.Session) != nil
+	runs := c.call != nil && c.call.Number != 0 && !c.call.State.Over()
+	q.Awaited = q.Completion == conversation.CompletionAwaited && connected && (q.Request != nil && q.Request.ElicitationID != "" || runs)
+	if in.replay != nil && in.replay.player != nil && q.State == conversation.Pending { // which it stays while its answer is being given
+		s := in.replay.player.State()
+		for _, given := range s.Asked {
+			if s.Giving != 0 && given.Answered == s.Giving && given.Asked == q.AskedSeq && given.Place == q.Place {
+				q.Action, q.Answer = given.Action, given.Answer
+			}
+		}
 	}
 	for _, f := range slices.Concat(in.linter.At(q.AskedSeq), in.linter.At(q.AnswerSeq)) {
 		if f.Place == q.Place {
@@ -113,31 +122,15 @@ func (in *Inspection) fill(q *Question) {
 		}
 	}
 	if q.State != conversation.Pending {
-		q.Params, q.Answer = small(q.Params), small(q.Answer)
+		for _, raw := range []*json.RawMessage{&q.Params, &q.Answer} {
+			if len(*raw) > askedMost {
+				*raw = nil
+			}
+		}
 	}
 	if q.Method == mcp.MethodElicit && q.Request == nil && q.Params != nil {
 		q.Request = in.parsed.Of(q.Number, q.Params)
 	}
-}
-
-func small(raw json.RawMessage) json.RawMessage {
-	if len(raw) > askedMost {
-		return nil
-	}
-	return raw
-}
-
-// awaits reports whether the outcome of an accepted URL can still arrive. A notification
-// with an elicitationId can arrive long after the call, but only on the connection that
-// asked.
-func (in *Inspection) awaits(q *Question, c *conversation.Call) bool {
-	if q.Completion != conversation.CompletionAwaited {
-		return false
-	}
-	if in.replay == nil && c != nil && in.servers.Session(c.Session) == nil {
-		return false
-	}
-	return q.Request != nil && q.Request.ElicitationID != "" || c != nil && c.Number != 0 && !c.State.Over()
 }
 
 // candidates returns the known questions, in no order. With latest it leaves out those
@@ -263,10 +256,7 @@ func (in *Inspection) Answer(number int, a live.Answer) (Question, error) {
 		return in.settled(number)
 	}
 	q, unknown := in.Question(number)
-	if unknown != nil {
-		return Question{}, unknown
-	}
-	return q, err
+	return q, cmp.Or(unknown, err)
 }
 
 // Hasten gives a question the answer of the script that waits for its delay.

@@ -8,7 +8,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/live"
 	"elicitation-inspector/bridge/playback"
 	"elicitation-inspector/bridge/wire"
@@ -132,19 +131,6 @@ func (r *Replay) followGiving(ctx context.Context) {
 		select {
 		case <-ctx.Done():
 		case <-changed:
-		}
-	}
-}
-
-// give adds the answer to a pending question while the playback shows it being given.
-func (r *Replay) give(q *Question) {
-	if r.player == nil || q.State != conversation.Pending {
-		return
-	}
-	s := r.player.State()
-	for _, given := range s.Asked {
-		if s.Giving != 0 && given.Answered == s.Giving && given.Asked == q.AskedSeq && given.Place == q.Place {
-			q.Action, q.Answer = given.Action, given.Answer
 		}
 	}
 }

@@ -62,7 +62,11 @@ func respond(s *session.Session, q live.Question) {
 	if s == nil {
 		return
 	}
-	r := session.Response{ID: q.ID, Actor: q.By, Task: q.TaskID, Unsent: func() { note(s, q) }}
+	r := session.Response{ID: q.ID, Actor: q.By, Task: q.TaskID, Done: func(sent bool) {
+		if !sent {
+			note(s, q)
+		}
+	}}
 	r.Result, r.Error = q.Response()
 	if q.TaskID != "" {
 		note(s, q) // the server may fetch the answer later, or never

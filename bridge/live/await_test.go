@@ -32,9 +32,6 @@ func (c *connection) RoundTrip(_ context.Context, r session.Request) (session.Re
 	return session.Reply{Seq: int64(len(c.sent)), Question: c.in.Numbers(1), Message: wire.Message{Kind: wire.Result, Result: []byte(c.result)}}, nil
 }
 
-func (c *connection) AskTask(context.Context, session.TaskRequest) (session.Reply, error) {
-	return session.Reply{}, errors.New("there is no task")
-}
 func (c *connection) TaskTold(string) <-chan struct{}                    { return nil }
 func (c *connection) TaskOver(string)                                    {}
 func (c *connection) ResumeTask(int, int, string, conversation.TaskKeys) {}

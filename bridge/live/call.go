@@ -72,6 +72,16 @@ func failed(format string, args ...any) *ending {
 	return &ending{state: conversation.Failed, why: fmt.Sprintf(format, args...)}
 }
 
+// failedBy returns how a call ends with an error response: what was answered with it, and
+// its code and message.
+func failedBy(what string, raw json.RawMessage) *ending {
+	e, err := conversation.ErrorOf(raw)
+	if err != nil {
+		return failed("%v", err)
+	}
+	return failed("%s%d %s", what, e.Code, e.Message)
+}
+
 // wake makes the loop check again whether the call can go on. It never blocks.
 func (c *call) wake() {
 	select {
@@ -257,7 +267,12 @@ func (c *call) finish(end ending) {
 		c.stop(end.told)
 	}
 	if task != "" {
-		c.calls.spawn(func() { c.cancelTask(task) })
+		c.calls.spawn(func() {
+			ctx, done := context.WithTimeout(c.conn.Context(), cancelTime)
+			defer done()
+			// The log has the response, or a note about why there is none.
+			_, _ = c.conn.RoundTrip(ctx, session.Request{Call: c.Number, TaskID: task, Method: mcp.MethodCancelTask})
+		})
 	}
 	c.stop(nil)
 	c.withdraw()
@@ -267,14 +282,20 @@ func (c *call) finish(end ending) {
 	if end.reply.Seq == 0 || note.Why != "" { // otherwise the response says how the call ended
 		c.conn.Noted(wire.Frame{Note: note, Call: c.Number, Round: end.round})
 	}
-	c.calls.mu.Lock()
+	cs := c.calls
+	changed := []int{c.Number}
+	cs.mu.Lock()
 	c.Ended, c.End = true, note
-	forgotten := c.calls.forget(c)
-	c.calls.mu.Unlock()
-	c.calls.changed(c.Number)
-	if forgotten != 0 {
-		c.calls.changed(forgotten)
+	if cs.ended = append(cs.ended, c); len(cs.ended) > Kept {
+		forgotten := cs.ended[0].Number
+		cs.ended = slices.Delete(cs.ended, 0, 1)
+		if i, kept := cs.place(forgotten); kept {
+			cs.calls = slices.Delete(cs.calls, i, i+1)
+		}
+		changed = append(changed, forgotten)
 	}
+	cs.mu.Unlock()
+	cs.changed(changed...)
 }
 
 // withdraw withdraws the open questions of an ended call. Questions with a guessed call
@@ -311,21 +332,6 @@ func (c *call) withdrawal() (by, reason string, connected bool) {
 		by, reason = conversation.ByPolicy, fmt.Sprintf("call %d ended", c.Number)
 	}
 	return by, reason, connected
-}
-
-// forget records that a call has ended, and removes the call that ended first if there
-// are more than Kept. It returns the number of the removed call, 0 for none.
-func (cs *Calls) forget(ended *call) int {
-	cs.ended = append(cs.ended, ended)
-	if len(cs.ended) <= Kept {
-		return 0
-	}
-	c := cs.ended[0]
-	cs.ended = slices.Delete(cs.ended, 0, 1)
-	if i, kept := cs.place(c.Number); kept {
-		cs.calls = slices.Delete(cs.calls, i, i+1)
-	}
-	return c.Number
 }
 
 // timedOut ends the call because of its time limit, and cancels the request.

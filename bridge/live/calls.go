@@ -22,8 +22,6 @@ import (
 type Connection interface {
 	// RoundTrip sends one request and returns its response.
 	RoundTrip(context.Context, session.Request) (session.Reply, error)
-	// AskTask sends a request about a task of a call, and returns its response.
-	AskTask(context.Context, session.TaskRequest) (session.Reply, error)
 	// TaskTold receives when the server has sent a notification about a task.
 	TaskTold(id string) <-chan struct{}
 	// ResumeTask makes a task of an earlier session one of this session, with the keys of its
@@ -78,7 +76,11 @@ func NewCalls(feed *Feed, in *Inbox, spawn func(func()) bool, restart func(numbe
 	return &Calls{changes: feed, inbox: in, spawn: spawn, restart: restart, resume: resume}
 }
 
-func (cs *Calls) changed(number int) { cs.changes.Mark(Change{Kind: CallChanged, Number: number}) }
+func (cs *Calls) changed(numbers ...int) {
+	for _, number := range numbers {
+		cs.changes.Mark(Change{Kind: CallChanged, Number: number})
+	}
+}
 
 // Request is the request that the person makes.
 type Request struct {
@@ -153,14 +155,12 @@ func (cs *Calls) All() []Call {
 }
 
 // Call returns one call by its number.
-func (cs *Calls) Call(number int) (Call, error) {
-	cs.mu.Lock()
-	defer cs.mu.Unlock()
-	c, err := cs.find(number)
-	if err != nil {
-		return Call{}, err
-	}
-	return c.view(time.Now()), nil
+func (cs *Calls) Call(number int) (out Call, err error) {
+	err = cs.update(number, func(c *call) bool {
+		out = c.view(time.Now())
+		return false
+	})
+	return out, err
 }
 
 func (cs *Calls) find(number int) (*call, error) {
@@ -203,15 +203,16 @@ func (cs *Calls) Begin(conn Connection, r Request) Call {
 // to the refused request. Clients do not do so by themselves, but servers have to cope
 // with it.
 func (cs *Calls) Repeat(conn Connection, number int) (Call, error) {
-	cs.mu.Lock()
-	c, err := cs.find(number)
-	if err != nil || c.repeat == nil {
-		cs.mu.Unlock()
+	var r Request
+	var with *next
+	err := cs.update(number, func(c *call) bool {
+		r, with = c.Request, c.repeat
+		return false
+	})
+	if with == nil {
 		return Call{}, cmp.Or(err, fmt.Errorf("call %d has nothing to go on with", number))
 	}
-	r, with := c.Request, *c.repeat
-	cs.mu.Unlock()
-	return cs.begin(conn, r, with), nil
+	return cs.begin(conn, r, *with), nil
 }
 
 func (cs *Calls) begin(conn Connection, r Request, first next) Call {
@@ -281,25 +282,24 @@ func (cs *Calls) Resume(conn Connection, server string) {
 // Stop cancels a running call: the server gets a cancellation, and the call's questions
 // are withdrawn.
 func (cs *Calls) Stop(number int) error {
-	cs.mu.Lock()
-	c, err := cs.find(number)
-	cs.mu.Unlock()
-	if err == nil {
-		c.finish(ending{state: conversation.Stopped, told: "stopped by the user"})
-	}
-	return err
+	return cs.end(number, ending{state: conversation.Stopped, told: "stopped by the user"})
 }
 
 // Leave ends a running call whose task has not ended, because a fault wants it, or because
 // the server has refused an answer: then the call has failed, and its task is cancelled.
 func (cs *Calls) Leave(number int, why string, refused bool) error {
+	if refused {
+		return cs.end(number, ending{state: conversation.Failed, why: why, cancels: true})
+	}
+	return cs.end(number, *stoppedShort(why))
+}
+
+func (cs *Calls) end(number int, how ending) error {
 	cs.mu.Lock()
 	c, err := cs.find(number)
 	cs.mu.Unlock()
-	if err == nil && refused {
-		c.finish(ending{state: conversation.Failed, why: why, cancels: true})
-	} else if err == nil {
-		c.finish(*stoppedShort(why))
+	if err == nil {
+		c.finish(how)
 	}
 	return err
 }

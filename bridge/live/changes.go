@@ -1,6 +1,7 @@
 package live
 
 import (
+	"maps"
 	"slices"
 	"sync"
 )
@@ -111,12 +112,7 @@ func (s *Subscription) Take() []Change {
 	dirty := s.dirty
 	s.dirty = map[Change]int{}
 	s.feed.mu.Unlock()
-	list := make([]Change, 0, len(dirty))
-	for c := range dirty {
-		list = append(list, c)
-	}
-	slices.SortFunc(list, func(a, b Change) int { return dirty[a] - dirty[b] })
-	return list
+	return slices.SortedFunc(maps.Keys(dirty), func(a, b Change) int { return dirty[a] - dirty[b] })
 }
 
 // Close ends the subscription.

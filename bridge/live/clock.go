@@ -84,9 +84,7 @@ func (cs *Calls) SigningIn(server string, is bool) {
 		}
 	}
 	cs.mu.Unlock()
-	for _, number := range changed {
-		cs.changed(number)
-	}
+	cs.changed(changed...)
 }
 
 // hold stops the clock while a person is busy with the call without a question, or starts

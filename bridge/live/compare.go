@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"elicitation-inspector/bridge/conversation"
-	"elicitation-inspector/bridge/session"
 )
 
 // Comparison compares what a server offers under two settings of the client.
@@ -71,11 +70,7 @@ func (all *Servers) offers(ctx context.Context, s *liveServer, settings conversa
 		return conversation.Catalog{}, ErrClosed
 	}
 	defer close(done)
-	defer func() {
-		closing, cancel := context.WithTimeout(context.WithoutCancel(ctx), session.EndTime)
-		defer cancel()
-		all.closeSession(closing, beside, "the comparison is done")
-	}()
+	defer all.closeSession(context.WithoutCancel(ctx), beside, "the comparison is done")
 	stop := context.AfterFunc(ctx, func() { beside.Release(false, context.Cause(ctx).Error()) })
 	defer stop()
 	if _, err := beside.Connect(); err != nil {

@@ -126,9 +126,7 @@ func (s *liveServer) hangUp(ctx context.Context, state State, reason string) (th
 // connect opens a new connection and, once the server is ready, starts to read its
 // catalog. It returns when the server is ready or has failed.
 func (s *liveServer) connect() {
-	ctx, cancel := context.WithTimeout(context.Background(), session.EndTime)
-	s.interrupt(ctx, "reconnecting")
-	cancel()
+	s.interrupt(context.Background(), "reconnecting")
 	select {
 	case s.turn <- struct{}{}:
 		defer func() { <-s.turn }()
@@ -138,10 +136,7 @@ func (s *liveServer) connect() {
 	s.all.mu.Lock()
 	s.queued = false
 	s.all.mu.Unlock()
-	ctx, cancel = context.WithTimeout(context.Background(), session.EndTime)
-	there := s.hangUp(ctx, Disconnected, "reconnecting")
-	cancel()
-	if !there {
+	if !s.hangUp(context.Background(), Disconnected, "reconnecting") {
 		return
 	}
 
@@ -213,7 +208,10 @@ func (all *Servers) newSession(s *liveServer, settings conversation.ClientSettin
 	return fresh
 }
 
+// closeSession closes a session within [session.EndTime], and at once when ctx ends.
 func (all *Servers) closeSession(ctx context.Context, s *session.Session, reason string) {
+	ctx, cancel := context.WithTimeout(ctx, session.EndTime)
+	defer cancel()
 	s.Close(ctx, reason)
 	all.mu.Lock()
 	defer all.mu.Unlock()
@@ -226,9 +224,7 @@ func (s *liveServer) failed(of *session.Session, err error) {
 	if errors.Is(err, context.Canceled) {
 		reason = "the connection was given up"
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), session.EndTime)
-	s.all.closeSession(ctx, of, reason)
-	cancel()
+	s.all.closeSession(context.Background(), of, reason)
 	reason = of.Explain(reason)
 	s.update(func() { s.catalog.Loading = false })
 	s.all.config.Changes.Mark(Change{Kind: CatalogChanged, Server: s.ID})
@@ -247,9 +243,7 @@ func (s *liveServer) watch(of *session.Session) {
 	if s.leave(of, Ended, reason) {
 		s.warn("the server has ended", reason)
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), session.EndTime)
-	defer cancel()
-	s.all.closeSession(ctx, of, reason)
+	s.all.closeSession(context.Background(), of, reason)
 }
 
 // RevisionOfRequests is the last revision in which a server asks by its own requests.

@@ -80,8 +80,6 @@ func delta(more bool) int {
 	return -1
 }
 
-const tooMany = "too many questions are pending"
-
 // holdBack holds a question back, or refuses it, if too many questions of its server
 // wait or if it exceeds the rate. It returns false if the question is to be shown. For
 // a question held back, the inbox drops the params: Recall reads them again from its
@@ -89,8 +87,16 @@ const tooMany = "too many questions are pending"
 func (in *Inbox) holdBack(n *news, s *serverQueue, q *question) bool {
 	// Check the room first: a question that is held back for lack of room does not
 	// count for the rate.
-	if s.room() > 0 && !s.overRate(in.rate, q.Asked) {
+	switch {
+	case s.room() == 0:
+	case in.rate <= 0:
 		return false
+	default:
+		s.times = slices.DeleteFunc(s.times, func(t time.Time) bool { return q.Asked.Sub(t) >= time.Minute })
+		if len(s.times) < in.rate {
+			s.times = append(s.times, q.Asked)
+			return false
+		}
 	}
 	n.count(q.Server)
 	if s.held < HeldMost {
@@ -100,30 +106,8 @@ func (in *Inbox) holdBack(n *news, s *serverQueue, q *question) bool {
 	}
 	q.TurnedAway = true
 	s.turnedAway++
-	in.follow(n, q, refuse(&conversation.CapabilityRefusal{Code: mcp.CodeServerError, Message: tooMany}))
+	in.follow(n, q, refuse(&conversation.CapabilityRefusal{Code: mcp.CodeServerError, Message: "too many questions are pending"}))
 	return true
-}
-
-// overRate reports whether one more question exceeds the rate per minute. If not, it
-// counts the question as shown.
-func (s *serverQueue) overRate(rate int, at time.Time) bool {
-	if rate <= 0 {
-		return false
-	}
-	s.times = slices.DeleteFunc(s.times, func(t time.Time) bool { return at.Sub(t) >= time.Minute })
-	if len(s.times) >= rate {
-		return true
-	}
-	s.times = append(s.times, at)
-	return false
-}
-
-// keptUp removes a question that our side has settled from the count for the rate. at
-// is when the question was asked.
-func (s *serverQueue) keptUp(at time.Time) {
-	if i := slices.Index(s.times, at); i >= 0 {
-		s.times = slices.Delete(s.times, i, i+1)
-	}
 }
 
 // heldOf lists the oldest questions of a server that are held back, at most that many.
@@ -161,14 +145,8 @@ func (in *Inbox) ShowHeld(server string) {
 
 // DeclineHeld declines all questions of a server that are held back.
 func (in *Inbox) DeclineHeld(server string) {
-	in.update(func(n *news) {
-		for _, q := range slices.Clone(in.pending) {
-			if q.Held && q.Server == server {
-				q.Answered(Answer{Action: "decline"})
-				in.settle(n, q, conversation.Answered, conversation.ByPerson, "declined together with all that were held back")
-			}
-		}
-		n.count(server)
+	in.settleAll("decline", conversation.Answered, conversation.ByPerson, "declined together with all that were held back", func(q *Question) bool {
+		return q.Held && q.Server == server
 	})
 }
 

@@ -173,8 +173,8 @@ func (in *Inbox) settle(n *news, q *question, state conversation.QuestionState, 
 	}
 	in.show(s, q, false)
 	in.hold(s, q, false)
-	if by != conversation.ByServer {
-		s.keptUp(q.Asked)
+	if i := slices.Index(s.times, q.Asked); i >= 0 && by != conversation.ByServer { // the rate does not count what our side has settled
+		s.times = slices.Delete(s.times, i, i+1)
 	}
 	for i, known := range slices.Backward(in.pending) { // a question that is turned away is the last
 		if known == q {
@@ -276,15 +276,24 @@ func (in *Inbox) answer(n *news, q *question, a Answer) {
 // Withdraw withdraws every waiting question that matches. With cancel, the response to
 // the server is cancel, because nothing else tells it that there will be no answer.
 func (in *Inbox) Withdraw(by, reason string, cancel bool, matches func(*Question) bool) {
+	action := ""
+	if cancel {
+		action = "cancel"
+	}
+	in.settleAll(action, conversation.Withdrawn, by, reason, matches)
+}
+
+// settleAll settles every waiting question that matches, with the answer unless action is "".
+func (in *Inbox) settleAll(action string, state conversation.QuestionState, by, reason string, matches func(*Question) bool) {
 	in.update(func(n *news) {
 		for _, q := range slices.Clone(in.pending) {
 			if !matches(&q.Question) {
 				continue
 			}
-			if cancel {
-				q.Answered(Answer{Action: "cancel"})
+			if action != "" {
+				q.Answered(Answer{Action: action})
 			}
-			in.settle(n, q, conversation.Withdrawn, by, reason)
+			in.settle(n, q, state, by, reason)
 		}
 	})
 }
@@ -292,13 +301,8 @@ func (in *Inbox) Withdraw(by, reason string, cancel bool, matches func(*Question
 // Closing implements [session.Owner]: it answers the session's waiting elicitation
 // requests with cancel.
 func (in *Inbox) Closing(s *session.Session, reason string) {
-	in.update(func(n *news) {
-		for _, q := range slices.Clone(in.pending) {
-			if q.Session == s.Name && q.Via == elicit.ByRequest {
-				q.Answered(Answer{Action: "cancel"})
-				in.settle(n, q, conversation.Answered, conversation.ByPolicy, reason)
-			}
-		}
+	in.settleAll("cancel", conversation.Answered, conversation.ByPolicy, reason, func(q *Question) bool {
+		return q.Session == s.Name && q.Via == elicit.ByRequest
 	})
 }
 

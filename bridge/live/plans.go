@@ -49,13 +49,11 @@ func (n *next) misbehave(q *Question, reply session.Reply) session.Misbehaviour 
 	} else if n.spoilt.Fault != plan.Fault {
 		n.spoilt.Fault += "," + plan.Fault
 	}
-	if r := plan.Retry; r != nil {
-		n.differ(q, r, reply)
+	out := session.Misbehaviour{Plan: *plan, Question: q.Number, Call: q.Call, Round: q.Round}
+	r := plan.Retry
+	if r == nil {
+		return out
 	}
-	return session.Misbehaviour{Plan: *plan, Question: q.Number, Call: q.Call, Round: q.Round}
-}
-
-func (n *next) differ(q *Question, r *fault.Retry, reply session.Reply) {
 	if q.Via == elicit.InRound && n.responses != nil {
 		if r.Value != nil {
 			n.responses = append(n.responses, session.Member{Name: q.Key, Value: r.Value})
@@ -77,6 +75,7 @@ func (n *next) differ(q *Question, r *fault.Retry, reply session.Reply) {
 	if r.Pace != (fault.Pace{}) {
 		n.spoilt.Pace = r.Pace
 	}
+	return out
 }
 
 // carryOut carries out the steps of plans before the next request. It returns how the

@@ -191,12 +191,7 @@ func (r *Reader) look(ctx context.Context, before []*conversation.Call, touched 
 			}
 		}
 	}
-	return r.bounded(ctx, list)
-}
-
-// bounded removes the calls with the oldest latest frames if there are too many. It keeps
-// running calls.
-func (r *Reader) bounded(ctx context.Context, list []*conversation.Call) ([]*conversation.Call, error) {
+	// Those whose latest frames are the oldest go if there are too many, except running calls.
 	room := len(list) - most
 	var err error
 	return slices.DeleteFunc(list, func(c *conversation.Call) bool {

@@ -2,7 +2,6 @@ package live
 
 import (
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"maps"
 	"reflect"
@@ -10,6 +9,7 @@ import (
 	"sync/atomic"
 
 	"elicitation-inspector/bridge/conversation"
+	"elicitation-inspector/bridge/rawjson"
 	"elicitation-inspector/bridge/session"
 	"elicitation-inspector/bridge/transport"
 	"elicitation-inspector/bridge/wire"
@@ -152,7 +152,9 @@ func (t *Transcript) read(id string, from map[string][]int64) *conversation.Cata
 				problem = err
 				continue
 			}
-			if !t.continues(&f) {
+			// A page that was not requested with a cursor begins the list anew.
+			request, err := t.log.Frame(f.Pair)
+			if f.Pair == 0 || err != nil || rawjson.Text(rawjson.Member(request.Message.Params, "cursor")) == "" {
 				read, problem = conversation.Reader{List: l, Room: conversation.Room{Bytes: conversation.CatalogMost / len(conversation.Lists), Items: itemsMost}}, nil
 			}
 			if _, err := read.Page(f.Message.Result); err != nil {
@@ -162,16 +164,4 @@ func (t *Transcript) read(id string, from map[string][]int64) *conversation.Cata
 		parts[l.Method] = read.Part(problem)
 	}
 	return new(conversation.Join(id, parts))
-}
-
-// continues reports whether a page was requested with a cursor.
-func (t *Transcript) continues(page *wire.Frame) bool {
-	request, err := t.log.Frame(page.Pair)
-	if page.Pair == 0 || err != nil {
-		return false
-	}
-	var p struct {
-		Cursor string `json:"cursor"`
-	}
-	return json.Unmarshal(request.Message.Params, &p) == nil && p.Cursor != ""
 }

@@ -78,7 +78,12 @@ func (c *call) put(requests []conversation.InputRequest, number int) {
 		running = c.over == conversation.Running
 	})
 	for _, q := range questions {
-		by := c.consented(&q)
+		by := "" // who accepted the URL in an earlier round, if the call retries at an interval
+		c.set(func() {
+			if c.Every != 0 && q.Via == elicit.InRound && q.IsURL() {
+				by = c.consents[consent{q.Key, q.Request.URL}]
+			}
+		})
 		switch {
 		case !running:
 			q.State = conversation.Withdrawn
@@ -102,17 +107,6 @@ func (c *call) put(requests []conversation.InputRequest, number int) {
 
 // consent is a URL that was accepted, and the key of its input request.
 type consent struct{ key, url string }
-
-// consented returns who accepted the URL of a question in an earlier round of a call that
-// retries at an interval; "" for nobody. That consent also covers the repeated questions.
-func (c *call) consented(q *Question) string {
-	c.calls.mu.Lock()
-	defer c.calls.mu.Unlock()
-	if q.Request == nil || c.Every == 0 || q.Via != elicit.InRound || !q.IsURL() {
-		return ""
-	}
-	return c.consents[consent{q.Key, q.Request.URL}]
-}
 
 // Pauses before the request that follows a round without questions.
 const (
@@ -364,11 +358,14 @@ func (cs *Calls) Changed(q Question) {
 
 // WithdrawLate withdraws a question that was put into the inbox after its call had ended.
 func (cs *Calls) WithdrawLate(q Question) {
-	cs.mu.Lock()
-	c, err := cs.find(q.Call)
-	late := err == nil && c.over != conversation.Running
-	cs.mu.Unlock()
-	if late {
-		c.withdraw()
+	var late *call
+	_ = cs.update(q.Call, func(c *call) bool {
+		if c.over != conversation.Running {
+			late = c
+		}
+		return false
+	})
+	if late != nil {
+		late.withdraw()
 	}
 }

@@ -31,7 +31,7 @@ func (c *call) createdTask(r session.Reply) []byte {
 // created is the response that says so; empty for a task that goes on in a new session.
 func (c *call) follow(task conversation.TaskState, created session.Reply, round int) *ending {
 	c.set(func() { c.task, c.taskOf = task.ID, round })
-	request := session.TaskRequest{Call: c.Number, Round: round, Method: mcp.MethodGetTask, Task: task.ID}
+	request := session.Request{Call: c.Number, Round: round, TaskID: task.ID, Method: mcp.MethodGetTask}
 	fetches := c.conn.Revision() < mcp.Revision20260728 // tasks/result has the result; later the task itself
 	told := c.conn.TaskTold(task.ID)
 	results := make(chan response, 1)
@@ -48,7 +48,7 @@ func (c *call) follow(task conversation.TaskState, created session.Reply, round 
 			request := request
 			request.Method = mcp.MethodTaskResult
 			if !c.calls.spawn(func() {
-				reply, err := c.conn.AskTask(c.ctx, request)
+				reply, err := c.conn.RoundTrip(c.ctx, request)
 				results <- response{reply, err}
 			}) {
 				return failed("%v", errStopped)
@@ -70,7 +70,11 @@ func (c *call) follow(task conversation.TaskState, created session.Reply, round 
 		}
 		select {
 		case r := <-results:
-			if end := c.ofTaskResult(r); end != nil {
+			if r.error == nil {
+				end := ofResult(r.Message.Result)
+				if r.Message.Kind == wire.Error {
+					end = failedBy("", r.Message.Error)
+				}
 				end.reply = r.Reply
 				return end
 			}
@@ -94,15 +98,11 @@ func (c *call) follow(task conversation.TaskState, created session.Reply, round 
 		default:
 		}
 		var err error
-		if reply, err = c.conn.AskTask(c.ctx, request); err != nil {
+		if reply, err = c.conn.RoundTrip(c.ctx, request); err != nil {
 			return c.stoppedBy(err)
 		}
 		if reply.Message.Kind == wire.Error {
-			e, err := conversation.ErrorOf(reply.Message.Error)
-			if err != nil {
-				return failed("%v", err)
-			}
-			return failed("the task is lost: %s was answered with %d %s", mcp.MethodGetTask, e.Code, e.Message)
+			return failedBy("the task is lost: "+mcp.MethodGetTask+" was answered with ", reply.Message.Error)
 		}
 		now, err := conversation.ReadTask(reply.Message.Result)
 		switch {
@@ -141,27 +141,10 @@ func (c *call) ofTask(task conversation.TaskState, reply session.Reply) *ending 
 	return &ending{state: conversation.Failed, reply: reply} // the task says why
 }
 
-// ofTaskResult returns how the call ends with the response to tasks/result; nil if that
-// has no response, so that the call goes on.
-func (c *call) ofTaskResult(r response) *ending {
-	switch {
-	case r.error != nil:
-		return nil
-	case r.Message.Kind == wire.Error:
-		e, err := conversation.ErrorOf(r.Message.Error)
-		if err != nil {
-			return failed("%v", err)
-		}
-		return failed("%d %s", e.Code, e.Message)
-	default:
-		return ofResult(r.Message.Result)
-	}
-}
-
 // update sends with tasks/update the answers that are given and not sent yet: all
 // together once none is open, or each at once if the call answers each by itself, or the
 // person wants it. It returns how the call ends if a question cannot be answered.
-func (c *call) update(request session.TaskRequest) *ending {
+func (c *call) update(request session.Request) *ending {
 	c.noteAnswers()
 	var refused []string
 	var sent []int
@@ -198,7 +181,7 @@ func (c *call) update(request session.TaskRequest) *ending {
 	if len(sent) == 0 {
 		return nil
 	}
-	reply, err := c.conn.AskTask(c.ctx, request)
+	reply, err := c.conn.RoundTrip(c.ctx, request)
 	switch {
 	case err != nil:
 		c.set(func() {
@@ -208,11 +191,7 @@ func (c *call) update(request session.TaskRequest) *ending {
 		})
 		return c.stoppedBy(err)
 	case reply.Message.Kind == wire.Error:
-		e, err := conversation.ErrorOf(reply.Message.Error)
-		if err != nil {
-			return failed("%v", err)
-		}
-		end := failed("%s was answered with %d %s", request.Method, e.Code, e.Message)
+		end := failedBy(request.Method+" was answered with ", reply.Message.Error)
 		end.cancels = true
 		return end
 	}
@@ -238,12 +217,4 @@ func (c *call) stopped() *ending {
 		end.lost = true
 	}
 	return end
-}
-
-// cancelTask sends tasks/cancel for the task of a call that ends before its task.
-func (c *call) cancelTask(task string) {
-	ctx, done := context.WithTimeout(c.conn.Context(), cancelTime)
-	defer done()
-	// The log has the response, or a note about why there is none.
-	_, _ = c.conn.AskTask(ctx, session.TaskRequest{Call: c.Number, Method: mcp.MethodCancelTask, Task: task})
 }

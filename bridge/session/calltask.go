@@ -29,33 +29,6 @@ type callTask struct {
 // callTasksMost bounds how many tasks of calls a session remembers.
 const callTasksMost = 10_000
 
-// TaskRequest is a request about a task of a call.
-type TaskRequest struct {
-	Call, Round int
-	Method      string // mcp.MethodGetTask and the like
-	Task        string // its id
-	Responses   []Member
-	Actor       string // who made the responses; "" if several actors did
-	Fault       string // the fault that sends it; "" for none
-}
-
-// AskTask sends a request about a task and returns the response as received. The error
-// says why there is none.
-func (s *Session) AskTask(ctx context.Context, r TaskRequest) (Reply, error) {
-	members := []Member{{"taskId", rawjson.Quoted(r.Task)}}
-	if r.Method == mcp.MethodUpdateTask {
-		members = append(members, Member{"inputResponses", object(r.Responses)})
-	}
-	out := &outgoing{call: r.Call, round: r.Round, members: members, actor: r.Actor, ctx: ctx, task: r.Task}
-	if r.Fault != "" {
-		out.spoilt = &Spoilt{Fault: r.Fault}
-	}
-	return s.roundTrip(out, func(ctx context.Context) error {
-		_, err := sdk.CallCustomMethod[*rawParams, *emptyResult](ctx, s.sdk, r.Method, &rawParams{})
-		return err
-	})
-}
-
 // stormTime bounds how long a server may take to answer the requests of a fault about a
 // task.
 const stormTime = 30 * time.Second
@@ -70,7 +43,7 @@ func (u UpdateRefused) Error() string { return string(u) }
 func (s *Session) misuseTask(ctx context.Context, m Misbehaviour, step fault.Step) error {
 	ctx, cancel := context.WithTimeout(ctx, stormTime)
 	defer cancel()
-	r := TaskRequest{Call: m.Call, Round: m.Round, Method: mcp.MethodGetTask, Task: m.Plan.Task, Actor: conversation.ByFault, Fault: m.Plan.Fault}
+	r := Request{Call: m.Call, Round: m.Round, TaskID: m.Plan.Task, Method: mcp.MethodGetTask, Actor: conversation.ByFault, Spoilt: &Spoilt{Fault: m.Plan.Fault}}
 	switch step.Do {
 	case fault.UpdateTask:
 		r.Method, r.Responses = mcp.MethodUpdateTask, membersOf(step.Raw)
@@ -81,7 +54,7 @@ func (s *Session) misuseTask(ctx context.Context, m Misbehaviour, step fault.Ste
 	times := max(step.Times, 1)
 	for range times {
 		s.Go(func() {
-			reply, err := s.AskTask(ctx, r)
+			reply, err := s.RoundTrip(ctx, r)
 			if err == nil && step.Do == fault.UpdateTask && reply.Message.Kind == wire.Error {
 				if e, unread := conversation.ErrorOf(reply.Message.Error); unread == nil {
 					err = UpdateRefused(fmt.Sprintf("%s was answered with %d %s", r.Method, e.Code, e.Message))

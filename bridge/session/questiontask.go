@@ -80,7 +80,7 @@ func (s *Session) announce(id json.RawMessage, t *questionTask) {
 	s.ownTasks[t.id] = t
 	first := t.written
 	s.mu.Unlock()
-	s.queue(&Response{ID: id, Result: created, Written: func() { close(first) }})
+	s.queue(&Response{ID: id, Result: created, Done: func(bool) { close(first) }})
 	s.change(t, conversation.TaskInputRequired, "The person is asked.")
 	if t.ttl < 0 {
 		return
@@ -147,7 +147,7 @@ func (s *Session) respond(id json.RawMessage, t *questionTask) {
 	if t.fault != "" {
 		r.Actor = conversation.ByFault
 	}
-	s.inOrder(t, func(written func()) { r.Written = written; s.queue(r) })
+	s.inOrder(t, func(written func()) { r.Done = func(bool) { written() }; s.queue(r) })
 }
 
 // json returns the task object. The caller holds the session's mutex.
@@ -237,7 +237,7 @@ var taskNotFound = conversation.CapabilityRefusal{Code: mcp.CodeInvalidParams, M
 // related-task metadata that it must have.
 func (t *questionTask) result(in *incoming) *Response {
 	r := *t.response
-	r.ID, r.Unsent = json.RawMessage(in.id), nil
+	r.ID, r.Done = json.RawMessage(in.id), nil
 	if r.Error == nil && rawjson.KindOf(r.Result) == rawjson.Object {
 		related := object([]Member{{mcp.RelatedTask, object([]Member{{"taskId", rawjson.Quoted(t.id)}})}})
 		r.Result = object(append(membersOf(r.Result), Member{"_meta", related}))

@@ -49,12 +49,14 @@ type Reply struct {
 	Inputs   []elicit.Asked // of tasks/get: the input requests that no earlier response had
 }
 
-// Request is one request of a call.
+// Request is one request of a call, or about the task that one became.
 type Request struct {
 	Call, Round int
 	Kind        conversation.Kind
 	Key         string // tool or prompt name, resource URI
 	Arguments   json.RawMessage
+	TaskID      string          // of the task that the request is about, in place of Kind and Key; "" for none
+	Method      string          // with TaskID: mcp.MethodGetTask and the like
 	Responses   []Member        // inputResponses in order; nil omits the member
 	State       json.RawMessage // requestState, exact bytes; nil omits the member
 	Task        json.RawMessage // member task, which makes the request a task; nil omits the member
@@ -85,39 +87,50 @@ func (s *Session) RoundTrip(ctx context.Context, r Request) (Reply, error) {
 		meta[sdk.MetaKeyLogLevel] = "debug"
 	}
 	s.mu.Lock() // progress notifications after the end of a call are still attributed to it
-	if !slices.Contains(s.calls, r.Call) {
+	if r.TaskID == "" && !slices.Contains(s.calls, r.Call) {
 		s.calls = remember(s.calls, r.Call)
 	}
 	s.mu.Unlock()
-	out := &outgoing{call: r.Call, round: r.Round, members: r.members(), actor: r.Actor, ctx: ctx, spoilt: r.Spoilt}
-	return s.roundTrip(out, func(ctx context.Context) (err error) {
-		switch r.Kind {
-		case conversation.Tool:
+	out := &outgoing{call: r.Call, round: r.Round, members: r.members(), actor: r.Actor, ctx: ctx, task: r.TaskID, spoilt: r.Spoilt}
+	reply, err := s.send(out, func(ctx context.Context) (err error) {
+		switch {
+		case r.TaskID != "":
+			_, err = sdk.CallCustomMethod[*rawParams, *emptyResult](ctx, s.sdk, r.Method, &rawParams{})
+		case r.Kind == conversation.Tool:
 			_, err = s.sdk.CallTool(ctx, &sdk.CallToolParams{Meta: meta, Name: r.Key, Arguments: r.Arguments})
-		case conversation.Prompt:
+		case r.Kind == conversation.Prompt:
 			_, err = s.sdk.GetPrompt(ctx, &sdk.GetPromptParams{Meta: meta, Name: r.Key})
 		default:
 			_, err = s.sdk.ReadResource(ctx, &sdk.ReadResourceParams{Meta: meta, URI: r.Key})
 		}
 		return err
 	})
+	if reply != nil {
+		return *reply, nil
+	}
+	if failure, ok := transport.FailureOf(err); ok {
+		err = failure
+	}
+	return Reply{}, errors.New(conversation.PlainError(s.lost(ctx, err).Error()))
 }
 
 // Ping sends a ping and waits for its response.
 func (s *Session) Ping(ctx context.Context) error { return s.sdk.Ping(ctx, nil) }
 
 func (r Request) members() []Member {
-	key := rawjson.AppendQuoted(nil, r.Key)
 	var list []Member
-	if r.Kind == conversation.Resource || r.Kind == conversation.Template {
-		list = append(list, Member{"uri", key})
-	} else {
-		list = append(list, Member{"name", key})
+	switch {
+	case r.TaskID != "":
+		list = []Member{{"taskId", rawjson.Quoted(r.TaskID)}}
+	case r.Kind == conversation.Resource || r.Kind == conversation.Template:
+		list = []Member{{"uri", rawjson.Quoted(r.Key)}}
+	default:
+		list = []Member{{"name", rawjson.Quoted(r.Key)}}
 		if r.Arguments != nil {
 			list = append(list, Member{"arguments", r.Arguments})
 		}
 	}
-	if r.Responses != nil {
+	if r.Responses != nil || r.Method == mcp.MethodUpdateTask {
 		list = append(list, Member{"inputResponses", object(r.Responses)})
 	}
 	if r.State != nil {
@@ -171,19 +184,6 @@ func (s *Session) send(out *outgoing, do func(context.Context) error) (*Reply, e
 		err = errors.New("the response was not seen on the wire")
 	}
 	return out.reply, err
-}
-
-// roundTrip is send for a request of a call, whose error says why the connection ended if
-// it did.
-func (s *Session) roundTrip(out *outgoing, do func(context.Context) error) (Reply, error) {
-	reply, err := s.send(out, do)
-	if reply != nil {
-		return *reply, nil
-	}
-	if failure, ok := transport.FailureOf(err); ok {
-		err = failure
-	}
-	return Reply{}, errors.New(conversation.PlainError(s.lost(out.ctx, err).Error()))
 }
 
 // stop removes a request from s.outgoing. The caller holds the mutex.

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	"golang.org/x/sync/errgroup"
 
 	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/mcp"
@@ -205,10 +206,9 @@ type Response struct {
 	Fault  string                          // the fault that made it; "" for none
 	// Beside is a note for the log about the response; nil for none.
 	Beside *wire.Note
-	// Unsent is called if the response was not sent; nil for nothing to call.
-	Unsent func()
-	// Written is called when the response is written, or cannot be; nil for nothing to call.
-	Written func()
+	// Done is called when the response is written, or cannot be; nil for nothing to call. It
+	// is told whether the response was sent.
+	Done func(sent bool)
 	// Task is the id of the task that the question is; "" if it is none. The response is
 	// kept until the server fetches it.
 	Task string
@@ -243,18 +243,17 @@ func (s *Session) queue(r *Response) {
 const responsesMost = 64
 
 // sendResponses sends the responses in the outbox until the session ends or failed is
-// closed, then those that are left, and returns once a goroutine sends each of them.
+// closed, then those that are left, and returns when each is sent.
 func (s *Session) sendResponses(link *transport.Link, failed <-chan struct{}) {
-	slots := make(chan struct{}, responsesMost)
+	var sending errgroup.Group
+	sending.SetLimit(responsesMost)
 	for ended := false; ; {
 		s.mu.Lock()
 		list := s.outbox
 		s.outbox = nil
 		s.mu.Unlock()
 		for _, r := range list {
-			slots <- struct{}{}
-			s.Go(func() {
-				defer func() { <-slots }()
+			sending.Go(func() error {
 				var failure *jsonrpc.Error
 				if r.Error != nil {
 					failure = &jsonrpc.Error{Code: r.Error.Code, Message: r.Error.Message, Data: r.Data}
@@ -265,15 +264,14 @@ func (s *Session) sendResponses(link *transport.Link, failed <-chan struct{}) {
 				s.mu.Lock()
 				sent := r.sent
 				s.mu.Unlock()
-				if !sent && r.Unsent != nil {
-					r.Unsent()
+				if r.Done != nil {
+					r.Done(sent)
 				}
-				if r.Written != nil {
-					r.Written()
-				}
+				return nil
 			})
 		}
 		if ended {
+			_ = sending.Wait() // there are no errors
 			return
 		}
 		select {

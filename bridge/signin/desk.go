@@ -48,9 +48,8 @@ type Desk struct {
 	secrets   *redact.Redaction
 	count     atomic.Int64 // of attempts
 	transport *http.Transport
-	alone     atomic.Bool // the person did not come within DeskConfig.Wait
-	closing   sync.Once
-	closeErr  error
+	alone     atomic.Bool  // the person did not come within DeskConfig.Wait
+	close     func() error // once
 
 	mu        sync.Mutex
 	flows     map[string]*Flow
@@ -69,7 +68,7 @@ type callbackServer struct {
 
 // NewDesk returns a desk without flows. The caller must Close it.
 func NewDesk(c DeskConfig) *Desk {
-	return &Desk{
+	d := &Desk{
 		transport: &http.Transport{
 			Proxy: http.ProxyFromEnvironment, ForceAttemptHTTP2: true, TLSHandshakeTimeout: exchangeTime, IdleConnTimeout: exchangeTime,
 			MaxResponseHeaderBytes: answerMost,
@@ -77,6 +76,8 @@ func NewDesk(c DeskConfig) *Desk {
 		config: c, secrets: redact.Given(), flows: map[string]*Flow{}, redirects: map[string]chan<- url.Values{},
 		callbacks: map[int]*callbackServer{}, watches: map[*func(*Flow)]struct{}{},
 	}
+	d.close = sync.OnceValue(d.end)
+	return d
 }
 
 // Masked returns a frame in which the secrets of all sign-ins are masked. Pass it to [wire.Log.Mask].
@@ -227,12 +228,9 @@ const callbackTime = 10 * time.Second
 
 // Close ends the callback servers, and waits until they have ended, each time that it is
 // called.
-func (d *Desk) Close() error {
-	d.closing.Do(func() { d.closeErr = d.close() })
-	return d.closeErr
-}
+func (d *Desk) Close() error { return d.close() }
 
-func (d *Desk) close() error {
+func (d *Desk) end() error {
 	d.mu.Lock()
 	callbacks := d.callbacks
 	d.callbacks, d.closed = nil, true

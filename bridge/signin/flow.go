@@ -109,12 +109,13 @@ func (f *Flow) SignIn(ctx context.Context, refused *http.Response, again bool, n
 	f.note = note
 	tokens, waited, failure := f.tokens, f.ended > before, f.failure
 	f.mu.Unlock()
+	used := refused.Request.Header.Get("Authorization")
 	switch {
 	case waited:
 		return failure // of the sign-in that this request has waited for
 	case tokens == nil || refused.StatusCode != http.StatusUnauthorized:
-	case tokens.replaces(refused.Request, again):
-		return nil
+	case used != "" && used != "Bearer "+tokens.token.AccessToken, used == "" && !again && !tokens.expired():
+		return nil // the request was not sent with this token
 	case !again && tokens.token.RefreshToken != "":
 		if err := f.refresh(ctx, tokens); err == nil || endedByPerson(err) {
 			return err

@@ -33,15 +33,6 @@ func (t *tokenSet) expired() bool {
 	return t.disused || !t.token.Expiry.IsZero() && time.Until(t.token.Expiry) < early
 }
 
-// replaces reports whether a refused request was not sent with this token, and can be sent
-// again with it. again says that the request was already sent again after a sign-in.
-func (t *tokenSet) replaces(refused *http.Request, again bool) bool {
-	used := refused.Header.Get("Authorization")
-	sentWithOlder := used != "" && used != "Bearer "+t.token.AccessToken
-	sentBefore := used == "" && !again && !t.expired()
-	return sentWithOlder || sentBefore
-}
-
 // setTokens makes a token set the current one of the server; nil means that there is none.
 func (f *Flow) setTokens(t *tokenSet) {
 	f.mu.Lock()

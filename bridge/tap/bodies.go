@@ -45,15 +45,9 @@ func (w watched) Close() error {
 
 // once has f called by the goroutine that looks, after what it was given before.
 func (o *Observer) once(f func(at time.Time)) {
-	o.over(&step{f})
+	o.put(piece{do: f, end: true})
 	o.stir()
 }
-
-type step struct{ f func(at time.Time) }
-
-func (s *step) take([]byte, time.Time) {}
-func (s *step) lose(int64, time.Time)  {}
-func (s *step) end(at time.Time)       { s.f(at) }
 
 // body collects a whole body.
 type body struct {

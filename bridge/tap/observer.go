@@ -7,11 +7,11 @@ import (
 	"cmp"
 	"context"
 	"crypto/rand"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"log/slog"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -65,12 +65,13 @@ type Observer struct {
 	gaveWay, unkept bool // eldest frames have given way; nothing is kept any more. Used by the goroutine that looks
 }
 
-// piece is a part of a stream of bytes, or its end.
+// piece is a part of a stream of bytes, or its end; or something to do between them.
 type piece struct {
 	of   taker
 	data []byte
 	lost int64
 	end  bool
+	do   func(at time.Time)
 	at   time.Time
 }
 
@@ -98,7 +99,8 @@ func NewObserver(c Config) (*Observer, error) {
 	if err != nil {
 		return nil, fmt.Errorf("making the log of the tap: %w", err)
 	}
-	o := &Observer{config: c, id: newID(), log: log, ended: make(chan struct{}), wake: make(chan struct{}, 1), lost: map[taker]int64{}, begun: time.Now()}
+	id := strings.ToLower(rand.Text()[:16])
+	o := &Observer{config: c, id: id, log: log, ended: make(chan struct{}), wake: make(chan struct{}, 1), lost: map[taker]int64{}, begun: time.Now()}
 	if c.Record != "" {
 		o.recording = playback.NewRecording(log, c.Logger, c.Redaction, func() {})
 		o.recording.Lags = true
@@ -108,12 +110,6 @@ func NewObserver(c Config) (*Observer, error) {
 	}
 	go o.look()
 	return o, err
-}
-
-func newID() string {
-	var id [8]byte
-	_, _ = rand.Read(id[:]) // never fails
-	return hex.EncodeToString(id[:])
 }
 
 // Log returns the frames so far.
@@ -184,6 +180,8 @@ func (o *Observer) look() {
 			case p.lost > 0:
 				p.of.lose(p.lost, p.at)
 				continue
+			case p.do != nil:
+				p.do(p.at)
 			case p.end:
 				p.of.end(p.at)
 			}

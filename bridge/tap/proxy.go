@@ -87,7 +87,15 @@ func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	// seen that end. Without this the body is closed then, and the transport takes the
 	// connection of the response down.
 	_ = http.NewResponseController(w).EnableFullDuplex() // which every writer of net/http supports
-	x := &crossing{p: p, method: r.Method, url: p.urlOf(r), header: r.Header.Clone(), client: clientOf(r), id: r.Header.Get("Mcp-Session-Id")}
+	u := *p.target
+	u.User = nil
+	if r.URL.Path != "/" {
+		u.Path, u.RawPath = r.URL.Path, r.URL.RawPath
+	}
+	u.RawQuery = r.URL.RawQuery
+	from, _, _ := net.SplitHostPort(r.RemoteAddr)
+	x := &crossing{p: p, method: r.Method, url: u.String(), header: r.Header.Clone(), id: r.Header.Get("Mcp-Session-Id")}
+	x.client = "client " + from + " " + r.Header.Get("User-Agent") // tells clients without a session apart
 	if r.Method == http.MethodPost {
 		x.request = &body{o: p.o, done: x.sent}
 		r.Body = watched{r.Body, p.o, x.request}
@@ -100,22 +108,6 @@ func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		})
 	}
 	p.forward.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), crossingKey{}, x)))
-}
-
-func (p *Proxy) urlOf(r *http.Request) string {
-	u := *p.target
-	u.User = nil
-	if r.URL.Path != "/" {
-		u.Path, u.RawPath = r.URL.Path, r.URL.RawPath
-	}
-	u.RawQuery = r.URL.RawQuery
-	return u.String()
-}
-
-// clientOf tells clients without a session apart.
-func clientOf(r *http.Request) string {
-	host, _, _ := net.SplitHostPort(r.RemoteAddr)
-	return "client " + host + " " + r.Header.Get("User-Agent")
 }
 
 // seatOf returns the session id and the server label under which a request is logged.

@@ -190,6 +190,20 @@ func (r *remote) get(req *http.Request) (*http.Response, error) {
 	if err != nil {
 		return nil, err
 	}
+	if r.legacy() {
+		r.noteRequested(f, noRequest)
+		resp, err := f.do()
+		switch {
+		case err != nil || followed(resp):
+			return resp, err
+		case isEventStream(resp):
+			resp.Body = r.events(resp, noRequest)
+			return resp, nil
+		}
+		note, failure := r.noStream(resp)
+		r.tap.failure(noRequest, note)
+		return nil, failure
+	}
 	id := f.req.Header.Get(lastEventHeader)
 	r.mu.Lock()
 	posted, lastID := r.posts[id], r.lastID
@@ -363,23 +377,4 @@ func (r *remote) noStream(resp *http.Response) (wire.Frame, *Failure) {
 		failure.Text = note.Note.Words(&note)
 	}
 	return note, failure
-}
-
-func (r *remote) getLegacy(req *http.Request) (*http.Response, error) {
-	f, err := r.prepare(req)
-	if err != nil {
-		return nil, err
-	}
-	r.noteRequested(f, noRequest)
-	resp, err := f.do()
-	if err != nil || followed(resp) {
-		return resp, err
-	}
-	if isEventStream(resp) {
-		resp.Body = r.events(resp, noRequest)
-		return resp, nil
-	}
-	note, failure := r.noStream(resp)
-	r.tap.failure(noRequest, note)
-	return nil, failure
 }

@@ -82,7 +82,7 @@ func (c *lineConn) writeAll() {
 
 func (c *lineConn) write(ctx context.Context, raw []byte) error {
 	out := c.tap.leaving(ctx, raw)
-	u, ok, err := c.tap.sending(ctx, Unit{Frame: out.frame()}, false)
+	u, ok, err := c.tap.sending(ctx, Unit{Frame: out.Frame}, false)
 	if !ok {
 		return err
 	}

@@ -289,13 +289,6 @@ type Outgoing struct {
 	Unasked bool
 }
 
-// frame returns the frame with the capacity of Raw clipped, so that an append to Raw
-// elsewhere copies it.
-func (o Outgoing) frame() wire.Frame {
-	o.Frame.Raw = o.Frame.Raw[:len(o.Frame.Raw):len(o.Frame.Raw)]
-	return o.Frame
-}
-
 // slowly writes the pieces one after the other, and does not pause while it is late, so
 // that a busy machine hardly takes longer. It stops when stop is closed.
 func (o Outgoing) slowly(w io.Writer, stop <-chan struct{}) error {
@@ -309,18 +302,6 @@ func (o Outgoing) slowly(w io.Writer, stop <-chan struct{}) error {
 		}
 	}
 	return nil
-}
-
-// body returns a new request body with the pieces. It can be called again for a
-// redirect.
-func (o Outgoing) body() io.ReadCloser {
-	r, w := io.Pipe()
-	stop := make(chan struct{})
-	go func() { w.CloseWithError(o.slowly(w, stop)) }()
-	return body{r, sync.OnceValue(func() error {
-		close(stop)
-		return r.Close()
-	})}
 }
 
 // Send sends the bytes that Options.Outgoing returns for a message with this context. They
@@ -360,11 +341,7 @@ func (l *Link) Kill() bool {
 // DropStream closes the open event stream that answers the request with this id, or the
 // standalone stream of the GET if related is nil. It returns false if there is none.
 func (l *Link) DropStream(related json.RawMessage) bool {
-	r, ok := l.way.(*remote)
-	if !ok {
-		return false
-	}
-	s := r.openStream(related)
+	s := l.openStream(related)
 	if s == nil {
 		return false
 	}
@@ -374,12 +351,13 @@ func (l *Link) DropStream(related json.RawMessage) bool {
 }
 
 // HasStream reports whether there is an open stream for DropStream to close.
-func (l *Link) HasStream(related json.RawMessage) bool {
-	r, ok := l.way.(*remote)
-	return ok && r.openStream(related) != nil
-}
+func (l *Link) HasStream(related json.RawMessage) bool { return l.openStream(related) != nil }
 
-func (r *remote) openStream(related json.RawMessage) *eventStream {
+func (l *Link) openStream(related json.RawMessage) *eventStream {
+	r, ok := l.way.(*remote)
+	if !ok {
+		return nil
+	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for s := range r.open {

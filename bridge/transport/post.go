@@ -82,17 +82,23 @@ func (r *remote) post(req *http.Request) (*http.Response, error) {
 
 // carry makes a message the body of the request, and returns its unit.
 func (f *flight) carry(out Outgoing) Unit {
-	body := out.Frame.Raw
-	f.named(body)
-	f.req.ContentLength = int64(len(body))
-	f.req.GetBody = func() (io.ReadCloser, error) {
-		if out.Pieces != nil {
-			return out.body(), nil
+	message := out.Frame.Raw
+	f.named(message)
+	f.req.ContentLength = int64(len(message))
+	f.req.GetBody = func() (io.ReadCloser, error) { // called again for a redirect
+		if out.Pieces == nil {
+			return io.NopCloser(bytes.NewReader(message)), nil
 		}
-		return io.NopCloser(bytes.NewReader(body)), nil
+		r, w := io.Pipe()
+		stop := make(chan struct{})
+		go func() { w.CloseWithError(out.slowly(w, stop)) }()
+		return body{r, sync.OnceValue(func() error {
+			close(stop)
+			return r.Close()
+		})}, nil
 	}
 	f.req.Body, _ = f.req.GetBody()
-	u := Unit{Frame: out.frame()}
+	u := Unit{Frame: out.Frame}
 	u.Stream, u.Header, u.HTTPMethod, u.URL = wire.StreamPost, f.sent(), f.req.Method, address(f.req)
 	return u
 }

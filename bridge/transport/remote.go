@@ -160,20 +160,13 @@ func (r *remote) track() bool {
 }
 
 func (r *remote) RoundTrip(req *http.Request) (*http.Response, error) {
-	switch {
-	case req.Method == http.MethodPost:
+	switch req.Method {
+	case http.MethodPost:
 		return r.post(req)
-	case req.Method == http.MethodGet && r.legacy():
-		return r.getLegacy(req)
-	case req.Method == http.MethodGet:
+	case http.MethodGet:
 		return r.get(req)
-	default:
-		return r.delete(req)
 	}
-}
-
-func (r *remote) delete(req *http.Request) (*http.Response, error) {
-	r.closing.Store(true)
+	r.closing.Store(true) // a DELETE ends the session
 	f, err := r.prepare(req)
 	if err != nil {
 		return nil, err

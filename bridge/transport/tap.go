@@ -36,6 +36,7 @@ func (t *tap) leaving(ctx context.Context, raw []byte) Outgoing {
 // the observer has seen it, and reports whether it is to be written. If the observer
 // keeps back a request, the error is a [Failure]. The returned unit is for Undelivered.
 func (t *tap) sending(ctx context.Context, u Unit, again bool) (Unit, bool, error) {
+	u.Raw = slices.Clip(u.Raw) // so that an append to it elsewhere copies it
 	u.Dir, u.Size = wire.ClientToServer, int64(len(u.Raw))
 	m, _ := wire.ParseMessage(u.Raw)
 	u.Message, u.Kind = m, cmp.Or(m.Kind, wire.Noise)
