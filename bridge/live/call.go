@@ -184,7 +184,7 @@ func (c *call) wanted(r session.Reply, round int) (*next, *ending) {
 		return nil, failed("an input-required result that asks for nothing and has no state to come back with")
 	}
 	c.remember(required.State)
-	c.put(requestsOf(required.Asked, round, r), round)
+	c.put(r.Requests(required.Asked, round), round)
 	more := &next{state: required.State}
 	if required.Asks {
 		more.responses = []session.Member{} // an empty object, if there are no responses
@@ -207,7 +207,7 @@ func (c *call) wantedByError(r session.Reply, round int) (*next, *ending) {
 		return nil, end
 	}
 	urls := elicit.AskedIn(r.Message)
-	c.put(requestsOf(urls, round, r), round)
+	c.put(r.Requests(urls, round), round)
 	if refused := c.refused(); len(refused) == len(urls) {
 		end := failed("%d: the call was not made again: %s", e.Code, refused[0].Reason)
 		end.despite = true

@@ -7,7 +7,6 @@ import (
 
 	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/elicit"
-	"elicitation-inspector/bridge/mcp"
 	"elicitation-inspector/bridge/session"
 	"elicitation-inspector/bridge/wire"
 )
@@ -28,30 +27,6 @@ func (r *round) settled(yield func(*Question) bool) {
 			return
 		}
 	}
-}
-
-// requestsOf returns the input requests of a response. Of several with the same key, only
-// the last is answered.
-func requestsOf(asked []elicit.Asked, round int, r session.Reply) []conversation.InputRequest {
-	list := make([]conversation.InputRequest, len(asked))
-	last := map[string]int{}
-	for i, a := range asked {
-		list[i] = conversation.InputRequest{Question: conversation.Question{
-			Number: r.Question + i, Place: i + 1, Of: len(asked), Method: a.Method, Via: a.Via, Key: a.Key, Pointer: a.Pointer,
-			Round: round, Params: a.Params, Asked: time.Now(), AskedSeq: r.Seq,
-		}}
-		if a.Via == elicit.InError {
-			continue
-		}
-		if before, again := last[a.Key]; again {
-			list[before].Lost = true
-			list[before].Refusal = &conversation.CapabilityRefusal{
-				Code: mcp.CodeInvalidParams, Message: fmt.Sprintf("the key %q stands again among the input requests, and only the last counts", a.Key),
-			}
-		}
-		last[a.Key] = i
-	}
-	return list
 }
 
 // put puts the questions of a round into the inbox, and refuses at once those that the

@@ -328,14 +328,11 @@ func (all *Servers) Kill(patience time.Duration) int {
 	for _, s := range open {
 		ending.Go(s.Kill)
 	}
-	ended := make(chan struct{})
+	ended, end := context.WithTimeout(context.Background(), patience)
 	go func() {
 		ending.Wait()
-		close(ended)
+		end()
 	}()
-	select {
-	case <-ended:
-	case <-time.After(patience):
-	}
+	<-ended.Done()
 	return len(open)
 }

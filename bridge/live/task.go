@@ -55,7 +55,7 @@ func (c *call) follow(task conversation.TaskState, created session.Reply, round 
 			}
 		}
 		if len(reply.Inputs) > 0 {
-			c.put(requestsOf(reply.Inputs, round, reply), round)
+			c.put(reply.Requests(reply.Inputs, round), round)
 			reply.Inputs = nil
 		}
 		if end := c.update(request); end != nil {

@@ -147,17 +147,13 @@ func (s *Session) readPages(r *conversation.Reader) error {
 			}
 			if reply.Question != 0 {
 				// No call waits for these questions: the list is read again once the URLs are visited.
-				asked := elicit.AskedIn(reply.Message)
-				for i, a := range asked {
-					r := conversation.InputRequest{Question: conversation.Question{
-						Number: reply.Question + i, List: r.List.Method, Via: a.Via, Method: a.Method, Params: a.Params, Asked: s.Log.Head(reply.Seq).Time,
-						AskedSeq: reply.Seq, Pointer: a.Pointer, Place: i + 1, Of: len(asked),
-					}}
-					s.Judge(&r)
-					if r.Refusal == nil && s.owner.IsAsked(s, r.Request.ElicitationID, r.Request.URL) {
-						r.Refusal = &conversation.CapabilityRefusal{Code: mcp.CodeInvalidRequest, Message: "another list requires the same URL, and you are asked for it already"}
+				for _, q := range reply.Requests(elicit.AskedIn(reply.Message), 0) {
+					q.List, q.Asked = r.List.Method, s.Log.Head(reply.Seq).Time
+					s.Judge(&q)
+					if q.Refusal == nil && s.owner.IsAsked(s, q.Request.ElicitationID, q.Request.URL) {
+						q.Refusal = &conversation.CapabilityRefusal{Code: mcp.CodeInvalidRequest, Message: "another list requires the same URL, and you are asked for it already"}
 					}
-					s.owner.Asked(s, r)
+					s.owner.Asked(s, q)
 				}
 			}
 			return fmt.Errorf("error %d: %s", e.Code, e.Message)

@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -47,6 +48,30 @@ type Reply struct {
 	Question int // number of the first question in the response, 0 if it asks none
 	Message  wire.Message
 	Inputs   []elicit.Asked // of tasks/get: the input requests that no earlier response had
+}
+
+// Requests returns the input requests of a response in a round of a call. Of several with the
+// same key, only the last is answered.
+func (r *Reply) Requests(asked []elicit.Asked, round int) []conversation.InputRequest {
+	list := make([]conversation.InputRequest, len(asked))
+	last := map[string]int{}
+	for i, a := range asked {
+		list[i] = conversation.InputRequest{Question: conversation.Question{
+			Number: r.Question + i, Place: i + 1, Of: len(asked), Method: a.Method, Via: a.Via, Key: a.Key, Pointer: a.Pointer,
+			Round: round, Params: a.Params, Asked: time.Now(), AskedSeq: r.Seq,
+		}}
+		if a.Via == elicit.InError {
+			continue
+		}
+		if before, again := last[a.Key]; again {
+			list[before].Lost = true
+			list[before].Refusal = &conversation.CapabilityRefusal{
+				Code: mcp.CodeInvalidParams, Message: fmt.Sprintf("the key %q stands again among the input requests, and only the last counts", a.Key),
+			}
+		}
+		last[a.Key] = i
+	}
+	return list
 }
 
 // Request is one request of a call, or about the task that one became.

@@ -21,10 +21,11 @@ type pipe struct {
 	torn  bool      // the beginning of the line is missing
 }
 
-func (o *Observer) newPipe(frame wire.Frame, what string) *pipe {
-	p := &pipe{o: o, frame: frame, what: what}
+// newPipe returns the pipe of a stream of a session.
+func (o *Observer) newPipe(session wire.Frame, dir wire.Direction, what string) *pipe {
+	p := &pipe{o: o, frame: session, what: what}
 	p.lines = transport.Lines{Most: o.most(), Each: p.line}
-	if frame.Dir == wire.Stderr {
+	if p.frame.Dir = dir; dir == wire.Stderr {
 		p.lines.Most = min(p.lines.Most, stderrMost)
 	}
 	return p

@@ -2,6 +2,7 @@ package tap
 
 import (
 	"io"
+	"sync"
 	"time"
 
 	"elicitation-inspector/bridge/transport"
@@ -18,23 +19,10 @@ func Relay(c *transport.Child, in io.ReadCloser, out, errOut io.WriteCloser, o *
 	note := session
 	note.Note = &c.Started
 	o.note(note)
-	stream := func(dir wire.Direction, what string) *pipe {
-		f := session
-		f.Dir = dir
-		return o.newPipe(f, what)
-	}
-	go o.pass(stream(wire.ClientToServer, "the client's messages"), in, c.Stdin)
-	passed := make(chan struct{}, 2)
-	for _, one := range []struct {
-		from io.ReadCloser
-		to   io.WriteCloser
-		of   *pipe
-	}{{c.Stdout, out, stream(wire.ServerToClient, "the server's messages")}, {c.Stderr, errOut, stream(wire.Stderr, "standard error")}} {
-		go func() {
-			o.pass(one.of, one.from, one.to)
-			passed <- struct{}{}
-		}()
-	}
+	go o.pass(o.newPipe(session, wire.ClientToServer, "the client's messages"), in, c.Stdin)
+	var passing sync.WaitGroup
+	passing.Go(func() { o.pass(o.newPipe(session, wire.ServerToClient, "the server's messages"), c.Stdout, out) })
+	passing.Go(func() { o.pass(o.newPipe(session, wire.Stderr, "standard error"), c.Stderr, errOut) })
 	<-c.Exited()
 	c.LastWords()
 	// Only other processes can still write; the client waits for the end of this one.
@@ -42,8 +30,7 @@ func Relay(c *transport.Child, in io.ReadCloser, out, errOut io.WriteCloser, o *
 		_ = c.Stdout.Close()
 		_ = c.Stderr.Close()
 	})
-	<-passed
-	<-passed
+	passing.Wait()
 	drained.Stop()
 	exit := c.ExitNote()
 	note.Note, note.Failed = &exit, exit.Signal != "" || exit.Code != nil && *exit.Code != 0

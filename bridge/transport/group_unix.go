@@ -22,6 +22,16 @@ func newGroup(leader *os.Process) group { return group{leader.Pid} }
 func (g group) terminate() { _ = syscall.Kill(-g.leader, syscall.SIGTERM) }
 func (g group) kill()      { _ = syscall.Kill(-g.leader, syscall.SIGKILL) }
 
+// Signal sends a signal to the process, or to its whole group: that is where the signals of
+// a terminal go.
+func (c *Child) Signal(signal syscall.Signal, group bool) error {
+	pid := c.Started.PID
+	if group {
+		pid = -pid
+	}
+	return syscall.Kill(pid, signal)
+}
+
 func (g group) alive() bool {
 	return !errors.Is(syscall.Kill(-g.leader, 0), syscall.ESRCH) && !onlyZombies(g.leader)
 }

@@ -54,6 +54,12 @@ func (g group) terminate() {
 	_ = windows.GenerateConsoleCtrlEvent(windows.CTRL_BREAK_EVENT, uint32(g.leader.Pid))
 }
 
+// Signal sends CTRL_BREAK to the group of the process: Windows has no other signals.
+func (c *Child) Signal(syscall.Signal, bool) error {
+	c.leader.group.terminate()
+	return nil
+}
+
 func (g group) kill() {
 	if g.job != 0 {
 		_ = windows.TerminateJobObject(g.job, 1)
