@@ -100,7 +100,6 @@ type connections interface {
 	Remove(ctx context.Context, id string) error
 	Target(id string) (transport.Spec, error)
 	Recall(id, revision string) error
-	Forget(id string) error
 	Compare(ctx context.Context, id string, with, without conversation.ClientSettings) (live.Comparison, error)
 }
 

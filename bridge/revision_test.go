@@ -189,7 +189,7 @@ func TestRecall(t *testing.T) {
 			if got := in.Servers()[0].Settings; got.Protocol != c.want {
 				t.Errorf("it is %+v", got)
 			}
-			if err := in.Forget("s1"); err != nil {
+			if err := in.Recall("s1", ""); err != nil {
 				t.Fatal(err)
 			}
 			if got := in.Servers()[0].Settings; got != before {

@@ -108,10 +108,8 @@ func (s *Server) settings(c echo.Context, before bridge.Server) error {
 // remembered applies the revision that the browser remembers for a server, or removes
 // it.
 func (s *Server) remembered(c echo.Context) error {
-	var err error
-	if revision := c.FormValue("protocol"); revision == "" {
-		err = s.in.Forget(c.Param("id"))
-	} else if err = s.in.Recall(c.Param("id"), revision); errors.Is(err, live.ErrUnknownRevision) {
+	err := s.in.Recall(c.Param("id"), c.FormValue("protocol"))
+	if errors.Is(err, live.ErrUnknownRevision) {
 		return bad("%s", sentence(err))
 	}
 	return done(c, err)

@@ -257,36 +257,25 @@ var ErrUnknownRevision = errors.New("unknown protocol revision")
 // become ready.
 var ErrReconnect = errors.New("reconnecting with " + RevisionOfRequests + " failed")
 
-// Recall applies a revision that a browser remembers for a server, and reconnects. It
-// does nothing if a revision was chosen for this run.
+// Recall applies a revision that a browser remembers for a server, or for "" the configured
+// one in place of such a revision, and reconnects. It does nothing if the revision was chosen
+// in another way.
 func (all *Servers) Recall(id, revision string) error {
-	if !slices.Contains(mcp.Revisions, revision) {
+	if revision != "" && !slices.Contains(mcp.Revisions, revision) {
 		return fmt.Errorf("%w: %q", ErrUnknownRevision, revision)
 	}
-	return all.chooseWhere(id, conversation.ChoiceNone, func(*liveServer) (string, conversation.RevisionChoice) {
-		return revision, conversation.ChoiceRemembered
-	})
-}
-
-// Forget removes a revision that a browser remembered, and reconnects with the configured
-// one. It does nothing if the revision was chosen in another way.
-func (all *Servers) Forget(id string) error {
-	return all.chooseWhere(id, conversation.ChoiceRemembered, func(s *liveServer) (string, conversation.RevisionChoice) {
-		return s.configured.Protocol, s.configured.Choice
-	})
-}
-
-// chooseWhere changes a server's revision and reconnects, if the present choice of the
-// revision is present.
-func (all *Servers) chooseWhere(id string, present conversation.RevisionChoice, choose func(*liveServer) (string, conversation.RevisionChoice)) error {
 	s, err := all.find(id)
 	if err != nil {
 		return err
 	}
+	before, choice := conversation.ChoiceNone, conversation.ChoiceRemembered
+	if revision == "" {
+		before, revision, choice = conversation.ChoiceRemembered, s.configured.Protocol, s.configured.Choice
+	}
 	applies := false
 	s.update(func() {
-		if applies = s.Settings.Choice == present; applies {
-			s.Settings.Protocol, s.Settings.Choice = choose(s)
+		if applies = s.Settings.Choice == before; applies {
+			s.Settings.Protocol, s.Settings.Choice = revision, choice
 		}
 	})
 	if !applies {

@@ -100,11 +100,8 @@ func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		x.request = &body{o: p.o, done: x.sent}
 		r.Body = watched{r.Body, p.o, x.request}
 	} else if r.Method == http.MethodGet {
-		p.o.once(func(at time.Time) {
-			f := x.frame(at)
-			f.Dir, f.HTTPMethod, f.URL, f.Header = wire.Meta, x.method, x.url, shown(x.header)
-			f.Note = &wire.Note{Kind: wire.NoteStreamRequested, After: x.header.Get("Last-Event-ID")}
-			p.o.add(f)
+		x.note(wire.Note{Kind: wire.NoteStreamRequested, After: x.header.Get("Last-Event-ID")}, func(f *wire.Frame) {
+			f.HTTPMethod, f.URL, f.Header = x.method, x.url, shown(x.header)
 		})
 	}
 	p.forward.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), crossingKey{}, x)))
@@ -166,6 +163,16 @@ func (x *crossing) frame(at time.Time) wire.Frame {
 	return wire.Frame{Time: at, Server: x.seat.server, Session: x.seat.session, Transport: "http"}
 }
 
+// note has a note about the crossing added, which fill completes.
+func (x *crossing) note(n wire.Note, fill func(*wire.Frame)) {
+	x.p.o.once(func(at time.Time) {
+		f := x.frame(at)
+		f.Dir, f.Note = wire.Meta, &n
+		fill(&f)
+		x.p.o.add(f)
+	})
+}
+
 // sent makes the frame of a posted body.
 func (x *crossing) sent(t transport.Text, at time.Time) {
 	if t.Whole() {
@@ -196,11 +203,7 @@ func (p *Proxy) response(resp *http.Response) error {
 	var of taker
 	switch {
 	case encoded != "" && encoded != "identity" && media == eventStream:
-		p.o.once(func(at time.Time) {
-			f := x.frame(at)
-			f.Dir, f.Failed, f.Note = wire.Meta, true, &wire.Note{Kind: wire.NoteReadFailed, Of: "the event stream", Why: "it is encoded as " + encoded}
-			p.o.add(f)
-		})
+		x.note(wire.Note{Kind: wire.NoteReadFailed, Of: "the event stream", Why: "it is encoded as " + encoded}, func(f *wire.Frame) { f.Failed = true })
 		return nil
 	case media == eventStream:
 		of = newEvents(p.o, x.event)
@@ -269,13 +272,11 @@ func (p *Proxy) failed(w http.ResponseWriter, r *http.Request, err error) {
 		return
 	}
 	x := crossingOf(r.Context())
-	p.o.once(func(at time.Time) {
-		f := x.frame(at)
-		f.Dir, f.HTTPMethod, f.Failed, f.Note = wire.Meta, x.method, true, &wire.Note{Kind: wire.NoteRequestFailed, Of: x.message.Method, Why: err.Error()}
+	x.note(wire.Note{Kind: wire.NoteRequestFailed, Why: err.Error()}, func(f *wire.Frame) {
+		f.HTTPMethod, f.Failed, f.Note.Of = x.method, true, x.message.Method
 		if x.message.Kind == wire.Request {
 			f.Answers = x.message.ID
 		}
-		p.o.add(f)
 	})
 }
 

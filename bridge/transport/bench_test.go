@@ -60,11 +60,11 @@ func BenchmarkFlood(b *testing.B) {
 
 // BenchmarkLargeMessage measures how a message of 64 MiB passes to the SDK.
 func BenchmarkLargeMessage(b *testing.B) {
-	line := `{"jsonrpc":"2.0","id":1,"result":{"text":"` + strings.Repeat("x", DefaultMaxFrame-100) + `"}}` + "\n"
+	line := `{"jsonrpc":"2.0","id":1,"result":{"text":"` + strings.Repeat("x", wire.DefaultMaxFrame-100) + `"}}` + "\n"
 	b.SetBytes(int64(len(line)))
 	b.ReportAllocs()
 	for b.Loop() {
-		c := newLineConn(&tap{observer: unseen{}, max: DefaultMaxFrame}, nil)
+		c := newLineConn(&tap{observer: unseen{}, max: wire.DefaultMaxFrame}, nil)
 		if err := c.readAll(strings.NewReader(line)); !errors.Is(err, io.EOF) {
 			b.Fatal(err)
 		}

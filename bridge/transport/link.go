@@ -16,10 +16,6 @@ import (
 	"elicitation-inspector/bridge/wire"
 )
 
-// DefaultMaxFrame is the size in bytes of the largest message that is passed on if
-// Options.MaxFrame is 0.
-const DefaultMaxFrame = 64 << 20
-
 // defaultGrace is the time for each step of an orderly end if Options.Grace is 0.
 const defaultGrace = 2 * time.Second
 
@@ -28,7 +24,7 @@ type Options struct {
 	// MaxFrame is the size in bytes of the largest message that is passed on. Of a
 	// larger message the observer sees the first MaxFrame bytes, and the SDK gets
 	// nothing, except that a call with such a response fails with a [Failure]. 0 means
-	// DefaultMaxFrame.
+	// wire.DefaultMaxFrame.
 	MaxFrame int64
 	// Grace is how long a process may take to exit after its standard input was closed,
 	// and again after SIGTERM; and how long an HTTP server may take to answer the
@@ -98,7 +94,7 @@ func Open(ctx context.Context, s Spec, o Observer, opts Options) (*Link, error) 
 		return nil, err
 	}
 	if opts.MaxFrame <= 0 {
-		opts.MaxFrame = DefaultMaxFrame
+		opts.MaxFrame = wire.DefaultMaxFrame
 	}
 	if opts.Grace <= 0 {
 		opts.Grace = defaultGrace
@@ -327,15 +323,11 @@ func (r *remote) abandon() {
 	r.base.CloseIdleConnections()
 }
 
-// Kill kills the server's process group. It returns false if there is no running
-// process.
-func (l *Link) Kill() bool {
-	p, ok := l.way.(*process)
-	if !ok || !p.running() {
-		return false
+// Kill kills the server's process group, if there is a running process.
+func (l *Link) Kill() {
+	if p, ok := l.way.(*process); ok && p.running() {
+		p.group.kill()
 	}
-	p.group.kill()
-	return true
 }
 
 // DropStream closes the open event stream that answers the request with this id, or the
