@@ -41,7 +41,7 @@ type Config struct {
 	// Version is the inspector's own version, sent as clientInfo.version.
 	Version string
 	// MaxFrame is the maximum size of a message in bytes; longer ones are cut. 0 means
-	// the target package's default.
+	// wire.DefaultMaxFrame.
 	MaxFrame int64
 	// SignIns has the sign-ins to servers behind OAuth; nil means a desk of the
 	// inspection's own, where nobody can sign in. The caller closes its desk.

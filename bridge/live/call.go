@@ -183,7 +183,12 @@ func (c *call) wanted(r session.Reply, round int) (*next, *ending) {
 	case required.Empty():
 		return nil, failed("an input-required result that asks for nothing and has no state to come back with")
 	}
-	c.remember(required.State)
+	c.set(func() { // a fault can send an earlier state in a later round
+		if len(c.states) > 2 {
+			c.states = append(c.states[:1], c.states[2:]...)
+		}
+		c.states = append(c.states, required.State)
+	})
 	c.put(r.Requests(required.Asked, round), round)
 	more := &next{state: required.State}
 	if required.Asks {

@@ -2,23 +2,12 @@ package live
 
 import (
 	"bytes"
-	"encoding/json"
 
 	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/elicit"
 	"elicitation-inspector/bridge/fault"
 	"elicitation-inspector/bridge/session"
 )
-
-// remember keeps a requestState, so that a fault can send it in a later round.
-func (c *call) remember(state json.RawMessage) {
-	c.set(func() {
-		if len(c.states) > 2 {
-			c.states = append(c.states[:1], c.states[2:]...)
-		}
-		c.states = append(c.states, state)
-	})
-}
 
 // Situation fills in the facts that the calls know about a question.
 func (cs *Calls) Situation(number int, facts *fault.Facts) {
