@@ -86,9 +86,11 @@ func (in *Inspection) ofQuestion(c candidate) Question {
 	}
 	// The outcome of an accepted URL can still arrive while its call runs. A notification with
 	// an elicitationId can arrive long after the call, but only on the connection that asked.
-	connected := in.replay != nil || c.call == nil || in.servers.Session(c.call.Session) != nil
-	runs := c.call != nil && c.call.Number != 0 && !c.call.State.Over()
-	q.Awaited = q.Completion == conversation.CompletionAwaited && connected && (q.Request != nil && q.Request.ElicitationID != "" || runs)
+	if q.Completion == conversation.CompletionAwaited {
+		connected := in.replay != nil || c.call == nil || in.servers.Session(c.call.Session) != nil
+		runs := c.call != nil && c.call.Number != 0 && !c.call.State.Over()
+		q.Awaited = connected && (q.Request != nil && q.Request.ElicitationID != "" || runs)
+	}
 	if in.replay != nil && in.replay.player != nil && q.State == conversation.Pending { // which it stays while its answer is being given
 		s := in.replay.player.State()
 		for _, given := range s.Asked {

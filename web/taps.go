@@ -36,13 +36,17 @@ func (s *Server) tapsView() *views.Taps {
 	return v
 }
 
-// pumpTaps draws the line about the taps after each reading of the log.
+// pumpTaps draws the line about the taps after each reading of the log, if it has changed.
 func (s *Server) pumpTaps(ctx context.Context) {
+	last := views.Taps{Connected: -1}
 	for more := true; more; {
 		refreshed := s.replay.Refreshed()
-		p := pump{Server: s, ctx: ctx}
-		p.replace("taps", views.TapsLine(*s.tapsView()))
-		p.publish()
+		if now := *s.tapsView(); now != last {
+			p := pump{Server: s, ctx: ctx}
+			p.replace("taps", views.TapsLine(now))
+			p.publish()
+			last = now
+		}
 		more = again(ctx, 0, refreshed)
 	}
 }

@@ -22,7 +22,7 @@ var (
 	errorAnswers  = map[string]string{june: "Overview, Responses", november: "Overview, Error Responses"}
 	resultAnswers = map[string]string{june: "Overview, Responses", november: "Overview, Result Responses"}
 	timeouts      = map[string]string{june: "Lifecycle, Timeouts", november: "Lifecycle, Timeouts"}
-	late          = map[string]string{june: "Cancellation, Timing Considerations", november: "Cancellation, Timing Considerations"}
+	lateAnswers   = map[string]string{june: "Cancellation, Timing Considerations", november: "Cancellation, Timing Considerations"}
 	shutdown      = map[string]string{june: "Lifecycle, Shutdown", november: "Lifecycle, Shutdown", july: "stdio, Shutdown"}
 	stdioMessages = map[string]string{june: "Transports, stdio", november: "Transports, stdio", july: "stdio, Sending Messages"}
 	disconnection = map[string]string{june: "Transports, Sending Messages to the Server", november: "Transports, Sending Messages to the Server"}
@@ -118,12 +118,12 @@ var catalogue = []entry{
 		"It takes the first and ignores the second.", resultAnswers, (*Facts).messages, twice, "answer"),
 	misbehaves(Bytes, "cancel-then-accept", "Cancel, then accept", "Answers with cancel, and then accepts under the same id.",
 		"It takes the first answer and ignores the second.", resultAnswers, (*Facts).responds, changeOfMind, "answer"),
-	misbehaves(Bytes, "response-after-cancel", "Cancel the call, then answer", "Cancels the call that asks, and answers its question after that.",
-		"It stops the call when it is cancelled, and ignores the answer.", map[string]string{june: "Cancellation, Behavior Requirements", november: "Cancellation, Behavior Requirements"}, (*Facts).cancels, after(Step{Do: CancelCall}, Step{Do: Wait, Time: untilCancelled}), "answer"),
+	late(misbehaves(Bytes, "response-after-cancel", "Cancel the call, then answer", "Cancels the call that asks, and answers its question after that.",
+		"It stops the call when it is cancelled, and ignores the answer.", map[string]string{june: "Cancellation, Behavior Requirements", november: "Cancellation, Behavior Requirements"}, (*Facts).cancels, after(Step{Do: CancelCall}, Step{Do: Wait, Time: untilCancelled}), "answer")),
 	misbehaves(Bytes, "half-then-rest", "Send half a message, then the rest", "Writes the first half of the answer, waits 2 seconds (or as many as you say), and writes the rest.",
 		"It waits for the whole message, and serves others meanwhile.", stdioMessages, (*Facts).messages, slowly(2), "seconds", "answer"),
-	misbehaves(Bytes, "answer-withdrawn", "Answer once the question is withdrawn", "Waits until the server takes the question back or its call is over, and answers then.",
-		"It ignores an answer that it has given up waiting for.", late, (*Facts).responds, after(Step{Do: AwaitWithdrawal}), "answer"),
+	late(misbehaves(Bytes, "answer-withdrawn", "Answer once the question is withdrawn", "Waits until the server takes the question back or its call is over, and answers then.",
+		"It ignores an answer that it has given up waiting for.", lateAnswers, (*Facts).responds, after(Step{Do: AwaitWithdrawal}), "answer")),
 
 	misbehaves(Time, "late", "Answer late", "Answers after 30 seconds, or as many as you say.",
 		"It waits as long as a person may take, or gives up after a limit of its own, cancels the request and says so.", timeouts, (*Facts).answers, delayed, "seconds", "answer"),
@@ -215,6 +215,12 @@ const codeRequestCancelled = -32800
 // server reacts, and section where the specification says so.
 func misbehaves(group Group, name, title, does, good string, section map[string]string, fits func(*Facts) bool, build func(*builder) error, params ...string) entry {
 	return entry{Fault: Fault{Name: name, Group: group, Title: title, Does: does, Good: good, Section: section, Params: params}, fits: fits, build: build}
+}
+
+// late marks an entry whose fault answers after the end of the question's call.
+func late(e entry) entry {
+	e.late = true
+	return e
 }
 
 func fails(name, title, message string, code int64, params ...string) entry {

@@ -123,6 +123,7 @@ type entry struct {
 	// about a field.
 	fields func(elicit.Field) bool
 	build  func(*builder) error
+	late   bool // the client answers after the end of the question's call
 }
 
 // All lists the whole catalogue in order.
@@ -143,7 +144,8 @@ func Find(name string) (Fault, error) {
 // AnswersLate reports whether the fault of this name answers a question after the end of
 // its call, so that the end of the call does not mean that the answer is on the wire.
 func AnswersLate(name string) bool {
-	return name == "response-after-cancel" || name == "answer-withdrawn"
+	e, _ := find(name) // the zero entry for an unknown name
+	return e.late
 }
 
 func find(name string) (entry, error) {

@@ -47,6 +47,8 @@ type Linter struct {
 	mu      sync.Mutex
 	found   []Found // sorted by frame
 	judged  int64   // all frames up to this one are linted
+	counts  Counts  // of the first counted findings; replaced, never changed
+	counted int
 	changed chan struct{}
 }
 
@@ -224,19 +226,26 @@ type Alike struct{ Label, Rule, Pointer, Text string }
 // Alike returns what is equal for findings that say the same of different frames.
 func (f Found) Alike() Alike { return Alike{f.Label, f.Rule, f.Pointer, f.Text} }
 
-// ByServer counts the findings of frames up to last.
+// ByServer counts the findings of frames up to last. Every look at a server asks for the
+// counts, so they are kept: readers share what it returns, and must not change it.
 func (l *Linter) ByServer(last int64) Counts {
-	counts, seen := Counts{}, map[Alike]bool{}
-	for _, f := range l.From(0, last) {
-		if counts[f.Label] == nil {
-			counts[f.Label] = Tally{}
-		}
-		if alike := f.Alike(); !seen[alike] {
-			seen[alike] = true
-			counts[f.Label][f.Severity]++
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	known := l.upTo(last)
+	if l.counts == nil || l.counted != len(known) {
+		l.counts, l.counted = Counts{}, len(known)
+		seen := map[Alike]bool{}
+		for _, f := range known {
+			if l.counts[f.Label] == nil {
+				l.counts[f.Label] = Tally{}
+			}
+			if alike := f.Alike(); !seen[alike] {
+				seen[alike] = true
+				l.counts[f.Label][f.Severity]++
+			}
 		}
 	}
-	return counts
+	return l.counts
 }
 
 // Shared returns a finding redacted by r, for others to see. Findings quote servers, so

@@ -2,7 +2,6 @@ package lint
 
 import (
 	"encoding/json"
-	"maps"
 	"slices"
 	"time"
 
@@ -227,7 +226,12 @@ func (s *session) judgeTaskQuestion(params json.RawMessage) {
 
 // runs reports whether the client waits for the response to such a request.
 func (s *session) runs(is func(*request) bool) bool {
-	return slices.ContainsFunc(slices.Collect(maps.Values(s.requests)), is)
+	for _, r := range s.requests {
+		if is(r) {
+			return true
+		}
+	}
+	return false
 }
 
 // judgeTaskRequest judges a request of the client's that asks for a task, or is about one.

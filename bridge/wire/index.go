@@ -240,7 +240,7 @@ func (l *Log) session(id string) *session {
 var seed = maphash.MakeSeed()
 
 // HashID hashes a JSON-RPC id by its JSON value: 1 and "1" differ, "a" and "\u0061" do
-// not, nor do 1e3 and 1000. It is 0 for no id alone.
+// not, nor do 1e3 and 1000. It is 0 only for no id.
 func HashID(id []byte) uint64 {
 	if len(id) == 0 {
 		return 0

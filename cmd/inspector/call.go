@@ -47,7 +47,7 @@ func (o *headlessOptions) registerRequests(f *pflag.FlagSet) {
 	f.BoolVar(&o.roots, "roots", false, "declare roots; requests for them are answered like questions")
 }
 
-// connection returns the configuration of the connection.
+// connection returns the configuration of the connection. The caller must call close.
 func (o *headlessOptions) connection(cmd *cobra.Command) (c headless.Config, err error) {
 	logger := newLogger(cmd, o.verbose)
 	c = headless.Config{MaxFrame: o.maxFrame, Version: version(), Timeout: o.timeout, Record: o.record, RecordNew: o.recordNew}
@@ -93,6 +93,7 @@ func connect(ctx context.Context, c headless.Config) (*headless.Session, error) 
 // If the connection fails, it prints why, and the error is the exit code.
 func (o *headlessOptions) converse(cmd *cobra.Command, n *narrator, ask asker, nobody bool, use func(*headless.Session) error) error {
 	err := func() (err error) {
+		defer func() { err = errors.Join(err, o.close()) }()
 		config, err := o.connection(cmd)
 		if err != nil {
 			return err

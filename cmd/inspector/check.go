@@ -133,7 +133,7 @@ func (o *checkOptions) run(cmd *cobra.Command, args []string) error {
 	}
 	options, err := o.options(cmd, args)
 	if err != nil {
-		return err
+		return errors.Join(err, o.close())
 	}
 	p := newProgressLine(cmd.ErrOrStderr())
 	if !o.quiet {
@@ -147,7 +147,7 @@ func (o *checkOptions) run(cmd *cobra.Command, args []string) error {
 		r, err = check.Run(cmd.Context(), options)
 	}
 	p.end()
-	if err := options.Server.SignIns.Close(); err != nil {
+	if err := errors.Join(o.close(), options.Server.SignIns.Close()); err != nil {
 		warn(cmd, "%v", err)
 	}
 	switch {

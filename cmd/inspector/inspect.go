@@ -38,6 +38,7 @@ func inspect(cmd *cobra.Command, o options) (err error) {
 		}
 		source = bridge.NewScriptSource(filepath.Base(o.answers), answers)
 	}
+	defer func() { err = errors.Join(err, o.close()) }()
 	specs, err := o.targets(redaction, logger)
 	if err != nil {
 		return err

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"elicitation-inspector/bridge/conversation"
+	"elicitation-inspector/bridge/demo"
 	"elicitation-inspector/bridge/mcp"
 	"elicitation-inspector/bridge/script"
 	"elicitation-inspector/bridge/wire"
@@ -45,6 +46,7 @@ type options struct {
 
 	command []string
 	url     string
+	builtin *demo.Server // set by targets; nil for another target
 }
 
 // registerSession adds the flags of the commands whose sessions a person decides on.

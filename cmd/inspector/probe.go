@@ -77,7 +77,7 @@ error.`,
 			if o.compare {
 				var list []*probe.Report
 				for _, path := range args {
-					r, err := readReport(path, probe.Read)
+					r, err := readReport(path, func(from io.Reader) (*probe.Report, error) { return probe.Read(io.LimitReader(from, reportMost)) })
 					if err != nil {
 						return usage("%s: %w", path, err)
 					}
@@ -254,6 +254,9 @@ func writeReport(path string, r *probe.Report) error {
 	}
 	return nil
 }
+
+// reportMost is the size in bytes of the largest report of a probe that is read.
+const reportMost = 64 << 20
 
 // readReport reads a report from a file.
 func readReport[R any](path string, read func(io.Reader) (R, error)) (r R, err error) {

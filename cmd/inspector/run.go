@@ -125,6 +125,7 @@ func (o *runOptions) run(cmd *cobra.Command, args []string) (err error) {
 	o.desk = o.signIn.newDesk(cmd, false)
 	defer func() { err = errors.Join(err, o.desk.Close()) }()
 	for _, s := range suites {
+		defer func() { err = errors.Join(err, s.options.close()) }()
 		if s.config, err = o.config(cmd, s); err != nil {
 			return err
 		}
@@ -290,7 +291,8 @@ func (o *runOptions) callOne(ctx context.Context, session *headless.Session, sce
 func (o *runOptions) config(cmd *cobra.Command, s *suite) (c headless.Config, err error) {
 	own := o.headlessOptions
 	own.options = s.options
-	if c, err = own.connection(cmd); err != nil {
+	c, err = own.connection(cmd)
+	if s.options.builtin = own.builtin; err != nil {
 		return c, err
 	}
 	if c.Settings, err = conversation.ParseClientSettings(s.Protocol, cmp.Or(o.elicitation, s.scenario.Elicitation)); err != nil {

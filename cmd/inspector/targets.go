@@ -11,8 +11,6 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/spf13/cobra"
-
 	"elicitation-inspector/bridge/demo"
 	"elicitation-inspector/bridge/transport"
 	"elicitation-inspector/bridge/wire/redact"
@@ -21,16 +19,11 @@ import (
 )
 
 // targets returns the servers to connect to: if the command line names none, the built-in
-// server, which ends with the command. redaction leaves out their credentials.
+// server, which close ends. redaction leaves out their credentials.
 func (o *options) targets(redaction *redact.Redaction, logger *slog.Logger) ([]transport.Spec, error) {
 	if !o.hasTarget() {
-		server := demo.New(demo.Options{})
-		cobra.OnFinalize(func() {
-			if err := server.Close(); err != nil {
-				logger.Warn("ending the built-in server", "error", err)
-			}
-		})
-		return []transport.Spec{{Name: demo.Name, Builtin: server.Connect}}, nil
+		o.builtin = demo.New(demo.Options{})
+		return []transport.Spec{{Name: demo.Name, Builtin: o.builtin.Connect}}, nil
 	}
 	specs, err := o.specs()
 	if err == nil {
@@ -40,6 +33,14 @@ func (o *options) targets(redaction *redact.Redaction, logger *slog.Logger) ([]t
 		redaction.Credentials(spec.Header)
 	}
 	return specs, err
+}
+
+// close ends the built-in server, if it is the target.
+func (o *options) close() error {
+	if o.builtin == nil {
+		return nil
+	}
+	return o.builtin.Close()
 }
 
 // specs returns the servers that the command line names, by an mcp.json or directly.
