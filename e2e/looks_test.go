@@ -90,6 +90,8 @@ func faults(t testing.TB, p *page.Page, s state) []string {
 			all = append(all, where+": "+f)
 		}
 	}
+	full.apply(p, s.pane)
+	add("controls", p.UnlikeTree())
 	for _, w := range windows {
 		w.apply(p, s.pane)
 		add(w.String(), look.Faults(p, w.least()))

@@ -24,8 +24,8 @@ export async function open(button) {
   $("findings-export").href = "/findings.json?server=" + server
   near(button, ".more[popover]")?.hidePopover()
   panel.showPopover()
-  await draw()
   panel.focus()
+  await draw()
 }
 
 whenChanged(() => { if (panel.matches(":popover-open") && version !== latest()) draw() })

@@ -86,22 +86,18 @@ func (n *Node) JSON() json.RawMessage {
 // else as YAML. A name that an object has twice is a mistake.
 func Parse(text []byte) (*Node, error) {
 	text = bytes.TrimPrefix(text, byteOrderMark)
+	if t := rawjson.Trim(text); len(t) == 0 || t[0] != '{' {
+		return parseYAML(text)
+	}
+	n, err := parseJSON(text, true)
 	at := new(rawjson.SyntaxError)
-	if bytes.HasPrefix(rawjson.Trim(text), []byte("{")) {
-		n, err := parseJSON(text, true)
-		if !errors.As(err, &at) {
-			return n, err
-		}
+	if !errors.As(err, &at) {
+		return n, err
 	}
-	from, err := parseYAML(text)
-	switch {
-	case err == nil: // YAML mappings can have braces, too
-		r := yamlReader{anchors: map[string]*Node{}}
-		return r.node(from)
-	case at.What != "":
-		return nil, Mistake{at.Line, at.Column, "this is not JSON: " + at.What}
+	if flow, _ := parseYAML(text); flow != nil { // YAML mappings can have braces, too
+		return flow, nil
 	}
-	return nil, err
+	return nil, Mistake{at.Line, at.Column, "this is not JSON: " + at.What}
 }
 
 var byteOrderMark = []byte("\ufeff")
@@ -124,8 +120,7 @@ func parseJSON(text []byte, unique bool) (*Node, error) {
 	return n, err
 }
 
-// parseYAML returns the syntax tree of the only document.
-func parseYAML(text []byte) (ast.Node, error) {
+func parseYAML(text []byte) (*Node, error) {
 	if tooMany(text) {
 		return nil, ErrValues
 	}
@@ -155,7 +150,8 @@ func parseYAML(text []byte) (ast.Node, error) {
 	if body == nil {
 		return nil, errors.New("the file is empty")
 	}
-	return body, nil
+	r := yamlReader{anchors: map[string]*Node{}}
+	return r.node(body)
 }
 
 // tooMany reports whether a text has more signs that begin or end a value of YAML than

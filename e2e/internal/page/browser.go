@@ -1,6 +1,6 @@
 // Package page drives one page of the inspector like a person: it finds controls by role
-// and accessible name in the browser's accessibility tree, and uses them with real mouse
-// and key events.
+// and accessible name, as the browser's accessibility tree has them, and uses them with real
+// mouse and key events.
 package page
 
 import (

@@ -1,16 +1,10 @@
 package page
 
 import (
+	_ "embed"
 	"encoding/json"
 	"fmt"
-	"slices"
 	"strings"
-
-	"github.com/chromedp/cdproto/accessibility"
-	"github.com/chromedp/cdproto/cdp"
-	jsonv2 "github.com/chromedp/cdproto/cdp/jsonv2"
-	"github.com/chromedp/cdproto/dom"
-	"github.com/chromedp/cdproto/runtime"
 )
 
 // Control describes how to find an element on the page: by role and name, within another
@@ -133,177 +127,79 @@ func (c *Control) String() string {
 	return s
 }
 
-type node struct {
-	id   cdp.BackendNodeID
-	role string
-	name string
-}
-
-func text(v *accessibility.Value) string {
-	if v == nil {
-		return ""
-	}
-	return plain(v.Value)
-}
-
-func plain(v jsonv2.Value) string {
-	var s string
-	if json.Unmarshal(v, &s) != nil {
-		return string(v)
-	}
-	return s
-}
+// A match is an element that was found.
+type match struct{ Role, Name string }
 
 // squeeze makes white space in names comparable.
 func squeeze(s string) string { return strings.Join(strings.Fields(s), " ") }
 
-// nodes returns all matches in the accessibility tree.
-func (c *Control) nodes() ([]node, error) {
-	var root runtime.RemoteObjectID
-	var err error
-	if c.within == nil {
-		root, err = c.page.document()
-	} else {
-		root, err = c.within.object()
-	}
-	if err != nil {
-		return nil, err
-	}
-	params := accessibility.QueryAXTreeParams{ObjectID: root}
-	// Whatever the browser leaves out, it need not describe.
-	switch {
-	case len(c.roles) == 1:
-		params.Role = c.roles[0]
-	case !c.anyName:
-		params.AccessibleName = c.name
-	}
-	res, err := call(c.page, accessibility.QueryAXTree, params)
-	if err != nil {
-		return nil, err
-	}
-	var found []node
-	for _, n := range res.Nodes {
-		role, name := text(n.Role), text(n.Name)
-		if n.Ignored || n.BackendDOMNodeID == 0 || !slices.Contains(c.roles, role) {
-			continue
-		}
-		if !c.anyName && squeeze(name) != squeeze(c.name) {
-			continue
-		}
-		if slices.ContainsFunc(found, func(o node) bool { return o.id == n.BackendDOMNodeID }) {
-			continue
-		}
-		if c.attr != "" {
-			d, err := call(c.page, dom.DescribeNode, dom.DescribeNodeParams{BackendNodeID: n.BackendDOMNodeID})
-			if err != nil || !hasAttribute(d.Node.Attributes, c.attr, c.value) {
-				continue // the element is gone, or does not match
-			}
-		}
-		found = append(found, node{id: n.BackendDOMNodeID, role: role, name: name})
-	}
-	// The list of a combo box has the same label as the box, which is the field.
-	if slices.ContainsFunc(found, func(n node) bool { return n.role == "combobox" }) {
-		found = slices.DeleteFunc(found, func(n node) bool { return n.role == "listbox" })
-	}
-	return found, nil
+// finder is the script that looks up controls in the page.
+//
+//go:embed finder.js
+var finder string
+
+// A step leads from one element, or the page, to elements in it.
+type step struct {
+	Roles []string `json:"roles"`
+	Name  string   `json:"name"`
+	Any   bool     `json:"any"`
+	Nth   int      `json:"nth"`
+	Attr  string   `json:"attr"`
+	Value string   `json:"value"`
 }
 
-// hasAttribute searches a list of alternating names and values.
-func hasAttribute(list []string, name, value string) bool {
-	for i := 0; i+1 < len(list); i += 2 {
-		if list[i] == name {
-			return list[i+1] == value
+// path has the steps from the page to the control.
+func (c *Control) path() []step {
+	var path []step
+	if c.within != nil {
+		path = c.within.path()
+	}
+	return append(path, step{c.roles, squeeze(c.name), c.anyName, c.nth, c.attr, c.value})
+}
+
+// look calls a method of the finder with the control's path and further arguments, each a
+// JavaScript expression. The error says which step of the path does not lead to one element.
+func look[T any](c *Control, method string, args ...string) (T, error) {
+	path, err := json.Marshal(c.path())
+	if err != nil {
+		return *new(T), err
+	}
+	expression := "window.finder?." + method + "(" + strings.Join(append([]string{string(path)}, args...), ", ") + ") ?? {absent: true}"
+	type result struct {
+		Absent bool // this document has no finder yet
+		Value  T
+		Step   *int // that has not led to one element, but to
+		There  int  // so many
+	}
+	got, err := eval[result](c.page, expression)
+	if err == nil && got.Absent {
+		if _, err = eval[any](c.page, finder); err == nil {
+			got, err = eval[result](c.page, expression)
 		}
 	}
-	return false
+	if err != nil || got.Step == nil {
+		return got.Value, err
+	}
+	at := c
+	for range len(c.path()) - 1 - *got.Step {
+		at = at.within
+	}
+	if got.There == 0 || at.nth >= 0 {
+		return got.Value, fmt.Errorf("%s is not there", at)
+	}
+	return got.Value, fmt.Errorf("%s is there %d times", at, got.There)
 }
 
-func (p *Page) document() (runtime.RemoteObjectID, error) {
-	res, err := call(p, runtime.Evaluate, runtime.EvaluateParams{Expression: "document", ObjectGroup: "found"})
-	if err != nil {
-		return "", err
-	}
-	return res.Result.ObjectID, nil
-}
-
-// object returns the element, if there is exactly one match.
-func (c *Control) object() (runtime.RemoteObjectID, error) {
-	if c.what != "region" && c.what != "article" || c.anyName || c.nth >= 0 {
-		return c.lookUp()
-	}
-	// Reuse a region or article while the page shows it under this name: looking it up again is
-	// the slowest part of a test.
-	key := c.String()
-	if known, ok := c.page.known[key]; ok {
-		var still bool
-		if err := c.page.callOn(known, stillThere, &still, map[string]string{"name": squeeze(c.name), "attr": c.attr, "value": c.value}); err == nil && still {
-			return known, nil
-		}
-		delete(c.page.known, key)
-	}
-	object, err := c.lookUp()
-	if err == nil {
-		c.page.known[key] = object
-	}
-	return object, err
-}
-
-// stillThere tells, after the next frame as a look-up does, whether an element is shown, is
-// labelled with a name, and has a value of an attribute, if one is given. The library leaves out
-// an argument that is an empty string, so all are members of one.
-const stillThere = `async function({name, attr, value}) {
-	await new Promise(done => { requestAnimationFrame(done); setTimeout(done, 100) });
-	const by = this.getAttribute('aria-labelledby');
-	const label = by ? by.trim().split(/\s+/).map(id => document.getElementById(id)?.textContent ?? '').join(' ') : this.ariaLabel ?? '';
-	return this.isConnected && this.checkVisibility() && label.trim().replace(/\s+/g, ' ') === name && (attr === '' || this.getAttribute(attr) === value);
-}`
-
-func (c *Control) lookUp() (runtime.RemoteObjectID, error) {
-	nodes, err := c.nodes()
-	if err != nil {
-		return "", err
-	}
-	switch {
-	case c.nth >= 0 && c.nth < len(nodes):
-		nodes = nodes[c.nth : c.nth+1]
-	case c.nth >= 0 || len(nodes) == 0:
-		return "", fmt.Errorf("%s is not there", c)
-	case len(nodes) > 1:
-		return "", fmt.Errorf("%s is there %d times", c, len(nodes))
-	}
-	res, err := call(c.page, dom.ResolveNode, dom.ResolveNodeParams{BackendNodeID: nodes[0].id, ObjectGroup: "found"})
-	if err != nil {
-		return "", err
-	}
-	return res.Object.ObjectID, nil
-}
+// matches returns all matches in the page's order.
+func (c *Control) matches() ([]match, error) { return look[[]match](c, "all") }
 
 // apply calls a JavaScript function with the element as its this.
 func apply[T any](c *Control, function string, args ...any) (T, error) {
-	var v T
-	object, err := c.object()
+	raw, err := json.Marshal(args)
 	if err != nil {
-		return v, err
+		return *new(T), err
 	}
-	return v, c.page.callOn(object, function, &v, args...)
-}
-
-// callOn calls a JavaScript function with an element as its this, and decodes the result.
-func (p *Page) callOn(object runtime.RemoteObjectID, function string, result any, args ...any) error {
-	yes := true
-	params := runtime.CallFunctionOnParams{FunctionDeclaration: function, ObjectID: object, ReturnByValue: &yes, AwaitPromise: &yes}
-	for _, a := range args {
-		raw, err := json.Marshal(a)
-		if err != nil {
-			return err
-		}
-		params.Arguments = append(params.Arguments, &runtime.CallArgument{Value: jsonv2.Value(raw)})
-	}
-	res, err := call(p, runtime.CallFunctionOn, params)
-	if err != nil {
-		return err
-	}
-	return decode(res.Result, res.ExceptionDetails, result)
+	return look[T](c, "use", "("+function+")", string(raw))
 }
 
 // wait repeats f until it returns no error, and ends the test after Wait.
@@ -323,13 +219,13 @@ func (c *Control) around() string {
 	for at := c; at != nil; at = at.within {
 		all := at.All()
 		all.nth, all.attr = -1, ""
-		nodes, err := all.nodes()
+		found, err := all.matches()
 		if err != nil {
 			continue
 		}
-		names := make([]string, len(nodes))
-		for i, n := range nodes {
-			names[i] = fmt.Sprintf("%s %q", n.role, n.name)
+		names := make([]string, len(found))
+		for i, m := range found {
+			names[i] = fmt.Sprintf("%s %q", m.Role, m.Name)
 		}
 		where := "on the page"
 		if at.within != nil {
@@ -349,7 +245,7 @@ func Call[T any](c *Control, function string, args ...any) T {
 // Wait waits until the control exists.
 func (c *Control) Wait() *Control {
 	c.page.t.Helper()
-	wait(c, "finding", func() (struct{}, error) { _, err := c.object(); return struct{}{}, err })
+	wait(c, "finding", func() (bool, error) { return apply[bool](c, "function() { return true }") })
 	return c
 }
 
@@ -358,31 +254,25 @@ func (c *Control) Gone() {
 	c.page.t.Helper()
 	c.page.Until(
 		func() string { return c.String() + " is gone" },
-		func() bool { n, err := c.nodes(); return len(n) == 0 && err == nil || c.within != nil && err != nil },
+		func() bool {
+			found, err := c.matches()
+			return len(found) == 0 && err == nil || c.within != nil && err != nil
+		},
 	)
 }
 
 // Exists reports whether the control exists now.
-func (c *Control) Exists() bool {
-	nodes, err := c.nodes()
-	return err == nil && len(nodes) > 0
-}
+func (c *Control) Exists() bool { return c.Count() > 0 }
 
 // Count returns the present number of matches.
-func (c *Control) Count() int {
-	nodes, err := c.nodes()
-	if err != nil {
-		return 0
-	}
-	return len(nodes)
-}
+func (c *Control) Count() int { return len(c.Names()) }
 
 // Names returns the accessible names of all present matches, in the page's order.
 func (c *Control) Names() []string {
-	nodes, _ := c.nodes()
-	names := make([]string, len(nodes))
-	for i, n := range nodes {
-		names[i] = squeeze(n.name)
+	found, _ := c.matches()
+	names := make([]string, len(found))
+	for i, m := range found {
+		names[i] = m.Name
 	}
 	return names
 }

@@ -76,23 +76,7 @@ const aim = `async function() {
 func (c *Control) Click() {
 	c.page.t.Helper()
 	for range 5 {
-		at := wait(c, "clicking", func() (at Point, err error) {
-			element, err := c.object()
-			if err != nil {
-				return at, err
-			}
-			var disabled, watched bool
-			if err := c.page.callOn(element, "function() { return this.disabled === true || this.getAttribute('aria-disabled') === 'true' }", &disabled); err != nil {
-				return at, err
-			}
-			if disabled {
-				return at, errors.New("it is disabled")
-			}
-			if err := c.page.callOn(element, aim, &at); err != nil {
-				return at, err
-			}
-			return at, c.page.callOn(element, watchClick, &watched)
-		})
+		at := wait(c, "clicking", func() (Point, error) { return apply[Point](c, press) })
 		c.page.ClickAt(at)
 		// If the page has navigated, the click was successful.
 		if missed, err := eval[bool](c.page, "window.watching?.abort(), window.clicked === false"); err != nil || !missed {
@@ -101,6 +85,14 @@ func (c *Control) Click() {
 	}
 	c.page.t.Fatalf("clicking %s: it moves away each time", c)
 }
+
+// press returns a point to click on, unless the element is disabled, and watches what is clicked.
+const press = `async function() {
+	if (this.disabled === true || this.getAttribute('aria-disabled') === 'true') throw new Error('it is disabled');
+	const at = await (` + aim + `).call(this);
+	(` + watchClick + `).call(this);
+	return at;
+}`
 
 // watchClick records in window.clicked whether the next press of the button ends as a
 // click on the element or a label of it. A click on anything else has no effect: it could
@@ -118,7 +110,6 @@ const watchClick = `function() {
 		e.preventDefault();
 		e.stopImmediatePropagation();
 	}, options);
-	return true;
 }`
 
 // ClickAt clicks at a point of the page.

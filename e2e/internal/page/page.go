@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -34,7 +35,6 @@ type Page struct {
 	t     testing.TB
 	ctx   context.Context
 	close func()
-	known map[string]runtime.RemoteObjectID // regions and articles found so far, by Control.String
 
 	at     input.TimeSinceEpoch // the time of further presses; 0 for the present
 	second bool                 // whether they are the second of a double press
@@ -46,7 +46,7 @@ type Page struct {
 
 func newPage(t testing.TB, ctx context.Context, cancel context.CancelFunc) *Page {
 	t.Helper()
-	p := &Page{t: t, ctx: ctx, close: cancel, known: map[string]runtime.RemoteObjectID{}}
+	p := &Page{t: t, ctx: ctx, close: cancel}
 	t.Cleanup(func() {
 		if t.Failed() && ctx.Err() == nil {
 			p.keepEvidence()
@@ -82,7 +82,7 @@ func (p *Page) Tab(url string) *Page {
 
 // For returns the same tab for another test, usually a subtest.
 func (p *Page) For(t testing.TB) *Page {
-	sub := &Page{t: t, ctx: p.ctx, close: func() {}, known: map[string]runtime.RemoteObjectID{}}
+	sub := &Page{t: t, ctx: p.ctx, close: func() {}}
 	t.Cleanup(func() {
 		if t.Failed() {
 			sub.keepEvidence()
@@ -350,15 +350,21 @@ func (p *Page) keepEvidence() {
 // landmark matches the lines of an outline that tell which parts of the page are shown.
 var landmark = regexp.MustCompile(`\b(region|navigation|dialog|article|heading) ".+"`)
 
+// text is the text of a role or name in the accessibility tree.
+func text(v *accessibility.Value) string {
+	var s string
+	if v == nil || json.Unmarshal(v.Value, &s) != nil {
+		return ""
+	}
+	return s
+}
+
 // outline returns the page's accessibility tree, one line per node.
 func (p *Page) outline() (string, error) {
-	res, err := call(p, accessibility.GetFullAXTree, accessibility.GetFullAXTreeParams{})
-	if err != nil {
-		return "", err
-	}
+	nodes, err := p.tree()
 	depth := map[accessibility.NodeID]int{}
 	out := ""
-	for _, n := range res.Nodes {
+	for _, n := range nodes {
 		d := 0
 		if parent, ok := depth[n.ParentID]; ok {
 			d = parent + 1
@@ -368,5 +374,60 @@ func (p *Page) outline() (string, error) {
 			out += fmt.Sprintf("%*s%s %q\n", d, "", text(n.Role), text(n.Name))
 		}
 	}
-	return out, nil
+	return out, err
+}
+
+// tree returns the nodes of the browser's accessibility tree.
+func (p *Page) tree() ([]*accessibility.Node, error) {
+	res, err := call(p, accessibility.GetFullAXTree, accessibility.GetFullAXTreeParams{})
+	return res.Nodes, err
+}
+
+// UnlikeTree returns what the finder and the browser's accessibility tree do not both have, of all
+// the roles that a control is found by. White space does not count, since in names the tree keeps
+// that of an earlier layout.
+func (p *Page) UnlikeTree() []string {
+	p.t.Helper()
+	roles := append([]string{
+		"alert", "article", "button", "cell", "columnheader", "dialog", "DisclosureTriangle", "form", "grid", "gridcell", "heading",
+		"image", "link", "list", "listitem", "navigation", "option", "progressbar", "radio", "region", "row", "status", "tab", "tabpanel", "table",
+	}, fieldRoles...)
+	all := p.find("element", roles, "").All()
+	bare := func(s string) string { return strings.Join(strings.Fields(s), "") }
+	var unlike []string
+	p.Until(func() string { return "the page stays as it is for a moment" }, func() bool {
+		found, err := all.matches()
+		if err != nil {
+			return false
+		}
+		more := map[match]int{} // in the tree than the finder has
+		nodes, err := p.tree()
+		if err != nil {
+			p.t.Fatalf("reading the accessibility tree: %v", err)
+		}
+		parts := map[accessibility.NodeID]bool{} // of controls that the browser puts together itself
+		for _, n := range nodes {
+			role := text(n.Role)
+			if parts[n.NodeID] || slices.Contains([]string{"Date", "DateTime", "InputTime", "Audio", "Video"}, role) {
+				for _, id := range n.ChildIDs {
+					parts[id] = true
+				}
+			}
+			if !n.Ignored && !parts[n.NodeID] && slices.Contains(roles, role) {
+				more[match{role, bare(text(n.Name))}]++
+			}
+		}
+		for _, m := range found {
+			more[match{m.Role, bare(m.Name)}]--
+		}
+		unlike = nil
+		for m, n := range more {
+			if n != 0 {
+				unlike = append(unlike, fmt.Sprintf("the accessibility tree has %d more than the finder of %s %q", n, m.Role, m.Name))
+			}
+		}
+		after, err := all.matches()
+		return err == nil && slices.Equal(found, after)
+	})
+	return unlike
 }
