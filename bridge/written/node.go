@@ -86,18 +86,22 @@ func (n *Node) JSON() json.RawMessage {
 // else as YAML. A name that an object has twice is a mistake.
 func Parse(text []byte) (*Node, error) {
 	text = bytes.TrimPrefix(text, byteOrderMark)
-	if t := rawjson.Trim(text); len(t) == 0 || t[0] != '{' {
-		return parseYAML(text)
-	}
-	n, err := parseJSON(text, true)
 	at := new(rawjson.SyntaxError)
-	if !errors.As(err, &at) {
-		return n, err
+	if bytes.HasPrefix(rawjson.Trim(text), []byte("{")) {
+		n, err := parseJSON(text, true)
+		if !errors.As(err, &at) {
+			return n, err
+		}
 	}
-	if flow, _ := parseYAML(text); flow != nil { // YAML mappings can have braces, too
-		return flow, nil
+	from, err := parseYAML(text)
+	switch {
+	case err == nil: // YAML mappings can have braces, too
+		r := yamlReader{anchors: map[string]*Node{}}
+		return r.node(from)
+	case at.What != "":
+		return nil, Mistake{at.Line, at.Column, "this is not JSON: " + at.What}
 	}
-	return nil, Mistake{at.Line, at.Column, "this is not JSON: " + at.What}
+	return nil, err
 }
 
 var byteOrderMark = []byte("\ufeff")
@@ -120,7 +124,8 @@ func parseJSON(text []byte, unique bool) (*Node, error) {
 	return n, err
 }
 
-func parseYAML(text []byte) (*Node, error) {
+// parseYAML returns the syntax tree of the only document.
+func parseYAML(text []byte) (ast.Node, error) {
 	if tooMany(text) {
 		return nil, ErrValues
 	}
@@ -150,8 +155,7 @@ func parseYAML(text []byte) (*Node, error) {
 	if body == nil {
 		return nil, errors.New("the file is empty")
 	}
-	r := yamlReader{anchors: map[string]*Node{}}
-	return r.node(body)
+	return body, nil
 }
 
 // tooMany reports whether a text has more signs that begin or end a value of YAML than

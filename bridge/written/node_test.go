@@ -2,6 +2,7 @@ package written
 
 import (
 	"errors"
+	"strings"
 	"testing"
 
 	"elicitation-inspector/bridge/rawjson"
@@ -29,6 +30,31 @@ func TestParseJSONErrors(t *testing.T) {
 		at := new(rawjson.SyntaxError)
 		if !errors.As(err, &at) || at.Column != column {
 			t.Errorf("%s: %v, want column %d", text, err, column)
+		}
+	}
+}
+
+// TestParseFlow reads texts that begin with a brace and are no JSON: YAML has such mappings,
+// too, and its mistakes are found in them as elsewhere.
+func TestParseFlow(t *testing.T) {
+	n, err := Parse([]byte("{a: &x {b: 1}, c: *x}"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := string(n.JSON()), `{"a":{"b":1},"c":{"b":1}}`; got != want {
+		t.Errorf("%s\nwant\n%s", got, want)
+	}
+	for text, want := range map[string]string{
+		"{a: 1,\n b: *x}":       `2:5: there is no anchor "x" before this alias`,
+		"{a: {<<: 1}}":          "1:6: what << names is not a mapping",
+		"{a: .nan, b: [1, *x]}": "1:5: JSON has no such value: .nan",
+		"{\"a\": 1 \"b\": [}":   "1:9: this is not JSON: ",
+		"{a: 1}\n---\n{b: 1}":   "1:2: this is not JSON: ",
+		"{\"a\": 1, \"a\": 2}":  `1:10: "a" stands there twice`,
+		"{a: 1, b: [1, ?]":      "1:2: this is not JSON: ",
+	} {
+		if _, err := Parse([]byte(text)); err == nil || !strings.HasPrefix(err.Error(), want) {
+			t.Errorf("%s: %v, want %s", text, err, want)
 		}
 	}
 }
