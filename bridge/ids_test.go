@@ -10,7 +10,20 @@ import (
 func init() {
 	// asks with similar ids, and returns the answer to each.
 	rawServers["ids"] = func(s *rawServer) {
-		s.serve("2025-11-25", []string{"alike", "twice"}, func(call request) {
+		s.serve("2025-11-25", []string{"alike", "twice", "own"}, func(call request) {
+			if call.tool() == "own" {
+				all := ""
+				for _, r := range ownRequests {
+					s.write(`{"jsonrpc":"2.0","id":%s,%s}`, r.id, r.rest)
+					answer, ok := s.read()
+					if !ok {
+						return
+					}
+					all += answer.raw + "\n"
+				}
+				s.text(call, all)
+				return
+			}
 			if call.tool() == "twice" {
 				s.write(plainQuestion, `"same"`)
 				s.write(plainQuestion, `"same"`)
@@ -49,6 +62,32 @@ func TestIDsThatAreAlike(t *testing.T) {
 		b.answer(i+1, accept(fmt.Sprintf(`{"n":%d}`, i)))
 		b.until("the answer", func() bool { return b.question(i+1).AnswerSeq != 0 })
 		want += fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":{"action":"accept","content":{"n":%d}}}`, id, i) + "\n"
+	}
+	if _, text := b.done(call.Number); text+"\n" != want && text != want {
+		t.Errorf("the server got\n%s\nwant\n%s", text, want)
+	}
+}
+
+// ownRequests ask no person, and the client answers them itself: with result, or else with
+// the code and the message of an error.
+var ownRequests = []struct{ id, rest, answer string }{
+	{`1`, `"method":"ping"`, `"result":{}`},
+	{`"1"`, `"method":"ping","params":{"_meta":{"a":[1]}}`, `"result":{}`},
+	{`9007199254740993`, `"method":"ping","params":{}`, `"result":{}`},
+	{`"a<b>\u0061"`, `"method":"no/such \"<method>\"","params":{}`, `"error":{"code":-32601,"message":"method not found: \"no/such \\\"<method>\\\"\""}`},
+	{`4`, `"method":"tools/list"`, `"error":{"code":-32601,"message":"method not found: \"tools/list\""}`},
+	{`5`, `"method":"roots/list"`, `"error":{"code":-32601,"message":"Method not found: the client has not declared the capability \"roots\""}`},
+	{`6`, `"method":"sampling/createMessage","params":{"messages":[],"maxTokens":1}`, `"error":{"code":-32601,"message":"Method not found: the client has not declared the capability \"sampling\""}`},
+	{`7`, `"method":"completion/complete","params":{}`, `"error":{"code":-32601,"message":"method not found: \"completion/complete\""}`},
+}
+
+// The client answers what is not for the person to answer, with exactly the id of the request.
+func TestRequestsThatAskNobody(t *testing.T) {
+	b := start(t, "ids", conversation.ClientSettings{})
+	call := b.call("own")
+	want := ""
+	for _, r := range ownRequests {
+		want += fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,%s}`, r.id, r.answer) + "\n"
 	}
 	if _, text := b.done(call.Number); text+"\n" != want && text != want {
 		t.Errorf("the server got\n%s\nwant\n%s", text, want)

@@ -10,7 +10,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"elicitation-inspector/bridge/conversation"
@@ -120,8 +119,8 @@ func (s *Session) open(spec transport.Spec) (*transport.Link, error) {
 	return link, nil
 }
 
-// client makes the SDK's client. It answers no elicitations, which is left to the tap,
-// and starts no rounds of a call: each round is a RoundTrip of its own.
+// client makes the SDK's client. It sees no request of the server's, and starts no rounds
+// of a call: each round is a RoundTrip of its own.
 func (s *Session) client(settings conversation.ClientSettings) *sdk.Client {
 	c := sdk.NewClient(&sdk.Implementation{Name: "elicitation-inspector", Title: wording.Product, Version: s.Version}, &sdk.ClientOptions{
 		Capabilities: capabilities(settings),
@@ -139,18 +138,6 @@ func (s *Session) client(settings conversation.ClientSettings) *sdk.Client {
 			panic(fmt.Sprintf("session: %v", err)) // the SDK has got tasks of its own
 		}
 	}
-	// Requests for capabilities that the client has not declared are refused, because the SDK
-	// would answer some of them (specification 2025-11-25, Roots, Error Handling). Questions to
-	// the person are handled in ask and never get here.
-	c.AddReceivingMiddleware(func(next sdk.MethodHandler) sdk.MethodHandler {
-		return func(ctx context.Context, method string, req sdk.Request) (sdk.Result, error) {
-			if capability := s.Settings.Undeclared(method); capability != "" {
-				refusal := conversation.NotDeclared(capability)
-				return nil, &jsonrpc.Error{Code: refusal.Code, Message: refusal.Message}
-			}
-			return next(ctx, method, req)
-		}
-	})
 	c.AddSendingMiddleware(exactParams, s.probing)
 	return c
 }

@@ -178,24 +178,17 @@ func paced(f wire.Frame, pace fault.Pace) transport.Outgoing {
 	return out
 }
 
-// preparedKey is the key of the bytes that a context has for sendPrepared.
-type preparedKey struct{}
-
 // sendPrepared sends deliberately wrong bytes. If that fails, the tap records why.
 func (s *Session) sendPrepared(ctx context.Context, out transport.Outgoing) {
 	out.Unasked = true
-	if err := s.link.Send(context.WithValue(ctx, preparedKey{}, out)); err != nil {
+	if err := s.link.Send(ctx, out); err != nil {
 		s.Logger.Debug("sending what is wrong on purpose", "server", s.Spec.Name, "error", err)
 	}
 }
 
-// outgoingFor returns what is sent in place of a message from the SDK: prepared bytes
-// of a fault, a spoilt request, a reworded cancellation, an initialize request that
-// declares tasks, or the message itself.
+// outgoingFor returns what is sent in place of a message from the SDK: a spoilt request, a
+// reworded cancellation, an initialize request that declares tasks, or the message itself.
 func (s *Session) outgoingFor(ctx context.Context, raw []byte) transport.Outgoing {
-	if prepared, is := ctx.Value(preparedKey{}).(transport.Outgoing); is {
-		return prepared
-	}
 	out := outgoingOf(ctx)
 	if spoilt, is := s.spoil(out, raw); is {
 		return spoilt

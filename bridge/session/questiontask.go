@@ -254,13 +254,8 @@ func (s *Session) askedOfTask(m wire.Message, f wire.Frame) {
 		in.about = t
 		f.Question, f.Call, f.Round = t.question, t.call, t.round
 	}
-	taken := s.incoming[wire.IDKey(m.ID)] != nil
-	if !taken {
-		s.incoming[wire.IDKey(m.ID)] = in
-	}
 	s.mu.Unlock()
-	s.Log.Append(f)
-	if taken { // an error with this id would count as the answer to the earlier request
+	if !s.toAnswer(in, f) {
 		return
 	}
 	refuse := func(code int64, format string, args ...any) {

@@ -29,7 +29,8 @@ func (s *Session) Received(u transport.Unit) []byte {
 	}
 	switch u.Message.Kind {
 	case wire.Request:
-		return s.receivedRequest(u, f)
+		s.receivedRequest(u, f)
+		return nil
 	case wire.Result, wire.Error:
 		return s.receivedResponse(u, f)
 	default:
@@ -76,37 +77,48 @@ func (s *Session) attribute(m wire.Message, related json.RawMessage) belongs {
 	return belongs{out.call, out.round, guessed, nil}
 }
 
-func (s *Session) receivedRequest(u transport.Unit, f wire.Frame) []byte {
+// receivedRequest logs a request from the server, and asks the person or answers it. The SDK
+// never sees the request: it could reject the params, would take some methods for its own, and
+// changes ids.
+func (s *Session) receivedRequest(u transport.Unit, f wire.Frame) {
 	m, modern := u.Message, s.modern()
-	if mcp.IsTask(m.Method) && s.Settings.TakesTasks(s.Revision()) {
+	switch {
+	case mcp.IsTask(m.Method) && s.Settings.TakesTasks(s.Revision()):
 		s.askedOfTask(m, f)
-		return nil
-	}
-	asks := s.Settings.AsksPerson(m.Method) || modern && mcp.IsInput(m.Method)
-	if !asks && !modern {
-		s.mu.Lock()
-		if id := wire.IDKey(m.ID); s.incoming[id] == nil {
-			s.incoming[id] = &incoming{id: string(m.ID)}
-		}
-		s.mu.Unlock()
-		s.Log.Append(f)
-		return u.Raw
-	}
-	b := s.attribute(u.Message, u.Related)
-	if asks {
-		s.ask(u, f, b)
-	} else {
-		if b.sure() != 0 {
+	case s.Settings.AsksPerson(m.Method) || modern && mcp.IsInput(m.Method):
+		s.ask(u, f, s.attribute(m, u.Related))
+	case modern: // a client of this revision sends no responses
+		if b := s.attribute(m, u.Related); b.sure() != 0 {
 			f.Call, f.Round = b.call, b.round
 		}
 		s.Log.Append(f)
+	case !s.toAnswer(&incoming{id: string(m.ID)}, f):
+	case m.Method == mcp.MethodPing:
+		s.queue(&Response{ID: m.ID, Result: json.RawMessage("{}")})
+	default: // specification 2025-11-25, Roots, Error Handling
+		refusal := &conversation.CapabilityRefusal{Code: mcp.CodeMethodNotFound, Message: fmt.Sprintf("method not found: %q", m.Method)}
+		if capability := s.Settings.Undeclared(m.Method); capability != "" {
+			refusal = conversation.NotDeclared(capability)
+		}
+		s.queue(&Response{ID: m.ID, Error: refusal})
 	}
-	return nil // a client of this revision sends no responses
+}
+
+// toAnswer logs a request that asks nobody. It reports whether to answer it: an answer to one
+// with the id of an earlier request that waits would count as the answer to that.
+func (s *Session) toAnswer(in *incoming, f wire.Frame) bool {
+	id := wire.IDKey(json.RawMessage(in.id))
+	s.mu.Lock()
+	taken := s.incoming[id] != nil
+	if !taken {
+		s.incoming[id] = in
+	}
+	s.mu.Unlock()
+	s.Log.Append(f)
+	return !taken
 }
 
 // ask logs a request from the server that asks the person, and passes it to the owner.
-// The SDK never sees the request: it could reject the params, and one of its goroutines
-// would have to wait for the answer.
 func (s *Session) ask(u transport.Unit, f wire.Frame, b belongs) {
 	m := u.Message
 	r := conversation.InputRequest{
@@ -286,7 +298,8 @@ func (s *Session) receivedNotification(u transport.Unit, f wire.Frame) []byte {
 	m := u.Message
 	switch m.Method {
 	case mcp.NotificationCancelled:
-		return s.receivedCancelled(u, f)
+		s.receivedCancelled(m, f)
+		return nil
 	case mcp.NotificationElicitComplete:
 		s.receivedComplete(m.Params, f)
 		return nil
@@ -307,10 +320,9 @@ func (s *Session) receivedNotification(u transport.Unit, f wire.Frame) []byte {
 }
 
 // receivedCancelled handles a notifications/cancelled from the server. It tells the
-// owner if the cancelled request was a question, and the SDK if the SDK has seen the
-// request.
-func (s *Session) receivedCancelled(u transport.Unit, f wire.Frame) []byte {
-	id := wire.IDKey(rawjson.Member(u.Message.Params, "requestId"))
+// owner if the cancelled request was a question.
+func (s *Session) receivedCancelled(m wire.Message, f wire.Frame) {
+	id := wire.IDKey(rawjson.Member(m.Params, "requestId"))
 	s.mu.Lock()
 	in := s.incoming[id]
 	for i := len(s.late) - 1; i >= 0 && in == nil; i-- {
@@ -328,29 +340,25 @@ func (s *Session) receivedCancelled(u transport.Unit, f wire.Frame) []byte {
 	}
 	s.mu.Unlock()
 	s.Log.Append(f)
-	switch {
-	case in == nil:
-		return nil
-	case in.isOfTask:
+	if in != nil && in.isOfTask {
 		s.mu.Lock()
 		delete(s.incoming, id)
 		if in.about != nil { // it may be a request tasks/result that waits
 			in.about.waiting = slices.DeleteFunc(in.about.waiting, func(w *incoming) bool { return w == in })
 		}
 		s.mu.Unlock()
-		return nil
-	case question == 0:
-		return u.Raw
+	}
+	if question == 0 {
+		return
 	}
 	reason := "cancelled by the server"
-	if said := rawjson.Text(rawjson.Member(u.Message.Params, "reason")); said != "" {
+	if said := rawjson.Text(rawjson.Member(m.Params, "reason")); said != "" {
 		reason += ": " + conversation.ShortError(said)
 	}
 	s.mu.Lock()
 	in.cancelled = reason
 	s.mu.Unlock()
 	s.owner.Cancelled(question, reason)
-	return nil
 }
 
 // receivedComplete handles notifications/elicitation/complete, which only 2025-11-25

@@ -4,13 +4,14 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"time"
 
-	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"golang.org/x/sync/errgroup"
 
 	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/mcp"
+	"elicitation-inspector/bridge/rawjson"
 	"elicitation-inspector/bridge/signin"
 	"elicitation-inspector/bridge/transport"
 	"elicitation-inspector/bridge/wire"
@@ -216,6 +217,18 @@ type Response struct {
 	sent bool // Sent was called for the response, whether it allowed the response or not
 }
 
+// json returns the response as it is sent.
+func (r *Response) json() json.RawMessage {
+	outcome := Member{"result", r.Result}
+	if r.Error != nil {
+		outcome = Member{"error", object([]Member{
+			{"code", fmt.Append(nil, r.Error.Code)}, {"message", rawjson.Quoted(r.Error.Message)}, {"data", r.Data},
+		})}
+	}
+	outcome.Value = rawjson.AppendCompact(nil, outcome.Value) // a line feed would end the message over stdio
+	return object([]Member{{"jsonrpc", json.RawMessage(`"2.0"`)}, {"id", r.ID}, outcome})
+}
+
 // Respond queues a response to be sent, and does not wait until it is sent.
 func (s *Session) Respond(r Response) {
 	if r.Task != "" {
@@ -254,11 +267,7 @@ func (s *Session) sendResponses(link *transport.Link, failed <-chan struct{}) {
 		s.mu.Unlock()
 		for _, r := range list {
 			sending.Go(func() error {
-				var failure *jsonrpc.Error
-				if r.Error != nil {
-					failure = &jsonrpc.Error{Code: r.Error.Code, Message: r.Error.Message, Data: r.Data}
-				}
-				if err := link.Respond(s.life, r.ID, r.Result, failure); err != nil {
+				if err := link.Send(s.life, transport.Outgoing{Frame: wire.Frame{Raw: r.json()}}); err != nil {
 					s.Logger.Debug("sending a response", "server", s.Spec.Name, "id", string(r.ID), "error", err)
 				}
 				s.mu.Lock()

@@ -133,8 +133,7 @@ func Open(ctx context.Context, s Spec, o Observer, opts Options) (*Link, error) 
 // it ends when the link is closed.
 func (l *Link) Transport() mcp.Transport { return dialer{l} }
 
-// dialer records the connection that the SDK gets, so that Respond can write to it as
-// well.
+// dialer records the connection that the SDK gets, so that Send can write to it as well.
 type dialer struct{ link *Link }
 
 func (d dialer) Connect(ctx context.Context) (mcp.Connection, error) {
@@ -146,11 +145,10 @@ func (d dialer) Connect(ctx context.Context) (mcp.Connection, error) {
 	return conn, err
 }
 
-// Respond answers a request that the observer has kept from the SDK. The response
-// passes the observer like every outgoing message. Respond waits until the SDK is
-// connected, and returns when the response is written. id holds the exact bytes of the
-// request's id; failure is nil for a result.
-func (l *Link) Respond(ctx context.Context, id, result json.RawMessage, failure *jsonrpc.Error) error {
+// Send sends a message that is not the SDK's, such as the response to a request that the
+// observer has kept from it. The message passes the observer like every outgoing one. Send
+// waits until the SDK is connected, and returns when the message is written.
+func (l *Link) Send(ctx context.Context, out Outgoing) error {
 	select {
 	case <-l.connected:
 	case <-l.closed:
@@ -158,16 +156,12 @@ func (l *Link) Respond(ctx context.Context, id, result json.RawMessage, failure 
 	case <-ctx.Done():
 		return ctx.Err()
 	}
-	sdkID, err := idOf(wire.Message{Kind: wire.Request, ID: id})
-	if err != nil {
-		return err
-	}
-	response := &jsonrpc.Response{ID: sdkID, Result: result}
-	if failure != nil {
-		response = &jsonrpc.Response{ID: sdkID, Error: failure}
-	}
-	return l.conn.Write(ctx, response)
+	// The SDK writes any response, in whose place leaving has the message.
+	return l.conn.Write(context.WithValue(ctx, sentKey{}, out), &jsonrpc.Response{Result: json.RawMessage("{}")})
 }
+
+// sentKey is the key of the message that a context has for Send.
+type sentKey struct{}
 
 // How names the transport by which the server is reached; see [Spec.How].
 func (l *Link) How() string { return l.spec.How() }
@@ -298,12 +292,6 @@ func (o Outgoing) slowly(w io.Writer, stop <-chan struct{}) error {
 		}
 	}
 	return nil
-}
-
-// Send sends the bytes that Options.Outgoing returns for a message with this context. They
-// pass the observer like every outgoing message.
-func (l *Link) Send(ctx context.Context) error {
-	return l.Respond(ctx, json.RawMessage("0"), json.RawMessage("{}"), nil)
 }
 
 // What follows ends connections as a rude or a crashed client does.

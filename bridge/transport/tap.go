@@ -25,7 +25,9 @@ type tap struct {
 
 // leaving returns the message to write for a message that the SDK has encoded.
 func (t *tap) leaving(ctx context.Context, raw []byte) Outgoing {
-	raw = restoreID(raw)
+	if sent, is := ctx.Value(sentKey{}).(Outgoing); is {
+		return sent
+	}
 	if t.outgoing != nil {
 		return t.outgoing(ctx, raw)
 	}
@@ -154,7 +156,7 @@ func encoded(msg jsonrpc.Message) []byte {
 
 // messageOf converts a parsed message to the SDK's type, without parsing it again.
 func messageOf(m wire.Message) (jsonrpc.Message, error) {
-	id, err := idOf(m)
+	id, err := idOf(m.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -177,44 +179,16 @@ func messageOf(m wire.Message) (jsonrpc.Message, error) {
 	}
 }
 
-// The SDK reads a number as a float64 and keeps it as an int64, so that large ids, as
-// of servers that count in nanoseconds, would change in its responses; it also escapes
-// strings differently. So the SDK gets a string in place of the id of a server's
-// request, and restoreID puts the exact bytes back into the response.
-const idPrefix = "elicitation-inspector-id:"
-
 // idOf returns the SDK's id for the id of a message.
-func idOf(m wire.Message) (jsonrpc.ID, error) {
-	switch {
-	case m.ID == nil:
-		return jsonrpc.ID{}, nil
-	case m.Kind == wire.Request:
-		return jsonrpc.MakeID(idPrefix + string(m.ID))
-	}
+func idOf(raw json.RawMessage) (jsonrpc.ID, error) {
 	var id any
-	if err := json.Unmarshal(m.ID, &id); err != nil {
+	if raw == nil {
+		return jsonrpc.ID{}, nil
+	}
+	if err := json.Unmarshal(raw, &id); err != nil {
 		return jsonrpc.ID{}, fmt.Errorf("its id: %w", err)
 	}
 	return jsonrpc.MakeID(id)
-}
-
-// restoreID replaces the id in a response that the SDK has encoded by the exact id of
-// the server's request.
-func restoreID(raw []byte) []byte {
-	const start = `{"jsonrpc":"2.0","id":`
-	if !bytes.HasPrefix(raw, []byte(start+`"`+idPrefix)) {
-		return raw
-	}
-	dec := json.NewDecoder(bytes.NewReader(raw[len(start):]))
-	var text string
-	if dec.Decode(&text) != nil {
-		return raw
-	}
-	id := text[len(idPrefix):]
-	if !json.Valid([]byte(id)) {
-		return raw
-	}
-	return slices.Concat([]byte(start), []byte(id), raw[len(start)+int(dec.InputOffset()):])
 }
 
 // Failure is an error in place of a response that the SDK cannot be given: the server
@@ -276,7 +250,7 @@ func (f *Failure) response(id json.RawMessage) jsonrpc.Message {
 	if err != nil {
 		panic(fmt.Sprintf("encoding a failure: %v", err)) // strings and numbers always encode
 	}
-	sdkID, err := idOf(wire.Message{ID: id})
+	sdkID, err := idOf(id)
 	if err != nil || !sdkID.IsValid() {
 		return nil
 	}
