@@ -1,7 +1,9 @@
 package views
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -47,32 +49,22 @@ type Check struct {
 // CheckGroup is a group of rows of the matrix.
 type CheckGroup struct {
 	Check int
-	Place int // index of the group among the groups of all behaviours
 	Title string
 	Rows  []CheckRow
 }
 
-// CheckRow is one behaviour in the matrix.
+// CheckRow is one behaviour in the matrix of a check.
 type CheckRow struct {
-	report.Behaviour
-	Check   int
-	Version int // changes when a trial of the row changes
-	Cells   []CheckCell
+	report.Row
+	Check     int
+	Revisions []string // of the cells
 }
 
-// CheckCell is the result of the trials of one behaviour in one revision.
-type CheckCell struct {
-	report.Cell
-	Row      string // id of the row
-	Name     string // "decline, 2025-11-25"
-	Exchange string // path of the page with the frames of the first trial with this verdict
-}
-
-// CheckTrial is one trial with its number in the check.
+// CheckTrial is one trial of a check.
 type CheckTrial struct {
-	report.Result
-	Check, Number int
-	Title         string // of the behaviour
+	*report.Result
+	Check int
+	Title string // of the behaviour
 }
 
 // CheckFinding is one finding of a trial.
@@ -97,7 +89,7 @@ func part(number int, part string) string { return "check-" + strconv.Itoa(numbe
 func (c Check) PartID(name string) string { return part(c.Number, name) }
 
 // ID is the id of the group's element.
-func (g CheckGroup) ID() string { return part(g.Check, "group-"+strconv.Itoa(g.Place)) }
+func (g CheckGroup) ID() string { return part(g.Check, "group-"+markup.Digest(g.Title)) }
 
 // TitleID is the id of the row with the group's title. The group's rows follow it.
 func (g CheckGroup) TitleID() string { return g.ID() + "-title" }
@@ -105,9 +97,28 @@ func (g CheckGroup) TitleID() string { return g.ID() + "-title" }
 // ID is the id of the row's element.
 func (r CheckRow) ID() string { return part(r.Check, r.Name) }
 
-// ID is the id of the cell's element.
-func (c CheckCell) ID() string {
-	return c.Row + "-" + c.Name[strings.LastIndexByte(c.Name, ' ')+1:]
+// Trials lists the trials of the row: those in the newest revision come first.
+func (r CheckRow) Trials() (list []CheckTrial) {
+	for _, one := range r.Results {
+		list = append(list, CheckTrial{one, r.Check, r.Title})
+	}
+	slices.SortStableFunc(list, func(a, b CheckTrial) int {
+		return cmp.Or(cmp.Compare(b.Revision, a.Revision), cmp.Compare(a.Question, b.Question), cmp.Compare(a.Field, b.Field))
+	})
+	return list
+}
+
+// version changes when a trial of the row changes.
+func (r CheckRow) version() (sum int) {
+	for _, one := range r.Results {
+		sum += one.Version
+	}
+	return sum
+}
+
+// name says what stands in the row's cell.
+func (r CheckRow) name(cell int) string {
+	return r.Name + ", " + r.Revisions[cell] + ": " + string(r.Cells[cell].Verdict)
 }
 
 // ID is the id of the finding's element.
@@ -116,14 +127,12 @@ func (f CheckFinding) ID() string {
 }
 
 // share returns how many of the trials have the cell's verdict.
-func (c CheckCell) share() string {
+func share(c report.Cell) string {
 	if c.Some == c.All {
 		return "all " + strconv.Itoa(c.All)
 	}
 	return strconv.Itoa(c.Some) + " of " + strconv.Itoa(c.All)
 }
-
-func (c CheckCell) name() string { return c.Name + ": " + string(c.Verdict) }
 
 // Exchange returns the path of the page with a trial's frames, at one frame if it is not 0.
 func (t CheckTrial) Exchange(frame int64) string {

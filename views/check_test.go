@@ -10,16 +10,17 @@ import (
 // TestCheckCells expects a verdict to lead to its exchange, and an inconclusive one to its
 // reason; and what no trial has been made for to say so.
 func TestCheckCells(t *testing.T) {
+	trial := &report.Result{Trial: report.Trial{Behaviour: "never"}, Verdict: report.Fail, Findings: []report.Finding{{Verdict: report.Fail, Frames: []int64{7}}}, Number: 2}
 	for _, test := range []struct {
-		cell CheckCell
+		cell report.Cell
 		want string
 	}{
-		{CheckCell{Cell: report.Cell{Verdict: report.Fail}, Exchange: "/checks/1/trials/2#f7"}, `href="/checks/1/trials/2#f7" target="_blank" rel="noopener" aria-label="never, 2025-11-25: fail">fail</a>`},
-		{CheckCell{Cell: report.Cell{Verdict: report.Inconclusive, Unmade: true}}, `data-why="check-1-never-details" aria-label="never, 2025-11-25: inconclusive, see why" title="See why">?</button>`},
-		{CheckCell{}, `<span class="sr">no trial</span>`},
+		{report.Cell{Verdict: report.Fail, First: trial}, `href="/checks/1/trials/2#f7" target="_blank" rel="noopener" aria-label="never, 2025-11-25: fail">fail</a>`},
+		{report.Cell{Verdict: report.Inconclusive, Unmade: true}, `data-why="check-1-never-details" aria-label="never, 2025-11-25: inconclusive, see why" title="See why">?</button>`},
+		{report.Cell{}, `<span class="sr">no trial</span>`},
 	} {
-		test.cell.Row, test.cell.Name = "check-1-never", "never, 2025-11-25"
-		if got := render(t, CheckCellView(test.cell)); !strings.Contains(got, test.want) || !strings.Contains(got, `id="check-1-never-2025-11-25"`) {
+		row := CheckRow{Row: report.Row{Behaviour: report.Behaviour{Name: "never"}, Cells: []report.Cell{test.cell}}, Check: 1, Revisions: []string{"2025-11-25"}}
+		if got := render(t, CheckRowView(row)); !strings.Contains(got, test.want) || !strings.Contains(got, `id="check-1-never-2025-11-25"`) {
 			t.Errorf("%s: %s", test.cell.Verdict, got)
 		}
 	}

@@ -2,7 +2,6 @@ package web
 
 import (
 	"bytes"
-	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -162,19 +161,12 @@ func (s *Server) checkOf(c echo.Context) (check.Live, error) {
 }
 
 func (s *Server) checkTrials(c echo.Context, of check.Live) error {
-	name := c.Param("name")
-	for _, b := range check.Behaviours() {
-		if b.Name != name {
-			continue
-		}
-		var trials []views.CheckTrial
-		for i, t := range of.Results {
-			if t.Behaviour == name {
-				trials = append(trials, views.CheckTrial{Result: t, Check: of.Number, Number: i + 1, Title: b.Title})
+	for _, g := range s.checkView(of).Groups {
+		for _, row := range g.Rows {
+			if row.Name == c.Param("name") {
+				return html(c, views.CheckTrials(row))
 			}
 		}
-		slices.SortStableFunc(trials, inRow)
-		return html(c, views.CheckTrials(b.Does, b.Good, trials))
 	}
 	return echo.ErrNotFound
 }
@@ -268,7 +260,7 @@ func (s *Server) checkView(c check.Live) views.Check {
 	v := views.Check{
 		Number: c.Number, State: c.State, Server: c.Name, Arguments: string(c.Arguments), Revisions: c.Revisions,
 		Done: c.Progress.Done, Total: c.Progress.Total, Left: c.Progress.Left, Now: c.Progress.Now,
-		Counts: report.Counts{}, Reported: c.Report != nil, Remark: remarkOn(c),
+		Reported: c.Report != nil, Remark: remarkOn(c),
 	}
 	if c.Report != nil {
 		v.Took = c.Report.Took
@@ -278,55 +270,25 @@ func (s *Server) checkView(c check.Live) views.Check {
 	if item, err := s.in.Item(c.Subject.Server, c.Kind, c.Key); err == nil {
 		v.Item = itemView(s.serverOf(c.Subject.Server), item)
 	}
-	for _, t := range c.Results {
-		v.Counts[t.Verdict]++
-	}
-	var titles []string
-	rows := map[string]int{} // places of the behaviours
-	for place, b := range check.Behaviours() {
-		rows[b.Name] = place
-		if !slices.Contains(titles, b.Group) {
-			titles = append(titles, b.Group)
-		}
-		row := views.CheckRow{Behaviour: b, Check: c.Number}
-		for _, revision := range c.Revisions {
-			cell := views.CheckCell{Row: row.ID(), Name: b.Name + ", " + revision}
-			for i, r := range c.Results {
-				if r.Behaviour != b.Name || r.Revision != revision {
-					continue
-				}
-				row.Version += r.Version
-				trial := views.CheckTrial{Result: r, Check: c.Number, Number: i + 1, Title: b.Title}
-				if cell.Add(&r) {
-					cell.Exchange = trial.Exchange(r.Frame())
-				}
-				for k, f := range r.Findings {
-					if f.Verdict == report.Fail || f.Verdict == report.Warn {
-						v.Findings = append(v.Findings, views.CheckFinding{Finding: f, Trial: trial, Place: k})
-					}
-				}
-			}
-			row.Cells = append(row.Cells, cell)
-		}
-		if row.Version == 0 {
-			continue
-		}
-		if n := len(v.Groups); n == 0 || v.Groups[n-1].Title != b.Group {
-			v.Groups = append(v.Groups, views.CheckGroup{Check: c.Number, Place: len(titles) - 1, Title: b.Group})
+	matrix := report.NewView(&report.Report{Revisions: c.Revisions, Behaviours: check.Behaviours(), Calls: make([]report.Call, 1), Results: c.Results}).Calls[0]
+	v.Counts = matrix.Counts
+	for _, one := range matrix.Rows {
+		row := views.CheckRow{Row: one, Check: c.Number, Revisions: c.Revisions}
+		if n := len(v.Groups); n == 0 || v.Groups[n-1].Title != row.Group {
+			v.Groups = append(v.Groups, views.CheckGroup{Check: c.Number, Title: row.Group})
 		}
 		group := &v.Groups[len(v.Groups)-1]
 		group.Rows = append(group.Rows, row)
+		for _, trial := range row.Trials() {
+			for place, f := range trial.Findings {
+				if f.Verdict.Defect() {
+					v.Findings = append(v.Findings, views.CheckFinding{Finding: f, Trial: trial, Place: place})
+				}
+			}
+		}
 	}
-	slices.SortStableFunc(v.Findings, func(a, b views.CheckFinding) int {
-		return cmp.Or(a.Verdict.Rank()-b.Verdict.Rank(), rows[a.Trial.Behaviour]-rows[b.Trial.Behaviour], inRow(a.Trial, b.Trial))
-	})
+	slices.SortStableFunc(v.Findings, func(a, b views.CheckFinding) int { return a.Verdict.Rank() - b.Verdict.Rank() })
 	return v
-}
-
-// inRow compares two trials of one behaviour by their place in its row: the newest
-// revision comes first.
-func inRow(a, b views.CheckTrial) int {
-	return cmp.Or(cmp.Compare(b.Revision, a.Revision), cmp.Compare(a.Question, b.Question), cmp.Compare(a.Field, b.Field))
 }
 
 // remarkOn says why a check has no report or an incomplete one; "" if its report is

@@ -136,11 +136,11 @@ func (l *Lab) run(ctx context.Context, o Options, before string) {
 func (c *Live) told(r report.Result) {
 	i := slices.IndexFunc(c.Results, func(one report.Result) bool { return one.Trial == r.Trial })
 	if i < 0 {
-		r.Version = 1
+		r.Number, r.Version = len(c.Results)+1, 1
 		c.Results = append(c.Results, r)
 		return
 	}
-	if r.Version = c.Results[i].Version; reflect.DeepEqual(r, c.Results[i]) {
+	if r.Number, r.Version = i+1, c.Results[i].Version; reflect.DeepEqual(r, c.Results[i]) {
 		return
 	}
 	r.Version++

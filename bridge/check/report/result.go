@@ -104,8 +104,9 @@ type Result struct {
 	Evidence []Frame `json:"evidence,omitempty"`
 	// Reproduce is a shell command that repeats the trial.
 	Reproduce string `json:"reproduce"`
-	// Version counts the changes of the result during a check beside the page, from 1.
-	Version int `json:"-"`
+	// Number is the place of the result in a check beside the page, and Version counts its
+	// changes, both from 1.
+	Number, Version int `json:"-"`
 }
 
 // Frame is a frame as reports show it.

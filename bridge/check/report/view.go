@@ -39,12 +39,14 @@ type CallView struct {
 // Row is the row of a behaviour in the matrix of a call.
 type Row struct {
 	Behaviour
-	Cells []Cell // by revision, as in Report.Revisions
+	Cells   []Cell // by revision, as in Report.Revisions
+	Results []*Result
 }
 
 // Cell sums up the trials of a behaviour in a revision, with all questions and fields.
 type Cell struct {
 	Verdict Verdict // the most severe; "" without trials
+	First   *Result // the first trial with this verdict
 	Some    int     // number of trials with this verdict
 	All     int
 	// Unmade reports that a trial with this verdict could not be made as it was meant.
@@ -131,12 +133,19 @@ func (c *CallView) add(one *Result, r *Report) {
 		row := slices.IndexFunc(c.Rows, func(row Row) bool { return row.Name == one.Behaviour })
 		if row < 0 {
 			row = len(c.Rows)
-			c.Rows = append(c.Rows, Row{r.Behaviours[place], make([]Cell, len(r.Revisions))})
+			c.Rows = append(c.Rows, Row{Behaviour: r.Behaviours[place], Cells: make([]Cell, len(r.Revisions))})
 		}
+		c.Rows[row].Results = append(c.Rows[row].Results, one)
 		cell = &c.Rows[row].Cells[column]
 	}
-	if cell.Add(one) {
+	cell.All++
+	if cell.First == nil || one.Verdict.Rank() < cell.Verdict.Rank() {
+		cell.Verdict, cell.First, cell.Some, cell.Unmade = one.Verdict, one, 0, false
 		cell.In = slices.DeleteFunc(cell.In, func(in *Instance) bool { return !in.Told.Verdict.Defect() })
+	}
+	if one.Verdict == cell.Verdict {
+		cell.Some++
+		cell.Unmade = cell.Unmade || one.Verdict == Inconclusive && !one.Undecidable()
 	}
 	for _, f := range one.Findings {
 		key := strings.Join([]string{f.Rule, string(f.Verdict), incidental().ReplaceAllLiteralString(f.Text, "")}, "\n")
@@ -158,19 +167,6 @@ func (c *CallView) add(one *Result, r *Report) {
 			cell.In = append(cell.In, told.In[len(told.In)-1])
 		}
 	}
-}
-
-// Add counts a trial, and reports whether its verdict is the most severe so far.
-func (c *Cell) Add(one *Result) (worst bool) {
-	c.All++
-	if worst = c.Verdict == "" || one.Verdict.Rank() < c.Verdict.Rank(); worst {
-		c.Verdict, c.Some, c.Unmade = one.Verdict, 0, false
-	}
-	if one.Verdict == c.Verdict {
-		c.Some++
-		c.Unmade = c.Unmade || one.Verdict == Inconclusive && !one.Undecidable()
-	}
-	return worst
 }
 
 // Frame returns the first frame of the first finding with the verdict of the trial; 0 if
