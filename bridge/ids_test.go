@@ -76,8 +76,8 @@ var ownRequests = []struct{ id, rest, answer string }{
 	{`9007199254740993`, `"method":"ping","params":{}`, `"result":{}`},
 	{`"a<b>\u0061"`, `"method":"no/such \"<method>\"","params":{}`, `"error":{"code":-32601,"message":"method not found: \"no/such \\\"<method>\\\"\""}`},
 	{`4`, `"method":"tools/list"`, `"error":{"code":-32601,"message":"method not found: \"tools/list\""}`},
-	{`5`, `"method":"roots/list"`, `"error":{"code":-32601,"message":"Method not found: the client has not declared the capability \"roots\""}`},
-	{`6`, `"method":"sampling/createMessage","params":{"messages":[],"maxTokens":1}`, `"error":{"code":-32601,"message":"Method not found: the client has not declared the capability \"sampling\""}`},
+	{`5`, `"method":"roots/list"`, `"error":{"code":-32601,"message":"method not found: \"roots/list\""}`},
+	{`6`, `"method":"sampling/createMessage","params":{"messages":[],"maxTokens":1}`, `"error":{"code":-32601,"message":"method not found: \"sampling/createMessage\""}`},
 	{`7`, `"method":"completion/complete","params":{}`, `"error":{"code":-32601,"message":"method not found: \"completion/complete\""}`},
 }
 

@@ -66,7 +66,7 @@ func (c *Conversation) apply(f *frame) {
 		s := c.sessionOf(f)
 		// Before 2026-07-28, sampling and roots are put to the person only if the client
 		// declared them; an unknown declaration counts as declared.
-		if d := s.handshake.Declared; d != nil && s.handshake.Protocol < mcp.Revision20260728 && ClientSettingsOf(d).Undeclared(f.Method) != "" {
+		if d := s.handshake.Declared; d != nil && s.handshake.Protocol < mcp.Revision20260728 && ClientSettingsOf(d).Undeclared(f.Method) {
 			return
 		}
 		i, ok := s.calls[f.Call]

@@ -168,20 +168,13 @@ func (s ClientSettings) Allows(mode, revision string) bool {
 	}
 }
 
-// Undeclared returns the capability that a request needs and that is not declared, "" if
-// there is none. For elicitations see Allows.
-func (s ClientSettings) Undeclared(method string) string {
-	switch {
-	case method == mcp.MethodSample && !s.Sampling:
-		return "sampling"
-	case method == mcp.MethodListRoots && !s.Roots:
-		return "roots"
-	default:
-		return ""
-	}
+// Undeclared reports whether a request needs a capability that is not declared. For
+// elicitations see Allows.
+func (s ClientSettings) Undeclared(method string) bool {
+	return method == mcp.MethodSample && !s.Sampling || method == mcp.MethodListRoots && !s.Roots
 }
 
 // AsksPerson reports whether requests of this method are put to the person.
 func (s ClientSettings) AsksPerson(method string) bool {
-	return mcp.IsInput(method) && s.Undeclared(method) == ""
+	return mcp.IsInput(method) && !s.Undeclared(method)
 }

@@ -27,13 +27,7 @@ type InputRequest struct {
 	Mute   bool            // no response can be sent
 	TaskID string          // id of the client's task that the question is; "" if it is none
 
-	Refusal *CapabilityRefusal // why the person is not asked; nil if the person is asked
-}
-
-// CapabilityRefusal is the JSON-RPC error that refuses a request.
-type CapabilityRefusal struct {
-	Code    int64
-	Message string
+	Refusal *RPCError // why the person is not asked; nil if the person is asked
 }
 
 // Judge parses a request, and refuses it if the person cannot be asked in this revision.
@@ -43,20 +37,20 @@ func (s ClientSettings) Judge(r *InputRequest, revision string) {
 	switch {
 	case r.Refusal != nil:
 	case r.Via == elicit.InError && revision != mcp.Revision20251125:
-		r.Refusal = &CapabilityRefusal{mcp.CodeInvalidRequest, fmt.Sprintf("error %d asks for URLs in revision %s alone, and this session speaks %s",
+		r.Refusal = &RPCError{Code: mcp.CodeInvalidRequest, Message: fmt.Sprintf("error %d asks for URLs in revision %s alone, and this session speaks %s",
 			mcp.CodeURLElicitationRequired, mcp.Revision20251125, revision)}
 	case unread != nil:
 		r.Refusal = unread
 	case r.Method == "":
-		r.Refusal = &CapabilityRefusal{mcp.CodeInvalidParams, "it is not a request: it has no method"}
+		r.Refusal = &RPCError{Code: mcp.CodeInvalidParams, Message: "it is not a request: it has no method"}
 	case !mcp.IsInput(r.Method):
-		r.Refusal = &CapabilityRefusal{mcp.CodeInvalidParams, fmt.Sprintf("%q cannot be asked of a client", r.Method)}
+		r.Refusal = &RPCError{Code: mcp.CodeInvalidParams, Message: fmt.Sprintf("%q cannot be asked of a client", r.Method)}
 	}
 }
 
 // read decodes the params of an elicitation. It returns the refusal if the person cannot
 // be asked, else nil.
-func (s ClientSettings) read(r *InputRequest, revision string) *CapabilityRefusal {
+func (s ClientSettings) read(r *InputRequest, revision string) *RPCError {
 	if r.Method != mcp.MethodElicit {
 		return nil
 	}
@@ -68,23 +62,17 @@ func (s ClientSettings) read(r *InputRequest, revision string) *CapabilityRefusa
 	}
 	switch {
 	case s.Declares() == DeclareNone:
-		return NotDeclared("elicitation")
+		return &RPCError{Code: mcp.CodeMethodNotFound, Message: `Method not found: the client has not declared the capability "elicitation"`}
 	case err != nil:
-		return &CapabilityRefusal{mcp.CodeInvalidParams, err.Error()}
+		return &RPCError{Code: mcp.CodeInvalidParams, Message: err.Error()}
 	case r.Request.Mode != elicit.ModeForm && r.Request.Mode != elicit.ModeURL:
-		return &CapabilityRefusal{mcp.CodeInvalidParams, fmt.Sprintf("there is no elicitation mode %q", r.Request.Mode)}
+		return &RPCError{Code: mcp.CodeInvalidParams, Message: fmt.Sprintf("there is no elicitation mode %q", r.Request.Mode)}
 	case !s.Allows(string(r.Request.Mode), revision):
-		return &CapabilityRefusal{mcp.CodeInvalidParams, fmt.Sprintf("the client did not declare elicitation in %s mode", r.Request.Mode)}
+		return &RPCError{Code: mcp.CodeInvalidParams, Message: fmt.Sprintf("the client did not declare elicitation in %s mode", r.Request.Mode)}
 	case r.Via == elicit.InError && r.Request.Mode != elicit.ModeURL: // no message can carry the answer
-		return &CapabilityRefusal{mcp.CodeInvalidParams, fmt.Sprintf("error %d can only ask for URLs", mcp.CodeURLElicitationRequired)}
+		return &RPCError{Code: mcp.CodeInvalidParams, Message: fmt.Sprintf("error %d can only ask for URLs", mcp.CodeURLElicitationRequired)}
 	}
 	return nil
-}
-
-// NotDeclared returns the refusal of a method whose capability was not declared: for the
-// server, the method does not exist.
-func NotDeclared(capability string) *CapabilityRefusal {
-	return &CapabilityRefusal{mcp.CodeMethodNotFound, fmt.Sprintf("Method not found: the client has not declared the capability %q", capability)}
 }
 
 // Suggestion returns a valid minimal result for sampling/createMessage and roots/list;

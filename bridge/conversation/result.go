@@ -134,7 +134,7 @@ func (c *Content) decode(data string) {
 	c.Bytes = decoded
 }
 
-// RPCError is the JSON-RPC error of a response.
+// RPCError is the JSON-RPC error of a response, of the server or of the client.
 type RPCError struct {
 	Code    int64
 	Message string

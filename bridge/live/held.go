@@ -106,7 +106,7 @@ func (in *Inbox) holdBack(n *news, s *serverQueue, q *question) bool {
 	}
 	q.TurnedAway = true
 	s.turnedAway++
-	in.follow(n, q, refuse(&conversation.CapabilityRefusal{Code: mcp.CodeServerError, Message: "too many questions are pending"}))
+	in.follow(n, q, refuse(&conversation.RPCError{Code: mcp.CodeServerError, Message: "too many questions are pending"}))
 	return true
 }
 
@@ -174,7 +174,7 @@ func (in *Inbox) recall(list []Question) []Question {
 		why := "it was held back, and cannot be read again: " + err.Error()
 		in.update(func(n *news) {
 			if known, err := in.find(q.Number); err == nil && known.Held {
-				known.Refusal = &conversation.CapabilityRefusal{Code: mcp.CodeInternalError, Message: why}
+				known.Refusal = &conversation.RPCError{Code: mcp.CodeInternalError, Message: why}
 				in.settle(n, known, conversation.Refused, conversation.ByPolicy, why)
 			}
 		})

@@ -41,7 +41,7 @@ const blocked = "elicitation from this server is blocked by the user"
 type verdict struct {
 	state   conversation.QuestionState // Pending: the person decides
 	answer  Answer
-	refusal *conversation.CapabilityRefusal
+	refusal *conversation.RPCError
 	reason  string
 	handed  string // why the policy leaves the question to the person
 }
@@ -56,7 +56,7 @@ func (in *Inbox) follow(n *news, q *question, v verdict) {
 	in.settle(n, q, v.state, conversation.ByPolicy, v.reason)
 }
 
-func refuse(r *conversation.CapabilityRefusal) verdict {
+func refuse(r *conversation.RPCError) verdict {
 	return verdict{state: conversation.Refused, refusal: r, reason: r.Message}
 }
 
@@ -69,7 +69,7 @@ func decide(p conversation.Policy, q *Question) verdict {
 	case p == conversation.PolicyAsk:
 		return v
 	case p == conversation.PolicyBlock:
-		return refuse(&conversation.CapabilityRefusal{Code: mcp.CodeServerError, Message: blocked})
+		return refuse(&conversation.RPCError{Code: mcp.CodeServerError, Message: blocked})
 	case q.Method != mcp.MethodElicit: // the other policies only know answers to elicitations
 		v.handed = fmt.Sprintf("a %s request is not an elicitation", q.Method)
 		return v

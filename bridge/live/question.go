@@ -81,16 +81,16 @@ func (q *Question) IsURL() bool { return q.Request != nil && q.Request.Mode == e
 const codeRejected = -1
 
 // Response returns the response to a settled question: a result, or else an error.
-func (q *Question) Response() (json.RawMessage, *conversation.CapabilityRefusal) {
+func (q *Question) Response() (json.RawMessage, *conversation.RPCError) {
 	switch {
 	case q.State == conversation.Answered && q.TurnedDown:
-		return nil, &conversation.CapabilityRefusal{Code: codeRejected, Message: "User rejected " + q.Method}
+		return nil, &conversation.RPCError{Code: codeRejected, Message: "User rejected " + q.Method}
 	case q.State == conversation.Answered, q.State == conversation.Withdrawn && q.Action != "":
 		return q.Answer, nil
 	case q.State == conversation.Refused && q.Refusal != nil:
 		return nil, q.Refusal
 	default:
-		return nil, &conversation.CapabilityRefusal{Code: mcp.CodeInternalError, Message: fmt.Sprintf("question %s: %s", q.State, q.Reason)}
+		return nil, &conversation.RPCError{Code: mcp.CodeInternalError, Message: fmt.Sprintf("question %s: %s", q.State, q.Reason)}
 	}
 }
 

@@ -151,7 +151,7 @@ func (s *Session) readPages(r *conversation.Reader) error {
 					q.List, q.Asked = r.List.Method, s.Log.Head(reply.Seq).Time
 					s.Judge(&q)
 					if q.Refusal == nil && s.owner.IsAsked(s, q.Request.ElicitationID, q.Request.URL) {
-						q.Refusal = &conversation.CapabilityRefusal{Code: mcp.CodeInvalidRequest, Message: "another list requires the same URL, and you are asked for it already"}
+						q.Refusal = &conversation.RPCError{Code: mcp.CodeInvalidRequest, Message: "another list requires the same URL, and you are asked for it already"}
 					}
 					s.owner.Asked(s, q)
 				}

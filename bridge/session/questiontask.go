@@ -44,26 +44,26 @@ const (
 
 // taskOf returns the task that a request of the server's becomes, with the refusal of a
 // request that cannot become one; nil, nil if it wants to be an ordinary request.
-func (s *Session) taskOf(r *conversation.InputRequest) (*questionTask, *conversation.CapabilityRefusal) {
+func (s *Session) taskOf(r *conversation.InputRequest) (*questionTask, *conversation.RPCError) {
 	wanted := rawjson.Member(r.Params, "task")
 	if wanted == nil || r.Method != mcp.MethodElicit || !s.Settings.TakesTasks(s.Revision()) {
 		return nil, nil // a receiver without the capability ignores the member
 	}
 	if kind := rawjson.KindOf(wanted); kind != rawjson.Object {
-		return nil, &conversation.CapabilityRefusal{Code: mcp.CodeInvalidParams, Message: fmt.Sprintf("params.task is %s, not an object", conversation.ContentKind(wanted))}
+		return nil, &conversation.RPCError{Code: mcp.CodeInvalidParams, Message: fmt.Sprintf("params.task is %s, not an object", conversation.ContentKind(wanted))}
 	}
 	ttl := time.Duration(-1)
 	if asked := rawjson.Member(wanted, "ttl"); asked != nil {
 		var ms float64
 		if json.Unmarshal(asked, &ms) != nil || rawjson.KindOf(asked) != rawjson.Number || ms < 0 {
-			return nil, &conversation.CapabilityRefusal{Code: mcp.CodeInvalidParams, Message: fmt.Sprintf("params.task.ttl is %s, and not a number of milliseconds from 0 on", conversation.ShortError(string(asked)))}
+			return nil, &conversation.RPCError{Code: mcp.CodeInvalidParams, Message: fmt.Sprintf("params.task.ttl is %s, and not a number of milliseconds from 0 on", conversation.ShortError(string(asked)))}
 		}
 		ttl = time.Duration(min(ms, float64(ownTTLMost.Milliseconds()))) * time.Millisecond
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if len(s.ownTasks) >= ownTasksMost {
-		return nil, &conversation.CapabilityRefusal{Code: mcp.CodeInternalError, Message: fmt.Sprintf("there are %d tasks already", ownTasksMost)}
+		return nil, &conversation.RPCError{Code: mcp.CodeInternalError, Message: fmt.Sprintf("there are %d tasks already", ownTasksMost)}
 	}
 	now := time.Now()
 	return &questionTask{
@@ -217,7 +217,7 @@ func (s *Session) misbehaveAsTask(m Misbehaviour, step fault.Step) error {
 			if err != nil {
 				return err
 			}
-			r.Error, r.Data = &conversation.CapabilityRefusal{Code: e.Code, Message: e.Message}, rawjson.Member(answer.Error, "data")
+			r.Error = &e
 		}
 		s.give(t, r)
 	case fault.ForgetTask:
@@ -231,7 +231,7 @@ func (s *Session) misbehaveAsTask(m Misbehaviour, step fault.Step) error {
 }
 
 // taskNotFound refuses a request about a task that is unknown or was forgotten.
-var taskNotFound = conversation.CapabilityRefusal{Code: mcp.CodeInvalidParams, Message: "Task not found: its id is unknown, or its ttl has passed"}
+var taskNotFound = conversation.RPCError{Code: mcp.CodeInvalidParams, Message: "Task not found: its id is unknown, or its ttl has passed"}
 
 // result returns the response to a request tasks/result: that of the question, with the
 // related-task metadata that it must have.
@@ -259,7 +259,7 @@ func (s *Session) askedOfTask(m wire.Message, f wire.Frame) {
 		return
 	}
 	refuse := func(code int64, format string, args ...any) {
-		s.queue(&Response{ID: m.ID, Error: &conversation.CapabilityRefusal{Code: code, Message: fmt.Sprintf(format, args...)}})
+		s.queue(&Response{ID: m.ID, Error: &conversation.RPCError{Code: code, Message: fmt.Sprintf(format, args...)}})
 	}
 	switch {
 	case m.Method == mcp.MethodListTasks:

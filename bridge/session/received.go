@@ -95,12 +95,8 @@ func (s *Session) receivedRequest(u transport.Unit, f wire.Frame) {
 	case !s.toAnswer(&incoming{id: string(m.ID)}, f):
 	case m.Method == mcp.MethodPing:
 		s.queue(&Response{ID: m.ID, Result: json.RawMessage("{}")})
-	default: // specification 2025-11-25, Roots, Error Handling
-		refusal := &conversation.CapabilityRefusal{Code: mcp.CodeMethodNotFound, Message: fmt.Sprintf("method not found: %q", m.Method)}
-		if capability := s.Settings.Undeclared(m.Method); capability != "" {
-			refusal = conversation.NotDeclared(capability)
-		}
-		s.queue(&Response{ID: m.ID, Error: refusal})
+	default: // also what the client has not declared (specification 2025-11-25, Roots, Error Handling)
+		s.queue(&Response{ID: m.ID, Error: &conversation.RPCError{Code: mcp.CodeMethodNotFound, Message: fmt.Sprintf("method not found: %q", m.Method)}})
 	}
 }
 
@@ -141,9 +137,9 @@ func (s *Session) ask(u transport.Unit, f wire.Frame, b belongs) {
 	s.mu.Unlock()
 	switch {
 	case modern: // a client of this revision sends no responses
-		r.Mute, r.Refusal = true, &conversation.CapabilityRefusal{Code: mcp.CodeMethodNotFound, Message: mcp.RequestsAreGone}
+		r.Mute, r.Refusal = true, &conversation.RPCError{Code: mcp.CodeMethodNotFound, Message: mcp.RequestsAreGone}
 	case taken: // an error with this id would count as the answer to the earlier request
-		r.Mute, r.Refusal = true, &conversation.CapabilityRefusal{Code: mcp.CodeInvalidRequest, Message: "its id is that of an earlier request which still waits, so that nothing can answer it"}
+		r.Mute, r.Refusal = true, &conversation.RPCError{Code: mcp.CodeInvalidRequest, Message: "its id is that of an earlier request which still waits, so that nothing can answer it"}
 	}
 	s.Settings.Judge(&r, s.Revision())
 	var task *questionTask

@@ -65,7 +65,7 @@ func (r *Reply) Requests(asked []elicit.Asked, round int) []conversation.InputRe
 		}
 		if before, again := last[a.Key]; again {
 			list[before].Lost = true
-			list[before].Refusal = &conversation.CapabilityRefusal{
+			list[before].Refusal = &conversation.RPCError{
 				Code: mcp.CodeInvalidParams, Message: fmt.Sprintf("the key %q stands again among the input requests, and only the last counts", a.Key),
 			}
 		}

@@ -201,10 +201,9 @@ func (s *Session) undelivered(in *incoming, why string) {
 type Response struct {
 	ID     json.RawMessage // exact id of the request
 	Result json.RawMessage
-	Error  *conversation.CapabilityRefusal // nil for a result
-	Data   json.RawMessage                 // of Error; nil for none
-	Actor  string                          // who made the answer
-	Fault  string                          // the fault that made it; "" for none
+	Error  *conversation.RPCError // nil for a result
+	Actor  string                 // who made the answer
+	Fault  string                 // the fault that made it; "" for none
 	// Beside is a note for the log about the response; nil for none.
 	Beside *wire.Note
 	// Done is called when the response is written, or cannot be; nil for nothing to call. It
@@ -222,7 +221,7 @@ func (r *Response) json() json.RawMessage {
 	outcome := Member{"result", r.Result}
 	if r.Error != nil {
 		outcome = Member{"error", object([]Member{
-			{"code", fmt.Append(nil, r.Error.Code)}, {"message", rawjson.Quoted(r.Error.Message)}, {"data", r.Data},
+			{"code", fmt.Append(nil, r.Error.Code)}, {"message", rawjson.Quoted(r.Error.Message)}, {"data", r.Error.Data},
 		})}
 	}
 	outcome.Value = rawjson.AppendCompact(nil, outcome.Value) // a line feed would end the message over stdio
