@@ -18,6 +18,7 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"elicitation-inspector/bridge/check"
+	"elicitation-inspector/bridge/check/judge"
 	"elicitation-inspector/bridge/check/report"
 	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/elicit"
@@ -56,7 +57,7 @@ func (s *Server) checkPlan(item views.Item, f callForm, before check.Live) (view
 	if err != nil {
 		return views.CheckPlan{}, err
 	}
-	p := views.CheckPlan{Item: item, Key: item.Key, Where: whereOf(spec), Kinds: len(check.Behaviours())}
+	p := views.CheckPlan{Item: item, Key: item.Key, Where: whereOf(spec), Kinds: len(judge.Behaviours())}
 	if loaded := s.in.Scripted(); loaded != nil {
 		p.Answers = loaded.Name
 	}
@@ -270,7 +271,7 @@ func (s *Server) checkView(c check.Live) views.Check {
 	if item, err := s.in.Item(c.Subject.Server, c.Kind, c.Key); err == nil {
 		v.Item = itemView(s.serverOf(c.Subject.Server), item)
 	}
-	matrix := report.NewView(&report.Report{Revisions: c.Revisions, Behaviours: check.Behaviours(), Calls: make([]report.Call, 1), Results: c.Results}).Calls[0]
+	matrix := report.NewView(&report.Report{Revisions: c.Revisions, Behaviours: judge.Behaviours(), Calls: make([]report.Call, 1), Results: c.Results}).Calls[0]
 	v.Counts = matrix.Counts
 	for _, one := range matrix.Rows {
 		row := views.CheckRow{Row: one, Check: c.Number, Revisions: c.Revisions}

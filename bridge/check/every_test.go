@@ -35,7 +35,7 @@ func TestEveryBehaviourIsTried(t *testing.T) {
 	// requestState that can be read, a call with arguments that has one, or a task.
 	elsewhere := []string{"changed-state-inside", "other-arguments-state", "not-multiple", "kill-process", "drop-stream", "accept-unopened", "accept-with-content", "retry-before-completion", "never-retry"}
 	elsewhere = append(elsewhere, ofTasks...)
-	for _, b := range Behaviours() {
+	for _, b := range judge.Behaviours() {
 		if tried[b.Name] == slices.Contains(elsewhere, b.Name) {
 			t.Errorf("%s: tried is %v", b.Name, tried[b.Name])
 		}

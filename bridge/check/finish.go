@@ -52,7 +52,7 @@ func (r *runner) finish(ctx context.Context) {
 	for _, one := range r.results {
 		tried[one.Behaviour] = true
 	}
-	for _, b := range Behaviours() {
+	for _, b := range judge.Behaviours() {
 		if tried[b.Name] {
 			order[b.Name] = len(out.Behaviours)
 			out.Behaviours = append(out.Behaviours, b)

@@ -116,7 +116,7 @@ func (r *runner) confirm(ctx context.Context, g *group) {
 		running.Go(func() {
 			for _, i := range places {
 				again := *g.trials[i]
-				again.run, again.waits = 2, true
+				again.run, again.Lasts = 2, true
 				r.expect([]*trial{&again}, 2*g.limit)
 				if r.shared {
 					r.repeat <- struct{}{}

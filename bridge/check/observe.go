@@ -43,7 +43,7 @@ func (m *made) close() { _ = m.session.Close() } // the connection has ended bef
 
 // make runs a trial. It returns nil if ctx ends before the trial does.
 func (r *runner) make(ctx context.Context, c *chosen, t *trial, limit time.Duration) *made {
-	place, err := r.slots.take(ctx, t.waits || t.slow || t.pause > 0 || t.Behaviour == judge.BehaviourAccept)
+	place, err := r.slots.take(ctx, t.Lasts || t.slow || t.pause > 0 || t.Behaviour == judge.BehaviourAccept)
 	if err != nil {
 		return nil
 	}
@@ -185,7 +185,7 @@ func (m *made) converse(ctx context.Context, place *slot, c *chosen, t *trial, l
 			goesOn = m.goOn(ctx, server.Since, &out)
 		}
 	}
-	if server, err = m.session.Server(); err != nil || server.State != live.Ready || t.ends || t.alone ||
+	if server, err = m.session.Server(); err != nil || server.State != live.Ready || t.Ends || t.alone ||
 		t.Behaviour == judge.BehaviourAccept && out.calls[0].TimedOut { // the next call would take as long
 		return out, nil
 	}
@@ -329,9 +329,9 @@ func (m *made) exits(over int64) {
 			continue
 		}
 		switch {
-		case m.trial.ends && m.Ended == nil:
+		case m.trial.Ends && m.Ended == nil:
 			m.Ended = exit
-		case !m.trial.ends && m.Exit == nil && seq <= over && f.Note.By != wire.ByInspector && m.trial.Behaviour != "new-session":
+		case !m.trial.Ends && m.Exit == nil && seq <= over && f.Note.By != wire.ByInspector && m.trial.Behaviour != "new-session":
 			m.Exit = exit
 		}
 	}

@@ -25,19 +25,17 @@ const questionsMost = 5
 
 type trial struct {
 	report.Trial
-	run      int                              // counts repeated trials, from 1; 0 for a trial that runs once
-	answers  string                           // the answers file
-	declared conversation.DeclaredElicitation // the elicitation capability; "" for the default
-	times    int                              // number of simultaneous calls
-	pause    time.Duration                    // time that the behaviour itself takes
-	limit    time.Duration                    // time limit of a call, including pause
-	waits    bool                             // the trial is likely to last until its limit
-	slow     bool                             // honest calls already take long
-	ends     bool                             // the behaviour ends the connection
-	sessions int                              // number of sessions that new-session starts
-	before   *before                          // the call whose requestState the trial sends; nil for none
-	alone    bool                             // no honest call follows
-	looks    *looks                           // of the witness, around the trial; nil for none
+	judge.Traits
+	run      int           // counts repeated trials, from 1; 0 for a trial that runs once
+	answers  string        // the answers file
+	times    int           // number of simultaneous calls
+	pause    time.Duration // time that the behaviour itself takes
+	limit    time.Duration // time limit of a call, including pause
+	slow     bool          // honest calls already take long
+	sessions int           // number of sessions that new-session starts
+	before   *before       // the call whose requestState the trial sends; nil for none
+	alone    bool          // no honest call follows
+	looks    *looks        // of the witness, around the trial; nil for none
 
 	// What a witness saw when the trial was made with looks; see Observation.
 	effect       judge.Effect
@@ -141,13 +139,21 @@ func (a *asked) matches(all []*conversation.Question, byMessage bool) json.RawMe
 	return object("message", pattern, "nth", json.RawMessage(strconv.Itoa(nth)))
 }
 
+// otherwise holds the content in place of the honest one, by the behaviours that accept
+// with other content.
+var otherwise = map[string]func(*elicit.Request, json.RawMessage) json.RawMessage{
+	judge.BehaviourOther:  func(r *elicit.Request, base json.RawMessage) json.RawMessage { return distinct(r, base, 3) },
+	judge.BehaviourDenied: denied,
+}
+
 // plan lists the trials of a call in a revision. Trials that mostly wait come first,
 // because they take longest, and then plain answers.
 func (r *runner) plan(c *chosen, base report.Trial, list []asked) []*trial {
 	var trials []*trial
 	add := func(t trial, behaviour string, rules ...rule) {
 		if r.tries(behaviour) {
-			t.Call, t.Revision, t.Behaviour = base.Call, base.Revision, behaviour
+			t.Call, t.Revision, t.Behaviour, t.Traits = base.Call, base.Revision, behaviour, judge.TraitsOf(behaviour)
+			t.pause += time.Duration(t.Seconds * float64(time.Second))
 			t.answers = c.honest.file(rules...)
 			trials = append(trials, &t)
 		}
@@ -171,9 +177,9 @@ func (r *runner) plan(c *chosen, base report.Trial, list []asked) []*trial {
 			add(trial{}, behaviour, rules...)
 		}
 	}
-	for behaviour, declared := range declarations {
+	for _, behaviour := range []string{judge.BehaviourNone, judge.BehaviourForm, judge.BehaviourURL} {
 		if behaviour == judge.BehaviourNone || base.Revision != mcp.Revision20250618 { // which does not distinguish the modes
-			add(trial{declared: declared}, behaviour)
+			add(trial{}, behaviour)
 		}
 	}
 	if len(list) > 0 {
@@ -202,7 +208,7 @@ func (r *runner) plan(c *chosen, base report.Trial, list []asked) []*trial {
 	for i, q := range list {
 		q.facts.Revision = base.Revision
 		for _, f := range q.faults() {
-			if slices.Contains(judge.Forgeries, f.Name) && lastStateful(list) > i {
+			if judge.TraitsOf(f.Name).Forges && lastStateful(list) > i {
 				continue // a later question's state holds more answers
 			}
 			of := f.Name
@@ -212,15 +218,11 @@ func (r *runner) plan(c *chosen, base report.Trial, list []asked) []*trial {
 			if f.Group == fault.Content && f.Field != "" { // once for each field of each different form
 				of += " " + f.Field + " " + string(q.facts.Request.Schema)
 			}
-			if tried[of] || slices.Contains(unplanned, f.Name) {
+			if tried[of] || slices.Contains(judge.Unplanned, f.Name) {
 				continue
 			}
 			tried[of] = true
-			t := trial{Trial: report.Trial{Question: q.place, Field: f.Field}, waits: slices.Contains(waiting, f.Name), ends: slices.Contains(ending, f.Name)}
-			t.pause = time.Duration(slow[f.Name] * float64(time.Second))
-			if f.Name == "close-connection" {
-				t.pause = abandoned
-			}
+			t := trial{Trial: report.Trial{Question: q.place, Field: f.Field}}
 			rules := []rule{{match: q.match, answer: q.spoilt(f)}}
 			if f.Name == "new-session" { // at every round
 				for _, later := range list[i+1:] {
@@ -238,9 +240,9 @@ func (r *runner) plan(c *chosen, base report.Trial, list []asked) []*trial {
 // turn is the place of the trial in the order in which trials begin.
 func (t *trial) turn() int {
 	switch {
-	case t.waits:
+	case t.Lasts:
 		return 0
-	case slices.Contains(plainAnswers, t.Behaviour):
+	case t.Soon:
 		return 1
 	}
 	return 2
@@ -265,9 +267,6 @@ func (a *asked) faults() (list []fault.Fault) {
 	return list
 }
 
-// abandoned is how long a process may keep running after its input was closed.
-const abandoned = 5 * time.Second
-
 // content returns the content of the honest answer; nil if it was not an accept with
 // content.
 func (a *asked) content() json.RawMessage {
@@ -284,7 +283,7 @@ func (a *asked) spoilt(f fault.Fault) json.RawMessage {
 	if f.Field != "" {
 		out.Add("field", rawjson.Quoted(f.Field))
 	}
-	if s, ok := slow[f.Name]; ok {
+	if s := judge.TraitsOf(f.Name).Seconds; s > 0 && f.Takes("seconds") {
 		out.Add("seconds", json.RawMessage(strconv.FormatFloat(s, 'f', -1, 64)))
 	}
 	if f.Takes("tool") && len(a.facts.Others) > 0 {
@@ -293,11 +292,12 @@ func (a *asked) spoilt(f fault.Fault) json.RawMessage {
 	content := a.content()
 	switch valid := elicit.Valid(a.facts.Request.Fields); {
 	case !f.Takes("answer"):
-	case slices.Contains(judge.Refusing, f.Name):
+	case judge.TraitsOf(f.Name).Content == judge.Unaccepted:
 		if content == nil {
 			content = valid
 		}
-		out.Add("answer", object("action", "accept", "content", reworded(a.facts.Request, content, 4+slices.Index(judge.Refusing, f.Name))))
+		place := slices.IndexFunc(fault.All(), func(other fault.Fault) bool { return other.Name == f.Name })
+		out.Add("answer", object("action", "accept", "content", reworded(a.facts.Request, content, 4+place)))
 	case content != nil && string(content) != string(valid):
 		out.Add("answer", object("action", "accept", "content", content))
 	}

@@ -52,7 +52,7 @@ func (p *progress) expect(trials []*trial, limit time.Duration) {
 			k = new(kind)
 			p.kinds[t.Behaviour] = k
 		}
-		if k.open++; t.waits {
+		if k.open++; t.Lasts {
 			k.guess = limit
 		}
 	}

@@ -194,8 +194,8 @@ func (r *runner) reproduce(c *chosen, t *trial) string {
 		words = append(words, "--resource")
 	}
 	words = r.ofCall(append(words, wording.ShellWord(c.Key)), c, t)
-	if t.declared != "" {
-		words = append(words, "--elicitation", string(t.declared))
+	if t.Declares != "" {
+		words = append(words, "--elicitation", string(t.Declares))
 	}
 	return r.answered(append(words, "--no-input"), t.answers)
 }

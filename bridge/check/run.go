@@ -300,7 +300,7 @@ const lintedMost = 200
 
 func (r *runner) config(t *trial) headless.Config {
 	c := r.Server
-	c.Settings.Protocol, c.Settings.Choice, c.Settings.Elicitation = t.Revision, conversation.ChoiceExplicit, t.declared
+	c.Settings.Protocol, c.Settings.Choice, c.Settings.Elicitation = t.Revision, conversation.ChoiceExplicit, t.Declares
 	c.Settings.NoLogs = t.Behaviour != judge.BehaviourOther // one trial asks, the others show what comes unasked
 	c.Ask, c.Watch = nil, nil
 	// Honest calls read the lists, so that the linter sees them; of very many calls the first one.

@@ -48,18 +48,11 @@ func (l *looks) conclude(ctx context.Context, out outcomes) {
 	l.take(ctx, &l.after)
 }
 
-// doesTwice lists the behaviours that give one consent twice.
-var doesTwice = []string{"response-twice", "same-id", judge.BehaviourUsed}
-
 // refuses reports whether the behaviour of a trial gives no consent, so that the trial must
 // change nothing.
 func (t *trial) refuses() bool {
-	switch t.Behaviour {
-	case judge.BehaviourDecline, judge.BehaviourCancel, judge.BehaviourDeclineAlways, judge.BehaviourDenied, "never", "cancel-then-accept", "response-after-cancel", "answer-withdrawn", "missing-key":
-		return true
-	}
 	f, err := fault.Find(t.Behaviour)
-	return err == nil && (f.Group == fault.Error || f.Group == fault.Result || f.Group == fault.Content && t.Field != "")
+	return t.Did != "" || t.Behaviour == judge.BehaviourDenied || t.Behaviour == "never" || err == nil && (f.Group == fault.Error || f.Group == fault.Result || f.Group == fault.Content && t.Field != "")
 }
 
 // watch makes trials with looks at the witnesses, before all others are made: it records
@@ -125,7 +118,7 @@ func (r *runner) agrees(ctx context.Context, g *group) bool {
 		once = change
 	}
 	for _, t := range g.trials {
-		if !steady || !slices.Contains(doesTwice, t.Behaviour) {
+		if !steady || !t.Twice {
 			continue
 		}
 		if l := r.looked(ctx, g, t, nil); l != nil && l.err == nil && !l.sameState && isTwice(once, amount(l.before, l.after)) {
@@ -201,7 +194,7 @@ func (r *runner) refusing(ctx context.Context, list []seen) {
 		return
 	}
 	slices.SortFunc(suspects, func(a, b seen) int { return cmp.Or(a.t.turn()-b.t.turn(), cmp.Compare(a.t.Behaviour, b.t.Behaviour)) })
-	half := slices.IndexFunc(suspects, func(s seen) bool { return !s.t.waits })
+	half := slices.IndexFunc(suspects, func(s seen) bool { return !s.t.Lasts })
 	if half <= 0 {
 		half = (len(suspects) + 1) / 2
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"elicitation-inspector/bridge/check"
+	"elicitation-inspector/bridge/check/judge"
 	"elicitation-inspector/bridge/check/report"
 	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/headless"
@@ -215,7 +216,7 @@ func (o *checkOptions) options(cmd *cobra.Command, args []string) (c check.Optio
 	if o.plan != "" {
 		text, err := written.ReadFile(o.plan)
 		if err == nil {
-			plan, err = script.ParsePlan(o.plan, text, os.LookupEnv, check.BehaviourNames())
+			plan, err = script.ParsePlan(o.plan, text, os.LookupEnv, judge.BehaviourNames())
 		}
 		if err != nil {
 			return c, usage("--plan: %w", err)
@@ -305,7 +306,7 @@ func (o *checkOptions) narrow(c *check.Options, plan *script.Plan) error {
 		c.Witness = witness
 	}
 	c.Behaviours = plan.Behaviours
-	names := check.BehaviourNames()
+	names := judge.BehaviourNames()
 	for _, name := range o.behaviours {
 		if !slices.Contains(names, name) {
 			return usage("--behaviour: there is none of the name %q%s", name, wording.DidYouMean(name, names))

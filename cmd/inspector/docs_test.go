@@ -12,7 +12,7 @@ import (
 	"github.com/goccy/go-yaml"
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
-	"elicitation-inspector/bridge/check"
+	"elicitation-inspector/bridge/check/judge"
 	"elicitation-inspector/bridge/script"
 )
 
@@ -80,7 +80,7 @@ func TestDocumentedAnswers(t *testing.T) {
 func TestDocumentedPlan(t *testing.T) {
 	schema := compiled(t, "plan")
 	for _, text := range examples(t, "check.md", "yaml") {
-		if _, err := script.ParsePlan("plan", []byte(text), func(string) (string, bool) { return "x", true }, check.BehaviourNames()); err != nil {
+		if _, err := script.ParsePlan("plan", []byte(text), func(string) (string, bool) { return "x", true }, judge.BehaviourNames()); err != nil {
 			t.Errorf("%v\n%s", err, text)
 		}
 		if err := valid(schema, text); err != nil {

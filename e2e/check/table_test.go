@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"elicitation-inspector/bridge/check"
+	"elicitation-inspector/bridge/check/judge"
 
 	"elicitation-inspector/bridge/check/report"
 	"elicitation-inspector/bridge/conversation"
@@ -206,7 +207,7 @@ func tried(t *testing.T, spec transport.Spec, item *offered, place int, plants [
 // third tool, the second newest for the next one, and so on, and a part of the
 // behaviours in turn.
 func reduced(o *check.Options, place int, plants []faulty.Plant) {
-	all, others := check.BehaviourNames(), 4
+	all, others := judge.BehaviourNames(), 4
 	if len(plants) == 0 {
 		others = 16
 	}

@@ -45,7 +45,7 @@ func (j *Judgement) compared() {
 		if name := mentioned(m, deed); name != "" {
 			j.find(report.RuleForeignState, report.Fail, fmt.Sprintf("Another tool took the requestState and the answer of this one: its result has the value of %q: %s", name, quoteResult(m)), frames...)
 		}
-	case slices.Contains(Forgeries, j.Behaviour):
+	case j.traits.Forges:
 		j.takesState(m, deed, frames)
 	case isContentFault(j.Behaviour):
 		j.usesContent(m, deed, frames)
@@ -133,11 +133,11 @@ func changes(answers []*conversation.Question, telling func(q *conversation.Ques
 // usesContent judges whether the server used content that is invalid by the schema.
 func (j *Judgement) usesContent(m Made, deed *conversation.Question, frames []int64) {
 	required := requiredOf(deed)
-	if len(required) == 0 && slices.Contains(absent, j.Behaviour) {
+	if len(required) == 0 && j.traits.Content == noContent {
 		return // the schema requires no field
 	}
 	telling := func(q *conversation.Question, field string, value json.RawMessage) bool {
-		return q == deed && (value != nil || slices.Contains(required, field) || j.Behaviour == "array-content")
+		return q == deed && (value != nil || slices.Contains(required, field) || j.traits.Content == noFields)
 	}
 	what := fmt.Sprintf("The content that went back breaks its schema (%s), and the result is that of an honest call", wrongOf(deed))
 	switch j.standing = against(j.Honest, m.Result, blanks, changes(m.Questions, telling)); j.standing {
@@ -147,9 +147,6 @@ func (j *Judgement) usesContent(m Made, deed *conversation.Question, frames []in
 		j.find(report.RuleInvalidContent, report.Inconclusive, what+", word for word. That does not show whether the value was used, replaced or never looked at.", frames...)
 	}
 }
-
-// absent lists the faults that omit the content of an answer.
-var absent = []string{"no-content", "null-content"}
 
 func requiredOf(q *conversation.Question) (required []string) {
 	for _, f := range fieldsOf(q) {
@@ -210,10 +207,6 @@ func isDistinct(value json.RawMessage) bool {
 	}
 	return false
 }
-
-// Forgeries lists the faults that send no requestState, or another one than the server
-// sent.
-var Forgeries = []string{"changed-state", "changed-state-start", "changed-state-end", "changed-state-inside", "invented-state", "no-state"}
 
 // takesState judges whether the server accepted a requestState that it did not send.
 func (j *Judgement) takesState(m Made, deed *conversation.Question, frames []int64) {

@@ -147,28 +147,16 @@ func (j *Judgement) unconsented() *lack {
 		out.did = "accepted with a no in the form"
 	case j.declaresLess() && len(j.Calls[0].Questions) == 0:
 		out.rule, out.did = report.RuleUnasked, "has not declared that it can be asked"
-	case j.Behaviour == BehaviourDeclineAlways:
-		out.did = "declined everything"
+	case j.Behaviour == "answer-withdrawn" && j.Calls[0].TimedOut:
+		return nil
+	case j.traits.Did != "":
+		out.did = j.traits.Did
 	case deed == nil:
 		return nil
 	case f.Group == fault.Error:
 		out.did = fmt.Sprintf("answered with the error %s", rawjson.Member(deed.Error, "code"))
-	case slices.Contains(noMessages, f.Name):
-		out.did = "answered with a result that is not an object"
 	case f.Name == "unknown-action":
 		out.did = fmt.Sprintf("answered with the action %q", deed.Action)
-	case f.Name == "no-action":
-		out.did = "answered with a result without an action"
-	case isDecline(j.Behaviour):
-		out.did = "declined"
-	case isCancel(j.Behaviour):
-		out.did = "cancelled"
-	case f.Name == "missing-key":
-		out.did = "left the answer out"
-	case f.Name == "response-after-cancel":
-		out.did = "cancelled the call, and answered after that"
-	case f.Name == "answer-withdrawn" && !j.Calls[0].TimedOut:
-		out.did = "answered only when the question was over"
 	case f.Group == fault.Time && (deed.AnswerSeq == 0 || deed.AnswerSeq > j.Calls[0].ResultSeq):
 		out.did = "had not answered"
 	case isContentFault(f.Name) && j.withoutYes(deed):
@@ -177,14 +165,6 @@ func (j *Judgement) unconsented() *lack {
 		return nil
 	}
 	return out
-}
-
-func isDecline(behaviour string) bool {
-	return slices.Contains([]string{BehaviourDecline, "decline-with-content"}, behaviour)
-}
-
-func isCancel(behaviour string) bool {
-	return slices.Contains([]string{BehaviourCancel, "cancel-with-content", "cancel-then-accept"}, behaviour)
 }
 
 // withoutYes reports whether a field that asks for consent has no valid value in the
@@ -231,7 +211,7 @@ func (c *consent) standing(j *Judgement) standing {
 func (c *consent) refuses(j *Judgement, behaviours ...string) bool {
 	tried, failed := 0, 0
 	for _, other := range c.list {
-		if (j.Question == 0 || other.Question == j.Question) && (isDecline(other.Behaviour) || isCancel(other.Behaviour)) {
+		if (j.Question == 0 || other.Question == j.Question) && other.traits.Refuses != "" {
 			tried++
 			if other.standing == refused {
 				failed++
@@ -261,7 +241,7 @@ func (c *consent) compare(j *Judgement) {
 		c.blame(j, "the result is that of an accepted call with the content that came without an acceptance: "+quoteResult(m))
 		return
 	case j.standing == same || j.standing == filled:
-	case slices.Contains(Refusing, j.Behaviour) && m.succeeded():
+	case j.traits.Content == Unaccepted && m.succeeded():
 		if name := mentioned(m, q); name != "" {
 			j.find(report.RuleConsent, report.Inconclusive, fmt.Sprintf("The client %s, and the result mentions the value of %q that came with it. The wire does not show whether it was used or only repeated.", j.lacks.did, name), q.AskedSeq, q.AnswerSeq, m.ResultSeq)
 		}
@@ -297,15 +277,15 @@ func (c *consent) otherwise(j *Judgement) string {
 		return "a no in the form"
 	case isContentFault(j.Behaviour):
 		return ""
-	case j.Behaviour == "decline-with-content" && c.refuses(j, BehaviourDecline), !isDecline(j.Behaviour) && j.lacks.rule != report.RuleUnasked && c.refuses(j, decline...):
+	case j.Behaviour == "decline-with-content" && c.refuses(j, BehaviourDecline), !j.declines() && j.lacks.rule != report.RuleUnasked && c.refuses(j, decline...):
 		return "a decline"
 	case j.Behaviour == "cancel-with-content" && c.refuses(j, BehaviourCancel):
 		return "a cancel"
-	case !c.independent || isDecline(j.Behaviour) && requiresNothing(): // a decline may mean the defaults
+	case !c.independent || j.declines() && requiresNothing(): // a decline may mean the defaults
 		return ""
-	case !isDecline(j.Behaviour) && c.refuses(j, decline...):
+	case !j.declines() && c.refuses(j, decline...):
 		return "a decline"
-	case !isCancel(j.Behaviour) && c.refuses(j, cancel...):
+	case j.traits.Refuses != "cancel" && c.refuses(j, cancel...):
 		return "a cancel"
 	}
 	return ""

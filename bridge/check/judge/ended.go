@@ -15,43 +15,16 @@ import (
 	"elicitation-inspector/bridge/wording"
 )
 
-// waitingOn holds, by behaviour, the reason why a server may still wait for an answer or
-// owes no response.
-var waitingOn = map[string]string{
-	"never":                   "no answer went out",
-	"never-retry":             "the call was not made again",
-	"late":                    "the answer came late, and the server may have given it up",
-	"wrong-id":                "the answer went out under an id that is not the question's",
-	"retyped-id":              "the answer went out under an id that is not the question's",
-	"invalid-json":            "the answer was not JSON",
-	"answer-withdrawn":        "the answer waited until the question was withdrawn",
-	"response-after-cancel":   "the call was cancelled",
-	"same-id":                 "the request had the id of the one before",
-	"accept-unopened":         "nobody opened the URL",
-	"retry-before-completion": "nobody opened the URL",
-	"close-connection":        "the connection was closed",
-	"kill-process":            "the process was killed",
-	"drop-stream":             "the stream was dropped",
-	"new-session":             "the session was ended",
-	"result-never-fetched":    "the result was not fetched",
-	"cancel-after-answer":     "the task was cancelled",
-	"task-forgotten":          "the client had forgotten the task with the answer",
-}
-
-// noMessages lists the behaviours whose answer is not a valid response before 2026-07-28,
-// because its result is not an object.
-var noMessages = []string{"null-result", "string-result"}
-
 // waits returns the reason why a server may leave a call without a response; "" if it may
 // not.
 func (j *Judgement) waits(m Made) string {
 	if j.gaveUp(m) {
 		return ""
 	}
-	if why := waitingOn[j.Behaviour]; why != "" {
-		return why
+	if j.traits.Waits != "" {
+		return j.traits.Waits
 	}
-	if slices.Contains(noMessages, j.Behaviour) && j.Revision < mcp.Revision20260728 {
+	if j.traits.Content == noMessage && j.Revision < mcp.Revision20260728 {
 		return "the answer was not a valid response"
 	}
 	return j.busy(m)
@@ -78,8 +51,8 @@ func (j *Judgement) gaveUp(m Made) bool {
 func (j *Judgement) busy(m Made) string {
 	for _, q := range m.Questions {
 		switch {
-		case waitingOn[q.Fault] != "":
-			return waitingOn[q.Fault]
+		case TraitsOf(q.Fault).Waits != "":
+			return TraitsOf(q.Fault).Waits
 		case q.State != conversation.Answered && q.State != conversation.Refused:
 			return "a question was not answered"
 		case q.URL() != "" && q.Action == "accept":
@@ -155,7 +128,7 @@ func (j *Judgement) ended() {
 		}
 	}
 	unanswered := slices.ContainsFunc(j.Calls, Made.unanswered) || j.After != nil && j.After.unanswered()
-	garbage := j.Behaviour == "invalid-json" || slices.Contains(noMessages, j.Behaviour) && j.Revision < mcp.Revision20260728
+	garbage := j.Behaviour == "invalid-json" || j.traits.Content == noMessage && j.Revision < mcp.Revision20260728
 	text := fmt.Sprintf("The server ended by itself (%s) %s after the client's last act", strings.TrimSuffix(j.Exit.Text, "."), wording.Duration(j.Exit.After))
 	if unanswered {
 		text += ", and left the call without a response"

@@ -16,31 +16,6 @@ import (
 	"elicitation-inspector/bridge/wording"
 )
 
-// Names of the behaviours that are not faults and that the judge treats specially.
-const (
-	BehaviourAccept        = "accept"
-	BehaviourOther         = "accept-other"
-	BehaviourDenied        = "accept-no"
-	BehaviourDecline       = "decline"
-	BehaviourCancel        = "cancel"
-	BehaviourDeclineAlways = "decline-always"
-	BehaviourNone          = "no-elicitation"
-	BehaviourForm          = "form-only"
-	BehaviourURL           = "url-only"
-	BehaviourSeveral       = "several-at-once"
-
-	BehaviourUsed           = "used-state"
-	BehaviourOtherSession   = "other-session-state"
-	BehaviourOtherArguments = "other-arguments-state"
-)
-
-// Refusing lists the faults that send accepted content without an acceptance.
-var Refusing = []string{"decline-with-content", "cancel-with-content", "unknown-action", "no-action"}
-
-// borrowing lists the behaviours that send the requestState of another call, as the fault
-// invented-state does with a state that it gets.
-var borrowing = []string{BehaviourUsed, BehaviourOtherSession, BehaviourOtherArguments}
-
 // standing is the outcome of comparing a call's result with the results of honest calls.
 type standing int
 
@@ -56,6 +31,7 @@ const (
 // Judgement is a trial with the findings so far.
 type Judgement struct {
 	*Observation
+	traits   Traits // of the behaviour
 	Findings []report.Finding
 	standing standing
 	lacks    *lack // what the trial has in place of an agreement; nil if it has one
@@ -70,7 +46,7 @@ type Judgement struct {
 // Alone returns the findings that one trial shows without other trials. It finds
 // nothing if the server did right, or broke no rule. [Together] adds findings.
 func Alone(o *Observation) *Judgement {
-	j := &Judgement{Observation: o}
+	j := &Judgement{Observation: o, traits: TraitsOf(o.Behaviour)}
 	if o.Unconnected != "" {
 		j.find(report.RuleNotTried, report.Inconclusive, "There was no session: "+o.Unconnected)
 		return j
@@ -120,7 +96,7 @@ func (j *Judgement) deed() *conversation.Question {
 			return call.Questions[i]
 		}
 		for _, q := range call.Questions {
-			if q.Fault == j.Behaviour || slices.Contains(borrowing, j.Behaviour) && q.Fault == "invented-state" || plain && q.Action == j.Behaviour {
+			if q.Fault == j.Behaviour || j.traits.Borrows && q.Fault == "invented-state" || plain && q.Action == j.Behaviour {
 				return q
 			}
 		}
@@ -131,7 +107,7 @@ func (j *Judgement) deed() *conversation.Question {
 // needsDeed reports whether the behaviour is about the answer to one question.
 func (j *Judgement) needsDeed() bool {
 	_, err := fault.Find(j.Behaviour)
-	return err == nil || slices.Contains(borrowing, j.Behaviour) || j.Question > 0 && (j.Behaviour == BehaviourDecline || j.Behaviour == BehaviourCancel)
+	return err == nil || j.traits.Borrows || j.Question > 0 && (j.Behaviour == BehaviourDecline || j.Behaviour == BehaviourCancel)
 }
 
 // tried reports whether the client could carry the behaviour out. If not, it adds a
@@ -306,7 +282,7 @@ func (j *Judgement) after(m Made) {
 		why = "So may a second call after an honest first one."
 	case open != "":
 		why = "But the question of the call before is still open: " + open + "."
-	case (isDecline(j.Behaviour) || j.Behaviour == BehaviourDeclineAlways) && string(rawjson.Member(m.Error, "code")) != fmt.Sprint(mcp.CodeInternalError):
+	case (j.declines() || j.Behaviour == BehaviourDeclineAlways) && string(rawjson.Member(m.Error, "code")) != fmt.Sprint(mcp.CodeInternalError):
 		why = "But a server may remember that it was declined."
 	default:
 		j.refusesAfter = true
@@ -320,7 +296,7 @@ func (j *Judgement) leftOpen() string {
 	if j.Behaviour == "response-after-cancel" {
 		return "" // it was answered after the end of its call
 	}
-	open := waitingOn[j.Behaviour]
+	open := j.traits.Waits
 	for _, call := range j.Calls {
 		if call.unanswered() && open == "" {
 			open = j.waits(call)
@@ -343,9 +319,9 @@ func (m Made) texts() []string {
 // failure returns the texts of a failed call's result or error, shortened.
 func (m Made) failure() string { return wording.Shorten(strings.Join(m.texts(), " "), 200) }
 
-func (j *Judgement) declaresLess() bool {
-	return slices.Contains([]string{BehaviourNone, BehaviourForm, BehaviourURL}, j.Behaviour)
-}
+func (j *Judgement) declaresLess() bool { return j.traits.Declares != "" }
+
+func (j *Judgement) declines() bool { return j.traits.Refuses == "decline" }
 
 // effects judges what a witness saw besides the effect of a refusal.
 func (j *Judgement) effects() {

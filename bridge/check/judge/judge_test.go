@@ -230,7 +230,7 @@ func answersOf(behaviour, field string) string {
 		return honestAnswers
 	case behaviour == BehaviourOther, behaviour == BehaviourDenied:
 		answer = fmt.Sprintf("{accept: %s}", otherAnswers[behaviour])
-	case slices.Contains(Refusing, behaviour):
+	case TraitsOf(behaviour).Content == Unaccepted:
 		answer = fmt.Sprintf(`{fault: %s, answer: {action: accept, content: {name: "narwhal-73519", size: 73519}}}`, behaviour)
 	case field != "":
 		answer = fmt.Sprintf("{fault: %s, field: %s}", behaviour, field)

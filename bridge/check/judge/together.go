@@ -38,7 +38,7 @@ func Together(list []*Judgement) {
 		switch {
 		case isContentFault(j.Behaviour):
 			for _, f := range fault.All() {
-				if isContentFault(f.Name) && !slices.Contains(noFields, f.Name) && f.Name != j.Behaviour && j.stands(list, []string{f.Name}, refused) {
+				if isContentFault(f.Name) && TraitsOf(f.Name).Content == withFields && f.Name != j.Behaviour && j.stands(list, []string{f.Name}, refused) {
 					j.instead(report.RuleInvalidContent, report.Fail, fmt.Sprintf("The content that went back breaks its schema (%s), and the result is that of an honest call, word for word: %s. Other invalid content is refused (%s).",
 						wrongOf(deed), quoteResult(j.Calls[0]), f.Name), frames)
 					break
@@ -50,10 +50,6 @@ func Together(list []*Judgement) {
 		}
 	}
 }
-
-// noFields lists the content faults that send no fields. A refusal of them proves nothing
-// about content with fields.
-var noFields = append(slices.Clone(absent), "array-content")
 
 // failsAfterwards separates trials that make a tool unusable from tools that fail by
 // chance: after few of the trials the next call fails twice, and after none it fails only
