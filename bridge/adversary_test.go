@@ -145,7 +145,7 @@ func TestServersDoNotMeddle(t *testing.T) {
 		targets = append(targets, transport.Spec{Name: name, Command: []string{self}, Env: []string{serverEnv + "=sly"}})
 	}
 	b := startInspection(t, bridge.Config{Targets: targets})
-	b.until("the other server", func() bool { return b.in.Servers()[1].State == live.Ready })
+	b.until("the other server", func() bool { return b.in.Servers()[1].State == conversation.ServerReady })
 	first := b.call("wait")
 	second, err := b.in.Begin(live.Request{Server: "s2", Kind: conversation.Tool, Name: "spoof", Key: "spoof"})
 	if err != nil {
@@ -222,7 +222,7 @@ func TestNothingIsLeftBehind(t *testing.T) {
 			}})
 			b.until("all servers", func() bool {
 				for _, s := range b.in.Servers() {
-					if s.State != live.Ready {
+					if s.State != conversation.ServerReady {
 						return false
 					}
 				}

@@ -366,7 +366,7 @@ func TestCompare(t *testing.T) {
 	if err != nil || c.Both != 1 || len(c.OnlyWith)+len(c.OnlyWithout) != 0 {
 		t.Errorf("comparison %+v, %v", c, err)
 	}
-	if s := b.server(); s.State != live.Ready {
+	if s := b.server(); s.State != conversation.ServerReady {
 		t.Errorf("the server is %s after a comparison", s.State)
 	}
 }

@@ -12,7 +12,6 @@ import (
 
 	"elicitation-inspector/bridge"
 	"elicitation-inspector/bridge/conversation"
-	"elicitation-inspector/bridge/live"
 	"elicitation-inspector/bridge/transport"
 	"elicitation-inspector/bridge/wire"
 )
@@ -34,7 +33,7 @@ func TestHTTPServerIsGone(t *testing.T) {
 	b.question(1)
 	began := time.Now()
 	s.die()
-	b.until("the server's end", func() bool { return b.server().State == live.Ended })
+	b.until("the server's end", func() bool { return b.server().State == conversation.ServerEnded })
 	if took := time.Since(began); took > noticed {
 		t.Errorf("it took %s until the end was noticed", took)
 	}
@@ -57,7 +56,7 @@ func TestSubscribedServerIsGone(t *testing.T) {
 	b := startHTTP(t, s, bridge.Config{})
 	<-s.posted // the subscription
 	s.die()
-	b.until("the server's end", func() bool { return b.server().State == live.Ended })
+	b.until("the server's end", func() bool { return b.server().State == conversation.ServerEnded })
 	if why := b.server().Reason; !strings.Contains(why, "cannot be reached any more: nothing listens on ") {
 		t.Errorf("server ended: %q", why)
 	}
@@ -71,14 +70,14 @@ func TestHTTPServerWithoutStreamIsGone(t *testing.T) {
 			s := serveHTTP(t, &rawHTTP{revision: revision, noStream: true})
 			b := startHTTP(t, s, bridge.Config{})
 			s.die()
-			if state := b.server().State; state != live.Ready {
+			if state := b.server().State; state != conversation.ServerReady {
 				t.Errorf("the server is %s before anything was asked of it", state)
 			}
 			call := b.call("ask")
 			if got, text := b.done(call.Number); got.State != conversation.Failed || !strings.Contains(text, "refused") && !strings.Contains(text, "without an answer") {
 				t.Errorf("call is %s: %s", got.State, text)
 			}
-			b.until("the server's end", func() bool { return b.server().State == live.Ended })
+			b.until("the server's end", func() bool { return b.server().State == conversation.ServerEnded })
 			if why := b.server().Reason; !strings.Contains(why, "refused") {
 				t.Errorf("server ended: %q", why)
 			}
@@ -127,7 +126,7 @@ func TestSSEServerIsGone(t *testing.T) {
 	began := time.Now()
 	server.CloseClientConnections()
 	server.Close()
-	b.until("the server's end", func() bool { return b.server().State == live.Ended })
+	b.until("the server's end", func() bool { return b.server().State == conversation.ServerEnded })
 	if took := time.Since(began); took > noticed {
 		t.Errorf("it took %s until the end was noticed", took)
 	}
@@ -158,7 +157,7 @@ func TestUnreachableIsExplained(t *testing.T) {
 	in.Start()
 	b.until("both failures", func() bool {
 		s := in.Servers()
-		return s[0].State == live.Failed && s[1].State == live.Failed
+		return s[0].State == conversation.ServerFailed && s[1].State == conversation.ServerFailed
 	})
 	for i, want := range []string{
 		"over HTTP: nothing listens on " + strings.TrimPrefix(closed.URL, "http://") + " (connection refused)",

@@ -90,7 +90,7 @@ func TestReconnectWhileTheServerTalks(t *testing.T) {
 			if err := b.in.Reconnect("s1"); err != nil {
 				t.Error(err)
 			}
-			for s := b.server(); s.State != live.Ready || !s.Since.After(before); s = b.server() {
+			for s := b.server(); s.State != conversation.ServerReady || !s.Since.After(before); s = b.server() {
 				<-b.sub.Ready()
 			}
 		})
@@ -209,7 +209,7 @@ func TestCloseKeepsItsTime(t *testing.T) {
 	t.Run("a server that does not read", func(t *testing.T) {
 		in, log := inspect(t, "deaf")
 		b := &bench{t, in, log, in.Subscribe()}
-		b.until("ready", func() bool { return b.server().State == live.Ready })
+		b.until("ready", func() bool { return b.server().State == conversation.ServerReady })
 		b.call("go deaf")
 		b.until("deafness", stderr(in, "deaf"))
 		for range 100 { // to fill the pipe
@@ -280,7 +280,7 @@ func TestEverythingAtOnce(t *testing.T) {
 	acts := []func(r *rand.Rand, id string){
 		call, call, call, call, call, call,
 		func(r *rand.Rand, id string) {
-			if s, err := in.Server(id); err == nil && s.State == live.Connecting && r.IntN(10) > 0 {
+			if s, err := in.Server(id); err == nil && s.State == conversation.ServerConnecting && r.IntN(10) > 0 {
 				return // let most attempts to connect succeed
 			}
 			_ = in.ReconnectWith(id, settings[r.IntN(len(settings))])

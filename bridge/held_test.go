@@ -93,7 +93,7 @@ func startTwo(t *testing.T, first, second string) *bench {
 		targets = append(targets, transport.Spec{Name: name, Command: []string{self}, Env: []string{serverEnv + "=" + name}})
 	}
 	b := startInspection(t, bridge.Config{Targets: targets})
-	b.until("the other server is ready", func() bool { return b.in.Servers()[1].State == live.Ready })
+	b.until("the other server is ready", func() bool { return b.in.Servers()[1].State == conversation.ServerReady })
 	return b
 }
 

@@ -50,7 +50,7 @@ func startConfig(t *testing.T, server string, config bridge.Config) *bench {
 func startInspection(t *testing.T, config bridge.Config) *bench {
 	t.Helper()
 	b := startAny(t, config)
-	if s := b.server(); s.State != live.Ready {
+	if s := b.server(); s.State != conversation.ServerReady {
 		t.Fatalf("server is %s: %s\n%s", s.State, s.Reason, strings.Join(s.Stderr, "\n"))
 	}
 	b.until("the catalog", func() bool {
@@ -64,7 +64,7 @@ func startInspection(t *testing.T, config bridge.Config) *bench {
 func startFailing(t *testing.T, config bridge.Config) *bench {
 	t.Helper()
 	b := startAny(t, config)
-	if s := b.server(); s.State != live.Failed {
+	if s := b.server(); s.State != conversation.ServerFailed {
 		t.Fatalf("server is %s", s.State)
 	}
 	return b
@@ -94,7 +94,7 @@ func startAny(t *testing.T, config bridge.Config) *bench {
 	in.Start()
 	b.until("ready", func() bool {
 		state := b.server().State
-		return state != live.Connecting && state != live.Disconnected
+		return state != conversation.ServerConnecting && state != conversation.ServerDisconnected
 	})
 	return b
 }
@@ -361,7 +361,7 @@ func TestQuestionsAreWithdrawn(t *testing.T) {
 				if got.State != conversation.Failed || !strings.Contains(text, "code 3") {
 					t.Errorf("call is %s: %s", got.State, text)
 				}
-				b.until("the server's end", func() bool { return b.server().State == live.Ended })
+				b.until("the server's end", func() bool { return b.server().State == conversation.ServerEnded })
 				if s := b.server(); s.Reason != "exited with code 3" {
 					t.Errorf("server ended: %q", s.Reason)
 				}
@@ -504,13 +504,13 @@ func TestCloseAnswersWithCancel(t *testing.T) {
 	if q.State != conversation.Answered || q.By != conversation.ByPolicy || q.AnswerSeq == 0 {
 		t.Errorf("question is %s by %s, answer in frame %d", q.State, q.By, q.AnswerSeq)
 	}
-	if s := b.server(); s.State != live.Disconnected {
+	if s := b.server(); s.State != conversation.ServerDisconnected {
 		t.Errorf("server is %s", s.State)
 	}
 	if err := b.in.Reconnect("s1"); err != nil {
 		t.Fatal(err)
 	}
-	b.until("another connection", func() bool { return b.server().State == live.Ready })
+	b.until("another connection", func() bool { return b.server().State == conversation.ServerReady })
 }
 
 func TestFailureIsExplained(t *testing.T) {
@@ -528,7 +528,7 @@ func TestFailureIsExplained(t *testing.T) {
 	in.Start()
 	b.until("both failures", func() bool {
 		s := in.Servers()
-		return s[0].State == live.Failed && s[1].State == live.Failed
+		return s[0].State == conversation.ServerFailed && s[1].State == conversation.ServerFailed
 	})
 	s := in.Servers()
 	if !strings.Contains(s[0].Reason, "no-such-program") {

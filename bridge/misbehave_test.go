@@ -543,7 +543,7 @@ func TestEndsOfTheConnection(t *testing.T) {
 			call := b.call("ask")
 			b.question(1)
 			b.misbehave(1, test.fault, fault.Params{})
-			b.until("the end", func() bool { return b.server().State == live.Ended })
+			b.until("the end", func() bool { return b.server().State == conversation.ServerEnded })
 			if s := b.server(); s.Reason != test.want {
 				t.Errorf("the server has ended: %s", s.Reason)
 			}
@@ -560,7 +560,7 @@ func TestEndsOfTheConnection(t *testing.T) {
 		call := b.call("ask")
 		b.question(1)
 		b.misbehave(1, "close-connection", fault.Params{})
-		b.until("the end", func() bool { return b.server().State == live.Ended })
+		b.until("the end", func() bool { return b.server().State == conversation.ServerEnded })
 		if c, failure := b.done(call.Number); c.State != conversation.Failed || !strings.Contains(failure, "deliberate: close the connection") {
 			t.Errorf("the call is %s: %s", c.State, failure)
 		}
@@ -593,7 +593,7 @@ func TestNewSession(t *testing.T) {
 	ready := b.server().Since
 	b.misbehave(1, "new-session", fault.Params{})
 	b.done(call.Number)
-	b.until("the new session", func() bool { s := b.server(); return s.State == live.Ready && s.Since.After(ready) })
+	b.until("the new session", func() bool { s := b.server(); return s.State == conversation.ServerReady && s.Since.After(ready) })
 	b.call("ask")
 	if again := b.question(2).Session; again == first {
 		t.Errorf("both questions came on %s", first)
@@ -855,7 +855,7 @@ func TestStoriesDoNotChangeAfterTheNextQuestion(t *testing.T) {
 		}
 	}
 	b.misbehave(3, "kill-process", fault.Params{})
-	b.until("the end", func() bool { return b.server().State == live.Ended })
+	b.until("the end", func() bool { return b.server().State == conversation.ServerEnded })
 	for n := 1; n <= 2; n++ {
 		if got := story(n); got != before[n-1] {
 			t.Errorf("question %d: %q, but before the third question it was %q", n, got, before[n-1])

@@ -8,7 +8,6 @@ import (
 
 	"elicitation-inspector/bridge"
 	"elicitation-inspector/bridge/conversation"
-	"elicitation-inspector/bridge/live"
 	"elicitation-inspector/bridge/mcp"
 )
 
@@ -72,7 +71,7 @@ func TestServersThatKnowOnlyInitialize(t *testing.T) {
 	} {
 		t.Run(server, func(t *testing.T) {
 			b := startConfig(t, server, bridge.Config{Probe: 200 * time.Millisecond})
-			b.until("ready", func() bool { return b.server().State == live.Ready })
+			b.until("ready", func() bool { return b.server().State == conversation.ServerReady })
 			if info := b.server().Info; info.Protocol != "2025-06-18" || info.Negotiated != how {
 				t.Errorf("%s by %q, want %q", info.Protocol, info.Negotiated, how)
 			}
@@ -90,7 +89,7 @@ func TestPinnedRevisionIsNotProbed(t *testing.T) {
 	if err := b.in.ReconnectWith("s1", conversation.ClientSettings{Protocol: mcp.Revision20260728}); err != nil {
 		t.Fatal(err)
 	}
-	b.until("failed", func() bool { return b.server().State == live.Failed })
+	b.until("failed", func() bool { return b.server().State == conversation.ServerFailed })
 	if reason := b.server().Reason; reason != "exited with code 7 when it was asked server/discover, before the connection was established" {
 		t.Errorf("the reason is %q", reason)
 	}

@@ -212,7 +212,7 @@ func (p *player) start() {
 	p.until("the end of connecting", func() bool {
 		s := p.bench.server()
 		c, err := p.in.Catalog("s1")
-		return s.State == live.Failed || s.State == live.Ended || s.State == live.Ready && err == nil && !c.Loading
+		return s.State == conversation.ServerFailed || s.State == conversation.ServerEnded || s.State == conversation.ServerReady && err == nil && !c.Loading
 	})
 	<-ready
 }
@@ -565,7 +565,7 @@ func (p *player) shown(c bridge.Call) string {
 // finish checks that there are no further messages or findings.
 func (p *player) finish() {
 	p.at = "at the end"
-	if p.bench.server().State == live.Ready && !p.noCall {
+	if p.bench.server().State == conversation.ServerReady && !p.noCall {
 		// When this call has arrived, earlier messages have, too.
 		c, err := p.in.Begin(live.Request{Server: "s1", Kind: conversation.Tool, Name: "barrier", Key: "barrier"})
 		if err != nil {

@@ -315,7 +315,7 @@ func (in *Inspection) Next(q Question) conversation.Next {
 	settled := conversation.Settled{Question: q.Question, Session: q.Session, Call: q.Call}
 	if s, err := in.known.Server(q.Server); err == nil {
 		settled.Server = s.Label
-		if s.State == live.Ended && s.Session == q.Session {
+		if s.State == conversation.ServerEnded && s.Session == q.Session {
 			settled.Lost = s.Reason
 		}
 	}

@@ -11,7 +11,6 @@ import (
 
 	"elicitation-inspector/bridge"
 	"elicitation-inspector/bridge/conversation"
-	"elicitation-inspector/bridge/live"
 	"elicitation-inspector/bridge/transport"
 	"elicitation-inspector/bridge/wire/query"
 )
@@ -78,7 +77,7 @@ func TestExitsAreErrors(t *testing.T) {
 	b := start(t, "withdraws", conversation.ClientSettings{})
 	call := b.call("exits")
 	b.done(call.Number)
-	b.until("the server's end", func() bool { return b.server().State == live.Ended })
+	b.until("the server's end", func() bool { return b.server().State == conversation.ServerEnded })
 	found := b.picked("kind:error process")
 	if len(found) != 1 {
 		t.Fatalf("the errors are %v:\n%s", found, b.transcript())

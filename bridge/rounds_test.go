@@ -214,7 +214,7 @@ func TestDisconnectDuringARound(t *testing.T) {
 		if got, text := b.done(call.Number); got.State != conversation.Failed || len(got.Rounds) != 1 || !strings.Contains(text, "reconnecting") {
 			t.Errorf("call is %s after %d rounds: %s", got.State, len(got.Rounds), text)
 		}
-		b.until("the new connection", func() bool { return b.server().State == live.Ready })
+		b.until("the new connection", func() bool { return b.server().State == conversation.ServerReady })
 		if n := b.sent("tools/call"); n != 1 {
 			t.Fatalf("%d calls were made, want 1\n%s", n, b.transcript())
 		}

@@ -11,7 +11,6 @@ import (
 
 	"elicitation-inspector/bridge"
 	"elicitation-inspector/bridge/conversation"
-	"elicitation-inspector/bridge/live"
 	"elicitation-inspector/bridge/logtest"
 	"elicitation-inspector/bridge/mcp"
 	"elicitation-inspector/bridge/rawjson"
@@ -241,7 +240,7 @@ func TestListeningRefused(t *testing.T) {
 			if got, _ := b.listens(); len(got) != wanted {
 				t.Errorf("the client listened to %v", got)
 			}
-			if state := b.server().State; state != live.Ready {
+			if state := b.server().State; state != conversation.ServerReady {
 				t.Errorf("the server is %s", state)
 			}
 			if strings.Contains(b.transcript(), "notifications/cancelled") {

@@ -13,7 +13,6 @@ import (
 
 	"elicitation-inspector/bridge"
 	"elicitation-inspector/bridge/conversation"
-	"elicitation-inspector/bridge/live"
 	"elicitation-inspector/bridge/mcp"
 	"elicitation-inspector/bridge/rawjson"
 	"elicitation-inspector/bridge/transport"
@@ -194,7 +193,7 @@ func TestTasksOfALostSession(t *testing.T) {
 				return k.answers["a"] != "" || revision == july // in which it goes out with the other
 			})
 			k.stop()
-			b.until("the end of the session", func() bool { return b.server().State == live.Ended })
+			b.until("the end of the session", func() bool { return b.server().State == conversation.ServerEnded })
 			for _, number := range calls {
 				if c, text := b.done(number); c.State != conversation.Failed {
 					t.Errorf("call %d is %s without its server: %s", number, c.State, text)
@@ -221,7 +220,7 @@ func TestTasksOfALostSession(t *testing.T) {
 			if n := len(b.in.Questions()); n != 3 {
 				t.Errorf("%d questions", n)
 			}
-			if b.in.Disconnect(t.Context(), "s1") != nil || b.server().State != live.Disconnected {
+			if b.in.Disconnect(t.Context(), "s1") != nil || b.server().State != conversation.ServerDisconnected {
 				t.Error("the server is not disconnected")
 			}
 			b.compareOpened(calls)

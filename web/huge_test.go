@@ -2,6 +2,7 @@ package web
 
 import (
 	"context"
+	"elicitation-inspector/bridge/conversation"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -15,7 +16,6 @@ import (
 	"github.com/coder/websocket"
 
 	"elicitation-inspector/bridge"
-	"elicitation-inspector/bridge/live"
 	"elicitation-inspector/bridge/transport"
 	"elicitation-inspector/bridge/wire"
 	"elicitation-inspector/views/markup"
@@ -76,7 +76,7 @@ func inspectScript(t *testing.T, answers script) onScript {
 	})
 	o := onDemo{t, in, New(Config{Inspection: in, Token: testToken})}.serve()
 	in.Start()
-	o.until("the server is ready", func() bool { return o.server().State == live.Ready })
+	o.until("the server is ready", func() bool { return o.server().State == conversation.ServerReady })
 	o.until("its lists are there", func() bool {
 		c, err := in.Catalog("s1")
 		return err == nil && !c.Loading && len(c.Items) > 0

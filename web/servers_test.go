@@ -25,7 +25,7 @@ func TestSettings(t *testing.T) {
 	d.done("/servers/s1/settings", url.Values{"protocol": {"2025-11-25"}, "elicitation": {"url"}, "roots": {"1"}})
 	d.until("it has connected anew", func() bool {
 		s := d.server()
-		return s.State == live.Ready && s.Info.Protocol == "2025-11-25"
+		return s.State == conversation.ServerReady && s.Info.Protocol == "2025-11-25"
 	})
 	view := serverView(d.server())
 	if view.Settings.Declared() != `{"url":{}}` || !view.Settings.Roots || view.Settings.Sampling || view.Settings.Protocol != "2025-11-25" {
@@ -83,7 +83,7 @@ func TestCallBeforeTheToolsAreListed(t *testing.T) {
 	d := inspect(t, conversation.ClientSettings{}, transport.Spec{Name: "slow", Builtin: slow.Connect}, "deploy")
 	before := d.server().Session
 	d.done("/servers/s1/reconnect", nil)
-	d.until("it has connected anew", func() bool { return d.server().State == live.Ready && d.server().Session != before })
+	d.until("it has connected anew", func() bool { return d.server().State == conversation.ServerReady && d.server().Session != before })
 	call := url.Values{"server": {"s1"}, "kind": {"tool"}, "key": {"deploy"}}
 	if status, text := d.post("/calls", call); status != http.StatusConflict || !strings.Contains(text, "lists are still being read") {
 		t.Errorf("before its tools are listed: %d %s", status, text)
@@ -125,7 +125,7 @@ func TestAddServer(t *testing.T) {
 		t.Helper()
 		d.until(label+" is ready", func() bool {
 			all := d.in.Servers()
-			return len(all) == n && all[n-1].State == live.Ready && all[n-1].Label == label
+			return len(all) == n && all[n-1].State == conversation.ServerReady && all[n-1].Label == label
 		})
 	}
 	ready(2, "demo 2")

@@ -57,7 +57,7 @@ func inspect(t *testing.T, settings conversation.ClientSettings, spec transport.
 	in.Start()
 	d.until("the server's tools are known", func() bool {
 		_, err := d.in.Item("s1", conversation.Tool, tool)
-		return err == nil && d.server().State == live.Ready
+		return err == nil && d.server().State == conversation.ServerReady
 	})
 	return d
 }

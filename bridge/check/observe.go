@@ -17,7 +17,6 @@ import (
 	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/headless"
 	"elicitation-inspector/bridge/lint"
-	"elicitation-inspector/bridge/live"
 	"elicitation-inspector/bridge/mcp"
 	"elicitation-inspector/bridge/playback"
 	"elicitation-inspector/bridge/rawjson"
@@ -185,7 +184,7 @@ func (m *made) converse(ctx context.Context, place *slot, c *chosen, t *trial, l
 			goesOn = m.goOn(ctx, server.Since, &out)
 		}
 	}
-	if server, err = m.session.Server(); err != nil || server.State != live.Ready || t.Ends || t.alone ||
+	if server, err = m.session.Server(); err != nil || server.State != conversation.ServerReady || t.Ends || t.alone ||
 		t.Behaviour == judge.BehaviourAccept && out.calls[0].TimedOut { // the next call would take as long
 		return out, nil
 	}

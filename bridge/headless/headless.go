@@ -130,9 +130,9 @@ func (s *Session) Reconnected(ctx context.Context, since time.Time) error {
 		switch {
 		case err != nil:
 			return err
-		case server.State == live.Ready && server.Since != since:
+		case server.State == conversation.ServerReady && server.Since != since:
 			return nil
-		case server.State == live.Failed, server.State == live.Ended:
+		case server.State == conversation.ServerFailed, server.State == conversation.ServerEnded:
 			err := fmt.Errorf("%w to %s: %s", ErrConnect, server.Label, server.Reason)
 			if server.Cause != "" {
 				err = fmt.Errorf("%w; its standard error says: %s", err, wording.Shorten(server.Cause, 300))

@@ -21,13 +21,13 @@ func (s *liveServer) update(change func()) {
 }
 
 // enter sets the state of the connection. The caller is within update.
-func (s *liveServer) enter(state State, reason string) {
+func (s *liveServer) enter(state conversation.ServerState, reason string) {
 	s.State, s.Reason, s.Since = state, reason, time.Now()
 }
 
 // leave enters a state, provided that the session is the server's present one. It reports
 // whether it is.
-func (s *liveServer) leave(of *session.Session, state State, reason string) (current bool) {
+func (s *liveServer) leave(of *session.Session, state conversation.ServerState, reason string) (current bool) {
 	s.update(func() {
 		if current = s.session == of; current {
 			s.session = nil
@@ -79,13 +79,13 @@ func (all *Servers) Disconnect(ctx context.Context, id string) error {
 	if err != nil {
 		return err
 	}
-	return s.disconnect(ctx, Disconnected, "disconnected by a person", nil)
+	return s.disconnect(ctx, conversation.ServerDisconnected, "disconnected by a person", nil)
 }
 
-// disconnect closes the connection, enters Disconnected or Removed, and calls then, if it is
+// disconnect closes the connection, enters ServerDisconnected or ServerRemoved, and calls then, if it is
 // not nil, before anything else can connect. It returns an error if ctx ends while it waits
 // for the turn.
-func (s *liveServer) disconnect(ctx context.Context, state State, reason string, then func()) error {
+func (s *liveServer) disconnect(ctx context.Context, state conversation.ServerState, reason string, then func()) error {
 	s.interrupt(ctx, reason)
 	select {
 	case s.turn <- struct{}{}:
@@ -112,11 +112,11 @@ func (s *liveServer) interrupt(ctx context.Context, reason string) {
 
 // hangUp closes the present session. It then enters the state, unless the server was removed
 // before, and reports whether it was not. The caller holds the turn.
-func (s *liveServer) hangUp(ctx context.Context, state State, reason string) (there bool) {
+func (s *liveServer) hangUp(ctx context.Context, state conversation.ServerState, reason string) (there bool) {
 	s.interrupt(ctx, reason)
 	s.update(func() {
 		s.session = nil
-		if there = s.State != Removed; there && s.State != state {
+		if there = s.State != conversation.ServerRemoved; there && s.State != state {
 			s.enter(state, reason)
 		}
 	})
@@ -136,12 +136,12 @@ func (s *liveServer) connect() {
 	s.all.mu.Lock()
 	s.queued = false
 	s.all.mu.Unlock()
-	if !s.hangUp(context.Background(), Disconnected, "reconnecting") {
+	if !s.hangUp(context.Background(), conversation.ServerDisconnected, "reconnecting") {
 		return
 	}
 
 	if s.spec.Problem != nil { // its entry in mcp.json is invalid
-		s.update(func() { s.enter(Failed, s.spec.Problem.Error()) })
+		s.update(func() { s.enter(conversation.ServerFailed, s.spec.Problem.Error()) })
 		s.warn("the server cannot be used", s.spec.Problem.Error())
 		return
 	}
@@ -158,7 +158,7 @@ func (s *liveServer) connect() {
 	s.update(func() {
 		if current = s.session == fresh; current {
 			s.Info = info
-			s.enter(Ready, "")
+			s.enter(conversation.ServerReady, "")
 		}
 	})
 	if current {
@@ -183,7 +183,7 @@ func (s *liveServer) begin() *session.Session {
 	s.update(func() {
 		s.session, s.latest, s.Info = fresh, fresh, conversation.ServerInfo{}
 		s.catalog = conversation.Catalog{Server: s.ID, Loading: true}
-		s.enter(Connecting, "")
+		s.enter(conversation.ServerConnecting, "")
 	})
 	s.all.config.Changes.Mark(Change{Kind: CatalogChanged, Server: s.ID})
 	return fresh
@@ -228,7 +228,7 @@ func (s *liveServer) failed(of *session.Session, err error) {
 	reason = of.Explain(reason)
 	s.update(func() { s.catalog.Loading = false })
 	s.all.config.Changes.Mark(Change{Kind: CatalogChanged, Server: s.ID})
-	if s.leave(of, Failed, reason) {
+	if s.leave(of, conversation.ServerFailed, reason) {
 		s.warn("the server cannot be used", reason)
 	}
 }
@@ -240,7 +240,7 @@ func (s *liveServer) watch(of *session.Session) {
 		return
 	}
 	of.Release(true, reason)
-	if s.leave(of, Ended, reason) {
+	if s.leave(of, conversation.ServerEnded, reason) {
 		s.warn("the server has ended", reason)
 	}
 	s.all.closeSession(context.Background(), of, reason)
@@ -322,7 +322,7 @@ func (s *liveServer) reconnected(ctx context.Context) error {
 	}
 	for {
 		now := s.view()
-		if now.State != Ready {
+		if now.State != conversation.ServerReady {
 			return fmt.Errorf("%w: %s is %s: %s", ErrReconnect, now.Label, now.State, now.Reason)
 		}
 		if catalog, err := s.all.Catalog(s.ID); err != nil || !catalog.Loading {

@@ -52,8 +52,8 @@ func (t *Transcript) Update(known []conversation.Server) (changed []Change) {
 	for i, s := range known {
 		one := &recorded{Server: serverOf(i, s), lists: s.Lists}
 		if t.connected != nil {
-			if one.State = Tapped; !t.connected(one.Label) {
-				one.State, one.Reason = Ended, "the tap has ended"
+			if one.State = conversation.ServerTapped; !t.connected(one.Label) {
+				one.State, one.Reason = conversation.ServerEnded, "the tap has ended"
 			}
 		}
 		if i < len(before) && maps.EqualFunc(before[i].lists, s.Lists, slices.Equal) {
@@ -80,7 +80,7 @@ func serverOf(index int, s conversation.Server) Server {
 	}
 	out := Server{
 		ID: fmt.Sprintf("s%d", index+1), Index: index, Label: s.Label, Address: spec.Address(), How: session.Ways[s.Transport],
-		State: Recorded, Since: s.Since,
+		State: conversation.ServerRecorded, Since: s.Since,
 		Info: conversation.ServerInfo{Presented: s.Presented, Protocol: s.Protocol, Negotiated: session.Negotiated(s.Methods, ""), How: session.Ways[s.Transport], Client: s.Client},
 	}
 	if s.Declared != nil {

@@ -16,21 +16,6 @@ import (
 	"elicitation-inspector/bridge/transport"
 )
 
-// State is the state of a server's connection.
-type State = conversation.ServerState
-
-// The states of a server.
-const (
-	Disconnected = conversation.ServerDisconnected
-	Connecting   = conversation.ServerConnecting
-	Ready        = conversation.ServerReady
-	Failed       = conversation.ServerFailed
-	Ended        = conversation.ServerEnded
-	Recorded     = conversation.ServerRecorded
-	Tapped       = conversation.ServerTapped
-	Removed      = conversation.ServerRemoved
-)
-
 // Errors that the methods of Servers return.
 var (
 	ErrUnknownServer = errors.New("no such server")
@@ -109,7 +94,7 @@ func (all *Servers) Put(ctx context.Context, id string, spec transport.Spec) (st
 		if all.closed {
 			return ErrClosed
 		}
-		if before != nil && before.State == Removed { // or replaced, by somebody else meanwhile
+		if before != nil && before.State == conversation.ServerRemoved { // or replaced, by somebody else meanwhile
 			return ErrUnknownServer
 		}
 		name := spec.Name
@@ -124,7 +109,7 @@ func (all *Servers) Put(ctx context.Context, id string, spec transport.Spec) (st
 		} else {
 			fresh := all.newServer(before.Index, spec)
 			fresh.names, fresh.Settings = append(fresh.names, before.names...), before.Settings
-			list[before.Index], before.State = fresh, Removed
+			list[before.Index], before.State = fresh, conversation.ServerRemoved
 		}
 		all.added.Store(&list)
 		return nil
@@ -137,7 +122,7 @@ func (all *Servers) Put(ctx context.Context, id string, spec transport.Spec) (st
 	if err != nil {
 		return "", err
 	}
-	if late := before.disconnect(ctx, Disconnected, "edited by a person", func() { err = put() }); late != nil {
+	if late := before.disconnect(ctx, conversation.ServerDisconnected, "edited by a person", func() { err = put() }); late != nil {
 		return "", late
 	}
 	return id, err
@@ -149,7 +134,7 @@ func (all *Servers) Remove(ctx context.Context, id string) error {
 	if err != nil {
 		return err
 	}
-	return s.disconnect(ctx, Removed, "removed by a person", nil)
+	return s.disconnect(ctx, conversation.ServerRemoved, "removed by a person", nil)
 }
 
 func (all *Servers) addedServer(id string) (*liveServer, error) {
@@ -212,7 +197,7 @@ func (s *liveServer) view() Server {
 func (all *Servers) All() []Server {
 	var out []Server
 	for _, s := range all.list() {
-		if one := s.view(); one.State != Removed {
+		if one := s.view(); one.State != conversation.ServerRemoved {
 			out = append(out, one)
 		}
 	}
@@ -296,7 +281,7 @@ func (all *Servers) Connection(id string) (*session.Session, error) {
 	switch {
 	case all.closed:
 		return nil, ErrClosed
-	case s.State != Ready || s.session == nil:
+	case s.State != conversation.ServerReady || s.session == nil:
 		return nil, fmt.Errorf("%w: %s is %s", ErrNotReady, s.Label, s.State)
 	}
 	return s.session, nil
@@ -312,7 +297,7 @@ func (all *Servers) Close(ctx context.Context) error {
 	errs := make([]error, len(list))
 	var ending sync.WaitGroup
 	for i, s := range list {
-		ending.Go(func() { errs[i] = s.disconnect(ctx, Disconnected, "the inspector was closed", nil) })
+		ending.Go(func() { errs[i] = s.disconnect(ctx, conversation.ServerDisconnected, "the inspector was closed", nil) })
 	}
 	ending.Wait()
 	return errors.Join(errs...)

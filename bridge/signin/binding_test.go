@@ -200,7 +200,7 @@ func TestTokensInQuestionsAreMasked(t *testing.T) {
 	in := inspect(t, w, conversation.ClientSettings{Protocol: "2025-11-25"})
 	id := in.Servers()[0].ID
 	visit(t, <-in.asked)
-	in.until(func() bool { s, err := in.Server(id); return err != nil || s.State == live.Ready })
+	in.until(func() bool { s, err := in.Server(id); return err != nil || s.State == conversation.ServerReady })
 	if _, err := in.Begin(live.Request{Server: id, Kind: conversation.Tool, Name: "ask", Key: "ask"}); err != nil {
 		t.Fatal(err)
 	}

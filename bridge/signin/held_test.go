@@ -166,7 +166,7 @@ func TestEndWhileHeld(t *testing.T) {
 		n := inspect(t, w, conversation.ClientSettings{})
 		visit(t, <-n.asked)
 		id := n.Servers()[0].ID
-		n.until(func() bool { s, err := n.Server(id); return err != nil || s.State == live.Ready })
+		n.until(func() bool { s, err := n.Server(id); return err != nil || s.State == conversation.ServerReady })
 		flow, err := n.SignIn(id)
 		if err != nil {
 			t.Fatal(err)

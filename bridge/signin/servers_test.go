@@ -72,7 +72,7 @@ func TestClockOfCallsStops(t *testing.T) {
 	in := inspect(t, w, conversation.ClientSettings{})
 	visit(t, <-in.asked)
 	id := in.Servers()[0].ID
-	in.until(func() bool { s, err := in.Server(id); return err != nil || s.State == live.Ready })
+	in.until(func() bool { s, err := in.Server(id); return err != nil || s.State == conversation.ServerReady })
 	w.Revoke()
 	call, err := in.Begin(live.Request{Server: id, Kind: conversation.Tool, Name: "ping", Key: "ping"})
 	if err != nil {

@@ -123,13 +123,13 @@ func connected(ctx context.Context, in *bridge.Inspection, changed *live.Subscri
 			return conversation.Catalog{}, err
 		}
 		switch server.State {
-		case live.Ready:
+		case conversation.ServerReady:
 			if !offers.Loading {
 				return offers, nil
 			}
-		case live.Failed, live.Ended:
+		case conversation.ServerFailed, conversation.ServerEnded:
 			return offers, fmt.Errorf("the server is %s: %s", server.State, server.Reason)
-		case live.Disconnected, live.Connecting:
+		case conversation.ServerDisconnected, conversation.ServerConnecting:
 		}
 		if err := next(ctx, changed); err != nil {
 			return offers, fmt.Errorf("connecting: the server is %s: %w", server.State, err)
