@@ -29,21 +29,11 @@ type CheckPlan struct {
 
 // Check is the state of a check.
 type Check struct {
-	Number      int
-	Item        Item
-	State       report.State
-	Server      string // name and version
-	Arguments   string
-	Revisions   []string // columns of the matrix
-	Done, Total int      // numbers of trials
-	Left        time.Duration
-	Now         string // the trial that was started last
-	Groups      []CheckGroup
-	Findings    []CheckFinding // with verdict fail or warn, the gravest first
-	Counts      report.Counts
-	Took        time.Duration
-	Remark      string // why there is no report, or why it is incomplete; "" if it is complete
-	Reported    bool
+	report.Live
+	Item     Item
+	Groups   []CheckGroup
+	Findings []CheckFinding // with verdict fail or warn, the gravest first
+	Counts   report.Counts
 }
 
 // CheckGroup is a group of rows of the matrix.
@@ -172,22 +162,50 @@ func (p CheckPlan) withWhat() string {
 }
 
 func (c Check) doneWords() string {
-	if c.Total == 0 {
+	if c.Progress.Total == 0 {
 		return "Connecting"
 	}
-	return strconv.Itoa(c.Done) + " of " + strconv.Itoa(c.Total) + " trials"
+	return strconv.Itoa(c.Progress.Done) + " of " + strconv.Itoa(c.Progress.Total) + " trials"
 }
 
 // leftWords describes the estimated remaining time of a check.
 func (c Check) leftWords() string {
-	switch s := int(c.Left.Round(time.Second).Seconds()); {
-	case c.Left == 0:
+	switch s := int(c.Progress.Left.Round(time.Second).Seconds()); {
+	case s == 0:
 		return ""
 	case s < 60:
-		return "about " + wording.Count(max(s, 1), "second", "seconds") + " left"
+		return "about " + wording.Count(s, "second", "seconds") + " left"
 	default:
 		return "about " + wording.Count((s+59)/60, "minute", "minutes") + " left"
 	}
+}
+
+// summary says how many trials were made, and how long that took.
+func (c Check) summary() string {
+	var took time.Duration
+	if c.Report != nil {
+		took = c.Report.Took
+	}
+	return wording.Count(c.Counts.All(), "trial", "trials") + " in " + wording.Duration(took)
+}
+
+// remark says why a check has no report or an incomplete one; "" if its report is
+// complete.
+func (c Check) remark() string {
+	switch {
+	case c.Err != nil:
+		return "There is no report: " + c.Err.Error() + "."
+	case c.Report == nil:
+	case len(c.Report.Skipped) > 0:
+		return "It was not called. " + c.Report.Skipped[0].Why
+	case len(c.Report.Silent) > 0 && len(c.Results) == 0:
+		return "It asked nothing in any revision, so there is nothing to judge."
+	case c.Report.Stopped == "interrupted":
+		return "It was stopped. This is what was found until then."
+	case c.Report.Stopped != "":
+		return wording.Sentence(c.Report.Stopped)
+	}
+	return ""
 }
 
 func (c Check) foundWords() string {

@@ -24,7 +24,7 @@ func TestCheckCells(t *testing.T) {
 			t.Errorf("%s: %s", test.cell.Verdict, got)
 		}
 	}
-	over := Check{Number: 1, State: report.Over, Revisions: []string{"2025-11-25"}, Counts: report.Counts{report.Fail: 3, report.Pass: 1}}
+	over := Check{Live: report.Live{Number: 1, State: report.Over, Revisions: []string{"2025-11-25"}}, Counts: report.Counts{report.Fail: 3, report.Pass: 1}}
 	got := render(t, CheckView(over))
 	counts, legend := strings.Index(got, `<b class="verdict fail">fail</b> <span class="num">3</span>`), strings.Index(got, report.Legend)
 	if counts < 0 || legend < counts || !strings.Contains(got, "4 trials in") {

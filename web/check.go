@@ -28,14 +28,13 @@ import (
 	"elicitation-inspector/bridge/rawjson"
 	answers "elicitation-inspector/bridge/script"
 	"elicitation-inspector/bridge/transport"
-	"elicitation-inspector/bridge/wording"
 	"elicitation-inspector/views"
 )
 
 const checkConnects = time.Minute
 
-func subjectOf(i views.Item) check.Subject {
-	return check.Subject{Server: i.Server, Kind: i.Kind, Key: i.Key}
+func subjectOf(i views.Item) report.Subject {
+	return report.Subject{Server: i.Server, Kind: i.Kind, Key: i.Key}
 }
 
 // openCheck answers with the latest check of the item in the form, or with the plan of
@@ -52,7 +51,7 @@ func (s *Server) openCheck(c echo.Context, f callForm) error {
 	})
 }
 
-func (s *Server) checkPlan(item views.Item, f callForm, before check.Live) (views.CheckPlan, error) {
+func (s *Server) checkPlan(item views.Item, f callForm, before report.Live) (views.CheckPlan, error) {
 	spec, err := s.in.Target(item.Server)
 	if err != nil {
 		return views.CheckPlan{}, err
@@ -149,19 +148,19 @@ func checkError(err error) error {
 	return err
 }
 
-func (s *Server) checkOf(c echo.Context) (check.Live, error) {
+func (s *Server) checkOf(c echo.Context) (report.Live, error) {
 	n, err := number(c)
 	if err != nil {
-		return check.Live{}, err
+		return report.Live{}, err
 	}
 	latest, _ := s.lab.Latest()
 	if latest.Number != n {
-		return check.Live{}, checkError(check.ErrUnknown)
+		return report.Live{}, checkError(check.ErrUnknown)
 	}
 	return latest, nil
 }
 
-func (s *Server) checkTrials(c echo.Context, of check.Live) error {
+func (s *Server) checkTrials(c echo.Context, of report.Live) error {
 	for _, g := range s.checkView(of).Groups {
 		for _, row := range g.Rows {
 			if row.Name == c.Param("name") {
@@ -173,7 +172,7 @@ func (s *Server) checkTrials(c echo.Context, of check.Live) error {
 }
 
 // checkExchange answers with an HTML page that shows the frames of a trial.
-func (s *Server) checkExchange(c echo.Context, of check.Live) error {
+func (s *Server) checkExchange(c echo.Context, of report.Live) error {
 	i, err := strconv.Atoi(c.Param("trial"))
 	if err != nil || i < 1 || i > len(of.Results) || of.Results[i-1].Transcript == "" {
 		return echo.ErrNotFound
@@ -201,8 +200,8 @@ func (s *Server) checkExchange(c echo.Context, of check.Live) error {
 	return compressed(c, http.StatusOK, "text/html; charset=utf-8", []byte(page.String()))
 }
 
-func saveReport(format, kind string) func(echo.Context, check.Live) error {
-	return func(c echo.Context, of check.Live) error {
+func saveReport(format, kind string) func(echo.Context, report.Live) error {
+	return func(c echo.Context, of report.Live) error {
 		if of.Report == nil {
 			return echo.NewHTTPError(http.StatusNotFound, "There is no report yet.")
 		}
@@ -225,7 +224,7 @@ func (p *pump) drawCheck() {
 	v := p.checkView(latest)
 	if p.check != v.Number {
 		p.check, p.columns = v.Number, 0
-		p.replace(v.ID(), views.CheckView(views.Check{Number: v.Number, Item: v.Item, State: v.State, Arguments: v.Arguments}))
+		p.replace(v.ID(), views.CheckView(views.Check{Live: report.Live{Number: v.Number, State: v.State, Arguments: v.Arguments}, Item: v.Item}))
 	}
 	p.replace(v.PartID("head"), views.CheckHead(v))
 	p.replace(v.PartID("progress"), views.CheckProgress(v))
@@ -257,15 +256,8 @@ func (p *pump) drawCheck() {
 	p.putList(findings, "prepend", v.PartID("findings"))
 }
 
-func (s *Server) checkView(c check.Live) views.Check {
-	v := views.Check{
-		Number: c.Number, State: c.State, Server: c.Name, Arguments: string(c.Arguments), Revisions: c.Revisions,
-		Done: c.Progress.Done, Total: c.Progress.Total, Left: c.Progress.Left, Now: c.Progress.Now,
-		Reported: c.Report != nil, Remark: remarkOn(c),
-	}
-	if c.Report != nil {
-		v.Took = c.Report.Took
-	}
+func (s *Server) checkView(c report.Live) views.Check {
+	v := views.Check{Live: c}
 	v.Item = views.Item{Server: c.Subject.Server}
 	v.Item.Kind, v.Item.Key, v.Item.Name = c.Kind, c.Key, c.Key
 	if item, err := s.in.Item(c.Subject.Server, c.Kind, c.Key); err == nil {
@@ -290,23 +282,4 @@ func (s *Server) checkView(c check.Live) views.Check {
 	}
 	slices.SortStableFunc(v.Findings, func(a, b views.CheckFinding) int { return a.Verdict.Rank() - b.Verdict.Rank() })
 	return v
-}
-
-// remarkOn says why a check has no report or an incomplete one; "" if its report is
-// complete.
-func remarkOn(c check.Live) string {
-	switch {
-	case c.Err != nil:
-		return "There is no report: " + c.Err.Error() + "."
-	case c.Report == nil:
-	case len(c.Report.Skipped) > 0:
-		return "It was not called. " + c.Report.Skipped[0].Why
-	case len(c.Report.Silent) > 0 && len(c.Results) == 0:
-		return "It asked nothing in any revision, so there is nothing to judge."
-	case c.Report.Stopped == "interrupted":
-		return "It was stopped. This is what was found until then."
-	case c.Report.Stopped != "":
-		return wording.Sentence(c.Report.Stopped)
-	}
-	return ""
 }

@@ -15,29 +15,7 @@ import (
 	"syscall"
 
 	"elicitation-inspector/bridge/check/report"
-	"elicitation-inspector/bridge/conversation"
 )
-
-// Subject is the tool, prompt or resource that a check calls.
-type Subject struct {
-	Server string // id of the server
-	Kind   conversation.Kind
-	Key    string
-}
-
-// Live is the state of a check beside the page.
-type Live struct {
-	Number int // from 1
-	Subject
-	Arguments json.RawMessage
-	State     report.State
-	Name      string   // name that the server reports
-	Revisions []string // revisions that the server speaks, newest first; nil until they are known
-	Progress  Progress
-	Results   []report.Result // in the order in which their trials ended
-	Report    *report.Report  // nil until the check is over, or if it failed
-	Err       error           // the reason why there is no report
-}
 
 // Errors of a [Lab].
 var (
@@ -54,7 +32,7 @@ type Lab struct {
 	running sync.WaitGroup
 
 	mu     sync.Mutex
-	latest *Live // readers share its slices, so that these only grow or are replaced
+	latest *report.Live // readers share its slices, so that these only grow or are replaced
 	stop   context.CancelFunc
 	folder string // transcripts of the latest check
 	closed bool
@@ -68,35 +46,28 @@ func NewLab(changed func()) *Lab {
 
 // Begin starts a check in the background. The error is [ErrBusy] while another check runs.
 // The lab sets Record, Met, Ended and Progress of the options.
-func (l *Lab) Begin(s Subject, arguments json.RawMessage, o Options) error {
-	ctx, stop := context.WithCancel(l.life)
-	err := l.begin(&Live{Number: 1, Subject: s, Arguments: arguments, State: report.Running}, stop, func(before string) {
-		defer stop()
-		l.run(ctx, o, before)
-	})
-	if err != nil {
-		stop()
-		return err
-	}
-	l.changed()
-	return nil
-}
-
-// begin makes c the latest check, and starts run with the folder of the previous check.
-func (l *Lab) begin(c *Live, stop context.CancelFunc, run func(before string)) error {
+func (l *Lab) Begin(s report.Subject, arguments json.RawMessage, o Options) error {
+	c := &report.Live{Number: 1, Subject: s, Arguments: arguments, State: report.Running}
 	l.mu.Lock()
-	defer l.mu.Unlock()
 	switch {
 	case l.closed:
+		l.mu.Unlock()
 		return ErrClosed
 	case l.latest != nil && l.latest.State != report.Over:
+		defer l.mu.Unlock()
 		return fmt.Errorf("%w, of %s; only one is made at a time", ErrBusy, l.latest.Key)
 	case l.latest != nil:
 		c.Number += l.latest.Number
 	}
+	ctx, stop := context.WithCancel(l.life)
 	before := l.folder
 	l.latest, l.stop, l.folder = c, stop, ""
-	l.running.Go(func() { run(before) })
+	l.running.Go(func() {
+		defer stop()
+		l.run(ctx, o, before)
+	})
+	l.mu.Unlock()
+	l.changed()
 	return nil
 }
 
@@ -104,24 +75,24 @@ func (l *Lab) begin(c *Live, stop context.CancelFunc, run func(before string)) e
 func (l *Lab) run(ctx context.Context, o Options, before string) {
 	removed := os.RemoveAll(before)
 	folder, err := newFolder()
-	l.change(func(*Live) { l.folder = folder })
+	l.change(func(*report.Live) { l.folder = folder })
 	var made *report.Report
 	if err = errors.Join(removed, err); err == nil {
 		o.Record = folder
 		o.Met = func(server string, revisions []string) {
-			l.change(func(c *Live) { c.Name, c.Revisions = server, revisions })
+			l.change(func(c *report.Live) { c.Name, c.Revisions = server, revisions })
 		}
-		o.Ended = func(r report.Result) { l.change(func(c *Live) { c.told(r) }) }
-		o.Progress = func(p Progress) { l.change(func(c *Live) { c.Progress = p }) }
+		o.Ended = func(r report.Result) { l.change(func(c *report.Live) { told(c, r) }) }
+		o.Progress = func(p report.Progress) { l.change(func(c *report.Live) { c.Progress = p }) }
 		made, err = Run(ctx, o)
 	}
-	l.change(func(c *Live) {
+	l.change(func(c *report.Live) {
 		c.State, c.Err = report.Over, err
 		if made == nil {
 			return
 		}
 		for _, r := range made.Results {
-			c.told(r)
+			told(c, r)
 		}
 		alone := *made // without the names of transcripts, whose folder the lab removes
 		alone.Directory, alone.Results = "", slices.Clone(made.Results)
@@ -133,7 +104,7 @@ func (l *Lab) run(ctx context.Context, o Options, before string) {
 }
 
 // told adds or replaces the result of a trial.
-func (c *Live) told(r report.Result) {
+func told(c *report.Live, r report.Result) {
 	i := slices.IndexFunc(c.Results, func(one report.Result) bool { return one.Trial == r.Trial })
 	if i < 0 {
 		r.Number, r.Version = len(c.Results)+1, 1
@@ -148,7 +119,7 @@ func (c *Live) told(r report.Result) {
 	c.Results[i] = r
 }
 
-func (l *Lab) change(f func(*Live)) {
+func (l *Lab) change(f func(*report.Live)) {
 	l.mu.Lock()
 	f(l.latest)
 	l.mu.Unlock()
@@ -172,11 +143,11 @@ func (l *Lab) Stop(number int) error {
 }
 
 // Latest returns the latest check; false if there was none.
-func (l *Lab) Latest() (Live, bool) {
+func (l *Lab) Latest() (report.Live, bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.latest == nil {
-		return Live{}, false
+		return report.Live{}, false
 	}
 	return *l.latest, true
 }

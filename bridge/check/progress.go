@@ -7,13 +7,6 @@ import (
 	"elicitation-inspector/bridge/check/report"
 )
 
-// Progress is the progress of a check.
-type Progress struct {
-	Done, Total int           // number of trials; Total grows when further calls turn out to ask questions
-	Left        time.Duration // estimated remaining time; 0 if it is unknown
-	Now         string        // the trial that began last
-}
-
 // progress counts the trials, and keeps the results so far.
 type progress struct {
 	began time.Time
@@ -88,10 +81,10 @@ func (p *progress) trouble(err error) {
 
 // look returns the progress. It estimates the remaining time from the durations of ended
 // trials and from the average number of simultaneous trials.
-func (p *progress) look() Progress {
+func (p *progress) look() report.Progress {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	out := Progress{Done: p.done, Total: p.total, Now: p.now}
+	out := report.Progress{Done: p.done, Total: p.total, Now: p.now}
 	elapsed := time.Since(p.began)
 	if p.done == 0 || elapsed == 0 {
 		return out
@@ -120,7 +113,7 @@ func (p *progress) look() Progress {
 const progressEvery = 250 * time.Millisecond
 
 // tell reports the progress at intervals until stop is called, and then a last time.
-func (p *progress) tell(told func(Progress)) (stop func()) {
+func (p *progress) tell(told func(report.Progress)) (stop func()) {
 	if told == nil {
 		return func() {}
 	}

@@ -59,7 +59,7 @@ type Options struct {
 	// differ. It is called from several goroutines.
 	Ended func(report.Result)
 	// Progress is called with the progress several times a second.
-	Progress func(Progress)
+	Progress func(report.Progress)
 }
 
 type runner struct {

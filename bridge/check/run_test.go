@@ -138,13 +138,13 @@ func TestProgressIsTold(t *testing.T) {
 	t.Parallel()
 	o := builtin(t)
 	o.Wanted, o.Behaviours, o.Revisions = []Wanted{{Key: "ask"}}, []string{"accept", "never", "late"}, []string{mcp.Revision20251125}
-	var all []Progress
-	o.Progress = func(p Progress) { all = append(all, p) }
+	var all []report.Progress
+	o.Progress = func(p report.Progress) { all = append(all, p) }
 	if _, err := Run(t.Context(), o); err != nil {
 		t.Fatal(err)
 	}
 	last := all[len(all)-1]
-	told := slices.ContainsFunc(all, func(p Progress) bool { return p.Left > 0 && p.Done < p.Total && strings.Contains(p.Now, "ask, ") })
+	told := slices.ContainsFunc(all, func(p report.Progress) bool { return p.Left > 0 && p.Done < p.Total && strings.Contains(p.Now, "ask, ") })
 	if last.Done != last.Total || last.Total != 4 || !told {
 		t.Errorf("%d were told, the last is %+v", len(all), last)
 	}
@@ -156,7 +156,7 @@ func TestProgressIsToldOften(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		latest, longest, times := time.Now(), time.Duration(0), 0
-		stop := newProgress().tell(func(Progress) {
+		stop := newProgress().tell(func(report.Progress) {
 			longest, latest = max(longest, time.Since(latest)), time.Now()
 			times++
 		})
@@ -262,7 +262,7 @@ func TestInterruptedReport(t *testing.T) {
 	o.Wanted, o.Behaviours = []Wanted{{Key: "ask"}}, []string{"accept", "never"}
 	ctx, interrupt := context.WithCancel(t.Context())
 	defer interrupt()
-	o.Progress = func(p Progress) {
+	o.Progress = func(p report.Progress) {
 		if strings.Contains(p.Now, "never") {
 			interrupt()
 		}

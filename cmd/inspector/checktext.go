@@ -10,7 +10,6 @@ import (
 	"text/tabwriter"
 	"time"
 
-	"elicitation-inspector/bridge/check"
 	"elicitation-inspector/bridge/check/report"
 	"elicitation-inspector/bridge/wording"
 
@@ -174,7 +173,7 @@ func (p *progressLine) chosen(calls []report.Call, skipped []report.NotMade) {
 	}
 }
 
-func (p *progressLine) tell(at check.Progress) {
+func (p *progressLine) tell(at report.Progress) {
 	now := time.Now()
 	if !p.live && now.Sub(p.latest) < toldEvery {
 		return

@@ -218,6 +218,34 @@ const (
 	Over     State = "over"
 )
 
+// Subject is the tool, prompt or resource that a check calls.
+type Subject struct {
+	Server string // id of the server
+	Kind   conversation.Kind
+	Key    string
+}
+
+// Live is the state of a check beside the page.
+type Live struct {
+	Number int // from 1
+	Subject
+	Arguments json.RawMessage
+	State     State
+	Name      string   // name that the server reports
+	Revisions []string // revisions that the server speaks, newest first; nil until they are known
+	Progress  Progress
+	Results   []Result // in the order in which their trials ended
+	Report    *Report  // nil until the check is over, or if it failed
+	Err       error    // the reason why there is no report
+}
+
+// Progress is the progress of a check.
+type Progress struct {
+	Done, Total int           // number of trials; Total grows when further calls turn out to ask questions
+	Left        time.Duration // estimated remaining time; 0 if it is unknown
+	Now         string        // the trial that began last
+}
+
 var writers = map[string]func(io.Writer, *Report) error{
 	"json": func(w io.Writer, r *Report) error { return WriteIndented(w, r) }, "junit": writeJUnit, "markdown": writeMarkdown, "html": writeHTML, "sarif": writeSARIF,
 }
