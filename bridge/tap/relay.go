@@ -23,7 +23,7 @@ func Relay(c *transport.Child, in io.ReadCloser, out, errOut io.WriteCloser, o *
 	var passing sync.WaitGroup
 	passing.Go(func() { o.pass(o.newPipe(session, wire.ServerToClient, "the server's messages"), c.Stdout, out) })
 	passing.Go(func() { o.pass(o.newPipe(session, wire.Stderr, "standard error"), c.Stderr, errOut) })
-	<-c.Exited()
+	<-c.Exited
 	c.LastWords()
 	// Only other processes can still write; the client waits for the end of this one.
 	drained := time.AfterFunc(drainTime, func() {

@@ -151,7 +151,7 @@ func TestRelayPassesBytesOn(t *testing.T) {
 		t.Errorf("on standard error it got %q", got)
 	}
 	wait(t, done)
-	if code := child.State().ExitCode(); code != 3 {
+	if code := child.State.ExitCode(); code != 3 {
 		t.Errorf("exit code %d", code)
 	}
 	_ = in.Close()
@@ -193,8 +193,8 @@ func TestRelayLosesNothing(t *testing.T) {
 		}
 	}
 	wait(t, done)
-	if n != messages || child.State().ExitCode() != 7 {
-		t.Errorf("%d lines came back, exit code %d", n, child.State().ExitCode())
+	if n != messages || child.State.ExitCode() != 7 {
+		t.Errorf("%d lines came back, exit code %d", n, child.State.ExitCode())
 	}
 	sent, got := 0, 0
 	for _, f := range settle(t, o) {
@@ -267,7 +267,7 @@ func TestRelayPassesBrokenPipesOn(t *testing.T) {
 		_ = in.Close()
 		_, _ = io.Copy(io.Discard, errOut)
 		wait(t, done)
-		if child.State().Success() {
+		if child.State.Success() {
 			t.Error("the server has not seen it")
 		}
 		settle(t, o)
@@ -310,7 +310,7 @@ func TestRelayWithAFullDisk(t *testing.T) {
 		t.Errorf("%q came back", got)
 	}
 	wait(t, done)
-	if code := child.State().ExitCode(); code != 7 {
+	if code := child.State.ExitCode(); code != 7 {
 		t.Errorf("exit code %d", code)
 	}
 	settle(t, o)

@@ -9,7 +9,7 @@ import (
 
 // groupAttr makes the child lead a process group of its own. If the inspector is
 // killed, the kernel sends the child SIGTERM, a signal that wrappers such as npx, uv or
-// docker pass on. This is bound to the thread that starts the child; see leader.run.
+// docker pass on. This is bound to the thread that starts the child; see Child.run.
 func groupAttr() *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGTERM}
 }

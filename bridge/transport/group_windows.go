@@ -56,7 +56,7 @@ func (g group) terminate() {
 
 // Signal sends CTRL_BREAK to the group of the process: Windows has no other signals.
 func (c *Child) Signal(syscall.Signal, bool) error {
-	c.leader.group.terminate()
+	c.group.terminate()
 	return nil
 }
 

@@ -26,23 +26,11 @@ import (
 type process struct {
 	*lineConn
 	ending
-	*leader
+	*Child
 	grace time.Duration
 
 	asked   chan context.Context // receives the request to end; the context bounds the waiting
 	drained chan struct{}        // closed when both outputs have ended
-}
-
-// leader is the process that was started, and leads its group.
-type leader struct {
-	cmd            *exec.Cmd
-	stdin          io.WriteCloser
-	stdout, stderr *output
-	note           wire.Note // that says how it was started
-	group          group
-	exited         chan struct{}    // closed when the process has exited and has been reaped
-	state          *os.ProcessState // set before exited is closed
-	waitErr        error            // set before exited is closed
 }
 
 // Time limits for the end of a process, besides Options.Grace.
@@ -62,14 +50,14 @@ func openProcess(s Spec, t *tap, opts Options) (way, error) {
 		return nil, err
 	}
 	p := &process{
-		lineConn: newLineConn(t, started.stdin), ending: ending{gone: make(chan struct{})}, leader: started, grace: opts.Grace,
+		lineConn: newLineConn(t, started.Stdin), ending: ending{gone: make(chan struct{})}, Child: started, grace: opts.Grace,
 		asked: make(chan context.Context, 1), drained: make(chan struct{}),
 	}
 	// The process can be ended from here on, even while the observer blocks.
 	told := make(chan struct{})
 	go func() {
 		defer close(told)
-		p.tap.note(p.note)
+		p.tap.note(p.Started)
 	}()
 	go func() {
 		<-told
@@ -78,11 +66,11 @@ func openProcess(s Spec, t *tap, opts Options) (way, error) {
 	var readers sync.WaitGroup
 	readers.Go(func() {
 		<-told
-		p.report("standard output", p.readAll(p.stdout))
+		p.report("standard output", p.readAll(p.Stdout))
 	})
 	readers.Go(func() {
 		<-told
-		p.report("standard error", ReadLines(p.stderr, min(p.tap.max, maxStderrLine), func(line Text) {
+		p.report("standard error", ReadLines(p.Stderr, min(p.tap.max, maxStderrLine), func(line Text) {
 			p.tap.observer.Stderr(line.Head, !line.Whole(), line.Size)
 		}))
 	})
@@ -96,7 +84,7 @@ func openProcess(s Spec, t *tap, opts Options) (way, error) {
 
 // launch starts the process of a spec in a group of its own. The error says in words what is
 // wrong with its command.
-func launch(s Spec) (*leader, error) {
+func launch(s Spec) (*Child, error) {
 	cmd, err := command(s)
 	if err != nil {
 		return nil, fmt.Errorf("starting %q: %w", s.Command[0], err)
@@ -108,27 +96,27 @@ func launch(s Spec) (*leader, error) {
 	if err := errors.Join(inErr, outErr, errErr); err != nil {
 		return nil, err
 	}
-	p := &leader{
-		cmd: cmd, stdin: stdin, stdout: &output{ReadCloser: stdout}, stderr: &output{ReadCloser: stderr}, exited: make(chan struct{}),
-		note: wire.Note{Kind: wire.NoteProcessStarted, Program: filepath.Base(cmd.Path), Command: s.Command, Dir: s.Dir},
+	p := &Child{
+		cmd: cmd, Stdin: stdin, Stdout: &output{ReadCloser: stdout}, Stderr: &output{ReadCloser: stderr}, Exited: make(chan struct{}),
+		Started: wire.Note{Kind: wire.NoteProcessStarted, Program: filepath.Base(cmd.Path), Command: s.Command, Dir: s.Dir},
 	}
 	for _, pair := range s.Env {
 		name, _, _ := strings.Cut(pair, "=")
-		p.note.Env = append(p.note.Env, name)
+		p.Started.Env = append(p.Started.Env, name)
 	}
 	outcome := make(chan error)
 	go p.run(outcome)
 	if err := <-outcome; err != nil {
 		return nil, fmt.Errorf("starting %q: %w", s.Command[0], explainStart(cmd, err))
 	}
-	p.note.PID = cmd.Process.Pid
+	p.Started.PID = cmd.Process.Pid
 	return p, nil
 }
 
 // run starts the program and waits for its end, on one thread: Linux sends the
 // parent-death signal when the thread that started the child ends, so this thread must
 // live as long as the child.
-func (p *leader) run(outcome chan<- error) {
+func (p *Child) run(outcome chan<- error) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	if err := p.cmd.Start(); err != nil {
@@ -140,8 +128,8 @@ func (p *leader) run(outcome chan<- error) {
 	p.group.guard()
 	outcome <- nil
 	// Cmd.Wait would close the pipes before they are read to the end.
-	p.state, p.waitErr = p.cmd.Process.Wait()
-	close(p.exited)
+	p.State, p.waitErr = p.cmd.Process.Wait()
+	close(p.Exited)
 }
 
 // report notes why reading an output ended, unless the output was closed.
@@ -196,7 +184,7 @@ func (p *process) supervise() {
 	defer p.group.release()
 	patience, grace, asked := context.Background(), p.grace, false
 	select {
-	case <-p.exited:
+	case <-p.Exited:
 		// The process exited by itself. Read what it has written, but do not wait for
 		// children that keep the pipes open.
 		await(patience, p.drained, lastWords)
@@ -204,7 +192,7 @@ func (p *process) supervise() {
 	case patience = <-p.asked:
 		asked = true
 		_ = p.Close() // an error means that the pipe is broken, which is as good as closed
-		await(patience, p.exited, grace)
+		await(patience, p.Exited, grace)
 	}
 	// End the group right after the leader was reaped, because the system may reuse the
 	// id of an empty group.
@@ -215,8 +203,8 @@ func (p *process) supervise() {
 
 	exit := Exit{Code: -1}
 	select {
-	case <-p.exited:
-		exit = exitOf(p.state)
+	case <-p.Exited:
+		exit = exitOf(p.State)
 		problem = errors.Join(problem, p.waitErr)
 	default:
 	}
@@ -256,15 +244,14 @@ func (p *process) endGroup(patience context.Context, grace time.Duration) error 
 // endOutput reads the rest of the output. Only a process outside of the group can still
 // hold the pipes; when it is silent, the output counts as ended.
 func (p *process) endOutput() error {
-	p.stdout.last()
-	p.stderr.last()
+	p.LastWords()
 	var err error
 	if !await(context.Background(), p.drained, drainTime) {
 		err = errors.New("its output did not end")
 	}
 	_ = p.Close()
-	_ = p.stdout.Close()
-	_ = p.stderr.Close()
+	_ = p.Stdout.Close()
+	_ = p.Stderr.Close()
 	await(context.Background(), p.drained, lastWords)
 	await(context.Background(), p.stopped, lastWords)
 	return err
@@ -272,7 +259,7 @@ func (p *process) endOutput() error {
 
 func (p *process) running() bool {
 	select {
-	case <-p.exited:
+	case <-p.Exited:
 		return p.group.alive()
 	default:
 		return true

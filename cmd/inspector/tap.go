@@ -203,7 +203,7 @@ func (o *tapOptions) relay(cmd *cobra.Command, command []string) error {
 	go forward(child)
 	tap.Relay(child, os.Stdin, os.Stdout, open{os.Stderr}, watch)
 	end()
-	return exitAs(child.State())
+	return exitAs(child.State)
 }
 
 // open is a file that stays open: the tap may have something to say at its end.
