@@ -98,7 +98,7 @@ func (s *Session) Explain(reason string) string {
 	switch {
 	case exit == "" || strings.Contains(reason, exit) || len(h.methods) > 0 && h.answered == len(h.methods) || h.useless != nil:
 		return reason
-	case len(h.methods) == 1 && h.methods[0] == mcp.MethodDiscover && !h.discovered:
+	case len(h.methods) == 1 && h.methods[0] == mcp.MethodDiscover:
 		return exit + " when it was asked " + mcp.MethodDiscover + ", before the connection was established"
 	default:
 		return exit + " before the connection was established (" + reason + ")"

@@ -99,7 +99,7 @@ func (s *Session) connectBy(spec transport.Spec, settings conversation.ClientSet
 	return nil
 }
 
-// open opens a link and resets the handshake, except for its fallback and discovered.
+// open opens a link and resets the handshake, except for its fallback.
 func (s *Session) open(spec transport.Spec) (*transport.Link, error) {
 	if err := s.ctx.Err(); err != nil {
 		return nil, err
@@ -110,7 +110,7 @@ func (s *Session) open(spec transport.Spec) (*transport.Link, error) {
 		return nil, err
 	}
 	s.mu.Lock()
-	s.link, s.handshake = link, handshake{fallback: s.handshake.fallback, discovered: s.handshake.discovered}
+	s.link, s.handshake = link, handshake{fallback: s.handshake.fallback}
 	killed := s.killed
 	s.mu.Unlock()
 	if killed {
@@ -219,11 +219,10 @@ const DefaultProbe = 10 * time.Second
 
 // handshake is the progress of the handshake with the server.
 type handshake struct {
-	methods    []string // methods of the requests sent so far
-	answered   int      // how many of these requests have a response
-	fallback   string   // why initialize was tried although server/discover was not refused
-	discovered bool     // server/discover was answered
-	useless    error    // why the handshake cannot go on: the DiscoverResult is unusable, or signing in failed
+	methods  []string // methods of the requests sent so far
+	answered int      // how many of these requests have a response
+	fallback string   // why initialize was tried although server/discover was not refused
+	useless  error    // why the handshake cannot go on: the DiscoverResult is unusable, or signing in failed
 }
 
 // probing is sending middleware: unless the revision is pinned, it stops waiting for
@@ -280,7 +279,7 @@ func (s *Session) diedOfProbe(spec transport.Spec) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	h := s.handshake
-	return len(h.methods) > 0 && h.methods[0] == mcp.MethodDiscover && !h.discovered && h.answered == 0
+	return len(h.methods) > 0 && h.methods[0] == mcp.MethodDiscover && h.answered == 0
 }
 
 // Negotiated describes, in words, the requests that led to the negotiated revision.

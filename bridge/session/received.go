@@ -258,11 +258,7 @@ func (s *Session) answered(m wire.Message, f *wire.Frame) *outgoing {
 	}
 	delete(s.outgoing, out.id)
 	f.Call, f.Round = out.call, out.round
-	switch out.method {
-	case mcp.MethodDiscover:
-		s.handshake.discovered = true
-		s.handshake.answered++
-	case mcp.MethodInitialize:
+	if out.method == mcp.MethodDiscover || out.method == mcp.MethodInitialize {
 		s.handshake.answered++
 	}
 	return out
