@@ -144,7 +144,9 @@ func TestProgressIsTold(t *testing.T) {
 		t.Fatal(err)
 	}
 	last := all[len(all)-1]
-	told := slices.ContainsFunc(all, func(p report.Progress) bool { return p.Left > 0 && p.Done < p.Total && strings.Contains(p.Now, "ask, ") })
+	told := slices.ContainsFunc(all, func(p report.Progress) bool {
+		return p.Left > 0 && p.Done < p.Total && strings.Contains(p.Now, "ask, ")
+	})
 	if last.Done != last.Total || last.Total != 4 || !told {
 		t.Errorf("%d were told, the last is %+v", len(all), last)
 	}
