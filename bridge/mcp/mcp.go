@@ -13,6 +13,9 @@ const (
 // Revisions lists the revisions that the inspector can speak, newest first.
 var Revisions = []string{Revision20260728, Revision20251125, Revision20250618}
 
+// HasRounds reports whether a server of a revision asks in input-required results, and never by requests of its own.
+func HasRounds(revision string) bool { return revision >= Revision20260728 }
+
 // Requests of the client.
 const (
 	MethodInitialize    = "initialize"      // up to 2025-11-25

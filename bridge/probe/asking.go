@@ -73,7 +73,7 @@ func timeProbes() []*Probe {
 		}},
 		{Name: "twenty", Group: Time, Title: "Twenty questions in a row", Do: "Accept twenty questions, one after the other.", Until: november, Mode: elicit.ModeForm, run: series(20)},
 		{Name: "progress", Group: Time, Title: "Progress while a question waits", Do: "Wait until three progress messages have come, then enter any text, and accept.", Mode: elicit.ModeForm, Looks: []string{"Was the progress shown while the question was open?"}, Until: november, run: func(r *run) finding {
-			if rawjson.Member(r.request.Message.Params, "_meta", "progressToken") == nil {
+			if rawjson.Member(r.Params, "_meta", "progressToken") == nil {
 				return notSeen("The call has no progressToken, so no progress is sent.")
 			}
 			var sending sync.WaitGroup
@@ -96,7 +96,7 @@ func timeProbes() []*Probe {
 			return or(wrong, works(""))
 		}},
 		{Name: "withdrawn", Group: Time, Title: "A question that is taken back", Do: "Do nothing: the question is taken back after a moment.", Until: november, Mode: elicit.ModeForm, Apart: true, Looks: []string{"Did the dialog close by itself?"}, run: func(r *run) finding {
-			q := r.session.request(r, r.out, mcp.MethodElicit, []byte(r.form(r.probe.Do, text)))
+			q := r.session.request(r, r.Out, mcp.MethodElicit, []byte(r.form(r.probe.Do, text)))
 			r.saw(q.seq)
 			select {
 			case f := <-q.response:
@@ -106,7 +106,7 @@ func timeProbes() []*Probe {
 			case <-r.ctx.Done():
 				return r.gaveUp(q.at)
 			}
-			r.saw(r.notify(mcp.NotificationCancelled, `{"requestId":`+q.id+`,"reason":"The question is taken back."}`))
+			r.saw(r.Notify(mcp.NotificationCancelled, `{"requestId":`+q.id+`,"reason":"The question is taken back."}`))
 			select {
 			case f := <-q.response:
 				r.saw(f.Seq)
@@ -121,7 +121,7 @@ func timeProbes() []*Probe {
 			return works("No answer came any more.")
 		}},
 		{Name: "outside-call", Group: Time, Title: "A question outside of a call", Do: "The call ends at once, and a question follows. Enter any text, and accept.", Until: november, Mode: elicit.ModeForm, Apart: true, run: func(r *run) finding {
-			out := r.session.outside()
+			out := r.session.Outside()
 			r.finish("A question follows.")
 			if out == nil {
 				return notSeen("The client has no event stream open (GET) on which a question could come.")
@@ -190,7 +190,7 @@ func modeProbes() []*Probe {
 				return notSeen("The client does not declare elicitation; see elicitation-undeclared.")
 			}
 			params, mode := `{"mode":"telepathy","message":`+string(rawjson.Quoted(r.probe.Do))+`,"requestedSchema":{"type":"object","properties":{}}}`, "telepathy"
-			if !conversation.ClientSettingsOf(r.declared).Allows("url", r.revision) {
+			if !conversation.ClientSettingsOf(r.declared).Allows("url", r.Revision) {
 				params, mode = `{"mode":"url","message":`+string(rawjson.Quoted(r.probe.Do))+`,"url":`+string(rawjson.Quoted(r.session.server.page(r).url))+`,"elicitationId":"undeclared"}`, "url"
 			}
 			return refused(r.ask(params), "mode "+mode, mcp.CodeInvalidParams)

@@ -154,16 +154,16 @@ func overHTTP(url, revision string) func(context.Context, io.Reader, io.Writer) 
 			r.Header.Set("Accept", "application/json, text/event-stream")
 			r.Header.Set("Content-Type", "application/json")
 			if rpc := rawjson.Text(rawjson.Member(body, "method")); rpc != mcp.MethodInitialize {
-				r.Header.Set(headerRevision, revision)
+				r.Header.Set("Mcp-Protocol-Version", revision)
 				if session != "" {
-					r.Header.Set(headerSession, session)
+					r.Header.Set("Mcp-Session-Id", session)
 				}
-				if hasRounds(revision) {
+				if mcp.HasRounds(revision) {
 					r.Header.Set("Mcp-Method", rpc)
 				}
 			}
 			for _, member := range []string{"name", "uri", "taskId"} {
-				if name := rawjson.Text(rawjson.Member(body, "params", member)); hasRounds(revision) && name != "" {
+				if name := rawjson.Text(rawjson.Member(body, "params", member)); mcp.HasRounds(revision) && name != "" {
 					r.Header.Set("Mcp-Name", name)
 				}
 			}
@@ -207,7 +207,7 @@ func overHTTP(url, revision string) func(context.Context, io.Reader, io.Writer) 
 			}
 			switch method {
 			case mcp.MethodInitialize: // its response has the session for what follows
-				session = response.Header.Get(headerSession)
+				session = response.Header.Get("Mcp-Session-Id")
 				read(response)
 			case mcp.NotificationInitialized:
 				_ = response.Body.Close()

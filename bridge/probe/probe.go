@@ -12,7 +12,6 @@ import (
 
 	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/elicit"
-	"elicitation-inspector/bridge/mcp"
 )
 
 // Verdict says whether a client does what a probe asks of it.
@@ -158,6 +157,3 @@ func grave(v Verdict) int { return slices.Index(Verdicts(), v) }
 func worst(list ...finding) finding {
 	return slices.MinFunc(list, func(a, b finding) int { return cmp.Compare(grave(a.verdict), grave(b.verdict)) })
 }
-
-// hasRounds reports whether a revision asks in input-required results.
-func hasRounds(revision string) bool { return revision >= mcp.Revision20260728 }

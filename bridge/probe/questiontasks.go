@@ -53,7 +53,7 @@ func questionTaskProbes() []*Probe {
 			switch {
 			case a.err != nil:
 				return fails(fmt.Sprintf("It is answered with error %d: %s. A client that does not declare tasks ignores that one is wanted.", a.err.Code, wording.Quoted(a.err.Message)))
-			case conversation.CreatedTask(a.result, r.revision) != nil:
+			case conversation.CreatedTask(a.result, r.Revision) != nil:
 				return fails("It is answered with a task, though the client does not declare that.")
 			}
 			_, wrong := a.checked()
@@ -69,10 +69,13 @@ type laterTask struct {
 	wrong  finding // what was wrong before that; zero for nothing
 }
 
+// laterMost bounds the tasks of a client's own in one session.
+const laterMost = 256
+
 // laterOf returns a task of the client's by its id. The caller holds the mutex.
 func (s *session) laterOf(id string) *laterTask {
 	if s.later[id] == nil {
-		if len(s.later) >= tasksMost {
+		if len(s.later) >= laterMost {
 			clear(s.later)
 		}
 		s.later[id] = &laterTask{}
@@ -109,7 +112,7 @@ func (r *run) takesTasks() bool {
 
 // exchange sends a request, and waits for the response.
 func (r *run) exchange(method, params string) answer {
-	q := r.session.request(r, r.out, method, json.RawMessage(params))
+	q := r.session.request(r, r.Out, method, json.RawMessage(params))
 	r.saw(q.seq)
 	a := r.await(q)
 	r.saw(a.answered)
@@ -123,7 +126,7 @@ func (r *run) askLater() (conversation.TaskState, finding) {
 		return conversation.TaskState{}, notSeen("The client does not declare that questions can be tasks, so none is asked as one.")
 	}
 	a := r.exchange(mcp.MethodElicit, rawjson.WithMember(r.form(r.probe.Do, text, "value"), "task", `{"ttl":600000}`))
-	raw := conversation.CreatedTask(a.result, r.revision)
+	raw := conversation.CreatedTask(a.result, r.Revision)
 	if a.result != nil && raw == nil {
 		return conversation.TaskState{}, fails("The question is answered with no task, though the client declares that it can be one.").because(causeNoTask)
 	}

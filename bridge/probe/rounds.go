@@ -43,7 +43,7 @@ func roundProbes() []*Probe {
 			if a.missing.verdict != "" {
 				return a.missing
 			}
-			if responses := rawjson.Member(r.request.Message.Params, "inputResponses"); count(responses) > 0 {
+			if responses := rawjson.Member(r.Params, "inputResponses"); count(responses) > 0 {
 				return partly("The retry has inputResponses, and nothing was asked.")
 			}
 			return works("The call was made again after " + wording.Duration(a.took) + ".")
@@ -54,11 +54,11 @@ func roundProbes() []*Probe {
 			r.session.expect(r)
 			defer r.session.unexpect(r)
 			r.over = true
-			r.saw(r.reply(`{"resultType":"telepathy","content":[{"type":"text","text":"The client takes this for a complete result."}],"requestState":"unknown"}`))
+			r.saw(r.Reply(`{"resultType":"telepathy","content":[{"type":"text","text":"The client takes this for a complete result."}],"requestState":"unknown"}`))
 			select {
 			case next := <-r.retries:
-				r.request, r.out, r.over = next.request, next.out, false
-				r.saw(next.request.Seq)
+				r.Request, r.over = next, false
+				r.saw(next.Frame.Seq)
 				return fails("The call was made again, as if the unknown result were one that asks for input.")
 			case <-r.ctx.Done():
 			case <-r.pause():

@@ -13,6 +13,7 @@ import (
 	"elicitation-inspector/bridge/elicit"
 	"elicitation-inspector/bridge/mcp"
 	"elicitation-inspector/bridge/rawjson"
+	"elicitation-inspector/bridge/server"
 	"elicitation-inspector/bridge/wire"
 	"elicitation-inspector/bridge/wording"
 )
@@ -31,31 +32,23 @@ type run struct {
 
 // call is a request of the client that probes run in, with its retries.
 type call struct {
-	session    *session
-	client     Identity
-	over       bool            // it has its response
-	ctx        context.Context // ends with the call: it is cancelled, or its connection is closed
-	end        context.CancelCauseFunc
-	revision   string
-	declared   *conversation.Declared
-	params     json.RawMessage // of the first request
-	kind       conversation.Kind
-	name       string // of the tool or prompt, or the URI
-	request    wire.Frame
-	out        stream
-	rounds     int
-	progressed atomic.Int64 // progress notifications so far
-	retries    chan retry   // capacity 1
-	stray      chan finding
-	unstated   bool // the last round had no requestState
-	state      string
-	keys       []string
-}
-
-// retry is a request that goes on with a call.
-type retry struct {
-	request wire.Frame
-	out     stream
+	*server.Request // that is answered next
+	session         *session
+	client          Identity
+	declared        *conversation.Declared
+	over            bool            // it has its response
+	ctx             context.Context // ends with the call: it is cancelled, or its connection is closed
+	end             context.CancelCauseFunc
+	params          json.RawMessage // of the first request
+	kind            conversation.Kind
+	name            string // of the tool or prompt, or the URI
+	rounds          int
+	progressed      atomic.Int64         // progress notifications so far
+	retries         chan *server.Request // that go on with it; capacity 1
+	stray           chan finding
+	unstated        bool // the last round had no requestState
+	state           string
+	keys            []string
 }
 
 // answer is the client's answer to one question, with its frames.
@@ -108,13 +101,13 @@ func fillsIn(properties string, required ...string) func(*run) finding {
 // askAll asks several questions at the same time, and waits until each is answered or cannot
 // be answered any more.
 func (r *run) askAll(params ...string) []answer {
-	if hasRounds(r.revision) {
+	if r.Rounds() {
 		keys := []string{"question", "another", "third"}[:len(params)]
 		return r.round(keys, params, r.newState())
 	}
 	asked := make([]*question, len(params))
 	for i, p := range params {
-		asked[i] = r.session.request(r, r.out, mcp.MethodElicit, json.RawMessage(p))
+		asked[i] = r.session.request(r, r.Out, mcp.MethodElicit, json.RawMessage(p))
 		r.saw(asked[i].seq)
 	}
 	list := make([]answer, len(params))
@@ -153,7 +146,7 @@ func (r *run) await(q *question) answer {
 		case <-patience.C:
 			a.missing = fails("Nothing came in " + wording.Duration(r.session.server.options.Patience) + ".").because(causeSilent)
 		}
-		r.session.forget(q, r.out)
+		r.session.forget(q, r.Out)
 		a.took = time.Since(q.at)
 		return a
 	}
@@ -168,17 +161,31 @@ func (r *run) gaveUp(since time.Time) finding {
 	return fails("The client ended the connection after " + after + ", while the question was open.").because(causeSilent)
 }
 
+// pause returns a channel on which a value comes after the time that a probe lets pass.
+func (r *run) pause() <-chan time.Time { return time.After(r.session.server.options.Pause) }
+
+// rest lets that time pass, unless the call ends before: then it returns false.
+func (r *run) rest() bool {
+	select {
+	case <-r.pause():
+		return true
+	case <-r.ctx.Done():
+		return false
+	}
+}
+
 // newState returns a requestState that is hard to carry: quotes, escapes, line breaks, other
 // scripts and a line separator are in it.
 func (r *run) newState() string {
 	return fmt.Sprintf("{\"probe\":%q,\"run\":%d,\"round\":%d,\"odd\":\"\\u00e9é \\\\ / + & <b> %% 世界 \u2028\"}\n ", r.probe.Name, r.number, r.rounds+1)
 }
 
-// inputRequests returns questions by their keys.
-func inputRequests(keys, params []string) json.RawMessage {
-	return json.RawMessage("{" + many(len(keys), func(i int) string {
-		return string(rawjson.Quoted(keys[i-1])) + `:{"method":"elicitation/create","params":` + params[i-1] + `}`
-	}) + "}")
+// inputs returns questions by their keys.
+func inputs(keys, params []string) (list []server.Input) {
+	for i, key := range keys {
+		list = append(list, server.Input{Key: key, Request: `{"method":"elicitation/create","params":` + params[i] + `}`})
+	}
+	return list
 }
 
 // round answers the client's request with an input-required result, and waits for the retry.
@@ -187,7 +194,7 @@ func (r *run) round(keys, params []string, state string) []answer {
 	var b strings.Builder
 	b.WriteString(`{"resultType":"input_required"`)
 	if len(keys) > 0 {
-		fmt.Fprintf(&b, `,"inputRequests":%s`, inputRequests(keys, params))
+		fmt.Fprintf(&b, `,"inputRequests":%s`, server.InputRequests(inputs(keys, params)))
 	}
 	if state != "" {
 		b.WriteString(`,"requestState":` + string(rawjson.Quoted(state)))
@@ -199,7 +206,7 @@ func (r *run) round(keys, params []string, state string) []answer {
 	at := time.Now()
 	r.session.expect(r)
 	defer r.session.unexpect(r)
-	r.saw(r.reply(b.String()))
+	r.saw(r.Reply(b.String()))
 	for i := range params {
 		list[i].params = json.RawMessage(params[i])
 	}
@@ -210,24 +217,24 @@ func (r *run) round(keys, params []string, state string) []answer {
 	if missing.verdict != "" {
 		return list
 	}
-	before := r.request
-	r.request, r.out = next.request, next.out
-	r.saw(next.request.Seq)
-	responses := rawjson.Member(next.request.Message.Params, "inputResponses")
+	before := r.Request
+	r.Request = next
+	r.saw(next.Frame.Seq)
+	responses := rawjson.Member(next.Params, "inputResponses")
 	r.judgeRetry(before, responses)
 	for i, key := range keys {
-		list[i].answered, list[i].took = next.request.Seq, next.request.Time.Sub(at)
+		list[i].answered, list[i].took = next.Frame.Seq, next.Frame.Time.Sub(at)
 		if list[i].result = rawjson.Member(responses, key); list[i].result == nil {
 			list[i].missing = fails("The retry has no answer under the key " + wording.Quoted(key) + ".").because(causeKeys)
 		}
 	}
 	if len(keys) == 0 {
-		list[0].answered = next.request.Seq
+		list[0].answered = next.Frame.Seq
 	}
 	return list
 }
 
-func (r *run) awaitRetry(at time.Time) (retry, finding) {
+func (r *run) awaitRetry(at time.Time) (*server.Request, finding) {
 	patience := time.NewTimer(r.session.server.options.Patience)
 	defer patience.Stop()
 	for {
@@ -239,21 +246,21 @@ func (r *run) awaitRetry(at time.Time) (retry, finding) {
 			r.faults = append(r.faults, stray)
 		case <-r.ctx.Done():
 			if context.Cause(r.ctx) == errClosed {
-				return retry{}, notSeen("The client ended the connection and did not make the call again.")
+				return nil, notSeen("The client ended the connection and did not make the call again.")
 			}
-			return retry{}, r.gaveUp(at)
+			return nil, r.gaveUp(at)
 		case <-patience.C:
-			return retry{}, notSeen("The call was not made again in " + wording.Duration(r.session.server.options.Patience) + ", and no frame shows why.")
+			return nil, notSeen("The call was not made again in " + wording.Duration(r.session.server.options.Patience) + ", and no frame shows why.")
 		}
 	}
 }
 
 // judgeRetry finds what is wrong with the retry of a round apart from its answers.
-func (r *run) judgeRetry(before wire.Frame, responses json.RawMessage) {
+func (r *run) judgeRetry(before *server.Request, responses json.RawMessage) {
 	fault := func(c cause, v Verdict, how string, args ...any) {
-		r.faults = append(r.faults, finding{verdict: v, how: fmt.Sprintf(how, args...), cause: c, frames: []int64{r.request.Seq}})
+		r.faults = append(r.faults, finding{verdict: v, how: fmt.Sprintf(how, args...), cause: c, frames: []int64{r.Frame.Seq}})
 	}
-	params := r.request.Message.Params
+	params := r.Params
 	switch state := rawjson.Member(params, "requestState"); {
 	case r.unstated && state != nil:
 		fault(causeNewState, Fails, "The retry has a requestState, and the round had none.")
@@ -268,10 +275,10 @@ func (r *run) judgeRetry(before wire.Frame, responses json.RawMessage) {
 			break
 		}
 	}
-	if wire.IDKey(before.Message.ID) == wire.IDKey(r.request.Message.ID) {
-		fault(causeSameID, Fails, "The retry has the id of the request before, %s.", before.Message.ID)
+	if wire.IDKey(before.ID) == wire.IDKey(r.ID) {
+		fault(causeSameID, Fails, "The retry has the id of the request before, %s.", before.ID)
 	}
-	if name, _ := target(r.request.Message); name != r.name {
+	if name := r.Target(); name != r.name {
 		fault(causeOther, Fails, "The retry calls %s, and the call was of %s.", wording.Quoted(name), wording.Quoted(r.name))
 	} else if !rawjson.Same(orObject(rawjson.Member(params, "arguments")), orObject(rawjson.Member(r.params, "arguments"))) {
 		fault(causeOther, Fails, "The retry has other arguments than the call.")
@@ -285,47 +292,16 @@ func orObject(raw json.RawMessage) json.RawMessage {
 	return raw
 }
 
-// target returns what a request calls.
-func target(m wire.Message) (name string, kind conversation.Kind) {
-	switch m.Method {
-	case mcp.MethodGetPrompt:
-		return rawjson.Text(rawjson.Member(m.Params, "name")), conversation.Prompt
-	case mcp.MethodReadResource:
-		return rawjson.Text(rawjson.Member(m.Params, "uri")), conversation.Resource
-	}
-	return rawjson.Text(rawjson.Member(m.Params, "name")), conversation.Tool
-}
-
-// reply answers the client's present request with a result.
-func (c *call) reply(result string) int64 {
-	return c.session.send(c.out, `{"jsonrpc":"2.0","id":`+string(c.request.Message.ID)+`,"result":`+result+`}`, true)
-}
-
-// fail answers the client's present request with a JSON-RPC error; data is JSON, or "".
-func (c *call) fail(code int, message, data string) int64 {
-	if data != "" {
-		data = `,"data":` + data
-	}
-	return c.session.send(c.out, fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"error":{"code":%d,"message":%s%s}}`, c.request.Message.ID, code, rawjson.Quoted(message), data), true)
-}
-
-// notify sends a notification beside the client's present request.
-func (c *call) notify(method, params string) int64 {
-	return c.session.send(c.out, fmt.Sprintf(`{"jsonrpc":"2.0","method":%q,"params":%s}`, method, params), false)
-}
-
 // reportProgress sends a progress notification, if the request asks for them.
 func (c *call) reportProgress(message string) {
-	if token := rawjson.Member(c.request.Message.Params, "_meta", "progressToken"); token != nil {
-		c.notify(mcp.NotificationProgress, fmt.Sprintf(`{"progressToken":%s,"progress":%d,"message":%s}`, token, c.progressed.Add(1), rawjson.Quoted(message)))
-	}
+	c.Progress(c.Out, fmt.Sprintf(`"progress":%d,"message":%s`, c.progressed.Add(1), rawjson.Quoted(message)))
 }
 
 // form returns the params of a question in form mode. properties is the inside of the
 // schema's properties.
 func (r *run) form(message, properties string, required ...string) string {
 	mode, list := "", ""
-	if r.revision >= mcp.Revision20251125 {
+	if r.Revision >= mcp.Revision20251125 {
 		mode = `"mode":"form",`
 	}
 	for i, name := range required {

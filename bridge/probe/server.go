@@ -2,8 +2,11 @@ package probe
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
+	"io"
+	"net/http"
 	"slices"
 	"strconv"
 	"strings"
@@ -13,6 +16,7 @@ import (
 	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/mcp"
 	"elicitation-inspector/bridge/rawjson"
+	"elicitation-inspector/bridge/server"
 	"elicitation-inspector/bridge/wire"
 	"elicitation-inspector/bridge/wording"
 )
@@ -36,25 +40,24 @@ type Options struct {
 // Server serves the probes, and keeps what they show of each client.
 type Server struct {
 	options Options
+	core    *server.Server
+	tasks   server.Tasks
 
-	mu       sync.Mutex
-	clients  []*client
-	pages    []*page             // that clients are asked to open, the newest last
-	sessions map[string]*session // of Streamable HTTP, by session id, or by client without one
-	count    int                 // sessions so far
-	runs     int                 // runs of probes so far
-	known    int                 // clients so far
-	closed   bool
-	changed  chan struct{}
-	running  sync.WaitGroup
+	mu      sync.Mutex
+	clients []*client
+	pages   []*page // that clients are asked to open, the newest last
+	runs    int     // runs of probes so far
+	known   int     // clients so far
+	closed  bool
+	changed chan struct{}
+	running sync.WaitGroup
 }
 
 // Bounds on what clients can make the server keep. The eldest client goes first.
 const (
-	clientsMost  = 64
-	sessionsMost = 256
-	callsMost    = 64       // that run at the same time in one session
-	messageMost  = 16 << 20 // bytes of one message
+	clientsMost = 64
+	statesMost  = 256 // in one session
+	callsMost   = 64  // that run at the same time in one session
 )
 
 // New returns a server. Close ends it.
@@ -63,21 +66,35 @@ func New(o Options) *Server {
 	if o.Revisions == nil {
 		o.Revisions = mcp.Revisions
 	}
-	return &Server{options: o, sessions: map[string]*session{}, changed: make(chan struct{})}
+	s := &Server{options: o, changed: make(chan struct{})}
+	s.core = server.New(server.Options{
+		Name: "probe", Info: `{"name":"elicitation-inspector probe","version":` + string(rawjson.Quoted(o.Version)) + `}`, Instructions: instructions,
+		Capabilities: `"tools":{},"prompts":{},"resources":{}`, Revisions: o.Revisions, Append: o.Log.Append, Begin: s.begun,
+	})
+	return s
+}
+
+// ServeLines serves one client over newline-delimited JSON, until in ends or ctx is done. It
+// returns before a blocked read of in does.
+func (s *Server) ServeLines(ctx context.Context, in io.Reader, out io.Writer) error {
+	return s.core.ServeLines(ctx, in, out)
+}
+
+// Handler serves Streamable HTTP at /mcp, and below /open the pages that clients are asked to
+// open.
+func (s *Server) Handler() http.Handler {
+	mux := http.NewServeMux()
+	mux.HandleFunc("/open/", s.open)
+	mux.Handle("/mcp", s.core)
+	return mux
 }
 
 // Close ends all sessions, and waits for their probes.
 func (s *Server) Close() {
 	s.mu.Lock()
 	s.closed = true
-	list := make([]*session, 0, len(s.sessions))
-	for _, one := range s.sessions {
-		list = append(list, one)
-	}
 	s.mu.Unlock()
-	for _, one := range list {
-		one.close()
-	}
+	s.core.Close()
 	s.running.Wait()
 }
 
@@ -227,7 +244,7 @@ func (s *Server) perform(c *call, probes []*Probe) {
 	if n, err := strconv.Atoi(string(rawjson.Member(c.params, "arguments", "rounds"))); err == nil && n > 0 {
 		most = n
 	}
-	if several && hasRounds(c.revision) { // those that the client has not called yet, or all if there are none
+	if several && c.Rounds() { // those that the client has not called yet, or all if there are none
 		s.mu.Lock()
 		results := s.clientOf(c.client, time.Now()).results
 		rest := slices.DeleteFunc(slices.Clone(probes), func(p *Probe) bool { return results[p.Name] != nil })
@@ -237,7 +254,7 @@ func (s *Server) perform(c *call, probes []*Probe) {
 		}
 	}
 	for i, p := range probes {
-		if i > 0 && hasRounds(c.revision) && c.rounds+max(p.rounds, 1) > most {
+		if i > 0 && c.Rounds() && c.rounds+max(p.rounds, 1) > most {
 			left = len(probes) - i
 		}
 		if c.ctx.Err() != nil || left > 0 {
@@ -264,7 +281,7 @@ func (s *Server) perform(c *call, probes []*Probe) {
 	} else if several {
 		var apart []string
 		for _, p := range table {
-			if (p.Apart || p.Kind != conversation.Tool) && p.In(c.revision) {
+			if (p.Apart || p.Kind != conversation.Tool) && p.In(c.Revision) {
 				apart = append(apart, p.Name)
 			}
 		}
@@ -292,7 +309,7 @@ func (r *run) undeclared() string {
 		return ""
 	case r.declared == nil || r.declared.Elicitation == nil:
 		return "The client does not declare elicitation, so it is not asked."
-	case !conversation.ClientSettingsOf(r.declared).Allows(string(mode), r.revision):
+	case !conversation.ClientSettingsOf(r.declared).Allows(string(mode), r.Revision):
 		return fmt.Sprintf("The client declares elicitation as %s, without the mode %s, so it is not asked.", r.declared.Elicitation, mode)
 	}
 	return ""
@@ -305,18 +322,18 @@ func (c *call) finish(texts ...string) {
 	}
 	c.over = true
 	more, text := "", rawjson.Quoted(strings.Join(texts, "\n"))
-	if hasRounds(c.revision) {
+	if c.Rounds() {
 		more = `"resultType":"complete",`
 	}
 	switch c.kind {
 	case conversation.Prompt:
-		c.reply(fmt.Sprintf(`{%s"messages":[{"role":"user","content":{"type":"text","text":%s}}]}`, more, text))
+		c.Reply(fmt.Sprintf(`{%s"messages":[{"role":"user","content":{"type":"text","text":%s}}]}`, more, text))
 	case conversation.Resource:
-		if hasRounds(c.revision) {
+		if c.Rounds() {
 			more += `"ttlMs":0,"cacheScope":"private",`
 		}
-		c.reply(fmt.Sprintf(`{%s"contents":[{"uri":%s,"mimeType":"text/plain","text":%s}]}`, more, rawjson.Quoted(c.name), text))
+		c.Reply(fmt.Sprintf(`{%s"contents":[{"uri":%s,"mimeType":"text/plain","text":%s}]}`, more, rawjson.Quoted(c.name), text))
 	default:
-		c.reply(fmt.Sprintf(`{%s"content":[{"type":"text","text":%s}]}`, more, text))
+		c.Reply(fmt.Sprintf(`{%s"content":[{"type":"text","text":%s}]}`, more, text))
 	}
 }

@@ -1,7 +1,6 @@
 package probe
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -14,35 +13,24 @@ import (
 	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/mcp"
 	"elicitation-inspector/bridge/rawjson"
+	"elicitation-inspector/bridge/server"
 	"elicitation-inspector/bridge/wire"
 	"elicitation-inspector/bridge/wording"
 )
 
-// stream carries messages to the client. send appends the frame to the log, writes it, and
-// returns its number; last says that nothing follows on this stream.
-type stream interface {
-	send(f wire.Frame, last bool) int64
-}
-
 // session is one connection of a client, or in revisions without sessions all requests of a
 // client over HTTP.
 type session struct {
-	server    *Server
-	id        string
-	label     string // of its frames
-	transport string
+	*server.Session
+	server *Server
 
-	mu       sync.Mutex
-	main     stream // for what belongs to no call; nil if there is none
-	client   Identity
-	declared *conversation.Declared
-	asked    map[string]*question  // by the keys of their ids
-	calls    map[string]*call      // by the keys of the ids of all their requests
-	waiting  []*run                // that have asked in a round
-	spent    map[string]*run       // by requestState
-	tasks    map[string]*task      // by id
-	later    map[string]*laterTask // tasks of the client's, by id
-	closed   bool
+	mu      sync.Mutex
+	asked   map[string]*question  // by their ids
+	calls   map[string]*call      // by the keys of the ids of all their requests
+	waiting []*run                // that have asked in a round
+	spent   map[string]*run       // by requestState
+	later   map[string]*laterTask // tasks of the client's, by id
+	closed  bool
 }
 
 // question is a request of the server.
@@ -56,30 +44,15 @@ type question struct {
 	over     bool            // it is answered, or given up; the session's mutex guards it
 }
 
-// connect begins a session, whose first message decides its label, and returns it; nil if the
-// server is closed or has too many. An id for a session that is there already returns that one;
-// "" makes up a new id.
-func (s *Server) connect(transport, id string, first []byte) *session {
-	name := wire.ClientName(rawjson.Member(first, "params"))
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if one := s.sessions[id]; one != nil {
-		return one
+func (s *Server) begun(of *server.Session) server.Peer {
+	return &session{
+		Session: of, server: s,
+		asked: map[string]*question{}, calls: map[string]*call{}, spent: map[string]*run{}, later: map[string]*laterTask{},
 	}
-	if s.closed || len(s.sessions) >= sessionsMost {
-		return nil
-	}
-	s.count++
-	one := &session{
-		server: s, id: cmp.Or(id, "probe-"+strconv.Itoa(s.count)), label: wording.Shorten(wording.Join(" ", "probe of", name), 80), transport: transport,
-		asked: map[string]*question{}, calls: map[string]*call{}, spent: map[string]*run{}, tasks: map[string]*task{}, later: map[string]*laterTask{},
-	}
-	s.sessions[one.id] = one
-	return one
 }
 
-// close ends the session and its calls.
-func (s *session) close() {
+// Close ends the calls of the session.
+func (s *session) Close() {
 	s.mu.Lock()
 	s.closed = true
 	calls := s.calls
@@ -88,43 +61,28 @@ func (s *session) close() {
 	for _, c := range calls {
 		c.end(errClosed)
 	}
-	s.server.mu.Lock()
-	defer s.server.mu.Unlock()
-	delete(s.server.sessions, s.id)
-}
-
-// frame returns a frame of this session.
-func (s *session) frame(dir wire.Direction, raw []byte) wire.Frame {
-	return wire.Frame{Server: s.label, Session: s.id, Transport: s.transport, Dir: dir, Raw: raw}
-}
-
-// send sends a message, and returns its frame's number; 0 if there is nowhere to send it.
-func (s *session) send(out stream, message string, last bool) int64 {
-	if out == nil {
-		return 0
-	}
-	return out.send(s.frame(wire.ServerToClient, []byte(message)), last)
 }
 
 // request sends a request of the server's, such as a question.
-func (s *session) request(r *run, out stream, method string, params json.RawMessage) *question {
+func (s *session) request(r *run, out server.Stream, method string, params json.RawMessage) *question {
 	s.mu.Lock()
-	q := &question{run: r, id: strconv.Itoa(len(s.asked) + 1), params: params, at: time.Now(), response: make(chan wire.Frame, 1)}
-	s.asked[wire.IDKey(json.RawMessage(q.id))] = q
+	id := len(s.asked) + 1
+	q := &question{run: r, id: strconv.Itoa(id), params: params, at: time.Now(), response: make(chan wire.Frame, 1)}
+	s.asked[q.id] = q
 	s.mu.Unlock()
-	q.seq = s.send(out, fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"method":%q,"params":%s}`, q.id, method, params), false)
+	q.seq = s.Ask(out, id, method, params)
 	return q
 }
 
 // forget gives up waiting for the response to a question, and tells the client unless its call
 // is over.
-func (s *session) forget(q *question, out stream) {
+func (s *session) forget(q *question, out server.Stream) {
 	s.mu.Lock()
 	open := !q.over
 	q.over = true
 	s.mu.Unlock()
 	if open && q.run.ctx.Err() == nil {
-		s.send(out, `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":`+q.id+`,"reason":"The probe does not wait any longer."}}`, false)
+		s.Notify(out, mcp.NotificationCancelled, json.RawMessage(`{"requestId":`+q.id+`,"reason":"The probe does not wait any longer."}`))
 	}
 }
 
@@ -133,7 +91,7 @@ func (s *session) expect(r *run) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.waiting = append(s.waiting, r)
-	if len(s.spent) >= sessionsMost {
+	if len(s.spent) >= statesMost {
 		clear(s.spent)
 	}
 	if r.state != "" {
@@ -159,12 +117,9 @@ func (s *session) done(c *call) {
 	}
 }
 
-// receive handles a message of the client, whose frame is appended. It never waits for an
-// answer. out carries what belongs to the message.
-func (s *session) receive(f wire.Frame, out stream) {
+// Receive handles what is no request.
+func (s *session) Receive(f wire.Frame) {
 	switch {
-	case f.Kind == wire.Request:
-		s.serve(f, out)
 	case f.Kind == wire.Notification && f.Message.Method == mcp.NotificationCancelled:
 		s.mu.Lock()
 		c := s.calls[wire.IDKey(rawjson.Member(f.Message.Params, "requestId"))]
@@ -181,10 +136,22 @@ func (s *session) receive(f wire.Frame, out stream) {
 	}
 }
 
+// left ends the call of a request whose stream the client has closed, unless the call goes on
+// with a later request.
+func (s *session) left(request *server.Request) {
+	s.mu.Lock()
+	c := s.calls[wire.IDKey(request.ID)]
+	goesOn := slices.ContainsFunc(s.waiting, func(r *run) bool { return r.call == c })
+	s.mu.Unlock()
+	if c != nil && !goesOn {
+		c.end(errCancelled)
+	}
+}
+
 // respond gives a response to the question that it answers.
 func (s *session) respond(f wire.Frame) {
 	s.mu.Lock()
-	q := s.asked[wire.IDKey(f.Message.ID)]
+	q := s.asked[string(f.Message.ID)]
 	open := q != nil && !q.over
 	if open {
 		q.over = true
@@ -220,105 +187,48 @@ func (s *session) strayed(f finding) {
 	}
 }
 
-// serve answers a request, or starts the probes that do.
-func (s *session) serve(f wire.Frame, out stream) {
-	m := f.Message
-	c := &call{session: s, params: m.Params, request: f, out: out, retries: make(chan retry, 1), stray: make(chan finding, 4)}
-	revision := rawjson.Text(rawjson.Member(m.Params, "_meta", mcp.MetaProtocol))
-	c.client, c.declared = s.present(m, revision)
-	modern := hasRounds(revision)
-	if modern && !slices.Contains(s.server.options.Revisions, revision) || m.Method == mcp.MethodDiscover && !modern {
-		supported, _ := rawjson.Encode(s.server.options.Revisions) // strings always encode
-		c.fail(mcp.CodeUnsupportedVersion, "Unsupported protocol version", `{"supported":`+string(supported)+`,"requested":`+string(rawjson.Quoted(revision))+`}`)
-		return
-	}
-	more := ""
-	if modern {
-		more = `"resultType":"complete","ttlMs":0,"cacheScope":"private",`
-	} else {
-		revision = c.client.Revision
-	}
-	c.revision = revision
-	info := `{"name":"elicitation-inspector probe","version":` + string(rawjson.Quoted(s.server.options.Version)) + `}`
-	switch m.Method {
-	case mcp.MethodInitialize:
-		tasks := ""
-		if revision == november {
-			tasks = `"tasks":{"list":{},"cancel":{},"requests":{"tools":{"call":{}}}},`
-		}
-		c.reply(`{"protocolVersion":"` + revision + `","capabilities":{` + tasks + `"tools":{},"prompts":{},"resources":{}},"serverInfo":` + info + `,"instructions":` + string(rawjson.Quoted(instructions)) + `}`)
-	case mcp.MethodDiscover:
-		c.reply(`{` + more + `"supportedVersions":["` + mcp.Revision20260728 + `"],"capabilities":{"tools":{},"prompts":{},"resources":{},"extensions":{"` + mcp.TasksExtension + `":{}}},"serverInfo":` + info + `,"instructions":` + string(rawjson.Quoted(instructions)) + `}`)
-	case mcp.MethodPing:
-		c.reply(`{}`)
-	case mcp.MethodListTools:
-		c.reply(`{` + more + `"tools":[` + strings.Join(s.server.listed(revision, conversation.Tool), ",") + `]}`)
-	case mcp.MethodListPrompts:
-		c.reply(`{` + more + `"prompts":[` + strings.Join(s.server.listed(revision, conversation.Prompt), ",") + `]}`)
-	case mcp.MethodListResources:
-		c.reply(`{` + more + `"resources":[` + strings.Join(s.server.listed(revision, conversation.Resource), ",") + `]}`)
-	case mcp.MethodListTemplates:
-		c.reply(`{` + more + `"resourceTemplates":[]}`)
-	case mcp.MethodCallTool, mcp.MethodGetPrompt, mcp.MethodReadResource:
-		s.begin(c)
+// Serve answers a request about a task, or starts the probes that answer a call.
+func (s *session) Serve(r *server.Request) (left func()) {
+	switch {
+	case mcp.AsksForInput(r.Method):
+		s.begin(r)
+		return func() { s.left(r) }
+	case mcp.IsTask(r.Method):
+		s.server.tasks.Serve(r)
 	default:
-		if mcp.IsTask(m.Method) {
-			s.aboutTask(f, out, revision)
-			return
-		}
-		c.fail(mcp.CodeMethodNotFound, "Method not found", "")
+		r.Fail(mcp.CodeMethodNotFound, "Method not found", "")
 	}
+	return nil
 }
 
 const instructions = "Every tool is a probe of this client: it asks a question whose message says what to do. " + All + " runs them in order."
 
-// present returns who sends a request: what initialize said, or since 2026-07-28 the request
-// itself.
-func (s *session) present(m wire.Message, revision string) (Identity, *conversation.Declared) {
-	info, capabilities := rawjson.Member(m.Params, "_meta", mcp.MetaClient), rawjson.Member(m.Params, "_meta", mcp.MetaCapabilities)
-	if m.Method == mcp.MethodInitialize {
-		info, capabilities = rawjson.Member(m.Params, "clientInfo"), rawjson.Member(m.Params, "capabilities")
-		if revision = rawjson.Text(rawjson.Member(m.Params, "protocolVersion")); hasRounds(revision) || !slices.Contains(s.server.options.Revisions, revision) {
-			revision = mcp.Revision20251125
-			if i := slices.IndexFunc(s.server.options.Revisions, func(r string) bool { return !hasRounds(r) }); i >= 0 {
-				revision = s.server.options.Revisions[i] // the newest with initialize
-			}
-		}
+// identity returns who sends a request.
+func identity(r *server.Request) Identity {
+	return Identity{
+		Name: wording.Shorten(rawjson.Text(rawjson.Member(r.Info, "name")), 100), Version: wording.Shorten(rawjson.Text(rawjson.Member(r.Info, "version")), 100),
+		Revision: r.Revision, Transport: r.Session.Transport, Declared: wording.Shorten(string(r.Declared().Elicitation), 200),
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if m.Method != mcp.MethodInitialize && !hasRounds(revision) {
-		return s.client, s.declared
-	}
-	d := &conversation.Declared{Elicitation: rawjson.Member(capabilities, "elicitation"), Sampling: rawjson.Member(capabilities, "sampling"), Roots: rawjson.Member(capabilities, "roots"), Tasks: rawjson.Member(capabilities, "tasks"), Extensions: rawjson.Member(capabilities, "extensions")}
-	id := Identity{
-		Name: wording.Shorten(rawjson.Text(rawjson.Member(info, "name")), 100), Version: wording.Shorten(rawjson.Text(rawjson.Member(info, "version")), 100),
-		Revision: revision, Transport: s.transport, Declared: wording.Shorten(string(d.Elicitation), 200),
-	}
-	if m.Method == mcp.MethodInitialize {
-		s.client, s.declared = id, d
-	}
-	return id, d
 }
 
 // begin starts the probes that a call is of, or gives its request to the run that waits for it.
-func (s *session) begin(c *call) {
-	f, revision := c.request, c.revision
-	name, kind := target(f.Message)
-	state, responses := rawjson.Member(f.Message.Params, "requestState"), rawjson.Member(f.Message.Params, "inputResponses")
+func (s *session) begin(request *server.Request) {
+	revision := request.Revision
+	name, kind := request.Target(), conversation.KindOf(request.Method)
+	state, responses := rawjson.Member(request.Params, "requestState"), rawjson.Member(request.Params, "inputResponses")
 	s.mu.Lock()
 	awaited := slices.ContainsFunc(s.waiting, func(r *run) bool { return r.awaits && r.name == name }) // as after error -32042
 	s.mu.Unlock()
 	if state != nil || responses != nil || awaited {
-		r, spent := s.retried(f, name, rawjson.Text(state))
+		r, spent := s.retried(request, name, rawjson.Text(state))
 		if r != nil {
-			r.retries <- retry{f, c.out}
+			r.retries <- request
 			return
 		}
 		if spent != nil {
-			s.server.amend(spent, finding{verdict: Fails, how: "The same round was answered by two requests.", cause: causeTwice, frames: []int64{f.Seq}})
+			s.server.amend(spent, finding{verdict: Fails, how: "The same round was answered by two requests.", cause: causeTwice, frames: []int64{request.Frame.Seq}})
 		}
-		c.fail(mcp.CodeInvalidParams, "No call waits for this requestState", "")
+		request.Fail(mcp.CodeInvalidParams, "No call waits for this requestState", "")
 		return
 	}
 	var probes []*Probe
@@ -330,33 +240,34 @@ func (s *session) begin(c *call) {
 		}
 	}
 	if len(probes) == 0 {
-		c.fail(mcp.CodeInvalidParams, "Unknown "+string(kind)+" in revision "+revision, "")
+		request.Fail(mcp.CodeInvalidParams, "Unknown "+string(kind)+" in revision "+revision, "")
 		return
 	}
-	if revision == november && conversation.IsAskedAsTask(f.Message.Params) && (name == All || !probes[0].asTask) {
-		c.fail(mcp.CodeMethodNotFound, name+" cannot be called as a task", "")
+	if revision == november && conversation.IsAskedAsTask(request.Params) && (name == All || !probes[0].asTask) {
+		request.Fail(mcp.CodeMethodNotFound, name+" cannot be called as a task", "")
 		return
 	}
-	c.kind, c.name = kind, name
+	c := &call{Request: request, session: s, params: request.Params, kind: kind, name: name, retries: make(chan *server.Request, 1), stray: make(chan finding, 4)}
+	c.client, c.declared = identity(request), request.Declared()
 	c.ctx, c.end = context.WithCancelCause(context.Background())
 	s.mu.Lock()
 	free := !s.closed && len(s.calls) < callsMost
 	if free {
-		s.calls[wire.IDKey(f.Message.ID)] = c
+		s.calls[wire.IDKey(request.ID)] = c
 	}
 	s.mu.Unlock()
 	if !free || !s.server.spawn(func() { s.server.perform(c, probes) }) {
 		c.end(nil)
-		c.fail(mcp.CodeServerError, "Too many calls at the same time", "")
+		request.Fail(mcp.CodeServerError, "Too many calls at the same time", "")
 	}
 }
 
 // retried returns the run that a retry goes on with: that of its state, else one of the same
 // call, else the latest. If none waits, it returns the run that had the state before.
-func (s *session) retried(f wire.Frame, name, state string) (r, spent *run) {
+func (s *session) retried(request *server.Request, name, state string) (r, spent *run) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	again := s.spent[state] != nil && s.calls[wire.IDKey(f.Message.ID)] != nil // the same retry once more
+	again := s.spent[state] != nil && s.calls[wire.IDKey(request.ID)] != nil // the same retry once more
 	for _, fits := range []func(*run) bool{
 		func(r *run) bool { return state != "" && r.state == state },
 		func(r *run) bool { return r.name == name && !again },
@@ -365,7 +276,7 @@ func (s *session) retried(f wire.Frame, name, state string) (r, spent *run) {
 		for i, one := range slices.Backward(s.waiting) {
 			if fits(one) {
 				s.waiting = slices.Delete(s.waiting, i, i+1)
-				s.calls[wire.IDKey(f.Message.ID)] = one.call
+				s.calls[wire.IDKey(request.ID)] = one.call
 				return one, nil
 			}
 		}
@@ -388,8 +299,23 @@ func (s *Server) spawn(f func()) bool {
 // serves reports whether the server can run the probe: those of URLs need pages of its own.
 func (s *Server) serves(p *Probe) bool { return p.Group != URLs || s.options.Base != "" }
 
-// listed returns the entries of a list of the server, as JSON.
-func (s *Server) listed(revision string, kind conversation.Kind) (list []string) {
+// List returns a list of the server.
+func (s *session) List(r *server.Request) string {
+	switch r.Method {
+	case mcp.MethodListTools:
+		return `"tools":[` + s.server.listed(r.Revision, conversation.Tool) + `]`
+	case mcp.MethodListPrompts:
+		return `"prompts":[` + s.server.listed(r.Revision, conversation.Prompt) + `]`
+	case mcp.MethodListResources:
+		return `"resources":[` + s.server.listed(r.Revision, conversation.Resource) + `]`
+	default:
+		return `"resourceTemplates":[]`
+	}
+}
+
+// listed returns the entries of a list, as JSON.
+func (s *Server) listed(revision string, kind conversation.Kind) string {
+	var list []string
 	input, task := "", ""
 	entry := func(name, title, does string) string {
 		switch text := string(rawjson.Quoted(does)); kind {
@@ -402,7 +328,7 @@ func (s *Server) listed(revision string, kind conversation.Kind) (list []string)
 		}
 	}
 	if kind == conversation.Tool {
-		if hasRounds(revision) {
+		if mcp.HasRounds(revision) {
 			input = `"rounds":{"type":"integer","minimum":1,"description":"The most rounds of one call; the next call goes on."}`
 		}
 		list = append(list, entry(All, "All probes", "Runs all probes in order, except those that stand apart."))
@@ -416,5 +342,5 @@ func (s *Server) listed(revision string, kind conversation.Kind) (list []string)
 			list = append(list, entry(p.Name, p.Title, p.Do))
 		}
 	}
-	return list
+	return strings.Join(list, ",")
 }

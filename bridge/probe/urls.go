@@ -16,7 +16,7 @@ import (
 func (r *run) address(message, address string) (params, id string) {
 	id = strings.ToLower(rand.Text())
 	params = `{"mode":"url","message":` + string(rawjson.Quoted(message)) + `,"url":` + string(rawjson.Quoted(address))
-	if !hasRounds(r.revision) {
+	if !r.Rounds() {
 		params += `,"elicitationId":"` + id + `"`
 	}
 	return params + "}", id
@@ -88,12 +88,12 @@ func urlProbes() []*Probe {
 				return wrong
 			}
 			r.opened(p)
-			r.saw(r.notify(mcp.NotificationElicitComplete, `{"elicitationId":"`+id+`"}`))
+			r.saw(r.Notify(mcp.NotificationElicitComplete, `{"elicitationId":"`+id+`"}`))
 			r.rest()
 			return notSeen("The client was told, and no frame shows what it did.")
 		}},
 		{Name: "url-unknown-id", Group: URLs, Title: "An elicitationId that nobody knows", Do: "The server says that something unknown is done. Then accept any text.", Since: november, Until: november, Mode: elicit.ModeForm, run: func(r *run) finding {
-			r.saw(r.notify(mcp.NotificationElicitComplete, `{"elicitationId":"of-nobody"}`))
+			r.saw(r.Notify(mcp.NotificationElicitComplete, `{"elicitationId":"of-nobody"}`))
 			_, wrong := r.ask(r.form(r.probe.Do, text)).checked()
 			if wrong.cause == causeSilent {
 				wrong.how, wrong.cause = "After notifications/elicitation/complete with an unknown id: "+wrong.how, ""
@@ -123,18 +123,18 @@ func urlRequired(r *run) finding {
 	r.session.expect(r)
 	defer r.session.unexpect(r)
 	r.over, r.awaits = true, true
-	r.saw(r.fail(mcp.CodeURLElicitationRequired, "A page must be opened first.", `{"elicitations":[`+params+`]}`))
+	r.saw(r.Fail(mcp.CodeURLElicitationRequired, "A page must be opened first.", `{"elicitations":[`+params+`]}`))
 	patience := time.After(r.session.server.options.Patience)
 	first, fetched := p.first, ""
 	for {
 		select {
 		case <-first:
 			first, fetched = nil, p.fetches()[0].words()
-			r.saw(p.fetches()[0].seq, r.session.send(r.session.outside(), `{"jsonrpc":"2.0","method":"notifications/elicitation/complete","params":{"elicitationId":"`+id+`"}}`, false))
+			r.saw(p.fetches()[0].seq, r.session.Notify(r.session.Outside(), mcp.NotificationElicitComplete, []byte(`{"elicitationId":"`+id+`"}`)))
 		case next := <-r.retries:
-			r.saw(next.request.Seq)
-			same := wire.IDKey(next.request.Message.ID) == wire.IDKey(r.request.Message.ID)
-			r.request, r.out, r.over = next.request, next.out, false
+			r.saw(next.Frame.Seq)
+			same := wire.IDKey(next.ID) == wire.IDKey(r.ID)
+			r.Request, r.over = next, false
 			switch {
 			case same:
 				return fails("The call was made again under the same id.")

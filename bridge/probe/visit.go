@@ -63,7 +63,7 @@ func (s *Server) open(w http.ResponseWriter, r *http.Request) {
 	p := s.pages[i]
 	s.mu.Unlock()
 	agent := wording.Shorten(r.UserAgent(), 200)
-	f := p.session.frame(wire.Meta, nil)
+	f := p.session.Frame(wire.Meta, nil)
 	f.HTTPMethod, f.Note = r.Method, &wire.Note{Kind: wire.NoteURLFetched, To: s.options.Base + "/open/…", Said: agent}
 	seq := s.options.Log.Append(f).Seq
 	s.mu.Lock()

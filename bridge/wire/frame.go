@@ -158,9 +158,9 @@ func (f *Frame) IsText() bool {
 	return f.Dir == Stderr || kind != rawjson.Object && kind != rawjson.Array
 }
 
-// identify sets Kind, Message and Method from Raw; a Kind preset to Noise or
+// Identify sets Kind, Message and Method from Raw; a Kind preset to Noise or
 // NoteFrame stays.
-func (f *Frame) identify() {
+func (f *Frame) Identify() {
 	known := f.Message
 	f.Message = Message{}
 	switch {

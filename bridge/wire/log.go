@@ -189,7 +189,7 @@ func (l *Log) complete(f *Frame) {
 	if !f.Truncated && !f.Redacted || f.Size == 0 || f.Truncated && f.Size < int64(len(f.Raw)) {
 		f.Size = int64(len(f.Raw))
 	}
-	f.identify()
+	f.Identify()
 	f.claim()
 	if int64(len(f.Raw)) > l.max {
 		f.Truncated = true

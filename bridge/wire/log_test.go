@@ -124,7 +124,7 @@ func TestLogGivesBackWhatWasAppended(t *testing.T) {
 				got.Message, _ = ParseMessage(f.Raw)
 				if got.Truncated {
 					head := Frame{Dir: f.Dir, Raw: f.Raw, Truncated: true}
-					head.identify()
+					head.Identify()
 					got.Message = head.Message
 				}
 			}

@@ -216,7 +216,7 @@ func (p *parser) finish() (err error) {
 			f.Kind = Noise
 		}
 	}
-	f.identify()
+	f.Identify()
 	f.Failed = f.Failed && f.Kind == NoteFrame
 	return nil
 }
