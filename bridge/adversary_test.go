@@ -218,7 +218,7 @@ func TestNothingIsLeftBehind(t *testing.T) {
 			b := startInspection(t, bridge.Config{Targets: []transport.Spec{
 				{Name: "process", Command: []string{self}, Env: []string{serverEnv + "=asks"}},
 				{Name: "http", URL: s.address},
-				{Name: "demo", Builtin: d.Connect},
+				{Name: "demo", Builtin: d.ServeLines},
 			}})
 			b.until("all servers", func() bool {
 				for _, s := range b.in.Servers() {

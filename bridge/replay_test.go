@@ -42,7 +42,7 @@ func recordDemo(t *testing.T, settings conversation.ClientSettings, tools []stri
 	}
 	log.Record(recorder)
 	in := bridge.New(bridge.Config{
-		Targets: []transport.Spec{{Name: "demo", Builtin: server.Connect}}, Settings: settings, Log: log, Version: "test",
+		Targets: []transport.Spec{{Name: "demo", Builtin: server.ServeLines}}, Settings: settings, Log: log, Version: "test",
 	})
 	b := &bench{t, in, log, in.Subscribe()}
 	t.Cleanup(func() {

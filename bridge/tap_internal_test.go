@@ -3,9 +3,8 @@ package bridge
 import (
 	"context"
 	"errors"
+	"io"
 	"testing"
-
-	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/live"
@@ -23,9 +22,9 @@ func tapped(t *testing.T) (*Inspection, *session.Session) {
 		t.Fatal(err)
 	}
 	over := make(chan struct{})
-	in := New(Config{Log: log, Targets: []transport.Spec{{Name: "raw", Builtin: func(context.Context, sdk.Transport, *sdk.ServerSessionOptions) (*sdk.ServerSession, error) {
+	in := New(Config{Log: log, Targets: []transport.Spec{{Name: "raw", Builtin: func(context.Context, io.Reader, io.Writer) error {
 		<-over
-		return nil, errors.New("the test is over")
+		return errors.New("the test is over")
 	}}}})
 	t.Cleanup(func() {
 		close(over)

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"net/http/httptest"
 	"regexp"
 	"slices"
 	"strings"
@@ -353,12 +354,18 @@ func TestManyWaitForOneTask(t *testing.T) {
 // The demo's tools of long work end with each answer, and by the rules of tasks.
 func TestTasksOfTheDemo(t *testing.T) {
 	t.Parallel()
-	for _, revision := range []string{mcp.Revision20251125, mcp.Revision20260728} {
-		server := demo.New(demo.Options{})
-		b := startInspection(t, bridge.Config{
-			Targets:  []transport.Spec{{Name: demo.Name, Builtin: server.Connect}},
-			Settings: conversation.ClientSettings{Protocol: revision},
-		})
+	for _, c := range []struct {
+		revision string
+		http     bool
+	}{{mcp.Revision20251125, false}, {mcp.Revision20251125, true}, {mcp.Revision20260728, false}, {mcp.Revision20260728, true}} {
+		server, revision := demo.New(demo.Options{}), c.revision
+		target := transport.Spec{Name: demo.Name, Builtin: server.ServeLines}
+		if c.http {
+			web := httptest.NewServer(server.Handler())
+			t.Cleanup(web.Close)
+			target = transport.Spec{Name: demo.Name, URL: web.URL}
+		}
+		b := startInspection(t, bridge.Config{Targets: []transport.Spec{target}, Settings: conversation.ClientSettings{Protocol: revision}})
 		n := 0
 		for _, c := range []struct {
 			tool string

@@ -29,7 +29,7 @@ func TestScriptOnThePage(t *testing.T) {
 	defer log.Close()
 	server := demo.New(demo.Options{})
 	defer server.Close()
-	in := bridge.New(bridge.Config{Targets: []transport.Spec{{Name: "demo", Builtin: server.Connect}}, Log: log})
+	in := bridge.New(bridge.Config{Targets: []transport.Spec{{Name: "demo", Builtin: server.ServeLines}}, Log: log})
 	defer in.Close(t.Context())
 	s := New(Config{Inspection: in, Token: "t"})
 	ask := func(method, path string, form url.Values) *httptest.ResponseRecorder {

@@ -16,6 +16,7 @@ import (
 	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/demo"
 	"elicitation-inspector/bridge/live"
+	"elicitation-inspector/bridge/logtest"
 	"elicitation-inspector/bridge/transport"
 	"elicitation-inspector/views"
 )
@@ -69,8 +70,11 @@ func TestRemembered(t *testing.T) {
 // while the server's lists are being read again.
 func TestCallBeforeTheToolsAreListed(t *testing.T) {
 	listings, listed := 0, make(chan struct{})
-	slow := demo.New(demo.Options{})
-	slow.MCP().AddReceivingMiddleware(func(next mcp.MethodHandler) mcp.MethodHandler {
+	slow := mcp.NewServer(&mcp.Implementation{Name: "slow", Version: "1"}, nil)
+	slow.AddTool(&mcp.Tool{Name: "deploy", InputSchema: json.RawMessage(`{"type":"object"}`)}, func(context.Context, *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+		return &mcp.CallToolResult{}, nil
+	})
+	slow.AddReceivingMiddleware(func(next mcp.MethodHandler) mcp.MethodHandler {
 		return func(ctx context.Context, method string, r mcp.Request) (mcp.Result, error) {
 			if method == "tools/list" {
 				if listings++; listings > 1 {
@@ -80,7 +84,7 @@ func TestCallBeforeTheToolsAreListed(t *testing.T) {
 			return next(ctx, method, r)
 		}
 	})
-	d := inspect(t, conversation.ClientSettings{}, transport.Spec{Name: "slow", Builtin: slow.Connect}, "deploy")
+	d := inspect(t, conversation.ClientSettings{}, transport.Spec{Name: "slow", Builtin: logtest.Serving(slow.Connect)}, "deploy")
 	before := d.server().Session
 	d.done("/servers/s1/reconnect", nil)
 	d.until("it has connected anew", func() bool { return d.server().State == conversation.ServerReady && d.server().Session != before })
@@ -113,7 +117,7 @@ func TestAddServer(t *testing.T) {
 		if typed.Address == "" {
 			return "address", errors.New("there is no address")
 		}
-		return "address", d.in.Put(ctx, typed.ID, transport.Spec{Name: cmp.Or(typed.Name, "demo"), Builtin: demo.New(demo.Options{}).Connect, Dir: typed.Dir, Header: http.Header{"X-Key": {"a", "b"}}})
+		return "address", d.in.Put(ctx, typed.ID, transport.Spec{Name: cmp.Or(typed.Name, "demo"), Builtin: demo.New(demo.Options{}).ServeLines, Dir: typed.Dir, Header: http.Header{"X-Key": {"a", "b"}}})
 	}
 	if status, form := d.post("/servers", url.Values{"name": {"mine"}}); status != http.StatusUnprocessableEntity || !strings.Contains(form, `aria-invalid="true"`) || !strings.Contains(form, "There is no address.") || !strings.Contains(form, `value="mine"`) {
 		t.Errorf("no address: %d %s, want 422 and the form", status, form)

@@ -34,7 +34,7 @@ type onDemo struct {
 
 func inspectDemo(t *testing.T, settings conversation.ClientSettings) onDemo {
 	t.Helper()
-	return inspect(t, settings, transport.Spec{Name: "demo", Builtin: demo.New(demo.Options{}).Connect}, "deploy")
+	return inspect(t, settings, transport.Spec{Name: "demo", Builtin: demo.New(demo.Options{}).ServeLines}, "deploy")
 }
 
 // inspect starts an inspection of a server, and waits until it offers the tool.

@@ -17,6 +17,7 @@ import (
 	"elicitation-inspector/bridge/check/report"
 	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/headless"
+	"elicitation-inspector/bridge/logtest"
 	"elicitation-inspector/bridge/mcp"
 	"elicitation-inspector/bridge/transport"
 )
@@ -71,7 +72,7 @@ func TestNotSpoken(t *testing.T) {
 			return next(ctx, method, r)
 		}
 	})
-	whole, err := Run(t.Context(), Options{Server: headless.Config{Target: transport.Spec{Name: "announcing", Builtin: server.Connect}}, Jobs: 4})
+	whole, err := Run(t.Context(), Options{Server: headless.Config{Target: transport.Spec{Name: "announcing", Builtin: logtest.Serving(server.Connect)}}, Jobs: 4})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -91,7 +92,7 @@ func TestSilentCallsAreLinted(t *testing.T) {
 		return &sdk.CallToolResult{Content: []sdk.Content{}}, nil, nil
 	})
 	whole, err := Run(t.Context(), Options{
-		Server: headless.Config{Target: transport.Spec{Name: "silent", Builtin: server.Connect}}, Jobs: 4, Behaviours: []string{judge.BehaviourDecline},
+		Server: headless.Config{Target: transport.Spec{Name: "silent", Builtin: logtest.Serving(server.Connect)}}, Jobs: 4, Behaviours: []string{judge.BehaviourDecline},
 		Revisions: []string{mcp.Revision20251125},
 	})
 	if err != nil {
@@ -111,7 +112,7 @@ func TestAsksNoPerson(t *testing.T) {
 		return &sdk.CallToolResult{InputRequests: sdk.InputRequestMap{"roots": &sdk.ListRootsParams{}}}, nil, nil
 	})
 	whole, err := Run(t.Context(), Options{
-		Server: headless.Config{Target: transport.Spec{Name: "roots", Builtin: server.Connect}}, Jobs: 4,
+		Server: headless.Config{Target: transport.Spec{Name: "roots", Builtin: logtest.Serving(server.Connect)}}, Jobs: 4,
 		Revisions: []string{mcp.Revision20260728}, Timeout: 2 * time.Second,
 	})
 	if err != nil {
@@ -137,7 +138,7 @@ func TestUnaskedInOneRevision(t *testing.T) {
 			return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: text}}}, nil, nil
 		})
 		whole, err := Run(t.Context(), Options{
-			Server: headless.Config{Target: transport.Spec{Name: "unasked", Builtin: server.Connect}}, Jobs: 4,
+			Server: headless.Config{Target: transport.Spec{Name: "unasked", Builtin: logtest.Serving(server.Connect)}}, Jobs: 4,
 			Revisions: []string{mcp.Revision20260728, mcp.Revision20251125}, Behaviours: []string{judge.BehaviourAccept, judge.BehaviourDecline, judge.BehaviourCancel},
 		})
 		if err != nil {
@@ -182,7 +183,7 @@ func TestWhatToDoInARevision(t *testing.T) {
 		target   transport.Spec
 		want     string
 	}{
-		{mcp.Revision20260728, transport.Spec{Name: "older", Builtin: older.Connect}, "input-required result"},
+		{mcp.Revision20260728, transport.Spec{Name: "older", Builtin: logtest.Serving(older.Connect)}, "input-required result"},
 		{mcp.Revision20250618, transport.Spec{Name: "newer", Command: []string{"sh", "-c", asksForAVisit}}, "do without that in this revision"},
 	} {
 		whole, err := Run(t.Context(), Options{

@@ -2,7 +2,6 @@ package check
 
 import (
 	"encoding/json"
-	"flag"
 	"fmt"
 	"os"
 	"slices"
@@ -11,10 +10,9 @@ import (
 
 	"elicitation-inspector/bridge/check/report"
 	"elicitation-inspector/bridge/lint"
+	"elicitation-inspector/bridge/logtest"
 	"elicitation-inspector/bridge/mcp"
 )
-
-var update = flag.Bool("update", false, "write the table of rules to docs/check-rules.md")
 
 // TestCitationsExist expects every section that a rule cites to exist; see the test of the
 // linter's rules.
@@ -55,7 +53,7 @@ func TestDocumented(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	head, is, _ := strings.Cut(string(text), mark)
+	head, _, _ := strings.Cut(string(text), mark)
 	var want strings.Builder
 	for _, r := range report.Rules() {
 		fmt.Fprintf(&want, "\n### `%s`\n\n- **What breaks it:** %s.\n- **Evidence:** %s.\n- **Inconclusive when:** %s.\n", r.ID, r.Breaks, r.Evidence, r.Unclear)
@@ -69,13 +67,5 @@ func TestDocumented(t *testing.T) {
 			}
 		}
 	}
-	if is == want.String() {
-		return
-	}
-	if !*update {
-		t.Fatal("docs/check-rules.md does not have the rules as they are; run the test with -update")
-	}
-	if err := os.WriteFile(file, []byte(head+mark+want.String()), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	logtest.Golden(t, file, []byte(head+mark+want.String()))
 }

@@ -23,6 +23,7 @@ import (
 	"elicitation-inspector/bridge/demo"
 	"elicitation-inspector/bridge/elicit"
 	"elicitation-inspector/bridge/headless"
+	"elicitation-inspector/bridge/logtest"
 	"elicitation-inspector/bridge/mcp"
 	"elicitation-inspector/bridge/script"
 	"elicitation-inspector/bridge/transport"
@@ -38,7 +39,7 @@ func builtin(t *testing.T) Options {
 			t.Error(err)
 		}
 	})
-	return Options{Server: headless.Config{Target: transport.Spec{Name: demo.Name, Builtin: server.Connect}}, Jobs: 4}
+	return Options{Server: headless.Config{Target: transport.Spec{Name: demo.Name, Builtin: server.ServeLines}}, Jobs: 4}
 }
 
 // ofTasks lists the behaviours that misuse a task of the server or of the client.
@@ -290,7 +291,7 @@ func TestHangingIsSeenTwice(t *testing.T) {
 			return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: tool}}}, nil, err
 		})
 		whole, err := Run(t.Context(), Options{
-			Server: headless.Config{Target: transport.Spec{Name: "hanging", Builtin: server.Connect}}, Jobs: 4,
+			Server: headless.Config{Target: transport.Spec{Name: "hanging", Builtin: logtest.Serving(server.Connect)}}, Jobs: 4,
 			Behaviours: []string{"decline"}, Revisions: []string{mcp.Revision20251125}, Timeout: 2 * time.Second,
 		})
 		if err != nil || len(whole.Results) != 1 {
@@ -404,7 +405,7 @@ func TestSessionsThatAreRefused(t *testing.T) {
 		return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: answer.Action}}}, nil
 	})
 	whole, err := Run(t.Context(), Options{
-		Server: headless.Config{Target: transport.Spec{Name: "choosy", Builtin: server.Connect}}, Jobs: 4,
+		Server: headless.Config{Target: transport.Spec{Name: "choosy", Builtin: logtest.Serving(server.Connect)}}, Jobs: 4,
 		Revisions: []string{mcp.Revision20251125}, Behaviours: []string{judge.BehaviourAccept, judge.BehaviourDecline, judge.BehaviourNone},
 	})
 	if err != nil || whole.Stopped != "" {
@@ -439,7 +440,7 @@ func TestNewSessionIsStarted(t *testing.T) {
 	check := func(behaviours ...string) (*report.Report, int32) {
 		before := began.Load()
 		whole, err := Run(t.Context(), Options{
-			Server: headless.Config{Target: transport.Spec{Name: "many", Builtin: many}}, Jobs: 4,
+			Server: headless.Config{Target: transport.Spec{Name: "many", Builtin: logtest.Serving(many)}}, Jobs: 4,
 			Revisions: []string{mcp.Revision20251125}, Behaviours: behaviours,
 		})
 		if err != nil || whole.Stopped != "" {
@@ -481,7 +482,7 @@ func TestConstantsAreNoAnswers(t *testing.T) {
 			return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: text}}}, nil
 		})
 		whole, err := Run(t.Context(), Options{
-			Server: headless.Config{Target: transport.Spec{Name: "mail", Builtin: server.Connect}}, Jobs: 4, Honest: honest,
+			Server: headless.Config{Target: transport.Spec{Name: "mail", Builtin: logtest.Serving(server.Connect)}}, Jobs: 4, Honest: honest,
 			Revisions: []string{mcp.Revision20251125}, Behaviours: []string{judge.BehaviourOther, judge.BehaviourDecline},
 		})
 		if err != nil || whole.Stopped != "" {

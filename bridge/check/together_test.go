@@ -12,6 +12,7 @@ import (
 
 	"elicitation-inspector/bridge/check/judge"
 	"elicitation-inspector/bridge/headless"
+	"elicitation-inspector/bridge/logtest"
 	"elicitation-inspector/bridge/mcp"
 	"elicitation-inspector/bridge/transport"
 )
@@ -37,7 +38,7 @@ func TestCallsMeet(t *testing.T) {
 					return server.Connect(ctx, t, o)
 				}
 				whole, err := Run(t.Context(), Options{
-					Server: headless.Config{Target: transport.Spec{Name: "meeting", Builtin: connect}}, Jobs: 1,
+					Server: headless.Config{Target: transport.Spec{Name: "meeting", Builtin: logtest.Serving(connect)}}, Jobs: 1,
 					Revisions: []string{mcp.Revision20251125}, Behaviours: []string{judge.BehaviourSeveral},
 				})
 				if err != nil || whole.Stopped != "" || len(whole.Results) != 1 {

@@ -17,6 +17,7 @@ import (
 	"elicitation-inspector/bridge/check/judge"
 	"elicitation-inspector/bridge/check/report"
 	"elicitation-inspector/bridge/headless"
+	"elicitation-inspector/bridge/logtest"
 	"elicitation-inspector/bridge/mcp"
 	"elicitation-inspector/bridge/script"
 	"elicitation-inspector/bridge/transport"
@@ -55,7 +56,7 @@ func shop(file string, order func(write func(), ask func() string) string) trans
 		}
 		return text(fmt.Sprintf("as of %s\n%s", time.Now(), orders)), nil, err
 	})
-	return transport.Spec{Name: "shop", Builtin: server.Connect}
+	return transport.Spec{Name: "shop", Builtin: logtest.Serving(server.Connect)}
 }
 
 // TestWitness expects a witness to see what a server does, whatever it says: an effect of a

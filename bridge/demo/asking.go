@@ -21,11 +21,8 @@ import (
 	"elicitation-inspector/bridge/conversation"
 	protocol "elicitation-inspector/bridge/mcp"
 	"elicitation-inspector/bridge/rawjson"
+	"elicitation-inspector/bridge/server"
 )
-
-// rounds reports whether questions are part of results, and answers part of repeated requests (since 2026-07-28),
-// instead of requests from the server.
-func (v *visit) rounds() bool { return v.revision >= protocol.Revision20260728 }
 
 // ask asks one or several questions at once. When all answers are there, it calls read on each question.
 func (v *visit) ask(ctx context.Context, questions ...question) error {
@@ -56,13 +53,13 @@ func (v *visit) answers(ctx context.Context, questions []question) (map[string]a
 		if err := v.may(q); err != nil {
 			return nil, err
 		}
-		asked[i] = q.written(v.revision)
+		asked[i] = q.written(v.Revision)
 	}
 	get := v.request
 	switch {
-	case v.rounds() && v.task != nil:
+	case v.Rounds() && v.task != nil:
 		get = v.task.input
-	case v.rounds():
+	case v.Rounds():
 		get = v.collect
 	}
 	answers, err := get(ctx, asked)
@@ -85,33 +82,35 @@ func (v *visit) answers(ctx context.Context, questions []question) (map[string]a
 // request sends all questions as requests to the client at the same time. The first failure cancels the others.
 func (v *visit) request(ctx context.Context, questions []question) (map[string]answer, error) {
 	if v.task != nil {
-		v.task.change(conversation.TaskInputRequired, "")
-		defer v.task.change(conversation.TaskWorking, "")
+		v.task.Set(conversation.TaskInputRequired, "", nil, nil)
+		defer v.task.Set(conversation.TaskWorking, "", nil, nil)
+		if err := v.task.Await(ctx, func() bool { return v.task.Stream() != nil }); err != nil {
+			return nil, err
+		}
 	}
 	group, asking := errgroup.WithContext(ctx)
-	results := make([]mcp.Result, len(questions))
+	results := make([]json.RawMessage, len(questions))
 	for i, q := range questions {
 		group.Go(func() (err error) {
-			params := q.encode(v.revision)
+			params := q.encode(v.Revision)
 			if v.task != nil {
-				params = rawjson.WithMember(params, "_meta", string(mustJSON(v.task.related())))
+				params = rawjson.WithMember(params, "_meta", v.task.Related())
 			}
-			results[i], err = v.server.sendRaw(asking, v.session, q.requestMethod(), params)
+			results[i], err = v.session.request(asking, v.stream(), q.requestMethod(), params)
 			return err
 		})
 	}
-	if group.Wait() == nil {
-		answers := map[string]answer{}
-		for i, q := range questions {
-			answers[q.key] = answerOf(results[i])
+	if group.Wait() != nil {
+		return nil, refusal(context.Cause(asking))
+	}
+	answers := map[string]answer{}
+	for i, q := range questions {
+		var err error
+		if answers[q.key], err = q.answerOf(results[i]); err != nil {
+			return nil, problem("The answer could not be read: %v", err)
 		}
-		return answers, nil
 	}
-	if ctx.Err() != nil || len(questions) > 1 {
-		// The SDK sends notifications/cancelled in the background. Over HTTP it is lost once the call has its result.
-		v.server.options.Pause(v.server.life, 100*time.Millisecond)
-	}
-	return nil, refusal(context.Cause(asking))
+	return answers, nil
 }
 
 func refusal(err error) error {
@@ -131,7 +130,7 @@ func (v *visit) collect(_ context.Context, questions []question) (map[string]ans
 		if _, known := v.notes.Answers[q.key]; known {
 			continue
 		}
-		r := v.replies[q.key]
+		r := v.reply(q.key)
 		if r == nil {
 			missing = append(missing, q)
 			continue
@@ -139,7 +138,11 @@ func (v *visit) collect(_ context.Context, questions []question) (map[string]ans
 		if stateful && v.stateless {
 			return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: "requestState is missing"}
 		}
-		v.notes.Answers[q.key] = answerOf(r)
+		a, err := q.answerOf(r)
+		if err != nil {
+			return nil, err
+		}
+		v.notes.Answers[q.key] = a
 		v.retold = false
 	}
 	if len(missing) > 0 {
@@ -152,26 +155,21 @@ func (v *visit) collect(_ context.Context, questions []question) (map[string]ans
 func (v *visit) inputRequired(questions ...question) error {
 	members := []string{`"resultType":"input_required"`}
 	if questions != nil {
-		members = append(members, `"inputRequests":`+v.requests(questions))
+		members = append(members, `"inputRequests":`+server.InputRequests(inputs(v.Revision, questions)))
 	}
 	if len(v.notes.Answers)+len(v.notes.Memos) > 0 {
 		members = append(members, v.state())
 	}
-	return rawf("{%s}", strings.Join(members, ","))
+	return exactly("{%s}", strings.Join(members, ","))
 }
 
-// requests returns the JSON object of inputRequests.
-func (v *visit) requests(questions []question) string {
-	var requests []string
-	for _, q := range questions {
-		params := q.encode(v.revision)
-		member := fmt.Sprintf(`,"params":%s`, params)
-		if string(params) == "null" {
-			member = ""
-		}
-		requests = append(requests, fmt.Sprintf(`%s:{"method":%s%s}`, mustJSON(q.key), mustJSON(q.requestMethod()), member))
+// inputs returns the questions as inputRequests.
+func inputs(revision string, questions []question) []server.Input {
+	list := make([]server.Input, len(questions))
+	for i, q := range questions {
+		list[i] = server.Input{Key: q.key, Request: server.WithParams(fmt.Sprintf(`{"method":%q}`, q.requestMethod()), q.encode(revision))}
 	}
-	return "{" + strings.Join(requests, ",") + "}"
+	return list
 }
 
 func (v *visit) state() string {
@@ -181,9 +179,9 @@ func (v *visit) state() string {
 // comeBack makes the client repeat the request this many times before the story continues. Before 2026-07-28, when a
 // request can simply take long, it waits.
 func (v *visit) comeBack(ctx context.Context, key string, times int) error {
-	if !v.rounds() {
+	if !v.Rounds() {
 		for i := range times {
-			v.progress(ctx, i, times, "Not yet")
+			v.progress(i, times, "Not yet")
 			if err := v.pause(ctx, time.Second); err != nil {
 				return err
 			}
@@ -210,7 +208,7 @@ var errTooLate = errors.New("too late")
 // takeBack is set, else left waiting. Since 2026-07-28 it can only be left waiting; an answer is too late after the
 // deadline set in the first round.
 func (v *visit) askWithin(ctx context.Context, d time.Duration, takeBack bool, q question) error {
-	if v.rounds() {
+	if v.Rounds() {
 		now := v.server.options.Now()
 		until, err := time.Parse(time.RFC3339Nano, v.memo("until", func() string { return now.Add(d).Format(time.RFC3339Nano) }))
 		if err != nil {
@@ -226,8 +224,8 @@ func (v *visit) askWithin(ctx context.Context, d time.Duration, takeBack bool, q
 		return q.read(a)
 	}
 
-	// A question that is left waiting outlives the call, until it is answered or the session or the server ends.
-	replied, withdraw := v.begin(context.WithoutCancel(ctx), q)
+	// A question that is left waiting outlives the call, until it is answered or the session ends.
+	replied, withdraw := v.begin(v.session.ctx, q)
 	ctx, end := context.WithCancel(ctx)
 	defer end()
 	select {
@@ -252,7 +250,7 @@ func (v *visit) askDuring(ctx context.Context, q question, wait bool, work func(
 	if err := v.may(q); err != nil {
 		return "", err
 	}
-	if v.rounds() {
+	if v.Rounds() {
 		done := v.memo("work", work)
 		if !wait {
 			return done, nil
@@ -275,11 +273,9 @@ func (v *visit) askDuring(ctx context.Context, q question, wait bool, work func(
 // answer, or withdraw has cancelled it.
 func (v *visit) begin(ctx context.Context, q question) (replied <-chan error, withdraw func()) {
 	ctx, cancel := context.WithCancel(ctx)
-	stop := context.AfterFunc(v.server.life, cancel)
 	c := make(chan error, 1)
 	v.server.work.Go(func() {
 		defer cancel()
-		defer stop()
 		c <- v.ask(ctx, q)
 	})
 	return c, cancel
@@ -298,10 +294,10 @@ const patience = time.Second
 // signIn sends the person to a service and returns their decision there. Before 2026-07-28 the client is notified when
 // the sign-in is over; if it never ends, the story continues without it.
 func (v *visit) signIn(ctx context.Context, s service) (verdict, error) {
-	unfinished := s.never && !v.rounds()
+	unfinished := s.never && !v.Rounds()
 	var then func(*card)
 	if unfinished {
-		then = v.server.completeLater
+		then = (*card).complete
 	}
 	c, err := v.server.desk.card(v.memo(s.key, rand.Text), s, v.session, then)
 	if err != nil {
@@ -310,12 +306,12 @@ func (v *visit) signIn(ctx context.Context, s service) (verdict, error) {
 	if err := v.ask(ctx, c.question()); err != nil || unfinished {
 		return waiting, err
 	}
-	v.log(ctx, "info", "waiting for you at "+s.name)
+	v.log("info", "waiting for you at "+s.name)
 
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	var over <-chan error
-	if v.rounds() {
+	if v.Rounds() {
 		over = v.clock(ctx, patience)
 	}
 	select {
@@ -329,8 +325,8 @@ func (v *visit) signIn(ctx context.Context, s service) (verdict, error) {
 	}
 	got := c.decided()
 	switch {
-	case !v.rounds():
-		v.server.complete(ctx, c)
+	case !v.Rounds():
+		v.session.Notify(v.stream(), protocol.NotificationElicitComplete, c.completion())
 	case got == waiting: // ask the same question again
 		delete(v.notes.Answers, s.key)
 		return waiting, v.inputRequired(c.question())
@@ -341,7 +337,7 @@ func (v *visit) signIn(ctx context.Context, s service) (verdict, error) {
 // signInFirst makes the person sign in to these services before the story continues. In 2025-11-25 the request fails
 // with error -32042 until they have.
 func (v *visit) signInFirst(ctx context.Context, needs ...service) error {
-	if v.rounds() {
+	if v.Rounds() {
 		for _, s := range needs {
 			if got, err := v.signIn(ctx, s); err != nil {
 				return err
@@ -362,11 +358,11 @@ func (v *visit) signInFirst(ctx context.Context, needs ...service) error {
 		}
 		if c == nil || c.decided() == refused {
 			var err error
-			if c, err = v.server.desk.card(rand.Text(), s, v.session, v.server.completeLater); err != nil {
+			if c, err = v.server.desk.card(rand.Text(), s, v.session, (*card).complete); err != nil {
 				return err
 			}
 		}
-		open = append(open, c.question().encode(v.revision))
+		open = append(open, c.question().encode(v.Revision))
 	}
 	if open == nil {
 		return nil
@@ -380,17 +376,14 @@ func urlRequired(message string, elicitations json.RawMessage) error {
 	}
 }
 
-// complete notifies a client of 2025-11-25 that a sign-in is over, whatever its outcome.
-func (s *Server) complete(ctx context.Context, c *card) {
-	s.sendRaw(ctx, c.session, protocol.NotificationElicitComplete, mustJSON(struct {
-		ElicitationID string `json:"elicitationId"`
-	}{c.elicitation}))
+// completion returns the params that say that a sign-in is over, whatever its outcome (2025-11-25).
+func (c *card) completion() json.RawMessage {
+	return fmt.Appendf(nil, `{"elicitationId":%q}`, c.elicitation)
 }
 
-func (s *Server) completeLater(c *card) {
-	ctx, cancel := context.WithTimeout(s.life, 10*time.Second)
-	defer cancel()
-	s.complete(ctx, c)
+// complete says so outside of a call.
+func (c *card) complete() {
+	c.session.Notify(c.session.Outside(), protocol.NotificationElicitComplete, c.completion())
 }
 
 // levels lists the log levels, the lowest first.
@@ -399,15 +392,12 @@ var levels = []mcp.LoggingLevel{"debug", "info", "notice", "warning", "error", "
 // wants reports whether the client wants log messages of this level. Since 2026-07-28 each request sets a level, and
 // without one the client gets no messages.
 func (v *visit) wants(level mcp.LoggingLevel) bool {
-	v.server.mu.Lock()
-	least, set := v.server.levels[v.session]
-	v.server.mu.Unlock()
-	if v.rounds() {
-		text, _ := v.meta[mcp.MetaKeyLogLevel].(string)
-		least = mcp.LoggingLevel(text)
-	} else if !set {
-		least = "info" // the server may choose
+	least := rawjson.Text(rawjson.Member(v.Params, "_meta", protocol.MetaLogs))
+	if !v.Rounds() {
+		v.server.mu.Lock()
+		least = cmp.Or(v.session.level, "info") // the server may choose
+		v.server.mu.Unlock()
 	}
-	i := slices.Index(levels, least)
+	i := slices.Index(levels, mcp.LoggingLevel(least))
 	return i >= 0 && slices.Index(levels, level) >= i
 }

@@ -124,14 +124,18 @@ var conformance = []tool{
 	}},
 }
 
-func (s *Server) addSuitePrompt() {
-	s.mcp.AddPrompt(&mcp.Prompt{Name: "test_input_required_result_prompt"}, telling[*mcp.GetPromptParams](s, func(ctx context.Context, v *visit) (*mcp.GetPromptResult, error) {
-		var about struct{ Context string }
-		if err := v.ask(ctx, textQuestion("user_context", "What context should the prompt use?", "context", &about)); err != nil {
-			return nil, err
-		}
-		return prompted("A prompt with a context", "Go by this context: "+about.Context), nil
-	}))
+// suite is the library of the conformance suite.
+var suite = library{
+	prompts: []mcp.Prompt{{Name: "test_input_required_result_prompt"}}, resources: []mcp.Resource{}, templates: []mcp.ResourceTemplate{},
+	tells: map[string]func(context.Context, *visit) (*mcp.GetPromptResult, error){
+		"test_input_required_result_prompt": func(ctx context.Context, v *visit) (*mcp.GetPromptResult, error) {
+			var about struct{ Context string }
+			if err := v.ask(ctx, textQuestion("user_context", "What context should the prompt use?", "context", &about)); err != nil {
+				return nil, err
+			}
+			return prompted("A prompt with a context", "Go by this context: "+about.Context), nil
+		},
+	},
 }
 
 // reported asks a question, and tells its answer, whatever it is.

@@ -6,7 +6,9 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"net/http"
 	"net/http/httptest"
@@ -30,7 +32,7 @@ const asServer = "DEMO_TEST_AS_SERVER"
 // asServer set, the binary is the demo server over stdio.
 func TestMain(m *testing.M) {
 	if os.Getenv(asServer) != "" {
-		if err := New(Options{Exit: os.Exit, Pause: quick}).Run(context.Background(), &mcp.StdioTransport{}); err != nil {
+		if err := New(Options{Exit: os.Exit, Pause: quick}).ServeLines(context.Background(), os.Stdin, os.Stdout); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)
 		}
@@ -56,7 +58,7 @@ func leftovers() string {
 		buf = buf[:runtime.Stack(buf, true)]
 		var left []string
 		for g := range strings.SplitSeq(string(buf), "\n\n") {
-			if strings.Contains(g, "go-sdk") || strings.Contains(g, "bridge/demo") && !strings.Contains(g, "TestMain") {
+			if strings.Contains(g, "go-sdk") || (strings.Contains(g, "bridge/demo") || strings.Contains(g, "bridge/server")) && !strings.Contains(g, "TestMain") {
 				left = append(left, g)
 			}
 		}
@@ -121,6 +123,25 @@ type setup struct {
 // quick makes pauses in stories end at once.
 func quick(ctx context.Context, _ time.Duration) error { return ctx.Err() }
 
+// serving returns a transport to the server over lines.
+func serving(t *testing.T, srv *Server) mcp.Transport {
+	in, toServer := io.Pipe()
+	fromServer, out := io.Pipe()
+	return servingOver(t, srv, in, out, &mcp.IOTransport{Reader: fromServer, Writer: toServer})
+}
+
+// servingOver serves lines until in ends, and returns the transport at their other end.
+func servingOver(t *testing.T, srv *Server, in io.ReadCloser, out io.WriteCloser, near mcp.Transport) mcp.Transport {
+	go func() {
+		if err := srv.ServeLines(context.Background(), in, out); err != nil && !errors.Is(err, io.ErrClosedPipe) {
+			t.Error(err)
+		}
+		in.Close()
+		out.Close()
+	}()
+	return near
+}
+
 func sit(t *testing.T, s setup) (*person, *Server) {
 	t.Helper()
 	if s.options.Pause == nil {
@@ -161,11 +182,7 @@ func sit(t *testing.T, s setup) (*person, *Server) {
 		t.Cleanup(web.Close)
 		transport = &mcp.StreamableClientTransport{Endpoint: web.URL, HTTPClient: web.Client()}
 	} else {
-		far, near := mcp.NewInMemoryTransports()
-		if _, err := srv.Connect(t.Context(), far, nil); err != nil {
-			t.Fatal(err)
-		}
-		transport = near
+		transport = serving(t, srv)
 	}
 	session, err := client.Connect(t.Context(), transport, &mcp.ClientSessionOptions{ProtocolVersion: s.revision})
 	if err != nil {

@@ -14,8 +14,6 @@ import (
 	"strings"
 	"sync"
 	"time"
-
-	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
 // signInPath is the path of the pages below the base URL.
@@ -44,7 +42,7 @@ type card struct {
 	id          string
 	elicitation string // the elicitationId, which is no secret
 	service     service
-	session     *mcp.ServerSession
+	session     *session
 	url         string
 
 	verdict verdict       // set once, by the desk, before settled is closed
@@ -123,7 +121,7 @@ func (d *desk) close() error {
 	return err
 }
 
-func (d *desk) card(id string, s service, session *mcp.ServerSession, then func(*card)) (*card, error) {
+func (d *desk) card(id string, s service, session *session, then func(*card)) (*card, error) {
 	if err := d.listen(); err != nil {
 		return nil, err
 	}

@@ -6,65 +6,80 @@ import (
 	"context"
 	_ "embed"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"net/url"
+	"regexp"
 	"strings"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	protocol "elicitation-inspector/bridge/mcp"
+	"elicitation-inspector/bridge/rawjson"
 )
 
-// addLibrary adds the prompts and resources. Most ask a question first.
-func (s *Server) addLibrary() {
-	s.mcp.AddPrompt(&mcp.Prompt{
+// library holds the prompts and resources.
+type library struct {
+	prompts   []mcp.Prompt
+	resources []mcp.Resource
+	templates []mcp.ResourceTemplate
+	tells     map[string]func(context.Context, *visit) (*mcp.GetPromptResult, error) // the stories of the prompts, by name
+	contents  map[string]mcp.ResourceContents                                        // what resources have that ask nothing, by URI
+}
+
+// stocked is the library beside the stories. Most of it asks a question first.
+var stocked = library{
+	prompts: []mcp.Prompt{{
 		Name: "release_notes", Title: "Write release notes",
 		Description: "Asks for whom and in which tone before it returns the prompt. Shows a prompt that asks.",
 		Arguments:   []*mcp.PromptArgument{{Name: "version", Title: "Version", Description: "Such as 1.4.0", Required: true}},
-	}, telling[*mcp.GetPromptParams](s, releaseNotes))
-	s.mcp.AddPrompt(&mcp.Prompt{
+	}, {
 		Name: "stand_up", Title: "Prepare the stand-up",
 		Description: "A prompt that asks nothing, for comparison.",
-	}, telling[*mcp.GetPromptParams](s, func(context.Context, *visit) (*mcp.GetPromptResult, error) {
-		return prompted("What the team did yesterday", "Sum up what changed in the repository since yesterday, in three sentences, without praise."), nil
-	}))
-	s.mcp.AddResource(&mcp.Resource{
+	}},
+	tells: map[string]func(context.Context, *visit) (*mcp.GetPromptResult, error){
+		"release_notes": releaseNotes,
+		"stand_up": func(context.Context, *visit) (*mcp.GetPromptResult, error) {
+			return prompted("What the team did yesterday", "Sum up what changed in the repository since yesterday, in three sentences, without praise."), nil
+		},
+	},
+	resources: []mcp.Resource{{
 		URI: "contract://lease/old-mill", Name: "lease", Title: "Lease of the old mill", MIMEType: "text/markdown",
 		Description: "Asks why you want to read it. Shows a resource that asks.",
-	}, telling[*mcp.ReadResourceParams](s, readContract))
-	s.mcp.AddResourceTemplate(&mcp.ResourceTemplate{
-		URITemplate: "contract://{party}/{document}", Name: "contract", Title: "A contract", MIMEType: "text/markdown",
-		Description: "Any contract that you can name, after a question about your reasons. Shows a resource template that asks.",
-	}, telling[*mcp.ReadResourceParams](s, readContract))
-	s.mcp.AddResource(&mcp.Resource{
+	}, {
 		URI: "weather://harbour/yesterday", Name: "yesterday", Title: "Yesterday's weather", MIMEType: "text/csv",
 		Description: "Hour by hour. A resource that asks nothing.",
-	}, telling[*mcp.ReadResourceParams](s, func(context.Context, *visit) (*mcp.ReadResourceResult, error) {
-		return contents(mcp.ResourceContents{Text: weatherTable}), nil
-	}))
-	s.mcp.AddResource(&mcp.Resource{
+	}, {
 		URI: "weather://harbour/yesterday.png", Name: "yesterday.png", Title: "Yesterday's weather, drawn", MIMEType: "image/png",
 		Description: "A picture. A resource that asks nothing.",
-	}, telling[*mcp.ReadResourceParams](s, func(context.Context, *visit) (*mcp.ReadResourceResult, error) {
-		return contents(mcp.ResourceContents{Blob: weatherChart}), nil
-	}))
+	}},
+	templates: []mcp.ResourceTemplate{{
+		URITemplate: "contract://{party}/{document}", Name: "contract", Title: "A contract", MIMEType: "text/markdown",
+		Description: "Any contract that you can name, after a question about your reasons. Shows a resource template that asks.",
+	}},
+	contents: map[string]mcp.ResourceContents{
+		"weather://harbour/yesterday":     {MIMEType: "text/csv", Text: weatherTable},
+		"weather://harbour/yesterday.png": {MIMEType: "image/png", Blob: weatherChart},
+	},
 }
 
-// telling makes a handler that tells a story for a prompt or a resource. Their results cannot be marked as errors.
-func telling[P mcp.Params, R mcp.Result](s *Server, tell func(context.Context, *visit) (R, error)) func(context.Context, *mcp.ServerRequest[P]) (R, error) {
-	return func(ctx context.Context, req *mcp.ServerRequest[P]) (R, error) {
-		var none R
-		ctx, v, err := welcome(ctx, s, req)
-		if err != nil {
-			return none, err
+// contract matches the URIs of the template.
+var contract = regexp.MustCompile(`^contract://([^/?#]+)/([^/?#]+)$`)
+
+// tell tells the story of the prompt or the resource that is called.
+func (l *library) tell(ctx context.Context, v *visit) (any, error) {
+	if v.Method == protocol.MethodGetPrompt {
+		if tell := l.tells[v.name]; tell != nil {
+			return tell(ctx, v)
 		}
-		defer v.leave()
-		res, err := tell(ctx, v)
-		if early := (*ending)(nil); errors.As(err, &early) {
-			err = &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: early.text}
-		}
-		return res, err
+		return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: fmt.Sprintf("unknown prompt %q", v.name)}
 	}
+	if c, ok := l.contents[v.name]; ok {
+		return v.contents(c), nil
+	}
+	if parts := contract.FindStringSubmatch(v.name); parts != nil && len(l.templates) > 0 {
+		return readContract(ctx, v, parts[1], parts[2])
+	}
+	return nil, mcp.ResourceNotFoundError(v.name)
 }
 
 func prompted(description, text string) *mcp.GetPromptResult {
@@ -74,8 +89,11 @@ func prompted(description, text string) *mcp.GetPromptResult {
 	}
 }
 
-func contents(c mcp.ResourceContents) *mcp.ReadResourceResult {
-	return &mcp.ReadResourceResult{Contents: []*mcp.ResourceContents{&c}}
+func (v *visit) contents(c mcp.ResourceContents) *mcp.ReadResourceResult {
+	c.URI = v.name
+	r := &mcp.ReadResourceResult{Contents: []*mcp.ResourceContents{&c}}
+	r.CacheScope = "private"
+	return r
 }
 
 func releaseNotes(ctx context.Context, v *visit) (*mcp.GetPromptResult, error) {
@@ -104,12 +122,7 @@ func releaseNotes(ctx context.Context, v *visit) (*mcp.GetPromptResult, error) {
 	return prompted("Release notes for "+args.Version, text), nil
 }
 
-func readContract(ctx context.Context, v *visit) (*mcp.ReadResourceResult, error) {
-	u, err := url.Parse(v.name)
-	if err != nil {
-		return nil, problem("The address of the contract could not be read: %v", err)
-	}
-	party, document := u.Host, strings.TrimPrefix(u.Path, "/")
+func readContract(ctx context.Context, v *visit, party, document string) (any, error) {
 	var r struct{ Reason string }
 	if err := v.ask(ctx, form("reason", &r, document, party)); err != nil {
 		return nil, err
@@ -117,13 +130,13 @@ func readContract(ctx context.Context, v *visit) (*mcp.ReadResourceResult, error
 	if r.Reason == "curiosity" {
 		return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: "Curiosity is not enough.", Data: json.RawMessage(`{"accepted":["audit","renewal"]}`)}
 	}
-	return contents(mcp.ResourceContents{
-		Text: fmt.Sprintf("# %s, %s\n\n1. The mill turns when the wind blows.\n2. The rent is a sack of flour a month.\n\n*Shown for: %s.*\n", document, party, r.Reason),
+	return v.contents(mcp.ResourceContents{
+		MIMEType: "text/markdown", Text: fmt.Sprintf("# %s, %s\n\n1. The mill turns when the wind blows.\n2. The rent is a sack of flour a month.\n\n*Shown for: %s.*\n", document, party, r.Reason),
 	}), nil
 }
 
 func (v *visit) whatArrives(ctx context.Context, q question) (*mcp.CallToolResult, error) {
-	a, err := v.answer(ctx, q.written(v.revision))
+	a, err := v.answer(ctx, q.written(v.Revision))
 	if err != nil {
 		return nil, err
 	}
@@ -208,7 +221,7 @@ func showResult(_ context.Context, v *visit, args struct{ Kind show }) (*mcp.Cal
 	case "protocol_error":
 		return nil, &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: "the weather station is on fire", Data: json.RawMessage(`{"station":"harbour","since":"04:12"}`)}
 	}
-	r := &mcp.CallToolResult{}
+	r := &mcp.CallToolResult{Content: []mcp.Content{}}
 	for _, kind := range shows {
 		if c := content[kind]; c != nil && (kind == args.Kind || args.Kind == "everything") {
 			r.Content = append(r.Content, c)
@@ -220,33 +233,20 @@ func showResult(_ context.Context, v *visit, args struct{ Kind show }) (*mcp.Cal
 	return r, nil
 }
 
-// capabilities holds the capabilities that a client has declared. The SDK's own type always has roots in its JSON.
-type capabilities struct {
-	Elicitation  *mcp.ElicitationCapabilities `json:"elicitation,omitempty"`
-	Sampling     *mcp.SamplingCapabilities    `json:"sampling,omitempty"`
-	Roots        *mcp.RootCapabilities        `json:"roots,omitempty"`
-	Extensions   map[string]any               `json:"extensions,omitempty"`
-	Experimental map[string]any               `json:"experimental,omitempty"`
-}
-
 func whoAmI(_ context.Context, v *visit) (*mcp.CallToolResult, error) {
-	var declared capabilities
-	if c := v.caps; c != nil {
-		declared = capabilities{c.Elicitation, c.Sampling, c.RootsV2, c.Extensions, c.Experimental}
-	}
-	modes := modesOf(v.revision, v.caps)
+	modes := v.modes()
 	v.outcome = struct {
-		Revision     string              `json:"revision"`
-		Client       *mcp.Implementation `json:"client,omitempty"`
-		Capabilities capabilities        `json:"capabilities"`
-		CanBeAsked   []string            `json:"canBeAsked"`
-	}{v.revision, v.client, declared, modes}
+		Revision     string          `json:"revision"`
+		Client       json.RawMessage `json:"client,omitempty"`
+		Capabilities json.RawMessage `json:"capabilities,omitempty"`
+		CanBeAsked   []string        `json:"canBeAsked"`
+	}{v.Revision, v.Info, v.Capabilities, modes}
 	name, questions := "someone", "no question at all"
-	if v.client != nil {
-		name = v.client.Name + " " + v.client.Version
+	if v.Info != nil {
+		name = rawjson.Text(rawjson.Member(v.Info, "name")) + " " + rawjson.Text(rawjson.Member(v.Info, "version"))
 	}
 	if len(modes) > 0 {
 		questions = "questions as " + strings.Join(modes, " and ")
 	}
-	return said("You are %s, you speak %s, and you take %s.", name, v.revision, questions), nil
+	return said("You are %s, you speak %s, and you take %s.", name, v.Revision, questions), nil
 }

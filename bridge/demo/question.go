@@ -89,15 +89,17 @@ func (q question) encode(revision string) json.RawMessage {
 	return mustJSON(p)
 }
 
-func modesOf(revision string, c *mcp.ClientCapabilities) []string {
-	modes := []string{}
-	if c == nil || c.Elicitation == nil {
+// modes returns the modes of questions that the client takes.
+func (v *visit) modes() []string {
+	modes, declared := []string{}, v.Declared().Elicitation
+	if declared == nil {
 		return modes
 	}
-	if c.Elicitation.Form != nil || c.Elicitation.URL == nil {
+	form, url := rawjson.Member(declared, "form") != nil, rawjson.Member(declared, "url") != nil
+	if form || !url {
 		modes = append(modes, "form")
 	}
-	if c.Elicitation.URL != nil && revision >= protocol.Revision20251125 {
+	if url && v.Revision >= protocol.Revision20251125 {
 		modes = append(modes, "url")
 	}
 	return modes
@@ -105,12 +107,12 @@ func modesOf(revision string, c *mcp.ClientCapabilities) []string {
 
 // missing returns the capability that a question needs and the client has not declared; "" if there is none.
 func (v *visit) missing(q question) string {
-	modes := modesOf(v.revision, v.caps)
+	modes := v.modes()
 	switch {
 	case q.unruly:
-	case q.method == protocol.MethodSample && (v.caps == nil || v.caps.Sampling == nil):
+	case q.method == protocol.MethodSample && v.Declared().Sampling == nil:
 		return `{"sampling":{}}`
-	case q.method == protocol.MethodListRoots && (v.caps == nil || v.caps.RootsV2 == nil):
+	case q.method == protocol.MethodListRoots && v.Declared().Roots == nil:
 		return `{"roots":{}}`
 	case q.method != "":
 	case q.url != "" && !slices.Contains(modes, "url"):
@@ -127,16 +129,16 @@ func (v *visit) may(q question) error {
 	switch {
 	case missing == "":
 		return nil
-	case v.rounds():
-		return &jsonrpc.Error{
-			Code:    protocol.CodeMissingCapability,
-			Message: v.name + " has to ask something that this client has not declared it can ask",
-			Data:    json.RawMessage(`{"requiredCapabilities":` + missing + `}`),
-		}
-	case q.url != "" && v.revision < protocol.Revision20251125:
-		return problem("%s has to send you to a web page, which revision %s has no way to ask for. Connect with 2025-11-25 or later.", v.name, v.revision)
+	case v.Rounds():
+		return missingCapability(v.name+" has to ask something that this client has not declared it can ask", missing)
+	case q.url != "" && v.Revision < protocol.Revision20251125:
+		return problem("%s has to send you to a web page, which revision %s has no way to ask for. Connect with 2025-11-25 or later.", v.name, v.Revision)
 	}
 	return problem("%s has to ask you something, and this client has not declared that it can: %s", v.name, missing)
+}
+
+func missingCapability(message, missing string) error {
+	return &jsonrpc.Error{Code: protocol.CodeMissingCapability, Message: message, Data: json.RawMessage(`{"requiredCapabilities":` + missing + `}`)}
 }
 
 type answer struct {
@@ -148,31 +150,37 @@ type answer struct {
 
 func (a answer) accepted() bool { return a.Action == "accept" }
 
-// answerOf converts a result, from a response or from inputResponses.
-func answerOf(r any) answer {
-	switch r := r.(type) {
-	case *mcp.ElicitResult:
-		a := answer{Action: r.Action}
-		if r.Content != nil {
-			a.Content = mustJSON(r.Content)
-		}
-		return a
-	case *mcp.CreateMessageWithToolsResult:
+// answerOf converts the result of a request for input, or what inputResponses have in its place.
+func (q question) answerOf(result json.RawMessage) (a answer, err error) {
+	switch q.method {
+	case protocol.MethodSample:
+		var r mcp.CreateMessageWithToolsResult
+		err = json.Unmarshal(result, &r)
 		var text []string
 		for _, c := range r.Content {
 			if t, ok := c.(*mcp.TextContent); ok {
 				text = append(text, t.Text)
 			}
 		}
-		return answer{Text: strings.Join(text, "\n")}
-	case *mcp.ListRootsResult:
-		roots := make([]string, len(r.Roots))
+		a.Text = strings.Join(text, "\n")
+	case protocol.MethodListRoots:
+		var r mcp.ListRootsResult
+		err = json.Unmarshal(result, &r)
+		a.Roots = make([]string, len(r.Roots))
 		for i, root := range r.Roots {
-			roots[i] = cmp.Or(root.Name, root.URI)
+			a.Roots[i] = cmp.Or(root.Name, root.URI)
 		}
-		return answer{Roots: roots}
+	default:
+		var r mcp.ElicitResult
+		err = json.Unmarshal(result, &r)
+		if a.Action = r.Action; r.Content != nil {
+			a.Content = mustJSON(r.Content)
+		}
 	}
-	return answer{}
+	if err != nil {
+		err = &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: fmt.Sprintf("the answer to %q: %v", q.key, err)}
+	}
+	return a, err
 }
 
 // check returns an error if an accepted form does not satisfy its schema, as every server should.

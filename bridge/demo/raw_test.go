@@ -33,17 +33,13 @@ func newBare(t *testing.T, revision string, o Options) *bare {
 	if o.Pause == nil {
 		o.Pause = quick
 	}
-	far, near := mcp.NewInMemoryTransports()
-	return newBareOver(t, revision, o, far, near)
+	srv := New(o)
+	return newBareOver(t, revision, srv, serving(t, srv))
 }
 
-// newBareOver is newBare over a pair of connected transports.
-func newBareOver(t *testing.T, revision string, o Options, far, near mcp.Transport) *bare {
+// newBareOver is newBare over a transport to a server.
+func newBareOver(t *testing.T, revision string, srv *Server, near mcp.Transport) *bare {
 	t.Helper()
-	srv := New(o)
-	if _, err := srv.Connect(t.Context(), far, nil); err != nil {
-		t.Fatal(err)
-	}
 	conn, err := near.Connect(t.Context())
 	if err != nil {
 		t.Fatal(err)
@@ -360,12 +356,7 @@ func TestModesOnTheWire(t *testing.T) {
 func TestDroppedQuestion(t *testing.T) {
 	// If the client disconnects while it is asked, the call ends.
 	srv := New(Options{})
-	far, near := mcp.NewInMemoryTransports()
-	session, err := srv.Connect(t.Context(), far, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	conn, err := near.Connect(t.Context())
+	conn, err := serving(t, srv).Connect(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -377,7 +368,6 @@ func TestDroppedQuestion(t *testing.T) {
 		t.Fatalf("got %v, %v", m, err)
 	}
 	conn.Close()
-	session.Wait()
 	if err := srv.Close(); err != nil {
 		t.Error(err)
 	}

@@ -39,28 +39,28 @@ func ruleBreaker(ctx context.Context, v *visit, args struct{ Rule string }) (*mc
 	b := chosen(args.Rule, breaches())
 	wrong := wrongs[b.Name]
 	switch {
-	case v.revision < b.Since && b.Before == "":
-		return said("%s cannot be done in %s: it needs %s or later.", b.Name, v.revision, b.Since), nil
-	case v.revision < b.Since || b.Before != "" && v.revision >= b.Before:
-		return said("%s cannot be done in %s: it needs a revision from %s to before %s.", b.Name, v.revision, b.Since, b.Before), nil
+	case v.Revision < b.Since && b.Before == "":
+		return said("%s cannot be done in %s: it needs %s or later.", b.Name, v.Revision, b.Since), nil
+	case v.Revision < b.Since || b.Before != "" && v.Revision >= b.Before:
+		return said("%s cannot be done in %s: it needs a revision from %s to before %s.", b.Name, v.Revision, b.Since, b.Before), nil
 	case wrong != nil:
 		return wrong(ctx, v, b)
 	case b.Reply != nil:
-		return nil, &rawResult{json: b.Reply}
+		return nil, exactly("%s", b.Reply)
 	case b.Asks != nil && len(v.notes.Memos) > 0:
 		return b.told(answer{Action: "a retry"}, nil)
 	case b.Asks != nil:
 		v.memo("asked", func() string { return "yes" })
-		return nil, rawf(`{"resultType":"input_required","inputRequests":%s,%s}`, b.Asks, v.state())
+		return nil, exactly(`{"resultType":"input_required","inputRequests":%s,%s}`, b.Asks, v.state())
 	case b.Elicitations != nil:
 		return nil, urlRequired("This breaks a rule: "+b.What+".", b.Elicitations)
 	case b.Completions != nil:
 		for _, params := range b.Completions {
-			v.server.sendRaw(ctx, v.session, protocol.NotificationElicitComplete, params)
+			v.session.Notify(v.stream(), protocol.NotificationElicitComplete, params)
 		}
 		return b.told(answer{Action: "not needed"}, nil)
 	}
-	return b.ask(ctx, v, question{key: "broken", message: "Which one would you like?", schema: string(b.Schema), params: b.paramsFor(v.revision)})
+	return b.ask(ctx, v, question{key: "broken", message: "Which one would you like?", schema: string(b.Schema), params: b.paramsFor(v.Revision)})
 }
 
 // paramsFor removes the mode in revisions without modes, so that only the intended rule is broken.
@@ -106,12 +106,12 @@ var wrongs = map[string]func(context.Context, *visit, breach) (*mcp.CallToolResu
 		form := sizes
 		form.key = "broken"
 		switch {
-		case v.missing(link) != "" && v.revision >= protocol.Revision20251125:
+		case v.missing(link) != "" && v.Revision >= protocol.Revision20251125:
 			return b.ask(ctx, v, link)
 		case v.missing(form) != "":
 			return b.ask(ctx, v, form)
 		}
-		return said("This client has declared every mode of %s, so there is none left to break the rule with. Declare fewer and call again.", v.revision), nil
+		return said("This client has declared every mode of %s, so there is none left to break the rule with. Declare fewer and call again.", v.Revision), nil
 	},
 	"asked_twice": func(ctx context.Context, v *visit, b breach) (*mcp.CallToolResult, error) {
 		q := question{key: "first", message: "Which size?", schema: object(`"size":{"type":"string","title":"Size","enum":["S","M","L"]}`, "size")}
@@ -133,15 +133,15 @@ var wrongs = map[string]func(context.Context, *visit, breach) (*mcp.CallToolResu
 		return b.told(a, err)
 	},
 	"left_over_request": func(ctx context.Context, v *visit, b breach) (*mcp.CallToolResult, error) {
-		res, err := v.server.sendRaw(ctx, v.session, protocol.MethodElicit, sizes.encode(v.revision))
-		if err = refusal(err); err != nil && !errors.As(err, new(*ending)) {
-			err = problem("It did not get through: %v", err)
+		res, err := v.session.request(ctx, v.Out, protocol.MethodElicit, sizes.encode(v.Revision))
+		if err != nil {
+			return b.told(answer{}, refusal(err))
 		}
-		return b.told(answerOf(res), err)
+		return b.told(sizes.answerOf(res))
 	},
 	"empty_state": func(ctx context.Context, v *visit, b breach) (*mcp.CallToolResult, error) {
-		if v.replies[sizes.key] == nil {
-			return nil, rawf(`{"resultType":"input_required","inputRequests":{"size":{"method":%q,"params":%s}},"requestState":""}`, protocol.MethodElicit, sizes.encode(v.revision))
+		if v.reply(sizes.key) == nil {
+			return nil, exactly(`{"resultType":"input_required","inputRequests":{"size":{"method":%q,"params":%s}},"requestState":""}`, protocol.MethodElicit, sizes.encode(v.Revision))
 		}
 		a, err := v.answer(ctx, sizes)
 		return b.told(a, err)

@@ -11,7 +11,11 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	protocol "elicitation-inspector/bridge/mcp"
+	"elicitation-inspector/bridge/rawjson"
 )
 
 // story is the behaviour of a tool. It asks through v, and may run several times for one call (see visit).
@@ -97,26 +101,49 @@ func (t tool) listed() *mcp.Tool {
 	return l
 }
 
-func (t tool) handler(s *Server) mcp.ToolHandler {
-	return func(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-		ctx, v, err := welcome(ctx, s, req)
-		if err != nil {
-			return nil, err
+// tools returns the tools of a client, as a list of its revision has them.
+func (v *visit) tools() []json.RawMessage {
+	list := []json.RawMessage{}
+	opensPages := slices.Contains(v.modes(), "url")
+	for _, t := range v.server.tools() {
+		if !opensPages && t.URLOnly || t.AsksLater && !v.asksLater() {
+			continue
 		}
-		defer v.leave()
-		v.input = t.inputSchema()
-		if err := v.admits(t.Task); err != nil {
-			return nil, err
+		one := mustJSON(t.listed())
+		if t.Task != "" && v.Revision == protocol.Revision20251125 {
+			one = rawjson.WithMember(one, "execution", `{"taskSupport":"`+t.Task+`"}`)
 		}
-		if err := validate(v.input, v.arguments); err != nil {
-			return failed("The arguments do not fit: %v", err), nil
-		}
-		tell := t.story
-		if tell == nil {
-			tell = stories[t.Name]
-		}
-		return v.finish(tell(ctx, v))
+		list = append(list, one)
 	}
+	return list
+}
+
+func (s *Server) tools() []tool {
+	if s.options.Conformance {
+		return conformance
+	}
+	return tools()
+}
+
+// tellTool tells the story of the tool that is called.
+func (v *visit) tellTool(ctx context.Context) (any, error) {
+	list := v.server.tools()
+	i := slices.IndexFunc(list, func(t tool) bool { return t.Name == v.name })
+	if i < 0 {
+		return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: fmt.Sprintf("unknown tool %q", v.name)}
+	}
+	t := list[i]
+	v.input = t.inputSchema()
+	if err := v.admits(t.Task); err != nil {
+		return nil, err
+	}
+	if err := validate(v.input, v.arguments); err != nil {
+		return failed("The arguments do not fit: %v", err), nil
+	}
+	if t.story == nil {
+		t.story = stories[t.Name]
+	}
+	return v.finish(t.story(ctx, v))
 }
 
 // finish returns the result of a call whose story has ended.

@@ -1,37 +1,28 @@
 package demo
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
 
-	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	protocol "elicitation-inspector/bridge/mcp"
 	"elicitation-inspector/bridge/rawjson"
 )
 
-// lagging is a transport on which a response with the status of a task takes a second to be written, while the task goes
-// on.
-type lagging struct{ mcp.Transport }
+// lagging is a pipe on which a response with the status of a task takes a second to be written, while the task goes on.
+type lagging struct{ *io.PipeWriter }
 
-func (l lagging) Connect(ctx context.Context) (mcp.Connection, error) {
-	conn, err := l.Transport.Connect(ctx)
-	return laggingConn{conn}, err
-}
-
-type laggingConn struct{ mcp.Connection }
-
-func (l laggingConn) Write(ctx context.Context, m jsonrpc.Message) error {
-	if r, ok := m.(*jsonrpc.Response); ok && statusIn(r.Result) != "" {
+func (l lagging) Write(line []byte) (int, error) {
+	if statusIn(rawjson.Member(line, "result")) != "" {
 		time.Sleep(time.Second) // of the test's own clock
 	}
-	return l.Connection.Write(ctx, m)
+	return l.PipeWriter.Write(line)
 }
 
 // statusIn returns the status of the task that params or a result tell of; "" if they tell of none.
@@ -53,8 +44,10 @@ func TestTaskNeverGoesBack(t *testing.T) {
 	for _, method := range []string{protocol.MethodGetTask, protocol.MethodListTasks} {
 		t.Run(method, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				far, near := mcp.NewInMemoryTransports()
-				b := newBareOver(t, protocol.Revision20251125, Options{}, lagging{far}, near)
+				in, toServer := io.Pipe()
+				fromServer, out := io.Pipe()
+				srv := New(Options{})
+				b := newBareOver(t, protocol.Revision20251125, srv, servingOver(t, srv, in, lagging{out}, &mcp.IOTransport{Reader: fromServer, Writer: toServer}))
 				b.answer = func(string, json.RawMessage) string { return `{"action":"accept","content":{"keep":"newest"}}` }
 				b.greet()
 				var read []string

@@ -66,9 +66,10 @@ func flood(ctx context.Context, v *visit, args floodArgs) (*mcp.CallToolResult, 
 		start := time.Now()
 		for i := range most {
 			params := fmt.Appendf(nil, `{"level":"info","logger":"flood","data":"gauge %03d: %d.%02d m, message %d of %d"}`, i%100, 3+i%4, i%97, i+1, args.Count)
-			if _, err := v.server.sendRaw(ctx, v.session, protocol.NotificationMessage, params); err != nil {
+			if ctx.Err() != nil {
 				break
 			}
+			v.session.Notify(v.stream(), protocol.NotificationMessage, params)
 			o.Sent++
 		}
 		o.Milliseconds = time.Since(start).Milliseconds()
@@ -122,8 +123,8 @@ func crashOnDecline(ctx context.Context, v *visit) (*mcp.CallToolResult, error) 
 		<-ctx.Done()
 		return nil, ctx.Err()
 	}
-	v.server.work.Go(func() { v.session.Close() })
-	return nil, &rawResult{} // it fails to encode, so that there is no answer
+	v.session.Session.Close()
+	return nil, raw(nil)
 }
 
 type countArgs struct {
@@ -133,12 +134,12 @@ type countArgs struct {
 
 func slowCount(ctx context.Context, v *visit, args countArgs) (*mcp.CallToolResult, error) {
 	for i := range args.Sheep {
-		v.progress(ctx, i, args.Sheep, fmt.Sprintf("%d over the fence", i))
+		v.progress(i, args.Sheep, fmt.Sprintf("%d over the fence", i))
 		if err := v.pause(ctx, time.Duration(args.Seconds*float64(time.Second))); err != nil {
 			return nil, err
 		}
 	}
-	v.progress(ctx, args.Sheep, args.Sheep, "All over the fence")
+	v.progress(args.Sheep, args.Sheep, "All over the fence")
 	return said("%d sheep. Good night.", args.Sheep), nil
 }
 

@@ -12,7 +12,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
@@ -20,6 +19,7 @@ import (
 
 	protocol "elicitation-inspector/bridge/mcp"
 	"elicitation-inspector/bridge/rawjson"
+	"elicitation-inspector/bridge/server"
 )
 
 // visit is one request for which a story is told.
@@ -29,19 +29,13 @@ import (
 // once, and the first unknown one ends the round with an input-required result. Messages of an earlier round are not
 // repeated.
 type visit struct {
+	*server.Request
 	server    *Server
-	session   *mcp.ServerSession
-	end       context.CancelFunc
-	revision  string
-	caps      *mcp.ClientCapabilities
-	client    *mcp.Implementation
-	method    string
+	session   *session
 	name      string          // name of the tool or prompt, or URI of the resource
 	input     string          // schema of the arguments, for a tool
 	arguments json.RawMessage // JSON object
 	outcome   any             // structured content of the result; nil for none
-	meta      map[string]any
-	replies   mcp.InputResponseMap // inputResponses of this round
 	notes     notes
 	stateless bool  // the request has no requestState
 	retold    bool  // the story has not reached the place where the round before ended
@@ -54,69 +48,44 @@ type notes struct {
 	Memos   map[string]string `json:"memos,omitempty"`
 }
 
-func revisionOf[P mcp.Params](r *mcp.ServerRequest[P]) string {
-	if v, _ := r.Params.GetMeta()[mcp.MetaKeyProtocolVersion].(string); v >= protocol.Revision20260728 {
-		return v
-	}
-	v := ""
-	if p := r.Session.InitializeParams(); p != nil {
-		v = p.ProtocolVersion
-	}
-	if v >= protocol.Revision20260728 || !slices.Contains(mcp.SupportedProtocolVersions(), v) {
-		return protocol.Revision20251125 // the answer to initialize with an unknown revision
-	}
-	return v
-}
-
-// welcome returns the visit of a request, and a context that also ends with the server. The caller must call leave
-// after the request has been answered.
-func welcome[P mcp.Params](ctx context.Context, s *Server, r *mcp.ServerRequest[P]) (context.Context, *visit, error) {
-	v := &visit{
-		server: s, session: r.Session, revision: revisionOf(r), caps: r.ClientCapabilities(), client: r.ClientInfo(), meta: r.Params.GetMeta(),
-		input: `{}`, notes: notes{Answers: map[string]answer{}, Memos: map[string]string{}},
-	}
-	state := ""
-	switch p := any(r.Params).(type) {
-	case *mcp.CallToolParamsRaw:
-		v.method, v.name = protocol.MethodCallTool, p.Name
-		v.arguments, v.replies, state = p.Arguments, p.InputResponses, p.RequestState
-	case *mcp.GetPromptParams:
-		v.method, v.name = protocol.MethodGetPrompt, p.Name
-		v.arguments, v.replies, state = mustJSON(p.Arguments), p.InputResponses, p.RequestState
-	case *mcp.ReadResourceParams:
-		v.method, v.name = protocol.MethodReadResource, p.URI
-		v.replies, state = p.InputResponses, p.RequestState
-	}
-	if v.arguments == nil || string(v.arguments) == "null" {
+// tell tells the story of the tool, prompt or resource that is called.
+func (v *visit) tell(ctx context.Context) (result any, err error) {
+	v.name = v.Target()
+	if v.arguments = rawjson.Member(v.Params, "arguments"); v.arguments == nil || string(v.arguments) == "null" {
 		v.arguments = json.RawMessage(`{}`)
 	}
-	if v.rounds() && state != "" {
-		if err := s.open(state, v.identity(), &v.notes); err != nil {
-			return nil, nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: err.Error()}
+	state := rawjson.Text(rawjson.Member(v.Params, "requestState"))
+	if v.Rounds() && state != "" {
+		if err := v.server.open(state, v.identity(), &v.notes); err != nil {
+			return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: err.Error()}
 		}
 	}
 	v.stateless = state == ""
-	v.retold = v.rounds() && (state != "" || len(v.replies) > 0)
-
-	ctx, cancel := context.WithCancel(ctx)
-	stop := context.AfterFunc(s.life, cancel)
-	v.end = func() { stop(); cancel() }
-	s.mu.Lock()
-	s.visits[v] = struct{}{}
-	s.mu.Unlock()
-	return ctx, v, nil
+	v.retold = v.Rounds() && (state != "" || v.reply("") != nil)
+	if v.Method == protocol.MethodCallTool {
+		return v.tellTool(ctx)
+	}
+	result, err = v.server.library.tell(ctx, v)
+	if early := (*ending)(nil); errors.As(err, &early) { // such a result cannot be marked as an error
+		err = &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: early.text}
+	}
+	return result, err
 }
 
-func (v *visit) leave() {
-	v.end()
-	v.server.mu.Lock()
-	delete(v.server.visits, v)
-	v.server.mu.Unlock()
+// reply returns what this round answers to a question, or with "" to any; nil for nothing.
+func (v *visit) reply(key string) json.RawMessage {
+	responses := rawjson.Member(v.Params, "inputResponses")
+	for name, response := range rawjson.Members(responses) {
+		if key == "" || name == key {
+			return response
+		}
+	}
+	return nil
 }
 
 // identity returns the data that a requestState is bound to, so that it is invalid in any other call.
 func (v *visit) identity() []byte {
-	id := []byte(v.method + "\n" + v.name + "\n")
+	id := []byte(v.Method + "\n" + v.name + "\n")
 	d := json.NewDecoder(bytes.NewReader(v.arguments))
 	d.UseNumber()
 	var args any
@@ -159,21 +128,17 @@ func (v *visit) memo(key string, make func() string) string {
 }
 
 // progress sends a progress notification if the client has asked for progress.
-func (v *visit) progress(ctx context.Context, done, total int, message string) {
-	token := v.meta["progressToken"]
-	if token == nil || v.retold {
-		return
+func (v *visit) progress(done, total int, message string) {
+	if !v.retold {
+		v.Progress(v.stream(), fmt.Sprintf(`"message":%s,"progress":%d,"total":%d`, mustJSON(message), done, total))
 	}
-	v.session.NotifyProgress(ctx, &mcp.ProgressNotificationParams{
-		ProgressToken: token, Progress: float64(done), Total: float64(total), Message: message,
-	})
 }
 
-func (v *visit) log(ctx context.Context, level mcp.LoggingLevel, message string) {
+func (v *visit) log(level mcp.LoggingLevel, message string) {
 	if v.retold || !v.wants(level) {
 		return
 	}
-	v.server.sendRaw(ctx, v.session, protocol.NotificationMessage, mustJSON(struct {
+	v.session.Notify(v.stream(), protocol.NotificationMessage, mustJSON(struct {
 		Level  mcp.LoggingLevel `json:"level"`
 		Logger string           `json:"logger"`
 		Data   string           `json:"data"`
@@ -223,50 +188,6 @@ func (s *Server) open(state string, identity []byte, v any) error {
 		return fmt.Errorf("%w: %w", errState, err)
 	}
 	return nil
-}
-
-// rawParams holds params as exact JSON bytes, without any check by the SDK.
-type rawParams struct {
-	mcp.ParamsBase
-	json json.RawMessage
-}
-
-func (p *rawParams) MarshalJSON() ([]byte, error) { return p.json, nil }
-
-// sendRaw sends a request or a notification with these params, or without params if they are null. The result is nil
-// for a notification.
-func (s *Server) sendRaw(ctx context.Context, ss *mcp.ServerSession, method string, params json.RawMessage) (mcp.Result, error) {
-	if string(params) == "null" {
-		return s.send(ctx, method, &mcp.ServerRequest[mcp.Params]{Session: ss})
-	}
-	return s.send(ctx, method, &mcp.ServerRequest[*rawParams]{Session: ss, Params: &rawParams{json: params}})
-}
-
-// rawResult is a result as exact JSON bytes, to which the SDK adds the server's name in _meta. A story returns it as
-// its error, and receive makes it the result.
-type rawResult struct {
-	mcp.ResultBase
-	json json.RawMessage // an object without _meta; nil for a request that is never answered
-}
-
-func rawf(format string, a ...any) error {
-	return &rawResult{json: fmt.Appendf(nil, format, a...)}
-}
-
-func (r *rawResult) Error() string { return "the answer is a raw result" }
-
-func (r *rawResult) MarshalJSON() ([]byte, error) {
-	switch {
-	case r.json == nil:
-		return nil, errors.New("the server has crashed")
-	case len(r.GetMeta()) == 0:
-		return r.json, nil
-	}
-	meta, err := json.Marshal(r.GetMeta())
-	if err != nil {
-		return nil, err
-	}
-	return fmt.Appendf(nil, `%s,"_meta":%s}`, bytes.TrimSuffix(r.json, []byte("}")), meta), nil
 }
 
 // mustJSON encodes values that always encode: strings, numbers, and structs of them. Unlike json.Marshal, it does not

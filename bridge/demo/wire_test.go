@@ -26,8 +26,8 @@ import (
 )
 
 var (
-	update = flag.Bool("update", false, "write what goes over the wire to testdata, rather than compare it")
-	wire   = flag.String("wire", "", "write all that goes over the wire to this `directory`, to be compared by hand")
+	update  = flag.Bool("update", false, "write what goes over the wire to testdata, rather than compare it")
+	wireDir = flag.String("wire", "", "write all that goes over the wire to this `directory`, to be compared by hand")
 )
 
 // declared holds the capabilities of the test's clients.
@@ -52,8 +52,8 @@ func TestWire(t *testing.T) {
 				fmt.Fprintf(&kept, "# %s\n%s\n", x.title, x.kept())
 				got = append(got, x)
 			}
-			if *wire != "" {
-				if err := os.WriteFile(filepath.Join(*wire, rev+".txt"), []byte(all.String()), 0o644); err != nil {
+			if *wireDir != "" {
+				if err := os.WriteFile(filepath.Join(*wireDir, rev+".txt"), []byte(all.String()), 0o644); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -227,11 +227,7 @@ func newTeller(t *testing.T, revision, caps string, p policy) *teller {
 	t.Helper()
 	c := &teller{t: t, revision: revision, caps: caps, policy: p, asking: make(chan struct{}), withdrawn: make(chan struct{})}
 	srv := New(Options{Now: c.now, Pause: c.pause})
-	far, near := mcp.NewInMemoryTransports()
-	if _, err := srv.Connect(t.Context(), far, nil); err != nil {
-		t.Fatal(err)
-	}
-	conn, err := near.Connect(t.Context())
+	conn, err := serving(t, srv).Connect(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}

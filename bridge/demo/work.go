@@ -30,16 +30,16 @@ func deploy(ctx context.Context, v *visit, args struct{ Service string }) (*mcp.
 	const steps = 6
 	o := &deployment{Service: args.Service, Outcome: "not deployed"}
 	v.outcome = o
-	v.log(ctx, "info", "looking for builds of "+o.Service)
-	v.progress(ctx, 0, steps, "Looking for builds")
+	v.log("info", "looking for builds of "+o.Service)
+	v.progress(0, steps, "Looking for builds")
 
 	var chosen struct{ Build string }
 	if err := v.ask(ctx, form("build", &chosen)); err != nil {
 		return nil, err
 	}
 	o.Build = chosen.Build
-	v.progress(ctx, 1, steps, "Build "+o.Build+" chosen")
-	v.log(ctx, "info", "holding the release lock for build "+o.Build)
+	v.progress(1, steps, "Build "+o.Build+" chosen")
+	v.log("info", "holding the release lock for build "+o.Build)
 
 	if err := askForRelease(ctx, v, o); err != nil {
 		return nil, err
@@ -48,14 +48,14 @@ func deploy(ctx context.Context, v *visit, args struct{ Service string }) (*mcp.
 		if err := v.pause(ctx, 400*time.Millisecond); err != nil {
 			return nil, err
 		}
-		v.progress(ctx, 2+i, steps, "Restarting "+name)
-		v.log(ctx, "info", "restarted "+name+" in "+o.Environment)
+		v.progress(2+i, steps, "Restarting "+name)
+		v.log("info", "restarted "+name+" in "+o.Environment)
 	}
 	o.Outcome = "deployed"
 	if o.SmokeTests == "passed" {
-		v.log(ctx, "info", "38 of 38 smoke tests passed")
+		v.log("info", "38 of 38 smoke tests passed")
 	}
-	v.log(ctx, "warning", "p95 latency is 212 ms, 4% above the last build")
+	v.log("warning", "p95 latency is 212 ms, 4% above the last build")
 
 	var last struct{ Keep bool }
 	if err := v.ask(ctx, form("keep", &last, o.Build, o.Environment)); err != nil {
@@ -64,9 +64,9 @@ func deploy(ctx context.Context, v *visit, args struct{ Service string }) (*mcp.
 	is := "is"
 	if !last.Keep {
 		is, o.Outcome = "was", "rolled back"
-		v.log(ctx, "notice", "rolled back to build 2280")
+		v.log("notice", "rolled back to build 2280")
 	}
-	v.progress(ctx, steps, steps, "Done")
+	v.progress(steps, steps, "Done")
 	return said("Build %s of %s %s %s in %s.", o.Build, o.Service, is, o.Outcome, o.Environment), nil
 }
 
@@ -83,7 +83,7 @@ func askForRelease(ctx context.Context, v *visit, o *deployment) error {
 		return err
 	}
 	if !a.accepted() {
-		v.log(ctx, "notice", "the release lock was given back")
+		v.log("notice", "the release lock was given back")
 	}
 	if err := q.read(a); err != nil {
 		return err
@@ -149,7 +149,7 @@ func bookTable(ctx context.Context, v *visit, args struct{ Restaurant string }) 
 		days := (int(time.Friday)-int(now.Weekday())+6)%7 + 1
 		return time.Date(now.Year(), now.Month(), now.Day()+days, 19, 0, 0, 0, now.Location()).Format(time.RFC3339)
 	})
-	v.log(ctx, "info", name+" has tables left")
+	v.log("info", name+" has tables left")
 	var t struct {
 		Arrival   string
 		Party     json.Number
@@ -176,7 +176,7 @@ func deleteFiles(ctx context.Context, v *visit, args struct{ Folder string }) (*
 	if err := v.ask(ctx, form("delete", nil, args.Folder)); err != nil {
 		return nil, err
 	}
-	v.log(ctx, "info", "moved 47 files to the bin")
+	v.log("info", "moved 47 files to the bin")
 	var bin struct{ Empty bool }
 	if err := v.ask(ctx, form("bin", &bin)); err != nil {
 		return nil, err
@@ -192,7 +192,7 @@ func onboard(ctx context.Context, v *visit) (*mcp.CallToolResult, error) {
 	if err := v.ask(ctx, form("who", &who)); err != nil {
 		return nil, err
 	}
-	v.log(ctx, "info", "made an account for "+who.Email)
+	v.log("info", "made an account for "+who.Email)
 
 	var job struct{ Role, Start string }
 	if err := v.ask(ctx, form("job", &job, who.Name)); err != nil {
@@ -215,7 +215,7 @@ func onboard(ctx context.Context, v *visit) (*mcp.CallToolResult, error) {
 }
 
 func planTrip(ctx context.Context, v *visit) (*mcp.CallToolResult, error) {
-	v.log(ctx, "info", "three offices are looking at your trip to Lisbon")
+	v.log("info", "three offices are looking at your trip to Lisbon")
 	var (
 		train struct{ Leave string }
 		hotel struct {
@@ -285,11 +285,11 @@ func payInvoice(ctx context.Context, v *visit) (*mcp.CallToolResult, error) {
 }
 
 func exportPhotos(ctx context.Context, v *visit, args struct{ Rounds int }) (*mcp.CallToolResult, error) {
-	v.log(ctx, "info", "the export is in the queue")
+	v.log("info", "the export is in the queue")
 	if err := v.comeBack(ctx, "queue", args.Rounds); err != nil {
 		return nil, err
 	}
-	v.log(ctx, "info", "the export is ready")
+	v.log("info", "the export is ready")
 	return said("1,204 photos are ready, after %d rounds.", args.Rounds), nil
 }
 
@@ -325,7 +325,7 @@ func migrateTable(ctx context.Context, v *visit, args struct{ Table string }) (*
 			}
 			v.memo("keep", func() string { return chosen.Keep })
 		}
-		v.report(ctx, i, steps, fmt.Sprintf("Copied %d of 4,800 rows", i*1200))
+		v.report(i, steps, fmt.Sprintf("Copied %d of 4,800 rows", i*1200))
 		if err := v.pause(ctx, 400*time.Millisecond); err != nil {
 			return nil, err
 		}
@@ -336,7 +336,7 @@ func migrateTable(ctx context.Context, v *visit, args struct{ Table string }) (*
 func requestReview(ctx context.Context, v *visit) (*mcp.CallToolResult, error) {
 	var review struct{ Verdict, Remarks string }
 	q := form("review", &review)
-	if !v.server.asksLater(v.session) {
+	if !v.asksLater() {
 		return nil, problem("This client does not take questions as tasks.")
 	}
 	a, err := v.askLater(ctx, q)

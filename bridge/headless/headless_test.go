@@ -23,7 +23,7 @@ func TestPausesAfterManyRounds(t *testing.T) {
 		}
 	})
 	s, err := Open(t.Context(), Config{
-		Target:   transport.Spec{Name: demo.Name, Builtin: server.Connect},
+		Target:   transport.Spec{Name: demo.Name, Builtin: server.ServeLines},
 		Settings: conversation.ClientSettings{Protocol: mcp.Revision20260728, Choice: conversation.ChoiceExplicit, Elicitation: conversation.DeclareBoth},
 	})
 	if err != nil {

@@ -24,7 +24,7 @@ func TestLateAnswersGoOut(t *testing.T) {
 	})
 	for range 10 { // the call's end and the answer are a race
 		s, err := Open(t.Context(), Config{
-			Target:   transport.Spec{Name: demo.Name, Builtin: server.Connect},
+			Target:   transport.Spec{Name: demo.Name, Builtin: server.ServeLines},
 			Settings: conversation.ClientSettings{Protocol: mcp.Revision20251125, Choice: conversation.ChoiceExplicit, Elicitation: conversation.DeclareBoth},
 		})
 		if err != nil {

@@ -3,6 +3,7 @@ package logtest
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"flag"
 	"fmt"
@@ -12,6 +13,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"elicitation-inspector/bridge/wire"
 )
@@ -170,4 +173,16 @@ func firstDifference(got, want []byte) string {
 		}
 	}
 	return ""
+}
+
+// Serving serves lines with a server of the SDK, which connect connects to them.
+func Serving(connect func(context.Context, mcp.Transport, *mcp.ServerSessionOptions) (*mcp.ServerSession, error)) func(context.Context, io.Reader, io.Writer) error {
+	return func(ctx context.Context, in io.Reader, out io.Writer) error {
+		session, err := connect(ctx, &mcp.IOTransport{Reader: in.(io.ReadCloser), Writer: out.(io.WriteCloser), MaxLineLength: -1}, nil)
+		if err != nil {
+			return err
+		}
+		_ = session.Wait() // whether it returns an error for a session that the server ends is a race in the SDK
+		return nil
+	}
 }

@@ -136,10 +136,10 @@ func (t *task) ask(keys []string, params ...string) []answer {
 	}
 	at := time.Now()
 	t.Ask(inputs(keys, params))
-	missing := t.until(func() bool { return t.Left() == 0 })
+	missing := t.until(func() bool { return len(t.Open) == 0 })
 	t.Look(func() {
 		for i, key := range keys {
-			f, _ := t.Answer(key)
+			f := t.Asked[key]
 			list[i] = answer{answered: f.Seq, params: json.RawMessage(params[i]), took: f.Time.Sub(at)}
 			if list[i].result = rawjson.Member(f.Message.Params, "inputResponses", key); list[i].result == nil {
 				list[i].missing, list[i].took = missing, time.Since(at)
@@ -209,7 +209,7 @@ func (t *task) seen(of *server.Task, r *server.Request) {
 		t.fetched = true
 	case mcp.MethodUpdateTask:
 		for key := range rawjson.Members(rawjson.Member(r.Params, "inputResponses")) {
-			switch before, asked := of.Answer(key); {
+			switch before, asked := of.Asked[key]; {
 			case !asked:
 				fault(causeTaskKeys, Fails, "tasks/update has an answer under the key "+wording.Quoted(key)+", for which the task has not asked.")
 			case before.Seq != 0:

@@ -4,7 +4,9 @@ package server
 
 import (
 	"cmp"
+	"crypto/rand"
 	"strconv"
+	"strings"
 	"sync"
 	"sync/atomic"
 
@@ -96,7 +98,7 @@ type Session struct {
 }
 
 // session begins a session, whose first message decides its label, and returns it; nil if the server is closed or has
-// too many. An id for a session that is there already returns that one; "" makes up a new id.
+// too many. An id for a session that is there already returns that one; "" makes up an id that nobody can guess.
 func (s *Server) session(transport, id string, first []byte) *Session {
 	name := wire.ClientName(rawjson.Member(first, "params"))
 	s.mu.Lock()
@@ -109,7 +111,7 @@ func (s *Server) session(transport, id string, first []byte) *Session {
 	}
 	s.count++
 	one := &Session{
-		ID: cmp.Or(id, s.options.Name+"-"+strconv.Itoa(s.count)), Transport: transport, server: s, done: make(chan struct{}), turn: make(chan struct{}, 1),
+		ID: cmp.Or(id, s.options.Name+"-"+strconv.Itoa(s.count)+"-"+strings.ToLower(rand.Text())), Transport: transport, server: s, done: make(chan struct{}), turn: make(chan struct{}, 1),
 		label: wording.Shorten(wording.Join(" ", s.options.Name+" of", name), 80),
 	}
 	one.peer = s.options.Begin(one)

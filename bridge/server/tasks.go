@@ -32,10 +32,10 @@ type Task struct {
 	Call   *Request              // that became it
 	Seen   func(*Task, *Request) // is called in Look for each request about it, before that has an effect
 	Cancel context.CancelFunc    // is called when the client has cancelled it, or its TTL is over
-	tasks  *Tasks
-	open   []Input               // that wait for an answer, since 2026-07-28
-	inputs map[string]wire.Frame // with the answers, by the keys of all inputs so far; the zero frame for none
+	Open   []Input               // inputs that wait for an answer, since 2026-07-28
+	Asked  map[string]wire.Frame // all inputs so far by their keys, with the request that has the answer; the zero frame for none
 
+	tasks   *Tasks
 	waiting []*Request    // tasks/result, for its end (2025-11-25)
 	changed chan struct{} // closed, and replaced, at each change
 }
@@ -57,7 +57,7 @@ func InputRequests(list []Input) string {
 // 0.
 func (ts *Tasks) Make(t *Task) int64 {
 	t.ID, t.Status, t.Updated = rand.Text(), string(conversation.TaskWorking), t.Created
-	t.tasks, t.inputs, t.changed = ts, map[string]wire.Frame{}, make(chan struct{})
+	t.tasks, t.Asked, t.changed = ts, map[string]wire.Frame{}, make(chan struct{})
 	ts.mu.Lock()
 	if len(ts.list) >= tasksMost {
 		ts.list = slices.DeleteFunc(ts.list, (*Task).Over)
@@ -91,7 +91,7 @@ func (t *Task) Look(f func()) {
 	f()
 }
 
-// Over reports whether the task has ended. It is called in Look, as are Told, Left, Answer, Changed and Wake.
+// Over reports whether the task has ended. It is called in Look, as are Told, Changed, Wake and Stream.
 func (t *Task) Over() bool { return conversation.TaskStatus(t.Status).Terminal() }
 
 // Told returns the task object of the task's revision.
@@ -101,19 +101,9 @@ func (t *Task) Told() json.RawMessage {
 	case !t.Call.Rounds():
 		o.Result, o.Error = nil, nil
 	case t.Status == string(conversation.TaskInputRequired):
-		o.Inputs = json.RawMessage(InputRequests(t.open))
+		o.Inputs = json.RawMessage(InputRequests(t.Open))
 	}
 	return o.JSON(t.Call.Revision)
-}
-
-// Left returns how many inputs wait for an answer.
-func (t *Task) Left() int { return len(t.open) }
-
-// Answer returns the request tasks/update with the answer under a key, the zero frame if there is none, and whether the
-// task has asked for it.
-func (t *Task) Answer(key string) (f wire.Frame, asked bool) {
-	f, asked = t.inputs[key]
-	return f, asked
 }
 
 // Changed returns a channel that is closed at the next change.
@@ -176,16 +166,16 @@ func (t *Task) Set(status conversation.TaskStatus, message string, result, failu
 // Ask asks by the task's inputRequests, each under a new key (since 2026-07-28).
 func (t *Task) Ask(inputs []Input) {
 	t.Look(func() {
-		t.open = inputs
+		t.Open = inputs
 		for _, in := range inputs {
-			t.inputs[in.Key] = wire.Frame{}
+			t.Asked[in.Key] = wire.Frame{}
 		}
 	})
 	t.Set(conversation.TaskInputRequired, "", nil, nil)
 }
 
 // Stream returns the stream for a request that belongs to the task, up to 2025-11-25: the one outside of requests, or
-// that of a request tasks/result (Tasks, Input Required Status); nil for none. It is called in Look.
+// that of a request tasks/result (Tasks, Input Required Status); nil for none.
 func (t *Task) Stream() Stream {
 	out := t.Call.Session.Outside()
 	if n := len(t.waiting); out == nil && n > 0 {
@@ -287,12 +277,12 @@ func (ts *Tasks) Serve(r *Request) {
 // wants it. The caller is in Look.
 func (t *Task) take(r *Request) {
 	for key := range rawjson.Members(rawjson.Member(r.Params, "inputResponses")) {
-		if i := slices.IndexFunc(t.open, func(in Input) bool { return in.Key == key }); i >= 0 {
-			t.inputs[key] = r.Frame
-			t.open = slices.Delete(slices.Clone(t.open), i, i+1)
+		if i := slices.IndexFunc(t.Open, func(in Input) bool { return in.Key == key }); i >= 0 {
+			t.Asked[key] = r.Frame
+			t.Open = slices.Delete(slices.Clone(t.Open), i, i+1)
 		}
 	}
-	if len(t.open) == 0 && t.Status == string(conversation.TaskInputRequired) {
+	if len(t.Open) == 0 && t.Status == string(conversation.TaskInputRequired) {
 		t.Status, t.Updated = string(conversation.TaskWorking), time.Now()
 	}
 }

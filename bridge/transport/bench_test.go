@@ -11,6 +11,7 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"elicitation-inspector/bridge/logtest"
 	"elicitation-inspector/bridge/wire"
 )
 
@@ -33,7 +34,7 @@ func BenchmarkCall(b *testing.B) {
 		cmd.Env = append(cmd.Environ(), s.Env...)
 		benchmarkCalls(b, &mcp.CommandTransport{Command: cmd})
 	})
-	b.Run("in process/tapped", func(b *testing.B) { benchmarkLink(b, Spec{Builtin: testServer().Connect}) })
+	b.Run("in process/tapped", func(b *testing.B) { benchmarkLink(b, Spec{Builtin: logtest.Serving(testServer().Connect)}) })
 	b.Run("in process/plain", func(b *testing.B) {
 		client, server := mcp.NewInMemoryTransports()
 		session, err := testServer().Connect(b.Context(), server, nil)

@@ -5,12 +5,14 @@ import (
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"elicitation-inspector/bridge/logtest"
 )
 
 func TestBuiltinSession(t *testing.T) {
 	noLeaks(t)
 	r := &recorder{}
-	l := mustOpen(t, Spec{Builtin: testServer().Connect}, r, Options{})
+	l := mustOpen(t, Spec{Builtin: logtest.Serving(testServer().Connect)}, r, Options{})
 	s := connect(t, l, answering())
 	if got := mustCall(t, s, "ask", nil); got != "accept window" {
 		t.Errorf("ask: %q", got)
@@ -33,7 +35,7 @@ func TestBuiltinSession(t *testing.T) {
 func TestBuiltinEndsItsHandlers(t *testing.T) {
 	noLeaks(t)
 	r := &recorder{}
-	l := mustOpen(t, Spec{Builtin: testServer().Connect}, r, Options{})
+	l := mustOpen(t, Spec{Builtin: logtest.Serving(testServer().Connect)}, r, Options{})
 	s := connect(t, l, nil)
 	ended := make(chan error)
 	go func() {
@@ -56,7 +58,7 @@ func TestBuiltinEndsByItself(t *testing.T) {
 	noLeaks(t)
 	server := testServer()
 	r := &recorder{}
-	l := mustOpen(t, Spec{Builtin: server.Connect}, r, Options{})
+	l := mustOpen(t, Spec{Builtin: logtest.Serving(server.Connect)}, r, Options{})
 	s := connect(t, l, nil)
 	for session := range server.Sessions() {
 		if err := session.Close(); err != nil {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"elicitation-inspector/bridge/logtest"
 	"elicitation-inspector/bridge/wire"
 )
 
@@ -266,7 +267,7 @@ func TestCandidates(t *testing.T) {
 		want []string
 	}{
 		{Spec{Command: []string{"x"}}, []string{"stdio"}},
-		{Spec{Builtin: testServer().Connect}, []string{"in process"}},
+		{Spec{Builtin: logtest.Serving(testServer().Connect)}, []string{"in process"}},
 		{Spec{URL: "http://x", Transport: TransportSSE}, []string{"SSE"}},
 		{Spec{URL: "http://x", Transport: TransportHTTP}, []string{"HTTP"}},
 		{Spec{URL: "http://x"}, []string{"HTTP", "SSE"}},
@@ -290,7 +291,7 @@ func TestAddress(t *testing.T) {
 		{Spec{Command: []string{"npx", "-y", "a b", "", "it's", "$HOME", "--x=1"}}, `npx -y 'a b' '' 'it'\''s' '$HOME' --x=1`},
 		{Spec{URL: "https://user:pass@host/mcp?x=1"}, "https://user:xxxxx@host/mcp?x=1"},
 		{Spec{URL: "https://%zz"}, "https://%zz"},
-		{Spec{Builtin: testServer().Connect}, "built in"},
+		{Spec{Builtin: logtest.Serving(testServer().Connect)}, "built in"},
 	}
 	for _, test := range tests {
 		if got := test.spec.Address(); got != test.want {

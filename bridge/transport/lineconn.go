@@ -164,12 +164,6 @@ func openBuiltin(s Spec, t *tap, opts Options) (way, error) {
 	inR, inW := io.Pipe()
 	outR, outW := io.Pipe()
 	b := &builtin{lineConn: newLineConn(t, inW), ending: ending{gone: make(chan struct{})}, output: outR, grace: opts.Grace}
-	// The session ends when its pipes are closed. Its context stays open until then, so
-	// that the last answers can be written.
-	session, err := s.Builtin(context.Background(), &mcp.IOTransport{Reader: inR, Writer: outW, MaxLineLength: -1}, nil)
-	if err != nil {
-		return nil, fmt.Errorf("starting the built-in server: %w", err)
-	}
 	go b.writeAll()
 	drained := make(chan struct{})
 	go func() {
@@ -179,7 +173,10 @@ func openBuiltin(s Spec, t *tap, opts Options) (way, error) {
 		}
 	}()
 	go func() {
-		_ = session.Wait() // whether it returns an error for a session that the server ends is a race in the SDK
+		// The session ends when its pipes are closed. Its context stays open until then, so
+		// that the last answers can be written.
+		err := s.Builtin(context.Background(), inR, outW)
+		_, _ = inR.Close(), outW.Close() // pipes: nothing can fail
 		<-drained
 		asked := b.asked.Load()
 		_ = b.lineConn.Close() // a pipe: nothing can fail
@@ -187,6 +184,9 @@ func openBuiltin(s Spec, t *tap, opts Options) (way, error) {
 		b.exit = &Exit{}
 		if !asked {
 			why := errors.New("the built-in server has ended its session")
+			if err != nil {
+				why = fmt.Errorf("%w: %w", why, err)
+			}
 			b.exit = &Exit{Code: -1, Err: why}
 			t.failure(noRequest, wire.Frame{Note: &wire.Note{Kind: wire.NoteServerLost, Why: why.Error()}})
 		}

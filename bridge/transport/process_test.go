@@ -17,6 +17,7 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"elicitation-inspector/bridge/logtest"
 	"elicitation-inspector/bridge/wire"
 )
 
@@ -103,7 +104,7 @@ func TestProcessWhatTheSDKCannotTake(t *testing.T) {
 				}
 				return u.Raw
 			}}
-			l := mustOpen(t, Spec{Builtin: testServer().Connect}, r, Options{})
+			l := mustOpen(t, Spec{Builtin: logtest.Serving(testServer().Connect)}, r, Options{})
 			s := connect(t, l, nil)
 			_, err := call(t, s, "echo", map[string]any{"text": "replace me"})
 			if failure, ok := FailureOf(err); !ok || !strings.Contains(failure.Text, test.want) {

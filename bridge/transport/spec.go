@@ -9,14 +9,13 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"io"
 	"maps"
 	"net/http"
 	"net/url"
 	"path/filepath"
 	"slices"
 	"strings"
-
-	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	protocol "elicitation-inspector/bridge/mcp"
 	"elicitation-inspector/bridge/signin"
@@ -56,8 +55,8 @@ type Spec struct {
 	// need none.
 	Access *signin.Flow
 
-	// Builtin connects a server that runs in this process, as [mcp.Server.Connect] does.
-	Builtin func(context.Context, mcp.Transport, *mcp.ServerSessionOptions) (*mcp.ServerSession, error)
+	// Builtin serves lines in this process, until in ends.
+	Builtin func(ctx context.Context, in io.Reader, out io.Writer) error
 }
 
 // Transport is the protocol spoken with a URL.

@@ -1,16 +1,13 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"fmt"
-	"io"
 	"net"
 	"net/http"
 	"os"
 	"time"
 
-	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/spf13/cobra"
 
 	"elicitation-inspector/bridge/demo"
@@ -41,11 +38,7 @@ conformance suite calls in its scenarios about questions and tasks, and passes t
 				return demoHTTP(cmd, address, behindOAuth, options)
 			}
 			s := demo.New(options)
-			err := s.Run(cmd.Context(), &mcp.StdioTransport{})
-			if errors.Is(err, context.Canceled) || errors.Is(err, io.EOF) {
-				err = nil
-			}
-			return errors.Join(err, s.Close())
+			return errors.Join(s.ServeLines(cmd.Context(), cmd.InOrStdin(), exact(cmd.OutOrStdout())), s.Close())
 		},
 	}
 	cmd.Flags().StringVar(&address, "http", "", "serve Streamable HTTP at `ADDR` instead of stdio")

@@ -119,7 +119,7 @@ func connectDemo(t *testing.T, revision, record string) *headless.Session {
 	settings.Sampling, settings.Roots = true, true
 	var visited []string
 	s, err := headless.Open(t.Context(), headless.Config{
-		Target: transport.Spec{Name: "demo", Builtin: server.Connect}, Settings: settings, Timeout: 30 * time.Second, Record: record,
+		Target: transport.Spec{Name: "demo", Builtin: server.ServeLines}, Settings: settings, Timeout: 30 * time.Second, Record: record,
 		Watch: func(f wire.Frame) {
 			if f.Dir != wire.ServerToClient {
 				return

@@ -23,7 +23,7 @@ import (
 func (o *options) targets(redaction *redact.Redaction, logger *slog.Logger) ([]transport.Spec, error) {
 	if !o.hasTarget() {
 		o.builtin = demo.New(demo.Options{})
-		return []transport.Spec{{Name: demo.Name, Builtin: o.builtin.Connect}}, nil
+		return []transport.Spec{{Name: demo.Name, Builtin: o.builtin.ServeLines}}, nil
 	}
 	specs, err := o.specs()
 	if err == nil {

@@ -45,7 +45,7 @@ func TestDemo(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	table(t, transport.Spec{Name: demo.Name, Builtin: server.Connect}, faulty.PlantedInDemo())
+	table(t, transport.Spec{Name: demo.Name, Builtin: server.ServeLines}, faulty.PlantedInDemo())
 }
 
 // TestRightServersAreClean checks that a check finds nothing in fifteen servers without

@@ -1,0 +1,232 @@
+//lint:file-ignore SA1019 2026-07-28 deprecates sampling, roots and logging, and servers of every revision still use them.
+
+package demo
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	protocol "elicitation-inspector/bridge/mcp"
+	"elicitation-inspector/bridge/rawjson"
+	"elicitation-inspector/bridge/server"
+	"elicitation-inspector/bridge/wire"
+)
+
+// session is one client's connection, or since 2026-07-28 over HTTP the requests of a client.
+type session struct {
+	*server.Session
+	server *Server
+	ctx    context.Context // ends with the session
+	end    context.CancelFunc
+
+	// The server's mutex guards these.
+	level   string // set by logging/setLevel, before 2026-07-28; "" for none
+	sent    int
+	waiting map[string]chan wire.Message  // for the responses to the server's requests, by id
+	calls   map[string]context.CancelFunc // by the keys of the ids of the client's requests
+}
+
+func (s *Server) begin(of *server.Session) server.Peer {
+	c := &session{Session: of, server: s, waiting: map[string]chan wire.Message{}, calls: map[string]context.CancelFunc{}}
+	c.ctx, c.end = context.WithCancel(s.life)
+	return c
+}
+
+// Close ends the calls of the session.
+func (s *session) Close() { s.end() }
+
+// Receive takes a response, or the cancellation of a call.
+func (s *session) Receive(f wire.Frame) {
+	m := f.Message
+	s.server.mu.Lock()
+	cancel, answered := s.calls[wire.IDKey(rawjson.Member(m.Params, "requestId"))], s.waiting[string(m.ID)]
+	if f.Kind.IsResponse() {
+		delete(s.waiting, string(m.ID))
+	}
+	s.server.mu.Unlock()
+	switch {
+	case m.Method == protocol.NotificationCancelled && cancel != nil:
+		cancel()
+	case f.Kind.IsResponse() && answered != nil:
+		answered <- m // which has room for it
+	}
+}
+
+// Serve answers a request. The function that it returns cancels that.
+func (s *session) Serve(r *server.Request) (left func()) {
+	ctx, cancel := context.WithCancel(s.ctx)
+	v, key := s.visit(r), wire.IDKey(r.ID)
+	s.server.mu.Lock()
+	defer s.server.mu.Unlock()
+	if s.ctx.Err() != nil { // Close may not wait for it
+		return cancel
+	}
+	s.calls[key] = cancel
+	s.server.work.Go(func() {
+		result, err := v.handle(ctx)
+		v.respond(ctx, result, err)
+		cancel()
+		s.server.mu.Lock()
+		delete(s.calls, key)
+		s.server.mu.Unlock()
+	})
+	return cancel
+}
+
+func (s *session) visit(r *server.Request) *visit {
+	return &visit{Request: r, server: s.server, session: s, input: `{}`, notes: notes{Answers: map[string]answer{}, Memos: map[string]string{}}}
+}
+
+// List returns the tools in the order of their stories, and the library.
+func (s *session) List(r *server.Request) string {
+	switch l := s.server.library; r.Method {
+	case protocol.MethodListTools:
+		return `"tools":` + string(mustJSON(s.visit(r).tools()))
+	case protocol.MethodListPrompts:
+		return `"prompts":` + string(mustJSON(l.prompts))
+	case protocol.MethodListResources:
+		return `"resources":` + string(mustJSON(l.resources))
+	default:
+		return `"resourceTemplates":` + string(mustJSON(l.templates))
+	}
+}
+
+// handle returns the result of a request: an [mcp.Result], or the exact one as a raw.
+func (v *visit) handle(ctx context.Context) (any, error) {
+	if err := v.routed(); err != nil {
+		return nil, err
+	}
+	switch {
+	case v.Method == protocol.MethodSetLevel && !v.Rounds():
+		v.server.mu.Lock()
+		v.session.level = rawjson.Text(rawjson.Member(v.Params, "level"))
+		v.server.mu.Unlock()
+		return exactly(`{}`), nil
+	case v.Method == protocol.MethodListen && v.Rounds():
+		return v.listen(ctx)
+	case protocol.AsksForInput(v.Method):
+		return v.tell(ctx)
+	case protocol.IsTask(v.Method):
+		v.server.tasks.Serve(v.Request)
+		return nil, raw(nil)
+	}
+	return nil, &jsonrpc.Error{Code: jsonrpc.CodeMethodNotFound, Message: "Method not found: " + v.Method}
+}
+
+// routed returns an error if a request of 2026-07-28 does not say what its client can do, or if the headers of one over
+// HTTP do not say what its body does (Streamable HTTP; extension tasks: Routing Headers).
+func (v *visit) routed() error {
+	if !v.Rounds() {
+		return nil
+	}
+	if rawjson.KindOf(v.Capabilities) != rawjson.Object {
+		return &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: fmt.Sprintf("missing or invalid _meta field %q", protocol.MetaCapabilities)}
+	}
+	name := v.Target()
+	if v.Method == protocol.MethodTaskResult {
+		name = "" // the revision does not have it
+	}
+	for _, h := range [][2]string{{"Mcp-Protocol-Version", v.Revision}, {"Mcp-Method", v.Method}, {"Mcp-Name", name}} {
+		if got := v.Frame.Header.Get(h[0]); v.Frame.Header != nil && h[1] != "" && got != h[1] {
+			return &jsonrpc.Error{Code: protocol.CodeHeaderMismatch, Message: fmt.Sprintf("the header %s is %q, and the body says %q", h[0], got, h[1])}
+		}
+	}
+	return nil
+}
+
+// raw is a result as exact JSON. A story returns it as its error. nil is for a request that is answered already, or never.
+type raw json.RawMessage
+
+func exactly(format string, a ...any) raw { return fmt.Appendf(nil, format, a...) }
+
+func (r raw) Error() string { return "the answer is a raw result" }
+
+// respond answers the request, unless it was cancelled.
+func (v *visit) respond(ctx context.Context, result any, err error) {
+	exact, is := result.(raw)
+	switch is = errors.As(err, &exact) || is; {
+	case ctx.Err() != nil, is && exact == nil:
+	case is && v.Rounds():
+		v.Reply(rawjson.WithMember(string(exact), "_meta", v.server.core.Meta()))
+	case is:
+		v.Reply(string(exact))
+	case err != nil:
+		e := responseError(err)
+		v.Fail(e.Code, e.Message, string(e.Data))
+	default:
+		if v.Rounds() {
+			result.(mcp.Result).SetMeta(mcp.Meta{mcp.MetaKeyServerInfo: implementation})
+		}
+		v.Reply(string(v.complete(mustJSON(result))))
+	}
+}
+
+// complete returns a result with its type, which it has since 2026-07-28.
+func (v *visit) complete(result json.RawMessage) json.RawMessage {
+	if !v.Rounds() {
+		return result
+	}
+	return rawjson.WithMember(result, "resultType", `"complete"`)
+}
+
+// responseError returns the error of a response.
+func responseError(err error) *jsonrpc.Error {
+	e := (*jsonrpc.Error)(nil)
+	if !errors.As(err, &e) {
+		e = &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: err.Error()}
+	}
+	return e
+}
+
+var errGone = errors.New("the connection has ended")
+
+// request sends a request, without params if they are null, and waits for its result. If ctx ends first, it takes the
+// request back.
+func (s *session) request(ctx context.Context, out server.Stream, method string, params json.RawMessage) (json.RawMessage, error) {
+	if out == nil {
+		return nil, errors.New("the client has no event stream open (GET) on which to ask")
+	}
+	answered := make(chan wire.Message, 1)
+	s.server.mu.Lock()
+	s.sent++
+	n, id := s.sent, strconv.Itoa(s.sent)
+	s.waiting[id] = answered
+	s.server.mu.Unlock()
+	defer func() {
+		s.server.mu.Lock()
+		delete(s.waiting, id)
+		s.server.mu.Unlock()
+	}()
+	s.Ask(out, n, method, params)
+	select {
+	case m := <-answered:
+		if m.Error == nil {
+			return m.Result, nil
+		}
+		e := &jsonrpc.Error{}
+		if err := json.Unmarshal(m.Error, e); err != nil {
+			return nil, fmt.Errorf("reading the error of %s: %w", method, err)
+		}
+		return nil, e
+	case <-s.Done():
+		return nil, errGone
+	case <-ctx.Done():
+		s.Notify(out, protocol.NotificationCancelled, fmt.Appendf(nil, `{"reason":%q,"requestId":%s}`, ctx.Err(), id))
+		return nil, context.Cause(ctx)
+	}
+}
+
+// stream returns the stream for messages that belong to the visit: that of its request, which a task has outlived.
+func (v *visit) stream() (out server.Stream) {
+	if v.task == nil {
+		return v.Out
+	}
+	v.task.Look(func() { out = v.task.Stream() })
+	return out
+}
