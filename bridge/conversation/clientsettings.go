@@ -153,19 +153,11 @@ func (s ClientSettings) TakesCallTasks(revision string) bool {
 // object means form mode only (specification 2025-11-25, Elicitation, Capabilities).
 // 2025-06-18 has no modes, so any declared object allows forms.
 func (s ClientSettings) Allows(mode, revision string) bool {
-	if revision == mcp.Revision20250618 && mode == "form" {
-		return s.Declares() != DeclareNone
+	declared := s.Declares()
+	if mode == "url" {
+		return declared == DeclareBoth || declared == DeclareURL
 	}
-	switch s.Declares() {
-	case DeclareBoth:
-		return true
-	case DeclareForm, DeclareEmpty:
-		return mode != "url"
-	case DeclareURL:
-		return mode == "url"
-	default:
-		return false
-	}
+	return declared != DeclareNone && (declared != DeclareURL || revision == mcp.Revision20250618)
 }
 
 // Undeclared reports whether a request needs a capability that is not declared. For

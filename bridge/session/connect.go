@@ -4,6 +4,7 @@ package session
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
@@ -144,17 +145,10 @@ func (s *Session) client(settings conversation.ClientSettings) *sdk.Client {
 
 func capabilities(s conversation.ClientSettings) *sdk.ClientCapabilities {
 	c := &sdk.ClientCapabilities{}
-	form, url := &sdk.FormElicitationCapabilities{}, &sdk.URLElicitationCapabilities{}
-	switch s.Declares() {
-	case conversation.DeclareNone:
-	case conversation.DeclareBoth:
-		c.Elicitation = &sdk.ElicitationCapabilities{Form: form, URL: url}
-	case conversation.DeclareForm:
-		c.Elicitation = &sdk.ElicitationCapabilities{Form: form}
-	case conversation.DeclareURL:
-		c.Elicitation = &sdk.ElicitationCapabilities{URL: url}
-	default:
-		c.Elicitation = &sdk.ElicitationCapabilities{}
+	if declared := s.Declared(); declared != "" {
+		if err := json.Unmarshal([]byte(declared), &c.Elicitation); err != nil {
+			panic(fmt.Sprintf("session: %v", err)) // the JSON is our own
+		}
 	}
 	if !s.NoTasks {
 		c.AddExtension(mcp.TasksExtension, nil) // for 2026-07-28; see declaringTasks
