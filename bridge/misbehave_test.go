@@ -553,6 +553,7 @@ func TestEndsOfTheConnection(t *testing.T) {
 			if q := b.question(1); q.State != conversation.Answered || q.By != conversation.ByFault {
 				t.Errorf("the question is %s by %s", q.State, q.By)
 			}
+			b.replayedAlike()
 		})
 	}
 	t.Run("HTTP", func(t *testing.T) {
@@ -564,6 +565,7 @@ func TestEndsOfTheConnection(t *testing.T) {
 		if c, failure := b.done(call.Number); c.State != conversation.Failed || !strings.Contains(failure, "deliberate: close the connection") {
 			t.Errorf("the call is %s: %s", c.State, failure)
 		}
+		b.replayedAlike()
 	})
 }
 
@@ -790,19 +792,7 @@ func TestReplayOfMisbehaving(t *testing.T) {
 				}
 				b.done(call.Number)
 			}
-			file := filepath.Join(t.TempDir(), "misbehaving.jsonl")
-			out, err := os.Create(file)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if err := errors.Join(wire.WriteFrames(out, b.log, all(b.log.Len()), nil), out.Close()); err != nil {
-				t.Fatal(err)
-			}
-			r := replayOf(t, file)
-			live, replayed := toldOfFaults(b.in), toldOfFaults(r.Inspection())
-			if live != replayed {
-				t.Errorf("live\n%s\nreplayed\n%s", live, replayed)
-			}
+			live := b.replayedAlike()
 			if n := strings.Count(live, "deliberate"); n < len(test.faults) {
 				t.Errorf("too little is told:\n%s", live)
 			}
@@ -825,11 +815,31 @@ func (b *bench) stop(c bridge.Call) {
 	}
 }
 
+// replayedAlike fails unless a transcript of the inspection says of the faults, and of what
+// came after them, what the inspection says itself, which it returns.
+func (b *bench) replayedAlike() string {
+	b.Helper()
+	file := filepath.Join(b.TempDir(), "misbehaving.jsonl")
+	out, err := os.Create(file)
+	if err != nil {
+		b.Fatal(err)
+	}
+	if err := errors.Join(wire.WriteFrames(out, b.log, all(b.log.Len()), nil), out.Close()); err != nil {
+		b.Fatal(err)
+	}
+	live, replayed := toldOfFaults(b.in), toldOfFaults(replayOf(b.T, file).Inspection())
+	if live != replayed {
+		b.Errorf("live\n%s\nreplayed\n%s", live, replayed)
+	}
+	return live
+}
+
 func toldOfFaults(in *bridge.Inspection) string {
 	var out strings.Builder
 	for _, q := range in.Questions() {
 		if q.Fault != "" {
-			fmt.Fprintf(&out, "question %d: %s by %s, %s (%s), #%d\n", q.Number, q.State, q.By, q.Reason, q.Fault, q.AnswerSeq)
+			next := in.Next(q)
+			fmt.Fprintf(&out, "question %d: %s by %s, %s (%s), #%d, then %s #%d\n", q.Number, q.State, q.By, q.Reason, q.Fault, q.AnswerSeq, next.Text, next.Seq)
 		}
 	}
 	return out.String()

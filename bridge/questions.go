@@ -312,15 +312,12 @@ func (in *Inspection) Next(q Question) conversation.Next {
 	if q.State == conversation.Pending {
 		return conversation.Next{}
 	}
-	settled := conversation.Settled{Question: q.Question, Session: q.Session, Call: q.Call}
+	settled := conversation.Settled{Question: q.Question, Session: q.Session}
 	if s, err := in.known.Server(q.Server); err == nil {
 		settled.Server = s.Label
-		if s.State == conversation.ServerEnded && s.Session == q.Session {
-			settled.Lost = s.Reason
-		}
 	}
-	if c, err := in.Call(q.Call); err == nil && in.replay == nil {
-		settled.CallState, settled.CallFailure = c.State, c.Failure
+	if c, err := in.Call(q.Call); err == nil {
+		settled.Call = c.Call
 	}
-	return conversation.Of(in.log, settled)
+	return in.conversation.After(settled)
 }

@@ -163,9 +163,10 @@ func tell(in *bridge.Inspection) string {
 		}
 	}
 	for _, q := range in.Questions() {
-		fmt.Fprintf(&b, "question %d of call %d %q, guessed %t, round %d %q %s by %d: %s %s #%d.%d: %s %s by %s %q #%d, completion %d, awaited %t, %d findings, waited %s\n", q.Number, q.Call, q.CallName,
+		next := in.Next(q)
+		fmt.Fprintf(&b, "question %d of call %d %q, guessed %t, round %d %q %s by %d: %s %s #%d.%d: %s %s by %s %q #%d, completion %d, awaited %t, %d findings, waited %s, then %s #%d\n", q.Number, q.Call, q.CallName,
 			q.Guessed, q.Round, q.Key, q.Carried(), q.Via, q.Method, q.Params, q.AskedSeq, q.Place, q.State, q.Answer, q.By, q.Reason, q.AnswerSeq,
-			q.Completion, q.Awaited, len(q.Findings), q.Waited)
+			q.Completion, q.Awaited, len(q.Findings), q.Waited, next.Text, next.Seq)
 	}
 	for _, f := range in.Findings("") {
 		if f.Question == 0 {

@@ -394,6 +394,9 @@ func TestTasksOfTheDemo(t *testing.T) {
 			if q := b.question(n); !strings.Contains(text, c.want) || (call.Task == nil) != (c.tool == "request_review") || (q.Task == nil) != (c.tool != "request_review") {
 				t.Errorf("%s in %s: %s, task %+v, %q", c.tool, revision, call.State, call.Task, text)
 			}
+			if next := b.in.Next(b.question(n)); next.Seq != call.ResultSeq || !strings.HasPrefix(next.Text, "answered the call: ") || !strings.Contains(next.Text, c.want) {
+				t.Errorf("%s in %s, which ended with #%d: then the server %q, #%d", c.tool, revision, call.ResultSeq, next.Text, next.Seq)
+			}
 		}
 		if c, err := b.in.Call(1); err != nil || c.Task.Told == 0 {
 			t.Errorf("%s: the server has told nothing of the task: %v, %+v", revision, err, c.Task)

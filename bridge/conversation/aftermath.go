@@ -9,17 +9,15 @@ import (
 	"elicitation-inspector/bridge/wording"
 )
 
-// Settled is a settled question, with the state of its call and its connection.
+// Settled is a settled question, with its call and its connection.
 type Settled struct {
 	Question
 	Session string // the name of the connection; "" if only the server is known
 	Server  string // label
-	Lost    string // why the connection ended; "" if it is open, or the end is not known
-	Call    int    // 0 if no call is known
-	// CallState and CallFailure are the state of the call.
-	CallState   State
-	CallFailure string
+	Call    Call   // the zero value if none is known
 
+	talk   *Conversation
+	place  int  // of its call
 	passed bool // another question was asked or settled since
 }
 
@@ -28,20 +26,21 @@ type Next struct {
 	Text string // for example "answered the call: booked"; "" if the server has done nothing yet
 	Seq  int64  // the frame that shows it, 0 if none does
 
-	final bool // later frames do not matter
+	final bool // later frames do not matter, but for the end of the connection
 	gone  bool // Text tells that the connection ended
 }
 
-// most is the maximum number of frames that Of reads.
+// most is the maximum number of frames that After reads.
 const most = 5000
 
-// Of describes what the server did after the question was settled. What befalls the
+// After describes what the server did after the question was settled. What befalls the
 // connection after another question was asked or settled belongs to that one.
-func Of(log *wire.Log, q Settled) Next {
+func (c *Conversation) After(q Settled) Next {
 	var next Next
-	seq, end := max(q.AskedSeq, q.AnswerSeq)+1, log.Len()
+	q.talk, q.place = c, c.Of(q.AskedSeq)
+	seq, end := max(q.AskedSeq, q.AnswerSeq)+1, c.log.Len()
 	for until := seq + most; seq <= end && seq < until && !next.gone && !(next.final && q.passed); seq++ {
-		head := log.Head(seq)
+		head := c.log.Head(seq)
 		elsewhere := head.Session != q.Session
 		if q.Session == "" {
 			elsewhere = head.Server != q.Server
@@ -49,27 +48,28 @@ func Of(log *wire.Log, q Settled) Next {
 		if elsewhere || head.Time.Before(q.Ended) {
 			continue
 		}
-		if !next.final && q.mayShow(&head) {
-			if f, err := log.Frame(seq); err == nil {
-				if one := q.shownBy(&f); one.Text != "" {
+		if q.mayShow(&head) && (!next.final || head.Dir == wire.Meta) {
+			if f, err := c.log.Frame(seq); err == nil {
+				one := q.shownBy(&f)
+				switch {
+				case one.Text == "":
+				case !next.final:
 					next = one
+				case one.gone && f.Note.By != wire.ByInspector:
+					next.Text, next.gone = next.Text+"; then "+one.Text, true
 				}
 			}
 		}
 		q.passed = q.passed || q.isAnother(&head)
 	}
-	q.passed = q.passed || seq <= end // what the rest of the log shows is not known
-	switch {
-	case q.passed && q.Lost != "": // the end belongs to a later question
-	case q.Lost != "" && !next.gone:
-		next.Text = strings.TrimPrefix(next.Text+"; then "+q.Lost, "; then ")
+	switch state, failure := q.Call.State, q.Call.Failure; {
 	case next.Text != "":
-	case q.CallState == Stopped && q.CallFailure != "": // the plan stopped the call
-		next.Text = "nothing; " + q.CallFailure
-	case q.CallState == Stopped:
+	case state == Stopped && failure != "": // the plan stopped the call
+		next.Text = "nothing; " + failure
+	case state == Stopped:
 		next.Text = "nothing until the call was stopped"
-	case q.CallState == Failed:
-		next.Text = "nothing; the call " + q.CallState.String() + ": " + q.CallFailure
+	case state == Failed:
+		next.Text = wording.Join(": ", "nothing; the call "+state.String(), failure)
 	}
 	return next
 }
@@ -84,8 +84,13 @@ func (q *Settled) isAnother(head *wire.Frame) bool {
 	return head.Question != 0 && head.Question != q.Number
 }
 
+// isOf reports whether a frame belongs to the question or to its call. A frame that belongs
+// to no call, such as a stray response, can name one.
 func (q *Settled) isOf(f *wire.Frame) bool {
-	return q.Call != 0 && f.Call == q.Call || f.Question == q.Number
+	if place := q.talk.Of(f.Seq); place != 0 {
+		return place == q.place
+	}
+	return f.Question == q.Number || f.Call != 0 && f.Call == q.Call.Recorded
 }
 
 func (q *Settled) mayShow(head *wire.Frame) bool {
@@ -101,6 +106,13 @@ func (q *Settled) mayShow(head *wire.Frame) bool {
 }
 
 func (q *Settled) shownBy(f *wire.Frame) Next {
+	ofTask := kindOf(f) == callTask
+	if ofTask && f.Seq == q.Call.ResultSeq { // it has the response to the call
+		end := *f
+		end.Message, end.Method = Final(f), q.Call.Method
+		end.Kind, end.Failed = end.Message.Kind, q.Call.State == ToolFailed
+		f, ofTask = &end, false
+	}
 	summary := wording.Shorten(strings.TrimPrefix(f.Summary(), "? "), 120)
 	said := func(final bool, format string, args ...any) Next {
 		return Next{Text: strings.TrimSuffix(fmt.Sprintf(format, args...), ": "), Seq: f.Seq, final: final}
@@ -133,6 +145,12 @@ func (q *Settled) shownBy(f *wire.Frame) Next {
 		return said(false, "sent %s: %s", f.Method, summary)
 	case f.Kind == wire.Error && !q.isOf(f):
 		return said(false, "sent an error that answers nothing: %s", summary)
+	case ofTask && f.Kind == wire.Error:
+		return said(false, "answered %s with an error: %s", f.Method, summary)
+	case ofTask && q.talk.QuestionAt(f.Seq, 1) == 0: // the task goes on
+		return Next{}
+	case f.MakesTask:
+		return said(false, "made the call a task: %s", summary)
 	case f.Kind == wire.Error:
 		return said(true, "ended the call with an error: %s", summary)
 	case f.Orphan:

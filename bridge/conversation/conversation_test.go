@@ -78,7 +78,9 @@ func strip(t *testing.T, path string) *wire.Log {
 func TestForeignRecordingsComeToTheSame(t *testing.T) {
 	for _, path := range logtest.Files(t, recordings) {
 		t.Run(filepath.Base(path), func(t *testing.T) {
-			ours, theirs := callsOf(t, logtest.Open(t, path)), callsOf(t, strip(t, path))
+			log, foreign := logtest.Open(t, path), strip(t, path)
+			ours, theirs := callsOf(t, log), callsOf(t, foreign)
+			talk, alike := follow(t, log), follow(t, foreign)
 			if len(ours) != len(theirs) || len(ours) < 10 {
 				t.Fatalf("%d exchanges, and %d without attribution", len(ours), len(theirs))
 			}
@@ -97,6 +99,13 @@ func TestForeignRecordingsComeToTheSame(t *testing.T) {
 				if e.Name != "deploy" && e.Name != "release_notes" || e.State == Done {
 					if got, want := seqsOf(f), seqsOf(e); !reflect.DeepEqual(got, want) {
 						t.Errorf("exchange %d %s: frames %v, want %v", i+1, e.Name, got, want)
+					}
+					for k, q := range e.Questions {
+						want := talk.After(Settled{Question: *q, Session: e.Session, Server: e.Server, Call: *e})
+						got := alike.After(Settled{Question: *f.Questions[k], Session: f.Session, Server: f.Server, Call: *f})
+						if got != want {
+							t.Errorf("exchange %d %s: then the server %+v, want %+v", i+1, e.Name, got, want)
+						}
 					}
 				}
 			}
