@@ -80,7 +80,7 @@ func (r *runner) make(ctx context.Context, c *chosen, t *trial, limit time.Durat
 		r.trouble(err)
 	}
 	if t.looks != nil {
-		t.looks.conclude(ctx, outcomes)
+		t.looks.conclude(ctx, t, outcomes)
 	}
 	if ctx.Err() != nil {
 		m.close()
@@ -171,12 +171,12 @@ func (m *made) converse(ctx context.Context, place *slot, c *chosen, t *trial, l
 		out.calls, err = call(c.Arguments, t.answers, max(t.times, 1), t.limit)
 	}
 	if t.looks != nil {
-		t.looks.sameState = string(used) == string(m.lastState())
+		t.looks.sameState = used != nil && string(used) == string(m.lastState())
 	}
 	if err != nil {
 		return out, err
 	}
-	if t.Behaviour == "response-twice" { // the response to the first answer may overtake the second
+	if t.answersTwice() {
 		m.awaitSent(ctx, 2, func(e wire.Entry) bool { return e.Names().Fault == m.Behaviour })
 	}
 	if t.Behaviour == "new-session" {
@@ -218,6 +218,12 @@ func (m *made) awaitSent(ctx context.Context, times int, is func(wire.Entry) boo
 		}
 		return sent >= times
 	})
+}
+
+// answersTwice reports whether the behaviour sends an answer right after the first one. The
+// response to the first may overtake it, so that the call is over before it goes out.
+func (t *trial) answersTwice() bool {
+	return t.Behaviour == "response-twice" || t.Behaviour == "cancel-then-accept"
 }
 
 // lastState returns the latest requestState in the log; nil if there is none.

@@ -20,7 +20,7 @@ type looks struct {
 	before, asked, after []string // asked: while the question under trial waited; nil if it was not asked
 	err                  error
 	timedOut             bool
-	sameState            bool // the call got the requestState that it used again, so that it used its own
+	sameState            bool // the call used a requestState again, and got it, so that it used its own
 }
 
 func (l *looks) take(ctx context.Context, into *[]string) {
@@ -32,14 +32,15 @@ func (l *looks) take(ctx context.Context, into *[]string) {
 	*into = lines
 }
 
-// late is how long a server may take to act after it has been cancelled.
+// late is how long a server may take to act after it has been cancelled, or got an answer
+// that comes after its response.
 const late = 500 * time.Millisecond
 
-// conclude takes the last look, when the session is over. Where the call has no response,
-// the server may still be busy with its end.
-func (l *looks) conclude(ctx context.Context, out outcomes) {
+// conclude takes the last look at a trial, when the session is over. Where the call has no
+// response, or a second answer may have followed it, the server may still be busy.
+func (l *looks) conclude(ctx context.Context, t *trial, out outcomes) {
 	l.timedOut = len(out.calls) > 0 && out.calls[0].TimedOut
-	if len(out.calls) > 0 && out.calls[0].Result == nil && out.calls[0].Error == nil {
+	if len(out.calls) > 0 && (t.answersTwice() || out.calls[0].Result == nil && out.calls[0].Error == nil) {
 		select {
 		case <-time.After(late):
 		case <-ctx.Done():

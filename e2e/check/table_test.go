@@ -138,8 +138,8 @@ func catalogOf(t *testing.T, spec transport.Spec) (list []*offered) {
 const together = 8
 
 // table checks all items of a server, and compares the findings with the planted
-// faults. Without -made, it checks each tool in one revision, with the behaviours that
-// show its planted faults and some others; see [reduced].
+// faults. Without -whole, it checks each tool with the behaviours that show its planted
+// faults and some others, mostly in one revision; see [reduced].
 func table(t *testing.T, spec transport.Spec, plants []faulty.Plant) {
 	var running sync.WaitGroup
 	places := make(chan struct{}, together)
@@ -205,13 +205,18 @@ func tried(t *testing.T, spec transport.Spec, item *offered, place int, plants [
 
 // reduced limits a check by the tool's place in the list: the newest revision for every
 // third tool, the second newest for the next one, and so on, and a part of the
-// behaviours in turn.
+// behaviours in turn. With a witness for planted faults it has every revision, because the
+// check looks at other things in each, and no behaviours but those that show the faults.
 func reduced(o *check.Options, place int, plants []faulty.Plant) {
 	all, others := judge.BehaviourNames(), 4
 	if len(plants) == 0 {
 		others = 16
 	}
 	o.Behaviours = []string{"accept", "accept-other", "accept-no", "decline", "cancel"}
+	watched := slices.ContainsFunc(plants, func(p faulty.Plant) bool { return p.Witness })
+	if watched {
+		o.Behaviours, others = o.Behaviours[:1], 0
+	}
 	for i := range others {
 		o.Behaviours = append(o.Behaviours, all[(place*others+i)%len(all)])
 	}
@@ -233,7 +238,9 @@ func reduced(o *check.Options, place int, plants []faulty.Plant) {
 			revision = p.Revisions[0]
 		}
 	}
-	o.Revisions = []string{revision}
+	if !watched {
+		o.Revisions = []string{revision}
+	}
 	if o.Wanted[0].Key == "flood" { // ten thousand messages in each trial show no more than a hundred
 		o.Wanted[0].Arguments = []byte(`{"count":100}`)
 	}

@@ -302,7 +302,7 @@ func (c *consent) blame(j *Judgement, why string) {
 func (j *Judgement) frames() []int64 {
 	m := j.Calls[0]
 	if q := j.lacks.about; q != nil {
-		return []int64{q.AskedSeq, q.AnswerSeq, m.ResultSeq}
+		return append(j.exchange(q), m.ResultSeq)
 	}
 	return []int64{m.Began(), m.lastAnswer(), m.ResultSeq}
 }

@@ -323,11 +323,22 @@ func (j *Judgement) declaresLess() bool { return j.traits.Declares != "" }
 
 func (j *Judgement) declines() bool { return j.traits.Refuses == "decline" }
 
+// exchange lists the frames of a question, and of all answers that the behaviour gave it.
+func (j *Judgement) exchange(q *conversation.Question) []int64 {
+	list := []int64{q.AskedSeq, q.AnswerSeq}
+	for seq := q.AnswerSeq + 1; q.Fault != "" && seq <= j.Last; seq++ {
+		if head := j.Log.Head(seq); head.Dir == wire.ClientToServer && head.Fault == q.Fault {
+			list = append(list, seq)
+		}
+	}
+	return list
+}
+
 // effects judges what a witness saw besides the effect of a refusal.
 func (j *Judgement) effects() {
 	var frames []int64
 	if q := j.deed(); q != nil {
-		frames = []int64{q.AskedSeq, q.AnswerSeq}
+		frames = j.exchange(q)
 	}
 	if j.Early != "" {
 		j.find(report.RuleActsEarly, report.Fail, "The server did it before the question was answered: while the question waited, "+j.Early+".", frames...)
