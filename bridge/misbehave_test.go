@@ -815,11 +815,10 @@ func (b *bench) stop(c bridge.Call) {
 	}
 }
 
-// replayedAlike fails unless a transcript of the inspection says of the faults, and of what
-// came after them, what the inspection says itself, which it returns.
-func (b *bench) replayedAlike() string {
+// replayed opens a transcript of the inspection as it is now.
+func (b *bench) replayed() *bridge.Inspection {
 	b.Helper()
-	file := filepath.Join(b.TempDir(), "misbehaving.jsonl")
+	file := filepath.Join(b.TempDir(), "flow.jsonl")
 	out, err := os.Create(file)
 	if err != nil {
 		b.Fatal(err)
@@ -827,7 +826,14 @@ func (b *bench) replayedAlike() string {
 	if err := errors.Join(wire.WriteFrames(out, b.log, all(b.log.Len()), nil), out.Close()); err != nil {
 		b.Fatal(err)
 	}
-	live, replayed := toldOfFaults(b.in), toldOfFaults(replayOf(b.T, file).Inspection())
+	return replayOf(b.T, file).Inspection()
+}
+
+// replayedAlike fails unless a transcript of the inspection says of the faults, and of what
+// came after them, what the inspection says itself, which it returns.
+func (b *bench) replayedAlike() string {
+	b.Helper()
+	live, replayed := toldOfFaults(b.in), toldOfFaults(b.replayed())
 	if live != replayed {
 		b.Errorf("live\n%s\nreplayed\n%s", live, replayed)
 	}

@@ -11,9 +11,11 @@ import (
 
 	"elicitation-inspector/bridge"
 	"elicitation-inspector/bridge/conversation"
+	"elicitation-inspector/bridge/demo"
 	"elicitation-inspector/bridge/live"
 	"elicitation-inspector/bridge/logtest"
 	"elicitation-inspector/bridge/mcp"
+	"elicitation-inspector/bridge/transport"
 )
 
 // ofRound holds the params of a call that the servers of this file read.
@@ -336,5 +338,38 @@ func TestAnswersOfALargeRound(t *testing.T) {
 	}
 	if _, text := b.done(call.Number); text != fmt.Sprint(largeRound) {
 		t.Errorf("%s of %d answers came whole", text, largeRound)
+	}
+}
+
+// What was said to one question of a round is not sent if the call ends before the others
+// are answered.
+func TestAnswerOfAStoppedRound(t *testing.T) {
+	t.Parallel()
+	server := demo.New(demo.Options{})
+	b := startInspection(t, bridge.Config{
+		Targets:  []transport.Spec{{Name: demo.Name, Builtin: server.ServeLines}},
+		Settings: conversation.ClientSettings{Protocol: july},
+	})
+	sent := b.call("deploy")
+	b.question(1)
+	b.answer(1, live.Answer{Action: "decline"})
+	b.done(sent.Number)
+	stopped := b.call("plan_trip")
+	b.question(4)
+	b.answer(2, live.Answer{Action: "decline"})
+	b.stop(stopped)
+	b.done(stopped.Number)
+	for where, in := range map[string]*bridge.Inspection{"live": b.in, "opened": b.replayed()} {
+		for n, want := range []bool{1: false, 2: true, 3: false} {
+			if n == 0 {
+				continue
+			}
+			if q, err := in.Question(n); err != nil || q.NeverSent != want {
+				t.Errorf("%s: question %d, %s, was never sent: %t, %v", where, n, q.Action, q.NeverSent, err)
+			}
+		}
+	}
+	if err := server.Close(); err != nil {
+		t.Error(err)
 	}
 }

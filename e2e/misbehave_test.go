@@ -99,6 +99,27 @@ func TestLedger(t *testing.T) {
 	s.page.Region("Call").Field("Service").Wait()
 }
 
+// The ledger names the mode of questions that wait, too, and says of an answer in a round
+// that was stopped that it was never sent.
+func TestLedgerOfARound(t *testing.T) {
+	t.Parallel()
+	s := open(t)
+	s.call("plan_trip")
+	questions := s.page.Region("Questions")
+	questions.Button("Decline").Nth(2).Wait()
+	questions.Button("Decline").Nth(0).Click()
+	s.page.Button("Ledger").Click()
+	ledger := s.page.Region("Ledger")
+	ledger.Role("searchbox", "Filter").Type("waiting")
+	ledger.Contains("2 questions").Contains("form · ")
+	ledger.Button("Close").Click()
+	s.page.Region("Call").Button("Stop").Click()
+	questions.Contains("never sent, since the call ended first")
+	s.page.Button("Ledger").Click()
+	ledger.Role("searchbox", "Filter").Fill("never sent")
+	ledger.Contains("1 question").Contains("declined · never sent, since the call ended first")
+}
+
 // offered matches the faults of a menu.
 var offered = regexp.MustCompile(`<button name="fault" value="([^"]+)"`)
 

@@ -36,7 +36,7 @@ func (r LedgerRow) Answer() string {
 	case r.Wrong != "":
 		return "deliberate: " + r.Wrong
 	case r.State == conversation.Answered:
-		return wording.Join(": ", r.stateWord(), r.Digest)
+		return wording.Join(" · ", wording.Join(": ", r.stateWord(), r.Digest), r.neverSent())
 	}
 	return wording.Join(": ", r.stateWord(), r.Reason)
 }

@@ -74,7 +74,11 @@ func (q Question) digest() string {
 	if q.Wrong != "" {
 		return wording.Join(" · ", "deliberate: "+q.Wrong, cmp.Or(wording.After("then: ", markup.Brief(q.Next.Text)), "then nothing so far"))
 	}
-	return q.Digest
+	return wording.Join(" · ", q.Digest, q.neverSent())
+}
+
+func (q Question) neverSent() string {
+	return wording.Either(q.NeverSent, "never sent, since the call ended first", "")
 }
 
 func (q Question) outcome() string {

@@ -314,11 +314,13 @@ var ledgerOrders = map[string]func(a, b views.LedgerRow) int{
 
 func (s *Server) ledgerRow(q bridge.Question) views.LedgerRow {
 	row := views.LedgerRow{Again: s.replay == nil && q.Repeatable()}
+	asks := q.Request
 	if q.State == conversation.Pending {
 		q.Waited = s.in.Now().Sub(q.Asked)
 		q.Request = nil // a row has no form
 	}
 	row.Question = s.questionView(q, nil, nil)
+	row.Request = asks
 	row.Message = q.Title()
 	row.Next = s.in.Next(q)
 	row.ReadOnly = s.replay != nil

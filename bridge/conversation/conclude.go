@@ -39,10 +39,10 @@ func (r *reduction) conclude(what facts) *Call {
 		c.breakOff(what)
 	}
 	for i, q := range c.Questions {
-		if q.State != Pending {
-			continue
-		}
 		switch {
+		case q.State == Answered && q.SaidSeq != 0 && q.AnswerSeq == 0 && q.Via != elicit.InError && (byItself || what.exit != nil):
+			c.edit(i).NeverSent = true
+		case q.State != Pending:
 		case byItself && !what.exit.ended(c.Ended, r.last):
 			q = c.edit(i)
 			q.By = ByPolicy

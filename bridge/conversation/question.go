@@ -40,6 +40,7 @@ type Question struct {
 	// waiting.
 	TurnedAway bool
 	Completion Completion // known outcome of an accepted URL
+	NeverSent  bool       // the call ended before the round was complete whose answers go out together
 	// AskedUnseen and AnswerUnseen: the frame is not chosen by Reading.Only. An
 	// unseen question has only the message in Params; an unseen answer leaves Answer
 	// and Error nil.
