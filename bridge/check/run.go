@@ -186,6 +186,7 @@ func empty(o *Options) report.Report {
 // Without returns the report of a check that was given no server.
 func Without(o Options) *report.Report {
 	r := empty(&o)
+	r.Target = ""
 	r.Problems = []report.Problem{{
 		Kind: report.NoTarget, Text: "No server was named. The built-in demo server is only checked at a terminal.",
 		Do: "Name the server: inspector check URL, inspector check -- COMMAND, --config, or target in a plan, which may be demo.",

@@ -131,6 +131,9 @@ func TestReportWithoutServer(t *testing.T) {
 			if got.code != c.code || !strings.Contains(got.out, part) {
 				t.Errorf("%s of %v: exit code %d\n%s\n%s", format, c.args, got.code, got.out, got.err)
 			}
+			if c.args == nil && (strings.Contains(got.out, "built in") || strings.Contains(got.out, "Check of") || strings.Contains(got.out, "checked in") || strings.Contains(got.out, "\n. ")) {
+				t.Errorf("%s names a server, where none was named:\n%s", format, got.out)
+			}
 		}
 	}
 }

@@ -23,7 +23,9 @@ var marks = map[string]string{"pass": "ok", "fail": "FAIL"}
 func checkText(w io.Writer, r *report.Report) error {
 	v := report.NewView(r)
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s (%s), checked in %s\n", wording.EscapeLine(r.Server), wording.EscapeLine(r.Target), wording.Duration(r.Took))
+	if r.Target != "" {
+		fmt.Fprintf(&b, "%s (%s), checked in %s\n", wording.EscapeLine(r.Server), wording.EscapeLine(r.Target), wording.Duration(r.Took))
+	}
 	if r.Stopped != "" {
 		fmt.Fprintf(&b, "The check is not complete: %s\n", wording.EscapeLine(r.Stopped))
 	}

@@ -37,14 +37,15 @@ func writeMarkdown(w io.Writer, r *Report) error {
 	return markdownTemplate().Execute(w, NewView(r))
 }
 
-// Quoted is a frame that a finding names, with the later ones that say the same.
+// Quoted is a frame that a finding names, with the later ones of the same summary, which
+// may have another id.
 type Quoted struct {
 	Frame
 	Again []int64 // their sequence numbers
 }
 
-// Quoted returns the frames of the trial that the finding names, each that says the same
-// once.
+// Quoted returns the frames of the trial that the finding names, those of the
+// same summary once.
 func (in *Instance) Quoted() (list []*Quoted) {
 	for _, f := range in.Named() {
 		same := func(q *Quoted) bool { return q.Direction == f.Direction && q.Summary == f.Summary }

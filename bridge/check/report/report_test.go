@@ -405,13 +405,13 @@ func TestUndecidable(t *testing.T) {
 	}
 }
 
-// TestFrameOnce expects frames that say the same to be quoted once.
+// TestFrameOnce expects frames of the same summary to be quoted once.
 func TestFrameOnce(t *testing.T) {
 	r := sample()
 	one := &r.Results[1]
 	one.Evidence = append(slices.Clone(one.Evidence), Frame{Seq: 11, Direction: "s2c", Summary: one.Evidence[0].Summary, Text: "the second question"}, Frame{Seq: 12, Direction: "s2c", Summary: one.Evidence[0].Summary})
 	one.Findings[0].Frames = []int64{8, 9, 11, 12}
-	if out := written(t, "markdown", r); !strings.Contains(out, "- Frame 8, server → client, the same in 11, 12: `{\"message\":\"</pre><script>\"}`\n- Frame 9") || strings.Contains(out, "the second question") {
+	if out := written(t, "markdown", r); !strings.Contains(out, "- Frame 8, server → client, much the same in 11, 12: `{\"message\":\"</pre><script>\"}`\n- Frame 9") || strings.Contains(out, "the second question") {
 		t.Error(out)
 	}
 }
