@@ -64,10 +64,7 @@ on("click", async e => {
     $("work").scrollTo(0, 0)
     focusFirst($("call"), one("#call .primary"))
   }
-  if (frame) {
-    showPane("wire")
-    showFrame(Number(frame.dataset.frame))
-  }
+  if (frame) showFrame(Number(frame.dataset.frame))
 })
 
 // Skip links lead to the first control of a part, or to the part itself

@@ -14,6 +14,7 @@ import { parse, whenChanged } from "./changes.js"
 import { tick } from "./clock.js"
 import { closeFrame, comparing, frameOnShow, openFrame } from "./detail.js"
 import { $, bare, grouped, near, one, pulse, remember, remembered } from "./dom.js"
+import { showPane } from "./panes.js"
 
 const grid = $("grid"), box = $("rows"), newer = $("newer"), status = $("view-status")
 
@@ -525,6 +526,7 @@ grid.addEventListener("keydown", (/** @type {KeyboardEvent} */ e) => {
 /** Shows one frame in the log and in the detail. @param {number} seq */
 export function showFrame(seq) {
   if (!(seq >= 1 && seq <= frames)) return notice(`There is no frame ${seq} in the log, which has ${grouped(frames)}.`)
+  showPane("wire")
   if (seq <= since) showFrom(0)
   const before = following || interrupted
   follow(false)

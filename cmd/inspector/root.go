@@ -257,7 +257,7 @@ of the colon. White space may stand around these. "error" is all that failed:
 JSON-RPC errors (rpc-error alone), results with isError, HTTP statuses of 400
 and above, processes that exit with a code other than 0.
 
-  method:elicitation/* !kind:noise ms>500
+  method:tools/* !kind:noise ms>500
   (kind:error or finding:any) after:+10s`)
 	return &cobra.Command{Use: "filter", Short: "The language of filter lines", Long: b.String()}
 }
