@@ -5,6 +5,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -130,9 +131,11 @@ func TestFilterLine(t *testing.T) {
 	filter.Fill("latency > 500")
 	log.Contains("did you mean ms>?")
 	filter.Fill("tool:")
-	if got := log.Option("").All().Names(); len(got) != 2 || got[0] != "build" || got[1] != "deploy" {
-		t.Errorf("after tool: is offered %q", got)
-	}
+	var offered []string
+	s.page.Until(func() string { return fmt.Sprintf("after tool: the two tools are offered; it is %q", offered) }, func() bool {
+		offered = log.Option("").All().Names()
+		return slices.Equal(offered, []string{"build", "deploy"})
+	})
 
 	// A chip beside an "or" narrows all of it.
 	filter.Fill("tool:build or tool:deploy")

@@ -20,9 +20,9 @@ export const typed = new WeakSet()
 /** @type {(() => void)[]} */
 const after = []
 
-/** Runs fn now and after every set of changes. @param {() => void} fn */
-export function whenChanged(fn) {
-  after.push(fn)
+/** Runs fn now and after every set of changes. @param {() => void} fn @param {boolean} [first] before what measures the page */
+export function whenChanged(fn, first) {
+  first ? after.unshift(fn) : after.push(fn)
   fn()
 }
 
@@ -33,10 +33,13 @@ let settling = 0
  * free. A timer also works in background tabs, which draw no frames.
  */
 export function settle() {
-  settling ||= setTimeout(() => {
-    settling = 0
-    for (const fn of after) fn()
-  })
+  settling ||= setTimeout(settled)
+}
+
+function settled() {
+  clearTimeout(settling)
+  settling = 0
+  for (const fn of after) fn()
 }
 
 /** How many requests run whose response may be older than pushes that arrive meanwhile. */
@@ -108,10 +111,14 @@ function apply({ id, html, op, at }) {
  * was made with it.
  * @param {string} url @param {URLSearchParams} body @param {RequestInit} [init]
  */
-export const send = (url, body, init) => drawInTurn(answered(url, body, init), answer => {
-  for (const fresh of answer.elements) if ($(fresh.id)) update($(fresh.id), fresh)
+export async function send(url, body, init) {
+  const answer = await drawInTurn(answered(url, body, init), answer => {
+    for (const fresh of answer.elements) if ($(fresh.id)) update($(fresh.id), fresh)
+    return answer
+  })
+  settled() // before it is painted: the person waits for it
   return answer
-})
+}
 
 /** @param {string} url @param {URLSearchParams} body @param {RequestInit} [init] */
 async function answered(url, body, init) {

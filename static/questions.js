@@ -35,7 +35,7 @@ const arrived = new Map()
 /** Handles new and settled questions. */
 function look() {
   const now = new Map()
-  for (const card of [...arrange(cards()), ...signIns()]) {
+  for (const card of [...cards(), ...signIns()]) {
     const { server, outcome } = card.dataset, before = known.get(card.id)
     now.set(card.id, outcome)
     if (before === outcome) continue
@@ -76,19 +76,16 @@ const shown = () => one("#call > [data-key]") && (one("#call > [data-call]")?.da
 /**
  * Puts the questions of the call on show first, and folds the settled ones of other
  * calls. The server has ranked the cards.
- * @param {any[]} all
  */
-function arrange(all) {
+function arrange() {
   const call = shown(), panel = $("questions"), line = $("elsewhere"), fold = $("earlier")
-  const sorted = all.toSorted((a, b) => a.dataset.rank - b.dataset.rank), open = (/** @type {any} */ c) => c.dataset.rank < 0
+  const sorted = cards().toSorted((a, b) => a.dataset.rank - b.dataset.rank), open = (/** @type {any} */ c) => c.dataset.rank < 0
   const others = sorted.filter(c => call && c.dataset.call !== "0" && c.dataset.call !== call)
   const own = sorted.filter(c => !others.includes(c)), waiting = others.filter(open), earlier = others.filter(c => !open(c))
   line.hidden = !waiting.length
   fold.hidden = !earlier.length
   fold.textContent = `Earlier (${earlier.length})`
-  const row = [...own, line, ...waiting, fold, ...earlier]
-  row.forEach((e, i) => { if (e !== panel.children[i]) (panel.moveBefore ?? panel.insertBefore).call(panel, e, panel.children[i] ?? null) })
-  return row.filter(e => e.localName === "article")
+  ;[...own, line, ...waiting, fold, ...earlier].forEach((e, i) => { if (e !== panel.children[i]) (panel.moveBefore ?? panel.insertBefore).call(panel, e, panel.children[i] ?? null) })
 }
 
 $("earlier").addEventListener("click", () => { $("earlier").ariaExpanded = String($("earlier").ariaExpanded === "false") })
@@ -190,6 +187,7 @@ function tell({ id, dataset }) {
   }
 }
 
+whenChanged(arrange, true)
 whenChanged(look)
 
 // A link to a question: the server has drawn its call, and unfolded it

@@ -284,7 +284,7 @@ func missing(m Missing) templ.Component {
 			}
 			return nil
 		})
-		templ_7745c5c3_Err = instead(m.Title, markup.When(m.Awaits, "data-awaits", "1")).Render(templ.WithChildren(ctx, templ_7745c5c3_Var6), templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = instead(m.Title, append(markup.When(m.Awaits, "data-awaits", "1"), markup.When(m.Address != "", "data-address", m.Address)...)).Render(templ.WithChildren(ctx, templ_7745c5c3_Var6), templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

@@ -51,6 +51,7 @@ type Missing struct {
 	Down        []Server // servers without a connection, which may have the item
 	Meant       *Item    // an item with a similar name, nil if there is none
 	Awaits      bool     // the item may come with a new list
+	Address     string   // the query of the page's address that leads here; "" for the present one
 }
 
 // Server is one target with its state.

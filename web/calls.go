@@ -108,10 +108,14 @@ func (s *Server) choose(c echo.Context, p *views.Page) {
 		}
 		return
 	}
-	if c.QueryParam("key") != "" {
-		if f, err := s.named(c); err == nil { // an address of an item that is gone: the page says that nothing is chosen
+	if key := c.QueryParam("key"); key != "" {
+		f, err := s.named(c)
+		if err == nil {
 			form := s.callFormView(f, nil)
 			p.Form = &form
+		} else if server := s.serverOf(c.QueryParam("server")); s.reads(server) {
+			// It was chosen while the server connects again. For an item that is gone, nothing is chosen.
+			_, _, p.Missing = s.find(views.Link{Kind: conversation.Kind(c.QueryParam("kind")), Key: key, Server: server.Label})
 		}
 		return
 	}

@@ -59,9 +59,15 @@ func (s *Server) formLink(c echo.Context, f callForm) error {
 	return c.String(http.StatusOK, query)
 }
 
+// reads reports whether a server will tell soon what it offers.
+func (s *Server) reads(server views.Server) bool {
+	offers, err := s.in.Catalog(server.ID)
+	return err == nil && (offers.Loading || server.State == conversation.ServerConnecting)
+}
+
 // find returns the item that a link leads to, or why there is none.
 func (s *Server) find(t views.Link) (views.Server, conversation.Item, *views.Missing) {
-	missing := &views.Missing{Title: wording.Capital(string(t.Kind)) + " " + wording.Quoted(t.Key), Awaits: true}
+	missing := &views.Missing{Title: wording.Capital(string(t.Kind)) + " " + wording.Quoted(t.Key), Awaits: true, Address: t.Query()}
 	known, waits, similar := false, false, map[string]views.Item{}
 	for _, server := range s.serverViews() {
 		if t.Server != "" && t.Server != server.Label {
@@ -75,7 +81,7 @@ func (s *Server) find(t views.Link) (views.Server, conversation.Item, *views.Mis
 		if item, err := offers.Find(t.Kind, t.Key); err == nil {
 			return server, item, nil
 		}
-		waits = waits || offers.Loading || server.State == conversation.ServerConnecting
+		waits = waits || s.reads(server)
 		if server.State != conversation.ServerReady {
 			missing.Down = append(missing.Down, server)
 		}

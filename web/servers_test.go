@@ -92,6 +92,10 @@ func TestCallBeforeTheToolsAreListed(t *testing.T) {
 	if status, text := d.post("/calls", call); status != http.StatusConflict || !strings.Contains(text, "lists are still being read") {
 		t.Errorf("before its tools are listed: %d %s", status, text)
 	}
+	// Chosen now, the tool waits in the middle, with an address that leads to it.
+	if middle := d.get("/middle?" + call.Encode()); !strings.Contains(middle, "data-awaits") || !strings.Contains(middle, `data-address="?tool=deploy&amp;server=slow"`) {
+		t.Errorf("chosen before its tools are listed: %s", middle)
+	}
 	close(listed)
 	d.until("its tools are listed", func() bool {
 		_, err := d.in.Item("s1", conversation.Tool, "deploy")

@@ -86,6 +86,9 @@ func (c *Control) Click() {
 	c.page.t.Fatalf("clicking %s: it moves away each time", c)
 }
 
+// ClickIfThere clicks a control that may go at any time, without the mouse.
+func (c *Control) ClickIfThere() { _, _ = apply[any](c, "function() { this.click() }") }
+
 // press returns a point to click on, unless the element is disabled, and watches what is clicked.
 const press = `async function() {
 	if (this.disabled === true || this.getAttribute('aria-disabled') === 'true') throw new Error('it is disabled');
