@@ -121,20 +121,46 @@ func right(b *bare, params json.RawMessage) string {
 	switch b.tool {
 	case "decline", "cancel":
 		return fmt.Sprintf(`{"action":%q}`, b.tool)
-	case "optional-empty":
-		return `{"action":"accept","content":{"first":"x"}}`
-	case "text-long":
-		return `{"action":"accept","content":{"value":"lighthouse"}}`
 	case "withdrawn":
 		return ""
 	case "mode-undeclared", "elicitation-undeclared":
 		return `error {"code":-32602,"message":"There is no such mode"}`
 	}
-	fields, err := elicit.FieldsOf(rawjson.Member(params, "requestedSchema"))
+	content, err := AsAsked(rawjson.Text(rawjson.Member(params, "message")), rawjson.Member(params, "requestedSchema"))
 	if err != nil {
 		b.t.Error(err)
 	}
-	return `{"action":"accept","content":` + string(elicit.Valid(fields)) + `}`
+	return `{"action":"accept","content":` + string(content) + `}`
+}
+
+// AsAsked returns the content that a message asks for, or valid content where it asks for
+// any.
+func AsAsked(message string, schema json.RawMessage) (json.RawMessage, error) {
+	for asks, content := range map[string]string{
+		`enter "fits"`: `{"value":"fits"}`, `enter "AB-1234"`: `{"value":"AB-1234"}`, `enter "ada@example.com"`: `{"value":"ada@example.com"}`,
+		`enter "https://example.com/"`: `{"value":"https://example.com/"}`, `Enter 29 February 2028`: `{"value":"2028-02-29"}`,
+		`enter 7`: `{"value":7}`, `enter 10`: `{"value":10}`, `Enter 0.5`: `{"value":0.5}`, `Choose yes,`: `{"value":true}`,
+		`Choose "choice 299"`: `{"value":"choice 299"}`, `word to enter is "lighthouse"`: `{"value":"lighthouse"}`,
+		`enter "yes" in it`: `{"first":"yes"}`, `Enter "x" in the first`: `{"first":"x"}`, `Enter "end" in the last`: `{"field 50":"end"}`,
+	} {
+		if strings.Contains(message, asks) {
+			return json.RawMessage(content), nil
+		}
+	}
+	colour := func(name string) string { // as it is in the schema: by its name or its code
+		if strings.Contains(string(schema), `"#f00"`) {
+			return map[string]string{"Red": `"#f00"`, "Blue": `"#00f"`}[name]
+		}
+		return fmt.Sprintf("%q", name)
+	}
+	switch {
+	case strings.HasPrefix(message, `Choose "Blue"`):
+		return fmt.Appendf(nil, `{"value":%s}`, colour("Blue")), nil
+	case strings.HasPrefix(message, `Choose "Red" and "Blue"`):
+		return fmt.Appendf(nil, `{"value":[%s,%s]}`, colour("Blue"), colour("Red")), nil
+	}
+	fields, err := elicit.FieldsOf(schema)
+	return elicit.Valid(fields), err
 }
 
 // overHTTP returns what takes the lines of a client to a server of Streamable HTTP, each with a

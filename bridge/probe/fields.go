@@ -62,7 +62,12 @@ func (f field) judge(a answer) finding {
 	case rounded(value, f.want):
 		return partly("The digits changed, as in a 64-bit float: " + f.want + " came back as " + string(value) + ".")
 	}
-	return notSeen("The answer is valid, and not the one that the message asks for: " + shown + ".")
+	return unasked(content)
+}
+
+// unasked is the finding for valid content that is not what the message asks for.
+func unasked(content json.RawMessage) finding {
+	return notSeen("The answer is valid, and not the one that the message asks for: " + wording.Shorten(string(content), 200) + ".")
 }
 
 // rounded reports whether value is the number want, rounded to a 64-bit float.
@@ -83,23 +88,23 @@ func samePicks(a, b json.RawMessage) bool {
 func fieldProbes() (list []*Probe) {
 	fields := []field{
 		{name: "string", title: "A text", do: "Enter any text, and accept.", schema: `{"type":"string","title":"Text","description":"Anything will do."}`},
-		{name: "string-length", title: "A text of limited length", do: `Try to enter "much too long". If it is refused, enter "fits", and accept.`, schema: `{"type":"string","minLength":3,"maxLength":5}`},
-		{name: "string-pattern", title: "A text with a pattern", do: `Try to enter "42". If it is refused, enter "AB-1234", and accept.`, schema: `{"type":"string","pattern":"^[A-Z]{2}-[0-9]{4}$","description":"Two capital letters, a hyphen and four digits."}`},
-		{name: "format-email", title: "An e-mail address", do: `Try to enter "nobody". If it is refused, enter "ada@example.com", and accept.`, schema: `{"type":"string","format":"email"}`},
-		{name: "format-uri", title: "A URI", do: `Try to enter "nowhere". If it is refused, enter "https://example.com/", and accept.`, schema: `{"type":"string","format":"uri"}`},
-		{name: "format-date", title: "A date", do: `Enter 29 February 2028, and accept.`, schema: `{"type":"string","format":"date"}`},
+		{name: "string-length", title: "A text of limited length", do: `Try to enter "much too long". If it is refused, enter "fits", and accept.`, schema: `{"type":"string","minLength":3,"maxLength":5}`, want: `"fits"`},
+		{name: "string-pattern", title: "A text with a pattern", do: `Try to enter "42". If it is refused, enter "AB-1234", and accept.`, schema: `{"type":"string","pattern":"^[A-Z]{2}-[0-9]{4}$","description":"Two capital letters, a hyphen and four digits."}`, want: `"AB-1234"`},
+		{name: "format-email", title: "An e-mail address", do: `Try to enter "nobody". If it is refused, enter "ada@example.com", and accept.`, schema: `{"type":"string","format":"email"}`, want: `"ada@example.com"`},
+		{name: "format-uri", title: "A URI", do: `Try to enter "nowhere". If it is refused, enter "https://example.com/", and accept.`, schema: `{"type":"string","format":"uri"}`, want: `"https://example.com/"`},
+		{name: "format-date", title: "A date", do: `Enter 29 February 2028, and accept.`, schema: `{"type":"string","format":"date"}`, want: `"2028-02-29"`},
 		{name: "format-date-time", title: "A date with a time", do: `Enter any date and time, and accept.`, schema: `{"type":"string","format":"date-time"}`},
-		{name: "integer", title: "A whole number", do: `Try to enter 1.5. If it is refused, enter 7, and accept.`, schema: `{"type":"integer"}`},
-		{name: "integer-limits", title: "A whole number with limits", do: `Try to enter 11. If it is refused, enter 10, and accept.`, schema: `{"type":"integer","minimum":1,"maximum":10}`},
-		{name: "number", title: "A number with a fraction", do: `Enter 0.5, and accept.`, schema: `{"type":"number","minimum":0.25,"maximum":0.75}`},
-		{name: "boolean", title: "Yes or no", do: `Choose yes, and accept.`, schema: `{"type":"boolean","title":"Yes?"}`},
-		{name: "choice", title: "A choice", do: `Choose "Blue", and accept.`, schema: `{"type":"string","enum":["Red","Green","Blue"]}`},
-		{name: "choice-names", title: "A choice with names (enumNames)", do: `Choose "Blue", and accept.`, schema: `{"type":"string","enum":["#f00","#0f0","#00f"],"enumNames":["Red","Green","Blue"]}`, looks: []string{"Were the choices Red, Green and Blue, and not #f00, #0f0 and #00f?"}},
-		{name: "choice-titled", title: "A choice with titles (oneOf)", do: `Choose "Blue", and accept.`, since: november, schema: `{"type":"string","oneOf":[{"const":"#f00","title":"Red"},{"const":"#0f0","title":"Green"},{"const":"#00f","title":"Blue"}]}`, looks: []string{"Were the choices Red, Green and Blue, and not #f00, #0f0 and #00f?"}},
-		{name: "choices", title: "Several choices", do: `Choose "Red" and "Blue", and accept.`, since: november, schema: `{"type":"array","items":{"type":"string","enum":["Red","Green","Blue"]}}`},
-		{name: "choices-titled", title: "Several choices with titles", do: `Choose "Red" and "Blue", and accept.`, since: november, schema: `{"type":"array","items":{"anyOf":[{"const":"#f00","title":"Red"},{"const":"#0f0","title":"Green"},{"const":"#00f","title":"Blue"}]}}`, looks: []string{"Were the choices Red, Green and Blue, and not #f00, #0f0 and #00f?"}},
-		{name: "choices-limits", title: "Two or three of four choices", do: `Try to choose one only, then all four. If both are refused, choose two, and accept.`, since: november, schema: `{"type":"array","minItems":2,"maxItems":3,"items":{"type":"string","enum":["North","East","South","West"]}}`},
-		{name: "choice-many", title: "One of 300 choices", do: `Choose "choice 299", and accept.`, schema: `{"type":"string","enum":[` + many(300, func(i int) string { return fmt.Sprintf(`"choice %d"`, i) }) + `]}`},
+		{name: "integer", title: "A whole number", do: `Try to enter 1.5. If it is refused, enter 7, and accept.`, schema: `{"type":"integer"}`, want: `7`},
+		{name: "integer-limits", title: "A whole number with limits", do: `Try to enter 11. If it is refused, enter 10, and accept.`, schema: `{"type":"integer","minimum":1,"maximum":10}`, want: `10`},
+		{name: "number", title: "A number with a fraction", do: `Enter 0.5, and accept.`, schema: `{"type":"number","minimum":0.25,"maximum":0.75}`, want: `0.5`},
+		{name: "boolean", title: "Yes or no", do: `Choose yes, and accept.`, schema: `{"type":"boolean","title":"Yes?"}`, want: `true`},
+		{name: "choice", title: "A choice", do: `Choose "Blue", and accept.`, schema: `{"type":"string","enum":["Red","Green","Blue"]}`, want: `"Blue"`},
+		{name: "choice-names", title: "A choice with names (enumNames)", do: `Choose "Blue", and accept.`, schema: `{"type":"string","enum":["#f00","#0f0","#00f"],"enumNames":["Red","Green","Blue"]}`, want: `"#00f"`, looks: []string{"Were the choices Red, Green and Blue, and not #f00, #0f0 and #00f?"}},
+		{name: "choice-titled", title: "A choice with titles (oneOf)", do: `Choose "Blue", and accept.`, since: november, schema: `{"type":"string","oneOf":[{"const":"#f00","title":"Red"},{"const":"#0f0","title":"Green"},{"const":"#00f","title":"Blue"}]}`, want: `"#00f"`, looks: []string{"Were the choices Red, Green and Blue, and not #f00, #0f0 and #00f?"}},
+		{name: "choices", title: "Several choices", do: `Choose "Red" and "Blue", and accept.`, since: november, schema: `{"type":"array","items":{"type":"string","enum":["Red","Green","Blue"]}}`, want: `["Red","Blue"]`},
+		{name: "choices-titled", title: "Several choices with titles", do: `Choose "Red" and "Blue", and accept.`, since: november, schema: `{"type":"array","items":{"anyOf":[{"const":"#f00","title":"Red"},{"const":"#0f0","title":"Green"},{"const":"#00f","title":"Blue"}]}}`, want: `["#f00","#00f"]`, looks: []string{"Were the choices Red, Green and Blue, and not #f00, #0f0 and #00f?"}},
+		{name: "choices-limits", title: "Two or three of four choices", do: `Try to choose one only, then all four. If both are refused, choose two or three, and accept.`, since: november, schema: `{"type":"array","minItems":2,"maxItems":3,"items":{"type":"string","enum":["North","East","South","West"]}}`},
+		{name: "choice-many", title: "One of 300 choices", do: `Choose "choice 299", and accept.`, schema: `{"type":"string","enum":[` + many(300, func(i int) string { return fmt.Sprintf(`"choice %d"`, i) }) + `]}`, want: `"choice 299"`},
 		{name: "default-boolean", title: "Default: yes or no", do: untouched, schema: `{"type":"boolean","default":true}`, want: `true`, initial: true, optional: true},
 		{name: "default-false", title: "Default: no", do: untouched, schema: `{"type":"boolean","default":false}`, want: `false`, initial: true, optional: true},
 		{name: "default-string", title: "Default: a text", do: untouched, since: november, schema: `{"type":"string","default":"  two spaces before, \"quotes\" and a back\\slash"}`, want: `"  two spaces before, \"quotes\" and a back\\slash"`, initial: true, optional: true},
@@ -115,11 +120,20 @@ func fieldProbes() (list []*Probe) {
 		list = append(list, f.probe())
 	}
 	return append(list,
-		&Probe{Name: "required", Group: Fields, Title: "A required field", Do: `Try to accept with the first field empty. If that is refused, enter "yes" in it, and accept.`, Mode: elicit.ModeForm, run: fillsIn(`"first":{"type":"string","minLength":1},"second":{"type":"string"}`, "first")},
+		&Probe{Name: "required", Group: Fields, Title: "A required field", Do: `Try to accept with the first field empty. If that is refused, enter "yes" in it, and accept.`, Mode: elicit.ModeForm, run: func(r *run) finding {
+			content, wrong := r.ask(r.form(r.probe.Do, `"first":{"type":"string","minLength":1},"second":{"type":"string"}`, "first")).checked()
+			if wrong.verdict == "" && rawjson.Text(rawjson.Member(content, "first")) != "yes" {
+				wrong = unasked(content)
+			}
+			return or(wrong, works(""))
+		}},
 		&Probe{Name: "optional-empty", Group: Fields, Title: "An optional field left empty", Do: `Enter "x" in the first field, leave all others empty, and accept.`, Mode: elicit.ModeForm, run: optionalEmpty},
 		&Probe{Name: "fields-many", Group: Fields, Title: "Fifty fields", Do: `Enter "end" in the last of fifty fields, and accept.`, Mode: elicit.ModeForm, run: func(r *run) finding {
 			properties := many(50, func(i int) string { return fmt.Sprintf(`"field %d":{"type":"string","title":"Field %d"}`, i, i) })
 			content, wrong := r.ask(r.form(r.probe.Do, properties, "field 50")).checked()
+			if wrong.verdict == "" && rawjson.Text(rawjson.Member(content, "field 50")) != "end" {
+				wrong = unasked(content)
+			}
 			return or(wrong, works(wording.Plural(count(content), "field")+" of fifty came back."))
 		}},
 		&Probe{Name: "fields-names", Group: Fields, Title: "Names that are not identifiers", Do: `Choose "yes" in all fields, and accept.`, Mode: elicit.ModeForm, run: func(r *run) finding {
@@ -187,6 +201,8 @@ func optionalEmpty(r *run) finding {
 		}
 	}
 	switch {
+	case rawjson.Text(rawjson.Member(content, "first")) != "x":
+		return unasked(content)
 	case len(filled) == 0:
 		return works("")
 	case len(filled) == 1 && string(rawjson.Member(content, filled[0])) == "false":

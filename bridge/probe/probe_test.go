@@ -1,6 +1,7 @@
 package probe
 
 import (
+	"encoding/json"
 	"flag"
 	"fmt"
 	"net/http/httptest"
@@ -11,8 +12,10 @@ import (
 	"time"
 
 	"elicitation-inspector/bridge/conversation"
+	"elicitation-inspector/bridge/elicit"
 	"elicitation-inspector/bridge/lint"
 	"elicitation-inspector/bridge/mcp"
+	"elicitation-inspector/bridge/rawjson"
 )
 
 // A client that does what it is asked works in all probes that frames can judge, over both
@@ -46,6 +49,38 @@ func TestRightClientWorks(t *testing.T) {
 				}
 			})
 		}
+	}
+}
+
+// A client that answers with any valid content works in no probe that asks for a certain
+// one, and fails none.
+func TestOtherValidAnswersAreNotSeen(t *testing.T) {
+	for _, name := range []string{
+		"string-length", "string-pattern", "format-email", "format-uri", "format-date", "integer", "integer-limits", "number", "boolean",
+		"choice", "choice-names", "choice-titled", "choices", "choices-titled", "choice-many", "required", "optional-empty", "fields-many", "text-long",
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := newBare(t, newServer(t, Options{}), mcp.Revision20251125)
+			b.greet()
+			b.answer = func(_ *bare, params json.RawMessage) string {
+				other := map[string]string{
+					"string-pattern": `{"value":"XY-9999"}`, "format-uri": `{"value":"https://example.org/"}`, "integer": `{"value":1}`,
+					"format-email": `{"value":"bob@example.com"}`, "format-date": `{"value":"2026-01-31"}`, "boolean": `{"value":false}`, "number": `{"value":0.3}`,
+				}[name]
+				if other == "" {
+					fields, err := elicit.FieldsOf(rawjson.Member(params, "requestedSchema"))
+					if err != nil {
+						t.Error(err)
+					}
+					other = string(elicit.Valid(fields))
+				}
+				return `{"action":"accept","content":` + other + `}`
+			}
+			if r := b.run(Find(name)); r.Verdict != NotSeen || !strings.Contains(r.How, "not the one that the message asks for") {
+				t.Errorf("%s: %s", r.Verdict, r.How)
+			}
+		})
 	}
 }
 

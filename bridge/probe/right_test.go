@@ -12,7 +12,6 @@ import (
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"elicitation-inspector/bridge/elicit"
 	"elicitation-inspector/bridge/mcp"
 	"elicitation-inspector/bridge/probe"
 	"elicitation-inspector/bridge/wire"
@@ -94,12 +93,12 @@ func ofSDK(t *testing.T, s *probe.Server, url, revision string) {
 			if err != nil {
 				return nil, err
 			}
-			fields, err := elicit.FieldsOf(schema)
+			asked, err := probe.AsAsked(r.Params.Message, schema)
 			if err != nil {
 				return nil, err
 			}
 			content := map[string]any{}
-			return &sdk.ElicitResult{Action: "accept", Content: content}, json.Unmarshal(elicit.Valid(fields), &content)
+			return &sdk.ElicitResult{Action: "accept", Content: content}, json.Unmarshal(asked, &content)
 		},
 	})
 	session, err := client.Connect(ctx, way, &sdk.ClientSessionOptions{ProtocolVersion: revision})
