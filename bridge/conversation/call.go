@@ -2,6 +2,7 @@ package conversation
 
 import (
 	"encoding/json"
+	"slices"
 	"time"
 
 	"elicitation-inspector/bridge/wire"
@@ -54,6 +55,12 @@ type Call struct {
 	Omitted int
 
 	signIns []Span // of its connection
+}
+
+// Foreign reports whether the call is another client's, of which the log does not tell whether
+// a person answers its questions.
+func (c *Call) Foreign() bool {
+	return c.Place != 0 && c.Recorded == 0 && !slices.ContainsFunc(c.Questions, func(q *Question) bool { return q.Ours || q.By == ByPerson })
 }
 
 // Wait describes for how long and for what a call waits for the person.

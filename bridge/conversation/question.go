@@ -33,6 +33,7 @@ type Question struct {
 	// Guessed: several calls were open, and the frame does not say to which of them
 	// the question belongs.
 	Guessed bool
+	Ours    bool // an inspector asked, which gave the question its number in the frame
 	LetGo   bool // Params and Answer are only in the log; see Conversation.Watch
 	isURL   bool // kept when Params are dropped
 	State   QuestionState

@@ -22,7 +22,8 @@ func (p Party) String() string { return [...]string{"server", "client", "person"
 // Span is a period in which a call was with one of the parties. A question is with
 // the person until it is settled, an accepted URL until the server reports it done. A
 // sign-in is with the person until the browser comes back. A
-// question without a recorded answerer counts as answered by the person.
+// question without a recorded answerer counts as answered by the person, who may be a program
+// where the call is Foreign.
 type Span struct {
 	From, To time.Time
 	With     Party

@@ -12,6 +12,7 @@ import (
 	"elicitation-inspector/bridge/elicit/link"
 	"elicitation-inspector/bridge/mcp"
 	"elicitation-inspector/bridge/wire"
+	"elicitation-inspector/bridge/wording"
 )
 
 // Ladder is a call or a sign-in drawn as a sequence diagram: a lane for each party, and
@@ -157,7 +158,7 @@ func Draw(e *conversation.Call, width int) *Ladder {
 	l := &Ladder{
 		ID: fmt.Sprintf("ladder-%d", e.Place), Title: Line(strings.TrimSpace(e.Method+" "+e.Name), 120), Text: sentence(e, plain),
 		Lanes: []Lane{
-			{conversation.PersonParty, "P", "person"},
+			{conversation.PersonParty, "P", answererOf(e)},
 			{conversation.ClientParty, "C", "client"},
 			{conversation.ServerParty, "S", Line(e.Server+" (server)", 34)},
 		},
@@ -171,6 +172,14 @@ func Draw(e *conversation.Call, width int) *Ladder {
 	l.bars(e, rows, ys)
 	return l
 }
+
+// person and eitherOne name who answers questions.
+const (
+	person    = "person"
+	eitherOne = "person or program" // where nobody knows
+)
+
+func answererOf(e *conversation.Call) string { return wording.Either(e.Foreign(), eitherOne, person) }
 
 // Live changes the notes about a missing response or answer for a call that is still
 // running.
@@ -334,6 +343,10 @@ func rowsOfFrame(e *conversation.Call, f *wire.Row, at time.Duration) []row {
 	}
 	if a.Kind == ArrowOwn && len(replied) > 0 { // the reply is what the note says
 		return []row{{at: at, arrows: replied}}
+	}
+	if a.Kind == ArrowQuestion && f.Kind == wire.Request && len(asked) == 0 { // no arrow to the person has the message
+		words := wording.Join(": ", f.Method, strings.TrimPrefix(f.Summary, "? "))
+		a.Label, a.Full = Line(words, labelWidth), Line(words, 400)
 	}
 	round := 0 // that the frame begins, if the call has more than one
 	for _, r := range e.Rounds {

@@ -275,7 +275,7 @@ func checkMermaid(t *testing.T, text string) {
 			head, body, _ = strings.Cut(l, " as ")
 		}
 		switch head {
-		case "participant S", "participant S1", "participant C", "actor P", "S->>C", "C->>S", "S-->>C", "C-->>S", "S--xC", "C--xS", "S-)C", "C-)S",
+		case "participant S", "participant S1", "participant C", "actor P", "participant P", "S->>C", "C->>S", "S-->>C", "C-->>S", "S--xC", "C--xS", "S-)C", "C-)S",
 			"S1->>C", "C->>S1", "S1-->>C", "C-->>S1", "S1--xC", "C--xS1", "S1-)C", "C-)S1", "C->>P", "P-->>C",
 			"Note over S", "Note over P", "Note over C", "Note over S,P", "Note over S,C", "Note over S1", "Note over S1,P", "Note over S1,C", "Note over C,P":
 		default:

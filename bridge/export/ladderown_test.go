@@ -70,3 +70,45 @@ func TestLadderDrawsWhatWasOnTheWire(t *testing.T) {
 		}
 	}
 }
+
+// Who answers the questions of another client is not known, and no person is drawn. A question
+// that no arrow to a person has stands with its message on the arrow from the server.
+func TestLadderOfWhoAnswers(t *testing.T) {
+	const message = "Which build?"
+	for by, want := range map[string]struct{ participant, question, sentence string }{
+		"":                    {"participant P as person or program", "S->>C: 2 elicitation/create", "1.50 s with the person or program"},
+		conversation.ByPerson: {"actor P as person", "S->>C: 2 elicitation/create", "1.50 s with the person"},
+		conversation.ByScript: {"actor P as person", "S->>C: 2 elicitation/create: " + message, "1.50 s with the client"},
+	} {
+		frames := []wire.Frame{
+			{Dir: wire.ClientToServer, Raw: []byte(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"deploy"}}`)},
+			{Dir: wire.ServerToClient, Raw: []byte(`{"jsonrpc":"2.0","id":7,"method":"elicitation/create","params":{"message":"` + message + `","requestedSchema":{"type":"object","properties":{}}}}`)},
+			{Dir: wire.ClientToServer, Actor: by, Raw: []byte(`{"jsonrpc":"2.0","id":7,"result":{"action":"decline"}}`)},
+			{Dir: wire.ServerToClient, Raw: []byte(`{"jsonrpc":"2.0","id":1,"result":{"content":[]}}`)},
+		}
+		for i := range frames {
+			f := &frames[i]
+			f.Server, f.Session, f.Transport, f.Time = "s", "s-1", "stdio", logtest.Epoch.Add(time.Duration(i*i)*time.Second/2)
+			if by != "" { // an inspector recorded it
+				if f.Call = 1; i == 1 || i == 2 {
+					f.Question = 1
+				}
+			}
+		}
+		log := logtest.New(t, frames...)
+		l := Draw(callsOf(t, log)[0], 0)
+		var b bytes.Buffer
+		if err := l.Mermaid(&b); err != nil {
+			t.Fatal(err)
+		}
+		all := write(t, Document{Log: log}, Mermaid)
+		for _, text := range []string{b.String(), all} {
+			if text = strings.ReplaceAll(text, "S1", "S"); !strings.Contains(text, "  "+want.participant+"\n") || !strings.Contains(text, "  "+want.question+"\n") || strings.Count(text, message) == 0 {
+				t.Errorf("answered by %q:\n%s", by, text)
+			}
+		}
+		if !strings.Contains(l.Text, want.sentence+", ") && !strings.Contains(l.Text, want.sentence+";") {
+			t.Errorf("answered by %q: %s", by, l.Text)
+		}
+	}
+}

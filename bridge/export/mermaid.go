@@ -17,15 +17,16 @@ func (l *Ladder) Mermaid(w io.Writer) error {
 	var b strings.Builder
 	b.WriteString("sequenceDiagram\n")
 	for _, lane := range l.Lanes {
-		is := "participant"
-		if lane.ID == "P" {
-			is = "actor"
-		}
-		fmt.Fprintf(&b, "  %s %s as %s\n", is, lane.ID, mermaid(lane.Name))
+		lane.mermaid(&b)
 	}
 	l.mermaid(&b, "S", false)
 	_, err := io.WriteString(w, b.String())
 	return err
+}
+
+func (lane Lane) mermaid(b *strings.Builder) {
+	is := wording.Either(lane.Name == person, "actor", "participant") // an actor is drawn as a person
+	fmt.Fprintf(b, "  %s %s as %s\n", is, lane.ID, mermaid(lane.Name))
 }
 
 // noteworthy is the shortest time of a bar that gets a note.
@@ -118,6 +119,7 @@ func (x *export) mermaid(w io.Writer) error {
 	lanes := make(map[string]string)
 	var names []string
 	left, signsIn := 0, false
+	answers := Lane{conversation.PersonParty, "P", person}
 	add := func(l *Ladder, server string) {
 		lane := lanes[server]
 		if lane == "" {
@@ -132,6 +134,9 @@ func (x *export) mermaid(w io.Writer) error {
 		if lanes[server] == "" {
 			lanes[server] = lane
 			names = append(names, l.Lanes[len(l.Lanes)-1].Name)
+		}
+		if l.Lanes[0].Name == eitherOne {
+			answers.Name = eitherOne
 		}
 		signsIn = signsIn || l.Lanes[0].Party == browserLane
 		body.WriteString(one.String())
@@ -157,7 +162,8 @@ func (x *export) mermaid(w io.Writer) error {
 		add(s.Ladder, s.Server)
 	}
 	var head strings.Builder
-	fmt.Fprintf(&head, "sequenceDiagram\n  %%%% Written by the %s %s\n  actor P as person\n", wording.Product, x.Version)
+	fmt.Fprintf(&head, "sequenceDiagram\n  %%%% Written by the %s %s\n", wording.Product, x.Version)
+	answers.mermaid(&head)
 	if signsIn {
 		head.WriteString("  participant B as browser\n  participant A as authorization server\n")
 	}

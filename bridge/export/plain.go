@@ -189,8 +189,12 @@ func sentence(c *conversation.Call, quote func(string) string) string {
 		words += since + wording.Duration(took)
 		var shares []string
 		for _, p := range []conversation.Party{conversation.PersonParty, conversation.ServerParty, conversation.ClientParty} {
+			who := p.String()
+			if p == conversation.PersonParty {
+				who = answererOf(c)
+			}
 			if d := c.With(p); d > 0 {
-				shares = append(shares, fmt.Sprintf("%s with the %s", wording.Duration(d), p))
+				shares = append(shares, fmt.Sprintf("%s with the %s", wording.Duration(d), who))
 			}
 		}
 		if len(shares) > 1 {
