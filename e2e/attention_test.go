@@ -76,3 +76,14 @@ func TestNothingStaysLit(t *testing.T) {
 		t.Errorf("these stay lit: %q", got)
 	}
 }
+
+// After an answer the focus goes to what the call waits for, not to another call's question.
+func TestFocusStaysWithItsCall(t *testing.T) {
+	t.Parallel()
+	s := open(t, "--protocol", "2026-07-28")
+	s.call("deploy")
+	s.page.Region("Questions").Article("").All().Having("data-state", "pending").Wait()
+	s.call("connect_calendar")
+	s.question(calendarAsks).Button("Copy URL and accept").Click()
+	s.page.Question(calendarAsks).Button("Retry now").HasFocus()
+}

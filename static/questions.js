@@ -125,13 +125,14 @@ export function nextQuestion() {
 
 /**
  * If nothing has the focus, focuses the next waiting question, or else the answered
- * one.
+ * one, which comes first if its call can only go on with it.
  * @param {string} n the number of the answered question
  */
 function goOn(n) {
   answered.delete(n)
-  if (document.activeElement !== document.body || nextQuestion()) return
-  const row = one(`#q${n} :is(.foot button, summary)`)
+  const row = one(`#q${n} :is(.foot button, summary)`), call = $("q" + n)?.dataset.call
+  const awaits = near(row, ".awaits") && !cards().some(c => waits(c) && c.dataset.call === call)
+  if (document.activeElement !== document.body || !awaits && nextQuestion()) return
   ;(row?.checkVisibility() ? row : $("earlier")).focus({ preventScroll: true })
 }
 

@@ -41,7 +41,7 @@ func (s Server) condition() string {
 		conversation.ServerConnecting: "is still connecting", conversation.ServerFailed: "could not be reached", conversation.ServerEnded: "has exited",
 		conversation.ServerRemoved: "was removed",
 	}
-	return cmp.Or(words[s.State], "is "+s.stateWord())
+	return wording.Either(s.Unusable, "is described wrongly in its file", cmp.Or(words[s.State], "is "+s.stateWord()))
 }
 
 // up reports whether the server has a connection that can be closed.
@@ -50,7 +50,9 @@ func (s Server) up() bool {
 }
 
 // returns reports whether the server has no connection and can be connected again.
-func (s Server) returns() bool { return !s.up() && s.State != conversation.ServerRemoved }
+func (s Server) returns() bool {
+	return !s.up() && !s.Unusable && s.State != conversation.ServerRemoved
+}
 
 // id is the prefix of the ids in the form of a server.
 func (n NewServer) id() string { return wording.Either(n.ID == "", "add", "edit-"+n.ID) }
@@ -209,6 +211,8 @@ func (f Found) what() string {
 // remedy says what to do about a server without a connection.
 func (s Server) remedy() string {
 	switch {
+	case s.Unusable:
+		return "Correct its entry, then start the inspector again."
 	case s.State == conversation.ServerDisconnected:
 		return "Reconnect to go on."
 	case s.State == conversation.ServerEnded:

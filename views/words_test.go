@@ -54,6 +54,10 @@ func TestNotReady(t *testing.T) {
 			t.Errorf("%s: %q, want %q", state, got, want)
 		}
 	}
+	unusable := Server{ServerStatus: conversation.ServerStatus{Label: "far", State: conversation.ServerFailed, Unusable: true}}
+	if got := strings.Join(strings.Fields(text(draw(t, StartPanel(Start{Servers: []Found{{Server: unusable}}})))), " "); !strings.Contains(got, "far is described wrongly in its fileCorrect its entry") || strings.Contains(got, "Reconnect") {
+		t.Errorf("with mistakes in its entry: %q", got)
+	}
 }
 
 // If a default is not among the choices, none is chosen, and the field tells so visibly

@@ -250,6 +250,7 @@ type ServerStatus struct {
 	Target   string // an id of the target that is the same in every run; "" if there is no target
 	How      string // "stdio", "HTTP", "SSE", "in process"
 	State    ServerState
+	Unusable bool // its entry in a file has mistakes, so nothing was tried
 	Since    time.Time
 	Reason   string         // why the connection failed or ended, in words
 	Session  string         // the name of the latest connection; "" before the first

@@ -158,7 +158,7 @@ func (all *Servers) newServer(index int, spec transport.Spec) *liveServer {
 	settings.Elicitation = cmp.Or(settings.Elicitation, own.Elicitation)
 	settings.NoTasks, settings.Apps = settings.NoTasks || own.NoTasks, settings.Apps || own.Apps
 	return &liveServer{all: all, spec: spec, names: []string{spec.Name}, configured: settings, turn: make(chan struct{}, 1), Server: Server{
-		ID: fmt.Sprintf("s%d", index+1), Index: index, Label: spec.Name, Address: spec.Address(), Added: spec.Added, Target: spec.Key(), How: spec.How(),
+		ID: fmt.Sprintf("s%d", index+1), Index: index, Label: spec.Name, Address: spec.Address(), Added: spec.Added, Target: spec.Key(), How: spec.How(), Unusable: spec.Problem != nil,
 		Since: time.Now(), Settings: settings,
 	}}
 }

@@ -3,7 +3,6 @@ package main
 import (
 	"errors"
 	"fmt"
-	"net"
 	"net/http"
 	"os"
 	"time"
@@ -50,9 +49,9 @@ conformance suite calls in its scenarios about questions and tasks, and passes t
 
 // demoHTTP serves the demo server over HTTP until the command's context ends.
 func demoHTTP(cmd *cobra.Command, address string, behindOAuth bool, options demo.Options) error {
-	l, err := net.Listen("tcp", address)
+	l, err := listenAt(address)
 	if err != nil {
-		return fmt.Errorf("--http %s: %w", address, err)
+		return err
 	}
 	base := "http://" + shownAddress(l.Addr())
 	options.BaseURL = base

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"iter"
 	"os"
 	"path/filepath"
@@ -173,6 +174,9 @@ func writeTo(standard io.Writer, path string, write func(io.Writer) error) (err 
 	}
 	// Mode 0600, like a transcript's.
 	file, err := os.CreateTemp(filepath.Dir(path), ".inspector-export-*")
+	if failed, ok := errors.AsType[*fs.PathError](err); ok {
+		failed.Path = path // which a person gave, and not the temporary one
+	}
 	if err != nil {
 		return err
 	}

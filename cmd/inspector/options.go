@@ -193,7 +193,7 @@ func (o *options) settings(protocolGiven bool) (conversation.ClientSettings, err
 	}
 	s, err := conversation.ParseClientSettings(protocol, o.elicitation)
 	if err != nil {
-		return s, usage("--protocol, --elicitation: %w", err)
+		return s, usage("%w", err)
 	}
 	return s, nil
 }
@@ -237,7 +237,7 @@ func (o *redactOptions) redaction() (*redact.Redaction, error) {
 	for _, path := range o.files {
 		text, err := os.ReadFile(path)
 		if err != nil {
-			return nil, fmt.Errorf("--redact-file: %w", err)
+			return nil, usage("--redact-file: %w", err)
 		}
 		for i, line := range strings.Split(strings.TrimPrefix(string(text), "\ufeff"), "\n") {
 			line = strings.TrimRight(line, "\r")

@@ -32,6 +32,7 @@ func TestCommandLineMistakes(t *testing.T) {
 		{[]string{"--server", "x"}, "--server needs --config"},
 		{[]string{"--record-new"}, "--record-new needs --record"},
 		{[]string{"--protocol", "2024-11-05"}, "unknown protocol revision"},
+		{[]string{"--redact-file", "no-such-file"}, "no-such-file"},
 		{[]string{"--elicitation", "telepathy"}, "unknown elicitation capability"},
 		{[]string{"--elicit-rate", "-1"}, "must not be negative"},
 		{[]string{"--redact", ""}, "--redact"},
@@ -41,6 +42,7 @@ func TestCommandLineMistakes(t *testing.T) {
 		{[]string{"--listen", "foo"}, "HOST:PORT"},
 		{[]string{"version", "x"}, "unexpected argument"},
 		{[]string{"demo", "x"}, "unexpected argument"},
+		{[]string{"demo", "--http", "127.0.0.1"}, "HOST:PORT"},
 		{[]string{"demo", "--protected"}, "--protected is served over HTTP only"},
 	}
 	for _, c := range cases {

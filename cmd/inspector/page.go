@@ -29,9 +29,24 @@ func (o *pageOptions) register(f *pflag.FlagSet) {
 	f.BoolVar(&o.noOpen, "no-open", false, "do not open the browser")
 }
 
-func (o *pageOptions) check() error {
-	if _, _, err := net.SplitHostPort(o.listen); err != nil {
-		return usage("--listen %q is not of the form HOST:PORT", o.listen)
+func (o *pageOptions) check() error { return checkAddress("--listen", o.listen) }
+
+// listenAt listens at the address of --http.
+func listenAt(address string) (net.Listener, error) {
+	if err := checkAddress("--http", address); err != nil {
+		return nil, err
+	}
+	l, err := net.Listen("tcp", address)
+	if err != nil {
+		return nil, fmt.Errorf("--http %s: %w", address, err)
+	}
+	return l, nil
+}
+
+// checkAddress reports an address to listen at, of a flag, that is not one.
+func checkAddress(flag, address string) error {
+	if _, _, err := net.SplitHostPort(address); err != nil {
+		return usage("%s %q is not of the form HOST:PORT", flag, address)
 	}
 	return nil
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -158,9 +157,9 @@ func (o *probeOptions) run(cmd *cobra.Command) (err error) {
 	if address == "" {
 		address = "127.0.0.1:0" // for the pages that clients are asked to open
 	}
-	l, err := net.Listen("tcp", address)
+	l, err := listenAt(address)
 	if err != nil {
-		return fmt.Errorf("--http %s: %w", address, err)
+		return err
 	}
 	base := "http://" + shownAddress(l.Addr())
 	server := probe.New(probe.Options{Log: log, Version: version(), Base: base, Patience: o.patience, Revisions: o.protocol})

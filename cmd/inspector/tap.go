@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"net"
 	"net/http"
 	"net/url"
 	"os"
@@ -221,9 +220,9 @@ func (o *tapOptions) proxy(cmd *cobra.Command, address string) error {
 		return usageError{err}
 	}
 	name := cmp.Or(o.name, target.Host)
-	l, err := net.Listen("tcp", o.http)
+	l, err := listenAt(o.http)
 	if err != nil {
-		return fmt.Errorf("--http %s: %w", o.http, err)
+		return err
 	}
 	watch, end, err := o.observer(cmd, name)
 	if err != nil {
