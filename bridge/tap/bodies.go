@@ -38,10 +38,20 @@ func (w watched) Read(p []byte) (int, error) {
 
 func (w watched) Close() error {
 	err := w.ReadCloser.Close()
-	w.o.over(w.of)
-	w.o.stir()
+	w.over()
 	return err
 }
+
+func (w watched) over() {
+	w.o.over(w.of)
+	w.o.stir()
+}
+
+// posted is the body of a request. The transport's Close leaves it open, so that the rest can
+// be read where the server is not reached; net/http closes it.
+type posted struct{ watched }
+
+func (posted) Close() error { return nil }
 
 // once has f called by the goroutine that looks, after what it was given before.
 func (o *Observer) once(f func(at time.Time)) {

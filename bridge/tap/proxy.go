@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"maps"
 	"mime"
@@ -97,8 +98,9 @@ func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	x := &crossing{p: p, method: r.Method, url: u.String(), header: r.Header.Clone(), id: r.Header.Get("Mcp-Session-Id")}
 	x.client = "client " + from + " " + r.Header.Get("User-Agent") // tells clients without a session apart
 	if r.Method == http.MethodPost {
-		x.request = &body{o: p.o, done: x.sent}
-		r.Body = watched{r.Body, p.o, x.request}
+		x.request = posted{watched{r.Body, p.o, &body{o: p.o, done: x.sent}}}
+		r.Body = x.request
+		defer x.request.over()
 	} else if r.Method == http.MethodGet {
 		x.note(wire.Note{Kind: wire.NoteStreamRequested, After: x.header.Get("Last-Event-ID")}, func(f *wire.Frame) {
 			f.HTTPMethod, f.URL, f.Header = x.method, x.url, shown(x.header)
@@ -146,7 +148,7 @@ type crossing struct {
 	method, url string
 	header      http.Header
 	client, id  string
-	request     *body
+	request     posted
 
 	seat    seat
 	message wire.Message // that was posted
@@ -267,17 +269,29 @@ func (x *crossing) answered(t transport.Text, at time.Time) {
 
 // failed answers a request that the server was not reached for.
 func (p *Proxy) failed(w http.ResponseWriter, r *http.Request, err error) {
-	w.WriteHeader(http.StatusBadGateway)
 	if r.Context().Err() != nil || errors.Is(err, http.ErrAbortHandler) {
+		w.WriteHeader(http.StatusBadGateway)
 		return
 	}
 	x := crossingOf(r.Context())
-	x.note(wire.Note{Kind: wire.NoteRequestFailed, Why: err.Error()}, func(f *wire.Frame) {
-		f.HTTPMethod, f.Failed, f.Note.Of = x.method, true, x.message.Method
+	note := wire.Note{Kind: wire.NoteRequestFailed, Why: err.Error()}
+	if x.method == http.MethodPost {
+		note.Kind = wire.NoteNotDelivered
+		// What the transport has not read belongs into the log, and a client may read no
+		// response before it has sent everything.
+		if _, err := io.CopyN(io.Discard, x.request, p.o.most()); err == nil {
+			w.Header().Set("Connection", "close") // there is more
+		}
+		x.request.over()
+	}
+	x.note(note, func(f *wire.Frame) {
+		f.HTTPMethod, f.Failed = x.method, true
 		if x.message.Kind == wire.Request {
 			f.Answers = x.message.ID
 		}
 	})
+	p.o.config.Logger.Warn("the server is not reached", "server", p.o.config.Name, "error", err)
+	http.Error(w, "The tap does not reach the server: "+err.Error(), http.StatusBadGateway)
 }
 
 // shown returns headers without the values that are secret by their name.

@@ -7,12 +7,15 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"net"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -581,5 +584,57 @@ func TestProxyPassesAnEarlyResponseOn(t *testing.T) {
 	}
 	if got := all(t, resp.Body); got != text {
 		t.Errorf("the response is %q", got)
+	}
+}
+
+// A client of a server that is not reached gets a response each time, which says so, however
+// long its request is; and the log has its requests.
+func TestProxyWithoutServer(t *testing.T) {
+	t.Parallel()
+	gone := httptest.NewServer(http.NotFoundHandler())
+	gone.Close()
+	target, err := url.Parse(gone.URL + "/mcp")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var said bytes.Buffer
+	o := observer(t, tap.Config{Name: "remote", Logger: slog.New(slog.NewTextHandler(&said, nil))})
+	front := httptest.NewServer(tap.NewProxy(target, o))
+	const times = 20
+	for i := range times {
+		text := fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"tools/list","params":{"a":%q}}`, i, strings.Repeat("a", i*100_000))
+		resp, err := http.Post(front.URL+"/mcp", "application/json", strings.NewReader(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := all(t, resp.Body); resp.StatusCode != http.StatusBadGateway || !strings.Contains(got, "refused") {
+			t.Errorf("status %d: %s", resp.StatusCode, got)
+		}
+	}
+	resp, err := http.Get(front.URL + "/mcp")
+	if err != nil {
+		t.Fatal(err)
+	}
+	resp.Body.Close()
+	front.Close()
+	var notes []wire.NoteKind
+	sent := 0
+	for _, f := range settle(t, o) {
+		switch {
+		case f.Note != nil:
+			notes = append(notes, f.Note.Kind)
+			if f.Note.Kind == wire.NoteNotDelivered && string(f.Answers) != strconv.Itoa(sent-1) {
+				t.Errorf("frame %d is about request %s", f.Seq, f.Answers)
+			}
+		case f.Dir == wire.ClientToServer && f.Method == "tools/list":
+			sent++
+		}
+	}
+	want := append(slices.Repeat([]wire.NoteKind{wire.NoteNotDelivered}, times), wire.NoteStreamRequested, wire.NoteRequestFailed)
+	if sent != times || !slices.Equal(notes, want) {
+		t.Errorf("%d requests, and %v", sent, notes)
+	}
+	if n := strings.Count(said.String(), "refused"); n != times+1 {
+		t.Errorf("it says %d times: %s", n, said.String())
 	}
 }
