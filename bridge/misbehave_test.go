@@ -19,9 +19,11 @@ import (
 
 	"elicitation-inspector/bridge"
 	"elicitation-inspector/bridge/conversation"
+	"elicitation-inspector/bridge/demo"
 	"elicitation-inspector/bridge/fault"
 	"elicitation-inspector/bridge/live"
 	"elicitation-inspector/bridge/logtest"
+	"elicitation-inspector/bridge/mcp"
 	"elicitation-inspector/bridge/transport"
 	"elicitation-inspector/bridge/wire"
 )
@@ -849,6 +851,45 @@ func toldOfFaults(in *bridge.Inspection) string {
 		}
 	}
 	return out.String()
+}
+
+// The end that a fault causes is told of the question that it answers, also where other
+// questions wait, which end with it; and of a built-in server no process is told.
+func TestEndWhileOthersWait(t *testing.T) {
+	t.Parallel()
+	server := demo.New(demo.Options{})
+	t.Cleanup(func() {
+		if err := server.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, test := range []struct {
+		spec       transport.Spec
+		tool, want string
+	}{
+		{transport.Spec{Name: "recorder", Command: []string{self}, Env: []string{serverEnv + "=recorder"}}, "ask", "exited with code 0"},
+		{transport.Spec{Name: "demo", Builtin: server.ServeLines}, "book_table", "the built-in server has ended its session"},
+	} {
+		t.Run(test.spec.Name, func(t *testing.T) {
+			t.Parallel()
+			b := startInspection(t, bridge.Config{Targets: []transport.Spec{test.spec}, Settings: conversation.ClientSettings{Protocol: mcp.Revision20251125, Choice: conversation.ChoiceExplicit}})
+			for n := range 3 {
+				b.call(test.tool)
+				b.question(n + 1)
+			}
+			b.misbehave(2, "close-connection", fault.Params{})
+			b.until("the end", func() bool { return b.server().State == conversation.ServerEnded })
+			if s := b.server(); s.Reason != "deliberate: close the connection; "+test.want {
+				t.Errorf("the server has ended: %s", s.Reason)
+			}
+			b.until("what came after", func() bool { return strings.HasSuffix(b.in.Next(b.question(2)).Text, test.want) })
+			b.replayedAlike()
+		})
+	}
 }
 
 // The end of a session belongs to the question after which it came: what was told of the

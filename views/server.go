@@ -38,7 +38,7 @@ func (s Server) stateWord() string {
 // condition describes the state of a server that cannot be called, as part of a sentence.
 func (s Server) condition() string {
 	words := map[conversation.ServerState]string{
-		conversation.ServerConnecting: "is still connecting", conversation.ServerFailed: "could not be reached", conversation.ServerEnded: "has exited",
+		conversation.ServerConnecting: "is still connecting", conversation.ServerFailed: "could not be reached", conversation.ServerEnded: wording.Either(s.How == "stdio", "has exited", "is no longer connected"),
 		conversation.ServerRemoved: "was removed",
 	}
 	return wording.Either(s.Unusable, "is described wrongly in its file", cmp.Or(words[s.State], "is "+s.stateWord()))

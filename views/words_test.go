@@ -46,13 +46,17 @@ func TestNotReady(t *testing.T) {
 	for state, want := range map[conversation.ServerState]string{
 		conversation.ServerConnecting:   "far is still connecting.",
 		conversation.ServerFailed:       "far could not be reached. Reconnect to call tools.",
-		conversation.ServerEnded:        "far has exited. Reconnect to call tools.",
+		conversation.ServerEnded:        "far is no longer connected. Reconnect to call tools.",
 		conversation.ServerDisconnected: "far is disconnected. Reconnect to call tools.",
 	} {
 		doc := draw(t, CallPanel(&CallForm{Server: Server{ServerStatus: conversation.ServerStatus{Label: "far", State: state}}}, nil))
 		if got := text(doc); !strings.Contains(strings.Join(strings.Fields(got), " "), want) {
 			t.Errorf("%s: %q, want %q", state, got, want)
 		}
+	}
+	process := Server{ServerStatus: conversation.ServerStatus{Label: "near", How: "stdio", State: conversation.ServerEnded}}
+	if got := text(draw(t, CallPanel(&CallForm{Server: process}, nil))); !strings.Contains(strings.Join(strings.Fields(got), " "), "near has exited. Reconnect") {
+		t.Errorf("of a process: %q", got)
 	}
 	unusable := Server{ServerStatus: conversation.ServerStatus{Label: "far", State: conversation.ServerFailed, Unusable: true}}
 	if got := strings.Join(strings.Fields(text(draw(t, StartPanel(Start{Servers: []Found{{Server: unusable}}})))), " "); !strings.Contains(got, "far is described wrongly in its fileCorrect its entry") || strings.Contains(got, "Reconnect") {

@@ -181,7 +181,6 @@ func openBuiltin(s Spec, t *tap, opts Options) (way, error) {
 		asked := b.asked.Load()
 		_ = b.lineConn.Close() // a pipe: nothing can fail
 		<-b.stopped
-		b.exit = &Exit{}
 		if !asked {
 			why := errors.New("the built-in server has ended its session")
 			if err != nil {
@@ -193,11 +192,6 @@ func openBuiltin(s Spec, t *tap, opts Options) (way, error) {
 		close(b.gone)
 	}()
 	return b, nil
-}
-
-func (b *builtin) abandon() {
-	b.asked.Store(true)
-	b.lineConn.abandon()
 }
 
 // end closes the server's input, and then its output if the server does not end within

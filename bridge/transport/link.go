@@ -172,7 +172,8 @@ func (l *Link) How() string { return l.spec.How() }
 // a stream fails.
 func (l *Link) Done() <-chan struct{} { return l.way.Done() }
 
-// Exit returns how the server ended; false while it runs.
+// Exit returns how the server ended; false while it runs, and where only a process could
+// tell: a session with a URL or a built-in server was closed from here.
 func (l *Link) Exit() (Exit, bool) { return l.way.Exit() }
 
 // Close ends the connection in an orderly manner and returns when nothing of it is
