@@ -150,10 +150,11 @@ error.
 
 Exit codes: 0 done; 1 the tool said isError, or something failed here; 2 a command line
 or an answers file that cannot be understood; 3 the server could not be reached, was
-lost, or asks for a sign-in that nobody made (--oauth-wait); 4 a JSON-RPC error, or a result that is none; 5 a question that nothing answers;
-6 the time limit; 7 an expectation of the answers file is not met; 8 findings at or above
---fail-on; 130 interrupted. Where the answers file expects a result or an error, that
-decides in place of 1 and 4.`,
+lost, or asks for a sign-in that nobody made (--oauth-wait); 4 a JSON-RPC error, or a
+result that is none; 5 a question that nothing answers; 6 the time limit; 7 an
+expectation of the answers file is not met; 8 findings at or above --fail-on; 130
+interrupted. Where the answers file expects a result or an error, that decides in place
+of 1 and 4.`,
 		Example: `  inspector call deploy --answers answers.yaml -- ./my-server
   inspector call deploy --args '{"branch":"main"}' --output json https://example.com/mcp
   inspector call --prompt release_notes --args @arguments.json -- ./my-server
