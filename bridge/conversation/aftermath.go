@@ -74,6 +74,8 @@ func (c *Conversation) After(q Settled) Next {
 	return next
 }
 
+// isAnother reports whether another question is asked or answered in a frame. One that ends
+// without a message, as with its connection, is none that the server could react to.
 func (q *Settled) isAnother(head *wire.Frame) bool {
 	switch head.Dir {
 	case wire.ServerToClient:
@@ -81,7 +83,11 @@ func (q *Settled) isAnother(head *wire.Frame) bool {
 	case wire.ClientToServer:
 		return head.Kind.IsResponse() && mcp.IsInput(head.Method) && head.Pair != q.AskedSeq
 	}
-	return head.Question != 0 && head.Question != q.Number
+	if head.Question == 0 || head.Question == q.Number {
+		return false
+	}
+	f, err := q.talk.log.Frame(head.Seq)
+	return err == nil && f.Note != nil && f.Note.Kind != wire.NoteSettled
 }
 
 // isOf reports whether a frame belongs to the question or to its call. A frame that belongs

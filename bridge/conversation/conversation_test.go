@@ -74,6 +74,32 @@ func strip(t *testing.T, path string) *wire.Log {
 	return logtest.Open(t, file)
 }
 
+// The end of a process is told of the question after whose answer it came, and not kept from
+// it by the end of others that waited beside it.
+func TestAfterWhileOthersEnd(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "talk.jsonl")
+	var text strings.Builder
+	for i, rest := range []string{
+		`"direction":"c2s","call":1,"raw":{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"ask"}}`,
+		`"direction":"s2c","call":1,"elicitation":1,"raw":{"jsonrpc":"2.0","id":1,"method":"elicitation/create","params":{"message":"Who?"}}`,
+		`"direction":"c2s","call":2,"raw":{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"ask"}}`,
+		`"direction":"s2c","call":2,"elicitation":2,"raw":{"jsonrpc":"2.0","id":2,"method":"elicitation/create","params":{"message":"Who?"}}`,
+		`"direction":"c2s","call":1,"elicitation":1,"actor":"person","raw":{"jsonrpc":"2.0","id":1,"result":{"action":"decline"}}`,
+		`"direction":"meta","call":2,"elicitation":2,"actor":"server","note":{"kind":"settled","state":"withdrawn","why":"the connection ended"}`,
+		`"direction":"meta","note":{"kind":"process-exited","pid":7,"code":1}`,
+	} {
+		fmt.Fprintf(&text, `{"v":1,"session_id":"s","server_label":"files","seq":%d,"ts":"2026-11-27T01:00:0%[1]dZ","transport":"stdio",%s}`+"\n", i+1, rest)
+	}
+	if err := os.WriteFile(file, []byte(text.String()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	log := logtest.Open(t, file)
+	call := callsOf(t, log)[0]
+	if next := follow(t, log).After(Settled{Question: *call.Questions[0], Session: "s", Server: "files", Call: *call}); next.Seq != 7 || next.Text != "process 7 exited with code 1" {
+		t.Errorf("%+v", next)
+	}
+}
+
 // The calls found from the messages alone equal the calls that the inspector recorded.
 func TestForeignRecordingsComeToTheSame(t *testing.T) {
 	for _, path := range logtest.Files(t, recordings) {
