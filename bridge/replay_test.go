@@ -281,6 +281,37 @@ func TestReplayOfQuestionWithoutEnd(t *testing.T) {
 	}
 }
 
+// How a server ends that is asked to end does not belong to the last question, but that it
+// crashes does.
+func TestReplayOfEnds(t *testing.T) {
+	t.Parallel()
+	for exit, want := range map[string]string{
+		`"code":0`:                  "answered the call",
+		`"code":1,"by":"inspector"`: "answered the call",
+		`"code":1`:                  "answered the call; then process 1 exited with code 1",
+	} {
+		text := ""
+		for i, line := range []string{
+			`"direction":"c2s","call":1,"raw":{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"ask"}}`,
+			`"direction":"s2c","call":1,"elicitation":1,"raw":{"jsonrpc":"2.0","id":7,"method":"elicitation/create","params":{"message":"Who?","requestedSchema":{"type":"object","properties":{}}}}`,
+			`"direction":"c2s","call":1,"elicitation":1,"actor":"person","raw":{"jsonrpc":"2.0","id":7,"result":{"action":"decline"}}`,
+			`"direction":"s2c","call":1,"raw":{"jsonrpc":"2.0","id":1,"result":{"content":[]}}`,
+			`"direction":"meta","note":{"kind":"process-exited","pid":1,` + exit + `},"text":"the end"`,
+		} {
+			text += fmt.Sprintf(`{"v":1,"session_id":"a","server_label":"s","transport":"stdio","seq":%d,"ts":"2026-07-28T10:00:0%dZ",%s}`+"\n", i+1, i, line)
+		}
+		file := filepath.Join(t.TempDir(), "flow.jsonl")
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		in := replayOf(t, file).Inspection()
+		q, err := in.Question(1)
+		if next := in.Next(q); err != nil || next.Text != want || next.Seq != 4 {
+			t.Errorf("%s: then the server %q, #%d, %v", exit, next.Text, next.Seq, err)
+		}
+	}
+}
+
 // When a call ends, its clocks stop and its question is settled, even if the server ends
 // later.
 func TestReplayOfCallThatEndedBeforeItsServer(t *testing.T) {

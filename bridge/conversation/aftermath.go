@@ -55,7 +55,8 @@ func (c *Conversation) After(q Settled) Next {
 				case one.Text == "":
 				case !next.final:
 					next = one
-				case one.gone && f.Note.By != wire.ByInspector:
+				case one.gone && f.Note.By != wire.ByInspector && (f.Note.Code == nil || *f.Note.Code != 0):
+					// With code 0 a process also ends because its input was closed.
 					next.Text, next.gone = next.Text+"; then "+one.Text, true
 				}
 			}
