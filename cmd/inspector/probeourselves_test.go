@@ -16,6 +16,21 @@ import (
 	"elicitation-inspector/bridge/probe"
 )
 
+// asAsked answers the forms that ask for certain values, and any other with one that is valid.
+const asAsked = `answers:
+  - {match: {message: "*\"fits\"*"}, answer: {accept: {value: fits}}}
+  - {match: {message: "*\"AB-1234\"*"}, answer: {accept: {value: AB-1234}}}
+  - {match: {message: "*\"ada@example.com\"*"}, answer: {accept: {value: ada@example.com}}}
+  - {match: {message: "*29 February 2028*"}, answer: {accept: {value: "2028-02-29"}}}
+  - {match: {message: "*enter 7,*"}, answer: {accept: {value: 7}}}
+  - {match: {message: "*enter 10,*"}, answer: {accept: {value: 10}}}
+  - {match: {message: "*Enter 0.5,*"}, answer: {accept: {value: 0.5}}}
+  - {match: {message: "*Choose \"Blue\", and*"}, answer: {accept: {value: {$choice: 3}}}}
+  - {match: {message: "*Choose \"Red\" and \"Blue\"*"}, answer: {accept: {value: [{$choice: 1}, {$choice: 3}]}}}
+  - {match: {message: "*\"choice 299\"*"}, answer: {accept: {value: choice 299}}}
+default: {accept: valid}
+`
+
 // TestProbeOfOurselves checks that our own client, without a person, comes out of the probes
 // clean: with works, or with not seen where only a person could follow the message.
 func TestProbeOfOurselves(t *testing.T) {
@@ -24,9 +39,9 @@ func TestProbeOfOurselves(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	valid := write(t, "valid.yaml", "default: {accept: valid}\n")
+	answers := write(t, "answers.yaml", asAsked)
 	unseen := []string{ // by a client that accepts all
-		"decline", "cancel", "url-decline", "optional-empty", "text-long",
+		"decline", "cancel", "url-decline", "optional-empty", "text-long", "required", "fields-many",
 		"withdrawn", "outside-call", "patience", "url-required", "round-unknown-type", "round-prompt", "round-resource", "elicitation-undeclared", "task-undeclared",
 	}
 	for _, revision := range mcp.Revisions {
@@ -50,7 +65,7 @@ func TestProbeOfOurselves(t *testing.T) {
 					}
 				}
 				for _, name := range calls {
-					got := inspectorRun(t, append([]string{"call", name, "--protocol", revision, "--args", `{"rounds":1000}`, "--answers", valid, "--timeout", "0"}, target...)...)
+					got := inspectorRun(t, append([]string{"call", name, "--protocol", revision, "--args", `{"rounds":1000}`, "--answers", answers, "--timeout", "0"}, target...)...)
 					if got.code != 0 {
 						t.Fatalf("exit code %d\n%s%s", got.code, got.out, got.err)
 					}
