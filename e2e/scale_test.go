@@ -300,12 +300,13 @@ func TestHugeFrames(t *testing.T) {
 	s := onTorrent(t)
 	log := s.page.Region("Wire log")
 	frame := log.Role("group", "Frame")
-	// look opens the newest frame, and returns the contents of its tab Raw.
+	seen := 0
+	// look opens the next large frame, and returns the contents of its tab Raw.
 	look := func() *page.Control {
 		t.Helper()
 		log.Role("grid", "Frames").Focus()
 		s.page.Press(page.End)
-		s.rowWith("head 0123456789").Click()
+		s.rowAfter(&seen, "head 0123456789").Click()
 		frame.TabNamed("Raw").Click()
 		return frame.Role("tabpanel", "Raw").Contains("head 0123456789")
 	}
@@ -335,6 +336,7 @@ func TestHugeFrames(t *testing.T) {
 	// The same as the result of a call.
 	s.huge(limit, "result")
 	result := s.result("head 0123456789")
+	s.rowAfter(&seen, "head 0123456789")
 	for range 2 {
 		if n := len(result.Text()); n > 2<<20 {
 			t.Errorf("of a result of %d bytes %d characters are shown at once", limit, n)

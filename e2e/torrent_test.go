@@ -274,16 +274,23 @@ func (s *session) rowCount() int {
 // rowWith returns the last row in sight with a text.
 func (s *session) rowWith(part string) *page.Control {
 	s.t.Helper()
+	return s.rowAfter(new(int), part)
+}
+
+// rowAfter is rowWith for a row below the one at index, which becomes the found row's.
+func (s *session) rowAfter(index *int, part string) *page.Control {
+	s.t.Helper()
 	var found seen
 	s.page.Until(func() string { return "there is a row with " + part }, func() bool {
 		all, _ := s.rowsNow()
 		for _, r := range slices.Backward(all) {
-			if strings.Contains(r.Text, part) {
+			if r.Index > *index && strings.Contains(r.Text, part) {
 				found = r
 				return true
 			}
 		}
 		return false
 	})
+	*index = found.Index
 	return s.page.Region("Wire log").Role("row", "").All().Having("aria-rowindex", strconv.Itoa(found.Index))
 }
