@@ -853,8 +853,9 @@ func toldOfFaults(in *bridge.Inspection) string {
 	return out.String()
 }
 
-// The end that a fault causes is told of the question that it answers, also where other
-// questions wait, which end with it; and of a built-in server no process is told.
+// A fault that closes the connection answers one of three questions. The column of what the
+// server did next tells of the end for that question, live and from a transcript. A built-in
+// server has no process, so that no exit is told.
 func TestEndWhileOthersWait(t *testing.T) {
 	t.Parallel()
 	server := demo.New(demo.Options{})

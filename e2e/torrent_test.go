@@ -277,7 +277,8 @@ func (s *session) rowWith(part string) *page.Control {
 	return s.rowAfter(new(int), part)
 }
 
-// rowAfter is rowWith for a row below the one at index, which becomes the found row's.
+// rowAfter returns the last row in sight that has a text and stands below the row at *index. It
+// sets *index to the place of the row that it returns.
 func (s *session) rowAfter(index *int, part string) *page.Control {
 	s.t.Helper()
 	var found seen

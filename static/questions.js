@@ -125,7 +125,7 @@ export function nextQuestion() {
 
 /**
  * If nothing has the focus, focuses the next waiting question, or else the answered
- * one, which comes first if its call can only go on with it.
+ * one. If the call of the answered one waits for nothing else, that one is focused first.
  * @param {string} n the number of the answered question
  */
 function goOn(n) {

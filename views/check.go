@@ -106,7 +106,7 @@ func (r CheckRow) version() (sum int) {
 	return sum
 }
 
-// name says what stands in the row's cell.
+// name is the accessible name of a cell: the behaviour, the revision, and the verdict.
 func (r CheckRow) name(cell int) string {
 	return r.Name + ", " + r.Revisions[cell] + ": " + string(r.Cells[cell].Verdict)
 }

@@ -109,12 +109,14 @@ func (s *Server) choose(c echo.Context, p *views.Page) {
 		return
 	}
 	if key := c.QueryParam("key"); key != "" {
-		f, err := s.named(c)
-		if err == nil {
+		if f, err := s.named(c); err == nil {
 			form := s.callFormView(f, nil)
 			p.Form = &form
-		} else if server := s.serverOf(c.QueryParam("server")); s.reads(server) {
-			// It was chosen while the server connects again. For an item that is gone, nothing is chosen.
+			return
+		}
+		// An item that is gone leaves the middle without a choice, unless its server reads its lists just now.
+		server := s.serverOf(c.QueryParam("server"))
+		if offers, err := s.in.Catalog(server.ID); err == nil && reads(server, offers) {
 			_, _, p.Missing = s.find(views.Link{Kind: conversation.Kind(c.QueryParam("kind")), Key: key, Server: server.Label})
 		}
 		return

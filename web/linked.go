@@ -59,10 +59,9 @@ func (s *Server) formLink(c echo.Context, f callForm) error {
 	return c.String(http.StatusOK, query)
 }
 
-// reads reports whether a server will tell soon what it offers.
-func (s *Server) reads(server views.Server) bool {
-	offers, err := s.in.Catalog(server.ID)
-	return err == nil && (offers.Loading || server.State == conversation.ServerConnecting)
+// reads reports whether a server with this catalog will tell soon what it offers.
+func reads(server views.Server, offers conversation.Catalog) bool {
+	return offers.Loading || server.State == conversation.ServerConnecting
 }
 
 // find returns the item that a link leads to, or why there is none.
@@ -81,7 +80,7 @@ func (s *Server) find(t views.Link) (views.Server, conversation.Item, *views.Mis
 		if item, err := offers.Find(t.Kind, t.Key); err == nil {
 			return server, item, nil
 		}
-		waits = waits || s.reads(server)
+		waits = waits || reads(server, offers)
 		if server.State != conversation.ServerReady {
 			missing.Down = append(missing.Down, server)
 		}

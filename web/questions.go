@@ -314,13 +314,13 @@ var ledgerOrders = map[string]func(a, b views.LedgerRow) int{
 
 func (s *Server) ledgerRow(q bridge.Question) views.LedgerRow {
 	row := views.LedgerRow{Again: s.replay == nil && q.Repeatable()}
-	asks := q.Request
+	request := q.Request
 	if q.State == conversation.Pending {
 		q.Waited = s.in.Now().Sub(q.Asked)
-		q.Request = nil // a row has no form
+		q.Request = nil // so that no form is made, which a row does not have
 	}
 	row.Question = s.questionView(q, nil, nil)
-	row.Request = asks
+	row.Request = request
 	row.Message = q.Title()
 	row.Next = s.in.Next(q)
 	row.ReadOnly = s.replay != nil

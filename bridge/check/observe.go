@@ -176,7 +176,7 @@ func (m *made) converse(ctx context.Context, place *slot, c *chosen, t *trial, l
 	if err != nil {
 		return out, err
 	}
-	if t.answersTwice() {
+	if t.Follows { // the response to the first answer may overtake the second, so that the call is over before that goes out
 		m.awaitSent(ctx, 2, func(e wire.Entry) bool { return e.Names().Fault == m.Behaviour })
 	}
 	if t.Behaviour == "new-session" {
@@ -218,12 +218,6 @@ func (m *made) awaitSent(ctx context.Context, times int, is func(wire.Entry) boo
 		}
 		return sent >= times
 	})
-}
-
-// answersTwice reports whether the behaviour sends an answer right after the first one. The
-// response to the first may overtake it, so that the call is over before it goes out.
-func (t *trial) answersTwice() bool {
-	return t.Behaviour == "response-twice" || t.Behaviour == "cancel-then-accept"
 }
 
 // lastState returns the latest requestState in the log; nil if there is none.

@@ -40,7 +40,7 @@ const late = 500 * time.Millisecond
 // response, or a second answer may have followed it, the server may still be busy.
 func (l *looks) conclude(ctx context.Context, t *trial, out outcomes) {
 	l.timedOut = len(out.calls) > 0 && out.calls[0].TimedOut
-	if len(out.calls) > 0 && (t.answersTwice() || out.calls[0].Result == nil && out.calls[0].Error == nil) {
+	if len(out.calls) > 0 && (t.Follows || out.calls[0].Result == nil && out.calls[0].Error == nil) {
 		select {
 		case <-time.After(late):
 		case <-ctx.Done():

@@ -57,8 +57,8 @@ type Call struct {
 	signIns []Span // of its connection
 }
 
-// Foreign reports whether the call is another client's, of which the log does not tell whether
-// a person answers its questions.
+// Foreign reports whether another client than an inspector made the call. The log does not
+// tell then whether a person or a program answers its questions.
 func (c *Call) Foreign() bool {
 	return c.Place != 0 && c.Recorded == 0 && !slices.ContainsFunc(c.Questions, func(q *Question) bool { return q.Ours || q.By == ByPerson })
 }

@@ -74,8 +74,8 @@ func strip(t *testing.T, path string) *wire.Log {
 	return logtest.Open(t, file)
 }
 
-// The end of a process is told of the question after whose answer it came, and not kept from
-// it by the end of others that waited beside it.
+// Two questions wait, one is declined, and the process exits. The exit is what the server did
+// after the declined one, although the end of the other one is noted in between.
 func TestAfterWhileOthersEnd(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "talk.jsonl")
 	var text strings.Builder

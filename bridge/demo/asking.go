@@ -381,7 +381,7 @@ func (c *card) completion() json.RawMessage {
 	return fmt.Appendf(nil, `{"elicitationId":%q}`, c.elicitation)
 }
 
-// complete says so outside of a call.
+// complete tells the client, outside of a call, that the sign-in is over.
 func (c *card) complete() {
 	c.session.Notify(c.session.Outside(), protocol.NotificationElicitComplete, c.completion())
 }

@@ -58,7 +58,7 @@ func (s *session) Receive(f wire.Frame) {
 	}
 }
 
-// Serve answers a request. The function that it returns cancels that.
+// Serve starts to answer a request. The function that it returns cancels the request.
 func (s *session) Serve(r *server.Request) (left func()) {
 	ctx, cancel := context.WithCancel(s.ctx)
 	v, key := s.visit(r), wire.IDKey(r.ID)
@@ -140,7 +140,8 @@ func (v *visit) routed() error {
 	return nil
 }
 
-// raw is a result as exact JSON. A story returns it as its error. nil is for a request that is answered already, or never.
+// raw is a result as exact JSON, which a story returns in place of an error. A nil raw says that there is nothing to
+// send: the request has its response already, or never gets one.
 type raw json.RawMessage
 
 func exactly(format string, a ...any) raw { return fmt.Appendf(nil, format, a...) }
@@ -222,7 +223,8 @@ func (s *session) request(ctx context.Context, out server.Stream, method string,
 	}
 }
 
-// stream returns the stream for messages that belong to the visit: that of its request, which a task has outlived.
+// stream returns the stream for messages that belong to the visit. It is that of the request, unless the visit is a
+// task: then the request has its response, and the stream has ended.
 func (v *visit) stream() (out server.Stream) {
 	if v.task == nil {
 		return v.Out

@@ -60,7 +60,7 @@ func (v *visit) inTask(ctx context.Context, tell story) (*mcp.CallToolResult, er
 		parent = v.session.ctx
 	}
 	ctx, cancel := context.WithCancel(parent)
-	t := &task{Task: server.Task{Call: v.Request, Cancel: cancel, Seen: func(*server.Task, *server.Request) {}, Task: protocol.Task{Created: time.Now(), TTL: taskTTL, Poll: taskPoll}}}
+	t := &task{Task: server.Task{Call: v.Request, Cancel: cancel, Task: protocol.Task{Created: time.Now(), TTL: taskTTL, Poll: taskPoll}}}
 	if ms, err := strconv.ParseFloat(string(rawjson.Member(v.Params, "task", "ttl")), 64); err == nil && ms >= 0 {
 		t.TTL = max(time.Millisecond, time.Duration(min(ms, float64(taskTTL.Milliseconds())))*time.Millisecond)
 	}

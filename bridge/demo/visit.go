@@ -72,7 +72,8 @@ func (v *visit) tell(ctx context.Context) (result any, err error) {
 	return result, err
 }
 
-// reply returns what this round answers to a question, or with "" to any; nil for nothing.
+// reply returns the response that the inputResponses of this round have for the key of a question, or for the key ""
+// any of them. It is nil if there is none.
 func (v *visit) reply(key string) json.RawMessage {
 	responses := rawjson.Member(v.Params, "inputResponses")
 	for name, response := range rawjson.Members(responses) {

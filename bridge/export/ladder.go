@@ -32,6 +32,8 @@ type Ladder struct {
 	Bars   []Bar
 	Ticks  []Tick
 	Notes  []Note
+
+	Foreign bool // its call is: nobody knows who answers questions
 }
 
 // Lane is the vertical line of one party.
@@ -156,9 +158,9 @@ type row struct {
 // Draw returns the ladder of a call for a place of a width in pixels; 0 is for a file.
 func Draw(e *conversation.Call, width int) *Ladder {
 	l := &Ladder{
-		ID: fmt.Sprintf("ladder-%d", e.Place), Title: Line(strings.TrimSpace(e.Method+" "+e.Name), 120), Text: sentence(e, plain),
+		ID: fmt.Sprintf("ladder-%d", e.Place), Foreign: e.Foreign(), Title: Line(strings.TrimSpace(e.Method+" "+e.Name), 120), Text: sentence(e, plain),
 		Lanes: []Lane{
-			{conversation.PersonParty, "P", answererOf(e)},
+			{conversation.PersonParty, "P", answerer(e.Foreign())},
 			{conversation.ClientParty, "C", "client"},
 			{conversation.ServerParty, "S", Line(e.Server+" (server)", 34)},
 		},
@@ -173,13 +175,8 @@ func Draw(e *conversation.Call, width int) *Ladder {
 	return l
 }
 
-// person and eitherOne name who answers questions.
-const (
-	person    = "person"
-	eitherOne = "person or program" // where nobody knows
-)
-
-func answererOf(e *conversation.Call) string { return wording.Either(e.Foreign(), eitherOne, person) }
+// answerer names who answers questions. Of another client's nobody knows whether that is a person.
+func answerer(foreign bool) string { return wording.Either(foreign, "person or program", "person") }
 
 // Live changes the notes about a missing response or answer for a call that is still
 // running.

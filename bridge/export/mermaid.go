@@ -17,16 +17,20 @@ func (l *Ladder) Mermaid(w io.Writer) error {
 	var b strings.Builder
 	b.WriteString("sequenceDiagram\n")
 	for _, lane := range l.Lanes {
-		lane.mermaid(&b)
+		if lane.Party == conversation.PersonParty {
+			b.WriteString(answers(l.Foreign))
+		} else {
+			fmt.Fprintf(&b, "  participant %s as %s\n", lane.ID, mermaid(lane.Name))
+		}
 	}
 	l.mermaid(&b, "S", false)
 	_, err := io.WriteString(w, b.String())
 	return err
 }
 
-func (lane Lane) mermaid(b *strings.Builder) {
-	is := wording.Either(lane.Name == person, "actor", "participant") // an actor is drawn as a person
-	fmt.Fprintf(b, "  %s %s as %s\n", is, lane.ID, mermaid(lane.Name))
+// answers declares who answers questions. An actor is drawn as a person.
+func answers(foreign bool) string {
+	return "  " + wording.Either(foreign, "participant", "actor") + " P as " + answerer(foreign) + "\n"
 }
 
 // noteworthy is the shortest time of a bar that gets a note.
@@ -118,8 +122,7 @@ func (x *export) mermaid(w io.Writer) error {
 	var body strings.Builder
 	lanes := make(map[string]string)
 	var names []string
-	left, signsIn := 0, false
-	answers := Lane{conversation.PersonParty, "P", person}
+	left, signsIn, foreign := 0, false, false
 	add := func(l *Ladder, server string) {
 		lane := lanes[server]
 		if lane == "" {
@@ -135,9 +138,7 @@ func (x *export) mermaid(w io.Writer) error {
 			lanes[server] = lane
 			names = append(names, l.Lanes[len(l.Lanes)-1].Name)
 		}
-		if l.Lanes[0].Name == eitherOne {
-			answers.Name = eitherOne
-		}
+		foreign = foreign || l.Foreign
 		signsIn = signsIn || l.Lanes[0].Party == browserLane
 		body.WriteString(one.String())
 	}
@@ -163,7 +164,7 @@ func (x *export) mermaid(w io.Writer) error {
 	}
 	var head strings.Builder
 	fmt.Fprintf(&head, "sequenceDiagram\n  %%%% Written by the %s %s\n", wording.Product, x.Version)
-	answers.mermaid(&head)
+	head.WriteString(answers(foreign))
 	if signsIn {
 		head.WriteString("  participant B as browser\n  participant A as authorization server\n")
 	}

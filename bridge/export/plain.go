@@ -191,7 +191,7 @@ func sentence(c *conversation.Call, quote func(string) string) string {
 		for _, p := range []conversation.Party{conversation.PersonParty, conversation.ServerParty, conversation.ClientParty} {
 			who := p.String()
 			if p == conversation.PersonParty {
-				who = answererOf(c)
+				who = answerer(c.Foreign())
 			}
 			if d := c.With(p); d > 0 {
 				shares = append(shares, fmt.Sprintf("%s with the %s", wording.Duration(d), who))

@@ -115,7 +115,8 @@ func (r Request) taskMember() json.RawMessage {
 	return fmt.Appendf(nil, `{"ttl":%d}`, r.TTL.Milliseconds())
 }
 
-// Call is what the log does not tell of a call.
+// Call holds what is known of a call besides its frames: the request as it was made, and the
+// clock.
 type Call struct {
 	Number  int
 	Request Request

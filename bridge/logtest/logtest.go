@@ -175,7 +175,8 @@ func firstDifference(got, want []byte) string {
 	return ""
 }
 
-// Serving serves lines with a server of the SDK, which connect connects to them.
+// Serving returns a function that serves lines with a server of the SDK. connect is the
+// server's method Connect.
 func Serving(connect func(context.Context, mcp.Transport, *mcp.ServerSessionOptions) (*mcp.ServerSession, error)) func(context.Context, io.Reader, io.Writer) error {
 	return func(ctx context.Context, in io.Reader, out io.Writer) error {
 		session, err := connect(ctx, &mcp.IOTransport{Reader: in.(io.ReadCloser), Writer: out.(io.WriteCloser), MaxLineLength: -1}, nil)

@@ -70,6 +70,16 @@ func unasked(content json.RawMessage) finding {
 	return notSeen("The answer is valid, and not the one that the message asks for: " + wording.Shorten(string(content), 200) + ".")
 }
 
+// having returns the content of an answer like checked, and a finding also if a field does not
+// have the text that the message asks for.
+func (a answer) having(name, text string) (content json.RawMessage, wrong finding) {
+	content, wrong = a.checked()
+	if wrong.verdict == "" && rawjson.Text(rawjson.Member(content, name)) != text {
+		wrong = unasked(content)
+	}
+	return content, wrong
+}
+
 // rounded reports whether value is the number want, rounded to a 64-bit float.
 func rounded(value json.RawMessage, want string) bool {
 	a, err := strconv.ParseFloat(string(value), 64)
@@ -121,19 +131,13 @@ func fieldProbes() (list []*Probe) {
 	}
 	return append(list,
 		&Probe{Name: "required", Group: Fields, Title: "A required field", Do: `Try to accept with the first field empty. If that is refused, enter "yes" in it, and accept.`, Mode: elicit.ModeForm, run: func(r *run) finding {
-			content, wrong := r.ask(r.form(r.probe.Do, `"first":{"type":"string","minLength":1},"second":{"type":"string"}`, "first")).checked()
-			if wrong.verdict == "" && rawjson.Text(rawjson.Member(content, "first")) != "yes" {
-				wrong = unasked(content)
-			}
+			_, wrong := r.ask(r.form(r.probe.Do, `"first":{"type":"string","minLength":1},"second":{"type":"string"}`, "first")).having("first", "yes")
 			return or(wrong, works(""))
 		}},
 		&Probe{Name: "optional-empty", Group: Fields, Title: "An optional field left empty", Do: `Enter "x" in the first field, leave all others empty, and accept.`, Mode: elicit.ModeForm, run: optionalEmpty},
 		&Probe{Name: "fields-many", Group: Fields, Title: "Fifty fields", Do: `Enter "end" in the last of fifty fields, and accept.`, Mode: elicit.ModeForm, run: func(r *run) finding {
 			properties := many(50, func(i int) string { return fmt.Sprintf(`"field %d":{"type":"string","title":"Field %d"}`, i, i) })
-			content, wrong := r.ask(r.form(r.probe.Do, properties, "field 50")).checked()
-			if wrong.verdict == "" && rawjson.Text(rawjson.Member(content, "field 50")) != "end" {
-				wrong = unasked(content)
-			}
+			content, wrong := r.ask(r.form(r.probe.Do, properties, "field 50")).having("field 50", "end")
 			return or(wrong, works(wording.Plural(count(content), "field")+" of fifty came back."))
 		}},
 		&Probe{Name: "fields-names", Group: Fields, Title: "Names that are not identifiers", Do: `Choose "yes" in all fields, and accept.`, Mode: elicit.ModeForm, run: func(r *run) finding {

@@ -18,8 +18,7 @@ import (
 	"elicitation-inspector/bridge/wording"
 )
 
-// session is one connection of a client, or in revisions without sessions all requests of a
-// client over HTTP.
+// session is what the probe keeps of a [server.Session].
 type session struct {
 	*server.Session
 	server *Server
@@ -117,7 +116,7 @@ func (s *session) done(c *call) {
 	}
 }
 
-// Receive handles what is no request.
+// Receive handles responses, notifications, and what is no message.
 func (s *session) Receive(f wire.Frame) {
 	switch {
 	case f.Kind == wire.Notification && f.Message.Method == mcp.NotificationCancelled:
@@ -203,7 +202,7 @@ func (s *session) Serve(r *server.Request) (left func()) {
 
 const instructions = "Every tool is a probe of this client: it asks a question whose message says what to do. " + All + " runs them in order."
 
-// identity returns who sends a request.
+// identity returns the client that sent a request.
 func identity(r *server.Request) Identity {
 	return Identity{
 		Name: wording.Shorten(rawjson.Text(rawjson.Member(r.Info, "name")), 100), Version: wording.Shorten(rawjson.Text(rawjson.Member(r.Info, "version")), 100),

@@ -11,19 +11,20 @@ import (
 	"elicitation-inspector/bridge/wire"
 )
 
-// Client is what a client says of itself: in initialize, or since 2026-07-28 in every request.
+// Client describes the client that sent a request. Up to 2025-11-25 it tells this once, in initialize, and since
+// 2026-07-28 in the _meta of every request.
 type Client struct {
 	Revision           string
 	Info, Capabilities json.RawMessage // nil for nothing
 }
 
-// Declared returns the capabilities apart.
+// Declared returns the capabilities one by one.
 func (c Client) Declared() *conversation.Declared {
 	of := func(name string) json.RawMessage { return rawjson.Member(c.Capabilities, name) }
 	return &conversation.Declared{Elicitation: of("elicitation"), Sampling: of("sampling"), Roots: of("roots"), Tasks: of("tasks"), Extensions: of("extensions")}
 }
 
-// Request is a request of a client, which is answered once.
+// Request is a request of a client. It gets one Reply or one Fail.
 type Request struct {
 	Client
 	wire.Message
@@ -86,27 +87,17 @@ func WithParams(message string, params json.RawMessage) string {
 // serve answers what every server is asked, and leaves the rest to the peer.
 func (s *Session) serve(f wire.Frame, out Stream) (left func()) {
 	r := &Request{Message: f.Message, Session: s, Frame: f, Out: out}
-	o := &s.server.options
-	revisions, _ := rawjson.Encode(o.Revisions) // strings always encode
 	if !s.meet(r) {
-		r.Fail(mcp.CodeUnsupportedVersion, "Unsupported protocol version", `{"supported":`+string(revisions)+`,"requested":`+string(rawjson.Quoted(r.Revision))+`}`)
+		r.Fail(mcp.CodeUnsupportedVersion, "Unsupported protocol version", `{"supported":`+s.server.revisions()+`,"requested":`+string(rawjson.Quoted(r.Revision))+`}`)
 		return nil
 	}
-	tasks, extensions := "", ""
-	switch r.Revision {
-	case mcp.Revision20251125:
-		tasks = `"tasks":{"list":{},"cancel":{},"requests":{"tools":{"call":{}}}},`
-	case mcp.Revision20260728:
-		extensions = `"extensions":{"` + mcp.TasksExtension + `":{}},`
-	}
-	capabilities := `"capabilities":{` + tasks + extensions + o.Capabilities + `},"instructions":` + string(rawjson.Quoted(o.Instructions))
 	switch method := r.Method; {
 	case r.Revision == "" && method != mcp.MethodPing:
 		r.Fail(mcp.CodeInvalidRequest, "The session begins with initialize, and "+method+" came before", "")
 	case method == mcp.MethodInitialize && !r.Rounds():
-		r.Reply(fmt.Sprintf(`{%s,"protocolVersion":%q,"serverInfo":%s}`, capabilities, r.Revision, o.Info))
+		r.Reply(fmt.Sprintf(`{%s,"protocolVersion":%q,"serverInfo":%s}`, s.server.offers(r.Revision), r.Revision, s.server.options.Info))
 	case method == mcp.MethodDiscover && r.Rounds():
-		r.Reply(r.Listed(`"supportedVersions":` + string(revisions) + `,` + capabilities))
+		r.Reply(r.Listed(`"supportedVersions":` + s.server.revisions() + `,` + s.server.offers(r.Revision)))
 	case method == mcp.MethodPing && !r.Rounds():
 		r.Reply(`{}`)
 	case mcp.IsList(method):
@@ -117,7 +108,25 @@ func (s *Session) serve(f wire.Frame, out Stream) (left func()) {
 	return nil
 }
 
-// Listed returns the result that has these members, and may be kept by its client only.
+// offers returns the members capabilities and instructions of a handshake in a revision.
+func (s *Server) offers(revision string) string {
+	tasks, extensions := "", ""
+	switch revision {
+	case mcp.Revision20251125:
+		tasks = `"tasks":{"list":{},"cancel":{},"requests":{"tools":{"call":{}}}},`
+	case mcp.Revision20260728:
+		extensions = `"extensions":{"` + mcp.TasksExtension + `":{}},`
+	}
+	return `"capabilities":{` + tasks + extensions + s.options.Capabilities + `},"instructions":` + string(rawjson.Quoted(s.options.Instructions))
+}
+
+// revisions returns the revisions that the server speaks, as JSON.
+func (s *Server) revisions() string {
+	list, _ := rawjson.Encode(s.options.Revisions) // strings always encode
+	return string(list)
+}
+
+// Listed returns a result with these members. Since 2026-07-28 it says that only this client may cache it.
 func (r *Request) Listed(members string) string {
 	if r.Rounds() {
 		members = fmt.Sprintf(`"resultType":"complete","_meta":%s,"ttlMs":0,"cacheScope":"private",%s`, r.Session.server.Meta(), members)
@@ -130,7 +139,7 @@ func (s *Server) Meta() string {
 	return `{"io.modelcontextprotocol/serverInfo":` + s.options.Info + `}`
 }
 
-// meet fills in who sends a request. It reports whether the server speaks its revision.
+// meet sets the Client of a request. It reports whether the server speaks the revision of the request.
 func (s *Session) meet(r *Request) bool {
 	meta, revisions := rawjson.Member(r.Params, "_meta"), s.server.options.Revisions
 	if revision := rawjson.Text(rawjson.Member(meta, mcp.MetaProtocol)); mcp.HasRounds(revision) {

@@ -1,5 +1,6 @@
-// Package server is an MCP server below its methods: it gives each client a session, over lines or over Streamable HTTP,
-// and reads and writes raw messages, in all revisions. What a message means is up to the session's [Peer].
+// Package server is what the demo and the probe have in common as MCP servers: sessions over lines and over Streamable
+// HTTP, the handshake and the lists of each revision, and tasks. Messages are read and written as raw JSON. Calls and
+// all else that differs between the two are up to the session's [Peer].
 package server
 
 import (
@@ -15,16 +16,17 @@ import (
 	"elicitation-inspector/bridge/wording"
 )
 
-// Peer handles the messages of a session's client, whose frames are appended. None of its methods waits for an answer.
+// Peer handles the messages that the client of one session sends. Their frames were given to Options.Append before. Its
+// methods return without waiting for an answer of the client.
 type Peer interface {
-	// List returns the member of a list's result, as JSON.
+	// List returns the member with the entries, such as `"tools":[]`, for the result of a list.
 	List(r *Request) string
 
 	// Serve handles any other request. The function that it returns, if it is not nil, is called when the client takes
 	// the request back by closing its stream.
 	Serve(r *Request) (left func())
 
-	// Receive handles what is no request.
+	// Receive handles responses, notifications, and what is no message.
 	Receive(f wire.Frame)
 
 	// Close ends what runs in the session, and need not wait for it.
@@ -41,7 +43,7 @@ type Stream interface {
 type Options struct {
 	// Append gets every frame before it is handled or written, and returns it with what its bytes say.
 	Append func(wire.Frame) wire.Frame
-	// Begin returns the peer of a new session. It takes no lock.
+	// Begin returns the peer of a new session. It must take no lock, because the server holds one meanwhile.
 	Begin func(*Session) Peer
 	Name  string // prefix of the sessions' ids
 	// Info is the JSON of the server's name and version, and Capabilities the members of what it offers beside tasks.
@@ -49,7 +51,7 @@ type Options struct {
 	Revisions                        []string // that it speaks, the newest first
 }
 
-// Server has the sessions. Close ends it.
+// Server keeps the sessions of its clients. Close ends it.
 type Server struct {
 	options Options
 
@@ -82,7 +84,8 @@ func (s *Server) Close() {
 	}
 }
 
-// Session is one connection of a client, or in revisions without sessions all requests of a client over HTTP.
+// Session is one connection of a client. Over HTTP in 2026-07-28, which has no sessions, it is all the requests of
+// clients with the same name and version.
 type Session struct {
 	ID        string
 	Transport string // stdio or http
@@ -136,7 +139,8 @@ func (s *Session) Close() {
 // Done returns a channel that is closed when the session has ended.
 func (s *Session) Done() <-chan struct{} { return s.done }
 
-// InTurn calls f while nothing else about a task is told, unless the session has ended.
+// InTurn calls f, which reads the status of a task and sends it. No two of them overlap, so that the client never gets
+// an older status after a newer one. If the session has ended, f is not called.
 func (s *Session) InTurn(f func()) {
 	select {
 	case s.turn <- struct{}{}:

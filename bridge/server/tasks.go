@@ -26,11 +26,12 @@ type Tasks struct {
 	list []*Task // the newest last
 }
 
-// Task is a call that goes on after its request has been answered. Nobody but Look may read or change what changes in it.
+// Task is a call that goes on after its request has been answered. Its status, its result, Open and Asked change while
+// it runs: they may be read and changed only in a function that Look calls.
 type Task struct {
 	mcp.Task
 	Call   *Request              // that became it
-	Seen   func(*Task, *Request) // is called in Look for each request about it, before that has an effect
+	Seen   func(*Task, *Request) // is called in Look for each request about it, before that has an effect; nil for nothing to call
 	Cancel context.CancelFunc    // is called when the client has cancelled it, or its TTL is over
 	Open   []Input               // inputs that wait for an answer, since 2026-07-28
 	Asked  map[string]wire.Frame // all inputs so far by their keys, with the request that has the answer; the zero frame for none
@@ -52,8 +53,8 @@ func InputRequests(list []Input) string {
 	return o
 }
 
-// Make answers a call with the task that it becomes, which is working, and returns the number of the frame. It has t
-// filled in by the caller but for its id and status. If there are too many tasks, it answers with an error and returns
+// Make answers the call t.Call with a new task, and returns the number of the frame. The caller fills in t, and Make its
+// id, its status, which is working, and its times. If there are too many tasks, Make answers with an error, and returns
 // 0.
 func (ts *Tasks) Make(t *Task) int64 {
 	t.ID, t.Status, t.Updated = rand.Text(), string(conversation.TaskWorking), t.Created
@@ -84,7 +85,7 @@ func (ts *Tasks) Make(t *Task) int64 {
 	return t.Call.Reply(`{"task":` + made + `}`)
 }
 
-// Look calls f while nothing of the task changes but by f.
+// Look calls f with the lock that guards what changes in the task. f must not wait.
 func (t *Task) Look(f func()) {
 	t.tasks.mu.Lock()
 	defer t.tasks.mu.Unlock()
@@ -94,7 +95,7 @@ func (t *Task) Look(f func()) {
 // Over reports whether the task has ended. It is called in Look, as are Told, Changed, Wake and Stream.
 func (t *Task) Over() bool { return conversation.TaskStatus(t.Status).Terminal() }
 
-// Told returns the task object of the task's revision.
+// Told returns the task as an object of the revision in which the call was made.
 func (t *Task) Told() json.RawMessage {
 	o := t.Task
 	switch {
@@ -236,7 +237,9 @@ func (ts *Tasks) Serve(r *Request) {
 		r.Fail(mcp.CodeInvalidParams, "Task not found", "")
 		return
 	}
-	t.Seen(t, r)
+	if t.Seen != nil {
+		t.Seen(t, r)
+	}
 	over := t.Over()
 	switch {
 	case r.Method == mcp.MethodTaskResult && !over:

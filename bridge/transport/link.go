@@ -156,11 +156,11 @@ func (l *Link) Send(ctx context.Context, out Outgoing) error {
 	case <-ctx.Done():
 		return ctx.Err()
 	}
-	// The SDK writes any response, in whose place leaving has the message.
+	// The SDK encodes this response, and leaving writes the message in place of it.
 	return l.conn.Write(context.WithValue(ctx, sentKey{}, out), &jsonrpc.Response{Result: json.RawMessage("{}")})
 }
 
-// sentKey is the key of the message that a context has for Send.
+// sentKey is the key under which a context carries the message from Send to leaving.
 type sentKey struct{}
 
 // How names the transport by which the server is reached; see [Spec.How].
@@ -172,8 +172,8 @@ func (l *Link) How() string { return l.spec.How() }
 // a stream fails.
 func (l *Link) Done() <-chan struct{} { return l.way.Done() }
 
-// Exit returns how the server ended; false while it runs, and where only a process could
-// tell: a session with a URL or a built-in server was closed from here.
+// Exit returns how the server ended, and false while it runs. It stays false for a URL and
+// for a built-in server that were closed from this side: they have no process that exits.
 func (l *Link) Exit() (Exit, bool) { return l.way.Exit() }
 
 // Close ends the connection in an orderly manner and returns when nothing of it is

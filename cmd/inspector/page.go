@@ -43,7 +43,8 @@ func listenAt(address string) (net.Listener, error) {
 	return l, nil
 }
 
-// checkAddress reports an address to listen at, of a flag, that is not one.
+// checkAddress returns an error unless the value of a flag is an address to listen at, of the
+// form HOST:PORT.
 func checkAddress(flag, address string) error {
 	if _, _, err := net.SplitHostPort(address); err != nil {
 		return usage("%s %q is not of the form HOST:PORT", flag, address)

@@ -205,8 +205,8 @@ func tried(t *testing.T, spec transport.Spec, item *offered, place int, plants [
 
 // reduced limits a check by the tool's place in the list: the newest revision for every
 // third tool, the second newest for the next one, and so on, and a part of the
-// behaviours in turn. With a witness for planted faults it has every revision, because the
-// check looks at other things in each, and no behaviours but those that show the faults.
+// behaviours in turn. A tool whose faults need a witness is checked in every revision, since
+// the check compares other things in each, but only by the behaviours that show its faults.
 func reduced(o *check.Options, place int, plants []faulty.Plant) {
 	all, others := judge.BehaviourNames(), 4
 	if len(plants) == 0 {

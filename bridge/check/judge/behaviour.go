@@ -37,6 +37,7 @@ type Traits struct {
 	Seconds  float64                          // the time that the behaviour itself takes
 	Ends     bool                             // it ends the connection
 	Twice    bool                             // it gives one consent twice
+	Follows  bool                             // it sends another answer right after the first one
 	Soon     bool                             // its trials run before others, since people look at them first
 	Content  Content
 }
@@ -96,8 +97,8 @@ var ofFaults = map[string]Traits{
 	"invalid-json":          {Waits: "the answer was not JSON", Lasts: true},
 	"wrong-id":              {Waits: otherID, Lasts: true},
 	"retyped-id":            {Waits: otherID, Lasts: true},
-	"response-twice":        {Twice: true},
-	"cancel-then-accept":    {Refuses: "cancel", Did: "cancelled"},
+	"response-twice":        {Twice: true, Follows: true},
+	"cancel-then-accept":    {Refuses: "cancel", Did: "cancelled", Follows: true},
 	"response-after-cancel": {Waits: "the call was cancelled", Did: "cancelled the call, and answered after that"},
 	"half-then-rest":        {Lasts: true, Seconds: 1},
 	"answer-withdrawn":      {Waits: "the answer waited until the question was withdrawn", Lasts: true, Did: "answered only when the question was over"},
