@@ -18,6 +18,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -31,10 +32,16 @@ var Binary string
 // Patience is the time limit for the ready line, and for the end of the process.
 const Patience = 30 * time.Second
 
-// Build builds a program of the module in a folder.
+// Build builds a program of the module in a folder, as the README does: without the C
+// library, unless the race detector needs it.
 func Build(dir, to string, args ...string) error {
 	cmd := exec.Command("go", append([]string{"build", "-o", to}, args...)...)
 	cmd.Dir = dir
+	cgo := "0"
+	if slices.Contains(args, "-race") {
+		cgo = "1"
+	}
+	cmd.Env = append(os.Environ(), "CGO_ENABLED="+cgo)
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return fmt.Errorf("go build %s: %w\n%s", strings.Join(args, " "), err, out)
 	}
