@@ -22,8 +22,8 @@ import (
 	"elicitation-inspector/bridge/demo"
 	"elicitation-inspector/bridge/fault"
 	"elicitation-inspector/bridge/live"
-	"elicitation-inspector/bridge/logtest"
 	"elicitation-inspector/bridge/mcp"
+	"elicitation-inspector/bridge/testdata/logtest"
 	"elicitation-inspector/bridge/transport"
 	"elicitation-inspector/bridge/wire"
 )

@@ -2,8 +2,8 @@ package bridge_test
 
 import (
 	"elicitation-inspector/bridge/conversation"
-	"elicitation-inspector/bridge/logtest"
 	"elicitation-inspector/bridge/mcp"
+	"elicitation-inspector/bridge/testdata/logtest"
 	"elicitation-inspector/bridge/wire"
 )
 

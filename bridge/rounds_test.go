@@ -13,8 +13,8 @@ import (
 	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/demo"
 	"elicitation-inspector/bridge/live"
-	"elicitation-inspector/bridge/logtest"
 	"elicitation-inspector/bridge/mcp"
+	"elicitation-inspector/bridge/testdata/logtest"
 	"elicitation-inspector/bridge/transport"
 )
 

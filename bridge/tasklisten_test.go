@@ -11,9 +11,9 @@ import (
 
 	"elicitation-inspector/bridge"
 	"elicitation-inspector/bridge/conversation"
-	"elicitation-inspector/bridge/logtest"
 	"elicitation-inspector/bridge/mcp"
 	"elicitation-inspector/bridge/rawjson"
+	"elicitation-inspector/bridge/testdata/logtest"
 	"elicitation-inspector/bridge/transport"
 	"elicitation-inspector/bridge/wire"
 )

@@ -23,7 +23,7 @@ import (
 
 	"elicitation-inspector/bridge"
 	"elicitation-inspector/bridge/export"
-	"elicitation-inspector/bridge/logtest"
+	"elicitation-inspector/bridge/testdata/logtest"
 	"elicitation-inspector/bridge/wire"
 	"elicitation-inspector/bridge/wire/query"
 )

@@ -10,8 +10,8 @@ import (
 
 	"elicitation-inspector/bridge/check/report"
 	"elicitation-inspector/bridge/lint"
-	"elicitation-inspector/bridge/logtest"
 	"elicitation-inspector/bridge/mcp"
+	"elicitation-inspector/bridge/testdata/logtest"
 )
 
 // TestCitationsExist expects every section that a rule cites to exist; see the test of the

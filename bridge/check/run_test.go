@@ -23,9 +23,9 @@ import (
 	"elicitation-inspector/bridge/demo"
 	"elicitation-inspector/bridge/elicit"
 	"elicitation-inspector/bridge/headless"
-	"elicitation-inspector/bridge/logtest"
 	"elicitation-inspector/bridge/mcp"
 	"elicitation-inspector/bridge/script"
+	"elicitation-inspector/bridge/testdata/logtest"
 	"elicitation-inspector/bridge/transport"
 )
 

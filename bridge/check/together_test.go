@@ -12,8 +12,8 @@ import (
 
 	"elicitation-inspector/bridge/check/judge"
 	"elicitation-inspector/bridge/headless"
-	"elicitation-inspector/bridge/logtest"
 	"elicitation-inspector/bridge/mcp"
+	"elicitation-inspector/bridge/testdata/logtest"
 	"elicitation-inspector/bridge/transport"
 )
 

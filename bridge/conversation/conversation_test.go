@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"elicitation-inspector/bridge/elicit"
-	"elicitation-inspector/bridge/logtest"
+	"elicitation-inspector/bridge/testdata/logtest"
 	"elicitation-inspector/bridge/wire"
 	"elicitation-inspector/bridge/wire/redact"
 )

@@ -14,7 +14,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"elicitation-inspector/bridge/logtest"
+	"elicitation-inspector/bridge/testdata/logtest"
 	"elicitation-inspector/bridge/wire"
 	"elicitation-inspector/bridge/wire/query"
 )

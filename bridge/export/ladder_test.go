@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"elicitation-inspector/bridge/conversation"
-	"elicitation-inspector/bridge/logtest"
+	"elicitation-inspector/bridge/testdata/logtest"
 )
 
 // exchangesOfTalk returns the calls in a file of testdata/talks.

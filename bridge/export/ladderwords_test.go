@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"elicitation-inspector/bridge/conversation"
-	"elicitation-inspector/bridge/logtest"
+	"elicitation-inspector/bridge/testdata/logtest"
 	"elicitation-inspector/bridge/wire"
 )
 

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"elicitation-inspector/bridge/logtest"
+	"elicitation-inspector/bridge/testdata/logtest"
 	"elicitation-inspector/bridge/wire/redact"
 )
 

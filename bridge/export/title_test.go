@@ -4,7 +4,7 @@ import (
 	"slices"
 	"testing"
 
-	"elicitation-inspector/bridge/logtest"
+	"elicitation-inspector/bridge/testdata/logtest"
 )
 
 // A title says which tool, server, questions and day the frames are of, and the name of a

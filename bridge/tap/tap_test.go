@@ -20,9 +20,9 @@ import (
 	"testing"
 	"time"
 
-	"elicitation-inspector/bridge/logtest"
 	"elicitation-inspector/bridge/probe"
 	"elicitation-inspector/bridge/tap"
+	"elicitation-inspector/bridge/testdata/logtest"
 	"elicitation-inspector/bridge/transport"
 	"elicitation-inspector/bridge/wire"
 	"elicitation-inspector/bridge/wire/redact"

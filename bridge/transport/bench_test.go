@@ -11,7 +11,7 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"elicitation-inspector/bridge/logtest"
+	"elicitation-inspector/bridge/testdata/logtest"
 	"elicitation-inspector/bridge/wire"
 )
 

@@ -17,7 +17,7 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"elicitation-inspector/bridge/logtest"
+	"elicitation-inspector/bridge/testdata/logtest"
 	"elicitation-inspector/bridge/wire"
 )
 

@@ -190,13 +190,13 @@ func TestMapHasEveryPackage(t *testing.T) {
 	}
 }
 
-// TestLogtestIsForTests checks that the binary is built without bridge/logtest.
+// TestLogtestIsForTests checks that the binary is built without bridge/testdata/logtest.
 func TestLogtestIsForTests(t *testing.T) {
 	packages, err := exec.Command("go", "list", "-deps", ".").Output()
 	if err != nil {
 		t.Fatal(err)
 	}
-	if strings.Contains(string(packages), "elicitation-inspector/bridge/logtest\n") {
-		t.Error("it imports bridge/logtest")
+	if strings.Contains(string(packages), "elicitation-inspector/bridge/testdata/logtest\n") {
+		t.Error("it imports bridge/testdata/logtest")
 	}
 }
