@@ -2,17 +2,13 @@ package export
 
 import (
 	"cmp"
-	"embed"
-	"encoding/json"
 	"fmt"
-	"go/format"
 	"maps"
 	"net/http"
 	"net/url"
 	"slices"
 	"strconv"
 	"strings"
-	"text/template"
 
 	"elicitation-inspector/bridge/elicit"
 	"elicitation-inspector/bridge/rawjson"
@@ -40,36 +36,132 @@ func (s SDK) String() string {
 	return cmp.Or(names[s], string(s))
 }
 
-//go:embed code/*.tmpl
-var codeFiles embed.FS
-
-var codeTemplates = template.Must(template.New("").Funcs(template.FuncMap{
-	"go":     goString,
-	"js":     func(s string) string { return string(rawjson.Quoted(s)) },
-	"python": strconv.QuoteToASCII, // its escapes are Python's, too
-	"indent": func(tabs int, raw json.RawMessage) string {
-		return strings.ReplaceAll(rawjson.Pretty(raw), "\n", "\n"+strings.Repeat("  ", tabs))
-	},
-	"text": func(raw json.RawMessage) string { return rawjson.Pretty(raw) },
-}).ParseFS(codeFiles, "code/*.tmpl"))
-
 // CodeThatAsks returns the code that asks a question by a request of revision 2025-11-25, with the
 // schema as the server sent it.
 func CodeThatAsks(s SDK, question *elicit.Request) (string, error) {
-	t := codeTemplates.Lookup(string(s) + ".tmpl")
-	if t == nil {
-		return "", fmt.Errorf("there is no code for %q", s)
+	switch s {
+	case GoSDK:
+		imports, params := goParams(question)
+		return fmt.Sprintf(goSDKCode, imports, params), nil
+	case MCPGo:
+		imports, params := goParams(question)
+		return fmt.Sprintf(mcpGoCode, imports, params), nil
+	case TypeScript:
+		return typeScriptCode(question), nil
+	case Python:
+		return pythonCode(question), nil
 	}
+	return "", fmt.Errorf("there is no code for %q", s)
+}
+
+const goSDKCode = `package main
+
+import (
+	"context"
+%s
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// ask asks the person. In a tool, session is the Session of its request.
+func ask(ctx context.Context, session *mcp.ServerSession) (*mcp.ElicitResult, error) {
+	return session.Elicit(ctx, &mcp.ElicitParams{
+%s	})
+}
+`
+
+const mcpGoCode = `package main
+
+import (
+	"context"
+%s
+	"github.com/mark3labs/mcp-go/mcp"
+	"github.com/mark3labs/mcp-go/server"
+)
+
+// ask asks the person. The server needs the option server.WithElicitation.
+func ask(ctx context.Context, s *server.MCPServer) (*mcp.ElicitationResult, error) {
+	return s.RequestElicitation(ctx, mcp.ElicitationRequest{Params: mcp.ElicitationParams{
+%s	}})
+}
+`
+
+// goParams returns the fields of the parameters in Go, one a line, and the import that they
+// need.
+func goParams(q *elicit.Request) (imports, params string) {
+	fields := [][2]string{{"Message", goString(q.Message)}}
+	switch {
+	case q.Mode == elicit.ModeURL:
+		fields = append(fields, [2]string{"Mode", `"url"`}, [2]string{"URL", goString(q.URL)}, [2]string{"ElicitationID", goString(q.ElicitationID)})
+	case q.Schema != nil:
+		imports = "\t\"encoding/json\"\n"
+		fields = append(fields, [2]string{"RequestedSchema", "json.RawMessage(" + goString(rawjson.Pretty(q.Schema)) + ")"})
+	}
+	for len(fields) > 0 {
+		// gofmt aligns the values on lines that follow each other.
+		aligned := slices.IndexFunc(fields, func(f [2]string) bool { return strings.Contains(f[1], "\n") })
+		if aligned < 0 {
+			aligned = len(fields)
+		}
+		aligned = max(aligned, 1)
+		width := 0
+		for _, f := range fields[:aligned] {
+			width = max(width, len(f[0]))
+		}
+		for _, f := range fields[:aligned] {
+			params += fmt.Sprintf("\t\t%-*s %s,\n", width+1, f[0]+":", f[1])
+		}
+		fields = fields[aligned:]
+	}
+	return imports, params
+}
+
+func typeScriptCode(q *elicit.Request) string {
 	var b strings.Builder
-	err := t.Execute(&b, struct {
-		*elicit.Request
-		URLMode bool
-	}{question, question.Mode == elicit.ModeURL})
-	if err != nil || s != GoSDK && s != MCPGo {
-		return b.String(), err
+	member := func(name, value string) { fmt.Fprintf(&b, "    %s: %s,\n", name, value) }
+	b.WriteString(`import { McpServer } from "@modelcontextprotocol/sdk/server/mcp.js";
+
+/** Asks the person. */
+export function ask(server: McpServer) {
+  return server.server.elicitInput({
+`)
+	member("message", string(rawjson.Quoted(q.Message)))
+	switch {
+	case q.Mode == elicit.ModeURL:
+		member("mode", `"url"`)
+		member("url", string(rawjson.Quoted(q.URL)))
+		member("elicitationId", string(rawjson.Quoted(q.ElicitationID)))
+	case q.Schema != nil:
+		member("requestedSchema", strings.ReplaceAll(rawjson.Pretty(q.Schema), "\n", "\n    "))
 	}
-	code, err := format.Source([]byte(b.String()))
-	return string(code), err
+	return b.String() + "  });\n}\n"
+}
+
+func pythonCode(q *elicit.Request) string {
+	var b strings.Builder
+	argument := func(name, value string) { fmt.Fprintf(&b, "        %s=%s,\n", name, value) }
+	isURL := q.Mode == elicit.ModeURL
+	if q.Schema != nil && !isURL {
+		b.WriteString("import json\n\n")
+	}
+	fmt.Fprintf(&b, `from mcp.server.fastmcp import Context
+
+
+async def ask(ctx: Context):
+    """Asks the person. A tool gets ctx as a parameter of this type."""
+    return await ctx.session.%s(
+`, wording.Either(isURL, "elicit_url", "elicit"))
+	argument("message", strconv.QuoteToASCII(q.Message)) // its escapes are Python's, too
+	switch {
+	case isURL:
+		argument("url", strconv.QuoteToASCII(q.URL))
+		argument("elicitation_id", strconv.QuoteToASCII(q.ElicitationID))
+	case q.Schema != nil:
+		argument("requestedSchema", `json.loads(r"""`+rawjson.Pretty(q.Schema)+`""")`)
+	default:
+		argument("requestedSchema", "{}")
+	}
+	argument("related_request_id", "ctx.request_id")
+	return b.String() + "    )\n"
 }
 
 // goString returns a Go string literal, raw if the text has line breaks and allows it.

@@ -5,6 +5,7 @@
 package export
 
 import (
+	"go/format"
 	"os/exec"
 	"strings"
 	"testing"
@@ -16,10 +17,12 @@ var codeParams = map[string]string{
 	"form": `{"message":"Say \"hi\" \u2028 \ud83d\ude00 \n` + "`" + `","requestedSchema":{"type":"object","properties":{"b\"\"\"":{"type":"boolean","default":true,"title":"<é>"},"a":{"type":"string"}}}}`,
 	"bare": `{"message":"Go on?"}`,
 	"url":  `{"mode":"url","message":"Sign in","url":"https://example.com/?a=1&b=2","elicitationId":"e1"}`,
+	"long": `{"mode":"url","message":"Sign\nin","url":"https://example.com/","elicitationId":"e\n1"}`,
+	"any":  `{"message":"Go on?","requestedSchema":{}}`,
 }
 
-// Each piece of code is well formed in its language. Those in Go are formatted, which
-// parses them; e2e compiles them against the SDKs.
+// Each piece of code is well formed in its language. Those in Go are as gofmt writes them;
+// e2e compiles them against the SDKs.
 func TestCodeThatAsks(t *testing.T) {
 	for name, raw := range codeParams {
 		question, err := elicit.Parse([]byte(raw))
@@ -31,8 +34,13 @@ func TestCodeThatAsks(t *testing.T) {
 			if err != nil {
 				t.Errorf("%s, %s: %v\n%s", name, sdk, err, code)
 			}
-			if !strings.Contains(code, "ask") || strings.Contains(code, "<no value>") {
+			if !strings.Contains(code, "ask") {
 				t.Errorf("%s, %s: %s", name, sdk, code)
+			}
+			if sdk == GoSDK || sdk == MCPGo {
+				if want, err := format.Source([]byte(code)); err != nil || string(want) != code {
+					t.Errorf("%s, %s: %v; gofmt writes\n%s\nnot\n%s", name, sdk, err, want, code)
+				}
 			}
 			if sdk == Python {
 				python(t, name, code)

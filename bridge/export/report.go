@@ -1,19 +1,12 @@
 package export
 
 import (
-	"bufio"
 	"cmp"
-	_ "embed"
-	"encoding/json"
 	"fmt"
-	"io"
 	"slices"
-	"sync"
-	"text/template"
 	"time"
 
 	"elicitation-inspector/bridge/conversation"
-	"elicitation-inspector/bridge/elicit/link"
 	"elicitation-inspector/bridge/lint"
 	"elicitation-inspector/bridge/mcp"
 	"elicitation-inspector/bridge/rawjson"
@@ -30,8 +23,8 @@ const (
 	codeMost     = 96 << 20 // total bytes of frames, in HTML
 )
 
-// report is the content of an HTML or Markdown document. The template requests calls
-// and frames one after the other.
+// report is the content of an HTML or Markdown document. Calls and frames are read one
+// after the other, as they are written.
 type report struct {
 	*export
 	*remarks
@@ -177,78 +170,6 @@ func (r *report) Frame(seq int64) (*reportFrame, error) {
 
 // IsRequest reports whether the frame is a request.
 func (f *reportFrame) IsRequest() bool { return f.Kind == wire.Request }
-
-//go:embed report.md.tmpl
-var markdownText string
-
-var markdownTemplate = sync.OnceValue(func() *template.Template {
-	return template.Must(template.New("").Funcs(template.FuncMap{
-		"cell":     Cell,
-		"clock":    clockOf,
-		"code":     Fenced,
-		"json":     func(raw json.RawMessage) string { return Fenced("json", wording.Escape(rawjson.Pretty(raw))) },
-		"judge":    link.Judge,
-		"plural":   wording.Plural,
-		"product":  func() string { return wording.Product },
-		"sentence": func(c *reportCall) string { return sentence(c.Call, Span) },
-		"span":     Span,
-		"story":    func(q *conversation.Question) []string { return story(q, Span) },
-		"way":      wayOf,
-	}).Parse(markdownText))
-})
-
-// markdown writes the report as Markdown (CommonMark 0.31, with the tables of GFM): the
-// calls, the questions as forms, the answers and the results. Everything from the wire
-// is in code blocks or spans, so that it cannot act as markup, links or mentions.
-func (x *export) markdown(w io.Writer) error {
-	r, err := x.report()
-	if err != nil {
-		return err
-	}
-	out := bufio.NewWriter(w)
-	if err := markdownTemplate().ExecuteTemplate(wording.EscapingWriter{To: out}, "markdown", r); err != nil {
-		return fmt.Errorf("writing the document: %w", err)
-	}
-	return out.Flush()
-}
-
-// others lists frames that belong to no call.
-type others struct {
-	First []otherFrame
-	Left  int // number of further frames
-}
-
-type otherFrame struct {
-	wire.Frame // without Raw and Message
-	Summary    string
-}
-
-// Others lists the chosen frames that belong to no call; nil if there are none.
-func (r *report) Others() (*others, error) {
-	var out others
-	for f, err := range r.frames() {
-		if err != nil {
-			return nil, err
-		}
-		switch {
-		case r.conversation.Of(f.Seq) != 0:
-			continue
-		case len(out.First) == othersMost:
-			out.Left++
-			continue
-		}
-		words := f.Summary()
-		if !f.Kind.IsMessage() {
-			words = f.Kind.String() + ": " + words
-		}
-		f.Raw, f.Message = nil, wire.Message{}
-		out.First = append(out.First, otherFrame{f, Line(words, 200)})
-	}
-	if out.First == nil {
-		return nil, nil
-	}
-	return &out, nil
-}
 
 // remarks holds the linter's findings in the chosen frames. The linter judges the whole
 // log.

@@ -11,7 +11,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	plain "text/template"
 	"time"
 
 	checked "elicitation-inspector/bridge/check/report"
@@ -21,8 +20,6 @@ import (
 )
 
 var (
-	//go:embed report.md.tmpl
-	markdownText string
 	//go:embed report.html.tmpl
 	pageText string
 	//go:embed report.css
@@ -32,7 +29,7 @@ var (
 var writers = map[string]func(io.Writer, *probe.Report) error{
 	"json":     func(w io.Writer, r *probe.Report) error { return checked.WriteIndented(w, r) },
 	"junit":    writeJUnit,
-	"markdown": func(w io.Writer, r *probe.Report) error { return markdownTemplate().Execute(w, r) },
+	"markdown": writeMarkdown,
 	// A page that needs no server, network or script.
 	"html": func(w io.Writer, r *probe.Report) error {
 		return pageTemplate().ExecuteTemplate(wording.HTMLWriter{To: w}, "probe", r)
@@ -54,12 +51,33 @@ func Write(w io.Writer, format string, r *probe.Report) error {
 	return checked.WriteWith(writers, w, format, r)
 }
 
-var markdownTemplate = sync.OnceValue(func() *plain.Template {
-	return plain.Must(plain.New("").Funcs(plain.FuncMap{
-		"cell": export.Cell, "span": export.Span, "verdicts": probe.Verdicts,
-		"words": func(r probe.Result) string { return wording.Join(" ", r.How, r.Said()) },
-	}).Parse(markdownText))
-})
+func writeMarkdown(w io.Writer, r *probe.Report) error {
+	var b strings.Builder
+	for _, c := range r.Clients {
+		fmt.Fprintf(&b, "# Probe of %s\n\n**%s**. Probed %s to %s UTC by elicitation-inspector %s. ", export.Span(c.Label()), c.Headline(),
+			c.First.UTC().Format(minute), c.Last.UTC().Format("15:04"), r.Inspector)
+		if c.Declared != "" {
+			fmt.Fprintf(&b, "It declares elicitation as %s.\n", export.Span(c.Declared))
+		} else {
+			b.WriteString("It does not declare elicitation.\n")
+		}
+		for _, part := range c.Parts() {
+			fmt.Fprintf(&b, "\n## %s\n\n| probe | verdict | how | frames |\n|---|---|---|---|\n", part.Group)
+			for _, one := range part.Results {
+				fmt.Fprintf(&b, "| %s | %s | %s | %s |\n", one.Probe, one.Verdict, export.Cell(wording.Join(" ", one.How, one.Said())), one.Numbers())
+			}
+		}
+		b.WriteString("\n")
+	}
+	if len(r.Clients) == 0 {
+		b.WriteString("No client has called a probe.\n")
+	}
+	_, err := fmt.Fprintln(w, b.String())
+	return err
+}
+
+// minute is the layout of times in reports, which are in UTC.
+const minute = "2006-01-02 15:04"
 
 var pageTemplate = sync.OnceValue(func() *template.Template {
 	return template.Must(export.PageTemplates(export.PageStyle+pageStyle, "").Funcs(template.FuncMap{
