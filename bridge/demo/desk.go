@@ -2,11 +2,11 @@ package demo
 
 import (
 	"bytes"
+	"context"
 	"crypto/rand"
 	"embed"
 	"errors"
 	"fmt"
-	"html/template"
 	"net"
 	"net/http"
 	"net/url"
@@ -14,6 +14,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/a-h/templ"
 )
 
 // signInPath is the path of the pages below the base URL.
@@ -181,7 +183,7 @@ func (d *desk) named(w http.ResponseWriter, r *http.Request) *card {
 	id := r.PathValue("card")
 	c := d.find(func(c *card) bool { return c.id == id })
 	if c == nil {
-		page{Title: "This sign-in is over", Text: "The server no longer knows it. Call the tool again for a new one."}.write(w, http.StatusNotFound)
+		WritePage(w, http.StatusNotFound, "This sign-in is over", "The server no longer knows it. Call the tool again for a new one.", templ.NopComponent)
 		return nil
 	}
 	u, err := url.Parse(c.url)
@@ -198,17 +200,14 @@ func (d *desk) show(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	name := c.service.name
-	p := page{
-		Title: "Sign in to " + name, Ask: true,
-		Text: "To let the demo server " + c.service.purpose + ". Nothing here is real: there is no account, and no password is asked for.",
-	}
+	title, text, own := "Sign in to "+name, "To let the demo server "+c.service.purpose+". Nothing here is real: there is no account, and no password is asked for.", choice()
 	switch c.decided() {
 	case allowed:
-		p = page{Title: "You are signed in", Text: name + " is connected. You can close this page and go back."}
+		title, text, own = "You are signed in", name+" is connected. You can close this page and go back.", templ.NopComponent
 	case refused:
-		p = page{Title: "You said no", Text: name + " is not connected. You can close this page and go back."}
+		title, text, own = "You said no", name+" is not connected. You can close this page and go back.", templ.NopComponent
 	}
-	p.write(w, http.StatusOK)
+	WritePage(w, http.StatusOK, title, text, own)
 }
 
 func (d *desk) decide(w http.ResponseWriter, r *http.Request) {
@@ -219,7 +218,7 @@ func (d *desk) decide(w http.ResponseWriter, r *http.Request) {
 	r.Body = http.MaxBytesReader(w, r.Body, 4096)
 	switch choice := r.PostFormValue("choice"); {
 	case choice == "allow" && c.service.never:
-		page{Title: c.service.name, Text: "Checking your mailbox. This can take a while, and in this demo it never ends.", Busy: true}.write(w, http.StatusOK)
+		WritePage(w, http.StatusOK, c.service.name, "Checking your mailbox. This can take a while, and in this demo it never ends.", busy())
 		return
 	case choice == "allow":
 		d.settle(c, allowed)
@@ -232,39 +231,13 @@ func (d *desk) decide(w http.ResponseWriter, r *http.Request) {
 	http.Redirect(w, r, signInPath+c.id, http.StatusSeeOther)
 }
 
-type page struct {
-	Title, Text string
-	Ask         bool // the person has not chosen yet
-	Busy        bool // the service pretends to be at work
-}
-
-//go:embed signin.html
-var signInHTML string
-
-var signInPages = NewPages(signInHTML)
-
-func (p page) write(w http.ResponseWriter, status int) { signInPages.Write(w, status, p) }
-
-// Pages draws web pages that have a title, a text, and below them a part of their own.
-type Pages func() *template.Template
-
-//go:embed page.html signin.css
+//go:embed signin.css
 var pageFiles embed.FS
 
-// NewPages returns pages with a template for their own part. The template is parsed at the first page, so that it does
-// not delay the start of the program.
-func NewPages(own string) Pages {
-	return sync.OnceValue(func() *template.Template {
-		t := template.Must(template.ParseFS(pageFiles, "page.html"))
-		template.Must(t.New("own").Parse(own))
-		return t
-	})
-}
-
-// Write answers a request with a page. The data has the fields Title and Text, and those that the own part needs.
-func (p Pages) Write(w http.ResponseWriter, status int, data any) {
+// WritePage answers a request with a page that has a title, a text, and below them a part of its own.
+func WritePage(w http.ResponseWriter, status int, title, text string, own templ.Component) {
 	var b bytes.Buffer
-	if err := p().Execute(&b, data); err != nil {
+	if err := document(title, text, own).Render(context.Background(), &b); err != nil {
 		http.Error(w, err.Error(), http.StatusInternalServerError)
 		return
 	}

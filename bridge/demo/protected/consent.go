@@ -3,12 +3,14 @@ package protected
 import (
 	"cmp"
 	"crypto/rand"
-	"elicitation-inspector/bridge/demo"
-	_ "embed"
 	"net/http"
 	"net/url"
 	"slices"
 	"strings"
+
+	"github.com/a-h/templ"
+
+	"elicitation-inspector/bridge/demo"
 )
 
 // request is an authorization request for which the person has not chosen yet.
@@ -42,7 +44,7 @@ func (r *realm) showConsent(w http.ResponseWriter, req *http.Request) {
 		doubt = "The redirect URI is not one of the client's: " + redirect
 	}
 	if doubt != "" {
-		consentPage{Title: "This request cannot be granted", Text: doubt}.write(w, http.StatusBadRequest)
+		demo.WritePage(w, http.StatusBadRequest, "This request cannot be granted", doubt, templ.NopComponent)
 		return
 	}
 	a := &request{
@@ -57,11 +59,8 @@ func (r *realm) showConsent(w http.ResponseWriter, req *http.Request) {
 	r.requests.put(a.id, a)
 	r.mu.Unlock()
 	name := cmp.Or(c.name, c.id)
-	consentPage{
-		Title:   "Let " + name + " use the demo server?",
-		Text:    "Nothing here is real: there is no account, and no password is asked for.",
-		Request: &shownRequest{a.id, r.resource, strings.Join(a.scopes, " "), c.id, a.redirect},
-	}.write(w, http.StatusOK)
+	title := "Let " + name + " use the demo server?"
+	demo.WritePage(w, http.StatusOK, title, "Nothing here is real: there is no account, and no password is asked for.", consent(a))
 }
 
 // check returns the error that is sent to the redirect URI; nil if the person may be asked.
@@ -97,7 +96,7 @@ func (r *realm) takeConsent(w http.ResponseWriter, req *http.Request) {
 	r.mu.Unlock()
 	switch {
 	case a == nil:
-		consentPage{Title: "This sign-in is over", Text: "Start it again at the client."}.write(w, http.StatusNotFound)
+		demo.WritePage(w, http.StatusNotFound, "This sign-in is over", "Start it again at the client.", templ.NopComponent)
 	case choice == "deny":
 		r.sendBack(w, req, a, url.Values{"error": {"access_denied"}, "error_description": {user + " said no."}})
 	default:
@@ -143,18 +142,3 @@ func page(h http.HandlerFunc) http.Handler {
 		h(w, r)
 	})
 }
-
-type consentPage struct {
-	Title, Text string
-	Request     *shownRequest // nil when there is nothing to decide
-}
-
-// shownRequest describes an authorization request for the person.
-type shownRequest struct{ ID, Resource, Scope, Client, Redirect string }
-
-//go:embed consent.html
-var consentHTML string
-
-var consentPages = demo.NewPages(consentHTML)
-
-func (p consentPage) write(w http.ResponseWriter, status int) { consentPages.Write(w, status, p) }
