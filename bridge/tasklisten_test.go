@@ -8,6 +8,7 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"time"
 
 	"elicitation-inspector/bridge"
 	"elicitation-inspector/bridge/conversation"
@@ -61,6 +62,55 @@ func init() {
 			default:
 				tellsOfTasks(r, 60_000, s.write)
 			}
+		}
+	}
+}
+
+func init() {
+	rawServers["tells-when-asked"] = func(s *rawServer) {
+		const meta = `"_meta":{"io.modelcontextprotocol/subscriptionId":%s}`
+		var subscription, ids json.RawMessage
+		tell := func() {
+			for _, id := range rawjson.Elements(ids) {
+				s.write(`{"jsonrpc":"2.0","method":"notifications/tasks","params":{`+meta+`,"taskId":%s,"status":"working",%s,"ttlMs":null}}`, subscription, id, taskTimes)
+			}
+		}
+		for polls := 0; ; {
+			r, ok := s.read()
+			switch {
+			case !ok:
+				return
+			case r.Method == mcp.MethodListen:
+				subscription, ids = r.ID, rawjson.Member(r.Params, "notifications", "taskIds")
+				s.write(`{"jsonrpc":"2.0","method":"notifications/subscriptions/acknowledged","params":{`+meta+`,"notifications":{"taskIds":%s}}}`, r.ID, ids)
+				tell()
+			case r.Method == mcp.MethodGetTask && polls < 5:
+				polls++
+				s.write(`{"jsonrpc":"2.0","id":%s,"result":{"resultType":"complete","taskId":%s,"status":"working",%s,"ttlMs":null,"pollIntervalMs":60000}}`, r.ID, rawjson.Member(r.Params, "taskId"), taskTimes)
+				tell()
+			default:
+				tellsOfTasks(r, 60_000, s.write)
+			}
+		}
+	}
+}
+
+// A server that tells of a task whenever it is asked about it makes no storm.
+func TestToldWhenAsked(t *testing.T) {
+	t.Parallel()
+	b := start(t, "tells-when-asked", conversation.ClientSettings{})
+	b.done(b.callAsTask("work"))
+	frames, err := logtest.Frames(b.log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var before time.Time
+	for _, f := range frames {
+		if f.Dir == wire.ClientToServer && f.Method == mcp.MethodGetTask {
+			if f.Time.Sub(before) < 50*time.Millisecond {
+				t.Errorf("frame %d asks %v after the one before", f.Seq, f.Time.Sub(before))
+			}
+			before = f.Time
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package demo
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -145,17 +146,20 @@ func (v *visit) listen(ctx context.Context) (any, error) {
 	return nil, ctx.Err()
 }
 
-// follow notifies the client of the changes of a task, until it has ended or the subscription has.
+// follow notifies the client of the changes of a task, until it has ended or the subscription has. What only wakes those
+// who wait, such as a request about the task, changes nothing that a client is told.
 func (v *visit) follow(ctx context.Context, t *server.Task, meta string) {
+	var known json.RawMessage // by the client
 	for first := true; ; first = false {
 		var changed <-chan struct{}
 		over := false
 		v.session.InTurn(func() {
 			var told json.RawMessage
 			t.Look(func() { told, over, changed = t.Told(), t.Over(), t.Changed() })
-			if !first || over {
+			if !bytes.Equal(told, known) && (!first || over) {
 				v.session.Notify(v.Out, protocol.NotificationTask, rawjson.WithMember(told, "_meta", meta))
 			}
+			known = told
 		})
 		if over {
 			return

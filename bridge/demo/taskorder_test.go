@@ -3,6 +3,7 @@ package demo
 import (
 	"encoding/json"
 	"fmt"
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"io"
 	"slices"
 	"testing"
@@ -82,4 +83,39 @@ func TestTaskNeverGoesBack(t *testing.T) {
 			})
 		})
 	}
+}
+
+// Whoever listens to a task is told of its changes, and not of requests about it.
+func TestOnlyChangesAreTold(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBare(t, protocol.Revision20260728, Options{})
+		b.caps = `{"elicitation":{"form":{}},"extensions":{"io.modelcontextprotocol/tasks":{}}}`
+		call := func(method, params string) json.RawMessage {
+			result, err := b.call(method, params)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return result
+		}
+		made := call(protocol.MethodCallTool, `{"name":"migrate_table","arguments":{}}`)
+		id := rawjson.Member(made, "taskId")
+		listen, err := jsonrpc.MakeID("listen")
+		if err != nil {
+			t.Fatal(err)
+		}
+		b.write(&jsonrpc.Request{ID: listen, Method: protocol.MethodListen, Params: json.RawMessage(fmt.Sprintf(
+			`{"notifications":{"taskIds":[%s]},"_meta":{"io.modelcontextprotocol/protocolVersion":%q,"io.modelcontextprotocol/clientCapabilities":%s}}`, id, b.revision, b.caps))})
+		about := fmt.Sprintf(`{"taskId":%s}`, id)
+		for statusIn(call(protocol.MethodGetTask, about)) != "input_required" {
+			synctest.Wait()
+		}
+		b.seen = nil
+		for range 5 {
+			call(protocol.MethodGetTask, about)
+			synctest.Wait()
+		}
+		for _, r := range b.seen[min(1, len(b.seen)):] { // the first tells of input_required
+			t.Errorf("it told %s of %s", r.Method, statusIn(r.Params))
+		}
+	})
 }

@@ -14,8 +14,13 @@ import (
 	"elicitation-inspector/bridge/wording"
 )
 
-// cancelTime bounds how long tasks/cancel may stay unanswered.
-const cancelTime = 10 * time.Second
+const (
+	// cancelTime bounds how long tasks/cancel may stay unanswered.
+	cancelTime = 10 * time.Second
+	// toldPause is the least time from one tasks/get to one that a notification asks for: a
+	// server may tell of a task whenever it is asked about it.
+	toldPause = 100 * time.Millisecond
+)
 
 // createdTask returns the task that a response says its request became; nil for other
 // responses.
@@ -37,6 +42,7 @@ func (c *call) follow(task conversation.TaskState, created session.Reply, round 
 	results := make(chan response, 1)
 	var fetched conversation.TaskStatus // the status in which tasks/result was sent last; "" if it was not, or has failed
 	reply := created
+	var asked time.Time
 	for {
 		switch {
 		case task.Status == conversation.TaskCancelled:
@@ -88,6 +94,11 @@ func (c *call) follow(task conversation.TaskState, created session.Reply, round 
 			}
 		case <-poll:
 		case <-told:
+			select {
+			case <-time.After(time.Until(asked.Add(toldPause))):
+			case <-c.ctx.Done():
+				return c.stopped()
+			}
 		case <-c.woken:
 			continue
 		case <-c.ctx.Done():
@@ -97,6 +108,7 @@ func (c *call) follow(task conversation.TaskState, created session.Reply, round 
 		case <-told: // the response tells what the notification did
 		default:
 		}
+		asked = time.Now()
 		var err error
 		if reply, err = c.conn.RoundTrip(c.ctx, request); err != nil {
 			return c.stoppedBy(err)
