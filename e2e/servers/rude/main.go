@@ -36,7 +36,9 @@ func main() {
 	switch {
 	case *sleep:
 		ignoreSignals()
-		select {}
+		for { // without a goroutine that can go on, select would be a deadlock
+			time.Sleep(time.Hour)
+		}
 	case *die:
 		fmt.Fprintln(os.Stderr, "reading the settings")
 		fmt.Fprintln(os.Stderr, "cannot open the database: no such file")
