@@ -56,12 +56,13 @@ func unit(t *testing.T, raw string) transport.Unit {
 // Then the answer must not be sent, and the page must not show it as sent.
 func TestCancelledBetweenTheAnswerAndItsWayOut(t *testing.T) {
 	in, s := tapped(t)
-	s.Received(unit(t, `{"jsonrpc":"2.0","id":1,"method":"elicitation/create","params":{"message":"?","requestedSchema":{"type":"object","properties":{}}}}`))
+	tap := s.Observer()
+	tap.Received(unit(t, `{"jsonrpc":"2.0","id":1,"method":"elicitation/create","params":{"message":"?","requestedSchema":{"type":"object","properties":{}}}}`))
 	if _, err := in.Answer(1, live.Answer{Action: "accept", Actor: conversation.ByPerson}); err != nil {
 		t.Fatal(err)
 	}
-	s.Received(unit(t, `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1,"reason":"lunch"}}`))
-	if s.Sending(t.Context(), unit(t, `{"jsonrpc":"2.0","id":1,"result":{"action":"accept"}}`)) {
+	tap.Received(unit(t, `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1,"reason":"lunch"}}`))
+	if tap.Sending(t.Context(), unit(t, `{"jsonrpc":"2.0","id":1,"result":{"action":"accept"}}`)) {
 		t.Error("the answer goes out")
 	}
 	q, err := in.Question(1)
@@ -79,14 +80,15 @@ func TestCancelledBetweenTheAnswerAndItsWayOut(t *testing.T) {
 // A cancellation that comes after the answer changes nothing.
 func TestCancelledAfterTheAnswer(t *testing.T) {
 	in, s := tapped(t)
-	s.Received(unit(t, `{"jsonrpc":"2.0","id":"a","method":"elicitation/create","params":{"message":"?","requestedSchema":{"type":"object","properties":{}}}}`))
+	tap := s.Observer()
+	tap.Received(unit(t, `{"jsonrpc":"2.0","id":"a","method":"elicitation/create","params":{"message":"?","requestedSchema":{"type":"object","properties":{}}}}`))
 	if _, err := in.Answer(1, live.Answer{Action: "decline", Actor: conversation.ByPerson}); err != nil {
 		t.Fatal(err)
 	}
-	if !s.Sending(t.Context(), unit(t, `{"jsonrpc":"2.0","id":"a","result":{"action":"decline"}}`)) {
+	if !tap.Sending(t.Context(), unit(t, `{"jsonrpc":"2.0","id":"a","result":{"action":"decline"}}`)) {
 		t.Error("the answer is kept back")
 	}
-	s.Received(unit(t, `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":"a","reason":"too slow"}}`))
+	tap.Received(unit(t, `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":"a","reason":"too slow"}}`))
 	q, err := in.Question(1)
 	if err != nil {
 		t.Fatal(err)
@@ -99,8 +101,9 @@ func TestCancelledAfterTheAnswer(t *testing.T) {
 // A question that arrives while its connection ends does not wait.
 func TestAskedWhileTheConnectionEnds(t *testing.T) {
 	in, s := tapped(t)
+	tap := s.Observer()
 	s.Release(false, "reconnecting")
-	s.Received(unit(t, `{"jsonrpc":"2.0","id":1,"method":"elicitation/create","params":{"message":"?","requestedSchema":{"type":"object","properties":{}}}}`))
+	tap.Received(unit(t, `{"jsonrpc":"2.0","id":1,"method":"elicitation/create","params":{"message":"?","requestedSchema":{"type":"object","properties":{}}}}`))
 	q, err := in.Question(1)
 	if err != nil {
 		t.Fatal(err)

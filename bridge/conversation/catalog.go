@@ -88,6 +88,7 @@ func (c Catalog) Find(kind Kind, key string) (Item, error) {
 type Part struct {
 	Items  []Item
 	Errors []string
+	Taken  Room
 }
 
 // Join returns the catalog with the given parts, which are keyed by list method.

@@ -1,19 +1,16 @@
 package session
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
-	"fmt"
+	"slices"
+	"sync/atomic"
 	"time"
 
-	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
-
 	"elicitation-inspector/bridge/conversation"
-	"elicitation-inspector/bridge/fault"
+	"elicitation-inspector/bridge/elicit"
 	"elicitation-inspector/bridge/mcp"
-	"elicitation-inspector/bridge/rawjson"
 	"elicitation-inspector/bridge/wire"
 )
 
@@ -22,143 +19,127 @@ type callTask struct {
 	call, round int
 	keys        conversation.TaskKeys
 	told        chan struct{} // receives when a notification about the task has come; capacity 1
-	followed    bool          // the call follows the task
-	over        bool          // the call has ended
+	followed    atomic.Bool   // the call follows the task
+	over        atomic.Bool   // the call has ended
 }
 
 // callTasksMost bounds how many tasks of calls a session remembers.
 const callTasksMost = 10_000
 
-// stormTime bounds how long a server may take to answer the requests of a fault about a
-// task.
-const stormTime = 30 * time.Second
+// callTasks are the tasks of calls.
+type callTasks struct {
+	follows chan struct{} // signals that other tasks are followed; capacity 1
 
-// UpdateRefused is the error of a fault whose tasks/update the server has refused, so that
-// the question is not answered.
-type UpdateRefused string
-
-func (u UpdateRefused) Error() string { return string(u) }
-
-// misuseTask carries out a step of a fault that sends requests about the task of a call.
-func (s *Session) misuseTask(ctx context.Context, m Misbehaviour, step fault.Step) error {
-	ctx, cancel := context.WithTimeout(ctx, stormTime)
-	defer cancel()
-	r := Request{Call: m.Call, Round: m.Round, TaskID: m.Plan.Task, Method: mcp.MethodGetTask, Actor: conversation.ByFault, Spoilt: &Spoilt{Fault: m.Plan.Fault}}
-	switch step.Do {
-	case fault.UpdateTask:
-		r.Method, r.Responses = mcp.MethodUpdateTask, membersOf(step.Raw)
-	case fault.CancelTask:
-		r.Method = mcp.MethodCancelTask
-	}
-	failures := make(chan error)
-	times := max(step.Times, 1)
-	for range times {
-		s.Go(func() {
-			reply, err := s.RoundTrip(ctx, r)
-			if err == nil && step.Do == fault.UpdateTask && reply.Message.Kind == wire.Error {
-				if e, unread := conversation.ErrorOf(reply.Message.Error); unread == nil {
-					err = UpdateRefused(fmt.Sprintf("%s was answered with %d %s", r.Method, e.Code, e.Message))
-				}
-			}
-			failures <- err
-		})
-	}
-	var err error
-	for range times {
-		err = cmp.Or(err, <-failures)
-	}
-	return err
-}
-
-// emptyResult stands for a result that the tap reads.
-type emptyResult struct{ sdk.ResultBase }
-
-// CanCancelTasks reports whether the server accepts tasks/cancel. Since 2026-07-28 every
-// server with tasks does.
-func (s *Session) CanCancelTasks() bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.revision >= mcp.Revision20260728 || s.presented.Tasks.Cancel
+	table[callTask]
+	noListen atomic.Bool // the server is to be asked for no subscription to tasks
+	hasTold  atomic.Bool // the server has told of a task
 }
 
 // TaskTold returns a channel that receives when the server has sent a notification about
 // a task of a call, which the server is asked for where it can be.
-func (s *Session) TaskTold(id string) <-chan struct{} {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	t := s.callTasks[id]
+func (ts *callTasks) TaskTold(id string) <-chan struct{} {
+	t := ts.find(id)
 	if t == nil {
 		return nil
 	}
-	t.followed = true
-	signal(s.follows)
+	t.followed.Store(true)
+	signal(ts.follows)
 	return t.told
 }
 
 // TaskOver records that the call of a task has ended, and asks for the task no more.
-func (s *Session) TaskOver(id string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if t := s.callTasks[id]; t != nil {
-		t.over = true
-		signal(s.follows)
+func (ts *callTasks) TaskOver(id string) {
+	if t := ts.find(id); t != nil {
+		t.over.Store(true)
+		signal(ts.follows)
 	}
 }
 
 // ResumeTask makes a task of an earlier session one of this session. Of what it asks, that
 // under the keys is answered.
-func (s *Session) ResumeTask(call, round int, id string, answered conversation.TaskKeys) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.addTask(id, call, round, answered)
-}
-
-// addTask remembers a task of a call. The caller holds the mutex.
-func (s *Session) addTask(id string, call, round int, answered conversation.TaskKeys) {
-	if len(s.callTasks) < callTasksMost {
-		s.callTasks[id] = &callTask{call: call, round: round, keys: answered, told: make(chan struct{}, 1)}
+func (ts *callTasks) ResumeTask(call, round int, id string, answered conversation.TaskKeys) {
+	ts.mu.Lock()
+	defer ts.mu.Unlock()
+	if len(ts.byID) < callTasksMost {
+		ts.byID[id] = &callTask{call: call, round: round, keys: answered, told: make(chan struct{}, 1)}
 	}
 }
 
-// toldOfTask logs a notification about a task with the call of the task, and reports it.
-func (s *Session) toldOfTask(params json.RawMessage, f wire.Frame) {
-	s.mu.Lock()
-	t := s.callTasks[rawjson.Text(rawjson.Member(params, "taskId"))]
-	if t != nil {
-		f.Call, f.Round = t.call, t.round
-		s.hasTold = true
+// inputs returns what a task asks that it has not asked before.
+func (ts *callTasks) inputs(id string, m wire.Message) []elicit.Asked {
+	ts.mu.Lock()
+	defer ts.mu.Unlock()
+	if t := ts.byID[id]; t != nil {
+		return t.keys.Inputs(m)
 	}
-	s.mu.Unlock()
-	s.Log.Append(f)
-	if t != nil {
-		signal(t.told)
-	}
+	return nil
 }
 
-// declaringTasks returns an initialize request with the capability to take elicitations
-// as tasks, which the SDK has no field for, and without the extension for tasks, which only
-// later revisions have. It returns every other message unchanged.
-func (s *Session) declaringTasks(raw []byte) []byte {
-	if !bytes.Contains(raw, []byte(`"`+mcp.MethodInitialize+`"`)) {
-		return raw
-	}
-	m, err := wire.ParseMessage(raw)
-	if err != nil || m.Kind != wire.Request || m.Method != mcp.MethodInitialize {
-		return raw
-	}
-	declared := rawjson.Member(m.Params, "capabilities")
-	var members []Member
-	for name, value := range rawjson.Members(declared) {
-		if name == "extensions" {
-			if value = rawjson.Member(value, mcp.AppsExtension); value == nil {
-				continue
-			}
-			value = object([]Member{{mcp.AppsExtension, value}})
+// refused records that the server has refused or ended a subscription to tasks. Every task is
+// polled all the same, so a server that does so before it has told of any task is not asked
+// again.
+func (ts *callTasks) refused() { ts.noListen.Store(!ts.hasTold.Load()) }
+
+// listenedMost bounds the tasks of one subscription; the others are only polled.
+const listenedMost = 16
+
+// toListenTo returns the ids of the tasks to subscribe to next: now, while that has
+// every task that is followed and there is one, else up to listenedMost of those.
+func (ts *callTasks) toListenTo(now []string) []string {
+	ts.mu.Lock()
+	defer ts.mu.Unlock()
+	var ids []string
+	for id, t := range ts.byID {
+		if t.followed.Load() && !t.over.Load() && !ts.noListen.Load() {
+			ids = append(ids, id)
 		}
-		members = append(members, Member{name, value})
 	}
-	if s.Settings.TakesTasks(rawjson.Text(rawjson.Member(m.Params, "protocolVersion"))) {
-		members = append(members, Member{"tasks", json.RawMessage(conversation.DeclaredTasks)})
+	slices.SortFunc(ids, func(a, b string) int { return cmp.Compare(ts.byID[a].call, ts.byID[b].call) })
+	ids = ids[:min(len(ids), listenedMost)]
+	if isNew := func(id string) bool { return !slices.Contains(now, id) }; len(ids) > 0 && !slices.ContainsFunc(ids, isNew) {
+		return now
 	}
-	return bytes.Replace(raw, declared, object(members), 1)
+	return ids
+}
+
+// listenPause is the least time from one subscription to the next.
+const listenPause = time.Second
+
+// listenToTasks subscribes to the notifications about the tasks that calls follow, with a
+// new subscription when other tasks are followed, until the session ends (extension tasks,
+// Task Status Notifications).
+func (s *Session) listenToTasks() {
+	var now []string
+	leave := context.CancelCauseFunc(func(error) {})
+	for {
+		select {
+		case <-s.follows:
+		case <-s.ctx.Done():
+			return
+		}
+		next := s.toListenTo(now)
+		if slices.Equal(next, now) {
+			continue
+		}
+		// One at a time, since a server may keep one subscription for each session.
+		leave(TakenBack("the client listens to other tasks now, or to none"))
+		if now = next; len(now) > 0 {
+			ctx, cancel := context.WithCancelCause(s.ctx)
+			leave = cancel
+			ids, _ := json.Marshal(now) // strings always encode
+			out := &outgoing{
+				ctx: ctx, Request: Request{Method: mcp.MethodListen}, listens: true,
+				members: []Member{{"notifications", object([]Member{{"taskIds", ids}})}},
+			}
+			// What becomes of the subscription is on the wire.
+			if err := request(out.with(ctx), s.sdk.Load(), nil); err != nil {
+				s.Logger.Debug("subscribing to tasks", "server", s.Spec.Name, "error", err)
+			}
+		}
+		select {
+		case <-time.After(listenPause):
+		case <-s.ctx.Done():
+			return
+		}
+	}
 }

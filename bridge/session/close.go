@@ -4,13 +4,12 @@ import (
 	"context"
 	"errors"
 	"io"
-	"strings"
+	"slices"
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 
 	"elicitation-inspector/bridge/conversation"
-	"elicitation-inspector/bridge/mcp"
 	"elicitation-inspector/bridge/transport"
 )
 
@@ -32,34 +31,32 @@ const (
 // false if Close ended the session.
 func (s *Session) Wait() (reason string, byItself bool) {
 	ended := make(chan error, 1)
-	s.Go(func() { ended <- s.sdk.Wait() })
+	link, session := s.link.Load(), s.sdk.Load()
+	s.Go(func() { ended <- session.Wait() })
 	reason = "the connection ended"
 	select {
-	case <-s.link.Done():
+	case <-link.Done():
 	case err := <-ended:
 		if err != nil {
 			reason += ": " + err.Error()
 		}
 		select {
-		case <-s.link.Done():
+		case <-link.Done():
 		case <-time.After(s.grace()):
 		}
 	}
-	s.mu.Lock()
-	closing := s.closing
-	s.mu.Unlock()
 	if exit := s.exit(); exit != "" {
 		reason = exit
 	}
-	if deliberate := s.Deliberate(); deliberate != "" {
-		reason = deliberate + "; " + reason
+	if plan := s.ending.Load(); plan != nil {
+		reason = "deliberate: " + plan.Title + "; " + reason
 	}
-	return reason, !closing
+	return reason, !s.closing.Load()
 }
 
 // grace returns how long a server may take to end after its connection has ended.
 func (s *Session) grace() time.Duration {
-	if s.Deliberate() != "" { // a fault ended the connection: wait to see how the server reacts
+	if s.ending.Load() != nil { // a fault ended the connection: wait to see how the server reacts
 		return abandonPatience + EndTime
 	}
 	return exitGrace
@@ -88,36 +85,20 @@ func (s *Session) lost(ctx context.Context, err error) error {
 	return err
 }
 
-// Explain adds to the reason why Connect failed how the process ended, unless the
-// reason says so already, or the server had answered every request of the handshake.
-func (s *Session) Explain(reason string) string {
-	exit := s.exit()
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	h := s.handshake
-	switch {
-	case exit == "" || strings.Contains(reason, exit) || len(h.methods) > 0 && h.answered == len(h.methods) || h.useless != nil:
-		return reason
-	case len(h.methods) == 1 && h.methods[0] == mcp.MethodDiscover:
-		return exit + " when it was asked " + mcp.MethodDiscover + ", before the connection was established"
-	default:
-		return exit + " before the connection was established (" + reason + ")"
-	}
-}
+// Explain adds to the reason why Connect failed how the process ended.
+func (s *Session) Explain(reason string) string { return s.agreed().explain(reason, s.exit()) }
 
 // Release releases the calls and questions that wait on the session, and ends its
 // context. Nothing is asked or answered afterwards.
 func (s *Session) Release(byServer bool, reason string) {
 	by := conversation.ByPolicy
 	switch {
-	case s.Deliberate() != "":
+	case s.ending.Load() != nil:
 		by = conversation.ByFault
 	case byServer:
 		by = conversation.ByServer
 	}
-	s.mu.Lock()
-	s.released.by, s.released.reason = by, reason
-	s.mu.Unlock()
+	s.released.Store(&released{by, reason})
 	s.owner.Released(s, by, reason)
 	s.cancel(errors.New(reason))
 }
@@ -125,32 +106,28 @@ func (s *Session) Release(byServer bool, reason string) {
 // Released returns who or what ended the session, and why; "", "" before [Session.Release].
 // A question that the server asked just before can reach the owner just after.
 func (s *Session) Released() (by, reason string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.released.by, s.released.reason
+	if r := s.released.Load(); r != nil {
+		return r.by, r.reason
+	}
+	return "", ""
 }
 
 // Close ends the session from our side: waiting questions are answered with cancel,
 // calls are stopped, the connection and the process are ended. It is safe to call more
 // than once.
 func (s *Session) Close(ctx context.Context, reason string) {
-	s.mu.Lock()
-	first := !s.closing
-	s.closing = true
-	session, link := s.sdk, s.link
-	s.mu.Unlock()
+	first := !s.closing.Swap(true)
+	session, link := s.sdk.Load(), s.link.Load()
 	var unsaid []*outgoing
 	if first && session != nil {
 		s.owner.Closing(s, reason)
-		s.await(ctx, func() bool { return s.unsent == 0 })
+		s.await(ctx, func() bool { return !s.outbox.isUnsent() })
 		if s.ctx.Err() == nil { // otherwise the server has ended the session
-			s.mu.Lock()
-			unsaid = s.running()
-			s.mu.Unlock()
+			unsaid = s.requests.running(0)
 		}
 	}
 	s.Release(false, reason)
-	s.awaitCancelled(ctx, unsaid)
+	s.await(ctx, func() bool { return !slices.ContainsFunc(unsaid, (*outgoing).isOpen) })
 	if session != nil {
 		closed := make(chan struct{})
 		go func() {
@@ -172,45 +149,25 @@ func (s *Session) Close(ctx context.Context, reason string) {
 	}
 }
 
-// awaitCancelled waits up to answerGrace until the server has been sent a cancellation
-// of each of the requests, unless the request has a response.
-func (s *Session) awaitCancelled(ctx context.Context, unsaid []*outgoing) {
-	s.await(ctx, func() bool {
-		for _, out := range unsaid {
-			if !out.told && out.reply == nil {
-				return false
-			}
-		}
-		return true
-	})
-}
-
-// await waits up to answerGrace until is returns true. It calls is with the mutex held,
-// first at once and then whenever the log has grown.
+// await waits up to answerGrace until is returns true, which it calls at once and then whenever
+// the log has grown.
 func (s *Session) await(ctx context.Context, is func() bool) {
 	ctx, cancel := context.WithTimeout(ctx, answerGrace)
 	defer cancel()
-	_ = s.Log.Await(ctx, func() bool { // the session ends in any case
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		return is()
-	})
+	_ = s.Log.Await(ctx, is) // the session ends in any case
 }
 
 // Kill ends the connection at once, without an orderly end. A connection that is being
 // opened is ended as soon as it is open.
 func (s *Session) Kill() {
-	s.mu.Lock()
-	s.killed = true
-	link := s.link
-	s.mu.Unlock()
-	if link != nil {
+	s.cancel(context.Canceled)
+	if link := s.link.Load(); link != nil {
 		// The error would only say that the process had to be killed.
-		_ = s.cut(link)
+		_ = cut(link)
 	}
 }
 
-func (s *Session) cut(link *transport.Link) error {
+func cut(link *transport.Link) error {
 	over, cancel := context.WithCancel(context.Background())
 	cancel()
 	return link.Close(over)

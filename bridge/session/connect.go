@@ -27,20 +27,19 @@ func (s *Session) Connect() (conversation.ServerInfo, error) {
 	var failed []string
 	for _, candidate := range s.Spec.Candidates() {
 		err := s.connectBy(candidate, s.Settings)
-		if err != nil && s.diedOfProbe(candidate) {
-			s.fellBack("ended the process")
+		// A process that ends at server/discover, as those do that only expect initialize, is
+		// started again, unless the client is pinned to a revision.
+		if err != nil && s.Settings.Protocol == "" && candidate.URL == "" && s.ctx.Err() == nil && s.exit() != "" && s.agreed().isUnanswered() {
+			s.handshake.update(func(a *agreement) { a.fallback = "ended the process" })
 			s.Noted(wire.Frame{Note: &wire.Note{Kind: wire.NoteProbeFatal}})
-			s.mu.Lock()
-			s.stderr, s.crash = nil, wording.Crash{} // keep only the stderr of the next process
-			s.mu.Unlock()
+			s.lastWords.restart()
 			older := s.Settings
 			older.Protocol = mcp.Revision20251125
 			err = s.connectBy(candidate, older)
 		}
 		if err == nil {
-			s.mu.Lock()
-			defer s.mu.Unlock()
-			return conversation.ServerInfo{Presented: s.presented, Protocol: s.revision, Negotiated: Negotiated(s.handshake.methods, s.handshake.fallback), How: s.link.How()}, nil
+			a := s.agreed()
+			return conversation.ServerInfo{Presented: a.presented, Protocol: a.revision, Negotiated: Negotiated(a.methods, a.fallback), How: s.link.Load().How()}, nil
 		}
 		if s.ctx.Err() != nil {
 			return conversation.ServerInfo{}, context.Cause(s.ctx)
@@ -61,36 +60,36 @@ func (s *Session) connectBy(spec transport.Spec, settings conversation.ClientSet
 	failed, responded := make(chan struct{}), make(chan struct{})
 	s.Go(func() {
 		defer close(responded)
-		s.sendResponses(link, failed)
+		s.outbox.run(s.ctx, failed, func(r *Response) {
+			if err := link.Send(s.life, transport.Outgoing{Frame: wire.Frame{Raw: r.json()}}); err != nil {
+				s.Logger.Debug("sending a response", "server", s.Spec.Name, "id", string(r.ID), "error", err)
+			}
+		})
 	})
-	own := s.client(settings)
-	session, err := own.Connect(s.ctx, link.Transport(), &sdk.ClientSessionOptions{ProtocolVersion: settings.Protocol})
+	session, err := s.client(settings).Connect(s.ctx, link.Transport(), &sdk.ClientSessionOptions{ProtocolVersion: settings.Protocol})
 	if err != nil {
 		s.owner.Released(s, conversation.ByServer, "the connection that carried it ended")
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(s.ctx), EndTime)
 		defer cancel()
-		s.mu.Lock()
-		if useless := s.handshake.useless; useless != nil {
+		if useless := s.agreed().useless; useless != nil {
 			err = useless
 			if !errors.As(useless, new(*signin.Error)) {
 				err = fmt.Errorf("%s: %w", mcp.MethodDiscover, useless)
 			}
 		}
-		s.mu.Unlock()
 		close(failed)
 		err = errors.Join(unreached{link.How(), err, spec.Header.Get("Authorization") != ""}, link.Close(ctx))
 		<-responded
 		return err
 	}
+	s.sdk.Store(session)
 	res := session.InitializeResult()
-	s.mu.Lock()
-	s.sdk, s.revision = session, res.ProtocolVersion
-	tells := s.presented.Tasks.Offered && settings.TakesCallTasks(s.revision)
-	s.mu.Unlock()
-	if tells {
+	s.handshake.update(func(a *agreement) { a.revision = res.ProtocolVersion })
+	agreed := s.agreed()
+	if agreed.presented.Tasks.Offered && settings.TakesCallTasks(res.ProtocolVersion) {
 		s.Go(s.listenToTasks)
 	}
-	if !settings.NoLogs && res.Capabilities != nil && res.Capabilities.Logging != nil && res.ProtocolVersion < mcp.Revision20260728 {
+	if !settings.NoLogs && agreed.offers("logging") && res.ProtocolVersion < mcp.Revision20260728 {
 		// A server may send no log messages until a level is set, and the inspector
 		// shows all of them. A refusal is on the wire already.
 		if err := session.SetLoggingLevel(s.ctx, &sdk.SetLoggingLevelParams{Level: "debug"}); err != nil {
@@ -100,22 +99,20 @@ func (s *Session) connectBy(spec transport.Spec, settings conversation.ClientSet
 	return nil
 }
 
-// open opens a link and resets the handshake, except for its fallback.
+// open opens a link, and begins the handshake.
 func (s *Session) open(spec transport.Spec) (*transport.Link, error) {
 	if err := s.ctx.Err(); err != nil {
 		return nil, err
 	}
 	// The link must outlive s.ctx, because Close still sends responses over it.
-	link, err := transport.Open(context.WithoutCancel(s.ctx), spec, s, transport.Options{MaxFrame: s.MaxFrame, Outgoing: s.outgoingFor})
+	link, err := transport.Open(context.WithoutCancel(s.ctx), spec, s.Observer(), transport.Options{MaxFrame: s.MaxFrame, Outgoing: s.outgoingFor})
 	if err != nil {
 		return nil, err
 	}
-	s.mu.Lock()
-	s.link, s.handshake = link, handshake{fallback: s.handshake.fallback}
-	killed := s.killed
-	s.mu.Unlock()
-	if killed {
-		return nil, errors.Join(context.Canceled, s.cut(link))
+	s.handshake.update(func(a *agreement) { a.methods, a.answers, a.useless = nil, 0, nil })
+	s.link.Store(link)
+	if err := s.ctx.Err(); err != nil { // Kill may not have seen the link
+		return nil, errors.Join(err, cut(link))
 	}
 	return link, nil
 }
@@ -134,7 +131,7 @@ func (s *Session) client(settings conversation.ClientSettings) *sdk.Client {
 		MultiRoundTrip: &sdk.MultiRoundTripOptions{Disabled: true},
 		Logger:         s.Logger,
 	})
-	for _, method := range []string{mcp.MethodGetTask, mcp.MethodTaskResult, mcp.MethodUpdateTask, mcp.MethodCancelTask} {
+	for _, method := range []string{requestOfOurs, mcp.MethodGetTask, mcp.MethodTaskResult, mcp.MethodUpdateTask, mcp.MethodCancelTask} {
 		if err := sdk.AddSendingCustomMethod[*rawParams, *emptyResult](c, method); err != nil {
 			panic(fmt.Sprintf("session: %v", err)) // the SDK has got tasks of its own
 		}
@@ -211,14 +208,6 @@ func (u unreached) Unwrap() error { return u.err }
 // until it reads its input.
 const DefaultProbe = 10 * time.Second
 
-// handshake is the progress of the handshake with the server.
-type handshake struct {
-	methods  []string // methods of the requests sent so far
-	answered int      // how many of these requests have a response
-	fallback string   // why initialize was tried although server/discover was not refused
-	useless  error    // why the handshake cannot go on: the DiscoverResult is unusable, or signing in failed
-}
-
 // probing is sending middleware: unless the revision is pinned, it stops waiting for
 // the response to server/discover after s.Probe. The SDK then tries initialize on the
 // same connection (specification 2026-07-28, Versioning, Backward Compatibility).
@@ -246,7 +235,7 @@ func (s *Session) probing(next sdk.MethodHandler) sdk.MethodHandler {
 		})
 		res, err := next(ctx, method, req)
 		if err != nil && errors.Is(context.Cause(ctx), errProbe) {
-			s.fellBack(fmt.Sprintf("had no answer within %s", patience))
+			s.handshake.update(func(a *agreement) { a.fallback = fmt.Sprintf("had no answer within %s", patience) })
 			s.Noted(wire.Frame{Note: &wire.Note{Kind: wire.NoteProbeUnanswered, Took: patience.String()}})
 		}
 		return res, err
@@ -254,40 +243,3 @@ func (s *Session) probing(next sdk.MethodHandler) sdk.MethodHandler {
 }
 
 var errProbe = errors.New("no answer to server/discover")
-
-// fellBack records, in words, why initialize is tried after server/discover.
-func (s *Session) fellBack(why string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.handshake.fallback = why
-}
-
-// diedOfProbe reports whether a process ended at server/discover without answering it,
-// as servers do that only expect initialize. If the client is not pinned to a revision,
-// such a server is started again. The SDK may have sent initialize already, while the
-// process was still ending.
-func (s *Session) diedOfProbe(spec transport.Spec) bool {
-	if s.Settings.Protocol != "" || spec.URL != "" || s.ctx.Err() != nil || s.exit() == "" {
-		return false
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	h := s.handshake
-	return len(h.methods) > 0 && h.methods[0] == mcp.MethodDiscover && h.answered == 0
-}
-
-// Negotiated describes, in words, the requests that led to the negotiated revision.
-// fallback is why initialize was tried although server/discover was not refused, "" if
-// it was refused.
-func Negotiated(methods []string, fallback string) string {
-	last := len(methods) - 1
-	switch {
-	case last < 0:
-		return ""
-	case fallback != "":
-		return methods[last] + ", after " + mcp.MethodDiscover + " " + fallback
-	case last == 0:
-		return methods[0]
-	}
-	return methods[last] + ", after " + strings.Join(methods[:last], " and ") + " was refused"
-}

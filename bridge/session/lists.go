@@ -1,16 +1,15 @@
 package session
 
 import (
-	"context"
-	"errors"
 	"fmt"
+	"strings"
+	"sync"
 	"time"
-
-	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/elicit"
 	"elicitation-inspector/bridge/mcp"
+	"elicitation-inspector/bridge/rawjson"
 	"elicitation-inspector/bridge/wire"
 )
 
@@ -18,28 +17,34 @@ import (
 // notifications within it cause one reading.
 const reloadPause = 500 * time.Millisecond
 
+// lists are what the server offers, as it lists it.
+type lists struct {
+	of      *Session
+	changed chan struct{} // signals that stale is not empty; capacity 1
+
+	mu    sync.Mutex
+	stale map[string]bool // lists to read again, by method
+}
+
 // Catalog reads all lists of the server: its tools, prompts, resources and templates.
-func (s *Session) Catalog() conversation.Catalog {
+func (l *lists) Catalog() conversation.Catalog {
 	parts := map[string]conversation.Part{}
-	for _, l := range conversation.Lists {
-		parts[l.Method] = s.read(l)
-	}
-	return conversation.Join(s.Server, parts)
+	l.read(conversation.Lists, parts)
+	return conversation.Join(l.of.Server, parts)
 }
 
 // FollowCatalog reads all lists of the server, and then each list that the server
 // reports as changed, until the session ends. With NoLists it takes them for empty.
-func (s *Session) FollowCatalog() {
+func (l *lists) FollowCatalog() {
+	s := l.of
 	if s.NoLists {
 		s.owner.Listed(s, conversation.Join(s.Server, nil))
 		return
 	}
-	s.takeStale() // the first reading covers all lists
+	l.takeStale() // the first reading covers all lists
 	known := map[string]conversation.Part{}
-	for fresh := conversation.Lists; ; fresh = s.takeStale() {
-		for _, l := range fresh {
-			known[l.Method] = s.read(l)
-		}
+	for fresh := conversation.Lists; ; fresh = l.takeStale() {
+		l.read(fresh, known)
 		s.owner.Listed(s, conversation.Join(s.Server, known))
 		select {
 		case <-time.After(reloadPause):
@@ -47,7 +52,7 @@ func (s *Session) FollowCatalog() {
 			return
 		}
 		select {
-		case <-s.changed:
+		case <-l.changed:
 		case <-s.ctx.Done():
 			return
 		}
@@ -56,87 +61,77 @@ func (s *Session) FollowCatalog() {
 
 // ListChanged marks the lists of these methods as changed, so that FollowCatalog reads
 // them again.
-func (s *Session) ListChanged(methods ...string) {
-	s.mu.Lock()
+func (l *lists) ListChanged(methods ...string) {
+	l.mu.Lock()
 	for _, method := range methods {
-		s.stale[method] = true
+		l.stale[method] = true
 	}
-	s.mu.Unlock()
-	signal(s.changed)
+	l.mu.Unlock()
+	signal(l.changed)
 }
 
 // takeStale returns the lists marked as changed, and unmarks them. A change that is
 // reported later leads to another reading.
-func (s *Session) takeStale() []conversation.List {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+func (l *lists) takeStale() []conversation.List {
+	l.mu.Lock()
+	defer l.mu.Unlock()
 	select {
-	case <-s.changed:
+	case <-l.changed:
 	default:
 	}
 	var stale []conversation.List
-	for _, l := range conversation.Lists {
-		if s.stale[l.Method] {
-			stale = append(stale, l)
+	for _, one := range conversation.Lists {
+		if l.stale[one.Method] {
+			stale = append(stale, one)
 		}
 	}
-	clear(s.stale)
+	clear(l.stale)
 	return stale
-}
-
-func (s *Session) offered(method string) bool {
-	c := s.sdk.InitializeResult().Capabilities
-	if c == nil {
-		return false
-	}
-	switch method {
-	case mcp.MethodListTools:
-		return c.Tools != nil
-	case mcp.MethodListPrompts:
-		return c.Prompts != nil
-	default:
-		return c.Resources != nil
-	}
 }
 
 // pagesMost bounds how many pages of one list are read, because a server can return a
 // next cursor forever.
 const pagesMost = 1000
 
-// read reads all pages of one list from the bytes on the wire, within the room that the
-// other lists leave. It returns an empty part if the server does not offer the list.
-func (s *Session) read(l conversation.List) conversation.Part {
-	if !s.offered(l.Method) {
-		return conversation.Part{}
-	}
-	r := &conversation.Reader{List: l}
-	if s.modern() && s.transport() == "http" { // other transports ignore x-mcp-header, which alone can forbid a tool
-		r.Forbidden = func(item conversation.Item) error {
-			if err := conversation.HeaderProblem(item.Schema); item.Kind == conversation.Tool && err != nil {
-				return fmt.Errorf("the tool %q must not be used over HTTP, and is left out: %w", item.Key, err)
+// read reads all pages of each of the lists from the bytes on the wire, within the room that the
+// other lists leave. A list that the server does not offer is empty.
+func (l *lists) read(which []conversation.List, known map[string]conversation.Part) {
+	s := l.of
+	for _, one := range which {
+		delete(known, one.Method)
+		if capability, _, _ := strings.Cut(one.Method, "/"); !s.agreed().offers(capability) {
+			continue
+		}
+		room := conversation.Room{Bytes: conversation.CatalogMost, Items: conversation.MostItems}
+		for _, other := range known {
+			room.Bytes -= other.Taken.Bytes
+			room.Items -= other.Taken.Items
+		}
+		r := &conversation.Reader{List: one, Room: room}
+		if s.modern() && s.transport() == "http" { // other transports ignore x-mcp-header, which alone can forbid a tool
+			r.Forbidden = func(item conversation.Item) error {
+				if err := conversation.HeaderProblem(item.Schema); item.Kind == conversation.Tool && err != nil {
+					return fmt.Errorf("the tool %q must not be used over HTTP, and is left out: %w", item.Key, err)
+				}
+				return nil
 			}
-			return nil
 		}
+		part := r.Part(l.readPages(r))
+		part.Taken = conversation.Room{Bytes: room.Bytes - r.Room.Bytes, Items: room.Items - r.Room.Items}
+		known[one.Method] = part
 	}
-	all := conversation.Room{Bytes: conversation.CatalogMost, Items: conversation.MostItems}
-	for other, taken := range s.taken {
-		if other != l.Method {
-			all.Bytes -= taken.Bytes
-			all.Items -= taken.Items
-		}
-	}
-	r.Room = all
-	part := r.Part(s.readPages(r))
-	s.taken[l.Method] = conversation.Room{Bytes: all.Bytes - r.Room.Bytes, Items: all.Items - r.Room.Items}
-	return part
 }
 
 // readPages reads pages until one has no next cursor. The error says why it stopped
 // before.
-func (s *Session) readPages(r *conversation.Reader) error {
-	cursor, seen := "", map[string]bool{}
+func (l *lists) readPages(r *conversation.Reader) error {
+	s, cursor, seen := l.of, "", map[string]bool{}
 	for range pagesMost {
-		reply, err := s.send(&outgoing{ctx: s.ctx}, func(ctx context.Context) error { return s.fetch(ctx, r.List.Method, cursor) })
+		out := &outgoing{ctx: s.ctx, Request: Request{Method: r.List.Method, Key: cursor}, members: []Member{}}
+		if cursor != "" {
+			out.members = []Member{{"cursor", rawjson.Quoted(cursor)}}
+		}
+		reply, err := s.send(out, nil)
 		if reply == nil {
 			return err
 		}
@@ -172,20 +167,4 @@ func (s *Session) readPages(r *conversation.Reader) error {
 		seen[cursor] = true
 	}
 	return fmt.Errorf("stopped after %d pages", pagesMost)
-}
-
-func (s *Session) fetch(ctx context.Context, method, cursor string) (err error) {
-	switch method {
-	case mcp.MethodListTools:
-		_, err = s.sdk.ListTools(ctx, &sdk.ListToolsParams{Cursor: cursor})
-	case mcp.MethodListPrompts:
-		_, err = s.sdk.ListPrompts(ctx, &sdk.ListPromptsParams{Cursor: cursor})
-	case mcp.MethodListResources:
-		_, err = s.sdk.ListResources(ctx, &sdk.ListResourcesParams{Cursor: cursor})
-	case mcp.MethodListTemplates:
-		_, err = s.sdk.ListResourceTemplates(ctx, &sdk.ListResourceTemplatesParams{Cursor: cursor})
-	default:
-		err = errors.New("there is no list " + method)
-	}
-	return err
 }

@@ -2,14 +2,18 @@ package session
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"slices"
 	"time"
 
+	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/elicit"
 	"elicitation-inspector/bridge/fault"
+	"elicitation-inspector/bridge/mcp"
 	"elicitation-inspector/bridge/transport"
 	"elicitation-inspector/bridge/wire"
 )
@@ -32,142 +36,155 @@ const abandonPatience = 5 * time.Second
 // question.
 func (s *Session) Situation(facts *fault.Facts) {
 	facts.Revision, facts.Transport = s.Revision(), s.transport()
-	s.mu.Lock()
-	in, link := s.incoming[wire.IDKey(facts.ID)], s.link
-	s.mu.Unlock()
-	if in != nil && link != nil && facts.Via == elicit.ByRequest {
-		facts.Streamed = link.HasStream(in.related)
+	if in := s.outbox.find(wire.IDKey(facts.ID)); in != nil && facts.Via == elicit.ByRequest {
+		facts.Streamed = s.link.Load().HasStream(in.related)
 	}
 }
 
 // Misbehave carries out the steps of a plan and returns when they are done. The error
 // says which step failed, or that the session or ctx ended first.
 func (s *Session) Misbehave(ctx context.Context, m Misbehaviour) error {
-	updated := false
-	s.mu.Lock()
-	in := s.incoming[wire.IDKey(m.ID)]
-	if m.ID != nil && in != nil && !in.deliberate {
-		// It no longer counts as waiting for the person, but its id stays known until a
-		// response is sent or the session ends.
-		in.deliberate = true
-		s.settledOne(in)
+	deed := misdeed{s, m, s.outbox.find(wire.IDKey(m.ID))}
+	if deed.in != nil {
+		deed.in.deliberate.Store(true) // its id stays known until a response is sent or the session ends
 	}
-	s.mu.Unlock()
+	updated := false
 	for _, step := range m.Plan.Steps {
-		if err := s.ctx.Err(); err != nil {
+		if s.ctx.Err() != nil {
 			return context.Cause(s.ctx)
 		}
-		var err error
-		switch step.Do {
-		case fault.Send:
-			f := wire.Frame{Raw: step.Raw, Question: m.Question, Call: m.Call, Round: m.Round, Actor: "fault", Fault: m.Plan.Fault}
-			s.sendPrepared(ctx, paced(f, step.Pace))
-		case fault.Wait:
-			select {
-			case <-time.After(step.Time):
-			case <-ctx.Done():
-				err = context.Cause(ctx)
-			case <-s.ctx.Done():
-				err = context.Cause(s.ctx)
-			}
-		case fault.AwaitWithdrawal:
-			err = s.awaitWithdrawal(ctx, in)
-		case fault.DropStream:
-			if in == nil || !s.link.DropStream(in.related) {
-				err = errors.New("the stream that carried the question has ended already")
-			}
-		case fault.CloseConnection:
-			s.abandon(ctx, m.Plan)
-		case fault.CancelCall:
-			s.mu.Lock()
-			running := slices.DeleteFunc(s.running(), func(out *outgoing) bool { return out.call != m.Call })
-			s.mu.Unlock()
-			m.Other(step.Do)
-			s.awaitCancelled(ctx, running)
-		case fault.Kill:
-			s.endsBy(m.Plan)
-			s.link.Kill()
-		case fault.UpdateTask, fault.PollTask, fault.CancelTask:
-			err = s.misuseTask(ctx, m, step)
-			if errors.As(err, new(UpdateRefused)) && updated {
-				err = nil // the first answer counts
-			}
-			updated = updated || step.Do == fault.UpdateTask
-		case fault.TellStatus, fault.GiveResult, fault.ForgetTask:
-			err = s.misbehaveAsTask(m, step)
-		default:
-			m.Other(step.Do)
+		err := deed.do(ctx, step)
+		if errors.As(err, new(UpdateRefused)) && updated {
+			err = nil // the first answer counts
 		}
 		if err != nil {
 			return err
 		}
+		updated = updated || step.Do == fault.UpdateTask
 	}
 	return nil
 }
 
-// settledOne lowers the count of waiting questions of a call. The caller holds the
-// mutex.
-func (s *Session) settledOne(in *incoming) {
-	if s.asking[in.call]--; s.asking[in.call] == 0 {
-		delete(s.asking, in.call)
+// misdeed is a plan that is carried out.
+type misdeed struct {
+	*Session
+	Misbehaviour
+	in *incoming // the request that asks; nil if a result asked
+}
+
+func (d misdeed) do(ctx context.Context, step fault.Step) error {
+	switch step.Do {
+	case fault.Send:
+		f := wire.Frame{Raw: step.Raw, Question: d.Question, Call: d.Call, Round: d.Round, Actor: "fault", Fault: d.Plan.Fault}
+		d.sendPrepared(ctx, paced(f, step.Pace))
+	case fault.Wait:
+		select {
+		case <-time.After(step.Time):
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-d.ctx.Done():
+			return context.Cause(d.ctx)
+		}
+	case fault.AwaitWithdrawal:
+		return d.awaitWithdrawal(ctx)
+	case fault.DropStream:
+		if d.in == nil || !d.link.Load().DropStream(d.in.related) {
+			return errors.New("the stream that carried the question has ended already")
+		}
+	case fault.CloseConnection:
+		d.abandon(ctx)
+	case fault.CancelCall:
+		running := d.requests.running(d.Call)
+		d.Other(step.Do)
+		d.await(ctx, func() bool { return !slices.ContainsFunc(running, (*outgoing).isOpen) })
+	case fault.Kill:
+		d.ending.Store(&d.Plan)
+		d.link.Load().Kill()
+	case fault.UpdateTask, fault.PollTask, fault.CancelTask:
+		return d.misuseTask(ctx, step)
+	case fault.TellStatus, fault.GiveResult, fault.ForgetTask:
+		return d.ownTasks.misbehave(d.Misbehaviour, step)
+	default:
+		d.Other(step.Do)
 	}
+	return nil
 }
 
 // awaitWithdrawal waits until the server cancels the request, or the call of the
 // request is over.
-func (s *Session) awaitWithdrawal(ctx context.Context, in *incoming) error {
-	for in != nil {
-		grown := s.Log.Grown()
-		s.mu.Lock()
-		runs := slices.ContainsFunc(s.running(), func(out *outgoing) bool { return out.call == in.call })
-		over := in.cancelled != "" || in.call != 0 && !runs && (in.of == nil || in.of.over)
-		s.mu.Unlock()
-		if over {
-			return nil
-		}
-		select {
-		case <-grown:
-		case <-ctx.Done():
-			return context.Cause(ctx)
-		case <-s.ctx.Done():
-			return context.Cause(s.ctx)
-		}
+func (d misdeed) awaitWithdrawal(ctx context.Context) error {
+	in := d.in
+	if in == nil {
+		return nil
 	}
-	return nil
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	defer context.AfterFunc(d.ctx, func() { cancel(context.Cause(d.ctx)) })()
+	return d.Log.Await(ctx, func() bool {
+		return in.cancelled.Load() != nil || in.call != 0 && len(d.requests.running(in.call)) == 0 && (in.of == nil || in.of.over.Load())
+	})
 }
 
 // abandon closes the connection without an orderly end. It then waits for
 // abandonPatience, and ends a process that still runs.
-func (s *Session) abandon(ctx context.Context, plan fault.Plan) {
-	s.endsBy(plan)
-	s.link.Abandon()
+func (d misdeed) abandon(ctx context.Context) {
+	link := d.link.Load()
+	d.ending.Store(&d.Plan)
+	link.Abandon()
 	select {
-	case <-s.link.Done():
+	case <-link.Done():
 		return
 	case <-time.After(abandonPatience):
-	case <-s.ctx.Done():
+	case <-d.ctx.Done():
 		return
 	}
-	s.Noted(wire.Frame{Note: &wire.Note{Kind: wire.NoteStillRuns, Took: abandonPatience.String()}, Failed: true})
+	d.Noted(wire.Frame{Note: &wire.Note{Kind: wire.NoteStillRuns, Took: abandonPatience.String()}, Failed: true})
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), EndTime)
 	defer cancel()
-	if err := s.link.Close(ctx); err != nil {
-		s.Logger.Warn("ending the connection", "server", s.Spec.Name, "error", err)
+	if err := link.Close(ctx); err != nil {
+		d.Logger.Warn("ending the connection", "server", d.Spec.Name, "error", err)
 	}
 }
 
-func (s *Session) endsBy(plan fault.Plan) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.ending = "deliberate: " + plan.Title
-}
+// stormTime bounds how long a server may take to answer the requests of a fault about a
+// task.
+const stormTime = 30 * time.Second
 
-// Deliberate returns which plan ended the connection, as "deliberate: " and its title;
-// "" if no plan did.
-func (s *Session) Deliberate() string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.ending
+// UpdateRefused is the error of a fault whose tasks/update the server has refused, so that
+// the question is not answered.
+type UpdateRefused string
+
+func (u UpdateRefused) Error() string { return string(u) }
+
+// misuseTask carries out a step of a fault that sends requests about the task of a call.
+func (d misdeed) misuseTask(ctx context.Context, step fault.Step) error {
+	ctx, cancel := context.WithTimeout(ctx, stormTime)
+	defer cancel()
+	r := Request{Call: d.Call, Round: d.Round, TaskID: d.Plan.Task, Method: mcp.MethodGetTask, Actor: conversation.ByFault, Spoilt: &Spoilt{Fault: d.Plan.Fault}}
+	switch step.Do {
+	case fault.UpdateTask:
+		r.Method, r.Responses = mcp.MethodUpdateTask, membersOf(step.Raw)
+	case fault.CancelTask:
+		r.Method = mcp.MethodCancelTask
+	}
+	failures := make(chan error)
+	times := max(step.Times, 1)
+	for range times {
+		d.Go(func() {
+			reply, err := d.RoundTrip(ctx, r)
+			if err == nil && step.Do == fault.UpdateTask && reply.Message.Kind == wire.Error {
+				if e, unread := conversation.ErrorOf(reply.Message.Error); unread == nil {
+					err = UpdateRefused(fmt.Sprintf("%s was answered with %d %s", r.Method, e.Code, e.Message))
+				}
+			}
+			failures <- err
+		})
+	}
+	var err error
+	for range times {
+		err = cmp.Or(err, <-failures)
+	}
+	return err
 }
 
 func paced(f wire.Frame, pace fault.Pace) transport.Outgoing {
@@ -181,7 +198,7 @@ func paced(f wire.Frame, pace fault.Pace) transport.Outgoing {
 // sendPrepared sends deliberately wrong bytes. If that fails, the tap records why.
 func (s *Session) sendPrepared(ctx context.Context, out transport.Outgoing) {
 	out.Unasked = true
-	if err := s.link.Send(ctx, out); err != nil {
+	if err := s.link.Load().Send(ctx, out); err != nil {
 		s.Logger.Debug("sending what is wrong on purpose", "server", s.Spec.Name, "error", err)
 	}
 }
@@ -190,10 +207,17 @@ func (s *Session) sendPrepared(ctx context.Context, out transport.Outgoing) {
 // reworded cancellation, an initialize request that declares tasks, or the message itself.
 func (s *Session) outgoingFor(ctx context.Context, raw []byte) transport.Outgoing {
 	out := outgoingOf(ctx)
-	if spoilt, is := s.spoil(out, raw); is {
-		return spoilt
+	m, err := wire.ParseMessage(raw)
+	switch {
+	case err != nil: // the tap says so
+	case m.Kind == wire.Request && out.Spoilt != nil:
+		return s.spoil(out, m, raw)
+	case m.Method == mcp.MethodInitialize:
+		raw = declaringTasks(s.Settings, m, raw)
+	case m.Method == mcp.NotificationCancelled:
+		raw = s.reworded(out, m, raw)
 	}
-	return transport.Outgoing{Frame: wire.Frame{Raw: s.declaringTasks(s.reworded(out, raw))}}
+	return transport.Outgoing{Frame: wire.Frame{Raw: raw}}
 }
 
 // Spoilt describes how a request of a call is deliberately wrong.
@@ -205,36 +229,27 @@ type Spoilt struct {
 	Pace  fault.Pace
 }
 
-// spoil changes a request that a fault is planned for. It returns false for every other
-// message.
-func (s *Session) spoil(out *outgoing, raw []byte) (transport.Outgoing, bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	how := out.spoilt
-	if how == nil || out.id != "" || out.over {
-		return transport.Outgoing{}, false
-	}
-	m, err := wire.ParseMessage(raw)
-	if err != nil || m.Kind != wire.Request {
-		return transport.Outgoing{}, false
-	}
-	id := m.ID
+// spoil changes a request that a fault is planned for, unless nobody waits for it any more.
+func (s *Session) spoil(out *outgoing, m wire.Message, raw []byte) transport.Outgoing {
+	how := out.Spoilt
 	if how.ID != nil {
-		id, out.sdkID = how.ID, m.ID
 		at := bytes.Index(raw, m.ID) // only the "jsonrpc" member comes before the id
-		raw = slices.Concat(raw[:at], id, raw[at+len(m.ID):])
+		raw = slices.Concat(raw[:at], how.ID, raw[at+len(m.ID):])
+		out.sdkID, m.ID = m.ID, how.ID
+	}
+	if !s.requests.begin(out, m) {
+		return transport.Outgoing{Frame: wire.Frame{Raw: raw}}
 	}
 	f := wire.Frame{Raw: raw, Fault: how.Fault}
 	if how.Cut {
 		f.Raw = raw[:len(raw)-1]
-		f.Call, f.Round, f.Actor = out.call, out.round, "fault"
-		out.id, out.method = string(id), m.Method
-		s.outgoing[out.id] = out
+		f.Call, f.Round, f.Actor = out.Call, out.Round, "fault"
+		s.requests.await(out)
 	}
 	if how.Twice {
 		again := f
-		again.Call, again.Round, again.Actor = out.call, out.round, "fault"
+		again.Call, again.Round, again.Actor = out.Call, out.Round, "fault"
 		s.Go(func() { s.sendPrepared(s.ctx, transport.Outgoing{Frame: again}) })
 	}
-	return paced(f, how.Pace), true
+	return paced(f, how.Pace)
 }

@@ -1,6 +1,7 @@
 package session
 
 import (
+	"context"
 	"crypto/rand"
 	"encoding/json"
 	"errors"
@@ -19,14 +20,10 @@ import (
 )
 
 // questionTask is a question of the server that is a task of the client's (specification
-// 2025-11-25, Tasks). The session's mutex guards it.
+// 2025-11-25, Tasks). The mutex of questionTasks guards it.
 type questionTask struct {
-	id                    string
+	mcp.Task
 	question, call, round int
-	status                conversation.TaskStatus
-	message               string // statusMessage
-	created, updated      time.Time
-	ttl                   time.Duration // negative for no limit
 	written               chan struct{} // closed when the latest message that has the status is written
 	response              *Response     // what came of the question; nil until it is settled
 	fault                 string        // the fault that says what is told of the task; "" for none
@@ -42,12 +39,23 @@ const (
 	ownPollPeriod = time.Second // pollInterval
 )
 
-// taskOf returns the task that a request of the server's becomes, with the refusal of a
+// questionTasks are the server's questions that are tasks.
+type questionTasks struct {
+	outbox    *outbox
+	send      func(context.Context, transport.Outgoing) // of notifications
+	run       func(func())                              // runs a goroutine
+	ctx       context.Context                           // of the session
+	cancelled func(question int, reason string)
+
+	table[questionTask]
+}
+
+// of returns the task that a question of the server's becomes, with the refusal of a
 // request that cannot become one; nil, nil if it wants to be an ordinary request.
-func (s *Session) taskOf(r *conversation.InputRequest) (*questionTask, *conversation.RPCError) {
+func (ts *questionTasks) of(r *conversation.InputRequest) (*questionTask, *conversation.RPCError) {
 	wanted := rawjson.Member(r.Params, "task")
-	if wanted == nil || r.Method != mcp.MethodElicit || !s.Settings.TakesTasks(s.Revision()) {
-		return nil, nil // a receiver without the capability ignores the member
+	if wanted == nil {
+		return nil, nil
 	}
 	if kind := rawjson.KindOf(wanted); kind != rawjson.Object {
 		return nil, &conversation.RPCError{Code: mcp.CodeInvalidParams, Message: fmt.Sprintf("params.task is %s, not an object", conversation.ContentKind(wanted))}
@@ -60,109 +68,95 @@ func (s *Session) taskOf(r *conversation.InputRequest) (*questionTask, *conversa
 		}
 		ttl = time.Duration(min(ms, float64(ownTTLMost.Milliseconds()))) * time.Millisecond
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if len(s.ownTasks) >= ownTasksMost {
+	ts.mu.Lock()
+	defer ts.mu.Unlock()
+	if len(ts.byID) >= ownTasksMost {
 		return nil, &conversation.RPCError{Code: mcp.CodeInternalError, Message: fmt.Sprintf("there are %d tasks already", ownTasksMost)}
 	}
 	now := time.Now()
-	return &questionTask{
-		id: rand.Text(), question: r.Number, call: r.Call, round: r.Round, status: conversation.TaskWorking,
-		created: now, updated: now, ttl: ttl, written: make(chan struct{}),
-	}, nil
+	task := mcp.Task{ID: rand.Text(), Status: string(conversation.TaskWorking), Created: now, Updated: now, TTL: ttl, Poll: ownPollPeriod}
+	return &questionTask{Task: task, question: r.Number, call: r.Call, round: r.Round, written: make(chan struct{})}, nil
 }
 
 // announce answers the request of a question that is a task with the task, which then
 // waits for the person, and keeps the task until its ttl has passed.
-func (s *Session) announce(id json.RawMessage, t *questionTask) {
-	s.mu.Lock()
-	created := fmt.Appendf(nil, `{"task":%s}`, t.json())
-	s.ownTasks[t.id] = t
+func (ts *questionTasks) announce(id json.RawMessage, t *questionTask) {
+	ts.mu.Lock()
+	created := fmt.Appendf(nil, `{"task":%s}`, t.JSON(mcp.Revision20251125))
+	ts.byID[t.ID] = t
 	first := t.written
-	s.mu.Unlock()
-	s.queue(&Response{ID: id, Result: created, Done: func(bool) { close(first) }})
-	s.change(t, conversation.TaskInputRequired, "The person is asked.")
-	if t.ttl < 0 {
+	ts.mu.Unlock()
+	ts.outbox.put(&Response{ID: id, Result: created, Done: func(bool) { close(first) }})
+	ts.change(t, conversation.TaskInputRequired, "The person is asked.")
+	if t.TTL < 0 {
 		return
 	}
-	s.Go(func() {
+	ts.run(func() {
 		select {
-		case <-time.After(t.ttl):
-		case <-s.ctx.Done():
+		case <-time.After(t.TTL):
+		case <-ts.ctx.Done():
 			return
 		}
-		s.owner.Cancelled(t.question, "the ttl of its task, "+wording.Duration(t.ttl)+", has passed")
-		s.mu.Lock()
-		delete(s.ownTasks, t.id)
-		s.mu.Unlock()
+		ts.cancelled(t.question, "the ttl of its task, "+wording.Duration(t.TTL)+", has passed")
+		ts.take(t.ID)
 	})
 }
 
 // change gives a task that has not ended a status, and tells the server. It reports
 // whether the task had not ended.
-func (s *Session) change(t *questionTask, status conversation.TaskStatus, message string) bool {
-	s.mu.Lock()
-	if t.status.Terminal() {
-		s.mu.Unlock()
+func (ts *questionTasks) change(t *questionTask, status conversation.TaskStatus, message string) bool {
+	ts.mu.Lock()
+	defer ts.mu.Unlock()
+	if conversation.TaskStatus(t.Status).Terminal() {
 		return false
 	}
-	s.tell(t, status, message)
-	s.mu.Unlock()
+	ts.tell(t, status, message)
 	return true
 }
 
-// tell gives a task a status, and tells the server. The caller holds the session's mutex.
-func (s *Session) tell(t *questionTask, status conversation.TaskStatus, message string) {
-	t.status, t.message, t.updated = status, message, time.Now()
-	told := fmt.Appendf(nil, `{"jsonrpc":"2.0","method":%q,"params":%s}`, mcp.NotificationTaskStatus, t.json())
+// tell gives a task a status, and tells the server. The caller holds the mutex.
+func (ts *questionTasks) tell(t *questionTask, status conversation.TaskStatus, message string) {
+	t.Status, t.Message, t.Updated = string(status), message, time.Now()
+	told := fmt.Appendf(nil, `{"jsonrpc":"2.0","method":%q,"params":%s}`, mcp.NotificationTaskStatus, t.JSON(mcp.Revision20251125))
 	frame := wire.Frame{Raw: told, Question: t.question, Call: t.call, Round: t.round, Fault: t.fault}
 	if t.fault != "" {
 		frame.Actor = conversation.ByFault
 	}
-	s.inOrder(t, func(written func()) {
-		s.sendPrepared(s.ctx, transport.Outgoing{Frame: frame})
+	ts.inOrder(t, func(written func()) {
+		ts.send(ts.ctx, transport.Outgoing{Frame: frame})
 		written()
 	})
 }
 
-// inOrder calls send, which calls written, once the earlier messages with the task's status are written, so that
-// the task never seems to go back. The caller holds the session's mutex.
-func (s *Session) inOrder(t *questionTask, send func(written func())) {
+// inOrder calls send, which calls written, once the earlier messages with the task's status
+// are written, so that the task never seems to go back. The caller holds the mutex.
+func (ts *questionTasks) inOrder(t *questionTask, send func(written func())) {
 	before, written := t.written, make(chan struct{})
 	t.written = written
-	s.Go(func() {
+	ts.run(func() {
 		select {
 		case <-before:
-		case <-s.ctx.Done():
+		case <-ts.ctx.Done():
 		}
 		send(func() { close(written) })
 	})
 }
 
 // respond answers a request about a task with the task as it is now.
-func (s *Session) respond(id json.RawMessage, t *questionTask) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	r := &Response{ID: id, Result: t.json(), Fault: t.fault}
+func (ts *questionTasks) respond(id json.RawMessage, t *questionTask) {
+	ts.mu.Lock()
+	defer ts.mu.Unlock()
+	r := &Response{ID: id, Result: t.JSON(mcp.Revision20251125), Fault: t.fault}
 	if t.fault != "" {
 		r.Actor = conversation.ByFault
 	}
-	s.inOrder(t, func(written func()) { r.Done = func(bool) { written() }; s.queue(r) })
+	ts.inOrder(t, func(written func()) { r.Done = func(bool) { written() }; ts.outbox.put(r) })
 }
 
-// json returns the task object. The caller holds the session's mutex.
-func (t *questionTask) json() json.RawMessage {
-	return mcp.Task{
-		ID: t.id, Status: string(t.status), Message: t.message, Created: t.created, Updated: t.updated, TTL: t.ttl, Poll: ownPollPeriod,
-	}.JSON(mcp.Revision20251125)
-}
-
-// settleTask keeps what came of a question that is a task, and sends it to those who wait
+// settle keeps what came of a question that is a task, and sends it to those who wait
 // for it.
-func (s *Session) settleTask(r *Response) {
-	s.mu.Lock()
-	t := s.ownTasks[r.Task]
-	s.mu.Unlock()
+func (ts *questionTasks) settle(r *Response) {
+	t := ts.find(r.Task)
 	if t == nil {
 		return
 	}
@@ -170,41 +164,40 @@ func (s *Session) settleTask(r *Response) {
 	if r.Error != nil {
 		status, message = conversation.TaskFailed, r.Error.Message
 	}
-	s.change(t, status, message)
-	s.give(t, r)
+	ts.change(t, status, message)
+	ts.give(t, r)
 }
 
 // give keeps the response to a question that is a task, unless there is one already, and
 // sends it to those who wait for it.
-func (s *Session) give(t *questionTask, r *Response) {
-	s.mu.Lock()
+func (ts *questionTasks) give(t *questionTask, r *Response) {
+	ts.mu.Lock()
 	if t.response != nil {
-		s.mu.Unlock()
+		ts.mu.Unlock()
 		return
 	}
 	t.response = r
 	waiting := t.waiting
 	t.waiting = nil
-	s.settledOne(&incoming{call: t.call})
-	s.mu.Unlock()
+	ts.mu.Unlock()
 	for _, in := range waiting {
-		s.queue(t.result(in))
+		ts.outbox.put(t.result(in))
 	}
 }
 
-// misbehaveAsTask carries out a step of a fault that concerns the task that a question is.
-func (s *Session) misbehaveAsTask(m Misbehaviour, step fault.Step) error {
-	s.mu.Lock()
-	t := s.ownTasks[m.OwnTask]
-	if t == nil || t.status == conversation.TaskCancelled {
-		s.mu.Unlock()
+// misbehave carries out a step of a fault that concerns the task that a question is.
+func (ts *questionTasks) misbehave(m Misbehaviour, step fault.Step) error {
+	ts.mu.Lock()
+	t := ts.byID[m.OwnTask]
+	if t == nil || t.Status == string(conversation.TaskCancelled) {
+		ts.mu.Unlock()
 		return errors.New("the server has cancelled the task, or its ttl has passed")
 	}
 	t.fault = m.Plan.Fault
 	if step.Do == fault.TellStatus {
-		s.tell(t, conversation.TaskStatus(step.Status), "")
+		ts.tell(t, conversation.TaskStatus(step.Status), "")
 	}
-	s.mu.Unlock()
+	ts.mu.Unlock()
 	r := &Response{Actor: conversation.ByFault, Fault: m.Plan.Fault}
 	switch step.Do {
 	case fault.GiveResult:
@@ -219,13 +212,11 @@ func (s *Session) misbehaveAsTask(m Misbehaviour, step fault.Step) error {
 			}
 			r.Error = &e
 		}
-		s.give(t, r)
+		ts.give(t, r)
 	case fault.ForgetTask:
-		s.mu.Lock()
-		delete(s.ownTasks, t.id)
-		s.mu.Unlock()
+		ts.take(t.ID)
 		r.Error = &taskNotFound
-		s.give(t, r)
+		ts.give(t, r)
 	}
 	return nil
 }
@@ -237,66 +228,76 @@ var taskNotFound = conversation.RPCError{Code: mcp.CodeInvalidParams, Message: "
 // related-task metadata that it must have.
 func (t *questionTask) result(in *incoming) *Response {
 	r := *t.response
-	r.ID, r.Done = json.RawMessage(in.id), nil
+	r.ID, r.Done = in.id, nil
 	if r.Error == nil && rawjson.KindOf(r.Result) == rawjson.Object {
-		related := object([]Member{{mcp.RelatedTask, object([]Member{{"taskId", rawjson.Quoted(t.id)}})}})
+		related := object([]Member{{mcp.RelatedTask, object([]Member{{"taskId", rawjson.Quoted(t.ID)}})}})
 		r.Result = object(append(membersOf(r.Result), Member{"_meta", related}))
 	}
 	return &r
 }
 
-// askedOfTask logs and answers a request of the server's about tasks of the client's.
-func (s *Session) askedOfTask(m wire.Message, f wire.Frame) {
-	in := &incoming{id: string(m.ID), isOfTask: true}
-	s.mu.Lock()
-	t := s.ownTasks[rawjson.Text(rawjson.Member(m.Params, "taskId"))]
-	if t != nil && m.Method != mcp.MethodListTasks {
-		in.about = t
-		f.Question, f.Call, f.Round = t.question, t.call, t.round
+// addAsking adds the calls with a question that waits for the person.
+func (ts *questionTasks) addAsking(calls map[int]bool) {
+	ts.mu.Lock()
+	defer ts.mu.Unlock()
+	for _, t := range ts.byID {
+		if t.response == nil {
+			calls[t.call] = true
+		}
 	}
-	s.mu.Unlock()
-	if !s.toAnswer(in, f) {
-		return
+}
+
+// forget has a request tasks/result wait for the answer no more.
+func (ts *questionTasks) forget(in *incoming) {
+	ts.mu.Lock()
+	defer ts.mu.Unlock()
+	if in.about != nil {
+		in.about.waiting = slices.DeleteFunc(in.about.waiting, func(w *incoming) bool { return w == in })
 	}
+}
+
+// answer answers a request of the server's about tasks of the client's.
+func (ts *questionTasks) answer(m wire.Message, in *incoming) {
+	t := in.about
 	refuse := func(code int64, format string, args ...any) {
-		s.queue(&Response{ID: m.ID, Error: &conversation.RPCError{Code: code, Message: fmt.Sprintf(format, args...)}})
+		ts.outbox.put(&Response{ID: m.ID, Error: &conversation.RPCError{Code: code, Message: fmt.Sprintf(format, args...)}})
 	}
 	switch {
 	case m.Method == mcp.MethodListTasks:
-		s.listTasks(m, refuse)
+		ts.list(m, refuse)
 	case m.Method == mcp.MethodUpdateTask:
 		refuse(mcp.CodeMethodNotFound, "Method not found: %s", m.Method)
 	case t == nil:
-		s.queue(&Response{ID: m.ID, Error: &taskNotFound})
+		ts.outbox.put(&Response{ID: m.ID, Error: &taskNotFound})
 	case m.Method == mcp.MethodGetTask:
-		s.respond(m.ID, t)
+		ts.respond(m.ID, t)
 	case m.Method == mcp.MethodCancelTask:
-		if !s.change(t, conversation.TaskCancelled, "Cancelled by request.") {
-			refuse(mcp.CodeInvalidParams, "Cannot cancel task: already in terminal status '%s'", t.status)
+		if !ts.change(t, conversation.TaskCancelled, "Cancelled by request.") {
+			refuse(mcp.CodeInvalidParams, "Cannot cancel task: already in terminal status '%s'", t.Status)
 			return
 		}
-		s.owner.Cancelled(t.question, "cancelled by the server, with "+m.Method)
-		s.respond(m.ID, t)
+		ts.cancelled(t.question, "cancelled by the server, with "+m.Method)
+		ts.respond(m.ID, t)
 	default: // tasks/result
-		s.mu.Lock()
+		ts.mu.Lock()
 		ready := t.response != nil
 		if !ready {
 			t.waiting = append(t.waiting, in)
 		}
 		full := len(t.waiting) > waitingMost
-		s.mu.Unlock()
+		ts.mu.Unlock()
 		switch {
 		case ready:
-			s.queue(t.result(in))
+			ts.outbox.put(t.result(in))
 		case full:
-			s.owner.Cancelled(t.question, fmt.Sprintf("the server asked for the answer %d times before there was one", waitingMost+1))
+			ts.cancelled(t.question, fmt.Sprintf("the server asked for the answer %d times before there was one", waitingMost+1))
 		}
 	}
 }
 
-// listTasks answers tasks/list. The cursor is the number of the first question of the
+// list answers tasks/list. The cursor is the number of the first question of the
 // page.
-func (s *Session) listTasks(m wire.Message, refuse func(code int64, format string, args ...any)) {
+func (ts *questionTasks) list(m wire.Message, refuse func(code int64, format string, args ...any)) {
 	from := 0
 	if cursor := rawjson.Member(m.Params, "cursor"); cursor != nil {
 		var err error
@@ -305,9 +306,9 @@ func (s *Session) listTasks(m wire.Message, refuse func(code int64, format strin
 			return
 		}
 	}
-	s.mu.Lock()
+	ts.mu.Lock()
 	var list []*questionTask
-	for _, t := range s.ownTasks {
+	for _, t := range ts.byID {
 		if t.question >= from {
 			list = append(list, t)
 		}
@@ -320,8 +321,8 @@ func (s *Session) listTasks(m wire.Message, refuse func(code int64, format strin
 	}
 	var tasks rawjson.ArrayWriter
 	for _, t := range list {
-		tasks.Add(t.json())
+		tasks.Add(t.JSON(mcp.Revision20251125))
 	}
-	s.mu.Unlock()
-	s.queue(&Response{ID: m.ID, Result: object(append(members, Member{"tasks", tasks.JSON()}))})
+	ts.mu.Unlock()
+	ts.outbox.put(&Response{ID: m.ID, Result: object(append(members, Member{"tasks", tasks.JSON()}))})
 }

@@ -4,12 +4,10 @@ package session
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
@@ -21,26 +19,6 @@ import (
 	"elicitation-inspector/bridge/transport"
 	"elicitation-inspector/bridge/wire"
 )
-
-// outgoing is a request to the server without a response. The context in which the SDK
-// sends the request has it, and that of the request's cancellation, too.
-type outgoing struct {
-	id          string // exact id; "" before the request is sent
-	method      string
-	call, round int             // 0 if the request belongs to no call
-	members     []Member        // its params, in place of those that the SDK makes; nil leaves those
-	actor       string          // who made the inputResponses in the request
-	inputs      []elicit.Asked  // input requests of a task that its response has for the first time
-	task        string          // id of the task that the request is about; "" for other requests
-	listens     bool            // it is a subscription to tasks
-	ctx         context.Context // ends when the request is cancelled
-	reply       *Reply          // the response; nil until it arrives
-	over        bool            // nobody waits for the response any more
-	unlogged    bool            // the request is about to be logged, and to be sent after that
-	told        bool            // the request was cancelled at the server
-	spoilt      *Spoilt         // how a fault changes the request; nil for no fault
-	sdkID       json.RawMessage // the SDK's id of the request, if it was sent with another id; else nil
-}
 
 // Reply is a response exactly as received.
 type Reply struct {
@@ -101,35 +79,19 @@ type TakenBack string
 
 func (t TakenBack) Error() string { return string(t) }
 
-// tokenStart is the prefix of the progress tokens of calls.
-const tokenStart = "call-"
-
 // RoundTrip sends one request of a call and returns the response as received, be it a
 // result or an error. The error says why there is no response.
 func (s *Session) RoundTrip(ctx context.Context, r Request) (Reply, error) {
-	meta := sdk.Meta{"progressToken": fmt.Sprintf("%s%d-%d", tokenStart, r.Call, r.Round)}
-	if s.modern() && !s.Settings.NoLogs {
-		meta[sdk.MetaKeyLogLevel] = "debug"
-	}
-	s.mu.Lock() // progress notifications after the end of a call are still attributed to it
-	if r.TaskID == "" && !slices.Contains(s.calls, r.Call) {
-		s.calls = remember(s.calls, r.Call)
-	}
-	s.mu.Unlock()
-	out := &outgoing{call: r.Call, round: r.Round, members: r.members(), actor: r.Actor, ctx: ctx, task: r.TaskID, spoilt: r.Spoilt}
-	reply, err := s.send(out, func(ctx context.Context) (err error) {
-		switch {
-		case r.TaskID != "":
-			_, err = sdk.CallCustomMethod[*rawParams, *emptyResult](ctx, s.sdk, r.Method, &rawParams{})
-		case r.Kind == conversation.Tool:
-			_, err = s.sdk.CallTool(ctx, &sdk.CallToolParams{Meta: meta, Name: r.Key, Arguments: r.Arguments})
-		case r.Kind == conversation.Prompt:
-			_, err = s.sdk.GetPrompt(ctx, &sdk.GetPromptParams{Meta: meta, Name: r.Key})
-		default:
-			_, err = s.sdk.ReadResource(ctx, &sdk.ReadResourceParams{Meta: meta, URI: r.Key})
+	out := &outgoing{Request: r, ctx: ctx}
+	out.Method, out.members = r.params()
+	var meta sdk.Meta
+	if r.TaskID == "" {
+		meta = sdk.Meta{"progressToken": fmt.Sprintf("%s%d-%d", tokenStart, r.Call, r.Round)}
+		if s.modern() && !s.Settings.NoLogs {
+			meta[sdk.MetaKeyLogLevel] = "debug"
 		}
-		return err
-	})
+	}
+	reply, err := s.send(out, meta)
 	if reply != nil {
 		return *reply, nil
 	}
@@ -140,16 +102,20 @@ func (s *Session) RoundTrip(ctx context.Context, r Request) (Reply, error) {
 }
 
 // Ping sends a ping and waits for its response.
-func (s *Session) Ping(ctx context.Context) error { return s.sdk.Ping(ctx, nil) }
+func (s *Session) Ping(ctx context.Context) error { return s.sdk.Load().Ping(ctx, nil) }
 
-func (r Request) members() []Member {
-	var list []Member
+func (r Request) params() (method string, list []Member) {
 	switch {
 	case r.TaskID != "":
-		list = []Member{{"taskId", rawjson.Quoted(r.TaskID)}}
+		method, list = r.Method, []Member{{"taskId", rawjson.Quoted(r.TaskID)}}
 	case r.Kind == conversation.Resource || r.Kind == conversation.Template:
-		list = []Member{{"uri", rawjson.Quoted(r.Key)}}
+		method, list = mcp.MethodReadResource, []Member{{"uri", rawjson.Quoted(r.Key)}}
+	case r.Kind == conversation.Prompt:
+		method = mcp.MethodGetPrompt
 	default:
+		method = mcp.MethodCallTool
+	}
+	if list == nil {
 		list = []Member{{"name", rawjson.Quoted(r.Key)}}
 		if r.Arguments != nil {
 			list = append(list, Member{"arguments", r.Arguments})
@@ -164,7 +130,7 @@ func (r Request) members() []Member {
 	if r.Task != nil {
 		list = append(list, Member{"task", r.Task})
 	}
-	return list
+	return method, list
 }
 
 func membersOf(object json.RawMessage) (list []Member) {
@@ -182,77 +148,48 @@ func object(members []Member) json.RawMessage {
 	return out.JSON()
 }
 
-type outgoingKey struct{}
+// requestOfOurs stands for the method of each request of our own that the SDK need not know:
+// exactParams has the method of its outgoing sent in place of it.
+const requestOfOurs = "inspector/request"
 
-// with returns the context that has a request of ours.
-func (out *outgoing) with(ctx context.Context) context.Context {
-	return context.WithValue(ctx, outgoingKey{}, out)
+// request has the SDK send the request of a context, with exact params.
+func request(ctx context.Context, own *sdk.ClientSession, meta sdk.Meta) error {
+	_, err := sdk.CallCustomMethod[*rawParams, *emptyResult](ctx, own, requestOfOurs, &rawParams{ParamsBase: sdk.ParamsBase{Meta: meta}})
+	return err
 }
 
-// outgoingOf returns the request of a context for the SDK, an empty one if it has none.
-func outgoingOf(ctx context.Context) *outgoing {
-	if out, is := ctx.Value(outgoingKey{}).(*outgoing); is {
-		return out
+// emptyResult stands for a result that the tap reads.
+type emptyResult struct{ sdk.ResultBase }
+
+// send has the SDK send a request, and returns the response that the tap saw; nil with an error
+// if there is none.
+func (s *Session) send(out *outgoing, meta sdk.Meta) (*Reply, error) {
+	var err error
+	ctx, own := out.with(out.ctx), s.sdk.Load()
+	switch out.Method {
+	case mcp.MethodListTools: // from the tools the SDK learns which headers they want
+		_, err = own.ListTools(ctx, &sdk.ListToolsParams{Cursor: out.Key})
+	case mcp.MethodCallTool:
+		_, err = own.CallTool(ctx, &sdk.CallToolParams{Meta: meta, Name: out.Key, Arguments: out.Arguments})
+	default:
+		err = request(ctx, own, meta)
 	}
-	return &outgoing{}
-}
-
-// send calls do, which makes the SDK send a request in the context that it is given, and
-// returns the response that the tap saw; nil with an error if there is none.
-func (s *Session) send(out *outgoing, do func(context.Context) error) (*Reply, error) {
-	err := do(out.with(out.ctx))
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	out.over = true
-	s.stop(out)
-	if out.reply == nil && err == nil {
+	reply := s.requests.end(out)
+	if reply == nil && err == nil {
 		err = errors.New("the response was not seen on the wire")
 	}
-	return out.reply, err
+	return reply, err
 }
 
-// stop removes a request from s.outgoing. The caller holds the mutex.
-func (s *Session) stop(out *outgoing) {
-	if s.outgoing[out.id] == out {
-		delete(s.outgoing, out.id)
-	}
-}
-
-// running returns the requests of calls that wait for a response, in the order of the
-// calls. The caller holds the mutex.
-func (s *Session) running() []*outgoing {
-	var running []*outgoing
-	for _, out := range s.outgoing {
-		if out.call != 0 {
-			running = append(running, out)
-		}
-	}
-	slices.SortFunc(running, func(a, b *outgoing) int { return cmp.Compare(a.call, b.call) })
-	return running
-}
-
-// reworded returns a message of the SDK as it is sent. In a cancellation it replaces
-// the reason, which the SDK takes from a context's error, with one that people can read
-// in a server's log.
-func (s *Session) reworded(out *outgoing, raw []byte) []byte {
-	if !bytes.Contains(raw, []byte(`"`+mcp.NotificationCancelled+`"`)) {
-		return raw
-	}
-	m, err := wire.ParseMessage(raw)
-	if err != nil || m.Kind != wire.Notification || m.Method != mcp.NotificationCancelled {
-		return raw
-	}
+// reworded returns a cancellation of the SDK's with a reason that people can read in a server's
+// log: the SDK takes its own from a context's error.
+func (s *Session) reworded(out *outgoing, m wire.Message, raw []byte) []byte {
 	id := rawjson.Member(m.Params, "requestId")
 	var why TakenBack
 	if out.ctx == nil || !errors.As(context.Cause(out.ctx), &why) {
-		s.mu.Lock()
-		if s.closing || s.ctx.Err() != nil {
+		if s.closing.Load() || s.ctx.Err() != nil {
 			why = "the client disconnects"
 		}
-		s.mu.Unlock()
-	}
-	if why == "" && out.listens {
-		why = "the client listens to other tasks now, or to none"
 	}
 	if why == "" || id == nil {
 		return raw
@@ -260,20 +197,37 @@ func (s *Session) reworded(out *outgoing, raw []byte) []byte {
 	return fmt.Appendf(nil, `{"jsonrpc":"2.0","method":%q,"params":{"requestId":%s,"reason":%q}}`, mcp.NotificationCancelled, id, why)
 }
 
+// declaringTasks returns an initialize request with the capability to take elicitations
+// as tasks, which the SDK has no field for, and without the extension for tasks, which only
+// later revisions have.
+func declaringTasks(settings conversation.ClientSettings, m wire.Message, raw []byte) []byte {
+	declared := rawjson.Member(m.Params, "capabilities")
+	var members []Member
+	for name, value := range rawjson.Members(declared) {
+		if name == "extensions" {
+			if value = rawjson.Member(value, mcp.AppsExtension); value == nil {
+				continue
+			}
+			value = object([]Member{{mcp.AppsExtension, value}})
+		}
+		members = append(members, Member{name, value})
+	}
+	if settings.TakesTasks(rawjson.Text(rawjson.Member(m.Params, "protocolVersion"))) {
+		members = append(members, Member{"tasks", json.RawMessage(conversation.DeclaredTasks)})
+	}
+	return bytes.Replace(raw, declared, object(members), 1)
+}
+
 // exactParams is sending middleware: it has the context of every request carry an outgoing,
-// and replaces the params of a call's request, because the SDK's types lose the order of
-// members and drop an empty requestState, and those of a subscription to tasks, because they
-// have no place for tasks.
+// and replaces the method and the params of a request of our own, because the SDK's types lose
+// the order of members, drop an empty requestState, and have no place for tasks.
 func exactParams(next sdk.MethodHandler) sdk.MethodHandler {
 	return func(ctx context.Context, method string, req sdk.Request) (sdk.Result, error) {
 		out := outgoingOf(ctx)
-		if tasks := listening(req); tasks != nil {
-			out.members, out.listens = tasks, true
-		}
-		members := out.members
-		if ctx = out.with(ctx); members == nil {
+		if ctx = out.with(ctx); out.members == nil {
 			return next(ctx, method, req)
 		}
+		members := out.members
 		meta := req.GetParams().GetMeta()
 		if meta != nil {
 			metaJSON, err := json.Marshal(meta)
@@ -286,11 +240,14 @@ func exactParams(next sdk.MethodHandler) sdk.MethodHandler {
 		if !ok {
 			return nil, fmt.Errorf("%s: not a client's session", method)
 		}
-		raw := object(members)
-		return next(ctx, method, &sdk.ClientRequest[*rawParams]{
+		res, err := next(ctx, out.Method, &sdk.ClientRequest[*rawParams]{
 			Session: session,
-			Params:  &rawParams{ParamsBase: sdk.ParamsBase{Meta: meta}, raw: raw},
+			Params:  &rawParams{ParamsBase: sdk.ParamsBase{Meta: meta}, raw: object(members)},
 		})
+		if err == nil && method == requestOfOurs { // a subscription, whose response the SDK does not wait for
+			res = &emptyResult{}
+		}
+		return res, err
 	}
 }
 
@@ -302,18 +259,3 @@ type rawParams struct {
 
 // MarshalJSON returns the exact bytes.
 func (p *rawParams) MarshalJSON() ([]byte, error) { return p.raw, nil }
-
-// callOf returns the call and round in the progress token of a notification; 0, 0 if
-// this session has sent no such token.
-func (s *Session) callOf(params json.RawMessage) (call, round int) {
-	token := rawjson.Text(rawjson.Member(params, "progressToken"))
-	if n, err := fmt.Sscanf(token, tokenStart+"%d-%d", &call, &round); n != 2 || err != nil {
-		return 0, 0
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if !slices.Contains(s.calls, call) {
-		return 0, 0
-	}
-	return call, round
-}

@@ -1,5 +1,3 @@
-//lint:file-ignore SA1019 2026-07-28 deprecates logging, and servers of every revision still use it.
-
 // Package session holds one connection to a server: the link, the SDK's client session
 // on it, and the tap that sees every unit before the SDK does. The SDK runs the
 // protocol; questions and answers are read from the tapped bytes.
@@ -10,12 +8,13 @@ import (
 	"log/slog"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"elicitation-inspector/bridge/conversation"
-	"elicitation-inspector/bridge/mcp"
+	"elicitation-inspector/bridge/fault"
 	"elicitation-inspector/bridge/transport"
 	"elicitation-inspector/bridge/wire"
 	"elicitation-inspector/bridge/wording"
@@ -69,55 +68,49 @@ type Config struct {
 	Go func(func())
 }
 
-// Session is safe for concurrent use. Make it with [New], and end it with Close.
+// Session is one connection to a server. Each of its parts has a state of its own, with the mutex
+// that guards it; tap is the session as its link sees it. Make it with [New], and end it with
+// Close. It is safe for concurrent use.
 type Session struct {
 	Config
-	owner   Owner
-	life    context.Context // context of sending responses, which outlives ctx
-	ctx     context.Context
-	cancel  context.CancelCauseFunc
-	ready   chan struct{} // signals that the outbox is not empty; capacity 1
-	changed chan struct{} // signals that stale is not empty; capacity 1
-	follows chan struct{} // signals that other tasks are followed; capacity 1
+	owner  Owner
+	life   context.Context // context of sending responses, which outlives ctx
+	ctx    context.Context
+	cancel context.CancelCauseFunc
 
-	taken map[string]conversation.Room // room that each list takes, by method; used by the one goroutine that reads lists
+	link atomic.Pointer[transport.Link]    // nil before it is open
+	sdk  atomic.Pointer[sdk.ClientSession] // nil before the handshake is done
 
-	mu        sync.Mutex
-	link      *transport.Link
-	sdk       *sdk.ClientSession
-	revision  string // negotiated revision; "" before the handshake
-	presented conversation.Presented
-	handshake handshake
-	outgoing  map[string]*outgoing     // our requests without a response, by exact id
-	calls     []int                    // the latest calls that sent requests
-	incoming  map[string]*incoming     // the server's requests without a response, by wire.IDKey
-	asking    map[int]int              // number of incoming questions, by call
-	late      []*incoming              // the server's latest questions that were answered
-	callTasks map[string]*callTask     // tasks of calls, by id
-	ownTasks  map[string]*questionTask // the server's questions that are tasks, by id
-	noListen  bool                     // the server is to be asked for no subscription to tasks
-	hasTold   bool                     // the server has told of a task
-	outbox    []*Response
-	unsent    int             // answers given to Respond that are not on the wire
-	early     map[string]bool // elicitationIds whose questions are not known yet; true once completed
-	strays    int             // number of responses without a request
-	stderr    []string
-	crash     wording.Crash
-	stale     map[string]bool // lists to read again, by method
-	ending    string          // the fault that ended the connection; "" for none
-	closing   bool
-	released  struct{ by, reason string } // who ended the session, and why; nothing can be asked or answered any more
-	killed    bool
+	handshake                 // what client and server have agreed on
+	requests    requests      // ours without a response
+	outbox      outbox        // the server's requests without a response, and the responses to send
+	ownTasks    questionTasks // the server's questions that are tasks of ours
+	callTasks                 // the tasks that our calls became
+	lists                     // what the server offers
+	completions               // of URLs whose questions are not known yet
+	lastWords                 // of the process
+	strays      atomic.Int64  // number of responses without a request
+
+	closing  atomic.Bool
+	ending   atomic.Pointer[fault.Plan] // the fault that ended the connection
+	released atomic.Pointer[released]
 }
+
+// released says who ended a session, and why.
+type released struct{ by, reason string }
 
 // New prepares a session. The session ends at the latest when life does.
 func New(life context.Context, c Config, owner Owner) *Session {
-	ctx, cancel := context.WithCancelCause(life)
-	return &Session{
-		Config: c, owner: owner, life: life, ctx: ctx, cancel: cancel, ready: make(chan struct{}, 1), changed: make(chan struct{}, 1), follows: make(chan struct{}, 1),
-		taken: map[string]conversation.Room{}, outgoing: map[string]*outgoing{}, incoming: map[string]*incoming{}, asking: map[int]int{},
-		callTasks: map[string]*callTask{}, ownTasks: map[string]*questionTask{}, early: map[string]bool{}, stale: map[string]bool{},
-	}
+	s := &Session{Config: c, owner: owner, life: life}
+	s.ctx, s.cancel = context.WithCancelCause(life)
+	s.completions.early = map[string]bool{}
+	s.callTasks.byID, s.follows = map[string]*callTask{}, make(chan struct{}, 1)
+	s.lists = lists{of: s, stale: map[string]bool{}, changed: make(chan struct{}, 1)}
+	s.requests.byID = map[string]*outgoing{}
+	s.outbox.byID, s.outbox.ready = map[string]*incoming{}, make(chan struct{}, 1)
+	s.ownTasks = questionTasks{outbox: &s.outbox, send: s.sendPrepared, run: c.Go, ctx: s.ctx, cancelled: owner.Cancelled}
+	s.ownTasks.byID = map[string]*questionTask{}
+	return s
 }
 
 // ID returns the session's name in transcripts.
@@ -126,6 +119,18 @@ func (s *Session) ID() string { return s.Name }
 // Context returns the session's context. It ends with the session, and its cause is
 // why.
 func (s *Session) Context() context.Context { return s.ctx }
+
+// Respond queues a response to be sent, and does not wait until it is sent.
+func (s *Session) Respond(r Response) {
+	if r.Task != "" {
+		s.ownTasks.settle(&r)
+		return
+	}
+	s.outbox.put(&r)
+}
+
+// Observer returns what observes the session's link.
+func (s *Session) Observer() transport.Observer { return tap{s} }
 
 // remembered bounds each list of past requests, of either side. Over HTTP, another
 // stream can still deliver a message about a request that is over.
@@ -139,6 +144,28 @@ func remember[T any](list []T, one T) []T {
 	return append(list, one)
 }
 
+// table holds what is under way, by id. Who needs several of its steps at once holds its mutex.
+type table[T any] struct {
+	mu   sync.Mutex
+	byID map[string]*T
+}
+
+// find returns the entry with this id; nil if there is none.
+func (t *table[T]) find(id string) *T {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.byID[id]
+}
+
+// take removes the entry with this id, and returns it; nil if there is none.
+func (t *table[T]) take(id string) *T {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	entry := t.byID[id]
+	delete(t.byID, id)
+	return entry
+}
+
 // signal sends on a channel with room for one signal, unless one is in it already.
 func signal(c chan<- struct{}) {
 	select {
@@ -147,24 +174,10 @@ func signal(c chan<- struct{}) {
 	}
 }
 
-// Revision returns the negotiated protocol revision, "" before the handshake.
-func (s *Session) Revision() string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.revision
-}
-
-// modern reports whether the revision is 2026-07-28 or later, in which servers send no
-// requests.
-func (s *Session) modern() bool { return s.Revision() >= mcp.Revision20260728 }
-
 // exit returns, in words, how the process ended; "" if there is no process or it still
 // runs.
 func (s *Session) exit() string {
-	s.mu.Lock()
-	link := s.link
-	s.mu.Unlock()
-	if link != nil {
+	if link := s.link.Load(); link != nil {
 		if exit, ended := link.Exit(); ended {
 			return exit.String()
 		}
@@ -198,6 +211,18 @@ func (s *Session) transport() string {
 	return "http"
 }
 
+// Noted implements [transport.Observer]. It logs a note of the inspector.
+func (s *Session) Noted(f wire.Frame) {
+	f = s.labelled(f, wire.Meta)
+	if out := s.requests.find(string(f.Answers)); out != nil {
+		f.Call, f.Round = out.Call, out.Round
+		if out.listens {
+			s.callTasks.refused() // its stream has ended
+		}
+	}
+	s.Log.Append(f)
+}
+
 // Explanations of a failure quote the last stderrKept lines of stderr, each cut to
 // stderrLineMost bytes.
 const (
@@ -205,37 +230,35 @@ const (
 	stderrLineMost = 1000
 )
 
-// Stderr implements [transport.Observer].
-func (s *Session) Stderr(line []byte, truncated bool, size int64) {
-	s.mu.Lock()
-	if len(s.stderr) == stderrKept {
-		s.stderr = s.stderr[1:]
+// lastWords are what a process has written to its standard error.
+type lastWords struct {
+	mu    sync.Mutex
+	lines []string
+	crash wording.Crash
+}
+
+func (w *lastWords) add(line []byte) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if len(w.lines) == stderrKept {
+		w.lines = w.lines[1:]
 	}
 	kept := string(line[:min(len(line), stderrLineMost)])
-	s.stderr = append(s.stderr, kept)
-	s.crash.Line(kept)
-	s.mu.Unlock()
-	s.Log.Append(s.labelled(wire.Frame{Raw: line, Truncated: truncated, Size: size}, wire.Stderr))
+	w.lines = append(w.lines, kept)
+	w.crash.Line(kept)
+}
+
+// restart forgets the lines of an earlier process.
+func (w *lastWords) restart() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.lines, w.crash = nil, wording.Crash{}
 }
 
 // LastWords returns the latest lines of the process's standard error, and of all of its lines
 // the one that says why it crashed; "" if none does.
-func (s *Session) LastWords() (lines []string, cause string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return slices.Clone(s.stderr), s.crash.Cause()
-}
-
-// Noted implements [transport.Observer]. It logs a note of the inspector.
-func (s *Session) Noted(f wire.Frame) {
-	f = s.labelled(f, wire.Meta)
-	s.mu.Lock()
-	if out := s.outgoing[string(f.Answers)]; out != nil {
-		f.Call, f.Round = out.call, out.round
-		if out.listens {
-			s.refusedToTell() // its stream has ended
-		}
-	}
-	s.mu.Unlock()
-	s.Log.Append(f)
+func (w *lastWords) LastWords() (lines []string, cause string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return slices.Clone(w.lines), w.crash.Cause()
 }

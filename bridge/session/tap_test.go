@@ -67,7 +67,7 @@ func (l *listener) Released(_ *Session, _, reason string) {
 
 // tapped returns a session whose tap the test calls itself, so that events happen in a
 // fixed order.
-func tapped(t *testing.T, revision string) (*Session, *listener) {
+func tapped(t *testing.T, revision string) (tap, *listener) {
 	t.Helper()
 	log, err := wire.NewLog(wire.Options{Dir: t.TempDir()})
 	if err != nil {
@@ -76,8 +76,8 @@ func tapped(t *testing.T, revision string) (*Session, *listener) {
 	t.Cleanup(func() { _ = log.Close() })
 	l := &listener{t: t}
 	s := New(t.Context(), Config{Name: "x", Spec: transport.Spec{Name: "raw", Command: []string{"none"}}, Log: log, Logger: slog.New(slog.DiscardHandler)}, l)
-	s.revision = revision
-	return s, l
+	s.handshake.state.revision = revision
+	return tap{s}, l
 }
 
 // unit returns a message as the tap sees it.
@@ -140,7 +140,7 @@ func TestAskedWhileTheConnectionEnds(t *testing.T) {
 // The completion of a URL can arrive before its question is known.
 func TestCompletionThatIsOvertaking(t *testing.T) {
 	s, l := tapped(t, mcp.Revision20251125)
-	s.outgoing["7"] = &outgoing{id: "7", method: mcp.MethodCallTool, call: 1, round: 1, ctx: t.Context()}
+	s.requests.byID["7"] = &outgoing{Request: Request{Method: mcp.MethodCallTool, Call: 1, Round: 1}, id: "7", ctx: t.Context()}
 	s.Received(unit(t, `{"jsonrpc":"2.0","id":7,"error":{"code":-32042,"message":"m","data":{"elicitations":[{"mode":"url","message":"","url":"https://x","elicitationId":"e"}]}}}`))
 	s.Received(unit(t, `{"jsonrpc":"2.0","method":"notifications/elicitation/complete","params":{"elicitationId":"e"}}`))
 	s.Received(unit(t, `{"jsonrpc":"2.0","method":"notifications/elicitation/complete","params":{"elicitationId":"other"}}`))
@@ -157,7 +157,7 @@ func TestCompletionThatIsOvertaking(t *testing.T) {
 // The question of a completed URL can become known while the completion is read.
 func TestCompletionBesideItsQuestion(t *testing.T) {
 	s, l := tapped(t, mcp.Revision20251125)
-	s.outgoing["7"] = &outgoing{id: "7", method: mcp.MethodCallTool, call: 1, round: 1, ctx: t.Context()}
+	s.requests.byID["7"] = &outgoing{Request: Request{Method: mcp.MethodCallTool, Call: 1, Round: 1}, id: "7", ctx: t.Context()}
 	s.Received(unit(t, `{"jsonrpc":"2.0","id":7,"error":{"code":-32042,"message":"m","data":{"elicitations":[{"mode":"url","message":"","url":"https://x","elicitationId":"e"}]}}}`))
 	l.finding = func() {
 		l.finding = nil
@@ -201,8 +201,8 @@ func FuzzTap(f *testing.F) {
 		s, l := tapped(t, map[bool]string{false: mcp.Revision20251125, true: mcp.Revision20260728}[modern])
 		ctx, stop := context.WithCancelCause(s.Context())
 		defer stop(TakenBack("stopped by the user"))
-		s.calls = append(s.calls, 1)
-		out := &outgoing{call: 1, round: 1, ctx: ctx}
+		s.requests.calls = append(s.requests.calls, 1)
+		out := &outgoing{Request: Request{Call: 1, Round: 1}, ctx: ctx}
 		for raw := range bytes.SplitSeq(lines, []byte("\n")) {
 			line, ours := bytes.CutPrefix(raw, []byte(">"))
 			m, err := wire.ParseMessage(line)
@@ -211,7 +211,7 @@ func FuzzTap(f *testing.F) {
 				u.Kind = wire.Noise
 			}
 			if ours {
-				if reworded := s.reworded(out, line); err == nil && !bytes.Equal(reworded, line) {
+				if reworded := s.outgoingFor(out.with(ctx), line).Frame.Raw; err == nil && !bytes.Equal(reworded, line) {
 					if again, err := wire.ParseMessage(reworded); err != nil || again.Method != mcp.NotificationCancelled {
 						t.Errorf("%s has become %s", line, reworded)
 					}
@@ -234,8 +234,10 @@ func FuzzTap(f *testing.F) {
 			}
 		}
 		waiting := 0
-		for _, n := range s.asking {
-			waiting += n
+		for _, in := range s.outbox.byID {
+			if in.question != 0 {
+				waiting++
+			}
 		}
 		if waiting > len(l.asked) || modern && waiting > 0 {
 			t.Errorf("%d of %d questions wait", waiting, len(l.asked))
@@ -248,10 +250,10 @@ func FuzzTap(f *testing.F) {
 func TestRequestOfEndedCall(t *testing.T) {
 	s, _ := tapped(t, "2026-07-28")
 	const request = `{"jsonrpc":"2.0","id":4,"method":"tools/call","params":{"_meta":{"progressToken":"call-1-2"},"name":"ask"}}`
-	if !s.Sending((&outgoing{call: 1, round: 2}).with(t.Context()), unit(t, request)) {
+	if !s.Sending((&outgoing{Request: Request{Call: 1, Round: 2}}).with(t.Context()), unit(t, request)) {
 		t.Error("the request of a running call is not sent")
 	}
-	ended := (&outgoing{call: 1, round: 3, over: true}).with(t.Context())
+	ended := (&outgoing{Request: Request{Call: 1, Round: 3}, over: true}).with(t.Context())
 	for _, raw := range []string{strings.Replace(request, `"id":4`, `"id":5`, 1), `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":5,"reason":"context canceled"}}`} {
 		if s.Sending(ended, unit(t, raw)) {
 			t.Errorf("sent: %s", raw)
@@ -265,8 +267,10 @@ func TestRequestOfEndedCall(t *testing.T) {
 // A question belongs to no call whose request is not sent yet.
 func TestQuestionBeforeRequest(t *testing.T) {
 	s, l := tapped(t, "2025-11-25")
-	s.outgoing["7"] = &outgoing{id: "7", method: mcp.MethodCallTool, call: 1, round: 1, ctx: t.Context()}
-	s.outgoing["8"] = &outgoing{id: "8", method: mcp.MethodCallTool, call: 2, round: 1, ctx: t.Context(), unlogged: true}
+	s.requests.byID["7"] = &outgoing{Request: Request{Method: mcp.MethodCallTool, Call: 1, Round: 1}, id: "7", ctx: t.Context()}
+	if !s.requests.begin(&outgoing{Request: Request{Call: 2, Round: 1}, ctx: t.Context()}, wire.Message{ID: []byte("8"), Method: mcp.MethodCallTool}) {
+		t.Error("the second call's request is not sent")
+	}
 	s.Received(unit(t, asks))
 	if len(l.asked) != 1 || l.asked[0].Call != 1 || l.asked[0].Guessed {
 		t.Errorf("asked: %+v", l.asked)

@@ -1,0 +1,96 @@
+package session
+
+import (
+	"encoding/json"
+	"strings"
+	"sync"
+
+	"elicitation-inspector/bridge/conversation"
+	"elicitation-inspector/bridge/mcp"
+	"elicitation-inspector/bridge/rawjson"
+)
+
+// agreement is what client and server have agreed on, and how.
+type agreement struct {
+	revision  string // negotiated revision; "" before the end of the handshake
+	presented conversation.Presented
+	declared  json.RawMessage // the capabilities of the server
+	methods   []string        // methods of the requests sent so far
+	answers   int             // how many of these requests have a response
+	fallback  string          // why initialize was tried although server/discover was not refused
+	useless   error           // why the handshake cannot go on: the DiscoverResult is unusable, or signing in failed
+}
+
+// handshake is the handshake with the server, from its first request on.
+type handshake struct {
+	mu    sync.Mutex
+	state agreement
+}
+
+func ofHandshake(method string) bool {
+	return method == mcp.MethodDiscover || method == mcp.MethodInitialize
+}
+
+// agreed returns what is agreed on so far.
+func (h *handshake) agreed() agreement {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.state
+}
+
+func (h *handshake) update(change func(*agreement)) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	change(&h.state)
+}
+
+// Revision returns the negotiated protocol revision, "" before the handshake.
+func (h *handshake) Revision() string { return h.agreed().revision }
+
+// modern reports whether the revision is 2026-07-28 or later, in which servers send no
+// requests.
+func (h *handshake) modern() bool { return h.Revision() >= mcp.Revision20260728 }
+
+// CanCancelTasks reports whether the server accepts tasks/cancel. Since 2026-07-28 every
+// server with tasks does.
+func (h *handshake) CanCancelTasks() bool { return h.modern() || h.agreed().presented.Tasks.Cancel }
+
+// offers reports whether the server declares a capability.
+func (a agreement) offers(capability string) bool {
+	return rawjson.KindOf(rawjson.Member(a.declared, capability)) == rawjson.Object
+}
+
+// isUnanswered reports whether server/discover was sent and has no answer. The SDK may have
+// sent initialize already, while the process was still ending.
+func (a agreement) isUnanswered() bool {
+	return len(a.methods) > 0 && a.methods[0] == mcp.MethodDiscover && a.answers == 0
+}
+
+// explain adds to the reason why there is no connection how the process ended, unless the
+// reason says so already, or the server had answered every request of the handshake.
+func (a agreement) explain(reason, exit string) string {
+	switch {
+	case exit == "" || strings.Contains(reason, exit) || len(a.methods) > 0 && a.answers == len(a.methods) || a.useless != nil:
+		return reason
+	case len(a.methods) == 1 && a.methods[0] == mcp.MethodDiscover:
+		return exit + " when it was asked " + mcp.MethodDiscover + ", before the connection was established"
+	default:
+		return exit + " before the connection was established (" + reason + ")"
+	}
+}
+
+// Negotiated describes, in words, the requests that led to the negotiated revision.
+// fallback is why initialize was tried although server/discover was not refused, "" if
+// it was refused.
+func Negotiated(methods []string, fallback string) string {
+	last := len(methods) - 1
+	switch {
+	case last < 0:
+		return ""
+	case fallback != "":
+		return methods[last] + ", after " + mcp.MethodDiscover + " " + fallback
+	case last == 0:
+		return methods[0]
+	}
+	return methods[last] + ", after " + strings.Join(methods[:last], " and ") + " was refused"
+}
