@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io/fs"
 	"log/slog"
-	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -30,10 +29,10 @@ type Recording struct {
 	turn     chan struct{} // a lock, held while a recording begins or ends
 	watching sync.WaitGroup
 
-	mu      sync.Mutex
-	now     *watched // nil if there is no recording
-	latest  *watched // the recording that remains belongs to
-	remains []string
+	mu     sync.Mutex
+	now    *watched // nil if there is no recording
+	latest *watched // the recording that doubts are of
+	doubts []string
 }
 
 // RecordingState is the state of a Recording.
@@ -43,9 +42,9 @@ type RecordingState struct {
 	Lines  int64 // number of frames written
 	Missed int64 // number of frames that could not be written
 	Err    error // why the recording has failed, nil if it has not
-	// Remains describes redacted values that are still in the file, in words. Without a
-	// recording, it describes the latest one.
-	Remains []string
+	// Doubts says where redacted values may still be in the file; see [redact.Redaction.Doubts].
+	// Without a recording, it is of the latest one.
+	Doubts []string
 }
 
 // Errors of Begin and BeginNamed that a person can resolve.
@@ -101,97 +100,63 @@ func (r *Recording) Begin(path string, fresh bool) error {
 	w := &watched{file: file, since: time.Now(), first: r.log.Len() + 1, over: make(chan struct{})}
 	w.detach = r.log.Record(file)
 	r.mu.Lock()
-	r.now, r.latest, r.remains = w, w, nil
+	r.now, r.latest, r.doubts = w, w, nil
 	r.mu.Unlock()
 	r.watching.Go(func() { r.watch(w) })
 	r.changed()
 	return nil
 }
 
-// lookEvery is the interval of the search for values that turned out to be secret.
+// lookEvery is the interval at which watch looks whether more is in doubt.
 const lookEvery = time.Second
 
 // watched is one recording, for watch.
 type watched struct {
-	file        *wire.Recorder
-	since       time.Time
-	detach      func()
-	first, last int64         // the written frames; last is set before over is closed
-	over        chan struct{} // closed when the recording has ended
-	known       int64         // number of known secrets at the latest search
-	told        map[string]string
+	file   *wire.Recorder
+	since  time.Time
+	detach func()
+	first  int64         // the number of its first frame
+	over   chan struct{} // closed when the recording has ended
 }
 
-// watch reports when the recording fails, even if no frame comes, and when a redacted
-// value is still in the file.
+// watch reports when the recording fails, even if no frame comes, and where values that
+// should be left out may be in the file.
 func (r *Recording) watch(w *watched) {
 	tick := time.NewTicker(lookEvery)
 	defer tick.Stop()
 	for {
 		select {
 		case <-tick.C:
-			if known := r.redact.Known(); known != w.known {
-				w.known = known
-				tick.Reset(max(lookEvery, 10*r.tellRemains(w, r.log.Len())))
-			}
+			r.tellDoubts(w)
 		case <-w.file.Failed():
 			r.logger.Error("the recording has stopped", "error", w.file.Err())
 			r.changed()
 			return
 		case <-w.over:
-			r.tellRemains(w, w.last)
-			if n := r.redact.Forgotten(); n > 0 {
-				r.logger.Warn("values were too many or too long to be left out elsewhere", "values", n, "file", w.file.Name())
-			}
+			r.tellDoubts(w)
 			return
 		}
 	}
 }
 
-// remainsTime bounds one search for remaining values.
-const remainsTime = 5 * time.Second
-
-// tellRemains logs a warning for redacted values that are still in the file, once for
-// each rule, and again at the end if the text has changed. It returns how long the
-// search took.
-func (r *Recording) tellRemains(w *watched, last int64) time.Duration {
-	began := time.Now()
-	ctx, cancel := context.WithTimeout(context.Background(), remainsTime)
-	defer cancel()
-	remains, err := r.redact.Remaining(ctx, r.log, func(yield func(int64) bool) {
-		for seq := w.first; seq <= last && yield(seq); seq++ {
-		}
-	}, true)
-	if err != nil {
-		r.logger.Warn("the recording was not looked through for values that are left out", "error", err)
-	}
-	if w.told == nil {
-		w.told = make(map[string]string)
-	}
-	for _, left := range remains {
-		text := left.String()
-		select {
-		case <-w.over: // the recording has ended: report the final numbers
-		default:
-			if w.told[left.Rule] != "" {
-				continue // the final number is reported at the end
-			}
-		}
-		if w.told[left.Rule] != text {
-			w.told[left.Rule] = text
-			r.logger.Warn("the recording still has values that should be left out: "+text, "file", w.file.Name())
-		}
-	}
+// tellDoubts logs a warning for each new doubt about the file.
+func (r *Recording) tellDoubts(w *watched) {
+	doubts := r.redact.Doubts(w.first)
 	r.mu.Lock()
-	latest := r.latest == w && len(w.told) > 0
+	latest, told := r.latest == w, r.doubts
 	if latest {
-		r.remains = slices.Sorted(maps.Values(w.told))
+		r.doubts = doubts
 	}
 	r.mu.Unlock()
-	if latest {
-		r.changed()
+	if !latest || len(doubts) == len(told) {
+		return
 	}
-	return time.Since(began)
+	for _, doubt := range doubts {
+		if !slices.Contains(told, doubt) {
+			r.logger.Warn("the recording may have values that should be left out: "+doubt, "file", w.file.Name())
+		}
+	}
+	r.changed()
 }
 
 // End ends the recording. The error is [ErrIncomplete], and says why.
@@ -210,9 +175,8 @@ func (r *Recording) End() error {
 // end ends a recording. The caller has the turn.
 func (r *Recording) end(w *watched) error {
 	w.detach()
-	w.last = r.log.Len()
-	close(w.over)
 	err := w.file.Close()
+	close(w.over)
 	r.mu.Lock()
 	r.now = nil
 	r.mu.Unlock()
@@ -238,12 +202,12 @@ func (r *Recording) Close() error {
 // State returns the state of the recording.
 func (r *Recording) State() RecordingState {
 	r.mu.Lock()
-	w, remains := r.now, r.remains
+	w, doubts := r.now, r.doubts
 	r.mu.Unlock()
 	if w == nil {
-		return RecordingState{Remains: remains}
+		return RecordingState{Doubts: doubts}
 	}
-	return RecordingState{Remains: remains, File: w.file.Name(), Since: w.since, Lines: w.file.Lines(), Missed: w.file.Missed(), Err: w.file.Err()}
+	return RecordingState{Doubts: doubts, File: w.file.Name(), Since: w.since, Lines: w.file.Lines(), Missed: w.file.Missed(), Err: w.file.Err()}
 }
 
 // transcriptEnd is the extension of transcripts.

@@ -194,10 +194,9 @@ func (f *Flow) held(ctx context.Context, step wire.Step, method string, u *url.U
 	}
 	m := f.masks()
 	req := &Request{Step: step, Method: method, URL: m.address(&shown)}
-	masked := m.values(params)
-	for _, name := range slices.Sorted(maps.Keys(masked)) {
-		for _, value := range masked[name] {
-			req.Fields = append(req.Fields, Field{name, value})
+	for _, name := range slices.Sorted(maps.Keys(params)) {
+		for _, value := range params[name] {
+			req.Fields = append(req.Fields, Field{name, m.param(name, value)})
 		}
 	}
 	if step == wire.StepRegistration {

@@ -44,14 +44,14 @@ func (f *Flow) fetchCode(ctx context.Context, args *auth.AuthorizationArgs) (*au
 	query, forget := f.desk.await(params.Get("state"))
 	defer forget()
 	m := f.masks()
-	shown, plain := m.address(u), *u
+	shown, resource, plain := m.address(u), m.param("resource", params.Get("resource")), *u
 	plain.RawQuery = ""
 	f.mu.Lock()
 	f.address = u.String()
 	f.mu.Unlock()
 	f.update(func(a *Attempt) {
 		a.State, a.URL, a.Endpoint = Waiting, shown, plain.String()
-		a.Scopes, a.Resource = strings.Fields(params.Get("scope")), m.param("resource", params.Get("resource"))
+		a.Scopes, a.Resource = strings.Fields(params.Get("scope")), resource
 		a.RedirectURI, a.ClientID = params.Get("redirect_uri"), params.Get("client_id")
 		switch a.ClientID {
 		case "":

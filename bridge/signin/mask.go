@@ -1,17 +1,15 @@
 package signin
 
 import (
-	"elicitation-inspector/bridge/rawjson"
-	"elicitation-inspector/bridge/wire"
-	"elicitation-inspector/bridge/wire/redact"
-	"encoding/base64"
-	"maps"
 	"mime"
 	"net/http"
 	"net/url"
-	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"elicitation-inspector/bridge/rawjson"
+	"elicitation-inspector/bridge/wire"
+	"elicitation-inspector/bridge/wire/redact"
 )
 
 // plainParams are the parameters of authorization requests, token requests and redirects
@@ -20,26 +18,22 @@ var plainParams = set(`response_type response_mode client_id redirect_uri scope 
 	code_challenge_method prompt iss error error_description error_uri grant_type client_assertion_type
 	subject_token_type requested_token_type token_type expires_in`)
 
-// secretParams are the parameters of requests and redirects whose values are secrets by
-// their names in OAuth, and secretMembers the members of responses. Their values are masked
+// secretMembers are the members of responses whose values are secrets by their names in
+// OAuth, and secretParams the parameters of requests and redirects. Their values are masked
 // wherever they come up from then on. Other values are masked only where they stand, since
 // an authorization server can send any word.
 var (
-	secretMembers = set(`access_token refresh_token id_token client_secret registration_access_token client_assertion assertion
-		subject_token actor_token code_verifier device_code user_code password`)
-	secretParams = set("code state nonce id_token_hint", secretMembers)
+	secretMembers = set(membersOfSecrets)
+	secretParams  = set("code state nonce id_token_hint " + membersOfSecrets)
 )
 
-// secretHeaders are the headers whose values are masked, except for an authentication scheme.
-var secretHeaders = set("authorization proxy-authorization cookie set-cookie dpop")
+const membersOfSecrets = `access_token refresh_token id_token client_secret registration_access_token client_assertion assertion
+	subject_token actor_token code_verifier device_code user_code password`
 
-func set(names string, more ...map[string]bool) map[string]bool {
+func set(names string) map[string]bool {
 	m := map[string]bool{}
 	for name := range strings.FieldsSeq(names) {
 		m[name] = true
-	}
-	for _, other := range more {
-		maps.Copy(m, other)
 	}
 	return m
 }
@@ -71,16 +65,6 @@ func (m masks) hide(name, value string, secret bool) string {
 
 func (m masks) text(text string) string { return m.secrets.TextOf(m.server, text) }
 
-func (m masks) values(in url.Values) url.Values {
-	out := url.Values{}
-	for name, values := range in {
-		for _, value := range values {
-			out.Add(name, m.param(name, value))
-		}
-	}
-	return out
-}
-
 func (m masks) param(name, value string) string {
 	switch {
 	case value == "":
@@ -91,50 +75,50 @@ func (m masks) param(name, value string) string {
 	return m.text(redact.WithoutQuery(value))
 }
 
-// encode is [url.Values.Encode], but leaves the placeholder readable.
-func encode(v url.Values) string {
-	return strings.ReplaceAll(v.Encode(), url.QueryEscape(redact.Placeholder), redact.Placeholder)
+// params masks the values in a query or a form.
+func (m masks) params(query string) string {
+	if _, err := url.ParseQuery(query); err != nil {
+		return redact.Placeholder
+	}
+	return redact.Query(query, func(name, value string) string {
+		name, _ = url.QueryUnescape(name)
+		plain, _ := url.QueryUnescape(value)
+		if masked := m.param(name, plain); masked != plain {
+			return strings.ReplaceAll(url.QueryEscape(masked), url.QueryEscape(redact.Placeholder), redact.Placeholder)
+		}
+		return value
+	})
 }
 
 func (m masks) address(u *url.URL) string {
 	plain := *u
 	plain.User, plain.Fragment, plain.RawFragment = nil, "", ""
-	if u.RawQuery != "" {
-		plain.RawQuery = encode(m.values(u.Query()))
-	}
+	plain.RawQuery = m.params(u.RawQuery)
 	return plain.String()
 }
 
+// header masks the values of secret headers, except for an authentication scheme, and the
+// secrets in others.
 func (m masks) header(h http.Header) http.Header {
 	out := h.Clone()
 	for name, values := range out {
+		name = http.CanonicalHeaderKey(name)
 		for i, value := range values {
-			switch lower := strings.ToLower(name); {
-			case secretHeaders[lower]:
-				values[i] = m.credentials(value, lower != "set-cookie")
-			case lower == "location":
-				if u, err := url.Parse(value); err == nil {
-					values[i] = m.address(u)
+			values[i] = m.text(value)
+			if redact.SecretHeader(name) || name == "Dpop" {
+				for _, part := range redact.SecretParts(name, value) {
+					m.hide("", part, name != "Set-Cookie")
 				}
-			default:
-				values[i] = m.text(value)
+				values[i] = redact.Placeholder
+				if scheme, _, ok := strings.Cut(value, " "); ok && !strings.ContainsAny(scheme, "=;") {
+					values[i] = scheme + " " + redact.Placeholder
+				}
+			} else if u, err := url.Parse(value); err == nil && name == "Location" {
+				values[i] = m.address(u)
 			}
 		}
 	}
 	return out
-}
-
-// credentials masks the value of a secret header, except for its authentication scheme.
-func (m masks) credentials(value string, secret bool) string {
-	scheme, rest, ok := strings.Cut(value, " ")
-	if !ok || strings.ContainsAny(scheme, "=;") {
-		return m.hide("", value, secret)
-	}
-	if pair, err := base64.StdEncoding.DecodeString(rest); err == nil && strings.EqualFold(scheme, "Basic") {
-		_, password, _ := strings.Cut(string(pair), ":")
-		m.hide("", password, secret)
-	}
-	return scheme + " " + m.hide("", rest, secret)
 }
 
 // body returns the body of a request or a response with its secrets masked and learned. With
@@ -145,14 +129,11 @@ func (m masks) body(h http.Header, body []byte, secret bool) string {
 	switch {
 	case len(body) == 0:
 		return ""
-	case rawjson.Valid(body):
+	case rawjson.Valid(body) && rawjson.KindOf(body) != rawjson.String:
 		return m.text(string(m.json(body, secret)))
 	case media == "application/x-www-form-urlencoded", secret && media == "text/plain":
-		if v, err := url.ParseQuery(string(body)); err == nil {
-			return encode(m.values(v))
-		}
-	}
-	if secret {
+		return m.params(string(body))
+	case secret:
 		return redact.Placeholder
 	}
 	return m.text(string(body))
@@ -162,30 +143,17 @@ func (m masks) body(h http.Header, body []byte, secret bool) string {
 // those of the document itself. With strict, it masks all strings except those in members
 // named in plainParams.
 func (m masks) json(body []byte, strict bool) []byte {
-	c := rawjson.NewCursor(body)
-	var out []byte
-	from := 0
-	var walk func(name string, depth int)
-	walk = func(name string, depth int) {
-		switch kind := c.Kind(); {
-		case kind == rawjson.Object && depth < rawjson.MaxDepth:
-			for member := range c.Members() {
-				walk(member.String(), depth+1)
-			}
-		case kind == rawjson.Array && depth < rawjson.MaxDepth:
-			for range c.Elements() {
-				walk(name, depth+1)
-			}
-		case kind == rawjson.String && (secretParams[name] || strict && !plainParams[name]):
-			start := c.Offset()
-			c.Skip()
-			hidden := m.hide(name, rawjson.Text(body[start:c.Offset()]), depth == 1 && secretMembers[name])
-			out = append(append(out, body[from:start]...), `"`+hidden+`"`...)
-			from = c.Offset()
-		default:
-			c.Skip()
-		}
+	type place struct {
+		name  string
+		depth int
 	}
-	walk("", 0)
-	return append(slices.Clip(out), body[from:]...)
+	return redact.Walk(body, rawjson.MaxDepth, place{}, func(at place, to redact.Step, kind rawjson.Kind) (place, func([]byte)) {
+		if at.depth++; to.Index < 0 {
+			at.name = to.Name
+		}
+		if kind != rawjson.String || !secretParams[at.name] && (!strict || plainParams[at.name]) {
+			return at, nil
+		}
+		return at, func(value []byte) { m.hide(at.name, rawjson.Text(value), at.depth == 1 && secretMembers[at.name]) }
+	})
 }

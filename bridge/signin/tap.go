@@ -65,9 +65,8 @@ func (t tap) RoundTrip(req *http.Request) (*http.Response, error) {
 	}
 	asked := registrationKey(r.issuer, req.URL, body)
 	if known := f.registered[asked]; known != nil && r.step == wire.StepRegistration {
-		f.update(func(a *Attempt) {
-			a.Steps = append(a.Steps, StepTaken{Step: r.step, URL: f.masks().address(req.URL), Status: known.status, Reused: true})
-		})
+		taken := StepTaken{Step: r.step, URL: f.masks().address(req.URL), Status: known.status, Reused: true}
+		f.update(func(a *Attempt) { a.Steps = append(a.Steps, taken) })
 		r.judge(known)
 		return known.response(req), nil
 	}

@@ -2,14 +2,12 @@ package main
 
 import (
 	"fmt"
-	"iter"
 	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
-	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"elicitation-inspector/bridge/conversation"
@@ -247,26 +245,4 @@ func (o *redactOptions) redaction() (*redact.Redaction, error) {
 		}
 	}
 	return r, nil
-}
-
-// reportRemains prints the exported frames that still contain values which a rule redacts
-// elsewhere. nil seqs stand for all frames.
-func reportRemains(cmd *cobra.Command, r *redact.Redaction, log *wire.Log, seqs iter.Seq[int64]) error {
-	if seqs == nil {
-		seqs = func(yield func(int64) bool) {
-			for seq := int64(1); seq <= log.Len() && yield(seq); seq++ {
-			}
-		}
-	}
-	remains, err := r.Remaining(cmd.Context(), log, seqs, false)
-	if err != nil {
-		return fmt.Errorf("looking for what was not left out: %w", err)
-	}
-	for _, left := range remains {
-		warn(cmd, "%v: it is too short to be left out there", left)
-	}
-	if n := r.Forgotten(); n > 0 {
-		warn(cmd, "%d values were too many or too long to be looked for elsewhere", n)
-	}
-	return nil
 }

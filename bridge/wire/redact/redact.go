@@ -7,8 +7,6 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
-	"iter"
-	"math"
 	"net/http"
 	"net/textproto"
 	"slices"
@@ -17,12 +15,14 @@ import (
 	"sync/atomic"
 	"unicode/utf8"
 
+	"elicitation-inspector/bridge/rawjson"
 	"elicitation-inspector/bridge/wire"
-	"elicitation-inspector/bridge/wording"
 )
 
 // Placeholder replaces a redacted value. mcpsnoop writes the same text.
 const Placeholder = "[REDACTED]"
+
+const quotedPlaceholder = `"` + Placeholder + `"`
 
 var redactedHeaders = []string{"Authorization", "Proxy-Authorization", "Cookie", "Set-Cookie", "Mcp-Session-Id"}
 
@@ -47,9 +47,10 @@ type Redaction struct {
 	headers map[string]bool // canonical names
 	fields  map[string]bool // lower case
 	paths   []path
+	depth   int      // of JSON, where rules name values; 0 without rules for JSON
 	sent    sync.Map // "Name: value" of the headers that the person adds to requests
 	given   bool     // only redacts the values given to Secret
-	values  *vault   // nil if nothing is redacted
+	values  *learnt  // nil if nothing is redacted
 	shown   atomic.Pointer[shown]
 }
 
@@ -68,7 +69,7 @@ type shown struct {
 // values in it, such as its default, are redacted. A path redacts the whole value that
 // it names, also in schemas.
 func New(rules ...string) (*Redaction, error) {
-	r := &Redaction{headers: make(map[string]bool), fields: make(map[string]bool), values: new(vault)}
+	r := &Redaction{headers: make(map[string]bool), fields: make(map[string]bool), values: new(learnt)}
 	for _, name := range redactedHeaders {
 		r.headers[name] = true
 	}
@@ -83,9 +84,13 @@ func New(rules ...string) (*Redaction, error) {
 				return nil, fmt.Errorf("redaction path %q: %w", rule, err)
 			}
 			r.paths = append(r.paths, path{rule, steps})
+			if r.depth = max(r.depth, len(steps)); slices.ContainsFunc(steps, func(s pathStep) bool { return s.deep }) {
+				r.depth = rawjson.MaxDepth
+			}
 		default:
 			r.headers[textproto.CanonicalMIMEHeaderKey(rule)] = true
 			r.fields[strings.ToLower(rule)] = true
+			r.depth = rawjson.MaxDepth
 		}
 	}
 	return r, nil
@@ -95,7 +100,7 @@ func New(rules ...string) (*Redaction, error) {
 func Nothing() *Redaction { return &Redaction{} }
 
 // Given returns a Redaction that redacts the values given to Secret, and nothing else.
-func Given() *Redaction { return &Redaction{values: new(vault), given: true} }
+func Given() *Redaction { return &Redaction{values: new(learnt), given: true} }
 
 // Secret redacts a value that the inspector got for a server, such as a token: in the
 // frames of that server, and in those of others if it has at least LeastElsewhere
@@ -109,7 +114,7 @@ func (r *Redaction) Secret(server, value string) {
 	if reach < anywhere {
 		reach = asWhole
 	}
-	r.values.add(secret{text: value, rule: "sign-in", reach: reach, server: server})
+	r.values.add(secret{text: value, reach: reach, server: server}, 0)
 }
 
 // LeastSecret is the minimum length in characters of a value that is redacted inside text,
@@ -141,7 +146,7 @@ func (r *Redaction) Values(origin string, values ...string) error {
 		if utf8.RuneCountInString(value) < LeastValue {
 			return fmt.Errorf("value %d has less than %d characters, and would be found where it is not meant", i+1, LeastValue)
 		}
-		r.values.add(secret{text: value, rule: origin, reach: anywhere})
+		r.values.add(secret{text: value, rule: origin, reach: anywhere}, 0)
 	}
 	return nil
 }
@@ -153,16 +158,16 @@ func (r *Redaction) Credentials(h http.Header) {
 		name = textproto.CanonicalMIMEHeaderKey(name)
 		for _, value := range values {
 			r.sent.Store(name+": "+value, true)
-			for _, part := range credentials(name, value) {
-				r.values.add(secret{text: part, rule: "--header " + name, reach: reachOf(part)})
+			for _, part := range SecretParts(name, value) {
+				r.values.add(secret{text: part, rule: "--header " + name, reach: reachOf(part)}, 0)
 			}
 		}
 	}
 }
 
-// credentials returns the secret parts of a header: its whole value, the part after the
+// SecretParts returns the secret parts of a header: its whole value, the part after the
 // name of a scheme, the password of Basic, and the values of cookies.
-func credentials(name, value string) []string {
+func SecretParts(name, value string) []string {
 	parts := []string{value}
 	if name == "Cookie" || name == "Set-Cookie" {
 		cookies := strings.Split(value, ";")
@@ -188,37 +193,22 @@ func credentials(name, value string) []string {
 	return parts
 }
 
-// Frame implements [wire.Redactor]. f itself is not changed.
-func (r *Redaction) Frame(f *wire.Frame) *wire.Frame {
-	s := sweep{r: r.orDefault(), server: f.Server, upto: math.MaxInt64}
-	return s.frame(f)
-}
-
 // Text returns text with known secrets redacted, as far as they are searched for inside
 // text.
 func (r *Redaction) Text(text string) string { return r.TextOf("", text) }
 
 // TextOf is Text for what comes from a server, or is about it.
 func (r *Redaction) TextOf(server, text string) string {
-	if r == nil {
+	if r == nil || r.values.empty() {
 		return text
 	}
-	s := sweep{r: r, server: server, upto: math.MaxInt64}
-	return s.text(text)
+	plain := []byte(text)
+	return string(apply(plain, r.values.in(plain, server, asWhole)))
 }
-
-// JSONOf returns JSON that comes from a server with known secrets redacted. It returns raw
-// itself if there are none in it.
-func (r *Redaction) JSONOf(server string, raw []byte) []byte {
-	s := sweep{r: r, server: server, upto: math.MaxInt64}
-	return s.json(raw)
-}
-
-func (r *Redaction) hasRules() bool { return len(r.fields)+len(r.paths) > 0 }
 
 // names reports whether a rule may name a secret in a frame.
 func (r *Redaction) names(e wire.Entry) bool {
-	return r.values != nil && (e.HasMore || e.Kind == wire.NoteFrame || r.hasRules())
+	return r.values != nil && (e.HasMore || e.Kind == wire.NoteFrame || r.depth > 0)
 }
 
 // Passes implements [wire.Redactor].
@@ -245,7 +235,7 @@ func (r *Redaction) Learn(ctx context.Context, l *wire.Log) error {
 	for some := range slices.Chunk(seqs, 256) {
 		// A frame that cannot be read cannot be written either.
 		if err := l.Each(some, func(f wire.Frame) error {
-			r.learn(&f)
+			r.sweep(&f).learn(&f)
 			return ctx.Err()
 		}); err != nil {
 			return fmt.Errorf("looking for what is left out: %w", err)
@@ -255,91 +245,28 @@ func (r *Redaction) Learn(ctx context.Context, l *wire.Log) error {
 	return nil
 }
 
-// Known returns how many values are searched for.
-func (r *Redaction) Known() int64 {
+// Doubts says in sentences where values may still be: inside text, if they are too short
+// to be redacted there; anywhere, if they were too many or too long to be remembered; and
+// in the frames of a recording that were written before a later frame has made a value
+// known. first is the recording's first frame; 0 says that all frames were learned first.
+func (r *Redaction) Doubts(first int64) (list []string) {
 	if r == nil || r.values == nil {
-		return 0
+		return nil
 	}
-	return r.values.count.Load()
-}
-
-// Forgotten returns how many values were not remembered, because they were too long or
-// too many.
-func (r *Redaction) Forgotten() int64 {
-	if r == nil || r.values == nil {
-		return 0
+	const about = "a value that %q leaves out may also stand "
+	for rule := range r.values.short.Range {
+		list = append(list, fmt.Sprintf(about+"inside text: it is too short to be left out there", rule))
 	}
-	return r.values.missed.Load()
-}
-
-// Remains lists the frames that still contain values which a rule redacts elsewhere,
-// because the values are too short to be searched for, or because the frames were
-// written before the values were known to be secret.
-type Remains struct {
-	Rule   string
-	Frames []int64 // the first frames, at most remainsMost
-	More   int     // number of further frames
-	last   int64   // the latest frame
-}
-
-const remainsMost = 10
-
-func (r Remains) String() string {
-	frames := "frame"
-	if len(r.Frames) > 1 || r.More > 0 {
-		frames = "frames"
-	}
-	text := fmt.Sprintf("a value that %q leaves out also stands in %s %s", r.Rule, frames, wording.Numbers(r.Frames))
-	if r.More > 0 {
-		text += fmt.Sprintf(" and %d more", r.More)
-	}
-	return text
-}
-
-// Remaining lists the values that remain in some frames of a log. asRecorded means that
-// each frame was written with the secrets known at its time, as a Recorder does;
-// otherwise with those of the whole log. With an error, it returns the values found so
-// far.
-func (r *Redaction) Remaining(ctx context.Context, l *wire.Log, seqs iter.Seq[int64], asRecorded bool) (list []Remains, err error) {
-	if r == nil || r.values.empty() {
-		return nil, nil
-	}
-	// If all secrets are redacted everywhere, only frames written too early can contain
-	// one.
-	all, early := r.values.chancy.Load(), r.values.latest.Load()
-	if !all && !asRecorded {
-		return nil, nil
-	}
-	for seq := range seqs {
-		if err := ctx.Err(); err != nil {
-			return list, err
+	r.values.mu.Lock()
+	defer r.values.mu.Unlock()
+	for rule, seq := range r.values.late {
+		if first > 0 && seq > first {
+			list = append(list, fmt.Sprintf(about+"in frames that were written before it came up", rule))
 		}
-		if !all && seq >= early {
-			continue
-		}
-		f, err := l.Frame(seq)
-		if err != nil {
-			continue // an unreadable frame was not written
-		}
-		s := sweep{r: r, upto: math.MaxInt64, stands: func(s *secret) {
-			i := slices.IndexFunc(list, func(r Remains) bool { return r.Rule == s.rule })
-			if i < 0 {
-				i, list = len(list), append(list, Remains{Rule: s.rule})
-			}
-			switch r := &list[i]; {
-			case r.last == seq:
-				return
-			case len(r.Frames) < remainsMost:
-				r.Frames = append(r.Frames, seq)
-			default:
-				r.More++
-			}
-			list[i].last = seq
-		}}
-		if asRecorded {
-			s.upto = seq
-		}
-		s.frame(&f)
 	}
-	return list, nil
+	if r.values.missed > 0 {
+		list = append(list, "some values were too many or too long to be looked for elsewhere")
+	}
+	slices.Sort(list)
+	return list
 }

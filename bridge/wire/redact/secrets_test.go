@@ -3,6 +3,7 @@ package redact
 import (
 	"encoding/json"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 
@@ -140,6 +141,39 @@ func TestValuesThatAreTooShort(t *testing.T) {
 	}
 	if got := r.Frame(&wire.Frame{Raw: []byte(`{"a":"of äöüß"}`)}); string(got.Raw) != `{"a":"of [REDACTED]"}` {
 		t.Errorf("%s", got.Raw)
+	}
+}
+
+// It is said of a rule where its values may still be: if one is too short to be redacted
+// everywhere and is left in a text, and if a frame of a recording comes before the one that
+// has made a value known.
+func TestDoubts(t *testing.T) {
+	short := `a value that "pin" leaves out may also stand inside text: it is too short to be left out there`
+	late := `a value that "pin" leaves out may also stand in frames that were written before it came up`
+	for _, tt := range []struct {
+		pin, in string
+		first   int64 // of a recording
+		want    []string
+	}{
+		{"4711", `{"a":"it is 4711"}`, 0, nil},
+		{"4711", `{"a":"it is 47110"}`, 0, []string{short}},
+		{"4711", `{"4711":"it"}`, 0, []string{short}},
+		{"47", `{"a":"it"}`, 0, []string{short}},
+		{"hunter22", `{"a":"ithunter22"}`, 0, nil},
+		{"hunter22", `{"a":"it"}`, 1, []string{late}},
+		{"hunter22", `{"a":"it"}`, 2, nil},
+		{"47", `{"a":"it"}`, 1, []string{late, short}},
+	} {
+		r, err := New("pin")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, raw := range []string{`{}`, `{"pin":"` + tt.pin + `"}`, tt.in} {
+			r.Frame(&wire.Frame{Seq: int64(i + 1), Raw: []byte(raw)})
+		}
+		if got := r.Doubts(tt.first); !slices.Equal(got, tt.want) {
+			t.Errorf("%s in %s from %d: %q, want %q", tt.pin, tt.in, tt.first, got, tt.want)
+		}
 	}
 }
 

@@ -4,38 +4,41 @@ import (
 	"bytes"
 	"encoding/base64"
 	"encoding/json"
+	"iter"
 	"net/http"
 	"net/textproto"
-	"net/url"
-	"regexp"
 	"strings"
+	"unicode/utf8"
 
 	"elicitation-inspector/bridge/rawjson"
 	"elicitation-inspector/bridge/wire"
 )
 
+// sweep redacts one frame, or texts of one server.
 type sweep struct {
 	r      *Redaction
 	server string          // the name of the frame's server
-	upto   int64           // redact only secrets known by this frame
-	stands func(*secret)   // called with secrets that remain; may be nil
-	urls   bool            // redact the values in queries of URLs, too
-	keeps  bool            // the frame keeps the values in queries; see keepsQueries
+	keeps  bool            // the values in queries of URLs stay
 	named  map[string]bool // values that rules have redacted in the frame's message
 }
 
-// frame returns f redacted; f itself if nothing is redacted.
-func (s *sweep) frame(f *wire.Frame) *wire.Frame {
-	r := s.r
-	if r.values == nil || r.values.empty() && !r.hasRules() && len(f.Header) == 0 && f.URL == "" && f.Kind != wire.NoteFrame && f.Note == nil {
+func (r *Redaction) sweep(f *wire.Frame) *sweep {
+	// The queries of a sign-in were redacted by name when it was logged.
+	return &sweep{r: r, server: f.Server, keeps: r.given || f.Note != nil && f.Note.Kind == wire.NoteSignIn}
+}
+
+// Frame implements [wire.Redactor]. f itself is not changed.
+func (r *Redaction) Frame(f *wire.Frame) *wire.Frame {
+	r = r.orDefault()
+	if r.values == nil || r.values.empty() &&
+		(r.given || r.depth == 0 && len(f.Header) == 0 && f.URL == "" && f.Kind != wire.NoteFrame && f.Note == nil) {
 		return f // most frames
 	}
-	if r.given && r.values.empty() {
-		return f
+	s, out := r.sweep(f), *f
+	if !r.given {
+		out.Raw = s.learn(f)
+		out.Server, out.Session = s.text(f.Server), s.text(f.Session)
 	}
-	out := *f
-	out.Raw, s.named = r.learn(f)
-	s.keeps = r.keepsQueries(f)
 	header := s.header(f.Header)
 	if header != nil {
 		out.Header = header
@@ -44,19 +47,19 @@ func (s *sweep) frame(f *wire.Frame) *wire.Frame {
 		out.URL = WithoutQuery(f.URL)
 	}
 	out.URL = s.text(out.URL)
-	if !r.given {
-		out.Server, out.Session = s.text(f.Server), s.text(f.Session)
-	}
-	s.urls = f.Kind == wire.NoteFrame && !s.keeps && !f.IsMark() // a mark has a person's words
+	urls := f.Kind == wire.NoteFrame && !s.keeps && !f.IsMark() // a mark has a person's words
 	switch {
+	case f.IsText() && urls:
+		out.Raw = []byte(s.text(withoutQueries(string(out.Raw))))
 	case f.IsText():
 		out.Raw = s.bytes(out.Raw)
 	case f.Kind == wire.Noise && !f.Truncated && !rawjson.Valid(f.Raw):
 		out.Raw = s.bytes(s.json(out.Raw)) // it may begin like JSON
+	case urls:
+		out.Raw = s.json(jsonWithoutQueries(out.Raw))
 	default:
 		out.Raw = s.json(out.Raw)
 	}
-	s.urls = !s.keeps
 	s.note(f, &out)
 	same := bytes.Equal(out.Raw, f.Raw)
 	if same && header == nil && out.URL == f.URL && out.Note == f.Note && out.Server == f.Server && out.Session == f.Session {
@@ -70,30 +73,46 @@ func (s *sweep) frame(f *wire.Frame) *wire.Frame {
 		}
 		out.Message = m
 	}
-	if !r.values.empty() && !r.given {
-		out.Method = string(cutOut([]byte(f.Method), s.spans([]byte(f.Method), anywhere)))
+	if method := []byte(f.Method); !r.given {
+		out.Method = string(apply(method, r.values.in(method, s.server, anywhere)))
 	}
 	return &out
 }
 
-// learn remembers the values in f that rules name. It returns the frame's redacted
-// bytes, and the values redacted in them.
-func (r *Redaction) learn(f *wire.Frame) (raw []byte, named map[string]bool) {
-	if r.given {
-		return f.Raw, nil
-	}
-	r.learnHTTP(f)
-	if f.Note != nil {
-		r.arguments(f.Note.Command, func(value string) {
-			for _, part := range credentials("", value) {
-				r.remember(part, "the command of the server", f.Seq, false)
+// JSONOf returns JSON that comes from a server with known secrets redacted. It returns raw
+// itself if there are none in it.
+func (r *Redaction) JSONOf(server string, raw []byte) []byte {
+	s := sweep{r: r, server: server}
+	return s.json(raw)
+}
+
+// learn remembers the values in f that rules name. It returns the frame's bytes without
+// them.
+func (s *sweep) learn(f *wire.Frame) []byte {
+	r := s.r
+	for name, values := range f.Header {
+		name = textproto.CanonicalMIMEHeaderKey(name)
+		rule := strings.ToLower(name)
+		for _, value := range values {
+			switch {
+			case r.headers[name]:
+				for _, part := range SecretParts(name, value) {
+					r.remember(part, rule, f.Seq, r.fields[rule])
+				}
+			case addressHeaders[name] && !s.keeps:
+				r.rememberQuery(value)
 			}
-		})
+		}
 	}
-	if !r.hasRules() {
-		return f.Raw, nil
+	if !s.keeps {
+		r.rememberQuery(f.URL)
+		if f.Kind == wire.NoteFrame && f.IsText() {
+			for _, address := range addressIn.FindAllString(string(f.Raw), -1) {
+				r.rememberQuery(strings.TrimRight(address, addressEnd))
+			}
+		}
 	}
-	named = make(map[string]bool)
+	s.named = make(map[string]bool)
 	tell := func(value []byte, rule string) {
 		for t := range scalars(value) {
 			leaf := string(value[t.from:t.to])
@@ -103,49 +122,22 @@ func (r *Redaction) learn(f *wire.Frame) (raw []byte, named map[string]bool) {
 			case stringValue:
 				leaf = rawjson.Unescape(value[t.from:t.to])
 			}
-			named[leaf] = true
+			s.named[leaf] = true
 			r.remember(leaf, rule, f.Seq, true)
 		}
 	}
-	if raw = f.Raw; !f.IsText() {
-		raw = r.members(raw, tell)
-	}
 	if f.Note != nil {
+		r.arguments(f.Note.Command, func(value string) {
+			for _, part := range SecretParts("", value) {
+				r.remember(part, "the command of the server", f.Seq, false)
+			}
+		})
 		r.members(f.Note.JSON(), tell)
 	}
-	return raw, named
-}
-
-// keepsQueries reports whether the values in queries stay. Those of a sign-in were
-// redacted by name when it was logged.
-func (r *Redaction) keepsQueries(f *wire.Frame) bool {
-	return r.given || f.Note != nil && f.Note.Kind == wire.NoteSignIn
-}
-
-func (r *Redaction) learnHTTP(f *wire.Frame) {
-	for name, values := range f.Header {
-		name = textproto.CanonicalMIMEHeaderKey(name)
-		rule := strings.ToLower(name)
-		for _, value := range values {
-			switch {
-			case r.headers[name]:
-				for _, part := range credentials(name, value) {
-					r.remember(part, rule, f.Seq, r.fields[rule])
-				}
-			case addressHeaders[name] && !r.keepsQueries(f):
-				r.rememberQuery(value, f.Seq)
-			}
-		}
+	if f.IsText() {
+		return f.Raw
 	}
-	if r.keepsQueries(f) {
-		return
-	}
-	r.rememberQuery(f.URL, f.Seq)
-	if f.Kind == wire.NoteFrame && f.IsText() {
-		for _, address := range addressIn.FindAllString(string(f.Raw), -1) {
-			r.rememberQuery(strings.TrimRight(address, addressEnd), f.Seq)
-		}
-	}
+	return r.members(f.Raw, tell)
 }
 
 // remember adds a value to the known secrets. A value that the person has not named is
@@ -155,62 +147,13 @@ func (r *Redaction) remember(text, rule string, seq int64, asked bool) {
 	if strings.Contains(text, Placeholder) || !asked && reach < anywhere {
 		return
 	}
-	r.values.add(secret{text: text, rule: rule, reach: reach, first: seq})
-}
-
-func (r *Redaction) rememberQuery(address string, seq int64) {
-	_, query, _ := strings.Cut(address, "?")
-	query, _, _ = strings.Cut(query, "#")
-	for part := range strings.SplitSeq(query, "&") {
-		_, value, named := strings.Cut(part, "=")
-		if !named {
-			value = part
-		}
-		r.remember(value, "the query of an address", seq, false)
-		if plain, err := url.QueryUnescape(value); err == nil {
-			r.remember(plain, "the query of an address", seq, false)
-		}
+	if !asked {
+		seq = 0
 	}
-}
-
-// WithoutQuery returns u with the values in its query redacted. The names of parameters
-// stay.
-func WithoutQuery(u string) string {
-	address, query, ok := strings.Cut(u, "?")
-	if !ok {
-		return u
-	}
-	parts := strings.Split(query, "&")
-	for i, part := range parts {
-		switch name, value, named := strings.Cut(part, "="); {
-		case named && value != "":
-			parts[i] = name + "=" + Placeholder
-		case !named && part != "":
-			parts[i] = Placeholder // a value without a name
-		}
-	}
-	return address + "?" + strings.Join(parts, "&")
+	r.values.add(secret{text: text, rule: rule, reach: reach}, seq)
 }
 
 var addressHeaders = map[string]bool{"Location": true, "Content-Location": true, "Referer": true, "Refresh": true, "Link": true}
-
-// addressIn finds addresses with a query in text, and addressEnd holds punctuation that
-// may follow them.
-var addressIn = regexp.MustCompile(`[^\s"'<>]+\?[^\s"'<>]+`)
-
-const addressEnd = ".,;:)"
-
-// withoutQueries returns text with the values in the queries of its addresses redacted.
-func withoutQueries(text string) string {
-	return addressIn.ReplaceAllStringFunc(text, func(word string) string {
-		address := strings.TrimRight(word, addressEnd)
-		_, query, _ := strings.Cut(address, "?")
-		if !strings.Contains(query, "=") && !strings.Contains(address, "://") && address[0] != '/' {
-			return word // text with a question mark
-		}
-		return WithoutQuery(address) + word[len(address):]
-	})
-}
 
 // header returns h redacted, nil if nothing is redacted. h itself is not changed.
 func (s *sweep) header(h http.Header) (out http.Header) {
@@ -239,16 +182,16 @@ func (s *sweep) headerValue(name, value string) string {
 	}
 	if in, ok := strings.CutPrefix(value, "=?base64?"); ok && strings.HasSuffix(in, "?=") {
 		plain, err := base64.StdEncoding.DecodeString(strings.TrimSuffix(in, "?="))
-		if err == nil && (s.named[string(plain)] || len(s.spans(plain, asWhole)) > 0) {
+		if err == nil && (s.named[string(plain)] || len(s.r.values.in(plain, s.server, asWhole)) > 0) {
 			return Placeholder
 		}
 	}
 	switch {
-	case s.keeps:
-	case name == "Location", name == "Content-Location", name == "Referer":
-		value = WithoutQuery(value)
+	case s.keeps || !addressHeaders[name]:
 	case name == "Link", name == "Refresh":
 		value = withoutQueries(value)
+	default:
+		value = WithoutQuery(value)
 	}
 	return s.text(value)
 }
@@ -262,8 +205,11 @@ func (s *sweep) note(f, out *wire.Frame) {
 	if !s.r.given {
 		short.Command = s.r.arguments(short.Command, func(string) {})
 	}
-	raw := s.json(s.r.members(short.JSON(), func([]byte, string) {}))
-	if bytes.Equal(raw, before) {
+	raw := s.r.members(short.JSON(), func([]byte, string) {})
+	if !s.keeps {
+		raw = jsonWithoutQueries(raw)
+	}
+	if raw = s.json(raw); bytes.Equal(raw, before) {
 		return
 	}
 	var note wire.Note
@@ -275,56 +221,10 @@ func (s *sweep) note(f, out *wire.Frame) {
 	}
 }
 
-type span struct{ from, to int }
-
-func (s *sweep) spans(text []byte, least reach) []span {
-	if len(text) == 0 || s.r.values.empty() {
-		return nil
-	}
-	if v := s.r.values.find(s.server, string(text)); v != nil && v.first <= s.upto && v.reach >= least {
-		return []span{{0, len(text)}}
-	}
-	var out []span
-	for i := 0; i < len(text); {
-		found, end, stands := s.find(text, i, least)
-		switch {
-		case found != nil:
-			out = append(out, span{i, end})
-			i = end
-			continue
-		case stands != nil && s.stands != nil:
-			s.stands(stands)
-		}
-		i++
-	}
-	return out
-}
-
-func cutOut(b []byte, spans []span) []byte {
-	if len(spans) == 0 {
-		return b
-	}
-	out := make([]byte, 0, len(b)+len(spans)*len(Placeholder))
-	at := 0
-	for _, part := range spans {
-		out = append(append(out, b[at:part.from]...), Placeholder...)
-		at = part.to
-	}
-	return append(out, b[at:]...)
-}
+func (s *sweep) text(text string) string { return s.r.TextOf(s.server, text) }
 
 func (s *sweep) bytes(text []byte) []byte {
-	if s.urls {
-		text = []byte(withoutQueries(string(text)))
-	}
-	return cutOut(text, s.spans(text, asWhole))
-}
-
-func (s *sweep) text(text string) string {
-	if text == "" || s.r.values.empty() && !s.urls {
-		return text
-	}
-	return string(s.bytes([]byte(text)))
+	return apply(text, s.r.values.in(text, s.server, asWhole))
 }
 
 // protocolMembers are members that define what a message is. A secret that may occur in
@@ -337,68 +237,157 @@ var protocolMembers = map[string]bool{
 // json redacts the strings and numbers of b, which begins like JSON. It may be
 // truncated, or continue as something else.
 func (s *sweep) json(b []byte) []byte {
-	if s.r.values.empty() && !s.urls {
+	if s.r.values.empty() {
 		return b
 	}
-	var out []byte
-	at, member := 0, ""
+	var edits []edit
+	member := ""
 	for t := range scalars(b) {
-		text := b[t.from:t.to]
-		with := text
-		switch {
-		case s.r.given && (t.kind != stringValue || protocolMembers[member]): // whatever a server gives, messages keep their form
-		case t.kind == bareWord:
-			if (text[0] == '-' || text[0]-'0' <= 9) && s.number(text, protocolMembers[member]) {
-				with = []byte(`"` + Placeholder + `"`)
-			}
-		case t.kind == memberName || protocolMembers[member]:
-			with = s.quoted(text, anywhere)
-		default:
-			with = s.quoted(text, asWhole)
+		text, least := b[t.from:t.to], asWhole
+		if t.kind == memberName || protocolMembers[member] {
+			least = anywhere
 		}
-		if !bytes.Equal(text, with) {
-			out = append(append(out, b[at:t.from]...), with...)
-			at = t.to
+		switch {
+		case s.r.given && (t.kind != stringValue || least == anywhere): // whatever a server gives, messages keep their form
+		case t.kind != bareWord:
+			found := s.r.values.in([]byte(rawjson.Unescape(text)), s.server, least)
+			if len(found) > 0 {
+				at := offsets(text)
+				for _, e := range found {
+					edits = append(edits, edit{t.from + at[e.from], t.from + at[e.to], e.text})
+				}
+			}
+		case (text[0] == '-' || text[0]-'0' <= 9) && len(s.r.values.in(text, s.server, max(least, asWord))) > 0:
+			edits = append(edits, edit{t.from, t.to, quotedPlaceholder})
 		}
 		if t.kind == memberName {
 			member = rawjson.Unescape(text)
 		}
 	}
-	if at == 0 {
+	return apply(b, edits)
+}
+
+// jsonWithoutQueries is withoutQueries for the strings in JSON.
+func jsonWithoutQueries(b []byte) []byte {
+	var edits []edit
+	for t := range scalars(b) {
+		text := rawjson.Unescape(b[t.from:t.to])
+		if short := withoutQueries(text); t.kind != bareWord && short != text {
+			quoted := rawjson.Quoted(short)
+			edits = append(edits, edit{t.from, t.to, string(quoted[1 : len(quoted)-1])})
+		}
+	}
+	return apply(b, edits)
+}
+
+// edit replaces a range of bytes by a text.
+type edit struct {
+	from, to int
+	text     string
+}
+
+// apply returns b with edits made, which are in order; b itself if there are none.
+func apply(b []byte, edits []edit) []byte {
+	if len(edits) == 0 {
 		return b
+	}
+	out, at := make([]byte, 0, len(b)+len(edits)*len(quotedPlaceholder)), 0
+	for _, e := range edits {
+		out, at = append(append(out, b[at:e.from]...), e.text...), e.to
 	}
 	return append(out, b[at:]...)
 }
 
-func (s *sweep) number(digits []byte, protocol bool) bool {
-	value := s.r.values.find(s.server, string(digits))
-	if value == nil {
-		quiet := sweep{r: s.r, upto: s.upto}
-		return len(quiet.spans(digits, anywhere)) > 0
-	}
-	if value.first <= s.upto && (value.reach == anywhere || value.reach == asWord && !protocol) {
-		return true
-	}
-	if s.stands != nil && !protocol {
-		s.stands(value)
-	}
-	return false
+// scalar is a string, a member name, a number or a literal in JSON.
+type scalar struct {
+	kind     scalarKind
+	from, to int // range of bytes, without the quotes of a string
 }
 
-func (s *sweep) quoted(in []byte, least reach) []byte {
-	decoded, offsets := unescape(in)
-	if s.urls {
-		if text := withoutQueries(string(decoded)); text != string(decoded) {
-			in = rawjson.Quoted(text)
-			in = in[1 : len(in)-1]
-			decoded, offsets = unescape(in)
+type scalarKind uint8
+
+const (
+	bareWord scalarKind = iota // a number or a literal, or text that is not JSON
+	stringValue
+	memberName
+)
+
+// scalars yields the scalars in b in order. Other than a [rawjson.Cursor], it goes on
+// where b is invalid JSON, and has what there is of a string that is cut off.
+func scalars(b []byte) iter.Seq[scalar] {
+	return func(yield func(scalar) bool) {
+		for i := 0; i < len(b); {
+			t := scalar{bareWord, i, i}
+			if b[i] == '"' {
+				t.kind, t.from, t.to = stringValue, i+1, i+1
+				for t.to < len(b) && b[t.to] != '"' {
+					if b[t.to] == '\\' {
+						t.to++
+					}
+					t.to++
+				}
+				t.to = min(t.to, len(b))
+				i = min(t.to+1, len(b))
+				if bytes.HasPrefix(bytes.TrimLeft(b[i:], " \t\r\n"), []byte(":")) {
+					t.kind = memberName
+				}
+			} else {
+				for t.to < len(b) && strings.IndexByte(" \t\r\n,:[]{}\"", b[t.to]) < 0 {
+					t.to++
+				}
+				if i = t.to; t.from == t.to {
+					i++
+					continue
+				}
+			}
+			if !yield(t) {
+				return
+			}
 		}
 	}
-	spans := s.spans(decoded, least)
-	for i := range spans {
-		if offsets != nil {
-			spans[i] = span{offsets[spans[i].from], offsets[spans[i].to]}
+}
+
+// offsets returns where each byte of the decoded contents of a JSON string stands in
+// the string, and where the string ends.
+func offsets(in []byte) (at []int) {
+	for i := 0; i < len(in); {
+		n := 1
+		if in[i] == '\\' {
+			n = 2
+			if bytes.HasPrefix(in[i:], []byte(`\u`)) {
+				n = 6
+				if utf8.RuneCountInString(rawjson.Unescape(in[i:min(i+12, len(in))])) == 1 {
+					n = 12 // a surrogate pair
+				}
+			}
+		}
+		end := min(i+n, len(in))
+		for range len(rawjson.Unescape(in[i:end])) {
+			at = append(at, i)
+		}
+		i = end
+	}
+	return append(at, len(in))
+}
+
+// Restored returns JSON in which each string that is one of masked is the string at the same
+// place of original again. masked is original as [Redaction.JSONOf] returns it.
+func Restored(raw, original, masked []byte) []byte {
+	next, stop := iter.Pull(scalars(original))
+	defer stop()
+	was := map[string]string{}
+	for t := range scalars(masked) {
+		from, _ := next()
+		text, before := string(masked[t.from:t.to]), string(original[from.from:from.to])
+		if _, known := was[text]; !known && text != before {
+			was[text] = before
 		}
 	}
-	return cutOut(in, spans)
+	var edits []edit
+	for t := range scalars(raw) {
+		if before, ok := was[string(raw[t.from:t.to])]; ok && t.kind == stringValue {
+			edits = append(edits, edit{t.from, t.to, before})
+		}
+	}
+	return apply(raw, edits)
 }

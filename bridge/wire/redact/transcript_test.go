@@ -196,8 +196,8 @@ func TestTablesOfServers(t *testing.T) {
 		r.Secret("flood", fmt.Sprintf("junk-%06d", i))
 	}
 	r.Secret("good", "good-token")
-	if got := r.TextOf("good", "it is good-token"); got != "it is [REDACTED]" || r.Forgotten() != 1 || r.Known() != maxOfServer+1 {
-		t.Errorf("%s; %d are known, %d were forgotten", got, r.Known(), r.Forgotten())
+	if got := r.TextOf("good", "it is good-token"); got != "it is [REDACTED]" || r.values.missed != 1 || r.values.count.Load() != maxOfServer+1 {
+		t.Errorf("%s; %d are known, %d were forgotten", got, r.values.count.Load(), r.values.missed)
 	}
 }
 
