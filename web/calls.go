@@ -3,7 +3,9 @@ package web
 import (
 	"encoding/json"
 	"errors"
+	"maps"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -14,15 +16,95 @@ import (
 	"elicitation-inspector/bridge"
 	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/elicit"
+	"elicitation-inspector/bridge/lint"
 	"elicitation-inspector/bridge/live"
 	"elicitation-inspector/bridge/mcp"
 	"elicitation-inspector/bridge/rawjson"
+	"elicitation-inspector/bridge/wire"
 	"elicitation-inspector/views"
 	"elicitation-inspector/views/forms"
 	"elicitation-inspector/views/markup"
+	"elicitation-inspector/web/push"
 )
 
 const argumentsID = "args"
+
+// calls is the panel of the calls, and of the form from which a call is made.
+type calls struct {
+	in     *bridge.Inspection
+	hub    *push.Hub
+	replay *bridge.Replay // nil for a live inspection
+	newest int            // the call that a playback shows
+}
+
+func (s *calls) routes(e *echo.Echo) {
+	named, posted, find := named(s.in), posted(s.in), callIn(s.in)
+	// The form of one item; query server, kind, key. The form is posted to most endpoints.
+	e.GET("/form/choices", of(named, s.choices))   // choices of a field; query as above, field, search, from, count, near
+	e.POST("/form/preview", of(posted, s.preview)) // the JSON of the form's values
+	e.POST("/form/tab", of(posted, s.tab))
+	e.POST("/form/reset", of(posted, s.reset)) // reset a field to its default
+	e.POST("/form/link", of(posted, s.link))   // the query of the address that leads to it
+	e.POST("/calls", of(posted, s.begin))
+	e.POST("/calls/begin", of(named, s.begin)) // with the arguments that its form starts with
+
+	e.GET("/calls/:n", s.show)
+	e.GET("/calls/:n/steps", of(find, s.steps))   // the whole timeline
+	e.GET("/calls/:n/parts/:i", of(find, s.part)) // the bytes of an image or audio block in its result
+	e.POST("/calls/:n/stop", act(number, s.in.Stop))
+	e.POST("/calls/:n/retry", of(number, s.retry)) // make a waiting call again now, or at an interval; every
+	e.POST("/calls/:n/repeat", of(number, s.repeat))
+	e.POST("/calls/:n/again", of(number, s.again))
+}
+
+func (s *calls) fill(p *views.Page) { p.Calls, p.Earlier = s.strip() }
+
+func (s *calls) draw(p *painter, c changed) {
+	for _, n := range slices.Sorted(maps.Keys(c.calls)) {
+		// The panel of a call stands above its questions: if it grew after they are drawn, it
+		// would move them from under the pointer.
+		if c.when == calmly || c.calls[n] {
+			s.drawCall(p, n)
+		}
+	}
+	switch kept := s.in.Calls(); {
+	case c.when == atFirst && len(kept) > 0:
+		s.newest = kept[len(kept)-1].Number
+	case c.when == atOnce, c.when == calmly && len(c.calls) == 0:
+		return
+	}
+	tabs, earlier := s.strip()
+	var list []element
+	for _, tab := range slices.Backward(tabs) {
+		list = append(list, element{tab.ID(), views.CallTabView(tab)})
+	}
+	p.putList(list, "prepend", "call-tabs")
+	if earlier.Count > 0 {
+		p.put("call-tabs-earlier", views.EarlierCallsView(earlier), "append", "call-tabs")
+	} else {
+		p.remove("call-tabs-earlier")
+	}
+}
+
+const callsDrawn = 30
+
+// drawCall draws the parts of a call's panel that change. A playback shows the whole
+// panel of the latest call. After reading a long transcript, only its latest calls are drawn.
+func (s *calls) drawCall(p *painter, n int) {
+	call, err := s.in.Call(n)
+	if err != nil || s.replay != nil && s.replay.CallsAfter(n, callsDrawn) == callsDrawn {
+		return
+	}
+	v := s.view(call)
+	if s.replay != nil && n > s.newest {
+		s.newest = n
+		p.replace("call", views.CallPanel(nil, &v))
+		return
+	}
+	p.replace(v.ID()+"-head", views.CallHead(v))
+	p.replace(v.ID()+"-now", views.CallNow(v))
+	p.replace(v.ResultID(), views.ResultView(v))
+}
 
 // callForm is the state of a call's form: the item that is called and the arguments for
 // it.
@@ -61,22 +143,43 @@ func callFormOf(server views.Server, item conversation.Item, arguments json.RawM
 	return f
 }
 
-// named returns the untouched form of the item that the values server, kind and key of
+// named finds the untouched form of the item that the values server, kind and key of
 // the request name.
-func (s *Server) named(c echo.Context) (callForm, error) {
-	server := c.FormValue("server")
-	item, err := s.item(server, c.FormValue("kind"), c.FormValue("key"))
-	if err != nil {
-		return callForm{}, err
+func named(in *bridge.Inspection) func(echo.Context) (callForm, error) {
+	return func(c echo.Context) (callForm, error) {
+		server := c.FormValue("server")
+		item, err := itemIn(in, server, c.FormValue("kind"), c.FormValue("key"))
+		if err != nil {
+			return callForm{}, err
+		}
+		return callFormOf(serverOf(in, server), item, nil), nil
 	}
-	return callFormOf(s.serverOf(server), item, nil), nil
+}
+
+// posted finds a call's form as the page posts it.
+func posted(in *bridge.Inspection) func(echo.Context) (callForm, error) {
+	return func(c echo.Context) (callForm, error) {
+		f, err := named(in)(c)
+		if err != nil {
+			return f, err
+		}
+		if n, err := strconv.Atoi(c.FormValue("of")); err == nil {
+			if call, err := in.Call(n); err == nil {
+				f = callFormOf(f.server, f.item, call.Request.Arguments)
+				f.call = n
+			}
+		}
+		f.sub = forms.Submitted(c.Request().Form, f.fields, f.before)
+		f.sub.Checked = c.FormValue("checked") != ""
+		return f, nil
+	}
 }
 
 func unwrapped(content json.RawMessage) json.RawMessage { return content }
 
-func (s *Server) callFormView(f callForm, problems []elicit.Problem) views.CallForm {
+func (s *calls) formView(f callForm, problems []elicit.Problem) views.CallForm {
 	form := views.CallForm{
-		Item: itemView(f.server, f.item), Server: f.server, Call: f.call, Address: s.addressOf(f.server, f.item),
+		Item: itemView(f.server, f.item), Server: f.server, Call: f.call, Address: addressOf(s.in, f.server, f.item),
 		Form: f.sub.View(argumentsID, f.fields, problems, unwrapped), ReadOnly: s.replay != nil,
 	}
 	form.Form.Trouble = f.trouble
@@ -93,93 +196,19 @@ func (s *Server) callFormView(f callForm, problems []elicit.Problem) views.CallF
 	return form
 }
 
-// choose sets what the middle of the page shows: the item, question or call that the
-// query names, or else the latest call.
-func (s *Server) choose(c echo.Context, p *views.Page) {
-	latest := 0
-	if len(p.Calls) > 0 {
-		latest = p.Calls[len(p.Calls)-1].Number
-	}
-	if t, ok := views.ReadLink(c.QueryParams()); ok {
-		server, item, missing := s.find(t)
-		if p.Missing = missing; missing == nil {
-			form := s.callFormView(linkedForm(server, item, t))
-			p.Form = &form
-		}
-		return
-	}
-	if key := c.QueryParam("key"); key != "" {
-		if f, err := s.named(c); err == nil {
-			form := s.callFormView(f, nil)
-			p.Form = &form
-			return
-		}
-		// An item that is gone leaves the middle without a choice, unless its server reads its lists just now.
-		server := s.serverOf(c.QueryParam("server"))
-		if offers, err := s.in.Catalog(server.ID); err == nil && reads(server, offers) {
-			_, _, p.Missing = s.find(views.Link{Kind: conversation.Kind(c.QueryParam("kind")), Key: key, Server: server.Label})
-		}
-		return
-	}
-	n, _ := strconv.Atoi(c.QueryParam("call"))
-	if question, err := strconv.Atoi(c.QueryParam("question")); err == nil {
-		if n = s.chooseQuestion(question, p); p.Missing != nil {
-			return
-		}
-	}
-	if n == 0 || s.coming() && n > latest { // a playback has not reached this call yet
-		n = latest
-	}
-	call, err := s.in.Call(n)
-	switch {
-	case errors.Is(err, live.ErrForgotten):
-		p.Forgotten = n
-	case err == nil:
-		v := s.callView(call)
-		p.Call = &v
-	case c.QueryParam("call") != "":
-		number := strconv.Itoa(n)
-		p.Missing = &views.Missing{Title: "Call " + number, Text: "This session has no call " + number + "."}
-	}
+func (s *calls) choices(c echo.Context, f callForm) error { return choices(c, argumentsID, f.fields) }
+
+func (s *calls) preview(c echo.Context, f callForm) error {
+	return preview(c, f.sub.View(argumentsID, f.fields, nil, unwrapped))
 }
 
-func (s *Server) showMiddle(c echo.Context) error {
-	return s.current(c, func() (templ.Component, error) {
-		p := views.Page{ReadOnly: s.replay != nil, Start: s.startView()}
-		p.Calls, _ = s.callStrip()
-		s.choose(c, &p)
-		return views.Middle(p), nil
-	})
-}
-
-// posted reads a call's form as the page posts it.
-func (s *Server) posted(c echo.Context) (callForm, error) {
-	f, err := s.named(c)
-	if err != nil {
-		return f, err
-	}
-	if n, err := strconv.Atoi(c.FormValue("of")); err == nil {
-		if call, err := s.in.Call(n); err == nil {
-			f = callFormOf(f.server, f.item, call.Request.Arguments)
-			f.call = n
-		}
-	}
-	f.sub = forms.Submitted(c.Request().Form, f.fields, f.before)
-	f.sub.Checked = c.FormValue("checked") != ""
-	return f, nil
-}
-
-func (s *Server) formPreview(c echo.Context, f callForm) error {
-	return s.preview(c, f.sub.View(argumentsID, f.fields, nil, unwrapped))
-}
-
-func (s *Server) formTab(c echo.Context, f callForm) error {
+func (s *calls) tab(c echo.Context, f callForm) error {
 	next, problems := f.sub.Switched(f.fields, c.FormValue("to") == "json")
 	f.sub = next
 	return s.arguments(c, statusOf(problems), f, problems)
 }
 
-func (s *Server) formReset(c echo.Context, f callForm) error {
+func (s *calls) reset(c echo.Context, f callForm) error {
 	if err := f.sub.Reset(f.fields, c.FormValue("field")); err != nil {
 		return bad("%s", sentence(err))
 	}
@@ -188,8 +217,8 @@ func (s *Server) formReset(c echo.Context, f callForm) error {
 
 // arguments answers with a call's form, drawn again. It leaves out the result, so the
 // page keeps the one that it shows beside the form.
-func (s *Server) arguments(c echo.Context, status int, f callForm, problems []elicit.Problem) error {
-	form := s.callFormView(f, problems)
+func (s *calls) arguments(c echo.Context, status int, f callForm, problems []elicit.Problem) error {
+	form := s.formView(f, problems)
 	form.Timeout = c.FormValue("timeout")
 	if err := drawable(c, form.Form, f.sub, f.before); err != nil {
 		return err
@@ -217,9 +246,9 @@ func drawable(c echo.Context, form forms.Form, sub, before forms.Submission) err
 	return echo.NewHTTPError(http.StatusRequestEntityTooLarge, text[:min(len(text), 2000)])
 }
 
-// beginCall makes a call. If the schema rejects the arguments, it answers with the form
+// begin makes a call. If the schema rejects the arguments, it answers with the form
 // and its errors, unless the person insists.
-func (s *Server) beginCall(c echo.Context, f callForm) error {
+func (s *calls) begin(c echo.Context, f callForm) error {
 	arguments, problems := f.sub.Check(f.fields, f.item.Schema)
 	if len(problems) > 0 && (c.FormValue("force") == "" || arguments == nil) {
 		f.sub.Checked = arguments != nil
@@ -255,31 +284,23 @@ func (s *Server) beginCall(c echo.Context, f callForm) error {
 	return s.made(c, call, err)
 }
 
-// repeatCall continues a call with a new request that leaves out the entries of the
+// repeat continues a call with a new request that leaves out the entries of the
 // last round that were refused.
-func (s *Server) repeatCall(c echo.Context, n int) error {
+func (s *calls) repeat(c echo.Context, n int) error {
 	call, err := s.in.Repeat(n)
 	return s.made(c, call, err)
 }
 
 // made answers with the number of a new call, or with its panel if the page accepts
 // HTML.
-func (s *Server) made(c echo.Context, call bridge.Call, err error) error {
+func (s *calls) made(c echo.Context, call bridge.Call, err error) error {
 	if err != nil {
 		return err
 	}
 	if strings.HasPrefix(c.Request().Header.Get("Accept"), "text/html") {
-		return s.current(c, func() (templ.Component, error) { return s.callPanel(call.Number) })
+		return current(c, s.hub, func() (templ.Component, error) { return s.panel(call.Number) })
 	}
 	return c.String(http.StatusOK, strconv.Itoa(call.Number))
-}
-
-// done answers 204 without content. Pushes draw the outcome.
-func done(c echo.Context, err error) error {
-	if err != nil {
-		return err
-	}
-	return c.NoContent(http.StatusNoContent)
 }
 
 // maxSeconds is the longest time that a person can set: a year.
@@ -304,38 +325,41 @@ func seconds(text string) (time.Duration, error) {
 	return time.Duration(n * float64(time.Second)), nil
 }
 
-func (s *Server) call(c echo.Context) (bridge.Call, error) {
-	n, err := number(c)
-	if err != nil {
-		return bridge.Call{}, err
+// callIn finds the call that a path names.
+func callIn(in *bridge.Inspection) func(echo.Context) (bridge.Call, error) {
+	return func(c echo.Context) (bridge.Call, error) {
+		n, err := number(c)
+		if err != nil {
+			return bridge.Call{}, err
+		}
+		return in.Call(n)
 	}
-	return s.in.Call(n)
 }
 
-func (s *Server) showCall(c echo.Context) error {
-	return s.current(c, func() (templ.Component, error) {
+func (s *calls) show(c echo.Context) error {
+	return current(c, s.hub, func() (templ.Component, error) {
 		n, err := number(c)
 		if err != nil {
 			return nil, err
 		}
-		return s.callPanel(n)
+		return s.panel(n)
 	})
 }
 
-func (s *Server) callPanel(n int) (templ.Component, error) {
+func (s *calls) panel(n int) (templ.Component, error) {
 	call, err := s.in.Call(n)
 	if errors.Is(err, live.ErrForgotten) {
 		return views.ForgottenCall(strconv.Itoa(n)), nil
 	}
-	view := s.callView(call)
+	view := s.view(call)
 	return views.CallPanel(nil, &view), err
 }
 
-func (s *Server) callSteps(c echo.Context, call bridge.Call) error {
-	return html(c, views.CallSteps(s.callView(call)))
+func (s *calls) steps(c echo.Context, call bridge.Call) error {
+	return html(c, views.CallSteps(s.view(call)))
 }
 
-func (s *Server) retryCall(c echo.Context, n int) error {
+func (s *calls) retry(c echo.Context, n int) error {
 	every := c.FormValue("every")
 	if every == "" {
 		return done(c, s.in.Retry(n))
@@ -347,16 +371,16 @@ func (s *Server) retryCall(c echo.Context, n int) error {
 	return done(c, s.in.RetryEvery(n, pause))
 }
 
-// callAgain reconnects the server with the revision in which its tools ask by requests, or with
+// again reconnects the server with the revision in which its tools ask by requests, or with
 // the capability that the form value declare names, and makes the same call again.
-func (s *Server) callAgain(c echo.Context, n int) error {
+func (s *calls) again(c echo.Context, n int) error {
 	call, err := s.in.CallAgain(c.Request().Context(), n, c.FormValue("declare"))
 	return s.made(c, call, err)
 }
 
 // part answers with the bytes of one image or audio block of a result. Its headers keep
 // the browser from running anything in them.
-func (s *Server) part(c echo.Context, call bridge.Call) error {
+func (s *calls) part(c echo.Context, call bridge.Call) error {
 	i, err := strconv.Atoi(c.Param("i"))
 	if err != nil || call.ResultSeq == 0 {
 		return echo.ErrNotFound
@@ -375,4 +399,112 @@ func (s *Server) part(c echo.Context, call bridge.Call) error {
 	}
 	c.Response().Header().Set("Content-Security-Policy", "default-src 'none'; sandbox")
 	return c.Blob(http.StatusOK, block.MIME, block.Bytes)
+}
+
+// strip returns the tabs of the latest calls, and describes the earlier calls that
+// have no tab.
+func (s *calls) strip() (tabs []views.CallTab, earlier views.EarlierCalls) {
+	calls := s.in.Calls()
+	shown := calls[max(0, len(calls)-views.TabsMost):]
+	for _, c := range shown {
+		server := serverOf(s.in, c.Request.Server)
+		tabs = append(tabs, views.CallTab{
+			Number: c.Number, Server: server.Label, ServerIndex: server.Index,
+			Name: c.Request.Name, State: c.State, Waiting: c.Waiting,
+			Yours: !c.State.Over() && c.Yours,
+		})
+	}
+	earlier.Count = len(calls) - len(shown)
+	if len(shown) > 0 {
+		latest := shown[len(shown)-1].Number // the latest call is always kept
+		if s.replay == nil {
+			earlier.Count = latest - len(shown)
+		}
+		// The calls from earlier.Before on have consecutive numbers. A running call can
+		// be much older than these.
+		for i := len(shown) - 1; i >= 0 && shown[i].Number == latest-(len(shown)-1-i); i-- {
+			earlier.Before = shown[i].Number
+		}
+	}
+	return tabs, earlier
+}
+
+func (s *calls) view(c bridge.Call) views.Call {
+	server := serverOf(s.in, c.Request.Server)
+	item := conversation.Item{Kind: c.Request.Kind, Name: c.Request.Name, Key: itemKey(c.Request)}
+	if known, err := s.in.Item(c.Request.Server, item.Kind, item.Key); err == nil {
+		item = known
+	}
+	v := views.Call{
+		Call: c.Call, Wait: c.Wait, Item: itemView(server, item), Server: server,
+		Duration: c.Duration, Served: c.Served, Counted: c.Counted,
+	}
+	if c.Unsent != "" {
+		v.Unsent = s.unsent(c, server)
+	}
+	if c.State.Over() {
+		v.Result = s.result(c)
+		if s.replay == nil && (c.State == conversation.ToolFailed || c.State == conversation.Failed) {
+			v.Result.Undeclared = conversation.UndeclaredIn(v.Result.Raw, server.Settings)
+		}
+	}
+	form := callFormOf(server, item, c.Request.Arguments)
+	form.call = c.Number
+	v.Form = s.formView(form, nil)
+	if c.Request.Timeout > 0 {
+		v.Form.Timeout = strconv.FormatFloat(c.Request.Timeout.Seconds(), 'f', -1, 64)
+	}
+	v.Form.Each = c.Request.Each
+	if v.Form.AsTask = c.Request.AsTask; c.Request.TTL > 0 {
+		v.Form.TTL = strconv.FormatFloat(c.Request.TTL.Seconds(), 'f', -1, 64)
+	}
+	return v
+}
+
+func (s *calls) unsent(c bridge.Call, server views.Server) *views.Unsent {
+	out := &views.Unsent{Method: c.Unsent}
+	if s.replay == nil && server.Settings.Protocol != live.RevisionOfRequests {
+		out.Revision = live.RevisionOfRequests
+	}
+	for _, f := range s.in.Found(c.ResultSeq) {
+		if f.Rule == lint.RuleUnsent {
+			out.Finding = &f.Finding
+		}
+	}
+	return out
+}
+
+func (s *calls) result(c bridge.Call) *views.Result {
+	out := &views.Result{Seq: c.ResultSeq}
+	if c.ResultSeq == 0 {
+		out.Failed, out.Failure = true, c.Failure
+		if c.State == conversation.Stopped {
+			out.Failure = "Stopped. There is no result."
+		}
+		return out
+	}
+	frame, err := s.in.Log().Frame(c.ResultSeq)
+	if err != nil {
+		out.Failed, out.Failure = true, "The response cannot be read back: "+err.Error()
+		return out
+	}
+	frame.Message = conversation.Final(&frame)
+	if frame.Message.Kind == wire.Error {
+		e := conversation.ReadError(frame.Message.Error)
+		out.Failed, out.Error, out.Raw = true, &e, e.Raw
+		if item, err := s.in.Item(c.Request.Server, c.Request.Kind, c.Request.Key); err == nil && e.Code == mcp.CodeMethodNotFound && item.Tasks == conversation.TaskRequired && !c.Request.AsTask {
+			out.Hint = `This tool has to be called as a task: its execution.taskSupport is "required". The inspector does so where the server declares "tasks.requests.tools.call".`
+		}
+		return out
+	}
+	result, err := conversation.ReadResult(frame.Message.Result)
+	if c.Failure != "" {
+		err = errors.New(c.Failure)
+	}
+	if err != nil {
+		out.Failed, out.Failure, out.Repeats, out.Raw = true, sentence(err), c.Repeats, frame.Message.Result
+		return out
+	}
+	out.Result = result
+	return out
 }

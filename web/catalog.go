@@ -3,7 +3,6 @@ package web
 import (
 	"cmp"
 	"hash/maphash"
-	"net/http"
 	"slices"
 	"strconv"
 	"strings"
@@ -13,15 +12,87 @@ import (
 
 	"elicitation-inspector/bridge"
 	"elicitation-inspector/bridge/conversation"
-	"elicitation-inspector/bridge/export"
 	"elicitation-inspector/bridge/live"
 	"elicitation-inspector/bridge/wording"
 	"elicitation-inspector/views"
 	"elicitation-inspector/views/markup"
+	"elicitation-inspector/web/push"
 )
 
-// This file draws the catalogs of the servers. A page gets the length of each list and
+// catalogs is the panel of what the servers offer. A page gets the length of each list and
 // only the visible items.
+type catalogs struct {
+	in       *bridge.Inspection
+	hub      *push.Hub
+	readOnly bool
+	active   activity // as drawn last
+}
+
+func (s *catalogs) routes(e *echo.Echo) {
+	e.GET("/servers/:id/items", of(serverIn(s.in), s.items)) // a window of its catalog; query shelf, search, from, count
+	e.GET("/palette", s.palette)                             // what the command palette leads to; query search
+}
+
+func (s *catalogs) fill(p *views.Page) {
+	active := activityOf(s.in)
+	for _, server := range s.in.Servers() {
+		p.Catalogs = append(p.Catalogs, s.view(serverView(server), active))
+	}
+}
+
+func (s *catalogs) draw(p *painter, c changed) {
+	for _, id := range c.gone {
+		for _, shelf := range views.Shelves {
+			p.remove(views.OfferID(id, shelf))
+		}
+	}
+	for _, server := range s.in.Servers() {
+		if !c.catalog(server.ID) {
+			continue
+		}
+		catalog := s.view(serverView(server), nil)
+		for _, shelf := range views.Shelves {
+			p.put(views.OfferID(server.ID, shelf), views.Offer(catalog, shelf, 0), "append", shelf.OffersID())
+		}
+	}
+	if c.when == atFirst || c.when == calmly && len(c.calls) > 0 {
+		s.drawActivity(p)
+	}
+}
+
+// drawActivity draws the items whose numbers of running calls or waiting questions have
+// changed.
+func (s *catalogs) drawActivity(p *painter) {
+	now := activityOf(s.in)
+	for id, counts := range now {
+		if s.active[id] != counts {
+			s.drawItem(p, id, now)
+		}
+	}
+	for id := range s.active {
+		if _, still := now[id]; !still {
+			s.drawItem(p, id, now)
+		}
+	}
+	s.active = now
+}
+
+func (s *catalogs) drawItem(p *painter, id itemID, active activity) {
+	catalog, err := s.in.Catalog(id.server)
+	if err != nil {
+		return
+	}
+	places := map[views.Shelf]int{}
+	for _, item := range catalog.Items {
+		shelf := views.ShelfOf(item.Kind)
+		if item.Kind == id.kind && item.Key == id.key {
+			v := activeView(serverOf(s.in, id.server), item, places[shelf], active)
+			p.replace(v.AboutID(), views.ItemAbout(v))
+			return
+		}
+		places[shelf]++
+	}
+}
 
 func itemView(server views.Server, item conversation.Item) views.Item {
 	return views.Item{Item: item, Server: server.ID, ServerIndex: server.Index}
@@ -37,9 +108,9 @@ type itemID struct {
 
 type counts struct{ running, waiting int }
 
-func (s *Server) activity() activity {
+func activityOf(in *bridge.Inspection) activity {
 	items := activity{}
-	for _, c := range s.in.Calls() {
+	for _, c := range in.Calls() {
 		if !c.State.Over() {
 			id := itemID{c.Request.Server, c.Request.Kind, itemKey(c.Request)}
 			n := items[id]
@@ -58,23 +129,6 @@ func itemKey(r live.Request) string {
 		return r.Name
 	}
 	return r.Key
-}
-
-// placed returns an item with its position on its shelf.
-func (s *Server) placed(server views.Server, id itemID, active activity) (views.Item, bool) {
-	catalog, err := s.in.Catalog(server.ID)
-	if err != nil {
-		return views.Item{}, false
-	}
-	places := map[views.Shelf]int{}
-	for _, item := range catalog.Items {
-		shelf := views.ShelfOf(item.Kind)
-		if item.Kind == id.kind && item.Key == id.key {
-			return activeView(server, item, places[shelf], active), true
-		}
-		places[shelf]++
-	}
-	return views.Item{}, false
 }
 
 func activeView(server views.Server, item conversation.Item, place int, active activity) views.Item {
@@ -108,9 +162,9 @@ func windowOf(server views.Server, items []conversation.Item, shelf views.Shelf,
 
 var versionSeed = maphash.MakeSeed()
 
-// catalogView returns a server's catalog with the items that are drawn with the page:
+// view returns a server's catalog with the items that are drawn with the page:
 // each list in full, or the first items of a long list.
-func (s *Server) catalogView(server views.Server, active activity) views.Catalog {
+func (s *catalogs) view(server views.Server, active activity) views.Catalog {
 	v := views.Catalog{Server: server, Lists: map[views.Shelf]views.List{}}
 	catalog, err := s.in.Catalog(server.ID)
 	if err != nil {
@@ -136,32 +190,28 @@ func (s *Server) catalogView(server views.Server, active activity) views.Catalog
 // items answers with a window of one server's list: count rows from the 0-based
 // position from on, of the items that contain all words of search. X-Total is the
 // number of all these items.
-func (s *Server) items(c echo.Context, server bridge.Server) error {
+func (s *catalogs) items(c echo.Context, server bridge.Server) error {
 	from, err1 := queryNumber(c, "from", 0)
 	count, err2 := queryNumber(c, "count", views.WholeList)
 	if err := cmp.Or(err1, err2); err != nil {
 		return err
 	}
 	shelf, words := views.Shelf(c.QueryParam("shelf")), strings.Fields(strings.ToLower(c.QueryParam("search")))
-	return s.current(c, func() (templ.Component, error) {
+	return current(c, s.hub, func() (templ.Component, error) {
 		catalog, err := s.in.Catalog(server.ID)
-		l := windowOf(serverView(server), catalog.Items, shelf, words, s.activity(), int(min(from, views.ItemsMost)), int(min(count, views.WholeList)))
+		l := windowOf(serverView(server), catalog.Items, shelf, words, activityOf(s.in), int(min(from, views.ItemsMost)), int(min(count, views.WholeList)))
 		c.Response().Header().Set("X-Total", strconv.Itoa(min(l.Total, views.ItemsMost)))
 		return views.ItemRows(l), err
 	})
 }
 
-func (s *Server) palette(c echo.Context) error {
-	return html(c, views.PaletteFound(findEntries(s.in, c.QueryParam("search"), s.replay != nil)))
-}
-
-// item finds the item that a page names by its key, or by the handle of a long key.
-func (s *Server) item(server, kind, handle string) (conversation.Item, error) {
-	item, err := s.in.Item(server, conversation.Kind(kind), handle)
+// itemIn finds the item that a page names by its key, or by the handle of a long key.
+func itemIn(in *bridge.Inspection, server, kind, handle string) (conversation.Item, error) {
+	item, err := in.Item(server, conversation.Kind(kind), handle)
 	if err == nil || len(handle) <= markup.NameMost {
 		return item, err
 	}
-	catalog, known := s.in.Catalog(server)
+	catalog, known := in.Catalog(server)
 	if known != nil {
 		return item, known
 	}
@@ -171,133 +221,4 @@ func (s *Server) item(server, kind, handle string) (conversation.Item, error) {
 		}
 	}
 	return item, err
-}
-
-// text answers with more of a text that the page has cut, for "Show all". The text is
-// named by its digest and the query of the page's address. Without the query from, the
-// answer is the whole text as a download.
-func (s *Server) text(c echo.Context) error {
-	text, err := s.cutText(c, c.Param("digest"))
-	if err != nil {
-		return err
-	}
-	if c.QueryParam("from") == "" {
-		attach(c, export.FileName("text "+export.Line(text, 60), ".txt"))
-		return c.Blob(http.StatusOK, "text/plain; charset=utf-8", []byte(text))
-	}
-	from, err := queryNumber(c, "from", 0)
-	if err != nil {
-		return err
-	}
-	return html(c, markup.Piece(text, int(min(from, int64(len(text))))))
-}
-
-type found struct{ digest, text string }
-
-// cutText finds a text by its digest: it draws the page again, with the parts that the
-// page fetches on demand. It keeps the last text found, because a page requests the
-// pieces one after the other.
-func (s *Server) cutText(c echo.Context, digest string) (string, error) {
-	if last := s.lastFound.Load(); last != nil && last.digest == digest {
-		return last.text, nil
-	}
-	p := s.whole()
-	s.choose(c, &p)
-	parts := []templ.Component{views.PageView(p)}
-	if p.Call != nil {
-		parts = append(parts, views.CallSteps(*p.Call))
-	}
-	for i, q := range p.Questions {
-		p.Questions[i].Card = nil
-		parts = append(parts, views.QuestionPast(q))
-	}
-	for _, server := range p.Servers {
-		parts = append(parts, s.findingsView(server.ID))
-	}
-	text, ok, err := markup.Find(c.Request().Context(), digest, templ.Join(parts...))
-	if err == nil && !ok {
-		err = echo.NewHTTPError(http.StatusNotFound, "This text is not on the page any more. The wire log has it.")
-	}
-	if err != nil {
-		return "", err
-	}
-	s.lastFound.Store(&found{digest, text})
-	return text, nil
-}
-
-const paletteMost = 50
-
-// findEntries returns the entries whose texts contain all words of a search, actions last. A
-// number, with or without #, also finds the frame with that number.
-func findEntries(in *bridge.Inspection, search string, readOnly bool) []views.PaletteEntry {
-	f := entrySearch{words: strings.Fields(strings.ToLower(search))}
-	if seq, err := strconv.ParseInt(strings.TrimPrefix(strings.TrimSpace(search), "#"), 10, 64); err == nil && seq >= 1 && seq <= in.Log().Len() {
-		f.found = append(f.found, views.PaletteEntry{Title: "#" + strconv.FormatInt(seq, 10), About: "frame", Does: templ.Attributes{"data-frame": strconv.FormatInt(seq, 10)}})
-	}
-	questions := func(waiting bool) {
-		for _, q := range in.Questions() {
-			if q.Request != nil && q.AskedSeq > 0 && waiting == (q.State == conversation.Pending) {
-				f.add(q.Request.Message, "question "+strconv.Itoa(q.Number)+" · "+q.State.String(), "", templ.Attributes{"data-press": "#q" + strconv.Itoa(q.Number) + "-message"})
-			}
-		}
-	}
-	questions(true)
-	for _, s := range in.Servers() {
-		f.add(s.Label, "server", "", templ.Attributes{"data-press": "[popovertarget=server-" + s.ID + "-more]"})
-		catalog, err := in.Catalog(s.ID)
-		if err != nil {
-			continue
-		}
-		for _, item := range catalog.Items {
-			title, about := item.Name, string(item.Kind)+" · "+s.Label
-			if item.Title != "" && item.Title != item.Name {
-				title, about = item.Title, item.Name+" · "+about
-			}
-			f.add(title, about, "item", templ.Attributes{"data-server": s.ID, "data-kind": string(item.Kind), "data-key": views.Handle(item.Key)})
-		}
-	}
-	for _, c := range in.Calls() {
-		f.add(c.Request.Name, "call "+strconv.Itoa(c.Number)+" · "+c.State.String(), "", templ.Attributes{"data-show-call": strconv.Itoa(c.Number)})
-	}
-	questions(false)
-	for _, a := range paletteActions {
-		if !readOnly || !a.live {
-			f.add(a.name, "action", "", templ.Attributes{"data-press": a.control})
-		}
-	}
-	return f.found
-}
-
-type entrySearch struct {
-	words []string
-	found []views.PaletteEntry
-}
-
-func (f *entrySearch) add(title, about, class string, does templ.Attributes) {
-	if len(f.found) == paletteMost {
-		return
-	}
-	text := strings.ToLower(title + "\n" + about)
-	for _, word := range f.words {
-		if !strings.Contains(text, word) {
-			return
-		}
-	}
-	f.found = append(f.found, views.PaletteEntry{Title: markup.Brief(title), About: markup.Brief(about), Class: class, Does: does})
-}
-
-// paletteActions are the page's controls that the palette can press.
-var paletteActions = []struct {
-	name    string
-	control string // a CSS selector
-	live    bool   // not for a transcript
-}{
-	{"Present", "#present", false},
-	{"Export", "[popovertarget=export-more]", false},
-	{"Ladder of the call on show", "#ladder-button", false},
-	{"All questions of this run (Ledger)", "[popovertarget=ledger]", false},
-	{"Follow the wire log", "#follow", false},
-	{"Record a transcript", "#recording-button", true},
-	{"Answer with a script", "#script-button", true},
-	{"Keys", "[popovertarget=keys]", false},
 }

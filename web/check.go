@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/a-h/templ"
@@ -29,29 +30,66 @@ import (
 	answers "elicitation-inspector/bridge/script"
 	"elicitation-inspector/bridge/transport"
 	"elicitation-inspector/views"
+	"elicitation-inspector/web/push"
 )
 
 const checkConnects = time.Minute
+
+// checks is the panel of the check of one item.
+type checks struct {
+	sharing
+	hub      *push.Hub
+	maxFrame int64 // see [Config]
+	lab      *check.Lab
+	changed  atomic.Bool // a check has changed since it was drawn
+
+	// What was drawn last:
+	number  int // of the check
+	columns int // of its matrix
+}
+
+func newChecks(s sharing, hub *push.Hub, maxFrame int64, stir func()) *checks {
+	k := &checks{sharing: s, hub: hub, maxFrame: maxFrame}
+	k.lab = check.NewLab(func() {
+		k.changed.Store(true)
+		stir()
+	})
+	return k
+}
+
+// routes registers the checks of one item. The form of the item is posted to see its check.
+func (s *checks) routes(e *echo.Echo) {
+	e.GET("/check", of(named(s.in), s.open))
+	e.POST("/check", of(posted(s.in), s.open)) // what the latest has found; anew: what another would do
+	e.POST("/check/start", of(named(s.in), s.start))
+	e.POST("/checks/:n/stop", act(number, func(n int) error { return checkError(s.lab.Stop(n)) }))
+	e.GET("/checks/:n/behaviours/:name", of(s.latest, s.trials))
+	e.GET("/checks/:n/trials/:trial", of(s.latest, s.exchange)) // the frames of a trial
+	e.GET("/checks/:n/report.html", of(s.latest, saveReport("html", "text/html; charset=utf-8")))
+	e.GET("/checks/:n/report.json", of(s.latest, saveReport("json", "application/json")))
+}
+
+func (*checks) fill(*views.Page) {} // a page fetches its check
 
 func subjectOf(i views.Item) report.Subject {
 	return report.Subject{Server: i.Server, Kind: i.Kind, Key: i.Key}
 }
 
-// openCheck answers with the latest check of the item in the form, or with the plan of
+// open answers with the latest check of the item in the form, or with the plan of
 // a new one.
-func (s *Server) openCheck(c echo.Context, f callForm) error {
-	return s.current(c, func() (templ.Component, error) {
+func (s *checks) open(c echo.Context, f callForm) error {
+	return current(c, s.hub, func() (templ.Component, error) {
 		item := itemView(f.server, f.item)
 		latest, any := s.lab.Latest()
 		if any && latest.Subject == subjectOf(item) && (c.FormValue("anew") == "" || latest.State != report.Over) {
-			return views.CheckView(s.checkView(latest)), nil
+			return views.CheckView(s.view(latest)), nil
 		}
-		plan, err := s.checkPlan(item, f, latest)
+		plan, err := s.plan(item, f, latest)
 		return views.CheckPlanView(plan), err
 	})
 }
 
-func (s *Server) checkPlan(item views.Item, f callForm, before report.Live) (views.CheckPlan, error) {
+func (s *checks) plan(item views.Item, f callForm, before report.Live) (views.CheckPlan, error) {
 	spec, err := s.in.Target(item.Server)
 	if err != nil {
 		return views.CheckPlan{}, err
@@ -94,8 +132,8 @@ func whereOf(spec transport.Spec) string {
 	return "a session of its own with the built-in server"
 }
 
-// startCheck starts a check that a person has confirmed.
-func (s *Server) startCheck(c echo.Context, f callForm) error {
+// start starts a check that a person has confirmed.
+func (s *checks) start(c echo.Context, f callForm) error {
 	item := itemView(f.server, f.item)
 	spec, err := s.in.Target(item.Server)
 	if err != nil {
@@ -116,8 +154,8 @@ func (s *Server) startCheck(c echo.Context, f callForm) error {
 	}
 	o := check.Options{
 		Server: headless.Config{
-			Target: spec, Settings: server.Settings, MaxFrame: s.config.MaxFrame, Version: s.config.Version, Timeout: checkConnects,
-			Redaction: s.config.Redaction,
+			Target: spec, Settings: server.Settings, MaxFrame: s.maxFrame, Version: s.version, Timeout: checkConnects,
+			Redaction: s.redaction,
 		},
 		Wanted: []check.Wanted{wanted}, Jobs: max(2*runtime.NumCPU(), 4),
 	}
@@ -148,7 +186,7 @@ func checkError(err error) error {
 	return err
 }
 
-func (s *Server) checkOf(c echo.Context) (report.Live, error) {
+func (s *checks) latest(c echo.Context) (report.Live, error) {
 	n, err := number(c)
 	if err != nil {
 		return report.Live{}, err
@@ -160,8 +198,8 @@ func (s *Server) checkOf(c echo.Context) (report.Live, error) {
 	return latest, nil
 }
 
-func (s *Server) checkTrials(c echo.Context, of report.Live) error {
-	for _, g := range s.checkView(of).Groups {
+func (s *checks) trials(c echo.Context, of report.Live) error {
+	for _, g := range s.view(of).Groups {
 		for _, row := range g.Rows {
 			if row.Name == c.Param("name") {
 				return html(c, views.CheckTrials(row))
@@ -171,8 +209,8 @@ func (s *Server) checkTrials(c echo.Context, of report.Live) error {
 	return echo.ErrNotFound
 }
 
-// checkExchange answers with an HTML page that shows the frames of a trial.
-func (s *Server) checkExchange(c echo.Context, of report.Live) error {
+// exchange answers with an HTML page that shows the frames of a trial.
+func (s *checks) exchange(c echo.Context, of report.Live) error {
 	i, err := strconv.Atoi(c.Param("trial"))
 	if err != nil || i < 1 || i > len(of.Results) || of.Results[i-1].Transcript == "" {
 		return echo.ErrNotFound
@@ -187,7 +225,7 @@ func (s *Server) checkExchange(c echo.Context, of report.Live) error {
 		return fmt.Errorf("opening the exchange of a trial: %w", err)
 	}
 	title := fmt.Sprintf("%s: %s, %s: %s", of.Key, t.Behaviour, t.Revision, t.Verdict)
-	d := export.Document{Log: opened.Log, Redact: s.config.Redaction, Title: title, Version: s.config.Version}
+	d := export.Document{Log: opened.Log, Redact: s.redaction, Title: title, Version: s.version}
 	var page strings.Builder
 	if err = opened.Wait(c.Request().Context()); err == nil {
 		err = d.Write(c.Request().Context(), &page, export.HTML)
@@ -214,22 +252,22 @@ func saveReport(format, kind string) func(echo.Context, report.Live) error {
 	}
 }
 
-// drawCheck draws the parts of the latest check that have changed: rows, findings and
+// draw draws the parts of the latest check that have changed: rows, findings and
 // progress.
-func (p *pump) drawCheck() {
-	if !p.checked.Swap(false) {
+func (s *checks) draw(p *painter, c changed) {
+	if c.when != calmly || !s.changed.Swap(false) {
 		return
 	}
-	latest, _ := p.lab.Latest()
-	v := p.checkView(latest)
-	if p.check != v.Number {
-		p.check, p.columns = v.Number, 0
+	latest, _ := s.lab.Latest()
+	v := s.view(latest)
+	if s.number != v.Number {
+		s.number, s.columns = v.Number, 0
 		p.replace(v.ID(), views.CheckView(views.Check{Live: report.Live{Number: v.Number, State: v.State, Arguments: v.Arguments}, Item: v.Item}))
 	}
 	p.replace(v.PartID("head"), views.CheckHead(v))
 	p.replace(v.PartID("progress"), views.CheckProgress(v))
-	if p.columns != len(v.Revisions) {
-		p.columns = len(v.Revisions)
+	if s.columns != len(v.Revisions) {
+		s.columns = len(v.Revisions)
 		maps.DeleteFunc(p.lists, func(at string, _ map[string]string) bool { return strings.HasPrefix(at, v.PartID("")) })
 		empty := v
 		empty.Groups = nil
@@ -256,12 +294,12 @@ func (p *pump) drawCheck() {
 	p.putList(findings, "prepend", v.PartID("findings"))
 }
 
-func (s *Server) checkView(c report.Live) views.Check {
+func (s *checks) view(c report.Live) views.Check {
 	v := views.Check{Live: c}
 	v.Item = views.Item{Server: c.Subject.Server}
 	v.Item.Kind, v.Item.Key, v.Item.Name = c.Kind, c.Key, c.Key
 	if item, err := s.in.Item(c.Subject.Server, c.Kind, c.Key); err == nil {
-		v.Item = itemView(s.serverOf(c.Subject.Server), item)
+		v.Item = itemView(serverOf(s.in, c.Subject.Server), item)
 	}
 	matrix := report.NewView(&report.Report{Revisions: c.Revisions, Behaviours: judge.Behaviours(), Calls: make([]report.Call, 1), Results: c.Results}).Calls[0]
 	v.Counts = matrix.Counts

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"elicitation-inspector/bridge"
 	"elicitation-inspector/bridge/wire/query"
 	"elicitation-inspector/bridge/wording"
 )
@@ -42,7 +43,7 @@ type filterState struct {
 // filtered returns the view of a filter line after at most patience. If that was too
 // short to judge all frames, the next call continues. The error is a *query.Error if
 // the line has a mistake.
-func (s *Server) filtered(ctx context.Context, line string) (*filterView, error) {
+func (s *wireLog) filtered(ctx context.Context, line string) (*filterView, error) {
 	one, err := s.findView(line)
 	if err != nil {
 		return nil, err
@@ -57,7 +58,7 @@ func (s *Server) filtered(ctx context.Context, line string) (*filterView, error)
 }
 
 // findView returns the kept view of a filter line, or a new one.
-func (s *Server) findView(line string) (*filterView, error) {
+func (s *wireLog) findView(line string) (*filterView, error) {
 	filter, err := query.Parse(line)
 	if err != nil {
 		return nil, err
@@ -68,9 +69,9 @@ func (s *Server) findView(line string) (*filterView, error) {
 		state.findings = s.in.FindingsKnown()
 	}
 	if filter.UsesMarks() {
-		_, state.marks = s.marks().Marked()
+		_, state.marks = s.marks.Marked()
 	}
-	fresh := s.newView(filter)
+	fresh := viewOf(s.in, filter)
 	v := &s.filters
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -88,12 +89,12 @@ func (s *Server) findView(line string) (*filterView, error) {
 	return one, nil
 }
 
-func (s *Server) newView(f *query.Filter) *query.View {
+func viewOf(in *bridge.Inspection, f *query.Filter) *query.View {
 	var rules func(seq int64) []string
 	if f.UsesFindings() {
-		rules = s.in.Rules()
+		rules = in.Rules()
 	}
-	return query.NewView(s.in.Log(), f, rules)
+	return query.NewView(in.Log(), f, rules)
 }
 
 // mistakeIn returns the mistake in a filter line with offsets in UTF-16 code units, as

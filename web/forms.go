@@ -53,14 +53,6 @@ func (d *drafts) found(question int, sub forms.Submission, fields []elicit.Field
 
 const choicesMost = 100
 
-func (s *Server) formChoices(c echo.Context, f callForm) error {
-	return choices(c, argumentsID, f.fields)
-}
-
-func (s *Server) questionChoices(c echo.Context, q answerable) error {
-	return choices(c, formID(q.Number), q.fields)
-}
-
 // choices answers with a window of the choices that match a search: count choices from
 // the 0-based position from on, or around the choice with the index near, whose
 // position is X-Near. X-Total is the number of matches.

@@ -8,10 +8,10 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
-	"strconv"
 
 	"github.com/labstack/echo/v4"
 
+	"elicitation-inspector/bridge"
 	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/elicit"
 	"elicitation-inspector/bridge/rawjson"
@@ -23,9 +23,9 @@ import (
 
 // targetOf returns the target of links to an item. It names the server only where there
 // are several.
-func (s *Server) targetOf(server views.Server, item conversation.Item) views.Link {
+func targetOf(in *bridge.Inspection, server views.Server, item conversation.Item) views.Link {
 	t := views.Link{Kind: item.Kind, Key: item.Key}
-	if len(s.in.Servers()) > 1 {
+	if len(in.Servers()) > 1 {
 		t.Server = server.Label
 	}
 	return t
@@ -33,21 +33,21 @@ func (s *Server) targetOf(server views.Server, item conversation.Item) views.Lin
 
 // addressOf returns the query of the page's address while an item is on show. A long key
 // has a handle, which is valid in this run.
-func (s *Server) addressOf(server views.Server, item conversation.Item) string {
+func addressOf(in *bridge.Inspection, server views.Server, item conversation.Item) string {
 	if len(item.Key) > markup.NameMost {
 		return "?" + url.Values{"server": {server.ID}, "kind": {string(item.Kind)}, "key": {views.Handle(item.Key)}}.Encode()
 	}
-	return s.targetOf(server, item).Query()
+	return targetOf(in, server, item).Query()
 }
 
-// formLink answers with the query of an address that leads to a form with its present
+// link answers with the query of an address that leads to a form with its present
 // arguments.
-func (s *Server) formLink(c echo.Context, f callForm) error {
+func (s *calls) link(c echo.Context, f callForm) error {
 	arguments, problems := f.sub.Value(f.fields)
 	if arguments == nil {
 		return bad("There is no link to these arguments. %s", problems[0].Text)
 	}
-	t := s.targetOf(f.server, f.item)
+	t := targetOf(s.in, f.server, f.item)
 	first := forms.Untouched(f.fields, f.trouble != "")
 	if initial, _ := first.Value(f.fields); !bytes.Equal(initial, arguments) {
 		t.Arguments = string(arguments)
@@ -64,16 +64,17 @@ func reads(server views.Server, offers conversation.Catalog) bool {
 	return offers.Loading || server.State == conversation.ServerConnecting
 }
 
-// find returns the item that a link leads to, or why there is none.
-func (s *Server) find(t views.Link) (views.Server, conversation.Item, *views.Missing) {
+// linked returns the item that a link leads to, or why there is none.
+func linked(in *bridge.Inspection, t views.Link) (views.Server, conversation.Item, *views.Missing) {
 	missing := &views.Missing{Title: wording.Capital(string(t.Kind)) + " " + wording.Quoted(t.Key), Awaits: true, Address: t.Query()}
 	known, waits, similar := false, false, map[string]views.Item{}
-	for _, server := range s.serverViews() {
+	for _, one := range in.Servers() {
+		server := serverView(one)
 		if t.Server != "" && t.Server != server.Label {
 			continue
 		}
 		known = true
-		offers, err := s.in.Catalog(server.ID)
+		offers, err := in.Catalog(server.ID)
 		if err != nil {
 			continue
 		}
@@ -136,35 +137,6 @@ func linkedForm(server views.Server, item conversation.Item, t views.Link) (call
 		return f, said("The link gives %s, which the %s does not list. Call will send it all the same.", wording.QuotedSeries(unknown), item.Kind)
 	}
 	return f, nil
-}
-
-// coming reports whether more of a transcript will be shown.
-func (s *Server) coming() bool {
-	return s.playback != nil && !s.playback.config.Player.Over(s.in.Log())
-}
-
-// chooseQuestion puts the question of a permalink on the page, unfolded, and returns its
-// call: 0 if it has none, or if there is no such question, which the page then says.
-func (s *Server) chooseQuestion(n int, p *views.Page) (call int) {
-	q, err := s.in.Question(n)
-	if err != nil {
-		number := strconv.Itoa(n)
-		p.Missing = &views.Missing{Title: "Question " + number, Awaits: s.coming(), Text: "This session has no question " + number + ", or no longer keeps it. The wire log has the frames of every question."}
-		if s.coming() {
-			p.Missing.Text = "The transcript has not reached question " + number + " yet."
-		}
-		return 0
-	}
-	i := slices.IndexFunc(p.Questions, func(v views.Question) bool { return v.Number >= n })
-	switch there := i >= 0 && p.Questions[i].Number == n; {
-	case there:
-		p.Questions[i].Unfolded, p.Questions[i].Card = true, nil
-	case q.State != conversation.Pending: // else it is held back, or the page fetches it
-		v := s.questionView(q, nil, nil)
-		v.Unfolded = true
-		p.Questions = slices.Insert(p.Questions, max(i, 0), v)
-	}
-	return q.Call
 }
 
 // linkMost is the maximum length of a link in bytes: longer ones are cut by chats and mail.

@@ -3,14 +3,11 @@ package web
 import (
 	"context"
 	"fmt"
-	"log/slog"
 	"net"
 	"net/http"
 	"path/filepath"
 	"strconv"
-	"strings"
 	"sync/atomic"
-	"time"
 
 	"github.com/labstack/echo/v4"
 
@@ -49,9 +46,7 @@ type PlaybackConfig struct {
 
 // NewPlayback returns the server of the page. Serve starts it.
 func NewPlayback(c PlaybackConfig) *Playback {
-	if c.Logger == nil {
-		c.Logger = slog.New(slog.DiscardHandler)
-	}
+	c.Config = c.complete()
 	return &Playback{config: c, hub: push.NewHub(), turn: make(chan struct{}, 1)}
 }
 
@@ -78,11 +73,10 @@ func (p *Playback) follow() {
 		return
 	}
 	replay := bridge.NewReplay(log, p.config.Player, p.config.Logger)
-	c := p.config.Config
-	c.Inspection = replay.Inspection()
-	s := New(c)
-	s.playback, s.replay, s.hub = p, replay, p.hub
-	p.route(s.echo)
+	s := newServer(p.config.Config, source{
+		replay: replay, player: p.config.Player, panel: player{p, replay},
+		refusal: "This is a transcript: nothing can be called, answered or changed in it.",
+	}, p.hub)
 	if old != nil {
 		old.stop() // the old server must not push after the new one
 	}
@@ -94,9 +88,15 @@ func (p *Playback) follow() {
 	}
 }
 
-// route registers the endpoints of a playback. The other POST endpoints of its [Server]
+// player is the panel of a transcript and its playback.
+type player struct {
+	*Playback
+	replay *bridge.Replay
+}
+
+// routes registers the endpoints of a playback. The other POST endpoints of its [Server]
 // answer 409, except those of the wire log.
-func (p *Playback) route(e *echo.Echo) {
+func (p player) routes(e *echo.Echo) {
 	player := p.config.Player
 	post := func(what string, do func(c echo.Context) error) {
 		e.POST("/playback/"+what, func(c echo.Context) error {
@@ -135,76 +135,43 @@ func (p *Playback) route(e *echo.Echo) {
 	})
 }
 
-// readOnly is middleware that refuses changes while a transcript or a probe is shown.
-func (s *Server) readOnly(next echo.HandlerFunc) echo.HandlerFunc {
-	return func(c echo.Context) error {
-		path := c.Request().URL.Path
-		if s.replay == nil || c.Request().Method == http.MethodGet ||
-			strings.HasPrefix(path, "/playback/") || strings.HasPrefix(path, "/probe/") || strings.HasPrefix(path, "/wire/") {
-			return next(c)
-		}
-		if s.probe != nil {
-			return echo.NewHTTPError(http.StatusConflict, "This page shows what a client does: nothing can be called, answered or changed on it.")
-		}
-		return echo.NewHTTPError(http.StatusConflict, "This is a transcript: nothing can be called, answered or changed in it.")
-	}
-}
-
 const problemsShown = 100
 
-func (s *Server) replayView() *views.Replay {
-	if s.playback == nil {
-		return nil
-	}
-	shown := s.replay.Shown()
-	source := s.playback.config.Player.Source()
+func (p player) fill(page *views.Page) {
+	shown, player := p.replay.Shown(), p.config.Player
 	v := &views.Replay{
 		Calls: shown.Calls, AllCalls: shown.AllCalls, Questions: shown.Questions, AllQuestions: shown.AllQuestions,
-		Percent: 100, Playback: s.playback.config.Player.State(),
+		Percent: 100, Playback: player.State(),
 	}
-	for _, name := range s.playback.config.Files {
+	for _, name := range p.config.Files {
 		v.Files = append(v.Files, filepath.Base(name))
 	}
-	if read, size := source.Reading(); read < size {
+	if read, size := player.Source().Reading(); read < size {
 		v.Percent = int(100 * read / size)
 	}
 	if shown.Err != nil {
 		v.Err = sentence(shown.Err)
 	}
-	damage, total := source.Damage()
-	v.Damaged = total + int64(len(s.playback.config.Problems))
-	v.Problems = append(v.Problems, s.playback.config.Problems[:min(len(s.playback.config.Problems), problemsShown)]...)
+	damage, total := player.Source().Damage()
+	v.Damaged = total + int64(len(p.config.Problems))
+	v.Problems = append(v.Problems, p.config.Problems[:min(len(p.config.Problems), problemsShown)]...)
 	for _, d := range damage[:min(len(damage), problemsShown-len(v.Problems))] {
 		v.Problems = append(v.Problems, fmt.Sprintf("%s, %v", filepath.Base(d.File), d.LineError.Error()))
 	}
-	return v
+	page.Replay = v
 }
 
-// barEvery is the minimum time between two drawings of the playback's controls.
-const barEvery = 200 * time.Millisecond
-
-func (s *Server) pumpPlayback(ctx context.Context) {
-	player, log := s.playback.config.Player, s.in.Log()
-	for more := true; more; {
-		changed, grown, read, refreshed := player.Changed(), log.Grown(), player.Source().Grown(), s.replay.Refreshed()
-		bar := *s.replayView()
-		p := pump{Server: s, ctx: ctx}
-		p.replace("replay-files", views.ReplayFiles(bar))
-		p.replace("playback", views.PlaybackView(bar.Playback))
-		p.replace("playback-questions", views.PlaybackQuestions(bar.Playback.Asked))
-		p.replace("replay-notes", views.ReplayNotes(bar))
-		p.publish()
-		more = again(ctx, barEvery, changed, grown, read, refreshed)
-	}
+func (p player) changes() []<-chan struct{} {
+	player := p.config.Player
+	return []<-chan struct{}{player.Changed(), p.replay.Inspection().Log().Grown(), player.Source().Grown(), p.replay.Refreshed()}
 }
 
-const callsDrawn = 30
-
-// callMatters reports whether a changed call is drawn. After reading a long transcript,
-// only its latest calls are.
-func (s *Server) callMatters(number int) bool {
-	if s.replay == nil {
-		return true
-	}
-	return s.replay.CallsAfter(number, callsDrawn) < callsDrawn
+func (p player) draw(paint *painter, _ changed) {
+	var page views.Page
+	p.fill(&page)
+	bar := *page.Replay
+	paint.replace("replay-files", views.ReplayFiles(bar))
+	paint.replace("playback", views.PlaybackView(bar.Playback))
+	paint.replace("playback-questions", views.PlaybackQuestions(bar.Playback.Asked))
+	paint.replace("replay-notes", views.ReplayNotes(bar))
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"net/http"
 	"slices"
 	"strconv"
@@ -16,6 +17,7 @@ import (
 	"elicitation-inspector/bridge"
 	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/elicit"
+	"elicitation-inspector/bridge/elicit/link"
 	"elicitation-inspector/bridge/fault"
 	"elicitation-inspector/bridge/live"
 	"elicitation-inspector/bridge/rawjson"
@@ -24,19 +26,86 @@ import (
 	"elicitation-inspector/views/markup"
 )
 
+// questions is the panel of the questions, with their ledger.
+type questions struct {
+	in       *bridge.Inspection
+	calls    *calls
+	drafts   drafts
+	settled  int // how many settled questions are on the page
+	readOnly bool
+	cards    []int // the questions on the page, as drawn last
+}
+
+// Numbers of settled questions on the page. A live page shows fewer, because its
+// pending questions matter more.
+const (
+	settledLive     = 40
+	settledReplayed = 150
+	unfoldedMost    = 3 // cards shown open when the page of a transcript is first drawn
+)
+
+func (s *questions) routes(e *echo.Echo) {
+	find := questionIn(s.in)
+	e.GET("/questions", s.more)                         // questions that a page lacks; query have, the numbers of those that it has
+	e.GET("/questions/:n/past", of(find, s.past))       // all details of a settled question
+	e.GET("/questions/:n/choices", of(find, s.choices)) // choices of a field; query field, search, from, count, near
+	e.POST("/questions/:n/draft", of(s.typed, s.draft)) // keep the draft; answers with its JSON
+	e.POST("/questions/:n/tab", of(s.typed, s.tab))
+	e.POST("/questions/:n/reset", of(s.typed, s.reset))
+	e.POST("/questions/:n/answer", of(find, s.answer))                                                               // accept, decline or cancel
+	e.GET("/questions/:n/faults", of(find, s.faults))                                                                // the faults that apply to it
+	e.POST("/questions/:n/misbehave", of(find, s.misbehave))                                                         // answer with a fault: fault, field and its parameters
+	e.POST("/questions/:n/again", of(number, s.again))                                                               // repeat an answer
+	e.POST("/questions/:n/app", of(find, s.readApp))                                                                 // read the resource of the app that would draw it
+	e.POST("/questions/:n/complete", act(number, func(n int) error { _, err := s.in.MarkCompleted(n); return err })) // mark a URL as done
+	e.GET("/ledger", s.ledger)                                                                                       // all questions of the run; query sort, filter
+}
+
+func (s *questions) fill(p *views.Page) { p.Questions, p.More = s.views(nil) }
+
+// draw draws changed questions, and questions whose accepted URL depends on a changed call or
+// server. It removes those that pages no longer show.
+func (s *questions) draw(p *painter, c changed) {
+	if c.when == atOnce {
+		for one := range c.what {
+			if _, waits := s.in.Standing(one.Number); one.Kind == live.QuestionChanged && !waits {
+				s.drafts.drop(one.Number)
+			}
+		}
+	}
+	var cards []int
+	for _, q := range s.in.OnShow(s.settled) {
+		cards = append(cards, q.Number)
+		_, moved := c.calls[q.Call]
+		awaits := q.Completion == conversation.CompletionAwaited && (moved || c.server(q.Server))
+		if c.when == atOnce && c.what[live.Change{Kind: live.QuestionChanged, Number: q.Number}] || awaits {
+			p.put(formID(q.Number), views.QuestionCard(s.view(q, nil, nil)), "append", "questions")
+		}
+	}
+	for _, n := range s.cards {
+		if _, stays := slices.BinarySearch(cards, n); !stays {
+			p.remove(formID(n))
+		}
+	}
+	s.cards = cards
+}
+
 type answerable struct {
 	bridge.Question
 	fields []elicit.Field
 	schema json.RawMessage
 }
 
-func (s *Server) question(c echo.Context) (answerable, error) {
-	n, err := number(c)
-	if err != nil {
-		return answerable{}, err
+// questionIn finds the question that a path names.
+func questionIn(in *bridge.Inspection) func(echo.Context) (answerable, error) {
+	return func(c echo.Context) (answerable, error) {
+		n, err := number(c)
+		if err != nil {
+			return answerable{}, err
+		}
+		q, err := in.Question(n)
+		return answerableOf(q), err
 	}
-	q, err := s.in.Question(n)
-	return answerableOf(q), err
 }
 
 func answerableOf(q bridge.Question) answerable {
@@ -97,8 +166,8 @@ type typed struct {
 	sub forms.Submission
 }
 
-func (s *Server) typed(c echo.Context) (typed, error) {
-	q, err := s.question(c)
+func (s *questions) typed(c echo.Context) (typed, error) {
+	q, err := questionIn(s.in)(c)
 	if err != nil {
 		return typed{}, err
 	}
@@ -108,24 +177,24 @@ func (s *Server) typed(c echo.Context) (typed, error) {
 	return typed{q, forms.Submitted(c.Request().Form, q.fields, s.draftOf(q))}, nil
 }
 
-func (s *Server) draftOf(a answerable) forms.Submission {
+func (s *questions) draftOf(a answerable) forms.Submission {
 	if sub, ok := s.drafts.get(a.Number); ok {
 		return sub
 	}
 	return a.first()
 }
 
-func (s *Server) draft(c echo.Context, q typed) error {
+func (s *questions) draft(c echo.Context, q typed) error {
 	sub := q.sub
 	if old, ok := s.drafts.get(q.Number); ok {
 		sub.Checked, sub.GaveUp = old.Checked, old.GaveUp
 	}
 	s.drafts.put(q.Number, sub)
-	return s.preview(c, sub.View(formID(q.Number), q.fields, nil, q.wrap))
+	return preview(c, sub.View(formID(q.Number), q.fields, nil, q.wrap))
 }
 
 // preview answers with the JSON that a form would send, and the counts at its fields.
-func (s *Server) preview(c echo.Context, form forms.Form) error {
+func preview(c echo.Context, form forms.Form) error {
 	parts := []templ.Component{markup.Within(markup.PartMost, form.ID+"-send", forms.WillSend(form))}
 	for _, f := range form.Fields {
 		if f.Kind == elicit.Text || f.Kind == elicit.MultiChoice {
@@ -135,20 +204,24 @@ func (s *Server) preview(c echo.Context, form forms.Form) error {
 	return drawn(c, http.StatusOK, parts...)
 }
 
-func (s *Server) past(c echo.Context, q answerable) error {
-	return html(c, views.QuestionPast(s.questionView(q.Question, nil, nil)))
+func (s *questions) past(c echo.Context, q answerable) error {
+	return html(c, views.QuestionPast(s.view(q.Question, nil, nil)))
 }
 
 func formID(question int) string { return fmt.Sprintf("q%d", question) }
 
-func (s *Server) card(c echo.Context, status int, q answerable, sub forms.Submission, problems []elicit.Problem) error {
-	return drawn(c, status, views.QuestionCard(s.questionView(q.Question, &sub, problems)))
+func (s *questions) card(c echo.Context, status int, q answerable, sub forms.Submission, problems []elicit.Problem) error {
+	return drawn(c, status, views.QuestionCard(s.view(q.Question, &sub, problems)))
 }
 
 // errSettled answers a request about a question that is already settled.
 var errSettled = echo.NewHTTPError(http.StatusConflict, "This question was settled elsewhere.")
 
-func (s *Server) questionTab(c echo.Context, q typed) error {
+func (s *questions) choices(c echo.Context, q answerable) error {
+	return choices(c, formID(q.Number), q.fields)
+}
+
+func (s *questions) tab(c echo.Context, q typed) error {
 	next, problems := q.sub.Switched(q.fields, c.FormValue("to") == "json")
 	s.drafts.put(q.Number, next)
 	return s.card(c, statusOf(problems), q.answerable, next, problems)
@@ -161,7 +234,7 @@ func statusOf(problems []elicit.Problem) int {
 	return http.StatusOK
 }
 
-func (s *Server) resetField(c echo.Context, q typed) error {
+func (s *questions) reset(c echo.Context, q typed) error {
 	if err := q.sub.Reset(q.fields, c.FormValue("field")); err != nil {
 		return bad("%s", sentence(err))
 	}
@@ -171,7 +244,7 @@ func (s *Server) resetField(c echo.Context, q typed) error {
 
 // answer settles a question. If an accepted form has problems, it answers with the form
 // and its problems, unless the person insists.
-func (s *Server) answer(c echo.Context, q answerable) error {
+func (s *questions) answer(c echo.Context, q answerable) error {
 	answer := live.Answer{Action: c.FormValue("action"), Actor: conversation.ByPerson}
 	switch answer.Action {
 	case "accept":
@@ -199,16 +272,16 @@ func (s *Server) answer(c echo.Context, q answerable) error {
 
 // readApp reads the resource of the app with which the server would draw a question, which
 // need not be in its list. The call shows it as text.
-func (s *Server) readApp(c echo.Context, q answerable) error {
+func (s *questions) readApp(c echo.Context, q answerable) error {
 	if q.Request == nil || q.Request.App() == "" {
 		return bad("The question names no app.")
 	}
 	uri := q.Request.App()
 	call, err := s.in.Begin(live.Request{Server: q.Server, Kind: conversation.Resource, Name: uri, Key: uri})
-	return s.made(c, call, err)
+	return s.calls.made(c, call, err)
 }
 
-func (s *Server) faults(c echo.Context, q answerable) error {
+func (s *questions) faults(c echo.Context, q answerable) error {
 	if q.State != conversation.Pending {
 		return errSettled
 	}
@@ -225,7 +298,7 @@ func (s *Server) faults(c echo.Context, q answerable) error {
 
 // misbehave answers a question with a fault. If the content of the form is valid, it is
 // the answer that the fault spoils.
-func (s *Server) misbehave(c echo.Context, q answerable) error {
+func (s *questions) misbehave(c echo.Context, q answerable) error {
 	sub := forms.Submitted(c.Request().Form, q.fields, s.draftOf(q))
 	params := fault.Params{Field: c.FormValue("field"), Tool: strings.TrimSpace(c.FormValue("tool"))}
 	if q.isURL() {
@@ -277,7 +350,7 @@ const ledgerMost = 500
 
 // ledger answers with the table of all questions of the run. A sort that begins with
 // "-" is in descending order.
-func (s *Server) ledger(c echo.Context) error {
+func (s *questions) ledger(c echo.Context) error {
 	l := views.Ledger{Sort: cmp.Or(c.QueryParam("sort"), "-number"), Filter: c.QueryParam("filter")}
 	key, descending := strings.CutPrefix(l.Sort, "-")
 	less, known := ledgerOrders[key]
@@ -285,7 +358,7 @@ func (s *Server) ledger(c echo.Context) error {
 		return bad("The ledger cannot be sorted by %q.", key)
 	}
 	for _, q := range s.in.Questions() {
-		if row := s.ledgerRow(q); row.Matches(l.Filter) {
+		if row := s.row(q); row.Matches(l.Filter) {
 			l.Rows = append(l.Rows, row)
 		}
 	}
@@ -312,24 +385,24 @@ var ledgerOrders = map[string]func(a, b views.LedgerRow) int{
 	"next":   func(a, b views.LedgerRow) int { return strings.Compare(a.Next.Text, b.Next.Text) },
 }
 
-func (s *Server) ledgerRow(q bridge.Question) views.LedgerRow {
-	row := views.LedgerRow{Again: s.replay == nil && q.Repeatable()}
+func (s *questions) row(q bridge.Question) views.LedgerRow {
+	row := views.LedgerRow{Again: !s.readOnly && q.Repeatable()}
 	request := q.Request
 	if q.State == conversation.Pending {
 		q.Waited = s.in.Now().Sub(q.Asked)
 		q.Request = nil // so that no form is made, which a row does not have
 	}
-	row.Question = s.questionView(q, nil, nil)
+	row.Question = s.view(q, nil, nil)
 	row.Request = request
 	row.Message = q.Title()
 	row.Next = s.in.Next(q)
-	row.ReadOnly = s.replay != nil
+	row.ReadOnly = s.readOnly
 	return row
 }
 
 // again repeats an earlier answer. It answers with the number of the new call, if the
 // answer needs one.
-func (s *Server) again(c echo.Context, n int) error {
+func (s *questions) again(c echo.Context, n int) error {
 	call, err := s.in.Again(n)
 	switch {
 	case err != nil:
@@ -338,5 +411,133 @@ func (s *Server) again(c echo.Context, n int) error {
 		return c.NoContent(204)
 	}
 	anew, err := s.in.Call(call)
-	return s.made(c, anew, err)
+	return s.calls.made(c, anew, err)
+}
+
+// view converts a question to the data of its card. sub is the state of its
+// form; nil means the draft.
+func (s *questions) view(q bridge.Question, sub *forms.Submission, problems []elicit.Problem) views.Question {
+	a := answerableOf(q)
+	v := views.Question{
+		Question: q.Question, Request: q.Request, Server: serverOf(s.in, q.Server), Call: q.Call, CallName: q.CallName,
+		Findings: q.Findings, Waited: q.Waited, Handed: q.Handed, Left: q.Left,
+	}
+	if q.Request != nil && q.Request.Mode == elicit.ModeURL {
+		verdict := link.Judge(q.Request.URL) // reads the URL only; nothing is fetched
+		v.Address = &verdict
+	}
+	if q.State == conversation.Pending || q.Fault == "" {
+		v.Wrong, v.Fault = "", ""
+	}
+	if s.readOnly {
+		v.ReadOnly, v.Unfolded = true, true
+		sub = a.looked()
+	}
+	if q.State == conversation.Pending {
+		if sub == nil {
+			kept := s.draftOf(a)
+			sub = &kept
+			if kept.Checked { // the problems of the last check stay while "Send anyway" is offered
+				problems = s.drafts.found(q.Number, kept, a.fields, a.schema)
+			}
+		}
+		v.Form = sub.View(formID(q.Number), a.fields, problems, a.wrap)
+		forms.AddFindings(v.Form.Fields, q.Findings)
+		if q.Request != nil {
+			v.Form.Trouble = q.Request.Trouble
+		}
+		if a.isURL() {
+			v.Form.Preview = rawjson.Pretty(a.accept(nil).JSON())
+		}
+		return v
+	}
+	if sub != nil && v.ReadOnly {
+		v.Form = sub.View(formID(q.Number), a.fields, nil, a.wrap)
+	}
+	if q.Fault != "" {
+		v.Next = s.in.Next(q)
+	}
+	if v.Action == "" && q.Answer != nil {
+		v.Action = "accept"
+	}
+	if v.Action != "" {
+		v.Digest = elicit.Digest(a.fields, q.Content())
+	}
+	if q.Completion == conversation.CompletionAwaited && !v.ReadOnly {
+		s.await(&v, q)
+	}
+	return v
+}
+
+// await says what an accepted URL waits for. A URL that came as a request waits for the
+// server's completion notification. A URL that came in a round waits as long as that
+// round is the call's last one. A notification is possible there only if the URL came
+// in error -32042.
+func (s *questions) await(v *views.Question, q bridge.Question) {
+	if q.Via == elicit.ByRequest || q.Call == 0 {
+		v.Told = v.Server.State == conversation.ServerReady
+		return
+	}
+	c, err := s.in.Call(q.Call)
+	if err != nil || c.State.Over() || len(c.Rounds) != q.Round {
+		return
+	}
+	v.Waits, v.Every = true, c.Every
+	for _, other := range s.in.OnShow(1) { // includes all questions whose URL is awaited
+		if other.Number < q.Number && other.Call == q.Call && other.Round == q.Round && other.Awaited {
+			v.Behind = true
+		}
+	}
+	v.Told = q.Via == elicit.InError
+}
+
+// views returns the questions on the page, oldest first: all pending ones and
+// the latest settled ones, without those in have. It stops when the page has no more
+// room, and more reports that some are missing.
+func (s *questions) views(have map[int]bool) (out []views.Question, more bool) {
+	list := s.in.OnShow(s.settled)
+	latest := map[int]bool{}
+	for _, q := range list[max(0, len(list)-unfoldedMost):] {
+		latest[q.Number] = true
+	}
+	// Pending questions take room first, oldest first, and then settled ones, latest
+	// first.
+	order := func(q bridge.Question) int {
+		if q.State == conversation.Pending {
+			return q.Number + math.MinInt
+		}
+		return -q.Number
+	}
+	slices.SortFunc(list, func(a, b bridge.Question) int { return cmp.Compare(order(a), order(b)) })
+	room := views.PanelMost
+	for _, q := range list {
+		if have[q.Number] {
+			continue
+		}
+		v := s.view(q, nil, nil)
+		v.Unfolded = v.Unfolded && latest[q.Number]
+		card, size := markup.Drawn(views.QuestionCard(v))
+		if room -= size; room < 0 && len(out) > 0 {
+			more = true
+			break
+		}
+		v.Card = card
+		out = append(out, v)
+	}
+	slices.SortFunc(out, func(a, b views.Question) int { return a.Number - b.Number })
+	return out, more
+}
+
+// more answers with cards that a page lacks. The header X-More says whether
+// there are more.
+func (s *questions) more(c echo.Context) error {
+	have := map[int]bool{}
+	for _, n := range strings.Split(c.QueryParam("have"), ",") {
+		if number, err := strconv.Atoi(n); err == nil {
+			have[number] = true
+		}
+	}
+	list, more := s.views(have)
+	c.Response().Header().Set("X-More", strconv.FormatBool(more))
+	return html(c, views.Questions(list))
 }

@@ -2,92 +2,81 @@ package web
 
 import (
 	"errors"
+	"log/slog"
 	"net/http"
-	"os"
+	"path/filepath"
 	"time"
 
 	"github.com/labstack/echo/v4"
 
-	"elicitation-inspector/bridge"
-	"elicitation-inspector/bridge/conversation"
-	"elicitation-inspector/bridge/export"
+	"elicitation-inspector/bridge/live"
 	"elicitation-inspector/bridge/playback"
-	answers "elicitation-inspector/bridge/script"
+	"elicitation-inspector/bridge/wire"
 	"elicitation-inspector/views"
 )
 
-func (s *Server) scriptView() views.Script {
-	loaded := s.in.Scripted()
-	if loaded == nil {
-		return views.Script{}
-	}
-	return views.Script{Name: loaded.Name, Rules: len(loaded.Script.Rules)}
+// recordings is the panel of the transcript that is being written.
+type recordings struct {
+	log       *wire.Log
+	recording *playback.Recording
+	folder    string
+	logger    *slog.Logger
 }
 
-// loadScript loads a script from the form value text. It answers further questions.
-func (s *Server) loadScript(c echo.Context) error {
-	text := c.FormValue("text")
-	rules, err := answers.Parse("line", []byte(text), os.LookupEnv)
-	var wrong *answers.Mistakes
-	switch {
-	case err == nil:
-		s.in.AnswerBy(bridge.NewScriptSource("a script", rules))
-		return done(c, nil)
-	case errors.As(err, &wrong):
-		err = wrong.List[0]
-	}
-	return drawn(c, http.StatusUnprocessableEntity, views.ScriptView(views.Script{Typed: text, Problem: "Line " + sentence(err)}))
-}
-
-func (s *Server) answersFile(c echo.Context) error {
-	ctx := c.Request().Context()
-	redaction, err := s.redaction(c)
+func newRecordings(c Config) recordings {
+	folder, err := filepath.Abs(c.RecordFolder)
 	if err != nil {
-		return err
+		folder = c.RecordFolder
 	}
-	if err := s.in.Conversation().Update(ctx); err != nil {
-		return err
-	}
-	calls, err := answers.CallsIn(ctx, s.in.Conversation(), 0, conversation.Reading{Redact: redaction})
-	if err != nil {
-		return err
-	}
-	if c.QueryParam("download") != "" {
-		title, err := s.titleOf(ctx, 1, nil)
-		if err != nil {
-			return err
-		}
-		attach(c, export.FileName("answers of "+title, ".yaml"))
-	}
-	w := answers.Writing{From: "this session", Expect: true}
-	return c.Blob(http.StatusOK, "application/yaml; charset=utf-8", []byte(w.Answers(calls)))
+	return recordings{c.Inspection.Log(), c.Recording, folder, c.Logger}
 }
 
-func (s *Server) recordingView() views.Recording {
-	kept := s.in.Log().Stats()
+func (r recordings) routes(e *echo.Echo) {
+	e.POST("/recording/start", r.start) // start a recording: name, fresh
+	e.POST("/recording/stop", r.stop)
+}
+
+func (r recordings) fill(p *views.Page) { p.Recording = r.view() }
+
+func (r recordings) draw(p *painter, c changed) {
+	if c.when != calmly {
+		return
+	}
+	v := r.view()
+	if c.what[live.Change{Kind: live.RecordingChanged}] {
+		p.replace("recording", views.RecordingView(v))
+	}
+	if v.File != "" {
+		p.replace("recording-lines", views.RecordingLines(v.Lines))
+	}
+	p.replace("where", views.Where(v.Where))
+}
+
+func (r recordings) view() views.Recording {
+	kept := r.log.Stats()
 	return views.Recording{
-		RecordingState: s.config.Recording.State(), Lost: kept.Lost, Where: kept.Where,
-		Folder: s.config.RecordFolder, Typed: "session-" + time.Now().Format("20060102-150405") + ".jsonl",
+		RecordingState: r.recording.State(), Lost: kept.Lost, Where: kept.Where,
+		Folder: r.folder, Typed: "session-" + time.Now().Format("20060102-150405") + ".jsonl",
 	}
 }
 
-func (s *Server) startRecording(c echo.Context) error {
+func (r recordings) start(c echo.Context) error {
 	name, fresh := c.FormValue("name"), c.FormValue("fresh") != ""
-	err := s.config.Recording.BeginNamed(s.config.RecordFolder, name, fresh)
+	err := r.recording.BeginNamed(r.folder, name, fresh)
 	switch {
 	case err == nil:
 		return done(c, nil)
 	case errors.Is(err, playback.ErrUnderWay):
 		return conflict(err)
 	}
-	v := s.recordingView()
+	v := r.view()
 	v.Typed, v.Fresh, v.Problem = name, fresh, sentence(err)
 	return drawn(c, http.StatusUnprocessableEntity, views.RecordingView(v))
 }
 
-func (s *Server) stopRecording(c echo.Context) error {
-	if err := s.config.Recording.End(); err != nil {
-		s.logger.Error("ending the recording", "error", err) // the page shows it already
+func (r recordings) stop(c echo.Context) error {
+	if err := r.recording.End(); err != nil {
+		r.logger.Error("ending the recording", "error", err) // the page shows it already
 	}
 	return done(c, nil)
 }

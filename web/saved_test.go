@@ -18,7 +18,7 @@ func TestNoPartIsTakenForTheWhole(t *testing.T) {
 		e := echo.New()
 		e.GET("/", func(c echo.Context) error {
 			attach(c, "session.json")
-			return selection{Server: &Server{logger: slog.New(slog.DiscardHandler)}}.stream(c, "application/json", func(w io.Writer) error {
+			return selection{exports: exports{logger: slog.New(slog.DiscardHandler)}}.stream(c, "application/json", func(w io.Writer) error {
 				var err error
 				if written != "" {
 					_, err = io.WriteString(w, written)

@@ -4,15 +4,15 @@
 package web
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"log/slog"
 	"net"
 	"net/http"
-	"path/filepath"
+	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -21,13 +21,11 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"elicitation-inspector/bridge"
-	"elicitation-inspector/bridge/check"
 	"elicitation-inspector/bridge/conversation"
+	"elicitation-inspector/bridge/export"
 	"elicitation-inspector/bridge/live"
 	"elicitation-inspector/bridge/playback"
-	"elicitation-inspector/bridge/probe"
 	"elicitation-inspector/bridge/wire/redact"
-	"elicitation-inspector/bridge/wording"
 	"elicitation-inspector/views"
 	"elicitation-inspector/views/forms"
 	"elicitation-inspector/views/markup"
@@ -59,60 +57,114 @@ type Config struct {
 	Opened func()
 }
 
-// Server is the page's server.
+// Server is the page's server. Each panel of the page registers its endpoints, gives its part
+// of the page, and draws what changes of it; the Server makes the panels and joins them.
 //
 // Actions of the person are POSTs. Their effects are drawn by pushes alone: the answer
 // is 204, or 200 with the number of a new call, or 422 with the form and its errors.
 // The answer draws only the state that one page has by itself: a form being filled in,
 // and the call that the page has just made.
 type Server struct {
-	config   Config
-	in       *bridge.Inspection
-	logger   *slog.Logger
-	hub      *push.Hub
-	echo     *echo.Echo
-	playback *Playback      // nil for a live inspection
-	replay   *bridge.Replay // the replay of a playback, of a probe or of taps; nil for a live inspection
-	probe    *probe.Server  // nil unless this is the page of a probe
-	tapped   *TapsConfig    // nil unless taps are on show
-	drafts   drafts
-	// stirred wakes the pump; capacity 1.
+	config Config
+	in     *bridge.Inspection
+	hub    *push.Hub
+	echo   *echo.Echo
+	source
+	panels    []panel // that the pump draws
+	servers   *servers
+	calls     *calls
+	questions *questions
+	wire      *wireLog
+	checks    *checks
+	// stirred wakes the pump for changes that no subscription reports; capacity 1.
 	stirred chan struct{}
-	filters filters
-	lab     *check.Lab  // makes checks
-	checked atomic.Bool // a check has changed since the pump drew it
 	// lastFound is the text of the latest "Show all" of any page.
 	lastFound atomic.Pointer[found]
-	big       chan struct{} // a lock, held while a frame of many MiB is read, but not while it is sent
+}
+
+// source is where the frames on show come from, if not from the inspection's own connections;
+// empty for a live inspection.
+type source struct {
+	replay  *bridge.Replay
+	player  *playback.Player // nil unless it is a transcript
+	panel   watcher          // what the page shows of the source
+	refusal string           // why nothing can be called, answered or changed
 }
 
 // New returns a server. Serve starts it.
-func New(c Config) *Server {
+func New(c Config) *Server { return newServer(c, source{}, push.NewHub()) }
+
+// complete fills in what has a default.
+func (c Config) complete() Config {
 	if c.Logger == nil {
 		c.Logger = slog.New(slog.DiscardHandler)
 	}
 	if c.Redaction == nil {
 		c.Redaction, _ = redact.New() // without rules, there is no error
 	}
-	if folder, err := filepath.Abs(c.RecordFolder); err == nil { // on error, keep it as given
-		c.RecordFolder = folder
+	return c
+}
+
+func newServer(c Config, from source, hub *push.Hub) *Server {
+	c = c.complete()
+	if from.replay != nil {
+		c.Inspection = from.replay.Inspection()
 	}
+	in := c.Inspection
 	if c.Recording == nil {
-		c.Recording = playback.NewRecording(c.Inspection.Log(), c.Logger, c.Redaction, c.Inspection.RecordingChanged)
+		c.Recording = playback.NewRecording(in.Log(), c.Logger, c.Redaction, in.RecordingChanged)
 	}
-	s := &Server{config: c, in: c.Inspection, logger: c.Logger, hub: push.NewHub(), echo: echo.New(), stirred: make(chan struct{}, 1)}
-	s.drafts.kept = map[int]forms.Submission{}
-	s.lab = check.NewLab(func() {
-		s.checked.Store(true)
-		s.stir()
-	})
-	s.big = make(chan struct{}, 1)
+	s := &Server{config: c, in: in, hub: hub, echo: echo.New(), source: from, stirred: make(chan struct{}, 1)}
+	marks, readOnly := in.Log(), from.replay != nil
+	if from.player != nil {
+		marks = from.player.Source() // which has the same numbers, and stays when the playback starts over
+	}
+	shared := sharing{in, c.Redaction, c.Version}
+	s.servers = &servers{in: in, hub: hub, put: c.Put}
+	s.calls = &calls{in: in, hub: hub, replay: from.replay}
+	s.questions = &questions{calls: s.calls, in: in, drafts: drafts{kept: map[int]forms.Submission{}}, settled: settledLive, readOnly: readOnly}
+	if readOnly {
+		s.questions.settled = settledReplayed
+	}
+	s.wire = &wireLog{in: in, marks: marks, recording: c.Recording, stir: s.stir}
+	s.checks = newChecks(shared, hub, c.MaxFrame, s.stir)
+	s.panels = []panel{
+		s.servers, signIns{in}, &catalogs{in: in, hub: hub, readOnly: readOnly}, s.calls, s.wire, newRecordings(c), scripts{in}, s.checks,
+		s.questions, // last, because a card does not contain what is typed while it is drawn
+	}
 	e := s.echo
 	e.HideBanner, e.HidePort = true, true
 	e.HTTPErrorHandler = s.fail
 	e.Use(timed, s.readOnly, wholeForm)
-	s.route(e)
+	e.GET("/", s.page)                 // query tool=NAME (prompt, resource, template) with args and server, question=N or call=N choose what it shows; or server, kind, key, which are valid in this run
+	e.GET("/middle", s.middle)         // the middle of the page; query as of the page
+	e.GET("/live", s.live)             // websocket that pushes changes; query since=N resumes
+	e.GET("/static/:name", staticFile) // style sheet, scripts, icons
+	e.GET("/texts/:digest", s.text)    // a text that the page has cut, or with from a piece of it; query as of the page
+	for _, one := range s.all() {
+		one.routes(e)
+	}
+	frames := &frames{rows: s.wire, sharing: shared, big: make(chan struct{}, 1)}
+	frames.routes(e)
+	ladders{shared}.routes(e)
+	exports{shared, marks, c.Logger}.routes(e)
 	return s
+}
+
+// all returns the panels, with that of the source.
+func (s *Server) all() []panel {
+	if s.source.panel == nil {
+		return s.panels
+	}
+	return append(slices.Clip(s.panels), s.source.panel)
+}
+
+// stir wakes the pump for changes that no subscription reports: new frames, marks, checks.
+func (s *Server) stir() {
+	select {
+	case s.stirred <- struct{}{}:
+	default:
+	}
 }
 
 // Limits on what a client may make the server hold or wait for.
@@ -140,26 +192,29 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.echo.Serv
 // check that goes on.
 func (s *Server) work(ctx context.Context) (end func()) {
 	var pumping sync.WaitGroup
-	p := s.newPump(ctx) // must come before any page is drawn
+	p := s.newPump(ctx)
 	pumping.Go(p.run)
-	pumping.Go(func() { s.pumpFrames(ctx) })
-	if s.playback != nil {
-		pumping.Go(func() { s.pumpPlayback(ctx) })
-	}
+	pumping.Go(func() { s.countFrames(ctx) })
 	if s.replay != nil {
 		pumping.Go(func() { s.replay.Follow(ctx) })
-	}
-	if s.probe != nil {
-		pumping.Go(func() { s.pumpProbe(ctx) })
-	}
-	if s.tapped != nil {
-		pumping.Go(func() { s.pumpTaps(ctx) })
+		pumping.Go(func() { s.watch(ctx, s.source.panel) })
 	}
 	return func() {
 		pumping.Wait()
-		if err := s.lab.Close(); err != nil {
-			s.logger.Warn("removing the transcripts of a check", "error", err)
+		if err := s.checks.lab.Close(); err != nil {
+			s.config.Logger.Warn("removing the transcripts of a check", "error", err)
 		}
+	}
+}
+
+// countFrames tells the pages the length of the log and where it is kept, as it grows.
+func (s *Server) countFrames(ctx context.Context) {
+	log := s.in.Log()
+	for more := true; more; {
+		grown := log.Grown()
+		s.hub.Count(log.Len(), keptWords(log))
+		s.stir()
+		more = again(ctx, watchEvery, grown)
 	}
 }
 
@@ -220,80 +275,11 @@ func (s *Server) fail(err error, c echo.Context) {
 		status, text = http.StatusConflict, sentence(err)
 	}
 	if status >= http.StatusInternalServerError {
-		s.logger.Error("answering a request", "method", c.Request().Method, "path", c.Request().URL.Path, "error", err)
+		s.config.Logger.Error("answering a request", "method", c.Request().Method, "path", c.Request().URL.Path, "error", err)
 	}
 	if err := c.String(status, text); err != nil {
-		s.logger.Debug("answering with an error", "error", err)
+		s.config.Logger.Debug("answering with an error", "error", err)
 	}
-}
-
-// wholeForm is middleware that parses posted forms, because handlers would take a form
-// that is too large or invalid for an empty one.
-func wholeForm(next echo.HandlerFunc) echo.HandlerFunc {
-	return func(c echo.Context) error {
-		if c.Request().Method != http.MethodPost {
-			return next(c)
-		}
-		var large *http.MaxBytesError
-		switch _, err := c.FormParams(); {
-		case errors.As(err, &large):
-			return err
-		case err != nil:
-			return bad("The form cannot be read: %v.", err)
-		}
-		return next(c)
-	}
-}
-
-func sentence(err error) string { return wording.Sentence(err.Error()) }
-
-func bad(format string, args ...any) error {
-	return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf(format, args...))
-}
-
-// draw renders a component completely before anything is sent, so that a failure never
-// leaves half a page.
-func draw(ctx context.Context, component templ.Component) (string, error) {
-	var b bytes.Buffer
-	if err := component.Render(ctx, &b); err != nil {
-		return "", fmt.Errorf("drawing: %w", err)
-	}
-	return b.String(), nil
-}
-
-func html(c echo.Context, components ...templ.Component) error {
-	return drawn(c, http.StatusOK, components...)
-}
-
-func drawn(c echo.Context, status int, components ...templ.Component) error {
-	text, err := draw(c.Request().Context(), templ.Join(components...))
-	if err != nil {
-		return err
-	}
-	return sendHTML(c, status, text)
-}
-
-// current answers with a part of the page in its present state, which pushes draw as
-// well.
-func (s *Server) current(c echo.Context, look func() (templ.Component, error)) error {
-	_, done := s.hub.Drawing()
-	component, err := look()
-	text := ""
-	if err == nil {
-		text, err = draw(c.Request().Context(), component)
-	}
-	done()
-	if err != nil {
-		return err
-	}
-	return sendHTML(c, http.StatusOK, text)
-}
-
-func sendHTML(c echo.Context, status int, text string) error {
-	if len(text) > markup.PageMost {
-		return echo.NewHTTPError(http.StatusRequestEntityTooLarge, "This is too large to draw: "+strconv.Itoa(len(text))+" bytes of markup.")
-	}
-	return compressed(c, status, "text/html; charset=utf-8", []byte(text))
 }
 
 func (s *Server) page(c echo.Context) error {
@@ -321,62 +307,86 @@ func (s *Server) page(c echo.Context) error {
 	return sendHTML(c, http.StatusOK, text)
 }
 
+// whole returns the page without its middle, which shows a call or a form.
+func (s *Server) whole() views.Page {
+	p := views.Page{Version: s.config.Version, Now: s.in.Now(), ReadOnly: s.replay != nil}
+	for _, one := range s.all() {
+		one.fill(&p)
+	}
+	return p
+}
+
+func (s *Server) middle(c echo.Context) error {
+	return current(c, s.hub, func() (templ.Component, error) {
+		p := views.Page{ReadOnly: s.replay != nil, Start: s.servers.start()}
+		s.calls.fill(&p)
+		s.choose(c, &p)
+		return views.Middle(p), nil
+	})
+}
+
+// text answers with more of a text that the page has cut, for "Show all". The text is
+// named by its digest and the query of the page's address. Without the query from, the
+// answer is the whole text as a download.
+func (s *Server) text(c echo.Context) error {
+	text, err := s.cutText(c, c.Param("digest"))
+	if err != nil {
+		return err
+	}
+	if c.QueryParam("from") == "" {
+		attach(c, export.FileName("text "+export.Line(text, 60), ".txt"))
+		return c.Blob(http.StatusOK, "text/plain; charset=utf-8", []byte(text))
+	}
+	from, err := queryNumber(c, "from", 0)
+	if err != nil {
+		return err
+	}
+	return html(c, markup.Piece(text, int(min(from, int64(len(text))))))
+}
+
+type found struct{ digest, text string }
+
+// cutText finds a text by its digest: it draws the page again, with the parts that the
+// page fetches on demand. It keeps the last text found, because a page requests the
+// pieces one after the other.
+func (s *Server) cutText(c echo.Context, digest string) (string, error) {
+	if last := s.lastFound.Load(); last != nil && last.digest == digest {
+		return last.text, nil
+	}
+	p := s.whole()
+	s.choose(c, &p)
+	parts := []templ.Component{views.PageView(p)}
+	if p.Call != nil {
+		parts = append(parts, views.CallSteps(*p.Call))
+	}
+	for i, q := range p.Questions {
+		p.Questions[i].Card = nil
+		parts = append(parts, views.QuestionPast(q))
+	}
+	for _, server := range p.Servers {
+		parts = append(parts, findingsView(s.in, server.ID))
+	}
+	text, ok, err := markup.Find(c.Request().Context(), digest, templ.Join(parts...))
+	if err == nil && !ok {
+		err = echo.NewHTTPError(http.StatusNotFound, "This text is not on the page any more. The wire log has it.")
+	}
+	if err != nil {
+		return "", err
+	}
+	s.lastFound.Store(&found{digest, text})
+	return text, nil
+}
+
 func (s *Server) live(c echo.Context) error { return s.hub.Serve(c.Response(), c.Request()) }
 
-func (s *Server) publish(changes []push.Change) {
-	var at time.Time
-	if s.playback != nil {
-		at = s.in.Now()
-	}
-	s.hub.Publish(changes, at)
-}
-
-// A client must accept each piece of an answer in time. Otherwise the request is
-// aborted, so that it holds neither memory nor a connection.
-const (
-	pieceMost = 256 << 10
-	pieceTime = time.Minute
-)
-
-// timed is middleware that sets a deadline for each piece of an answer. Handlers must
-// hold no shared lock while they send.
-func timed(next echo.HandlerFunc) echo.HandlerFunc {
+// readOnly is middleware that refuses changes of what is not the inspection's own.
+func (s *Server) readOnly(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
-		control := http.NewResponseController(c.Response().Writer)
-		// Clear the deadline of the previous answer on the same connection.
-		err := control.SetWriteDeadline(time.Time{})
-		if errors.Is(err, http.ErrNotSupported) {
-			return next(c) // a recorder in a test
+		path := c.Request().URL.Path
+		if s.replay == nil || c.Request().Method == http.MethodGet ||
+			strings.HasPrefix(path, "/playback/") || strings.HasPrefix(path, "/probe/") || strings.HasPrefix(path, "/wire/") {
+			return next(c)
 		}
-		if err != nil {
-			return err
-		}
-		c.Response().Writer = timedWriter{c.Response().Writer, control}
-		return next(c)
+		return echo.NewHTTPError(http.StatusConflict, s.refusal)
 	}
 }
-
-// timedWriter gives the client pieceTime for each piece of an answer.
-type timedWriter struct {
-	http.ResponseWriter
-	control *http.ResponseController
-}
-
-func (w timedWriter) Write(data []byte) (n int, err error) {
-	for first := true; first || len(data) > 0; first = false {
-		piece := data[:min(len(data), pieceMost)]
-		if err := w.control.SetWriteDeadline(time.Now().Add(pieceTime)); err != nil {
-			return n, err
-		}
-		wrote, err := w.ResponseWriter.Write(piece)
-		n += wrote
-		if err != nil {
-			return n, err
-		}
-		data = data[wrote:]
-	}
-	return n, nil
-}
-
-// Unwrap lets a websocket take over the connection, which ends the deadlines.
-func (w timedWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }

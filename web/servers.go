@@ -14,24 +14,107 @@ import (
 	"elicitation-inspector/bridge"
 	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/demo"
-	"elicitation-inspector/bridge/export"
-	"elicitation-inspector/bridge/lint"
 	"elicitation-inspector/bridge/live"
 	"elicitation-inspector/views"
+	"elicitation-inspector/views/markup"
 	"elicitation-inspector/views/wirelog"
 	"elicitation-inspector/web/push"
 )
 
+// servers is the panel of the servers, and what the page shows of them before the first call.
+type servers struct {
+	in  *bridge.Inspection
+	hub *push.Hub
+	put func(ctx context.Context, typed views.NewServer) (field string, err error) // see [Config]
+}
+
+func (s *servers) routes(e *echo.Echo) {
+	find := serverIn(s.in)
+	e.POST("/servers", s.connect)                        // connect to another server: address, name, headers, env, dir; only with --allow-add
+	e.GET("/servers/:id/edit", s.edit)                   // the same fields of a server that was added
+	e.POST("/servers/:id/edit", s.connect)               // change them, and reconnect
+	e.POST("/servers/:id/remove", s.remove)              // remove a server that was added
+	e.GET("/servers/:id/findings", of(find, s.findings)) // all findings of a server
+	e.POST("/servers/:id/reconnect", act(serverID, s.in.Reconnect))
+	e.POST("/servers/:id/disconnect", s.disconnect)
+	e.POST("/servers/:id/settings", of(find, s.settings)) // how the client presents itself; reconnects
+	e.POST("/servers/:id/remembered", s.remembered)       // the revision that the browser remembers for it; empty to forget it
+	e.POST("/servers/:id/policy", s.policy)               // the policy for its questions
+	e.POST("/servers/:id/held", s.held)                   // show or decline questions held back
+	e.POST("/servers/:id/compare", of(find, s.compare))   // its catalog with and without elicitation
+}
+
+func (s *servers) fill(p *views.Page) {
+	for _, server := range s.in.Servers() {
+		p.Servers = append(p.Servers, rowOf(s.in, server))
+	}
+	p.Start = s.start()
+}
+
+func (s *servers) draw(p *painter, c changed) {
+	if c.when != calmly {
+		return
+	}
+	for _, id := range c.gone {
+		gone := serverOf(s.in, id)
+		p.remove(gone.RowID())
+		p.remove(gone.HeldID())
+	}
+	begun := len(c.gone) > 0 // the start view depends on this change
+	for _, server := range s.in.Servers() {
+		begun = begun || c.catalog(server.ID)
+		v := serverView(server)
+		if c.server(v.ID) || c.what[live.Change{Kind: live.FindingsChanged, Server: v.ID}] {
+			p.put(v.RowID(), views.ServerRow(rowOf(s.in, server)), "append", "server-list")
+		}
+		if c.server(v.ID) && v.HoldsBack() {
+			p.put(v.HeldID(), views.HeldLine(v), "append", "held")
+		} else if c.server(v.ID) {
+			p.remove(v.HeldID())
+		}
+	}
+	if begun {
+		p.replace("start", views.StartView(s.start()))
+	}
+}
+
 func serverID(c echo.Context) (string, error) { return c.Param("id"), nil }
 
-func (s *Server) server(c echo.Context) (bridge.Server, error) { return s.in.Server(c.Param("id")) }
+// serverIn finds the server that a path names.
+func serverIn(in *bridge.Inspection) func(echo.Context) (bridge.Server, error) {
+	return func(c echo.Context) (bridge.Server, error) { return in.Server(c.Param("id")) }
+}
+
+func serverView(s bridge.Server) views.Server {
+	s.Label = markup.Brief(s.Label)
+	return views.Server{ServerStatus: s.ServerStatus, QuestionCounts: s.QuestionCounts, Findings: s.Findings}
+}
+
+// rowOf returns the view of a server with its token, for its row.
+func rowOf(in *bridge.Inspection, server bridge.Server) views.Server {
+	v := serverView(server)
+	if token, ok := tokenOf(in, v.ID); ok {
+		v.SignIn = views.TokenView(token)
+	}
+	return v
+}
+
+// serverOf returns the view of a server, or an empty one with its id if the server is
+// unknown.
+func serverOf(in *bridge.Inspection, id string) views.Server {
+	server, err := in.Server(id)
+	if err != nil {
+		return views.Server{ServerStatus: conversation.ServerStatus{ID: id}}
+	}
+	return serverView(server)
+}
 
 var errMayNotAdd = echo.NewHTTPError(http.StatusForbidden, "The page may start programs only if the inspector was started with --allow-add.")
 
-// putServer connects to the server that a person has typed, in place of the added one with
+// connect connects to the server that a person has typed, in place of the added one with
 // the id in the path if there is one.
-func (s *Server) putServer(c echo.Context) error {
-	if s.config.Put == nil {
+func (s *servers) connect(c echo.Context) error {
+	if s.put == nil {
 		return errMayNotAdd
 	}
 	typed := views.NewServer{ID: c.Param("id"), Address: c.FormValue("address"), Name: c.FormValue("name"), Headers: c.FormValue("headers"), Env: c.FormValue("env"), Dir: c.FormValue("dir")}
@@ -41,7 +124,7 @@ func (s *Server) putServer(c echo.Context) error {
 	}
 	ctx, cancel := leisurely(c)
 	defer cancel()
-	if field, err := s.config.Put(ctx, typed); err != nil {
+	if field, err := s.put(ctx, typed); err != nil {
 		typed.Field, typed.Problem, status = field, sentence(err), http.StatusUnprocessableEntity
 	} else if typed.ID == "" {
 		typed = views.NewServer{}
@@ -49,13 +132,13 @@ func (s *Server) putServer(c echo.Context) error {
 	return drawn(c, status, form(typed))
 }
 
-// editServer draws the form of a server that was added.
-func (s *Server) editServer(c echo.Context) error {
+// edit draws the form of a server that was added.
+func (s *servers) edit(c echo.Context) error {
 	spec, err := s.in.Target(c.Param("id"))
 	switch {
 	case err != nil:
 		return err
-	case s.config.Put == nil || !spec.Added:
+	case s.put == nil || !spec.Added:
 		return errMayNotAdd
 	}
 	typed := views.NewServer{ID: c.Param("id"), Address: cmp.Or(spec.URL, spec.Address()), Name: spec.Name, Env: strings.Join(spec.Env, "\n"), Dir: spec.Dir}
@@ -67,8 +150,8 @@ func (s *Server) editServer(c echo.Context) error {
 	return html(c, views.EditServer(typed))
 }
 
-func (s *Server) removeServer(c echo.Context) error {
-	if s.config.Put == nil {
+func (s *servers) remove(c echo.Context) error {
+	if s.put == nil {
 		return errMayNotAdd
 	}
 	ctx, cancel := leisurely(c)
@@ -85,14 +168,14 @@ func leisurely(c echo.Context) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(context.WithoutCancel(c.Request().Context()), disconnectTime)
 }
 
-func (s *Server) disconnect(c echo.Context) error {
+func (s *servers) disconnect(c echo.Context) error {
 	ctx, cancel := leisurely(c)
 	defer cancel()
 	return done(c, s.in.Disconnect(ctx, c.Param("id")))
 }
 
 // settings changes how the client presents itself to a server, and reconnects.
-func (s *Server) settings(c echo.Context, before bridge.Server) error {
+func (s *servers) settings(c echo.Context, before bridge.Server) error {
 	settings, err := conversation.ParseClientSettings(c.FormValue("protocol"), c.FormValue("elicitation"))
 	if err != nil {
 		return bad("%s", sentence(err))
@@ -107,7 +190,7 @@ func (s *Server) settings(c echo.Context, before bridge.Server) error {
 
 // remembered applies the revision that the browser remembers for a server, or removes
 // it.
-func (s *Server) remembered(c echo.Context) error {
+func (s *servers) remembered(c echo.Context) error {
 	err := s.in.Recall(c.Param("id"), c.FormValue("protocol"))
 	if errors.Is(err, live.ErrUnknownRevision) {
 		return bad("%s", sentence(err))
@@ -115,7 +198,7 @@ func (s *Server) remembered(c echo.Context) error {
 	return done(c, err)
 }
 
-func (s *Server) policy(c echo.Context) error {
+func (s *servers) policy(c echo.Context) error {
 	policy, err := conversation.ParsePolicy(c.FormValue("policy"))
 	if err != nil {
 		return bad("%s", sentence(err))
@@ -123,13 +206,13 @@ func (s *Server) policy(c echo.Context) error {
 	return done(c, s.in.SetPolicy(c.Param("id"), policy))
 }
 
-func (s *Server) held(c echo.Context) error {
+func (s *servers) held(c echo.Context) error {
 	return done(c, s.in.Release(c.Param("id"), c.FormValue("choice")))
 }
 
 // compare pushes the differences of a server's catalog with the present settings and
 // without the elicitation capability.
-func (s *Server) compare(c echo.Context, server bridge.Server) error {
+func (s *servers) compare(c echo.Context, server bridge.Server) error {
 	with, without := server.Settings, server.Settings
 	if with.Declares() == conversation.DeclareNone {
 		with.Elicitation = conversation.DeclareBoth
@@ -149,74 +232,41 @@ func (s *Server) compare(c echo.Context, server bridge.Server) error {
 	return done(c, s.pushComparison(c, view))
 }
 
-func (s *Server) pushComparison(c echo.Context, view views.Comparison) error {
+func (s *servers) pushComparison(c echo.Context, view views.Comparison) error {
 	html, err := draw(c.Request().Context(), views.ComparisonView(view))
 	if err == nil {
-		s.publish([]push.Change{{ID: "comparison-" + view.Server, HTML: html}})
+		s.hub.Publish([]push.Change{{ID: "comparison-" + view.Server, HTML: html}}, time.Time{})
 	}
 	return err
 }
 
-func (s *Server) findings(c echo.Context, server bridge.Server) error {
-	return html(c, s.findingsView(server.ID))
+func (s *servers) findings(c echo.Context, server bridge.Server) error {
+	return html(c, findingsView(s.in, server.ID))
 }
 
-func (s *Server) findingsView(server string) templ.Component {
+func findingsView(in *bridge.Inspection, server string) templ.Component {
 	calls := map[int]string{}
-	for _, c := range s.in.Calls() {
+	for _, c := range in.Calls() {
 		calls[c.Number] = c.Request.Name
 	}
 	var list []wirelog.FoundIn
-	for _, f := range s.in.Findings(server) {
+	for _, f := range in.Findings(server) {
 		list = append(list, wirelog.FoundIn{Found: f.Found, Call: calls[f.Call]})
 	}
 	return wirelog.FindingsView(server, list)
 }
 
-type exported struct {
-	Server string `json:"server"` // label of the server
-	lint.Finding
-	Frame    int64 `json:"frame"` // number in the wire log of the frame that Pointer leads into
-	Question int   `json:"question,omitempty"`
-	Call     int   `json:"call,omitempty"`
-}
-
-func (s *Server) findingsJSON(c echo.Context) error {
-	labels := map[string]string{}
-	for _, server := range s.in.Servers() {
-		labels[server.ID] = server.Label
-	}
-	log, redaction := s.in.Log(), s.config.Redaction
-	if err := redaction.Learn(c.Request().Context(), log); err != nil {
-		return err
-	}
-	out := []exported{}
-	for _, f := range s.in.Findings(c.QueryParam("server")) {
-		shown, err := lint.Shared(f.Finding, f.Seq, log, redaction)
-		if err != nil {
-			return err
-		}
-		out = append(out, exported{labels[f.Server], shown, f.Seq, f.Question, f.Call})
-	}
-	title, err := s.titleOf(c.Request().Context(), 1, nil)
-	if err != nil {
-		return err
-	}
-	attach(c, export.FileName("findings of "+title, ".json"))
-	return c.JSONPretty(http.StatusOK, out, "  ")
-}
-
-// startView returns the data of the start panel, which the page shows before the first
+// start returns the data of the start panel, which the page shows before the first
 // call.
-func (s *Server) startView() views.Start {
-	start := views.Start{MayAdd: s.config.Put != nil}
+func (s *servers) start() views.Start {
+	start := views.Start{MayAdd: s.put != nil}
 	for _, server := range s.in.Servers() {
 		start.Servers = append(start.Servers, s.foundView(serverView(server)))
 	}
 	return start
 }
 
-func (s *Server) foundView(server views.Server) views.Found {
+func (s *servers) foundView(server views.Server) views.Found {
 	found := views.Found{Server: server, Counts: map[views.Shelf]int{}}
 	offers, err := s.in.Catalog(server.ID)
 	if err != nil {

@@ -117,7 +117,7 @@ func TestAddServer(t *testing.T) {
 	if strings.Contains(d.get("/"), "Add server") {
 		t.Error("the page offers what it may not do")
 	}
-	d.s.config.Put = func(ctx context.Context, typed views.NewServer) (string, error) {
+	d.s.servers.put = func(ctx context.Context, typed views.NewServer) (string, error) {
 		if typed.Address == "" {
 			return "address", errors.New("there is no address")
 		}
@@ -162,8 +162,7 @@ func TestAddServer(t *testing.T) {
 	defer p.sub.Close()
 	pushed := d.pushed(p, func() {
 		d.done("/servers/s2/remove", nil)
-		p.drawServers(changed{{Kind: live.ServerChanged, Server: "s2"}: true})
-		p.publish()
+		p.redraw(calmly, map[live.Change]bool{{Kind: live.ServerChanged, Server: "s2"}: true})
 	})
 	if all := d.in.Servers(); len(all) != 1 || !strings.Contains(pushed, `{"id":"server-s2"}`) || !strings.Contains(pushed, `{"id":"offer-s2-tools"}`) {
 		t.Errorf("removed: %+v; pushed: %s", all, pushed)

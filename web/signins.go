@@ -12,12 +12,46 @@ import (
 
 	"elicitation-inspector/bridge"
 	"elicitation-inspector/bridge/elicit/link"
+	"elicitation-inspector/bridge/live"
 	"elicitation-inspector/bridge/signin"
 	"elicitation-inspector/bridge/wire"
 	"elicitation-inspector/bridge/wording"
 	"elicitation-inspector/views"
 	"elicitation-inspector/views/wirelog"
 )
+
+// signIns is the panel of the sign-ins to servers, and of their tokens.
+type signIns struct{ in *bridge.Inspection }
+
+func (s signIns) fill(p *views.Page) {
+	var cards []views.SignIn
+	for _, server := range s.in.Servers() {
+		if card, ok := signInCard(s.in, serverView(server)); ok {
+			cards = append(cards, card)
+		}
+	}
+	p.SignIns = views.SignIns(cards)
+}
+
+func (s signIns) draw(p *painter, c changed) {
+	for _, id := range c.gone {
+		p.remove(views.SignIn{Server: serverOf(s.in, id)}.ID())
+	}
+	if c.when != atOnce {
+		return
+	}
+	for _, server := range s.in.Servers() {
+		if !c.what[live.Change{Kind: live.SignInChanged, Server: server.ID}] {
+			continue
+		}
+		if card, ok := signInCard(s.in, serverView(server)); ok {
+			p.put(card.ID(), views.SignInView(card), "append", "sign-ins")
+		}
+		if token, ok := tokenOf(s.in, server.ID); ok {
+			p.replace(token.ID(), views.TokenView(token))
+		}
+	}
+}
 
 // signInCard returns the card of the latest attempt to sign in to a server; false if there was none.
 func signInCard(in *bridge.Inspection, server views.Server) (views.SignIn, bool) {
@@ -124,9 +158,9 @@ func tokenOf(in *bridge.Inspection, server string) (views.Token, bool) {
 // conflict is an error about something that is not as the page shows it.
 func conflict(err error) error { return echo.NewHTTPError(http.StatusConflict, sentence(err)) }
 
-func routeSignIns(e *echo.Echo, in *bridge.Inspection) {
+func (s signIns) routes(e *echo.Echo) {
 	find := func(c echo.Context) (*signin.Flow, error) {
-		flow, err := in.SignIn(c.Param("id"))
+		flow, err := s.in.SignIn(c.Param("id"))
 		if err == nil && flow == nil {
 			err = echo.ErrNotFound
 		}
@@ -149,13 +183,13 @@ func routeSignIns(e *echo.Echo, in *bridge.Inspection) {
 	})
 	e.POST("/servers/:id/signin/decide", of(find, decideHeld)) // about the request that is held: action, url, name, value, omit, body
 	post("expire", func(_ echo.Context, flow *signin.Flow) error { return flow.Expire() })
-	post("refresh", func(_ echo.Context, flow *signin.Flow) error { return in.RefreshToken(flow) })
+	post("refresh", func(_ echo.Context, flow *signin.Flow) error { return s.in.RefreshToken(flow) })
 	post("out", func(_ echo.Context, flow *signin.Flow) error { return flow.SignOut(false) })
 	post("another", func(c echo.Context, flow *signin.Flow) error {
 		if err := flow.SignOut(true); err != nil {
 			return err
 		}
-		return in.Reconnect(c.Param("id"))
+		return s.in.Reconnect(c.Param("id"))
 	})
 }
 

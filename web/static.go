@@ -1,7 +1,6 @@
 package web
 
 import (
-	"bytes"
 	"compress/gzip"
 	"crypto/sha256"
 	"encoding/base64"
@@ -9,7 +8,6 @@ import (
 	"fmt"
 	"net/http"
 	"path"
-	"strings"
 	"sync"
 
 	"github.com/labstack/echo/v4"
@@ -51,10 +49,10 @@ var kinds = map[string]string{
 	".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8",
 }
 
-// static answers with an embedded file. The browser caches it but revalidates it each
+// staticFile answers with an embedded file. The browser caches it but revalidates it each
 // time, so that another version of the inspector on the same port never gets old
 // scripts.
-func (s *Server) static(c echo.Context) error {
+func staticFile(c echo.Context) error {
 	known, err := assets()
 	a, ok := known[c.Param("name")]
 	if err != nil || !ok {
@@ -77,37 +75,4 @@ func (s *Server) static(c echo.Context) error {
 		return err
 	}
 	return c.Blob(http.StatusOK, a.kind, data)
-}
-
-const compressMost = 1400
-
-// compressLevel is for answers that are compressed each time. It takes hardly longer
-// than gzip.BestSpeed, and makes the page a tenth smaller; more costs milliseconds.
-const compressLevel = 2
-
-// compressed answers with data, compressed if it is large enough and the client accepts
-// gzip.
-func compressed(c echo.Context, status int, kind string, data []byte) error {
-	if len(data) > compressMost && takesGzip(c) {
-		c.Response().Header().Set("Content-Encoding", "gzip")
-		c.Response().Header().Set("Vary", "Accept-Encoding")
-		data = zipped(data, compressLevel)
-	}
-	return c.Blob(status, kind, data)
-}
-
-func takesGzip(c echo.Context) bool {
-	return strings.Contains(c.Request().Header.Get("Accept-Encoding"), "gzip")
-}
-
-func zipped(data []byte, level int) []byte {
-	var b bytes.Buffer
-	w, err := gzip.NewWriterLevel(&b, level)
-	if err == nil {
-		_, err = w.Write(data)
-	}
-	if err = errors.Join(err, w.Close()); err != nil {
-		panic("web: compressing into memory: " + err.Error())
-	}
-	return b.Bytes()
 }

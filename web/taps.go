@@ -1,10 +1,11 @@
 package web
 
 import (
-	"context"
+	"github.com/labstack/echo/v4"
 
 	"elicitation-inspector/bridge"
 	"elicitation-inspector/views"
+	"elicitation-inspector/web/push"
 )
 
 // TapsConfig configures the page of what taps send.
@@ -19,34 +20,32 @@ type TapsConfig struct {
 // nothing can be called or answered, because a client and a server of others speak with
 // each other.
 func NewTaps(c TapsConfig) *Server {
-	c.Inspection = c.Replay.Inspection()
-	s := New(c.Config)
-	s.replay, s.tapped = c.Replay, &c
-	return s
+	return newServer(c.Config, source{
+		replay: c.Replay, panel: taps{c.Replay, c.Connected, c.Socket},
+		refusal: "This is a transcript: nothing can be called, answered or changed in it.",
+	}, push.NewHub())
 }
 
-func (s *Server) tapsView() *views.Taps {
-	if s.tapped == nil {
-		return nil
-	}
-	v := &views.Taps{Connected: s.tapped.Connected(), Socket: s.tapped.Socket}
-	if err := s.replay.Shown().Err; err != nil {
-		v.Err = sentence(err)
-	}
-	return v
+// taps is the line about the taps.
+type taps struct {
+	replay    *bridge.Replay
+	connected func() int
+	socket    string
 }
 
-// pumpTaps draws the line about the taps after each reading of the log, if it has changed.
-func (s *Server) pumpTaps(ctx context.Context) {
-	last := views.Taps{Connected: -1}
-	for more := true; more; {
-		refreshed := s.replay.Refreshed()
-		if now := *s.tapsView(); now != last {
-			p := pump{Server: s, ctx: ctx}
-			p.replace("taps", views.TapsLine(now))
-			p.publish()
-			last = now
-		}
-		more = again(ctx, 0, refreshed)
+func (taps) routes(*echo.Echo) {}
+
+func (t taps) fill(p *views.Page) {
+	p.Taps = &views.Taps{Connected: t.connected(), Socket: t.socket}
+	if err := t.replay.Shown().Err; err != nil {
+		p.Taps.Err = sentence(err)
 	}
+}
+
+func (t taps) changes() []<-chan struct{} { return []<-chan struct{}{t.replay.Refreshed()} }
+
+func (t taps) draw(p *painter, _ changed) {
+	var page views.Page
+	t.fill(&page)
+	p.replace("taps", views.TapsLine(*page.Taps))
 }

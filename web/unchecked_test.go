@@ -106,7 +106,7 @@ func TestUncheckedIsSaid(t *testing.T) {
 			if q, err := d.in.Question(1); err != nil || q.State != conversation.Pending {
 				t.Fatalf("the question is %s, %v", q.State, err)
 			} else {
-				again = d.s.questionView(q, nil, nil)
+				again = d.s.questions.view(q, nil, nil)
 			}
 			if !again.Form.Checked || len(again.Form.Problems) != 1 || !strings.Contains(again.Form.Problems[0], c.says) {
 				t.Errorf("drawn again it says %q", again.Form.Problems)

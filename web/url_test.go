@@ -144,7 +144,7 @@ func (d onDemo) question(n int, state conversation.QuestionState) views.Question
 		q = got
 		return err == nil && q.State == state
 	})
-	return d.s.questionView(q, nil, nil)
+	return d.s.questions.view(q, nil, nil)
 }
 
 var consent = url.Values{"action": {"accept"}}
@@ -227,7 +227,7 @@ func TestURLByRound(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := d.s.callView(call).Open; got != 1 {
+	if got := d.s.calls.view(call).Open; got != 1 {
 		t.Errorf("%d questions of the round are open, want 1", got)
 	}
 	d.post("/questions/1/answer", consent)
@@ -259,7 +259,7 @@ func TestAwaitedCardsFollowTheirCall(t *testing.T) {
 	p := d.s.newPump(t.Context())
 	defer p.sub.Close()
 	calm := func(c live.Change) string {
-		return d.pushed(p, func() { p.drawCalm(changed{c: true}) })
+		return d.pushed(p, func() { p.redraw(calmly, map[live.Change]bool{c: true}) })
 	}
 	called := live.Change{Kind: live.CallChanged, Number: 1}
 	if got := calm(called); !strings.Contains(got, `"id":"q1"`) || !strings.Contains(got, "Retry now") {
@@ -285,9 +285,9 @@ func TestEvictedCardsStayAway(t *testing.T) {
 	}
 	p := d.s.newPump(t.Context())
 	defer p.sub.Close()
-	p.settled = 1
+	d.s.questions.settled = 1
 	settled := func(number int) string {
-		return d.pushed(p, func() { p.drawQuestions(changed{{Kind: live.QuestionChanged, Number: number}: true}) })
+		return d.pushed(p, func() { p.redraw(atOnce, map[live.Change]bool{{Kind: live.QuestionChanged, Number: number}: true}) })
 	}
 	if got := settled(2); !strings.Contains(got, `{"id":"q1"}`) || !strings.Contains(got, `"op":"append","at":"questions"`) {
 		t.Fatalf("the first question is not taken off, or the second is not drawn: %s", got)

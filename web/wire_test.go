@@ -243,7 +243,7 @@ func TestRowsOfAnswers(t *testing.T) {
 		s.in(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"elicitation/create","params":{"message":"Go on?"}}`, i))
 		s.out(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"result":%s}`, i, answer))
 	}
-	rows, err := s.rowViews([]int64{2, 4, 6})
+	rows, err := s.wire.rowViews([]int64{2, 4, 6})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -389,10 +389,10 @@ func TestViewsAreKept(t *testing.T) {
 	if again := s.all("filter", line(0)).view; again != first {
 		t.Error("a view was forgotten that had just been asked for")
 	}
-	s.filters.mu.Lock()
-	kept := len(s.filters.kept)
-	forgotten := !slices.ContainsFunc(s.filters.kept, func(v *filterView) bool { return v.line == line(1) })
-	s.filters.mu.Unlock()
+	s.wire.filters.mu.Lock()
+	kept := len(s.wire.filters.kept)
+	forgotten := !slices.ContainsFunc(s.wire.filters.kept, func(v *filterView) bool { return v.line == line(1) })
+	s.wire.filters.mu.Unlock()
 	if kept != viewsKept || !forgotten {
 		t.Errorf("%d views are kept; the oldest was forgotten: %v", kept, forgotten)
 	}
@@ -420,7 +420,7 @@ func TestRowsWhileJudging(t *testing.T) {
 			}
 			return rules
 		}
-		s.filters.kept = []*filterView{{View: query.NewView(s.log, query.MustParse("finding:x"), tenth), line: "finding:x", number: 1}}
+		s.wire.filters.kept = []*filterView{{View: query.NewView(s.log, query.MustParse("finding:x"), tenth), line: "finding:x", number: 1}}
 		partial := false
 		for last := (window{}); last.judged < frames; {
 			w := s.rows("filter", "finding:x", "count", "1")
@@ -449,8 +449,8 @@ func TestJudgingStopsWhenNobodyAsks(t *testing.T) {
 		giveUp()
 		return nil
 	})
-	s.filters.kept = []*filterView{{View: view, line: "finding:x"}}
-	if _, err := s.filtered(ctx, "finding:x"); !errors.Is(err, context.Canceled) || view.Judged() == frames {
+	s.wire.filters.kept = []*filterView{{View: view, line: "finding:x"}}
+	if _, err := s.wire.filtered(ctx, "finding:x"); !errors.Is(err, context.Canceled) || view.Judged() == frames {
 		t.Errorf("given up: %v, and %d frames are judged", err, view.Judged())
 	}
 	if s.all("filter", "finding:x"); view.Judged() != frames {
@@ -518,7 +518,7 @@ func TestMarking(t *testing.T) {
 		t.Fatalf("%d: %s", status, body)
 	}
 	d := onDemo{t: t, in: s.Server.in, s: s.Server}
-	if got := d.pushed(p, func() { p.drawCalm(nil) }); !strings.Contains(got, `"id":"pin-6"`) || !strings.Contains(got, "here &lt;it&gt; begins") || !strings.Contains(got, `"id":"log-state"`) {
+	if got := d.pushed(p, func() { p.redraw(calmly, nil) }); !strings.Contains(got, `"id":"pin-6"`) || !strings.Contains(got, "here &lt;it&gt; begins") || !strings.Contains(got, `"id":"log-state"`) {
 		t.Errorf("every page gets %s", got)
 	}
 	w := s.rows("from", "5", "count", "1")
@@ -690,9 +690,9 @@ func TestEverythingAtOnce(t *testing.T) {
 	if w := s.all("filter", "!dir:meta", "count", "0"); w.total != 10*(calls+20) {
 		t.Errorf("%d frames in the end", w.total)
 	}
-	s.filters.mu.Lock()
-	defer s.filters.mu.Unlock()
-	if len(s.filters.kept) > viewsKept {
-		t.Errorf("%d views are kept", len(s.filters.kept))
+	s.wire.filters.mu.Lock()
+	defer s.wire.filters.mu.Unlock()
+	if len(s.wire.filters.kept) > viewsKept {
+		t.Errorf("%d views are kept", len(s.wire.filters.kept))
 	}
 }

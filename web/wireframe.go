@@ -8,13 +8,13 @@ import (
 	"net/http"
 	"runtime/debug"
 	"slices"
-	"strconv"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/a-h/templ"
 	"github.com/labstack/echo/v4"
 
+	"elicitation-inspector/bridge"
 	"elicitation-inspector/bridge/export"
 	"elicitation-inspector/bridge/lint"
 	"elicitation-inspector/bridge/rawjson"
@@ -30,9 +30,24 @@ const (
 	diffMost  = 500               // differences
 )
 
+// frames answers with the frames of the log, one at a time.
+type frames struct {
+	sharing
+	rows *wireLog
+	big  chan struct{} // a lock, held while a frame of many MiB is read, but not while it is sent
+}
+
+func (s *frames) routes(e *echo.Echo) {
+	find := frameIn(s.in)
+	e.GET("/wire/frames/:n", of(find, s.frame))             // details of a frame; query against compares it with another
+	e.GET("/wire/frames/:n/raw", of(find, s.raw))           // its exact bytes
+	e.GET("/wire/frames/:n/:of", of(find, s.more))          // of it drawn: more, of its bytes; nodes, of its JSON; string, of a string in it
+	e.GET("/wire/frames/:n/copy/:form", of(find, s.copied)) // the frame as text: raw, pretty, line, curl
+}
+
 // readFrame reads a frame. Large frames are read one at a time. done must be called
 // before anything is sent: a client that does not read must not block others.
-func (s *Server) readFrame(c echo.Context, seq int64) (f wire.Frame, done func(), err error) {
+func (s *frames) readFrame(c echo.Context, seq int64) (f wire.Frame, done func(), err error) {
 	log := s.in.Log()
 	rows, err := log.Rows([]int64{seq})
 	if err != nil || len(rows) == 0 {
@@ -60,17 +75,9 @@ func (s *Server) readFrame(c echo.Context, seq int64) (f wire.Frame, done func()
 	return f, done, nil
 }
 
-func (s *Server) seqOf(c echo.Context) (int64, error) {
-	n, err := strconv.ParseInt(c.Param("n"), 10, 64)
-	if err != nil || n < 1 || n > s.in.Log().Len() {
-		return 0, echo.ErrNotFound
-	}
-	return n, nil
-}
-
 // frame answers with the details of a frame. If the query against names another frame,
 // it compares the two, and shows the details of the later one.
-func (s *Server) frame(c echo.Context, n int64) error {
+func (s *frames) frame(c echo.Context, n int64) error {
 	against, err := queryNumber(c, "against", 0)
 	if err != nil {
 		return err
@@ -104,13 +111,13 @@ func (s *Server) frame(c echo.Context, n int64) error {
 	return html(c, wirelog.FrameDetail(d))
 }
 
-func (s *Server) detail(c echo.Context, f wire.Frame) (wirelog.Detail, error) {
-	row, err := s.rowOf(f.Seq)
+func (s *frames) detail(c echo.Context, f wire.Frame) (wirelog.Detail, error) {
+	row, err := s.rows.rowOf(f.Seq)
 	if err != nil {
 		return wirelog.Detail{}, err
 	}
 	d := wirelog.Detail{
-		Row: row, Raw: markup.RawPiece(f.Raw, 0), Found: s.foundIn(f.Seq), Follow: query.ExchangeOf(f), Curl: export.Curlable(&f),
+		Row: row, Raw: markup.RawPiece(f.Raw, 0), Found: foundIn(s.in, f.Seq), Follow: query.ExchangeOf(f), Curl: export.Curlable(&f),
 	}
 	switch {
 	case f.Lost:
@@ -122,7 +129,7 @@ func (s *Server) detail(c echo.Context, f wire.Frame) (wirelog.Detail, error) {
 		d.Tree = markup.Tree("JSON of the frame", f.Raw, d.Found)
 	}
 	if f.Note != nil && f.Note.SignIn != nil {
-		d.Exchange = wirelog.ExchangeView(s.config.Redaction.Frame(&f))
+		d.Exchange = wirelog.ExchangeView(s.redaction.Frame(&f))
 	}
 	if len(f.Header) > 0 || f.URL != "" {
 		if err := s.addHeader(c, &d, f); err != nil {
@@ -135,7 +142,7 @@ func (s *Server) detail(c echo.Context, f wire.Frame) (wirelog.Detail, error) {
 		}
 	}
 	if earlier := s.earlier(f); earlier != 0 {
-		other, err := s.rowOf(earlier)
+		other, err := s.rows.rowOf(earlier)
 		if err != nil {
 			return d, err
 		}
@@ -144,9 +151,9 @@ func (s *Server) detail(c echo.Context, f wire.Frame) (wirelog.Detail, error) {
 	return d, nil
 }
 
-func (s *Server) foundIn(seq int64) []lint.Finding {
+func foundIn(in *bridge.Inspection, seq int64) []lint.Finding {
 	var out []lint.Finding
-	for _, f := range s.in.Found(seq) {
+	for _, f := range in.Found(seq) {
 		out = append(out, f.Finding)
 	}
 	return out
@@ -154,11 +161,12 @@ func (s *Server) foundIn(seq int64) []lint.Finding {
 
 // addHeader adds the headers and the URL of a frame, redacted, because other people may
 // see the screen.
-func (s *Server) addHeader(c echo.Context, d *wirelog.Detail, f wire.Frame) error {
-	if err := s.config.Redaction.Learn(c.Request().Context(), s.in.Log()); err != nil {
+func (s *frames) addHeader(c echo.Context, d *wirelog.Detail, f wire.Frame) error {
+	redaction, err := s.redacted(c.Request().Context())
+	if err != nil {
 		return err
 	}
-	shown := s.config.Redaction.Frame(&f)
+	shown := redaction.Frame(&f)
 	d.Masked = shown.URL != f.URL || !maps.EqualFunc(shown.Header, f.Header, slices.Equal)
 	if shown.URL != "" {
 		d.Header = []wirelog.Fact{{Name: f.HTTPMethod, Value: shown.URL}}
@@ -167,8 +175,8 @@ func (s *Server) addHeader(c echo.Context, d *wirelog.Detail, f wire.Frame) erro
 	return nil
 }
 
-func (s *Server) addPair(c echo.Context, d *wirelog.Detail, seq int64) error {
-	other, err := s.rowOf(seq)
+func (s *frames) addPair(c echo.Context, d *wirelog.Detail, seq int64) error {
+	other, err := s.rows.rowOf(seq)
 	if err != nil {
 		return err
 	}
@@ -189,7 +197,7 @@ func (s *Server) addPair(c echo.Context, d *wirelog.Detail, seq int64) error {
 
 // earlier returns the request that this one may repeat: the previous one of the same
 // call, method and direction; 0 if there is none.
-func (s *Server) earlier(f wire.Frame) int64 {
+func (s *frames) earlier(f wire.Frame) int64 {
 	for seq := f.Seq - 1; seq > 0 && f.Kind == wire.Request && f.Call != 0; seq-- {
 		if h := s.in.Log().Head(seq); h.Call == f.Call && h.Kind == f.Kind && h.Dir == f.Dir && h.Method == f.Method {
 			return seq
@@ -198,13 +206,13 @@ func (s *Server) earlier(f wire.Frame) int64 {
 	return 0
 }
 
-func (s *Server) diff(c echo.Context, before, after int64) (*wirelog.Diff, error) {
+func (s *frames) diff(c echo.Context, before, after int64) (*wirelog.Diff, error) {
 	var out wirelog.Diff
 	var err error
-	if out.Before, err = s.rowOf(before); err != nil {
+	if out.Before, err = s.rows.rowOf(before); err != nil {
 		return nil, err
 	}
-	if out.After, err = s.rowOf(after); err != nil {
+	if out.After, err = s.rows.rowOf(after); err != nil {
 		return nil, err
 	}
 	if out.Before.Size >= bigFrame && out.After.Size >= bigFrame && out.Before.Size+out.After.Size > diffBytes {
@@ -235,7 +243,7 @@ const diffBytes = 32 << 20
 
 // more answers with a further piece of a frame, from a byte, a member or an element on: of its
 // bytes, or of the string or the nodes at a pointer into its JSON.
-func (s *Server) more(c echo.Context, seq int64) error {
+func (s *frames) more(c echo.Context, seq int64) error {
 	from, err1 := queryNumber(c, "from", 0)
 	level, err2 := queryNumber(c, "level", 1)
 	if err := cmp.Or(err1, err2); err != nil {
@@ -256,7 +264,7 @@ func (s *Server) more(c echo.Context, seq int64) error {
 		}
 	case "nodes":
 		if value := rawjson.At(f.Raw, at); value != nil {
-			piece = markup.TreeNodes(at, int(level), value, int(from), s.foundIn(f.Seq))
+			piece = markup.TreeNodes(at, int(level), value, int(from), foundIn(s.in, f.Seq))
 		}
 	}
 	done()
@@ -266,7 +274,7 @@ func (s *Server) more(c echo.Context, seq int64) error {
 	return html(c, piece)
 }
 
-func (s *Server) raw(c echo.Context, seq int64) error {
+func (s *frames) raw(c echo.Context, seq int64) error {
 	f, done, err := s.readFrame(c, seq)
 	if err != nil {
 		return err
@@ -281,4 +289,42 @@ func (s *Server) raw(c echo.Context, seq int64) error {
 	done()
 	attach(c, export.FileName(export.Heading(strings.TrimSpace(fmt.Sprintf("frame %d %s", f.Seq, f.Method)), []string{f.Server}, 0, f.Time), name))
 	return c.Blob(http.StatusOK, kind, f.Raw)
+}
+
+// copyMost is the largest frame in bytes that can be copied. Larger ones can be saved.
+const copyMost = 8 << 20
+
+// copied answers with a frame as plain text in the form that the path names: raw,
+// pretty, line (of a transcript) or curl. The last two are redacted, unless the query
+// secrets is set.
+func (s *frames) copied(c echo.Context, seq int64) error {
+	f, done, err := s.readFrame(c, seq)
+	if err != nil {
+		return err
+	}
+	if done(); len(f.Raw) > copyMost {
+		return echo.NewHTTPError(http.StatusRequestEntityTooLarge, fmt.Sprintf("A frame of more than %d MiB cannot be copied. Save it instead.", copyMost>>20))
+	}
+	redaction, err := s.chosen(c)
+	if err != nil {
+		return err
+	}
+	switch c.Param("form") {
+	case "raw":
+		return c.Blob(http.StatusOK, echo.MIMETextPlainCharsetUTF8, f.Raw)
+	case "pretty":
+		return c.String(http.StatusOK, rawjson.Pretty(f.Raw))
+	case "line":
+		var line bytes.Buffer
+		if err := wire.WriteFrames(&line, s.in.Log(), slices.Values([]int64{f.Seq}), redaction); err != nil {
+			return err
+		}
+		return c.String(http.StatusOK, line.String())
+	case "curl":
+		if !export.Curlable(&f) {
+			return bad("Frame %d was not sent over HTTP.", f.Seq)
+		}
+		return c.String(http.StatusOK, export.Curl(redaction.Frame(&f)))
+	}
+	return echo.ErrNotFound
 }

@@ -209,7 +209,7 @@ func TestCopyForms(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.config.Redaction = redaction
+	s.Server = New(Config{Inspection: s.Server.in, Redaction: redaction})
 	spaced := "{\"jsonrpc\":\"2.0\", \"id\":1e0,\n\"result\":{\"pin\":1.50, \"b\":[]}}"
 	question := s.in(spaced)
 	noise := s.in("Bj\xf6rn\u202e")

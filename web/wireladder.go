@@ -18,33 +18,44 @@ import (
 	"elicitation-inspector/views/wirelog"
 )
 
-func (s *Server) callLadder(c echo.Context, call bridge.Call) error {
+// ladders draws sequence diagrams.
+type ladders struct{ sharing }
+
+// routes registers the ladders of calls and sign-ins; query as=svg or mermaid saves one.
+func (s ladders) routes(e *echo.Echo) {
+	e.GET("/calls/:n/ladder", of(callIn(s.in), s.ofCall))
+	e.GET("/servers/:id/signin/ladder", of(serverIn(s.in), s.ofLatestSignIn))
+	e.GET("/wire/frames/:n/ladder", of(frameIn(s.in), s.ofFrame)) // of its call or sign-in
+}
+
+func (s ladders) ofCall(c echo.Context, call bridge.Call) error {
 	if call.LastRequest() == 0 {
 		return echo.NewHTTPError(http.StatusNotFound, "The call has not been sent yet.")
 	}
-	return s.ladder(c, call.LastRequest(), fmt.Sprintf("/calls/%d/ladder", call.Number), !call.State.Over())
+	return s.around(c, call.LastRequest(), fmt.Sprintf("/calls/%d/ladder", call.Number), !call.State.Over())
 }
 
-func (s *Server) frameLadder(c echo.Context, seq int64) error {
+func (s ladders) ofFrame(c echo.Context, seq int64) error {
 	f, err := s.in.Log().Frame(seq)
 	if err != nil {
 		return err
 	}
 	if f.Note != nil && f.Note.SignIn != nil {
-		return s.signInLadder(c, f.Server, f.Note.SignIn.Number, fmt.Sprintf("/wire/frames/%d/ladder", seq), false)
+		return s.ofSignIn(c, f.Server, f.Note.SignIn.Number, fmt.Sprintf("/wire/frames/%d/ladder", seq), false)
 	}
-	return s.ladder(c, seq, fmt.Sprintf("/wire/frames/%d/ladder", seq), false)
+	return s.around(c, seq, fmt.Sprintf("/wire/frames/%d/ladder", seq), false)
 }
 
-func (s *Server) ladder(c echo.Context, seq int64, address string, running bool) error {
+func (s ladders) around(c echo.Context, seq int64, address string, running bool) error {
 	ctx := c.Request().Context()
 	if err := s.in.Conversation().Update(ctx); err != nil {
 		return err
 	}
-	if err := s.config.Redaction.Learn(ctx, s.in.Log()); err != nil {
+	redaction, err := s.redacted(ctx)
+	if err != nil {
 		return err
 	}
-	e, err := s.in.Conversation().Around(ctx, seq, conversation.Reading{Redact: s.config.Redaction})
+	e, err := s.in.Conversation().Around(ctx, seq, conversation.Reading{Redact: redaction})
 	if err != nil {
 		return err
 	}
@@ -57,18 +68,18 @@ func (s *Server) ladder(c echo.Context, seq int64, address string, running bool)
 	if e.Recorded > 0 {
 		follow = fmt.Sprintf("call:%d", e.Recorded)
 	}
-	return s.sendLadder(c, l, name, follow, address, running || !e.State.Over() || e.State == conversation.Waiting)
+	return sendLadder(c, l, name, follow, address, running || !e.State.Over() || e.State == conversation.Waiting)
 }
 
-func (s *Server) latestSignIn(c echo.Context, server bridge.Server) error {
+func (s ladders) ofLatestSignIn(c echo.Context, server bridge.Server) error {
 	card, ok := signInCard(s.in, serverView(server))
 	if !ok {
 		return echo.ErrNotFound
 	}
-	return s.signInLadder(c, server.Label, card.Number, "/servers/"+server.ID+"/signin/ladder", !card.Over)
+	return s.ofSignIn(c, server.Label, card.Number, "/servers/"+server.ID+"/signin/ladder", !card.Over)
 }
 
-func (s *Server) signInLadder(c echo.Context, server string, number int, address string, running bool) error {
+func (s ladders) ofSignIn(c echo.Context, server string, number int, address string, running bool) error {
 	frames, err := s.in.SignInFrames(server, number)
 	if err != nil {
 		return err
@@ -77,15 +88,15 @@ func (s *Server) signInLadder(c echo.Context, server string, number int, address
 		return echo.NewHTTPError(http.StatusNotFound, "Nothing of this sign-in is in the log yet.")
 	}
 	for i, f := range frames {
-		frames[i] = s.config.Redaction.Frame(f)
+		frames[i] = s.redaction.Frame(f)
 	}
 	name := export.Heading(fmt.Sprintf("ladder of sign-in %d", number), []string{server}, 0, frames[0].Time)
-	return s.sendLadder(c, export.DrawSignIn(server, frames, widthOf(c)), name, "", address, running)
+	return sendLadder(c, export.DrawSignIn(server, frames, widthOf(c)), name, "", address, running)
 }
 
 // sendLadder answers with a ladder: for the page, or, if the query as is svg or mermaid, as
 // a file of that name.
-func (s *Server) sendLadder(c echo.Context, l *export.Ladder, name, follow, address string, running bool) (err error) {
+func sendLadder(c echo.Context, l *export.Ladder, name, follow, address string, running bool) (err error) {
 	var b bytes.Buffer
 	var ending, kind string
 	switch as := c.QueryParam("as"); as {
