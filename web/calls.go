@@ -38,7 +38,7 @@ type calls struct {
 }
 
 func (s *calls) routes(e *echo.Echo) {
-	named, posted, find := named(s.in), posted(s.in), callIn(s.in)
+	named, posted, find := named(s.in), posted(s.in), numbered(s.in.Call)
 	// The form of one item; query server, kind, key. The form is posted to most endpoints.
 	e.GET("/form/choices", of(named, s.choices))   // choices of a field; query as above, field, search, from, count, near
 	e.POST("/form/preview", of(posted, s.preview)) // the JSON of the form's values
@@ -52,9 +52,11 @@ func (s *calls) routes(e *echo.Echo) {
 	e.GET("/calls/:n/steps", of(find, s.steps))   // the whole timeline
 	e.GET("/calls/:n/parts/:i", of(find, s.part)) // the bytes of an image or audio block in its result
 	e.POST("/calls/:n/stop", act(number, s.in.Stop))
-	e.POST("/calls/:n/retry", of(number, s.retry)) // make a waiting call again now, or at an interval; every
-	e.POST("/calls/:n/repeat", of(number, s.repeat))
-	e.POST("/calls/:n/again", of(number, s.again))
+	e.POST("/calls/:n/retry", of(number, s.retry))                                                                 // make a waiting call again now, or at an interval; every
+	e.POST("/calls/:n/repeat", of(number, func(c echo.Context, n int) error { return s.made(c)(s.in.Repeat(n)) })) // without the entries of its last round that were refused
+	e.POST("/calls/:n/again", of(number, func(c echo.Context, n int) error {                                       // with the capability declare, or in the revision in which tools ask by requests
+		return s.made(c)(s.in.CallAgain(c.Request().Context(), n, c.FormValue("declare")))
+	}))
 }
 
 func (s *calls) fill(p *views.Page) { p.Calls, p.Earlier = s.strip() }
@@ -210,7 +212,7 @@ func (s *calls) tab(c echo.Context, f callForm) error {
 
 func (s *calls) reset(c echo.Context, f callForm) error {
 	if err := f.sub.Reset(f.fields, c.FormValue("field")); err != nil {
-		return bad("%s", sentence(err))
+		return refused(http.StatusBadRequest, err)
 	}
 	return s.arguments(c, http.StatusOK, f, nil)
 }
@@ -280,27 +282,21 @@ func (s *calls) begin(c echo.Context, f callForm) error {
 		}
 	case conversation.Tool:
 	}
-	call, err := s.in.Begin(request)
-	return s.made(c, call, err)
+	return s.made(c)(s.in.Begin(request))
 }
 
-// repeat continues a call with a new request that leaves out the entries of the
-// last round that were refused.
-func (s *calls) repeat(c echo.Context, n int) error {
-	call, err := s.in.Repeat(n)
-	return s.made(c, call, err)
-}
-
-// made answers with the number of a new call, or with its panel if the page accepts
-// HTML.
-func (s *calls) made(c echo.Context, call bridge.Call, err error) error {
-	if err != nil {
-		return err
+// made returns how to answer with a new call: by its number, or with its panel if the page
+// accepts HTML.
+func (s *calls) made(c echo.Context) func(call bridge.Call, err error) error {
+	return func(call bridge.Call, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case strings.HasPrefix(c.Request().Header.Get("Accept"), "text/html"):
+			return current(c, s.hub, func() (templ.Component, error) { return s.panel(call.Number) })
+		}
+		return c.String(http.StatusOK, strconv.Itoa(call.Number))
 	}
-	if strings.HasPrefix(c.Request().Header.Get("Accept"), "text/html") {
-		return current(c, s.hub, func() (templ.Component, error) { return s.panel(call.Number) })
-	}
-	return c.String(http.StatusOK, strconv.Itoa(call.Number))
 }
 
 // maxSeconds is the longest time that a person can set: a year.
@@ -323,17 +319,6 @@ func seconds(text string) (time.Duration, error) {
 		return 0, bad("The interval must be a number of seconds, not %q.", text)
 	}
 	return time.Duration(n * float64(time.Second)), nil
-}
-
-// callIn finds the call that a path names.
-func callIn(in *bridge.Inspection) func(echo.Context) (bridge.Call, error) {
-	return func(c echo.Context) (bridge.Call, error) {
-		n, err := number(c)
-		if err != nil {
-			return bridge.Call{}, err
-		}
-		return in.Call(n)
-	}
 }
 
 func (s *calls) show(c echo.Context) error {
@@ -362,20 +347,13 @@ func (s *calls) steps(c echo.Context, call bridge.Call) error {
 func (s *calls) retry(c echo.Context, n int) error {
 	every := c.FormValue("every")
 	if every == "" {
-		return done(c, s.in.Retry(n))
+		return s.in.Retry(n)
 	}
 	pause, err := seconds(every)
 	if err != nil {
 		return err
 	}
-	return done(c, s.in.RetryEvery(n, pause))
-}
-
-// again reconnects the server with the revision in which its tools ask by requests, or with
-// the capability that the form value declare names, and makes the same call again.
-func (s *calls) again(c echo.Context, n int) error {
-	call, err := s.in.CallAgain(c.Request().Context(), n, c.FormValue("declare"))
-	return s.made(c, call, err)
+	return s.in.RetryEvery(n, pause)
 }
 
 // part answers with the bytes of one image or audio block of a result. Its headers keep
@@ -440,7 +418,15 @@ func (s *calls) view(c bridge.Call) views.Call {
 		Duration: c.Duration, Served: c.Served, Counted: c.Counted,
 	}
 	if c.Unsent != "" {
-		v.Unsent = s.unsent(c, server)
+		v.Unsent = &views.Unsent{Method: c.Unsent}
+		if s.replay == nil && server.Settings.Protocol != live.RevisionOfRequests {
+			v.Unsent.Revision = live.RevisionOfRequests
+		}
+		for _, f := range s.in.Found(c.ResultSeq) {
+			if f.Rule == lint.RuleUnsent {
+				v.Unsent.Finding = &f.Finding
+			}
+		}
 	}
 	if c.State.Over() {
 		v.Result = s.result(c)
@@ -459,19 +445,6 @@ func (s *calls) view(c bridge.Call) views.Call {
 		v.Form.TTL = strconv.FormatFloat(c.Request.TTL.Seconds(), 'f', -1, 64)
 	}
 	return v
-}
-
-func (s *calls) unsent(c bridge.Call, server views.Server) *views.Unsent {
-	out := &views.Unsent{Method: c.Unsent}
-	if s.replay == nil && server.Settings.Protocol != live.RevisionOfRequests {
-		out.Revision = live.RevisionOfRequests
-	}
-	for _, f := range s.in.Found(c.ResultSeq) {
-		if f.Rule == lint.RuleUnsent {
-			out.Finding = &f.Finding
-		}
-	}
-	return out
 }
 
 func (s *calls) result(c bridge.Call) *views.Result {

@@ -3,6 +3,7 @@ package web
 import (
 	"cmp"
 	"hash/maphash"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -55,29 +56,21 @@ func (s *catalogs) draw(p *painter, c changed) {
 			p.put(views.OfferID(server.ID, shelf), views.Offer(catalog, shelf, 0), "append", shelf.OffersID())
 		}
 	}
-	if c.when == atFirst || c.when == calmly && len(c.calls) > 0 {
-		s.drawActivity(p)
+	if c.when == atOnce || c.when == calmly && len(c.calls) == 0 {
+		return
 	}
-}
-
-// drawActivity draws the items whose numbers of running calls or waiting questions have
-// changed.
-func (s *catalogs) drawActivity(p *painter) {
-	now := activityOf(s.in)
-	for id, counts := range now {
-		if s.active[id] != counts {
-			s.drawItem(p, id, now)
-		}
-	}
-	for id := range s.active {
-		if _, still := now[id]; !still {
-			s.drawItem(p, id, now)
-		}
-	}
+	before, now := s.active, activityOf(s.in)
 	s.active = now
+	items := maps.Clone(now)
+	maps.Copy(items, before)
+	for id := range items {
+		if before[id] != now[id] { // its running calls, or their waiting questions
+			s.drawItem(p, id)
+		}
+	}
 }
 
-func (s *catalogs) drawItem(p *painter, id itemID, active activity) {
+func (s *catalogs) drawItem(p *painter, id itemID) {
 	catalog, err := s.in.Catalog(id.server)
 	if err != nil {
 		return
@@ -86,7 +79,7 @@ func (s *catalogs) drawItem(p *painter, id itemID, active activity) {
 	for _, item := range catalog.Items {
 		shelf := views.ShelfOf(item.Kind)
 		if item.Kind == id.kind && item.Key == id.key {
-			v := activeView(serverOf(s.in, id.server), item, places[shelf], active)
+			v := activeView(serverOf(s.in, id.server), item, places[shelf], s.active)
 			p.replace(v.AboutID(), views.ItemAbout(v))
 			return
 		}
@@ -221,4 +214,85 @@ func itemIn(in *bridge.Inspection, server, kind, handle string) (conversation.It
 		}
 	}
 	return item, err
+}
+
+const paletteMost = 50
+
+func (s *catalogs) palette(c echo.Context) error {
+	return html(c, views.PaletteFound(findEntries(s.in, c.QueryParam("search"), s.readOnly)))
+}
+
+// findEntries returns the entries whose texts contain all words of a search, actions last. A
+// number, with or without #, also finds the frame with that number.
+func findEntries(in *bridge.Inspection, search string, readOnly bool) []views.PaletteEntry {
+	f := entrySearch{words: strings.Fields(strings.ToLower(search))}
+	if seq, err := strconv.ParseInt(strings.TrimPrefix(strings.TrimSpace(search), "#"), 10, 64); err == nil && seq >= 1 && seq <= in.Log().Len() {
+		f.found = append(f.found, views.PaletteEntry{Title: "#" + strconv.FormatInt(seq, 10), About: "frame", Does: templ.Attributes{"data-frame": strconv.FormatInt(seq, 10)}})
+	}
+	questions := func(waiting bool) {
+		for _, q := range in.Questions() {
+			if q.Request != nil && q.AskedSeq > 0 && waiting == (q.State == conversation.Pending) {
+				f.add(q.Request.Message, "question "+strconv.Itoa(q.Number)+" · "+q.State.String(), "", templ.Attributes{"data-press": "#q" + strconv.Itoa(q.Number) + "-message"})
+			}
+		}
+	}
+	questions(true)
+	for _, s := range in.Servers() {
+		f.add(s.Label, "server", "", templ.Attributes{"data-press": "[popovertarget=server-" + s.ID + "-more]"})
+		catalog, err := in.Catalog(s.ID)
+		if err != nil {
+			continue
+		}
+		for _, item := range catalog.Items {
+			title, about := item.Name, string(item.Kind)+" · "+s.Label
+			if item.Title != "" && item.Title != item.Name {
+				title, about = item.Title, item.Name+" · "+about
+			}
+			f.add(title, about, "item", templ.Attributes{"data-server": s.ID, "data-kind": string(item.Kind), "data-key": views.Handle(item.Key)})
+		}
+	}
+	for _, c := range in.Calls() {
+		f.add(c.Request.Name, "call "+strconv.Itoa(c.Number)+" · "+c.State.String(), "", templ.Attributes{"data-show-call": strconv.Itoa(c.Number)})
+	}
+	questions(false)
+	for _, a := range paletteActions {
+		if !readOnly || !a.live {
+			f.add(a.name, "action", "", templ.Attributes{"data-press": a.control})
+		}
+	}
+	return f.found
+}
+
+type entrySearch struct {
+	words []string
+	found []views.PaletteEntry
+}
+
+func (f *entrySearch) add(title, about, class string, does templ.Attributes) {
+	if len(f.found) == paletteMost {
+		return
+	}
+	text := strings.ToLower(title + "\n" + about)
+	for _, word := range f.words {
+		if !strings.Contains(text, word) {
+			return
+		}
+	}
+	f.found = append(f.found, views.PaletteEntry{Title: markup.Brief(title), About: markup.Brief(about), Class: class, Does: does})
+}
+
+// paletteActions are the page's controls that the palette can press.
+var paletteActions = []struct {
+	name    string
+	control string // a CSS selector
+	live    bool   // not for a transcript
+}{
+	{"Present", "#present", false},
+	{"Export", "[popovertarget=export-more]", false},
+	{"Ladder of the call on show", "#ladder-button", false},
+	{"All questions of this run (Ledger)", "[popovertarget=ledger]", false},
+	{"Follow the wire log", "#follow", false},
+	{"Record a transcript", "#recording-button", true},
+	{"Answer with a script", "#script-button", true},
+	{"Keys", "[popovertarget=keys]", false},
 }

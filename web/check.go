@@ -1,10 +1,10 @@
 package web
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"net/http"
 	"path/filepath"
@@ -62,7 +62,7 @@ func (s *checks) routes(e *echo.Echo) {
 	e.GET("/check", of(named(s.in), s.open))
 	e.POST("/check", of(posted(s.in), s.open)) // what the latest has found; anew: what another would do
 	e.POST("/check/start", of(named(s.in), s.start))
-	e.POST("/checks/:n/stop", act(number, func(n int) error { return checkError(s.lab.Stop(n)) }))
+	e.POST("/checks/:n/stop", act(number, s.lab.Stop))
 	e.GET("/checks/:n/behaviours/:name", of(s.latest, s.trials))
 	e.GET("/checks/:n/trials/:trial", of(s.latest, s.exchange)) // the frames of a trial
 	e.GET("/checks/:n/report.html", of(s.latest, saveReport("html", "text/html; charset=utf-8")))
@@ -173,17 +173,9 @@ func (s *checks) start(c echo.Context, f callForm) error {
 	case errors.Is(err, check.ErrBusy):
 		return drawn(c, http.StatusUnprocessableEntity, views.CheckProblem(sentence(err)))
 	case err != nil:
-		return bad("%s", sentence(err))
+		return refused(http.StatusBadRequest, err)
 	}
-	return c.NoContent(http.StatusNoContent)
-}
-
-// checkError turns an error about a check that is no longer kept into one for the page.
-func checkError(err error) error {
-	if errors.Is(err, check.ErrUnknown) {
-		return echo.NewHTTPError(http.StatusNotFound, sentence(err))
-	}
-	return err
+	return nil
 }
 
 func (s *checks) latest(c echo.Context) (report.Live, error) {
@@ -193,7 +185,7 @@ func (s *checks) latest(c echo.Context) (report.Live, error) {
 	}
 	latest, _ := s.lab.Latest()
 	if latest.Number != n {
-		return report.Live{}, checkError(check.ErrUnknown)
+		return report.Live{}, check.ErrUnknown
 	}
 	return latest, nil
 }
@@ -218,7 +210,7 @@ func (s *checks) exchange(c echo.Context, of report.Live) error {
 	t := of.Results[i-1]
 	folder, err := s.lab.Folder(of.Number)
 	if err != nil {
-		return checkError(err)
+		return err
 	}
 	opened, err := playback.Open(filepath.Join(folder, t.Transcript))
 	if err != nil {
@@ -243,12 +235,8 @@ func saveReport(format, kind string) func(echo.Context, report.Live) error {
 		if of.Report == nil {
 			return echo.NewHTTPError(http.StatusNotFound, "There is no report yet.")
 		}
-		var text bytes.Buffer
-		if err := report.Write(&text, format, of.Report); err != nil {
-			return fmt.Errorf("writing the report: %w", err)
-		}
-		attach(c, export.FileName(export.Heading("check of "+of.Key, nil, 0, of.Report.Began), "."+format))
-		return compressed(c, http.StatusOK, kind, text.Bytes())
+		name := export.FileName(export.Heading("check of "+of.Key, nil, 0, of.Report.Began), "."+format)
+		return saved(c, name, kind, func(w io.Writer) error { return report.Write(w, format, of.Report) })
 	}
 }
 

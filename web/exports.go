@@ -1,19 +1,8 @@
 package web
 
 import (
-	answers "elicitation-inspector/bridge/script"
-
 	"cmp"
 	"context"
-	"elicitation-inspector/bridge"
-	"elicitation-inspector/bridge/conversation"
-	"elicitation-inspector/bridge/export"
-	"elicitation-inspector/bridge/lint"
-	"elicitation-inspector/bridge/rawjson"
-	"elicitation-inspector/bridge/wire"
-	"elicitation-inspector/bridge/wire/query"
-	"elicitation-inspector/bridge/wire/redact"
-	"elicitation-inspector/bridge/wording"
 	"errors"
 	"fmt"
 	"io"
@@ -24,6 +13,17 @@ import (
 	"strings"
 
 	"github.com/labstack/echo/v4"
+
+	"elicitation-inspector/bridge"
+	"elicitation-inspector/bridge/conversation"
+	"elicitation-inspector/bridge/export"
+	"elicitation-inspector/bridge/lint"
+	"elicitation-inspector/bridge/rawjson"
+	answers "elicitation-inspector/bridge/script"
+	"elicitation-inspector/bridge/wire"
+	"elicitation-inspector/bridge/wire/query"
+	"elicitation-inspector/bridge/wire/redact"
+	"elicitation-inspector/bridge/wording"
 )
 
 // sharing is what panels need that show frames to other people than those at the screen.
@@ -82,11 +82,12 @@ func (s exports) question(c echo.Context, q answerable) error {
 	if err != nil {
 		return err
 	}
-	var text string
+	call, callErr := s.in.Call(q.Call)
+	target, targetErr := s.in.Target(q.Server)
+	unknown, text := errors.Join(callErr, targetErr), redaction.Text(call.Request.CommandLine(target.CommandLine()))
 	switch form := c.Param("form"); form {
 	case "markdown":
 		var b strings.Builder
-		call, callErr := s.in.Call(q.Call)
 		seqs := []int64{q.AskedSeq, q.AnswerSeq, s.in.Next(q.Question).Seq, call.ResultSeq}
 		slices.Sort(seqs) // 0 is no frame
 		d := export.Document{Log: s.marks, Seqs: slices.Values(slices.Compact(seqs)), Redact: redaction, Title: q.Request.Message, Version: s.version}
@@ -95,15 +96,12 @@ func (s exports) question(c echo.Context, q answerable) error {
 		if server, unknown := s.in.Server(q.Server); unknown == nil {
 			fmt.Fprintf(&b, "\n## The server\n\n%s\n", export.Span(wording.Join(", ", wording.Join(" ", server.Info.Name, server.Info.Version), "revision "+server.Info.Protocol, server.How)))
 		}
-		if target, unknown := s.in.Target(q.Server); callErr == nil && unknown == nil {
-			fmt.Fprintf(&b, "\n## To reproduce it\n\n```sh\n%s\n```\n", redaction.Text(call.Request.CommandLine(target.CommandLine())))
+		if unknown == nil {
+			fmt.Fprintf(&b, "\n## To reproduce it\n\n```sh\n%s\n```\n", text)
 		}
 		text = b.String()
 	case "call":
-		call, callErr := s.in.Call(q.Call)
-		server, serverErr := s.in.Target(q.Server)
-		err = errors.Join(callErr, serverErr)
-		text = redaction.Text(call.Request.CommandLine(server.CommandLine()))
+		err = unknown
 	default:
 		text, err = export.CodeThatAsks(export.SDK(form), q.Request)
 		text = redaction.Text(text)
@@ -117,7 +115,6 @@ func (s exports) question(c echo.Context, q answerable) error {
 // selection is the frames that the query filter of a request picks.
 type selection struct {
 	exports
-	line string      // the filter
 	view *query.View // up to date
 }
 
@@ -133,7 +130,7 @@ func (s exports) selected(save func(echo.Context, selection) error) echo.Handler
 		if err := view.Update(c.Request().Context()); err != nil {
 			return err
 		}
-		return save(c, selection{s, line, view})
+		return save(c, selection{s, view})
 	}
 }
 
@@ -160,7 +157,7 @@ var exportKinds = map[export.Format]string{
 func (s exports) document(c echo.Context, frames selection) error {
 	format, err := export.ParseFormat(c.Param("format"))
 	if err != nil {
-		return bad("%s", sentence(err))
+		return refused(http.StatusBadRequest, err)
 	}
 	title, err := frames.title(c.Request().Context())
 	if err != nil {

@@ -101,10 +101,10 @@ func (p player) routes(e *echo.Echo) {
 	post := func(what string, do func(c echo.Context) error) {
 		e.POST("/playback/"+what, func(c echo.Context) error {
 			if err := do(c); err != nil {
-				return bad("%s", sentence(err))
+				return refused(http.StatusBadRequest, err)
 			}
 			p.follow()
-			return done(c, nil)
+			return nil
 		})
 	}
 	post("play", func(echo.Context) error { return player.Play() })

@@ -1,8 +1,7 @@
 package web
 
 import (
-	"bytes"
-	"fmt"
+	"io"
 	"net/http"
 	"strconv"
 
@@ -64,10 +63,7 @@ func (s *probes) say(c echo.Context) error {
 	default:
 		return bad("The answer must be true, false or empty.")
 	}
-	if err := s.probe.Say(client, c.FormValue("probe"), look, yes); err != nil {
-		return echo.NewHTTPError(http.StatusNotFound, sentence(err))
-	}
-	return done(c, nil)
+	return refused(http.StatusNotFound, s.probe.Say(client, c.FormValue("probe"), look, yes))
 }
 
 // report sends the report as a file.
@@ -81,13 +77,8 @@ func (s *probes) report(c echo.Context) error {
 	if err := r.AddEvidence(s.log, s.redaction); err != nil {
 		return err
 	}
-	var text bytes.Buffer
-	if err := report.Write(&text, format, r); err != nil {
-		return fmt.Errorf("writing the report: %w", err)
-	}
-	attach(c, name)
 	kind := map[string]string{"json": "application/json", "junit": "application/xml", "markdown": "text/markdown; charset=utf-8", "html": "text/html; charset=utf-8"}[format]
-	return compressed(c, http.StatusOK, kind, text.Bytes())
+	return saved(c, name, kind, func(w io.Writer) error { return report.Write(w, format, r) })
 }
 
 func (s *probes) changes() []<-chan struct{} { return []<-chan struct{}{s.probe.Changed()} }

@@ -99,7 +99,12 @@ type pump struct {
 
 // newPump must be called before any page is drawn.
 func (s *Server) newPump(ctx context.Context) *pump {
-	p := &pump{s.newPainter(ctx), s.in, s.in.Subscribe(), s.panels, s.stirred}
+	p := &pump{painter: s.newPainter(ctx), in: s.in, sub: s.in.Subscribe(), stirred: s.stirred}
+	for _, one := range s.panels {
+		if _, watches := one.(watcher); !watches {
+			p.panels = append(p.panels, one)
+		}
+	}
 	for _, one := range p.panels {
 		one.draw(&p.painter, changed{when: atFirst})
 	}

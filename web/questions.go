@@ -98,14 +98,10 @@ type answerable struct {
 
 // questionIn finds the question that a path names.
 func questionIn(in *bridge.Inspection) func(echo.Context) (answerable, error) {
-	return func(c echo.Context) (answerable, error) {
-		n, err := number(c)
-		if err != nil {
-			return answerable{}, err
-		}
+	return numbered(func(n int) (answerable, error) {
 		q, err := in.Question(n)
 		return answerableOf(q), err
-	}
+	})
 }
 
 func answerableOf(q bridge.Question) answerable {
@@ -172,7 +168,7 @@ func (s *questions) typed(c echo.Context) (typed, error) {
 		return typed{}, err
 	}
 	if q.State != conversation.Pending {
-		return typed{}, errSettled
+		return typed{}, live.ErrSettled
 	}
 	return typed{q, forms.Submitted(c.Request().Form, q.fields, s.draftOf(q))}, nil
 }
@@ -185,12 +181,10 @@ func (s *questions) draftOf(a answerable) forms.Submission {
 }
 
 func (s *questions) draft(c echo.Context, q typed) error {
-	sub := q.sub
-	if old, ok := s.drafts.get(q.Number); ok {
-		sub.Checked, sub.GaveUp = old.Checked, old.GaveUp
-	}
-	s.drafts.put(q.Number, sub)
-	return preview(c, sub.View(formID(q.Number), q.fields, nil, q.wrap))
+	old := s.draftOf(q.answerable)
+	q.sub.Checked, q.sub.GaveUp = old.Checked, old.GaveUp
+	s.drafts.put(q.Number, q.sub)
+	return preview(c, q.sub.View(formID(q.Number), q.fields, nil, q.wrap))
 }
 
 // preview answers with the JSON that a form would send, and the counts at its fields.
@@ -214,9 +208,6 @@ func (s *questions) card(c echo.Context, status int, q answerable, sub forms.Sub
 	return drawn(c, status, views.QuestionCard(s.view(q.Question, &sub, problems)))
 }
 
-// errSettled answers a request about a question that is already settled.
-var errSettled = echo.NewHTTPError(http.StatusConflict, "This question was settled elsewhere.")
-
 func (s *questions) choices(c echo.Context, q answerable) error {
 	return choices(c, formID(q.Number), q.fields)
 }
@@ -236,7 +227,7 @@ func statusOf(problems []elicit.Problem) int {
 
 func (s *questions) reset(c echo.Context, q typed) error {
 	if err := q.sub.Reset(q.fields, c.FormValue("field")); err != nil {
-		return bad("%s", sentence(err))
+		return refused(http.StatusBadRequest, err)
 	}
 	s.drafts.put(q.Number, q.sub)
 	return s.card(c, http.StatusOK, q.answerable, q.sub, nil)
@@ -264,10 +255,7 @@ func (s *questions) answer(c echo.Context, q answerable) error {
 		return bad("There is no action %q.", answer.Action)
 	}
 	_, err := s.in.Answer(q.Number, answer)
-	if errors.Is(err, live.ErrSettled) {
-		return errSettled
-	}
-	return done(c, err)
+	return err
 }
 
 // readApp reads the resource of the app with which the server would draw a question, which
@@ -277,13 +265,12 @@ func (s *questions) readApp(c echo.Context, q answerable) error {
 		return bad("The question names no app.")
 	}
 	uri := q.Request.App()
-	call, err := s.in.Begin(live.Request{Server: q.Server, Kind: conversation.Resource, Name: uri, Key: uri})
-	return s.calls.made(c, call, err)
+	return s.calls.made(c)(s.in.Begin(live.Request{Server: q.Server, Kind: conversation.Resource, Name: uri, Key: uri}))
 }
 
 func (s *questions) faults(c echo.Context, q answerable) error {
 	if q.State != conversation.Pending {
-		return errSettled
+		return live.ErrSettled
 	}
 	facts, err := s.in.FactsOf(q.Number)
 	if err != nil {
@@ -313,13 +300,11 @@ func (s *questions) misbehave(c echo.Context, q answerable) error {
 	if err := given(c, &params); err != nil {
 		return err
 	}
-	switch _, err := s.in.Misbehave(q.Number, c.FormValue("fault"), params); {
-	case errors.Is(err, live.ErrSettled):
-		return errSettled
-	case err != nil:
-		return bad("%s", sentence(err))
+	_, err := s.in.Misbehave(q.Number, c.FormValue("fault"), params)
+	if errors.Is(err, live.ErrSettled) {
+		return err
 	}
-	return c.NoContent(204)
+	return refused(http.StatusBadRequest, err)
 }
 
 func given(c echo.Context, params *fault.Params) error {
@@ -406,12 +391,11 @@ func (s *questions) again(c echo.Context, n int) error {
 	call, err := s.in.Again(n)
 	switch {
 	case err != nil:
-		return bad("%s", sentence(err))
+		return refused(http.StatusBadRequest, err)
 	case call == 0:
-		return c.NoContent(204)
+		return nil
 	}
-	anew, err := s.in.Call(call)
-	return s.calls.made(c, anew, err)
+	return s.calls.made(c)(s.in.Call(call))
 }
 
 // view converts a question to the data of its card. sub is the state of its

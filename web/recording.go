@@ -4,13 +4,16 @@ import (
 	"errors"
 	"log/slog"
 	"net/http"
+	"os"
 	"path/filepath"
 	"time"
 
 	"github.com/labstack/echo/v4"
 
+	"elicitation-inspector/bridge"
 	"elicitation-inspector/bridge/live"
 	"elicitation-inspector/bridge/playback"
+	answers "elicitation-inspector/bridge/script"
 	"elicitation-inspector/bridge/wire"
 	"elicitation-inspector/views"
 )
@@ -65,9 +68,9 @@ func (r recordings) start(c echo.Context) error {
 	err := r.recording.BeginNamed(r.folder, name, fresh)
 	switch {
 	case err == nil:
-		return done(c, nil)
+		return nil
 	case errors.Is(err, playback.ErrUnderWay):
-		return conflict(err)
+		return refused(http.StatusConflict, err)
 	}
 	v := r.view()
 	v.Typed, v.Fresh, v.Problem = name, fresh, sentence(err)
@@ -78,5 +81,42 @@ func (r recordings) stop(c echo.Context) error {
 	if err := r.recording.End(); err != nil {
 		r.logger.Error("ending the recording", "error", err) // the page shows it already
 	}
-	return done(c, nil)
+	return nil
+}
+
+// scripts is the panel of the script that answers questions before the person does.
+type scripts struct{ in *bridge.Inspection }
+
+func (s scripts) routes(e *echo.Echo) {
+	e.POST("/script/load", s.load) // load a script that answers further questions: text
+	e.POST("/script/unload", func(c echo.Context) error { s.in.AnswerBy(nil); return nil })
+}
+
+func (s scripts) fill(p *views.Page) {
+	if loaded := s.in.Scripted(); loaded != nil {
+		p.Script = views.Script{Name: loaded.Name, Rules: len(loaded.Script.Rules)}
+	}
+}
+
+func (s scripts) draw(p *painter, c changed) {
+	if c.what[live.Change{Kind: live.ScriptChanged}] {
+		var page views.Page
+		s.fill(&page)
+		p.replace("script", views.ScriptView(page.Script))
+	}
+}
+
+// load loads a script from the form value text. It answers further questions.
+func (s scripts) load(c echo.Context) error {
+	text := c.FormValue("text")
+	rules, err := answers.Parse("line", []byte(text), os.LookupEnv)
+	var wrong *answers.Mistakes
+	switch {
+	case err == nil:
+		s.in.AnswerBy(bridge.NewScriptSource("a script", rules))
+		return nil
+	case errors.As(err, &wrong):
+		err = wrong.List[0]
+	}
+	return drawn(c, http.StatusUnprocessableEntity, views.ScriptView(views.Script{Typed: text, Problem: "Line " + sentence(err)}))
 }

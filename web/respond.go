@@ -4,11 +4,9 @@ import (
 	"bytes"
 	"compress/gzip"
 	"context"
-	"elicitation-inspector/bridge/wording"
-	"elicitation-inspector/views/markup"
-	"elicitation-inspector/web/push"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"strconv"
 	"strings"
@@ -16,6 +14,10 @@ import (
 
 	"github.com/a-h/templ"
 	"github.com/labstack/echo/v4"
+
+	"elicitation-inspector/bridge/wording"
+	"elicitation-inspector/views/markup"
+	"elicitation-inspector/web/push"
 )
 
 // of makes a handler that first finds the object of a request, such as a question.
@@ -29,10 +31,9 @@ func of[T any](find func(echo.Context) (T, error), handle func(echo.Context, T) 
 	}
 }
 
-// act makes a handler that does something with the object of a request. Pushes draw the
-// outcome.
+// act makes a handler that does something with the object of a request.
 func act[T any](find func(echo.Context) (T, error), do func(T) error) echo.HandlerFunc {
-	return of(find, func(c echo.Context, one T) error { return done(c, do(one)) })
+	return of(find, func(_ echo.Context, one T) error { return do(one) })
 }
 
 // number reads the path parameter n, which counts from 1.
@@ -43,6 +44,19 @@ func number(c echo.Context) (int, error) {
 	}
 	return n, nil
 }
+
+// numbered finds what has the number in the path.
+func numbered[T any](get func(number int) (T, error)) func(echo.Context) (T, error) {
+	return func(c echo.Context) (T, error) {
+		n, err := number(c)
+		if err != nil {
+			var none T
+			return none, err
+		}
+		return get(n)
+	}
+}
+
 func queryNumber(c echo.Context, name string, otherwise int64) (int64, error) {
 	text := c.QueryParam(name)
 	if text == "" {
@@ -55,9 +69,10 @@ func queryNumber(c echo.Context, name string, otherwise int64) (int64, error) {
 	return n, nil
 }
 
-// wholeForm is middleware that parses posted forms, because handlers would take a form
-// that is too large or invalid for an empty one.
-func wholeForm(next echo.HandlerFunc) echo.HandlerFunc {
+// posting is middleware for actions. It parses posted forms, because handlers would take a
+// form that is too large or invalid for an empty one. It answers 204 where a handler answers
+// nothing: pushes draw the outcome.
+func posting(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		if c.Request().Method != http.MethodPost {
 			return next(c)
@@ -69,7 +84,10 @@ func wholeForm(next echo.HandlerFunc) echo.HandlerFunc {
 		case err != nil:
 			return bad("The form cannot be read: %v.", err)
 		}
-		return next(c)
+		if err := next(c); err != nil || c.Response().Committed {
+			return err
+		}
+		return c.NoContent(http.StatusNoContent)
 	}
 }
 
@@ -77,6 +95,14 @@ func sentence(err error) string { return wording.Sentence(err.Error()) }
 
 func bad(format string, args ...any) error {
 	return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf(format, args...))
+}
+
+// refused returns an error, if err is one, that is answered with the status and the text of err.
+func refused(status int, err error) error {
+	if err == nil {
+		return nil
+	}
+	return echo.NewHTTPError(status, sentence(err))
 }
 
 // draw renders a component completely before anything is sent, so that a failure never
@@ -124,12 +150,14 @@ func sendHTML(c echo.Context, status int, text string) error {
 	return compressed(c, status, "text/html; charset=utf-8", []byte(text))
 }
 
-// done answers 204 without content. Pushes draw the outcome.
-func done(c echo.Context, err error) error {
-	if err != nil {
-		return err
+// saved answers with what write writes, as a file.
+func saved(c echo.Context, name, kind string, write func(io.Writer) error) error {
+	var text bytes.Buffer
+	if err := write(&text); err != nil {
+		return fmt.Errorf("writing %s: %w", name, err)
 	}
-	return c.NoContent(http.StatusNoContent)
+	attach(c, name)
+	return compressed(c, http.StatusOK, kind, text.Bytes())
 }
 
 func attach(c echo.Context, name string) {

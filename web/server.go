@@ -10,7 +10,6 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
-	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -21,6 +20,7 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"elicitation-inspector/bridge"
+	"elicitation-inspector/bridge/check"
 	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/export"
 	"elicitation-inspector/bridge/live"
@@ -70,7 +70,7 @@ type Server struct {
 	hub    *push.Hub
 	echo   *echo.Echo
 	source
-	panels    []panel // that the pump draws
+	panels    []panel
 	servers   *servers
 	calls     *calls
 	questions *questions
@@ -129,19 +129,22 @@ func newServer(c Config, from source, hub *push.Hub) *Server {
 	s.wire = &wireLog{in: in, marks: marks, recording: c.Recording, stir: s.stir}
 	s.checks = newChecks(shared, hub, c.MaxFrame, s.stir)
 	s.panels = []panel{
-		s.servers, signIns{in}, &catalogs{in: in, hub: hub, readOnly: readOnly}, s.calls, s.wire, newRecordings(c), scripts{in}, s.checks,
+		s.servers, &catalogs{in: in, hub: hub, readOnly: readOnly}, s.calls, s.wire, newRecordings(c), scripts{in}, s.checks,
 		s.questions, // last, because a card does not contain what is typed while it is drawn
 	}
 	e := s.echo
 	e.HideBanner, e.HidePort = true, true
 	e.HTTPErrorHandler = s.fail
-	e.Use(timed, s.readOnly, wholeForm)
-	e.GET("/", s.page)                 // query tool=NAME (prompt, resource, template) with args and server, question=N or call=N choose what it shows; or server, kind, key, which are valid in this run
-	e.GET("/middle", s.middle)         // the middle of the page; query as of the page
-	e.GET("/live", s.live)             // websocket that pushes changes; query since=N resumes
-	e.GET("/static/:name", staticFile) // style sheet, scripts, icons
-	e.GET("/texts/:digest", s.text)    // a text that the page has cut, or with from a piece of it; query as of the page
-	for _, one := range s.all() {
+	e.Use(timed, s.readOnly, posting)
+	e.GET("/", s.page)                                                                         // query tool=NAME (prompt, resource, template) with args and server, question=N or call=N choose what it shows; or server, kind, key, which are valid in this run
+	e.GET("/middle", s.middle)                                                                 // the middle of the page; query as of the page
+	e.GET("/live", func(c echo.Context) error { return hub.Serve(c.Response(), c.Request()) }) // websocket that pushes changes; query since=N resumes
+	e.GET("/static/:name", staticFile)                                                         // style sheet, scripts, icons
+	e.GET("/texts/:digest", s.text)                                                            // a text that the page has cut, or with from a piece of it; query as of the page
+	if from.panel != nil {
+		s.panels = append(s.panels, from.panel)
+	}
+	for _, one := range s.panels {
 		one.routes(e)
 	}
 	frames := &frames{rows: s.wire, sharing: shared, big: make(chan struct{}, 1)}
@@ -149,14 +152,6 @@ func newServer(c Config, from source, hub *push.Hub) *Server {
 	ladders{shared}.routes(e)
 	exports{shared, marks, c.Logger}.routes(e)
 	return s
-}
-
-// all returns the panels, with that of the source.
-func (s *Server) all() []panel {
-	if s.source.panel == nil {
-		return s.panels
-	}
-	return append(slices.Clip(s.panels), s.source.panel)
 }
 
 // stir wakes the pump for changes that no subscription reports: new frames, marks, checks.
@@ -268,8 +263,10 @@ func (s *Server) fail(err error, c echo.Context) {
 		status, text = http.StatusRequestEntityTooLarge, fmt.Sprintf("This is too much at once: the limit is %d MiB.", bodyMost>>20)
 	case errors.As(err, &known):
 		status, text = known.Code, fmt.Sprint(known.Message)
+	case errors.Is(err, live.ErrSettled):
+		status, text = http.StatusConflict, "This question was settled elsewhere."
 	case errors.Is(err, live.ErrUnknownServer), errors.Is(err, conversation.ErrUnknownItem),
-		errors.Is(err, live.ErrUnknownCall), errors.Is(err, live.ErrForgotten), errors.Is(err, live.ErrUnknownQuestion):
+		errors.Is(err, live.ErrUnknownCall), errors.Is(err, live.ErrForgotten), errors.Is(err, live.ErrUnknownQuestion), errors.Is(err, check.ErrUnknown):
 		status, text = http.StatusNotFound, sentence(err)
 	case errors.Is(err, live.ErrNotReady), errors.Is(err, live.ErrNotAdded), errors.Is(err, conversation.ErrLoading), errors.Is(err, live.ErrClosed), errors.Is(err, live.ErrReconnect):
 		status, text = http.StatusConflict, sentence(err)
@@ -310,7 +307,7 @@ func (s *Server) page(c echo.Context) error {
 // whole returns the page without its middle, which shows a call or a form.
 func (s *Server) whole() views.Page {
 	p := views.Page{Version: s.config.Version, Now: s.in.Now(), ReadOnly: s.replay != nil}
-	for _, one := range s.all() {
+	for _, one := range s.panels {
 		one.fill(&p)
 	}
 	return p
@@ -376,8 +373,6 @@ func (s *Server) cutText(c echo.Context, digest string) (string, error) {
 	s.lastFound.Store(&found{digest, text})
 	return text, nil
 }
-
-func (s *Server) live(c echo.Context) error { return s.hub.Serve(c.Response(), c.Request()) }
 
 // readOnly is middleware that refuses changes of what is not the inspection's own.
 func (s *Server) readOnly(next echo.HandlerFunc) echo.HandlerFunc {

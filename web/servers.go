@@ -41,36 +41,48 @@ func (s *servers) routes(e *echo.Echo) {
 	e.POST("/servers/:id/remembered", s.remembered)       // the revision that the browser remembers for it; empty to forget it
 	e.POST("/servers/:id/policy", s.policy)               // the policy for its questions
 	e.POST("/servers/:id/held", s.held)                   // show or decline questions held back
-	e.POST("/servers/:id/compare", of(find, s.compare))   // its catalog with and without elicitation
+	s.routeSignIns(e)
+	e.POST("/servers/:id/compare", of(find, s.compare)) // its catalog with and without elicitation
 }
 
 func (s *servers) fill(p *views.Page) {
+	var cards []views.SignIn
 	for _, server := range s.in.Servers() {
 		p.Servers = append(p.Servers, rowOf(s.in, server))
+		if card, ok := signInCard(s.in, serverView(server)); ok {
+			cards = append(cards, card)
+		}
 	}
-	p.Start = s.start()
+	p.SignIns, p.Start = views.SignIns(cards), s.start()
 }
 
 func (s *servers) draw(p *painter, c changed) {
-	if c.when != calmly {
-		return
-	}
 	for _, id := range c.gone {
 		gone := serverOf(s.in, id)
 		p.remove(gone.RowID())
 		p.remove(gone.HeldID())
+		p.remove(views.SignIn{Server: gone}.ID())
 	}
 	begun := len(c.gone) > 0 // the start view depends on this change
 	for _, server := range s.in.Servers() {
 		begun = begun || c.catalog(server.ID)
-		v := serverView(server)
+		v := rowOf(s.in, server)
 		if c.server(v.ID) || c.what[live.Change{Kind: live.FindingsChanged, Server: v.ID}] {
-			p.put(v.RowID(), views.ServerRow(rowOf(s.in, server)), "append", "server-list")
+			p.put(v.RowID(), views.ServerRow(v), "append", "server-list")
 		}
 		if c.server(v.ID) && v.HoldsBack() {
 			p.put(v.HeldID(), views.HeldLine(v), "append", "held")
 		} else if c.server(v.ID) {
 			p.remove(v.HeldID())
+		}
+		if !c.what[live.Change{Kind: live.SignInChanged, Server: v.ID}] {
+			continue
+		}
+		if card, ok := signInCard(s.in, v); ok {
+			p.put(card.ID(), views.SignInView(card), "append", "sign-ins")
+		}
+		if token, ok := tokenOf(s.in, v.ID); ok {
+			p.replace(token.ID(), views.TokenView(token))
 		}
 	}
 	if begun {
@@ -156,7 +168,7 @@ func (s *servers) remove(c echo.Context) error {
 	}
 	ctx, cancel := leisurely(c)
 	defer cancel()
-	return done(c, s.in.Remove(ctx, c.Param("id")))
+	return s.in.Remove(ctx, c.Param("id"))
 }
 
 // disconnectTime bounds how long the page waits for a server's orderly end.
@@ -171,21 +183,21 @@ func leisurely(c echo.Context) (context.Context, context.CancelFunc) {
 func (s *servers) disconnect(c echo.Context) error {
 	ctx, cancel := leisurely(c)
 	defer cancel()
-	return done(c, s.in.Disconnect(ctx, c.Param("id")))
+	return s.in.Disconnect(ctx, c.Param("id"))
 }
 
 // settings changes how the client presents itself to a server, and reconnects.
 func (s *servers) settings(c echo.Context, before bridge.Server) error {
 	settings, err := conversation.ParseClientSettings(c.FormValue("protocol"), c.FormValue("elicitation"))
 	if err != nil {
-		return bad("%s", sentence(err))
+		return refused(http.StatusBadRequest, err)
 	}
 	settings.NoTasks, settings.Apps = c.FormValue("tasks") == "", c.FormValue("apps") != ""
 	settings.Sampling, settings.Roots = c.FormValue("sampling") != "", c.FormValue("roots") != ""
 	if settings.Protocol == before.Settings.Protocol {
 		settings.Choice = before.Settings.Choice // the protocol is unchanged
 	}
-	return done(c, s.in.ReconnectWith(before.ID, settings))
+	return s.in.ReconnectWith(before.ID, settings)
 }
 
 // remembered applies the revision that the browser remembers for a server, or removes
@@ -193,21 +205,21 @@ func (s *servers) settings(c echo.Context, before bridge.Server) error {
 func (s *servers) remembered(c echo.Context) error {
 	err := s.in.Recall(c.Param("id"), c.FormValue("protocol"))
 	if errors.Is(err, live.ErrUnknownRevision) {
-		return bad("%s", sentence(err))
+		return refused(http.StatusBadRequest, err)
 	}
-	return done(c, err)
+	return err
 }
 
 func (s *servers) policy(c echo.Context) error {
 	policy, err := conversation.ParsePolicy(c.FormValue("policy"))
 	if err != nil {
-		return bad("%s", sentence(err))
+		return refused(http.StatusBadRequest, err)
 	}
-	return done(c, s.in.SetPolicy(c.Param("id"), policy))
+	return s.in.SetPolicy(c.Param("id"), policy)
 }
 
 func (s *servers) held(c echo.Context) error {
-	return done(c, s.in.Release(c.Param("id"), c.FormValue("choice")))
+	return s.in.Release(c.Param("id"), c.FormValue("choice"))
 }
 
 // compare pushes the differences of a server's catalog with the present settings and
@@ -229,7 +241,7 @@ func (s *servers) compare(c echo.Context, server bridge.Server) error {
 	}
 	view.OnlyWith, view.OnlyWithout = result.OnlyWith, result.OnlyWithout
 	view.Both, view.Problems = result.Both, result.Problems
-	return done(c, s.pushComparison(c, view))
+	return s.pushComparison(c, view)
 }
 
 func (s *servers) pushComparison(c echo.Context, view views.Comparison) error {

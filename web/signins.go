@@ -12,46 +12,12 @@ import (
 
 	"elicitation-inspector/bridge"
 	"elicitation-inspector/bridge/elicit/link"
-	"elicitation-inspector/bridge/live"
 	"elicitation-inspector/bridge/signin"
 	"elicitation-inspector/bridge/wire"
 	"elicitation-inspector/bridge/wording"
 	"elicitation-inspector/views"
 	"elicitation-inspector/views/wirelog"
 )
-
-// signIns is the panel of the sign-ins to servers, and of their tokens.
-type signIns struct{ in *bridge.Inspection }
-
-func (s signIns) fill(p *views.Page) {
-	var cards []views.SignIn
-	for _, server := range s.in.Servers() {
-		if card, ok := signInCard(s.in, serverView(server)); ok {
-			cards = append(cards, card)
-		}
-	}
-	p.SignIns = views.SignIns(cards)
-}
-
-func (s signIns) draw(p *painter, c changed) {
-	for _, id := range c.gone {
-		p.remove(views.SignIn{Server: serverOf(s.in, id)}.ID())
-	}
-	if c.when != atOnce {
-		return
-	}
-	for _, server := range s.in.Servers() {
-		if !c.what[live.Change{Kind: live.SignInChanged, Server: server.ID}] {
-			continue
-		}
-		if card, ok := signInCard(s.in, serverView(server)); ok {
-			p.put(card.ID(), views.SignInView(card), "append", "sign-ins")
-		}
-		if token, ok := tokenOf(s.in, server.ID); ok {
-			p.replace(token.ID(), views.TokenView(token))
-		}
-	}
-}
 
 // signInCard returns the card of the latest attempt to sign in to a server; false if there was none.
 func signInCard(in *bridge.Inspection, server views.Server) (views.SignIn, bool) {
@@ -155,10 +121,7 @@ func tokenOf(in *bridge.Inspection, server string) (views.Token, bool) {
 	return t, true
 }
 
-// conflict is an error about something that is not as the page shows it.
-func conflict(err error) error { return echo.NewHTTPError(http.StatusConflict, sentence(err)) }
-
-func (s signIns) routes(e *echo.Echo) {
+func (s *servers) routeSignIns(e *echo.Echo) {
 	find := func(c echo.Context) (*signin.Flow, error) {
 		flow, err := s.in.SignIn(c.Param("id"))
 		if err == nil && flow == nil {
@@ -168,10 +131,7 @@ func (s signIns) routes(e *echo.Echo) {
 	}
 	post := func(what string, do func(c echo.Context, flow *signin.Flow) error) {
 		e.POST("/servers/:id/signin/"+what, of(find, func(c echo.Context, flow *signin.Flow) error {
-			if err := do(c, flow); err != nil {
-				return conflict(err)
-			}
-			return done(c, nil)
+			return refused(http.StatusConflict, do(c, flow))
 		}))
 	}
 	e.POST("/servers/:id/signin/open", of(find, openSignIn)) // leads to the authorization server
@@ -198,7 +158,7 @@ func (s signIns) routes(e *echo.Echo) {
 func openSignIn(c echo.Context, flow *signin.Flow) error {
 	address, ok := flow.Open()
 	if !ok {
-		return conflict(signin.ErrNotWaiting)
+		return refused(http.StatusConflict, signin.ErrNotWaiting)
 	}
 	c.Response().Header().Set("Refresh", "0; url="+address)
 	return c.String(http.StatusOK, "Going to the authorization server.")
@@ -207,16 +167,13 @@ func openSignIn(c echo.Context, flow *signin.Flow) error {
 func decideHeld(c echo.Context, flow *signin.Flow) error {
 	a, _ := flow.Attempt()
 	if a.Held == nil || c.FormValue("at") != heldKey(a) {
-		return conflict(signin.ErrNotHeld)
+		return refused(http.StatusConflict, signin.ErrNotHeld)
 	}
 	d, ok := decision(c.Request(), *a.Held)
 	if !ok {
 		return bad("That is not a decision about a request.")
 	}
-	if err := flow.Decide(d); err != nil {
-		return conflict(err)
-	}
-	return done(c, nil)
+	return refused(http.StatusConflict, flow.Decide(d))
 }
 
 // lines returns the text of a form with LF in place of CRLF.

@@ -48,17 +48,13 @@ func (s *frames) routes(e *echo.Echo) {
 // readFrame reads a frame. Large frames are read one at a time. done must be called
 // before anything is sent: a client that does not read must not block others.
 func (s *frames) readFrame(c echo.Context, seq int64) (f wire.Frame, done func(), err error) {
-	log := s.in.Log()
-	rows, err := log.Rows([]int64{seq})
-	if err != nil || len(rows) == 0 {
-		return wire.Frame{}, nil, cmp.Or[error](err, echo.ErrNotFound)
-	}
+	size := s.in.Log().Head(seq).Size
 	done = func() {}
-	if rows[0].Size >= bigFrame {
+	if size >= bigFrame {
 		select {
 		case s.big <- struct{}{}:
 			done = func() {
-				if rows[0].Size >= hugeFrame {
+				if size >= hugeFrame {
 					debug.FreeOSMemory() // so that there is never memory for two such frames
 				}
 				<-s.big
@@ -67,12 +63,10 @@ func (s *frames) readFrame(c echo.Context, seq int64) (f wire.Frame, done func()
 			return wire.Frame{}, nil, c.Request().Context().Err()
 		}
 	}
-	f, err = log.Frame(seq)
-	if err != nil {
+	if f, err = s.in.Log().Frame(seq); err != nil {
 		done()
-		return wire.Frame{}, nil, err
 	}
-	return f, done, nil
+	return f, done, err
 }
 
 // frame answers with the details of a frame. If the query against names another frame,
@@ -112,12 +106,12 @@ func (s *frames) frame(c echo.Context, n int64) error {
 }
 
 func (s *frames) detail(c echo.Context, f wire.Frame) (wirelog.Detail, error) {
-	row, err := s.rows.rowOf(f.Seq)
-	if err != nil {
-		return wirelog.Detail{}, err
+	rows, err := s.rows.of(f.Seq, f.Pair, s.earlier(f))
+	if err != nil || rows[0] == nil {
+		return wirelog.Detail{}, cmp.Or[error](err, echo.ErrNotFound)
 	}
 	d := wirelog.Detail{
-		Row: row, Raw: markup.RawPiece(f.Raw, 0), Found: foundIn(s.in, f.Seq), Follow: query.ExchangeOf(f), Curl: export.Curlable(&f),
+		Row: *rows[0], PairRow: rows[1], Earlier: rows[2], Raw: markup.RawPiece(f.Raw, 0), Found: foundIn(s.in, f.Seq), Follow: query.ExchangeOf(f), Curl: export.Curlable(&f),
 	}
 	switch {
 	case f.Lost:
@@ -136,17 +130,16 @@ func (s *frames) detail(c echo.Context, f wire.Frame) (wirelog.Detail, error) {
 			return d, err
 		}
 	}
-	if f.Pair != 0 {
-		if err := s.addPair(c, &d, f.Pair); err != nil {
-			return d, err
-		}
-	}
-	if earlier := s.earlier(f); earlier != 0 {
-		other, err := s.rows.rowOf(earlier)
+	// Two large frames are too much; a click shows the other.
+	if d.PairRow != nil && (d.Size < bigFrame || d.PairRow.Size < bigFrame) {
+		pair, done, err := s.readFrame(c, f.Pair)
 		if err != nil {
 			return d, err
 		}
-		d.Earlier = &other
+		defer done()
+		if rawjson.Valid(pair.Raw) {
+			d.PairTree = markup.Tree("JSON of the frame that it pairs with", pair.Raw, nil)
+		}
 	}
 	return d, nil
 }
@@ -175,26 +168,6 @@ func (s *frames) addHeader(c echo.Context, d *wirelog.Detail, f wire.Frame) erro
 	return nil
 }
 
-func (s *frames) addPair(c echo.Context, d *wirelog.Detail, seq int64) error {
-	other, err := s.rows.rowOf(seq)
-	if err != nil {
-		return err
-	}
-	d.PairRow = &other
-	if d.Size >= bigFrame && other.Size >= bigFrame {
-		return nil // two large frames are too much; a click shows the other
-	}
-	pair, done, err := s.readFrame(c, seq)
-	if err != nil {
-		return err
-	}
-	defer done()
-	if rawjson.Valid(pair.Raw) {
-		d.PairTree = markup.Tree("JSON of the frame that it pairs with", pair.Raw, nil)
-	}
-	return nil
-}
-
 // earlier returns the request that this one may repeat: the previous one of the same
 // call, method and direction; 0 if there is none.
 func (s *frames) earlier(f wire.Frame) int64 {
@@ -207,14 +180,11 @@ func (s *frames) earlier(f wire.Frame) int64 {
 }
 
 func (s *frames) diff(c echo.Context, before, after int64) (*wirelog.Diff, error) {
-	var out wirelog.Diff
-	var err error
-	if out.Before, err = s.rows.rowOf(before); err != nil {
-		return nil, err
+	rows, err := s.rows.of(before, after)
+	if err != nil || rows[0] == nil || rows[1] == nil {
+		return nil, cmp.Or[error](err, echo.ErrNotFound)
 	}
-	if out.After, err = s.rows.rowOf(after); err != nil {
-		return nil, err
-	}
+	out := wirelog.Diff{Before: *rows[0], After: *rows[1]}
 	if out.Before.Size >= bigFrame && out.After.Size >= bigFrame && out.Before.Size+out.After.Size > diffBytes {
 		out.Problem = "These two are too large to be compared here. Save both."
 		return &out, nil

@@ -1,7 +1,6 @@
 package web
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"fmt"
@@ -23,7 +22,7 @@ type ladders struct{ sharing }
 
 // routes registers the ladders of calls and sign-ins; query as=svg or mermaid saves one.
 func (s ladders) routes(e *echo.Echo) {
-	e.GET("/calls/:n/ladder", of(callIn(s.in), s.ofCall))
+	e.GET("/calls/:n/ladder", of(numbered(s.in.Call), s.ofCall))
 	e.GET("/servers/:id/signin/ladder", of(serverIn(s.in), s.ofLatestSignIn))
 	e.GET("/wire/frames/:n/ladder", of(frameIn(s.in), s.ofFrame)) // of its call or sign-in
 }
@@ -96,29 +95,22 @@ func (s ladders) ofSignIn(c echo.Context, server string, number int, address str
 
 // sendLadder answers with a ladder: for the page, or, if the query as is svg or mermaid, as
 // a file of that name.
-func sendLadder(c echo.Context, l *export.Ladder, name, follow, address string, running bool) (err error) {
-	var b bytes.Buffer
-	var ending, kind string
+func sendLadder(c echo.Context, l *export.Ladder, name, follow, address string, running bool) error {
 	switch as := c.QueryParam("as"); as {
 	case "svg":
-		ending, kind, err = ".svg", "image/svg+xml", l.SVG(&b)
+		return saved(c, export.FileName(name, ".svg"), "image/svg+xml", l.SVG)
 	case "mermaid":
-		ending, kind, err = ".mmd", echo.MIMETextPlainCharsetUTF8, l.Mermaid(&b)
+		return saved(c, export.FileName(name, ".mmd"), echo.MIMETextPlainCharsetUTF8, l.Mermaid)
 	case "":
-		drawing := templ.ComponentFunc(func(_ context.Context, w io.Writer) error {
-			return l.Embed(w, func(seq int64) string { return fmt.Sprintf("/?frame=%d", seq) })
-		})
-		return html(c, wirelog.LadderView(wirelog.Ladder{
-			Title: l.Title, Text: l.Text, Address: address, Follow: follow, Running: running, Drawing: drawing,
-		}))
 	default:
 		return bad("A ladder can be saved as svg or mermaid, not as %q.", as)
 	}
-	if err != nil {
-		return err
-	}
-	attach(c, export.FileName(name, ending))
-	return c.Blob(http.StatusOK, kind, b.Bytes())
+	drawing := templ.ComponentFunc(func(_ context.Context, w io.Writer) error {
+		return l.Embed(w, func(seq int64) string { return fmt.Sprintf("/?frame=%d", seq) })
+	})
+	return html(c, wirelog.LadderView(wirelog.Ladder{
+		Title: l.Title, Text: l.Text, Address: address, Follow: follow, Running: running, Drawing: drawing,
+	}))
 }
 
 // widthOf returns the width in pixels that a ladder is asked for in, or 0 for that of a

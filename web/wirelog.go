@@ -2,7 +2,6 @@ package web
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"net/http"
 	"slices"
@@ -70,13 +69,12 @@ func (s *wireLog) draw(p *painter, c changed) {
 
 // frameIn finds the number of the frame that a path names.
 func frameIn(in *bridge.Inspection) func(echo.Context) (int64, error) {
-	return func(c echo.Context) (int64, error) {
-		n, err := strconv.ParseInt(c.Param("n"), 10, 64)
-		if err != nil || n < 1 || n > in.Log().Len() {
+	return numbered(func(n int) (int64, error) {
+		if int64(n) > in.Log().Len() {
 			return 0, echo.ErrNotFound
 		}
-		return n, nil
-	}
+		return int64(n), nil
+	})
 }
 
 const rowsMost = 500
@@ -173,12 +171,14 @@ func (s *wireLog) rowViews(seqs []int64) ([]wirelog.Row, error) {
 	return rows, nil
 }
 
-func (s *wireLog) rowOf(seq int64) (wirelog.Row, error) {
-	rows, err := s.rowViews([]int64{seq})
-	if err != nil || len(rows) == 0 {
-		return wirelog.Row{}, errors.Join(err, echo.ErrNotFound)
+// of returns the rows of frames, nil for a number that no frame has.
+func (s *wireLog) of(seqs ...int64) ([]*wirelog.Row, error) {
+	out := make([]*wirelog.Row, len(seqs))
+	rows, err := s.rowViews(seqs)
+	for i := range rows {
+		out[slices.Index(seqs, rows[i].Seq)] = &rows[i]
 	}
-	return rows[0], nil
+	return out, err
 }
 
 // completion holds the completions of a filter line and its mistake. Positions in the
@@ -210,10 +210,10 @@ func (s *wireLog) complete(c echo.Context) error {
 
 func (s *wireLog) setMark(c echo.Context, n int64) error {
 	if err := s.marks.Mark(n, wire.Mark{Pinned: c.FormValue("pinned") != "", Colour: c.FormValue("colour"), Note: c.FormValue("note")}); err != nil {
-		return bad("%s", sentence(err))
+		return refused(http.StatusBadRequest, err)
 	}
 	s.stir()
-	return done(c, nil)
+	return nil
 }
 
 const pinsShown = 200
