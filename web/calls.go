@@ -1,7 +1,6 @@
 package web
 
 import (
-	"encoding/json"
 	"errors"
 	"maps"
 	"net/http"
@@ -19,10 +18,8 @@ import (
 	"elicitation-inspector/bridge/lint"
 	"elicitation-inspector/bridge/live"
 	"elicitation-inspector/bridge/mcp"
-	"elicitation-inspector/bridge/rawjson"
 	"elicitation-inspector/bridge/wire"
 	"elicitation-inspector/views"
-	"elicitation-inspector/views/forms"
 	"elicitation-inspector/views/markup"
 	"elicitation-inspector/web/push"
 )
@@ -48,7 +45,7 @@ func (s *calls) routes(e *echo.Echo) {
 	e.POST("/calls", of(posted, s.begin))
 	e.POST("/calls/begin", of(named, s.begin)) // with the arguments that its form starts with
 
-	e.GET("/calls/:n", s.show)
+	e.GET("/calls/:n", of(number, s.show))
 	e.GET("/calls/:n/steps", of(find, s.steps))   // the whole timeline
 	e.GET("/calls/:n/parts/:i", of(find, s.part)) // the bytes of an image or audio block in its result
 	e.POST("/calls/:n/stop", act(number, s.in.Stop))
@@ -108,80 +105,9 @@ func (s *calls) drawCall(p *painter, n int) {
 	p.replace(v.ResultID(), views.ResultView(v))
 }
 
-// callForm is the state of a call's form: the item that is called and the arguments for
-// it.
-type callForm struct {
-	server  views.Server
-	item    conversation.Item
-	fields  []elicit.Field
-	trouble string           // why no fields can be drawn from the schema; then the form has only the JSON tab
-	sub     forms.Submission // the state of the form now
-	before  forms.Submission // the state of the form as the server drew it first
-	call    int              // the number of the call that the arguments come from; 0 if none
-}
-
-// callFormOf returns the form of an item, filled with the given arguments, or with the
-// schema's defaults if arguments is nil.
-func callFormOf(server views.Server, item conversation.Item, arguments json.RawMessage) callForm {
-	f := callForm{server: server, item: item}
-	if item.Schema != nil {
-		fields, err := elicit.FieldsOf(item.Schema)
-		if err == nil {
-			f.fields = fields
-		} else {
-			f.trouble = sentence(err)
-		}
-	}
-	inputs, err := elicit.InputsOf(f.fields, arguments)
-	switch {
-	case arguments == nil:
-		f.sub = forms.Untouched(f.fields, f.trouble != "")
-	case err != nil || f.trouble != "":
-		f.sub = forms.Submission{JSON: true, Content: rawjson.Pretty(arguments), Inputs: elicit.Defaults(f.fields)}
-	default:
-		f.sub = forms.Submission{Inputs: inputs}
-	}
-	f.before = f.sub
-	return f
-}
-
-// named finds the untouched form of the item that the values server, kind and key of
-// the request name.
-func named(in *bridge.Inspection) func(echo.Context) (callForm, error) {
-	return func(c echo.Context) (callForm, error) {
-		server := c.FormValue("server")
-		item, err := itemIn(in, server, c.FormValue("kind"), c.FormValue("key"))
-		if err != nil {
-			return callForm{}, err
-		}
-		return callFormOf(serverOf(in, server), item, nil), nil
-	}
-}
-
-// posted finds a call's form as the page posts it.
-func posted(in *bridge.Inspection) func(echo.Context) (callForm, error) {
-	return func(c echo.Context) (callForm, error) {
-		f, err := named(in)(c)
-		if err != nil {
-			return f, err
-		}
-		if n, err := strconv.Atoi(c.FormValue("of")); err == nil {
-			if call, err := in.Call(n); err == nil {
-				f = callFormOf(f.server, f.item, call.Request.Arguments)
-				f.call = n
-			}
-		}
-		f.sub = forms.Submitted(c.Request().Form, f.fields, f.before)
-		f.sub.Checked = c.FormValue("checked") != ""
-		return f, nil
-	}
-}
-
-func unwrapped(content json.RawMessage) json.RawMessage { return content }
-
 func (s *calls) formView(f callForm, problems []elicit.Problem) views.CallForm {
 	form := views.CallForm{
-		Item: itemView(f.server, f.item), Server: f.server, Call: f.call, Address: addressOf(s.in, f.server, f.item),
+		Item: f.item, Server: f.server, Call: f.call, Address: addressOf(s.in, f.server, f.item.Item),
 		Form: f.sub.View(argumentsID, f.fields, problems, unwrapped), ReadOnly: s.replay != nil,
 	}
 	form.Form.Trouble = f.trouble
@@ -226,26 +152,6 @@ func (s *calls) arguments(c echo.Context, status int, f callForm, problems []eli
 		return err
 	}
 	return drawn(c, status, markup.Within(markup.PartMost, argumentsID, views.Arguments(form)), views.CallOptions(form))
-}
-
-// drawable returns an error if a redrawn form would lose typed text because the text is
-// too long for the page. Then the page must keep its form, which has the only copy of
-// the text.
-func drawable(c echo.Context, form forms.Form, sub, before forms.Submission) error {
-	lost, err := sub.Lost(c.Request().Context(), form.Fields, before)
-	if err != nil || !lost {
-		return err
-	}
-	text := "These arguments are too long to be drawn again."
-	for _, p := range form.Problems {
-		text += " " + markup.Brief(p)
-	}
-	for _, f := range form.Fields {
-		for _, p := range f.Problems {
-			text += " " + markup.Brief(f.Label) + ": " + markup.Brief(p)
-		}
-	}
-	return echo.NewHTTPError(http.StatusRequestEntityTooLarge, text[:min(len(text), 2000)])
 }
 
 // begin makes a call. If the schema rejects the arguments, it answers with the form
@@ -293,7 +199,7 @@ func (s *calls) made(c echo.Context) func(call bridge.Call, err error) error {
 		case err != nil:
 			return err
 		case strings.HasPrefix(c.Request().Header.Get("Accept"), "text/html"):
-			return current(c, s.hub, func() (templ.Component, error) { return s.panel(call.Number) })
+			return s.show(c, call.Number)
 		}
 		return c.String(http.StatusOK, strconv.Itoa(call.Number))
 	}
@@ -321,14 +227,8 @@ func seconds(text string) (time.Duration, error) {
 	return time.Duration(n * float64(time.Second)), nil
 }
 
-func (s *calls) show(c echo.Context) error {
-	return current(c, s.hub, func() (templ.Component, error) {
-		n, err := number(c)
-		if err != nil {
-			return nil, err
-		}
-		return s.panel(n)
-	})
+func (s *calls) show(c echo.Context, n int) error {
+	return current(c, s.hub, func() (templ.Component, error) { return s.panel(n) })
 }
 
 func (s *calls) panel(n int) (templ.Component, error) {

@@ -204,10 +204,7 @@ func itemIn(in *bridge.Inspection, server, kind, handle string) (conversation.It
 	if err == nil || len(handle) <= markup.NameMost {
 		return item, err
 	}
-	catalog, known := in.Catalog(server)
-	if known != nil {
-		return item, known
-	}
+	catalog, _ := in.Catalog(server) // its error is that of Item
 	for _, item := range catalog.Items {
 		if string(item.Kind) == kind && len(item.Key) > markup.NameMost && views.Handle(item.Key) == handle {
 			return item, nil

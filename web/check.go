@@ -59,14 +59,15 @@ func newChecks(s sharing, hub *push.Hub, maxFrame int64, stir func()) *checks {
 
 // routes registers the checks of one item. The form of the item is posted to see its check.
 func (s *checks) routes(e *echo.Echo) {
+	latest := numbered(s.latest)
 	e.GET("/check", of(named(s.in), s.open))
 	e.POST("/check", of(posted(s.in), s.open)) // what the latest has found; anew: what another would do
 	e.POST("/check/start", of(named(s.in), s.start))
 	e.POST("/checks/:n/stop", act(number, s.lab.Stop))
-	e.GET("/checks/:n/behaviours/:name", of(s.latest, s.trials))
-	e.GET("/checks/:n/trials/:trial", of(s.latest, s.exchange)) // the frames of a trial
-	e.GET("/checks/:n/report.html", of(s.latest, saveReport("html", "text/html; charset=utf-8")))
-	e.GET("/checks/:n/report.json", of(s.latest, saveReport("json", "application/json")))
+	e.GET("/checks/:n/behaviours/:name", of(latest, s.trials))
+	e.GET("/checks/:n/trials/:trial", of(latest, s.exchange)) // the frames of a trial
+	e.GET("/checks/:n/report.html", of(latest, saveReport("html", "text/html; charset=utf-8")))
+	e.GET("/checks/:n/report.json", of(latest, saveReport("json", "application/json")))
 }
 
 func (*checks) fill(*views.Page) {} // a page fetches its check
@@ -79,17 +80,17 @@ func subjectOf(i views.Item) report.Subject {
 // a new one.
 func (s *checks) open(c echo.Context, f callForm) error {
 	return current(c, s.hub, func() (templ.Component, error) {
-		item := itemView(f.server, f.item)
 		latest, any := s.lab.Latest()
-		if any && latest.Subject == subjectOf(item) && (c.FormValue("anew") == "" || latest.State != report.Over) {
+		if any && latest.Subject == subjectOf(f.item) && (c.FormValue("anew") == "" || latest.State != report.Over) {
 			return views.CheckView(s.view(latest)), nil
 		}
-		plan, err := s.plan(item, f, latest)
+		plan, err := s.plan(f, latest)
 		return views.CheckPlanView(plan), err
 	})
 }
 
-func (s *checks) plan(item views.Item, f callForm, before report.Live) (views.CheckPlan, error) {
+func (s *checks) plan(f callForm, before report.Live) (views.CheckPlan, error) {
+	item := f.item
 	spec, err := s.in.Target(item.Server)
 	if err != nil {
 		return views.CheckPlan{}, err
@@ -134,7 +135,7 @@ func whereOf(spec transport.Spec) string {
 
 // start starts a check that a person has confirmed.
 func (s *checks) start(c echo.Context, f callForm) error {
-	item := itemView(f.server, f.item)
+	item := f.item
 	spec, err := s.in.Target(item.Server)
 	if err != nil {
 		return err
@@ -178,11 +179,8 @@ func (s *checks) start(c echo.Context, f callForm) error {
 	return nil
 }
 
-func (s *checks) latest(c echo.Context) (report.Live, error) {
-	n, err := number(c)
-	if err != nil {
-		return report.Live{}, err
-	}
+// latest returns the latest check, the only one that is kept.
+func (s *checks) latest(n int) (report.Live, error) {
 	latest, _ := s.lab.Latest()
 	if latest.Number != n {
 		return report.Live{}, check.ErrUnknown

@@ -3,14 +3,21 @@ package web
 import (
 	"cmp"
 	"encoding/json"
+	"net/http"
 	"slices"
 	"strconv"
 	"sync"
 
+	"github.com/a-h/templ"
 	"github.com/labstack/echo/v4"
 
+	"elicitation-inspector/bridge"
+	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/elicit"
+	"elicitation-inspector/bridge/rawjson"
+	"elicitation-inspector/views"
 	"elicitation-inspector/views/forms"
+	"elicitation-inspector/views/markup"
 )
 
 // drafts keeps the inputs of pending questions across reloads, tabs and lost
@@ -79,4 +86,106 @@ func choices(c echo.Context, form string, fields []elicit.Field) error {
 	start := int(min(from, int64(len(matches))))
 	end := min(len(matches), start+int(min(count, choicesMost)))
 	return html(c, forms.ChoiceRows(field, matches[start:end], start, len(matches)))
+}
+
+// callForm is the state of a call's form: the item that is called and the arguments for
+// it.
+type callForm struct {
+	server  views.Server
+	item    views.Item
+	fields  []elicit.Field
+	trouble string           // why no fields can be drawn from the schema; then the form has only the JSON tab
+	sub     forms.Submission // the state of the form now
+	before  forms.Submission // the state of the form as the server drew it first
+	call    int              // the number of the call that the arguments come from; 0 if none
+}
+
+// callFormOf returns the form of an item, filled with the given arguments, or with the
+// schema's defaults if arguments is nil.
+func callFormOf(server views.Server, item conversation.Item, arguments json.RawMessage) callForm {
+	f := callForm{server: server, item: itemView(server, item)}
+	if item.Schema != nil {
+		fields, err := elicit.FieldsOf(item.Schema)
+		if err == nil {
+			f.fields = fields
+		} else {
+			f.trouble = sentence(err)
+		}
+	}
+	inputs, err := elicit.InputsOf(f.fields, arguments)
+	switch {
+	case arguments == nil:
+		f.sub = forms.Untouched(f.fields, f.trouble != "")
+	case err != nil || f.trouble != "":
+		f.sub = forms.Submission{JSON: true, Content: rawjson.Pretty(arguments), Inputs: elicit.Defaults(f.fields)}
+	default:
+		f.sub = forms.Submission{Inputs: inputs}
+	}
+	f.before = f.sub
+	return f
+}
+
+// named finds the untouched form of the item that the values server, kind and key of
+// the request name.
+func named(in *bridge.Inspection) func(echo.Context) (callForm, error) {
+	return func(c echo.Context) (callForm, error) {
+		server := c.FormValue("server")
+		item, err := itemIn(in, server, c.FormValue("kind"), c.FormValue("key"))
+		if err != nil {
+			return callForm{}, err
+		}
+		return callFormOf(serverOf(in, server), item, nil), nil
+	}
+}
+
+// posted finds a call's form as the page posts it.
+func posted(in *bridge.Inspection) func(echo.Context) (callForm, error) {
+	return func(c echo.Context) (callForm, error) {
+		f, err := named(in)(c)
+		if err != nil {
+			return f, err
+		}
+		if n, err := strconv.Atoi(c.FormValue("of")); err == nil {
+			if call, err := in.Call(n); err == nil {
+				f = callFormOf(f.server, f.item.Item, call.Request.Arguments)
+				f.call = n
+			}
+		}
+		f.sub = forms.Submitted(c.Request().Form, f.fields, f.before)
+		f.sub.Checked = c.FormValue("checked") != ""
+		return f, nil
+	}
+}
+
+func unwrapped(content json.RawMessage) json.RawMessage { return content }
+
+// preview answers with the JSON that a form would send, and the counts at its fields.
+func preview(c echo.Context, form forms.Form) error {
+	parts := []templ.Component{markup.Within(markup.PartMost, form.ID+"-send", forms.WillSend(form))}
+	for _, f := range form.Fields {
+		if f.Kind == elicit.Text || f.Kind == elicit.MultiChoice {
+			parts = append(parts, forms.FieldCount(f))
+		}
+	}
+	return drawn(c, http.StatusOK, parts...)
+}
+
+// drawable returns an error if a redrawn form would lose typed text because the text is
+// too long for the page. Then the page must keep its form, which has the only copy of
+// the text.
+func drawable(c echo.Context, form forms.Form, sub, before forms.Submission) error {
+	lost, err := sub.Lost(c.Request().Context(), form.Fields, before)
+	if err != nil || !lost {
+		return err
+	}
+	text := "These arguments are too long to be drawn again."
+	for _, p := range form.Problems {
+		text += " " + markup.Brief(p)
+	}
+	for _, f := range form.Fields {
+		for _, p := range f.Problems {
+			text += " " + markup.Brief(f.Label) + ": " + markup.Brief(p)
+		}
+	}
+	return echo.NewHTTPError(http.StatusRequestEntityTooLarge, text[:min(len(text), 2000)])
 }

@@ -50,7 +50,7 @@ func (s *calls) link(c echo.Context, f callForm) error {
 	if arguments == nil {
 		return bad("There is no link to these arguments. %s", problems[0].Text)
 	}
-	t := targetOf(s.in, f.server, f.item)
+	t := targetOf(s.in, f.server, f.item.Item)
 	first := forms.Untouched(f.fields, f.trouble != "")
 	if initial, _ := first.Value(f.fields); !bytes.Equal(initial, arguments) {
 		t.Arguments = string(arguments)

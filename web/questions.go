@@ -11,7 +11,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/a-h/templ"
 	"github.com/labstack/echo/v4"
 
 	"elicitation-inspector/bridge"
@@ -185,17 +184,6 @@ func (s *questions) draft(c echo.Context, q typed) error {
 	q.sub.Checked, q.sub.GaveUp = old.Checked, old.GaveUp
 	s.drafts.put(q.Number, q.sub)
 	return preview(c, q.sub.View(formID(q.Number), q.fields, nil, q.wrap))
-}
-
-// preview answers with the JSON that a form would send, and the counts at its fields.
-func preview(c echo.Context, form forms.Form) error {
-	parts := []templ.Component{markup.Within(markup.PartMost, form.ID+"-send", forms.WillSend(form))}
-	for _, f := range form.Fields {
-		if f.Kind == elicit.Text || f.Kind == elicit.MultiChoice {
-			parts = append(parts, forms.FieldCount(f))
-		}
-	}
-	return drawn(c, http.StatusOK, parts...)
 }
 
 func (s *questions) past(c echo.Context, q answerable) error {

@@ -263,6 +263,8 @@ func (s *Server) fail(err error, c echo.Context) {
 		status, text = http.StatusRequestEntityTooLarge, fmt.Sprintf("This is too much at once: the limit is %d MiB.", bodyMost>>20)
 	case errors.As(err, &known):
 		status, text = known.Code, fmt.Sprint(known.Message)
+	case errors.Is(err, live.ErrUnknownRevision):
+		status, text = http.StatusBadRequest, sentence(err)
 	case errors.Is(err, live.ErrSettled):
 		status, text = http.StatusConflict, "This question was settled elsewhere."
 	case errors.Is(err, live.ErrUnknownServer), errors.Is(err, conversation.ErrUnknownItem),

@@ -3,7 +3,6 @@ package web
 import (
 	"cmp"
 	"context"
-	"errors"
 	"net/http"
 	"strings"
 	"time"
@@ -37,12 +36,12 @@ func (s *servers) routes(e *echo.Echo) {
 	e.GET("/servers/:id/findings", of(find, s.findings)) // all findings of a server
 	e.POST("/servers/:id/reconnect", act(serverID, s.in.Reconnect))
 	e.POST("/servers/:id/disconnect", s.disconnect)
-	e.POST("/servers/:id/settings", of(find, s.settings)) // how the client presents itself; reconnects
-	e.POST("/servers/:id/remembered", s.remembered)       // the revision that the browser remembers for it; empty to forget it
-	e.POST("/servers/:id/policy", s.policy)               // the policy for its questions
-	e.POST("/servers/:id/held", s.held)                   // show or decline questions held back
+	e.POST("/servers/:id/settings", of(find, s.settings))                                                                        // how the client presents itself; reconnects
+	e.POST("/servers/:id/remembered", func(c echo.Context) error { return s.in.Recall(c.Param("id"), c.FormValue("protocol")) }) // the revision that the browser remembers for it; empty to forget it
+	e.POST("/servers/:id/policy", s.policy)                                                                                      // the policy for its questions
+	e.POST("/servers/:id/held", func(c echo.Context) error { return s.in.Release(c.Param("id"), c.FormValue("choice")) })        // show or decline questions held back
+	e.POST("/servers/:id/compare", of(find, s.compare))                                                                          // its catalog with and without elicitation
 	s.routeSignIns(e)
-	e.POST("/servers/:id/compare", of(find, s.compare)) // its catalog with and without elicitation
 }
 
 func (s *servers) fill(p *views.Page) {
@@ -200,26 +199,12 @@ func (s *servers) settings(c echo.Context, before bridge.Server) error {
 	return s.in.ReconnectWith(before.ID, settings)
 }
 
-// remembered applies the revision that the browser remembers for a server, or removes
-// it.
-func (s *servers) remembered(c echo.Context) error {
-	err := s.in.Recall(c.Param("id"), c.FormValue("protocol"))
-	if errors.Is(err, live.ErrUnknownRevision) {
-		return refused(http.StatusBadRequest, err)
-	}
-	return err
-}
-
 func (s *servers) policy(c echo.Context) error {
 	policy, err := conversation.ParsePolicy(c.FormValue("policy"))
 	if err != nil {
 		return refused(http.StatusBadRequest, err)
 	}
 	return s.in.SetPolicy(c.Param("id"), policy)
-}
-
-func (s *servers) held(c echo.Context) error {
-	return s.in.Release(c.Param("id"), c.FormValue("choice"))
 }
 
 // compare pushes the differences of a server's catalog with the present settings and
