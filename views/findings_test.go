@@ -209,7 +209,7 @@ func TestMetaOfAQuestion(t *testing.T) {
 		`{"ui":{},"com.example/x":1}`:                                               `Its _meta also has "ui", "com.example/x",`,
 		`{` + strings.TrimSuffix(strings.Repeat(`"x":1,`, 500), ",") + `}`:          "490 more",
 	} {
-		lines := strings.Join(Question{Request: &elicit.Request{Params: []byte(`{"_meta":` + meta + `}`)}}.metaLines(), "\n")
+		lines := strings.Join(Question{InputRequest: conversation.InputRequest{Request: &elicit.Request{Params: []byte(`{"_meta":` + meta + `}`)}}}.metaLines(), "\n")
 		if (lines == "") != (want == "") || !strings.Contains(lines, want) || len(lines) > 1000 {
 			t.Errorf("%.100s: %.300q", meta, lines)
 		}

@@ -10,7 +10,6 @@ import (
 	"github.com/a-h/templ"
 
 	"elicitation-inspector/bridge/conversation"
-	"elicitation-inspector/bridge/elicit"
 	"elicitation-inspector/bridge/elicit/link"
 	"elicitation-inspector/bridge/lint"
 	"elicitation-inspector/bridge/playback"
@@ -179,14 +178,11 @@ type Result struct {
 
 // Question is one question, with its server and what its card needs.
 type Question struct {
-	conversation.Question
-	Request  *elicit.Request // nil if it is not an elicitation, or one that cannot be read
-	Server   Server
-	Call     int    // number of the question's call, 0 if unknown
-	CallName string // the item's name
-	Form     forms.Form
-	Handed   string // why the server's policy left the question to the person, "" if it did not
-	Left     string // why the loaded script left it to the person, "" if it did not
+	conversation.InputRequest
+	Server Server
+	Form   forms.Form
+	Handed string // why the server's policy left the question to the person, "" if it did not
+	Left   string // why the loaded script left it to the person, "" if it did not
 
 	// Once settled:
 	Waited   time.Duration     // from asked to settled

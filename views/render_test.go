@@ -122,12 +122,14 @@ var someServer = Server{ServerStatus: conversation.ServerStatus{
 
 func someQuestion(fields ...forms.Field) Question {
 	return Question{
-		Question: conversation.Question{Number: 7, State: conversation.Pending, Asked: time.Now().Add(-18 * time.Second), AskedSeq: 204},
-		Request:  &elicit.Request{Mode: "form", Message: "Deploy to production?"},
-		Server:   someServer,
-		Call:     3,
-		CallName: "deploy",
-		Form:     forms.Form{ID: "q7", Fields: fields, Preview: "{\n  \"action\": \"accept\",\n  \"content\": {}\n}"},
+		InputRequest: conversation.InputRequest{
+			Question: conversation.Question{Number: 7, State: conversation.Pending, Asked: time.Now().Add(-18 * time.Second), AskedSeq: 204},
+			Request:  &elicit.Request{Mode: "form", Message: "Deploy to production?"},
+			Call:     3,
+			CallName: "deploy",
+		},
+		Server: someServer,
+		Form:   forms.Form{ID: "q7", Fields: fields, Preview: "{\n  \"action\": \"accept\",\n  \"content\": {}\n}"},
 	}
 }
 
@@ -272,7 +274,7 @@ func everyText(hostile string) map[string]templ.Component {
 	choice := forms.Field{ID: "q1-f1", Index: 1, Field: elicit.Field{Label: hostile, Kind: elicit.SingleChoice, Choices: []elicit.Choice{{Value: hostile, Title: hostile}}}}
 	raw := forms.Field{ID: "q1-f2", Index: 2, Input: elicit.Input{JSON: hostile}, Field: elicit.Field{Label: hostile, Kind: elicit.JSON, Why: hostile}}
 	form := forms.Form{ID: "q1", Fields: []forms.Field{field, choice, raw}, Extra: hostile, Content: hostile, Preview: hostile, Problems: []string{hostile}, Trouble: hostile}
-	pending := Question{Question: conversation.Question{Number: 1, State: conversation.Pending, AskedSeq: 1, Via: elicit.InRound, Key: hostile}, Request: &elicit.Request{Mode: elicit.Mode(hostile), Message: hostile, Schema: json.RawMessage(hostile)}, Server: s, Call: 1, CallName: hostile, Form: form}
+	pending := Question{InputRequest: conversation.InputRequest{Question: conversation.Question{Number: 1, State: conversation.Pending, AskedSeq: 1, Via: elicit.InRound, Key: hostile}, Request: &elicit.Request{Mode: elicit.Mode(hostile), Message: hostile, Schema: json.RawMessage(hostile)}, Call: 1, CallName: hostile}, Server: s, Form: form}
 	settled := pending
 	settled.Unfolded = true
 	settled.State, settled.Action, settled.Digest, settled.Reason, settled.By = conversation.Answered, "accept", hostile, hostile, hostile

@@ -69,7 +69,7 @@ func TestURLIsOnlyInItsLink(t *testing.T) {
 		if got := text(byID(t, doc, "q7-url")); got != raw {
 			t.Errorf("%s: it reads %q", raw, got)
 		}
-		for _, state := range []Question{accepted(q), {Question: conversation.Question{State: conversation.Answered, Action: "decline"}, Address: q.Address, Unfolded: true}} {
+		for _, state := range []Question{accepted(q), {InputRequest: conversation.InputRequest{Question: conversation.Question{State: conversation.Answered, Action: "decline"}}, Address: q.Address, Unfolded: true}} {
 			if found := links(draw(t, QuestionCard(state))); len(found) > 0 {
 				t.Errorf("%s: %d links once it is settled", raw, len(found))
 			}
@@ -269,7 +269,7 @@ func TestEarlyCompletion(t *testing.T) {
 func TestAwaitedStandsBetweenPendingAndSettled(t *testing.T) {
 	awaited := accepted(urlQuestion("https://example.com/"))
 	awaited.Number, awaited.Told = 1, true
-	settled := Question{Question: conversation.Question{Number: 2, State: conversation.Answered}}
+	settled := Question{InputRequest: conversation.InputRequest{Question: conversation.Question{Number: 2, State: conversation.Answered}}}
 	pending := someQuestion()
 	var got []int
 	sorted, _, _ := inOrder([]Question{settled, awaited, pending}, 0)

@@ -73,11 +73,8 @@ func (s *calls) draw(p *painter, c changed) {
 		return
 	}
 	tabs, earlier := s.strip()
-	var list []element
-	for _, tab := range slices.Backward(tabs) {
-		list = append(list, element{tab.ID(), views.CallTabView(tab)})
-	}
-	p.putList(list, "prepend", "call-tabs")
+	slices.Reverse(tabs)
+	putList(p, tabs, views.CallTab.ID, views.CallTabView, "prepend", "call-tabs")
 	if earlier.Count > 0 {
 		p.put("call-tabs-earlier", views.EarlierCallsView(earlier), "append", "call-tabs")
 	} else {
@@ -133,25 +130,25 @@ func (s *calls) preview(c echo.Context, f callForm) error {
 func (s *calls) tab(c echo.Context, f callForm) error {
 	next, problems := f.sub.Switched(f.fields, c.FormValue("to") == "json")
 	f.sub = next
-	return s.arguments(c, statusOf(problems), f, problems)
+	return s.arguments(c, f, problems)
 }
 
 func (s *calls) reset(c echo.Context, f callForm) error {
 	if err := f.sub.Reset(f.fields, c.FormValue("field")); err != nil {
 		return refused(http.StatusBadRequest, err)
 	}
-	return s.arguments(c, http.StatusOK, f, nil)
+	return s.arguments(c, f, nil)
 }
 
 // arguments answers with a call's form, drawn again. It leaves out the result, so the
 // page keeps the one that it shows beside the form.
-func (s *calls) arguments(c echo.Context, status int, f callForm, problems []elicit.Problem) error {
+func (s *calls) arguments(c echo.Context, f callForm, problems []elicit.Problem) error {
 	form := s.formView(f, problems)
 	form.Timeout = c.FormValue("timeout")
 	if err := drawable(c, form.Form, f.sub, f.before); err != nil {
 		return err
 	}
-	return drawn(c, status, markup.Within(markup.PartMost, argumentsID, views.Arguments(form)), views.CallOptions(form))
+	return drawn(c, statusOf(problems), markup.Within(markup.PartMost, argumentsID, views.Arguments(form)), views.CallOptions(form))
 }
 
 // begin makes a call. If the schema rejects the arguments, it answers with the form
@@ -160,7 +157,7 @@ func (s *calls) begin(c echo.Context, f callForm) error {
 	arguments, problems := f.sub.Check(f.fields, f.item.Schema)
 	if len(problems) > 0 && (c.FormValue("force") == "" || arguments == nil) {
 		f.sub.Checked = arguments != nil
-		return s.arguments(c, http.StatusUnprocessableEntity, f, problems)
+		return s.arguments(c, f, problems)
 	}
 	timeout, err := timeoutOf(c.FormValue("timeout"))
 	if err != nil {
@@ -180,7 +177,7 @@ func (s *calls) begin(c echo.Context, f callForm) error {
 	case conversation.Template:
 		request.Name = f.item.Key
 		if request.Key, err = conversation.ExpandTemplate(f.item.Key, arguments); err != nil {
-			return s.arguments(c, http.StatusUnprocessableEntity, f, []elicit.Problem{{Field: -1, Text: sentence(err)}})
+			return s.arguments(c, f, []elicit.Problem{{Field: -1, Text: sentence(err)}})
 		}
 	case conversation.Prompt:
 		if string(arguments) == "{}" {

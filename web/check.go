@@ -259,25 +259,16 @@ func (s *checks) draw(p *painter, c changed) {
 		empty.Groups = nil
 		p.replace(v.PartID("body"), views.CheckBody(empty))
 	}
-	var groups []element
-	for _, g := range v.Groups {
+	group := func(g views.CheckGroup) templ.Component {
 		g.Rows = nil
-		groups = append(groups, element{g.ID(), views.CheckGroupView(g, len(v.Revisions))})
+		return views.CheckGroupView(g, len(v.Revisions))
 	}
-	p.putList(groups, "after", v.PartID("columns"))
+	putList(p, v.Groups, views.CheckGroup.ID, group, "after", v.PartID("columns"))
 	for _, g := range v.Groups {
-		var rows []element
-		for _, r := range g.Rows {
-			rows = append(rows, element{r.ID(), views.CheckRowView(r)})
-		}
-		p.putList(rows, "after", g.TitleID())
+		putList(p, g.Rows, views.CheckRow.ID, views.CheckRowView, "after", g.TitleID())
 	}
 	p.replace(v.PartID("found"), views.CheckFound(v))
-	var findings []element
-	for _, f := range v.Findings {
-		findings = append(findings, element{f.ID(), views.CheckFindingView(f)})
-	}
-	p.putList(findings, "prepend", v.PartID("findings"))
+	putList(p, v.Findings, views.CheckFinding.ID, views.CheckFindingView, "prepend", v.PartID("findings"))
 }
 
 func (s *checks) view(c report.Live) views.Check {

@@ -159,6 +159,14 @@ func posted(in *bridge.Inspection) func(echo.Context) (callForm, error) {
 
 func unwrapped(content json.RawMessage) json.RawMessage { return content }
 
+// statusOf returns the status of an answer with a form that has these problems.
+func statusOf(problems []elicit.Problem) int {
+	if len(problems) > 0 {
+		return http.StatusUnprocessableEntity
+	}
+	return http.StatusOK
+}
+
 // preview answers with the JSON that a form would send, and the counts at its fields.
 func preview(c echo.Context, form forms.Form) error {
 	parts := []templ.Component{markup.Within(markup.PartMost, form.ID+"-send", forms.WillSend(form))}

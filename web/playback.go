@@ -100,11 +100,11 @@ func (p player) routes(e *echo.Echo) {
 	player := p.config.Player
 	post := func(what string, do func(c echo.Context) error) {
 		e.POST("/playback/"+what, func(c echo.Context) error {
-			if err := do(c); err != nil {
-				return refused(http.StatusBadRequest, err)
+			err := do(c)
+			if err == nil {
+				p.follow()
 			}
-			p.follow()
-			return nil
+			return refused(http.StatusBadRequest, err)
 		})
 	}
 	post("play", func(echo.Context) error { return player.Play() })
@@ -161,9 +161,9 @@ func (p player) fill(page *views.Page) {
 	page.Replay = v
 }
 
-func (p player) changes() []<-chan struct{} {
+func (p player) changes() [4]<-chan struct{} {
 	player := p.config.Player
-	return []<-chan struct{}{player.Changed(), p.replay.Inspection().Log().Grown(), player.Source().Grown(), p.replay.Refreshed()}
+	return [4]<-chan struct{}{player.Changed(), p.replay.Inspection().Log().Grown(), player.Source().Grown(), p.replay.Refreshed()}
 }
 
 func (p player) draw(paint *painter, _ changed) {
@@ -210,7 +210,7 @@ func (t taps) fill(p *views.Page) {
 	}
 }
 
-func (t taps) changes() []<-chan struct{} { return []<-chan struct{}{t.replay.Refreshed()} }
+func (t taps) changes() [4]<-chan struct{} { return [4]<-chan struct{}{t.replay.Refreshed()} }
 
 func (t taps) draw(p *painter, _ changed) {
 	var page views.Page

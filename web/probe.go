@@ -81,7 +81,7 @@ func (s *probes) report(c echo.Context) error {
 	return saved(c, name, kind, func(w io.Writer) error { return report.Write(w, format, r) })
 }
 
-func (s *probes) changes() []<-chan struct{} { return []<-chan struct{}{s.probe.Changed()} }
+func (s *probes) changes() [4]<-chan struct{} { return [4]<-chan struct{}{s.probe.Changed()} }
 
 // draw draws the whole panel anew if a client is new, or comes back after others, and else only
 // what changed.

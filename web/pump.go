@@ -32,7 +32,7 @@ type panel interface {
 // is closed.
 type watcher interface {
 	panel
-	changes() []<-chan struct{}
+	changes() [4]<-chan struct{} // one that is nil never has anything
 }
 
 // moment says when panels draw.
@@ -159,22 +159,20 @@ func (s *Server) watch(ctx context.Context, w watcher) {
 		changes := w.changes()
 		w.draw(&p, changed{when: calmly})
 		p.publish()
-		more = again(ctx, watchEvery, changes...)
+		more = again(ctx, watchEvery, changes)
 	}
 }
 
 // again waits for a change, and then until it is time to draw again. It reports false when ctx
 // has ended.
-func again(ctx context.Context, every time.Duration, changes ...<-chan struct{}) bool {
-	var change [4]<-chan struct{} // a channel that is nil never has anything
-	copy(change[:], changes)
+func again(ctx context.Context, every time.Duration, changes [4]<-chan struct{}) bool {
 	select {
 	case <-ctx.Done():
 		return false
-	case <-change[0]:
-	case <-change[1]:
-	case <-change[2]:
-	case <-change[3]:
+	case <-changes[0]:
+	case <-changes[1]:
+	case <-changes[2]:
+	case <-changes[3]:
 	}
 	select {
 	case <-ctx.Done():
@@ -219,26 +217,21 @@ func (p *painter) put(id string, c templ.Component, op, at string) {
 	}
 }
 
-// element is an element of a list.
-type element struct {
-	id string
-	templ.Component
-}
-
 // putList draws the elements of a list that have changed, and removes those that are gone.
 // op and at say where the first one stands; each other one follows the one before it.
-func (p *painter) putList(list []element, op, at string) {
+func putList[T any](p *painter, list []T, id func(T) string, look func(T) templ.Component, op, at string) {
 	before, now := p.lists[at], map[string]string{}
 	p.lists[at] = now
-	for _, e := range list {
-		html, ok := p.draw(e.id, e)
+	for _, one := range list {
+		id := id(one)
+		html, ok := p.draw(id, look(one))
 		if !ok {
-			html = before[e.id]
-		} else if html != before[e.id] {
-			p.changes = append(p.changes, push.Change{ID: e.id, HTML: html, Op: op, At: at})
+			html = before[id]
+		} else if html != before[id] {
+			p.changes = append(p.changes, push.Change{ID: id, HTML: html, Op: op, At: at})
 		}
-		now[e.id] = html
-		op, at = "after", e.id
+		now[id] = html
+		op, at = "after", id
 	}
 	for id := range before {
 		if _, stays := now[id]; !stays {

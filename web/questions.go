@@ -51,9 +51,9 @@ func (s *questions) routes(e *echo.Echo) {
 	e.POST("/questions/:n/draft", of(s.typed, s.draft)) // keep the draft; answers with its JSON
 	e.POST("/questions/:n/tab", of(s.typed, s.tab))
 	e.POST("/questions/:n/reset", of(s.typed, s.reset))
-	e.POST("/questions/:n/answer", of(find, s.answer))                                                               // accept, decline or cancel
+	e.POST("/questions/:n/answer", of(s.typed, s.answer))                                                            // accept, decline or cancel
 	e.GET("/questions/:n/faults", of(find, s.faults))                                                                // the faults that apply to it
-	e.POST("/questions/:n/misbehave", of(find, s.misbehave))                                                         // answer with a fault: fault, field and its parameters
+	e.POST("/questions/:n/misbehave", of(s.typed, s.misbehave))                                                      // answer with a fault: fault, field and its parameters
 	e.POST("/questions/:n/again", of(number, s.again))                                                               // repeat an answer
 	e.POST("/questions/:n/app", of(find, s.readApp))                                                                 // read the resource of the app that would draw it
 	e.POST("/questions/:n/complete", act(number, func(n int) error { _, err := s.in.MarkCompleted(n); return err })) // mark a URL as done
@@ -111,10 +111,6 @@ func answerableOf(q bridge.Question) answerable {
 	return a
 }
 
-func (a answerable) isForm() bool {
-	return a.Request != nil && a.Request.Mode == elicit.ModeForm
-}
-
 func (a answerable) isURL() bool {
 	return a.Request != nil && a.Request.Mode == elicit.ModeURL
 }
@@ -125,19 +121,7 @@ func (a answerable) first() forms.Submission {
 		sub.Content = rawjson.Pretty(a.Suggestion)
 		return sub
 	}
-	return forms.Untouched(a.fields, a.isForm() && a.Request.Trouble != "" && a.schema != nil)
-}
-
-// looked returns the final form of a question: with the accepted content, or else with
-// the defaults.
-func (a answerable) looked() *forms.Submission {
-	sub := a.first()
-	if content := a.Content(); a.Action == "accept" && content != nil {
-		if inputs, err := elicit.InputsOf(a.fields, content); err == nil {
-			sub = forms.Submission{Inputs: inputs}
-		}
-	}
-	return &sub
+	return forms.Untouched(a.fields, a.Request.Trouble != "" && a.schema != nil)
 }
 
 // wrap returns the result that is sent if the person accepts with this content.
@@ -150,7 +134,7 @@ func (a answerable) accept(content json.RawMessage) live.Answer {
 	switch {
 	case a.Request == nil:
 		answer.Result = content
-	case a.isForm():
+	case a.Request.Mode == elicit.ModeForm:
 		answer.Content = content
 	}
 	return answer
@@ -192,8 +176,10 @@ func (s *questions) past(c echo.Context, q answerable) error {
 
 func formID(question int) string { return fmt.Sprintf("q%d", question) }
 
-func (s *questions) card(c echo.Context, status int, q answerable, sub forms.Submission, problems []elicit.Problem) error {
-	return drawn(c, status, views.QuestionCard(s.view(q.Question, &sub, problems)))
+// card keeps what is typed as the draft, and answers with the card, drawn again.
+func (s *questions) card(c echo.Context, q typed, problems []elicit.Problem) error {
+	s.drafts.put(q.Number, q.sub)
+	return drawn(c, statusOf(problems), views.QuestionCard(s.view(q.Question, &q.sub, problems)))
 }
 
 func (s *questions) choices(c echo.Context, q answerable) error {
@@ -202,40 +188,30 @@ func (s *questions) choices(c echo.Context, q answerable) error {
 
 func (s *questions) tab(c echo.Context, q typed) error {
 	next, problems := q.sub.Switched(q.fields, c.FormValue("to") == "json")
-	s.drafts.put(q.Number, next)
-	return s.card(c, statusOf(problems), q.answerable, next, problems)
-}
-
-func statusOf(problems []elicit.Problem) int {
-	if len(problems) > 0 {
-		return http.StatusUnprocessableEntity
-	}
-	return http.StatusOK
+	q.sub = next
+	return s.card(c, q, problems)
 }
 
 func (s *questions) reset(c echo.Context, q typed) error {
 	if err := q.sub.Reset(q.fields, c.FormValue("field")); err != nil {
 		return refused(http.StatusBadRequest, err)
 	}
-	s.drafts.put(q.Number, q.sub)
-	return s.card(c, http.StatusOK, q.answerable, q.sub, nil)
+	return s.card(c, q, nil)
 }
 
 // answer settles a question. If an accepted form has problems, it answers with the form
 // and its problems, unless the person insists.
-func (s *questions) answer(c echo.Context, q answerable) error {
+func (s *questions) answer(c echo.Context, q typed) error {
 	answer := live.Answer{Action: c.FormValue("action"), Actor: conversation.ByPerson}
 	switch answer.Action {
 	case "accept":
-		if q.isURL() || q.State != conversation.Pending {
+		if q.isURL() {
 			break
 		}
-		sub := forms.Submitted(c.Request().Form, q.fields, s.draftOf(q))
-		value, problems := sub.Check(q.fields, q.schema)
+		value, problems := q.sub.Check(q.fields, q.schema)
 		if len(problems) > 0 && (c.FormValue("force") == "" || value == nil) {
-			sub.Checked = value != nil
-			s.drafts.put(q.Number, sub)
-			return s.card(c, http.StatusUnprocessableEntity, q, sub, problems)
+			q.sub.Checked = value != nil
+			return s.card(c, q, problems)
 		}
 		answer = q.accept(value)
 	case "decline", "cancel":
@@ -273,17 +249,16 @@ func (s *questions) faults(c echo.Context, q answerable) error {
 
 // misbehave answers a question with a fault. If the content of the form is valid, it is
 // the answer that the fault spoils.
-func (s *questions) misbehave(c echo.Context, q answerable) error {
-	sub := forms.Submitted(c.Request().Form, q.fields, s.draftOf(q))
+func (s *questions) misbehave(c echo.Context, q typed) error {
 	params := fault.Params{Field: c.FormValue("field"), Tool: strings.TrimSpace(c.FormValue("tool"))}
 	if q.isURL() {
 		params.JSON = json.RawMessage(`{}`)
-	} else if value, problems := sub.Check(q.fields, q.schema); value != nil {
+	} else if value, problems := q.sub.Check(q.fields, q.schema); value != nil {
 		if params.JSON = value; len(problems) == 0 {
 			params.Answer = q.wrap(value)
 		}
 	} else {
-		params.JSON = json.RawMessage(sub.Content)
+		params.JSON = json.RawMessage(q.sub.Content)
 	}
 	if err := given(c, &params); err != nil {
 		return err
@@ -391,10 +366,10 @@ func (s *questions) again(c echo.Context, n int) error {
 func (s *questions) view(q bridge.Question, sub *forms.Submission, problems []elicit.Problem) views.Question {
 	a := answerableOf(q)
 	v := views.Question{
-		Question: q.Question, Request: q.Request, Server: serverOf(s.in, q.Server), Call: q.Call, CallName: q.CallName,
+		InputRequest: q.InputRequest, Server: serverOf(s.in, q.Server),
 		Findings: q.Findings, Waited: q.Waited, Handed: q.Handed, Left: q.Left,
 	}
-	if q.Request != nil && q.Request.Mode == elicit.ModeURL {
+	if a.isURL() {
 		verdict := link.Judge(q.Request.URL) // reads the URL only; nothing is fetched
 		v.Address = &verdict
 	}
@@ -403,14 +378,18 @@ func (s *questions) view(q bridge.Question, sub *forms.Submission, problems []el
 	}
 	if s.readOnly {
 		v.ReadOnly, v.Unfolded = true, true
-		sub = a.looked()
+		sub = new(a.first()) // as it was answered, or with the defaults
+		if content := a.Content(); a.Action == "accept" && content != nil {
+			if inputs, err := elicit.InputsOf(a.fields, content); err == nil {
+				sub = &forms.Submission{Inputs: inputs}
+			}
+		}
 	}
 	if q.State == conversation.Pending {
 		if sub == nil {
-			kept := s.draftOf(a)
-			sub = &kept
-			if kept.Checked { // the problems of the last check stay while "Send anyway" is offered
-				problems = s.drafts.found(q.Number, kept, a.fields, a.schema)
+			sub = new(s.draftOf(a))
+			if sub.Checked { // the problems of the last check stay while "Send anyway" is offered
+				problems = s.drafts.found(q.Number, *sub, a.fields, a.schema)
 			}
 		}
 		v.Form = sub.View(formID(q.Number), a.fields, problems, a.wrap)

@@ -5,7 +5,6 @@ import (
 	"log/slog"
 	"net/http"
 	"os"
-	"path/filepath"
 	"time"
 
 	"github.com/labstack/echo/v4"
@@ -24,14 +23,6 @@ type recordings struct {
 	recording *playback.Recording
 	folder    string
 	logger    *slog.Logger
-}
-
-func newRecordings(c Config) recordings {
-	folder, err := filepath.Abs(c.RecordFolder)
-	if err != nil {
-		folder = c.RecordFolder
-	}
-	return recordings{c.Inspection.Log(), c.Recording, folder, c.Logger}
 }
 
 func (r recordings) routes(e *echo.Echo) {

@@ -10,6 +10,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"sync"
@@ -102,6 +103,9 @@ func (c Config) complete() Config {
 	if c.Redaction == nil {
 		c.Redaction, _ = redact.New() // without rules, there is no error
 	}
+	if folder, err := filepath.Abs(c.RecordFolder); err == nil { // on error, keep it as given
+		c.RecordFolder = folder
+	}
 	return c
 }
 
@@ -129,7 +133,7 @@ func newServer(c Config, from source, hub *push.Hub) *Server {
 	s.wire = &wireLog{in: in, marks: marks, recording: c.Recording, stir: s.stir}
 	s.checks = newChecks(shared, hub, c.MaxFrame, s.stir)
 	s.panels = []panel{
-		s.servers, &catalogs{in: in, hub: hub, readOnly: readOnly}, s.calls, s.wire, newRecordings(c), scripts{in}, s.checks,
+		s.servers, &catalogs{in: in, hub: hub, readOnly: readOnly}, s.calls, s.wire, recordings{in.Log(), c.Recording, c.RecordFolder, c.Logger}, scripts{in}, s.checks,
 		s.questions, // last, because a card does not contain what is typed while it is drawn
 	}
 	e := s.echo
@@ -189,7 +193,15 @@ func (s *Server) work(ctx context.Context) (end func()) {
 	var pumping sync.WaitGroup
 	p := s.newPump(ctx)
 	pumping.Go(p.run)
-	pumping.Go(func() { s.countFrames(ctx) })
+	pumping.Go(func() {
+		log := s.in.Log()
+		for more := true; more; {
+			grown := log.Grown()
+			s.hub.Count(log.Len(), keptWords(log))
+			s.stir()
+			more = again(ctx, watchEvery, [4]<-chan struct{}{grown})
+		}
+	})
 	if s.replay != nil {
 		pumping.Go(func() { s.replay.Follow(ctx) })
 		pumping.Go(func() { s.watch(ctx, s.source.panel) })
@@ -199,17 +211,6 @@ func (s *Server) work(ctx context.Context) (end func()) {
 		if err := s.checks.lab.Close(); err != nil {
 			s.config.Logger.Warn("removing the transcripts of a check", "error", err)
 		}
-	}
-}
-
-// countFrames tells the pages the length of the log and where it is kept, as it grows.
-func (s *Server) countFrames(ctx context.Context) {
-	log := s.in.Log()
-	for more := true; more; {
-		grown := log.Grown()
-		s.hub.Count(log.Len(), keptWords(log))
-		s.stir()
-		more = again(ctx, watchEvery, grown)
 	}
 }
 

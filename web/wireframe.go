@@ -125,10 +125,17 @@ func (s *frames) detail(c echo.Context, f wire.Frame) (wirelog.Detail, error) {
 	if f.Note != nil && f.Note.SignIn != nil {
 		d.Exchange = wirelog.ExchangeView(s.redaction.Frame(&f))
 	}
-	if len(f.Header) > 0 || f.URL != "" {
-		if err := s.addHeader(c, &d, f); err != nil {
+	if len(f.Header) > 0 || f.URL != "" { // redacted, because other people may see the screen
+		redaction, err := s.redacted(c.Request().Context())
+		if err != nil {
 			return d, err
 		}
+		shown := redaction.Frame(&f)
+		d.Masked = shown.URL != f.URL || !maps.EqualFunc(shown.Header, f.Header, slices.Equal)
+		if shown.URL != "" {
+			d.Header = []wirelog.Fact{{Name: f.HTTPMethod, Value: shown.URL}}
+		}
+		d.Header = append(d.Header, wirelog.FactsOf(shown.Header)...)
 	}
 	// Two large frames are too much; a click shows the other.
 	if d.PairRow != nil && (d.Size < bigFrame || d.PairRow.Size < bigFrame) {
@@ -150,22 +157,6 @@ func foundIn(in *bridge.Inspection, seq int64) []lint.Finding {
 		out = append(out, f.Finding)
 	}
 	return out
-}
-
-// addHeader adds the headers and the URL of a frame, redacted, because other people may
-// see the screen.
-func (s *frames) addHeader(c echo.Context, d *wirelog.Detail, f wire.Frame) error {
-	redaction, err := s.redacted(c.Request().Context())
-	if err != nil {
-		return err
-	}
-	shown := redaction.Frame(&f)
-	d.Masked = shown.URL != f.URL || !maps.EqualFunc(shown.Header, f.Header, slices.Equal)
-	if shown.URL != "" {
-		d.Header = []wirelog.Fact{{Name: f.HTTPMethod, Value: shown.URL}}
-	}
-	d.Header = append(d.Header, wirelog.FactsOf(shown.Header)...)
-	return nil
 }
 
 // earlier returns the request that this one may repeat: the previous one of the same

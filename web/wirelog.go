@@ -63,11 +63,7 @@ func (s *wireLog) draw(p *painter, c changed) {
 		p.logger.Error("drawing the pinned frames", "error", err)
 		return
 	}
-	var list []element
-	for _, row := range rows {
-		list = append(list, element{wirelog.PinID(row.Seq), wirelog.PinRow(row)})
-	}
-	p.putList(list, "prepend", "pin-list")
+	putList(p, rows, func(row wirelog.Row) string { return wirelog.PinID(row.Seq) }, wirelog.PinRow, "prepend", "pin-list")
 }
 
 // frameIn finds the number of the frame that a path names.
