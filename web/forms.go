@@ -6,7 +6,6 @@ import (
 	"net/http"
 	"slices"
 	"strconv"
-	"sync"
 
 	"github.com/a-h/templ"
 	"github.com/labstack/echo/v4"
@@ -19,44 +18,6 @@ import (
 	"elicitation-inspector/views/forms"
 	"elicitation-inspector/views/markup"
 )
-
-// drafts keeps the inputs of pending questions across reloads, tabs and lost
-// connections.
-type drafts struct {
-	mu   sync.Mutex
-	kept map[int]forms.Submission
-}
-
-func (d *drafts) get(question int) (forms.Submission, bool) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	sub, ok := d.kept[question]
-	return sub, ok
-}
-
-func (d *drafts) put(question int, sub forms.Submission) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	d.kept[question] = sub
-}
-
-func (d *drafts) drop(question int) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	delete(d.kept, question)
-}
-
-// found returns the problems of a draft that was checked before.
-func (d *drafts) found(question int, sub forms.Submission, fields []elicit.Field, schema json.RawMessage) []elicit.Problem {
-	problems := sub.Recheck(fields, schema)
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if kept, ok := d.kept[question]; ok && sub.GaveUp != "" {
-		kept.GaveUp = sub.GaveUp
-		d.kept[question] = kept
-	}
-	return problems
-}
 
 const choicesMost = 100
 

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/labstack/echo/v4"
 
@@ -29,8 +30,8 @@ import (
 type questions struct {
 	in       *bridge.Inspection
 	calls    *calls
-	drafts   drafts
-	settled  int // how many settled questions are on the page
+	drafts   sync.Map // what is typed into pending questions, across reloads, tabs and lost connections: *forms.Submission by number
+	settled  int      // how many settled questions are on the page
 	readOnly bool
 	cards    []int // the questions on the page, as drawn last
 }
@@ -68,7 +69,7 @@ func (s *questions) draw(p *painter, c changed) {
 	if c.when == atOnce {
 		for one := range c.what {
 			if _, waits := s.in.Standing(one.Number); one.Kind == live.QuestionChanged && !waits {
-				s.drafts.drop(one.Number)
+				s.drafts.Delete(one.Number)
 			}
 		}
 	}
@@ -157,8 +158,8 @@ func (s *questions) typed(c echo.Context) (typed, error) {
 }
 
 func (s *questions) draftOf(a answerable) forms.Submission {
-	if sub, ok := s.drafts.get(a.Number); ok {
-		return sub
+	if kept, ok := s.drafts.Load(a.Number); ok {
+		return *kept.(*forms.Submission)
 	}
 	return a.first()
 }
@@ -166,7 +167,7 @@ func (s *questions) draftOf(a answerable) forms.Submission {
 func (s *questions) draft(c echo.Context, q typed) error {
 	old := s.draftOf(q.answerable)
 	q.sub.Checked, q.sub.GaveUp = old.Checked, old.GaveUp
-	s.drafts.put(q.Number, q.sub)
+	s.drafts.Store(q.Number, new(q.sub))
 	return preview(c, q.sub.View(formID(q.Number), q.fields, nil, q.wrap))
 }
 
@@ -178,7 +179,7 @@ func formID(question int) string { return fmt.Sprintf("q%d", question) }
 
 // card keeps what is typed as the draft, and answers with the card, drawn again.
 func (s *questions) card(c echo.Context, q typed, problems []elicit.Problem) error {
-	s.drafts.put(q.Number, q.sub)
+	s.drafts.Store(q.Number, new(q.sub))
 	return drawn(c, statusOf(problems), views.QuestionCard(s.view(q.Question, &q.sub, problems)))
 }
 
@@ -387,9 +388,11 @@ func (s *questions) view(q bridge.Question, sub *forms.Submission, problems []el
 	}
 	if q.State == conversation.Pending {
 		if sub == nil {
+			kept, _ := s.drafts.Load(q.Number)
 			sub = new(s.draftOf(a))
-			if sub.Checked { // the problems of the last check stay while "Send anyway" is offered
-				problems = s.drafts.found(q.Number, *sub, a.fields, a.schema)
+			if checked := *sub; checked.Checked { // the problems of the last check stay while "Send anyway" is offered
+				problems = checked.Recheck(a.fields, a.schema)
+				s.drafts.CompareAndSwap(q.Number, kept, &checked) // with what could not be checked in time, unless there is a later draft
 			}
 		}
 		v.Form = sub.View(formID(q.Number), a.fields, problems, a.wrap)

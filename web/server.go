@@ -28,7 +28,6 @@ import (
 	"elicitation-inspector/bridge/playback"
 	"elicitation-inspector/bridge/wire/redact"
 	"elicitation-inspector/views"
-	"elicitation-inspector/views/forms"
 	"elicitation-inspector/views/markup"
 	"elicitation-inspector/web/guard"
 	"elicitation-inspector/web/push"
@@ -126,7 +125,7 @@ func newServer(c Config, from source, hub *push.Hub) *Server {
 	shared := sharing{in, c.Redaction, c.Version}
 	s.servers = &servers{in: in, hub: hub, put: c.Put}
 	s.calls = &calls{in: in, hub: hub, replay: from.replay}
-	s.questions = &questions{calls: s.calls, in: in, drafts: drafts{kept: map[int]forms.Submission{}}, settled: settledLive, readOnly: readOnly}
+	s.questions = &questions{calls: s.calls, in: in, settled: settledLive, readOnly: readOnly}
 	if readOnly {
 		s.questions.settled = settledReplayed
 	}

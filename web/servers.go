@@ -80,8 +80,8 @@ func (s *servers) draw(p *painter, c changed) {
 		if card, ok := signInCard(s.in, v); ok {
 			p.put(card.ID(), views.SignInView(card), "append", "sign-ins")
 		}
-		if token, ok := tokenOf(s.in, v.ID); ok {
-			p.replace(token.ID(), views.TokenView(token))
+		if v.SignIn != nil {
+			p.replace(views.Token{Server: v.ID}.ID(), v.SignIn)
 		}
 	}
 	if begun {
@@ -99,15 +99,6 @@ func serverIn(in *bridge.Inspection) func(echo.Context) (bridge.Server, error) {
 func serverView(s bridge.Server) views.Server {
 	s.Label = markup.Brief(s.Label)
 	return views.Server{ServerStatus: s.ServerStatus, QuestionCounts: s.QuestionCounts, Findings: s.Findings}
-}
-
-// rowOf returns the view of a server with its token, for its row.
-func rowOf(in *bridge.Inspection, server bridge.Server) views.Server {
-	v := serverView(server)
-	if token, ok := tokenOf(in, v.ID); ok {
-		v.SignIn = views.TokenView(token)
-	}
-	return v
 }
 
 // serverOf returns the view of a server, or an empty one with its id if the server is

@@ -103,22 +103,23 @@ func requestOf(r signin.Request) *views.HeldRequest {
 	return out
 }
 
-// tokenOf returns the view of a server's token; false if the inspector does not sign in to the
-// server.
-func tokenOf(in *bridge.Inspection, server string) (views.Token, bool) {
-	flow, err := in.SignIn(server)
+// rowOf returns the view of a server for its row, with its token if the inspector signs in to it.
+func rowOf(in *bridge.Inspection, server bridge.Server) views.Server {
+	v := serverView(server)
+	flow, err := in.SignIn(v.ID)
 	if err != nil || flow == nil {
-		return views.Token{}, false
+		return v
 	}
 	s := flow.Status()
-	t := views.Token{
-		Server: server, SignedIn: s.SignedIn, Expires: s.Expires, Refreshes: s.Refreshable, Scopes: s.Scopes,
+	token := views.Token{
+		Server: v.ID, SignedIn: s.SignedIn, Expires: s.Expires, Refreshes: s.Refreshable, Scopes: s.Scopes,
 		Stepwise: flow.Stepwise(), Busy: flow.Busy(),
 	}
 	if s.Expired {
-		t.Expires = time.Time{}
+		token.Expires = time.Time{}
 	}
-	return t, true
+	v.SignIn = views.TokenView(token)
+	return v
 }
 
 func (s *servers) routeSignIns(e *echo.Echo) {
