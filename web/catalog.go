@@ -42,6 +42,9 @@ func (s *catalogs) fill(p *views.Page) {
 }
 
 func (s *catalogs) draw(p *painter, c changed) {
+	if c.when == atOnce {
+		return
+	}
 	for _, id := range c.gone {
 		for _, shelf := range views.Shelves {
 			p.remove(views.OfferID(id, shelf))
@@ -56,7 +59,7 @@ func (s *catalogs) draw(p *painter, c changed) {
 			p.put(views.OfferID(server.ID, shelf), views.Offer(catalog, shelf, 0), "append", shelf.OffersID())
 		}
 	}
-	if c.when == atOnce || c.when == calmly && len(c.calls) == 0 {
+	if c.when == calmly && len(c.calls) == 0 {
 		return
 	}
 	before, now := s.active, activityOf(s.in)

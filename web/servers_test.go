@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"slices"
 	"strings"
 	"testing"
 
@@ -19,6 +20,7 @@ import (
 	"elicitation-inspector/bridge/testdata/logtest"
 	"elicitation-inspector/bridge/transport"
 	"elicitation-inspector/views"
+	"elicitation-inspector/views/wirelog"
 )
 
 func TestSettings(t *testing.T) {
@@ -175,6 +177,29 @@ func TestAddServer(t *testing.T) {
 		t.Errorf("added again: %d %s", status, form)
 	}
 	ready(2, "mine 2") // the log has frames of "mine" already
+	added := d.in.Servers()[1]
+	for _, row := range rowsOf(t, d, "mine 2") {
+		if row.ServerIndex != added.Index {
+			t.Errorf("frame %d has the colour of server %d, and its server that of %d", row.Seq, row.ServerIndex, added.Index)
+		}
+	}
+}
+
+// rowsOf returns the rows of the frames of a server, of which there is at least one.
+func rowsOf(t *testing.T, d onDemo, server string) (of []wirelog.Row) {
+	t.Helper()
+	var all []int64
+	for seq := range d.in.Log().Len() {
+		all = append(all, seq+1)
+	}
+	rows, err := d.s.wire.rowViews(all)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if of = slices.DeleteFunc(rows, func(row wirelog.Row) bool { return row.Server != server }); len(of) == 0 {
+		t.Fatalf("there are no frames of %q", server)
+	}
+	return of
 }
 
 func TestPolicy(t *testing.T) {
