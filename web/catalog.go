@@ -225,20 +225,30 @@ func (s *catalogs) palette(c echo.Context) error {
 // findEntries returns the entries whose texts contain all words of a search, actions last. A
 // number, with or without #, also finds the frame with that number.
 func findEntries(in *bridge.Inspection, search string, readOnly bool) []views.PaletteEntry {
-	f := entrySearch{words: strings.Fields(strings.ToLower(search))}
+	var found []views.PaletteEntry
+	words := strings.Fields(strings.ToLower(search))
+	add := func(title, about, class string, does templ.Attributes) {
+		if len(found) == paletteMost {
+			return
+		}
+		text := strings.ToLower(title + "\n" + about)
+		if !slices.ContainsFunc(words, func(word string) bool { return !strings.Contains(text, word) }) {
+			found = append(found, views.PaletteEntry{Title: markup.Brief(title), About: markup.Brief(about), Class: class, Does: does})
+		}
+	}
 	if seq, err := strconv.ParseInt(strings.TrimPrefix(strings.TrimSpace(search), "#"), 10, 64); err == nil && seq >= 1 && seq <= in.Log().Len() {
-		f.found = append(f.found, views.PaletteEntry{Title: "#" + strconv.FormatInt(seq, 10), About: "frame", Does: templ.Attributes{"data-frame": strconv.FormatInt(seq, 10)}})
+		found = append(found, views.PaletteEntry{Title: "#" + strconv.FormatInt(seq, 10), About: "frame", Does: templ.Attributes{"data-frame": strconv.FormatInt(seq, 10)}})
 	}
 	questions := func(waiting bool) {
 		for _, q := range in.Questions() {
 			if q.Request != nil && q.AskedSeq > 0 && waiting == (q.State == conversation.Pending) {
-				f.add(q.Request.Message, "question "+strconv.Itoa(q.Number)+" · "+q.State.String(), "", templ.Attributes{"data-press": "#q" + strconv.Itoa(q.Number) + "-message"})
+				add(q.Request.Message, "question "+strconv.Itoa(q.Number)+" · "+q.State.String(), "", templ.Attributes{"data-press": "#q" + strconv.Itoa(q.Number) + "-message"})
 			}
 		}
 	}
 	questions(true)
 	for _, s := range in.Servers() {
-		f.add(s.Label, "server", "", templ.Attributes{"data-press": "[popovertarget=server-" + s.ID + "-more]"})
+		add(s.Label, "server", "", templ.Attributes{"data-press": "[popovertarget=server-" + s.ID + "-more]"})
 		catalog, err := in.Catalog(s.ID)
 		if err != nil {
 			continue
@@ -248,37 +258,19 @@ func findEntries(in *bridge.Inspection, search string, readOnly bool) []views.Pa
 			if item.Title != "" && item.Title != item.Name {
 				title, about = item.Title, item.Name+" · "+about
 			}
-			f.add(title, about, "item", templ.Attributes{"data-server": s.ID, "data-kind": string(item.Kind), "data-key": views.Handle(item.Key)})
+			add(title, about, "item", templ.Attributes{"data-server": s.ID, "data-kind": string(item.Kind), "data-key": views.Handle(item.Key)})
 		}
 	}
 	for _, c := range in.Calls() {
-		f.add(c.Request.Name, "call "+strconv.Itoa(c.Number)+" · "+c.State.String(), "", templ.Attributes{"data-show-call": strconv.Itoa(c.Number)})
+		add(c.Request.Name, "call "+strconv.Itoa(c.Number)+" · "+c.State.String(), "", templ.Attributes{"data-show-call": strconv.Itoa(c.Number)})
 	}
 	questions(false)
 	for _, a := range paletteActions {
 		if !readOnly || !a.live {
-			f.add(a.name, "action", "", templ.Attributes{"data-press": a.control})
+			add(a.name, "action", "", templ.Attributes{"data-press": a.control})
 		}
 	}
-	return f.found
-}
-
-type entrySearch struct {
-	words []string
-	found []views.PaletteEntry
-}
-
-func (f *entrySearch) add(title, about, class string, does templ.Attributes) {
-	if len(f.found) == paletteMost {
-		return
-	}
-	text := strings.ToLower(title + "\n" + about)
-	for _, word := range f.words {
-		if !strings.Contains(text, word) {
-			return
-		}
-	}
-	f.found = append(f.found, views.PaletteEntry{Title: markup.Brief(title), About: markup.Brief(about), Class: class, Does: does})
+	return found
 }
 
 // paletteActions are the page's controls that the palette can press.
