@@ -13,41 +13,12 @@ import (
 	"elicitation-inspector/bridge"
 	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/elicit"
+	"elicitation-inspector/bridge/live"
 	"elicitation-inspector/bridge/rawjson"
 	"elicitation-inspector/views"
 	"elicitation-inspector/views/forms"
 	"elicitation-inspector/views/markup"
 )
-
-const choicesMost = 100
-
-// choices answers with a window of the choices that match a search: count choices from
-// the 0-based position from on, or around the choice with the index near, whose
-// position is X-Near. X-Total is the number of matches.
-func choices(c echo.Context, form string, fields []elicit.Field) error {
-	i, err := queryNumber(c, "field", 0)
-	from, err1 := queryNumber(c, "from", 0)
-	count, err2 := queryNumber(c, "count", choicesMost)
-	if err := cmp.Or(err, err1, err2); err != nil {
-		return err
-	}
-	if i >= int64(len(fields)) {
-		return echo.ErrNotFound
-	}
-	field := forms.Field{Field: fields[i], Index: int(i), ID: form + "-" + elicit.InputName(int(i))}
-	matches := field.Matches(c.QueryParam("search"))
-	h := c.Response().Header()
-	if near, err := strconv.Atoi(c.QueryParam("near")); err == nil {
-		if place := slices.Index(matches, near); place >= 0 {
-			h.Set("X-Near", strconv.Itoa(place))
-			from = int64(max(0, place-int(count)/2))
-		}
-	}
-	h.Set("X-Total", strconv.Itoa(len(matches)))
-	start := int(min(from, int64(len(matches))))
-	end := min(len(matches), start+int(min(count, choicesMost)))
-	return html(c, forms.ChoiceRows(field, matches[start:end], start, len(matches)))
-}
 
 // callForm is the state of a call's form: the item that is called and the arguments for
 // it.
@@ -120,6 +91,64 @@ func posted(in *bridge.Inspection) func(echo.Context) (callForm, error) {
 
 func unwrapped(content json.RawMessage) json.RawMessage { return content }
 
+// answerable is a question with what its form is made of.
+type answerable struct {
+	bridge.Question
+	fields []elicit.Field
+	schema json.RawMessage
+}
+
+// questionIn finds the question that a path names.
+func questionIn(in *bridge.Inspection) func(echo.Context) (answerable, error) {
+	return numbered(func(n int) (answerable, error) {
+		q, err := in.Question(n)
+		return answerableOf(q), err
+	})
+}
+
+func answerableOf(q bridge.Question) answerable {
+	a := answerable{Question: q}
+	if q.Request != nil && q.Request.Mode == elicit.ModeForm {
+		a.fields, a.schema = q.Request.Fields, q.Request.Schema
+	}
+	return a
+}
+
+func (a answerable) isURL() bool {
+	return a.Request != nil && a.Request.Mode == elicit.ModeURL
+}
+
+func (a answerable) first() forms.Submission {
+	if a.Request == nil {
+		sub := forms.Untouched(nil, true)
+		sub.Content = rawjson.Pretty(a.Suggestion)
+		return sub
+	}
+	return forms.Untouched(a.fields, a.Request.Trouble != "" && a.schema != nil)
+}
+
+// wrap returns the result that is sent if the person accepts with this content.
+func (a answerable) wrap(content json.RawMessage) json.RawMessage {
+	return a.accept(content).JSON()
+}
+
+func (a answerable) accept(content json.RawMessage) live.Answer {
+	answer := live.Answer{Action: "accept", Actor: conversation.ByPerson}
+	switch {
+	case a.Request == nil:
+		answer.Result = content
+	case a.Request.Mode == elicit.ModeForm:
+		answer.Content = content
+	}
+	return answer
+}
+
+// typed is a question that waits, with its form as the page posts it.
+type typed struct {
+	answerable
+	sub forms.Submission
+}
+
 // statusOf returns the status of an answer with a form that has these problems.
 func statusOf(problems []elicit.Problem) int {
 	if len(problems) > 0 {
@@ -157,4 +186,34 @@ func drawable(c echo.Context, form forms.Form, sub, before forms.Submission) err
 		}
 	}
 	return echo.NewHTTPError(http.StatusRequestEntityTooLarge, text[:min(len(text), 2000)])
+}
+
+const choicesMost = 100
+
+// choices answers with a window of the choices that match a search: count choices from
+// the 0-based position from on, or around the choice with the index near, whose
+// position is X-Near. X-Total is the number of matches.
+func choices(c echo.Context, form string, fields []elicit.Field) error {
+	i, err := queryNumber(c, "field", 0)
+	from, err1 := queryNumber(c, "from", 0)
+	count, err2 := queryNumber(c, "count", choicesMost)
+	if err := cmp.Or(err, err1, err2); err != nil {
+		return err
+	}
+	if i >= int64(len(fields)) {
+		return echo.ErrNotFound
+	}
+	field := forms.Field{Field: fields[i], Index: int(i), ID: form + "-" + elicit.InputName(int(i))}
+	matches := field.Matches(c.QueryParam("search"))
+	h := c.Response().Header()
+	if near, err := strconv.Atoi(c.QueryParam("near")); err == nil {
+		if place := slices.Index(matches, near); place >= 0 {
+			h.Set("X-Near", strconv.Itoa(place))
+			from = int64(max(0, place-int(count)/2))
+		}
+	}
+	h.Set("X-Total", strconv.Itoa(len(matches)))
+	start := int(min(from, int64(len(matches))))
+	end := min(len(matches), start+int(min(count, choicesMost)))
+	return html(c, forms.ChoiceRows(field, matches[start:end], start, len(matches)))
 }

@@ -90,62 +90,6 @@ func (s *questions) draw(p *painter, c changed) {
 	s.cards = cards
 }
 
-type answerable struct {
-	bridge.Question
-	fields []elicit.Field
-	schema json.RawMessage
-}
-
-// questionIn finds the question that a path names.
-func questionIn(in *bridge.Inspection) func(echo.Context) (answerable, error) {
-	return numbered(func(n int) (answerable, error) {
-		q, err := in.Question(n)
-		return answerableOf(q), err
-	})
-}
-
-func answerableOf(q bridge.Question) answerable {
-	a := answerable{Question: q}
-	if q.Request != nil && q.Request.Mode == elicit.ModeForm {
-		a.fields, a.schema = q.Request.Fields, q.Request.Schema
-	}
-	return a
-}
-
-func (a answerable) isURL() bool {
-	return a.Request != nil && a.Request.Mode == elicit.ModeURL
-}
-
-func (a answerable) first() forms.Submission {
-	if a.Request == nil {
-		sub := forms.Untouched(nil, true)
-		sub.Content = rawjson.Pretty(a.Suggestion)
-		return sub
-	}
-	return forms.Untouched(a.fields, a.Request.Trouble != "" && a.schema != nil)
-}
-
-// wrap returns the result that is sent if the person accepts with this content.
-func (a answerable) wrap(content json.RawMessage) json.RawMessage {
-	return a.accept(content).JSON()
-}
-
-func (a answerable) accept(content json.RawMessage) live.Answer {
-	answer := live.Answer{Action: "accept", Actor: conversation.ByPerson}
-	switch {
-	case a.Request == nil:
-		answer.Result = content
-	case a.Request.Mode == elicit.ModeForm:
-		answer.Content = content
-	}
-	return answer
-}
-
-type typed struct {
-	answerable
-	sub forms.Submission
-}
-
 func (s *questions) typed(c echo.Context) (typed, error) {
 	q, err := questionIn(s.in)(c)
 	if err != nil {
