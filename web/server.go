@@ -76,8 +76,7 @@ type Server struct {
 	questions *questions
 	wire      *wireLog
 	checks    *checks
-	// stirred wakes the pump for changes that no subscription reports; capacity 1.
-	stirred chan struct{}
+	stirred   chan struct{} // see stir; capacity 1
 	// lastFound is the text of the latest "Show all" of any page.
 	lastFound atomic.Pointer[found]
 }
@@ -132,8 +131,12 @@ func newServer(c Config, from source, hub *push.Hub) *Server {
 	s.wire = &wireLog{in: in, marks: marks, recording: c.Recording, stir: s.stir}
 	s.checks = newChecks(shared, hub, c.MaxFrame, s.stir)
 	s.panels = []panel{
-		s.servers, &catalogs{in: in, hub: hub, readOnly: readOnly}, s.calls, s.wire, recordings{in.Log(), c.Recording, c.RecordFolder, c.Logger}, scripts{in}, s.checks,
+		s.servers, &catalogs{in: in, hub: hub, readOnly: readOnly}, s.calls, s.wire,
+		recordings{in.Log(), c.Recording, c.RecordFolder, c.Logger}, scripts{in}, s.checks,
 		s.questions, // last, because a card does not contain what is typed while it is drawn
+	}
+	if from.panel != nil {
+		s.panels = append(s.panels, from.panel)
 	}
 	e := s.echo
 	e.HideBanner, e.HidePort = true, true
@@ -144,9 +147,6 @@ func newServer(c Config, from source, hub *push.Hub) *Server {
 	e.GET("/live", func(c echo.Context) error { return hub.Serve(c.Response(), c.Request()) }) // websocket that pushes changes; query since=N resumes
 	e.GET("/static/:name", staticFile)                                                         // style sheet, scripts, icons
 	e.GET("/texts/:digest", s.text)                                                            // a text that the page has cut, or with from a piece of it; query as of the page
-	if from.panel != nil {
-		s.panels = append(s.panels, from.panel)
-	}
 	for _, one := range s.panels {
 		one.routes(e)
 	}
