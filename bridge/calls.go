@@ -19,11 +19,8 @@ import (
 // ended, all times come from its frames.
 type Call struct {
 	conversation.Call
-	Request  live.Request
-	Duration time.Duration // until now, or until the end of the call
-	Served   time.Duration // what of Duration the server took, once the call has ended
-	Counted  time.Duration // what counts for Timeout, by the inspector's own clock
 	conversation.Wait
+	Request live.Request
 }
 
 // measure sets the times of a call that has ended.

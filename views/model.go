@@ -146,14 +146,11 @@ type EarlierCalls struct {
 type Call struct {
 	conversation.Call
 	conversation.Wait
-	Item     Item
-	Server   Server
-	Duration time.Duration // once it has ended
-	Served   time.Duration // what of Duration the server took, once the call has ended
-	Counted  time.Duration // the server's time by the inspector's own clock, once the call has ended
-	Result   *Result       // nil while running
-	Unsent   *Unsent       // nil if the server's requests are allowed
-	Form     CallForm
+	Item   Item
+	Server Server
+	Result *Result // nil while running
+	Unsent *Unsent // nil if the server's requests are allowed
+	Form   CallForm
 }
 
 // Unsent is a request that the server wanted to send during a call, and that the revision

@@ -186,7 +186,7 @@ func TestClocks(t *testing.T) {
 			"total since 1000000 waiting for you 0:18 server since 1018000",
 		},
 		{
-			Call{Wait: conversation.Wait{Waited: 4 * time.Second, Timeout: 1500 * time.Millisecond}, Call: conversation.Call{State: conversation.Done}, Duration: 5 * time.Second, Served: 900 * time.Millisecond, Counted: time.Second},
+			Call{Wait: conversation.Wait{Waited: 4 * time.Second, Timeout: 1500 * time.Millisecond, Duration: 5 * time.Second, Served: 900 * time.Millisecond, Counted: time.Second}, Call: conversation.Call{State: conversation.Done}},
 			"total 5.00 s waiting for you 4.00 s server 900 ms server, by the inspector's clock 1.00 s of 1.5 s",
 		},
 	} {

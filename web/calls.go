@@ -310,10 +310,7 @@ func (s *calls) view(c bridge.Call) views.Call {
 	if known, err := s.in.Item(c.Request.Server, item.Kind, item.Key); err == nil {
 		item = known
 	}
-	v := views.Call{
-		Call: c.Call, Wait: c.Wait, Item: itemView(server, item), Server: server,
-		Duration: c.Duration, Served: c.Served, Counted: c.Counted,
-	}
+	v := views.Call{Call: c.Call, Wait: c.Wait, Item: itemView(server, item), Server: server}
 	if c.Unsent != "" {
 		v.Unsent = &views.Unsent{Method: c.Unsent}
 		if s.replay == nil && server.Settings.Protocol != live.RevisionOfRequests {

@@ -63,7 +63,7 @@ func (c *Call) Foreign() bool {
 	return c.Place != 0 && c.Recorded == 0 && !slices.ContainsFunc(c.Questions, func(q *Question) bool { return q.Ours || q.By == ByPerson })
 }
 
-// Wait describes for how long and for what a call waits for the person.
+// Wait describes for how long and for what a call waits for the person, and how long it takes.
 type Wait struct {
 	Waiting int           // number of questions that wait for the person
 	Asks    int           // number of all questions of the present round; 0 if the call waits for none of them
@@ -78,6 +78,10 @@ type Wait struct {
 	Every       time.Duration // interval of retries while a URL's outcome is open, 0 for none
 	Paused      bool          // after many rounds, the call waits for the person's decision to go on
 	Repeats     bool          // the person may go on without the refused input
+
+	Duration time.Duration // of the call, until now or until its end
+	Served   time.Duration // what of Duration the server took, once the call has ended
+	Counted  time.Duration // what counts for Timeout, by the inspector's own clock, once the call has ended
 }
 
 // State is the stage of a call: going on, or how it ended.
