@@ -64,13 +64,14 @@ func (c changed) catalog(id string) bool {
 // changesOf returns what changes of the inspection mean for the panels.
 func changesOf(in *bridge.Inspection, when moment, what map[live.Change]bool) changed {
 	c := changed{when: when, what: what, calls: map[int]bool{}}
+	ofCall := func(call int, waits bool) { c.calls[call] = c.calls[call] || waits }
 	for one := range what {
 		switch one.Kind {
 		case live.CallChanged:
-			c.calls[one.Number] = c.calls[one.Number]
+			ofCall(one.Number, false)
 		case live.QuestionChanged:
 			if call, waits := in.Standing(one.Number); call > 0 {
-				c.calls[call] = c.calls[call] || waits
+				ofCall(call, waits)
 			}
 		case live.ServerChanged:
 			if !slices.ContainsFunc(in.Servers(), func(s bridge.Server) bool { return s.ID == one.Server }) && one.Server != "" {
