@@ -65,20 +65,20 @@ type awaited struct {
 }
 
 // keepParams keeps the params of a question until it is answered, unless they are too large.
-func (s *session) keepParams(a *asked, params json.RawMessage) {
-	if len(params) <= paramsMost && s.client.kept+len(params) <= keptMost {
+func (c *clientState) keepParams(a *asked, params json.RawMessage) {
+	if len(params) <= paramsMost && c.kept+len(params) <= keptMost {
 		a.params = params
-		s.client.kept += len(params)
+		c.kept += len(params)
 	}
 }
 
-func (s *session) dropParams(a *asked) {
-	s.client.kept -= len(a.params)
+func (c *clientState) dropParams(a *asked) {
+	c.kept -= len(a.params)
 	a.params = nil
 }
 
 // await keeps an input-required result until the client sends its request r again.
-func (s *session) await(result json.RawMessage, r *request, list []elicit.Asked) {
+func (c *clientState) await(result json.RawMessage, r *request, list []elicit.Asked) {
 	if rulesOf(r.revision) != july || rawjson.Text(rawjson.Member(result, "resultType")) != "input_required" {
 		return
 	}
@@ -86,14 +86,14 @@ func (s *session) await(result json.RawMessage, r *request, list []elicit.Asked)
 	w := &awaited{request: *r, known: sumOf(state), redacted: bytes.Contains(state, []byte(redact.Placeholder))}
 	for _, one := range list {
 		a := &asked{input: one.Key, method: one.Method, revision: r.revision, declared: r.declared}
-		s.keepParams(a, one.Params)
+		c.keepParams(a, one.Params)
 		w.asked = append(w.asked, a)
 	}
-	if s.client.awaited = append(s.client.awaited, w); len(s.client.awaited) > awaitedMost {
-		for _, a := range s.client.awaited[0].asked {
-			s.dropParams(a)
+	if c.awaited = append(c.awaited, w); len(c.awaited) > awaitedMost {
+		for _, a := range c.awaited[0].asked {
+			c.dropParams(a)
 		}
-		s.client.awaited = s.client.awaited[1:]
+		c.awaited = c.awaited[1:]
 	}
 }
 
@@ -190,10 +190,10 @@ func (s *session) judgeRequest(f *wire.Frame, taken bool) {
 // retried returns the input-required result that a request answers; nil if there is none.
 // The inspector numbers the later rounds of a call. Elsewhere the requestState tells, or else
 // the latest result to a request for the same tool, prompt or resource.
-func (s *session) retried(f *wire.Frame, r *request, state, inputs json.RawMessage) *awaited {
+func (c *clientState) retried(f *wire.Frame, r *request, state, inputs json.RawMessage) *awaited {
 	find := func(is func(w *awaited) bool) *awaited {
 		for _, done := range []bool{false, true} {
-			for _, w := range slices.Backward(s.client.awaited) {
+			for _, w := range slices.Backward(c.awaited) {
 				if w.done == done && is(w) {
 					return w
 				}
@@ -221,7 +221,7 @@ func (s *session) judgeRetry(f *wire.Frame) {
 	state, inputs := rawjson.Member(params, "requestState"), rawjson.Member(params, "inputResponses")
 	r := s.request()
 	r.is(f)
-	w := s.retried(f, r, state, inputs)
+	w := s.client.retried(f, r, state, inputs)
 	if w == nil {
 		if at := map[bool]string{true: responses, false: states}[inputs != nil]; (state != nil || inputs != nil) && s.client.whole && len(s.client.awaited) < awaitedMost {
 			s.broken(0, "input-unasked", at, "Nothing in this session has asked for input before this request.")
@@ -269,7 +269,7 @@ func (s *session) judgeRetry(f *wire.Frame) {
 			}
 			s.broken(i+1, "input-missing", at, "The server has asked for an input with the key %s, and the request that answers does not have it.", wording.Quoted(wording.Shorten(a.input, 60)))
 		}
-		s.dropParams(a)
+		s.client.dropParams(a)
 	}
 }
 
@@ -300,7 +300,7 @@ func (s *session) judgeReply(f *wire.Frame, answers *asked) {
 		s.broken(0, "client-response-unasked", "/id", "No request of the server's has the id %s, so this response answers nothing.", shown)
 	}
 	if answers != nil {
-		s.dropParams(answers)
+		s.client.dropParams(answers)
 	}
 }
 

@@ -44,9 +44,7 @@ type session struct {
 	offers   map[string]*offer   // by elicitationId
 	tasks    map[taskKey]*task
 	noise    int
-	server   *url.URL // of the first request over Streamable HTTP, nil before
-	metadata string   // URL of the server's metadata in the latest challenge
-	signIn   signIn
+	signIns  signIns
 	blamed   map[string]bool // ids of messages that a fault has sent; "" for messages without an id
 	client   clientState
 
@@ -146,20 +144,22 @@ const (
 const most = 10_000
 
 func newSession(talk *conversation.Conversation) *session {
-	return &session{
+	s := &session{
 		talk:     talk,
 		requests: make(map[string]*request), calls: make(map[int]*call), asked: make(map[string]*asked),
 		listens: make(map[string]bool), blamed: make(map[string]bool), offers: make(map[string]*offer), tasks: make(map[taskKey]*task),
 		used: make(map[string]bool), stopped: make(map[string][]*asked), tokens: make(map[string]*token), pings: make(map[string]*request),
 		client: clientState{sent: make(map[string]bool), takenBack: make(map[string]time.Time), once: make(map[string]bool)},
 	}
+	s.signIns.broken = func(rule, format string, args ...any) { s.broken(0, rule, "", format, args...) }
+	return s
 }
 
 func (s *session) judge(ctx context.Context, f *wire.Frame) []Found {
 	s.frame, s.found = f, nil
 	switch {
 	case f.Kind == wire.NoteFrame:
-		s.noted(f)
+		s.signIns.noted(f)
 	case f.Dir == wire.ClientToServer:
 		s.sent(f)
 	case f.Kind == wire.Request:
@@ -190,8 +190,8 @@ func (s *session) broken(place int, rule, pointer, format string, args ...any) {
 }
 
 func (s *session) sent(f *wire.Frame) {
-	if s.server == nil && f.URL != "" && f.Transport == "http" {
-		s.server, _ = url.Parse(f.URL)
+	if s.signIns.server == nil && f.URL != "" && f.Transport == "http" {
+		s.signIns.server, _ = url.Parse(f.URL)
 	}
 	s.named = s.named || f.Header.Get("Mcp-Session-Id") != ""
 	if f.Fault != "" && len(s.blamed) < most {

@@ -89,7 +89,7 @@ func (s *session) receivedRequest(f *wire.Frame) {
 		one = askedBy(f.Message.Params, r.call)
 		one.offer = s.judgeInput(elicit.AskedIn(f.Message)[0], place, r)
 		if s.asked[id] == nil {
-			s.keepParams(one, f.Message.Params)
+			s.client.keepParams(one, f.Message.Params)
 		}
 		s.judgeTaskQuestion(f.Message.Params)
 	}
@@ -146,7 +146,7 @@ func (s *session) receivedResponse(ctx context.Context, f *wire.Frame) {
 		}
 	}
 	if f.Kind == wire.Result && f.Fault == "" && r.method != "" {
-		s.await(f.Message.Result, r, list)
+		s.client.await(f.Message.Result, r, list)
 	}
 }
 
@@ -276,7 +276,7 @@ func (s *session) receivedNotification(f *wire.Frame) {
 		id := rawjson.Member(f.Message.Params, "requestId")
 		if one := s.settle(wire.IDKey(id)); one != nil && len(s.client.takenBack) < most {
 			s.client.takenBack[wire.IDKey(id)] = f.Time
-			s.dropParams(one)
+			s.client.dropParams(one)
 		}
 		// After bytes that are broken on purpose, a server may take back what it could not send.
 		if s.greeted && len(s.blamed) == 0 && !s.used[wire.IDKey(id)] && len(s.used) < most {

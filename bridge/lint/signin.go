@@ -13,8 +13,15 @@ import (
 	"elicitation-inspector/bridge/wire"
 )
 
-// signIn holds the facts that the frames of a connection's latest sign-in have shown so
-// far.
+// signIns judges the sign-ins of a connection.
+type signIns struct {
+	broken   func(rule, format string, args ...any)
+	server   *url.URL // of the first request over Streamable HTTP, nil before
+	metadata string   // URL of the server's metadata in the latest challenge
+	signIn
+}
+
+// signIn holds the facts that the frames of the latest sign-in have shown so far.
 type signIn struct {
 	number   int
 	named    string // resource_metadata of the challenge, "" if it names none
@@ -34,18 +41,18 @@ var (
 
 // noted judges a note of the inspector: an error response of the server, or one exchange of
 // a sign-in.
-func (s *session) noted(f *wire.Frame) {
+func (s *signIns) noted(f *wire.Frame) {
 	switch {
 	case f.Note == nil:
 	case f.Note.Kind == wire.NoteHTTPStatus:
 		challenge := strings.Join(f.Header.Values("WWW-Authenticate"), ", ")
 		switch wants := wantsScope.MatchString(challenge); {
 		case f.Status == http.StatusUnauthorized && !bearer.MatchString(challenge):
-			s.broken(0, "challenge-missing", "", "The answer is HTTP 401, and has no WWW-Authenticate header with a challenge for a Bearer token.")
+			s.broken("challenge-missing", "The answer is HTTP 401, and has no WWW-Authenticate header with a challenge for a Bearer token.")
 		case f.Status == http.StatusUnauthorized && !namesScope.MatchString(challenge):
-			s.broken(0, "challenge-scope-missing", "", "The challenge does not say which scope a token needs.")
+			s.broken("challenge-scope-missing", "The challenge does not say which scope a token needs.")
 		case f.Status == http.StatusForbidden && wants && !namesScope.MatchString(challenge):
-			s.broken(0, "scope-unnamed", "", "The challenge does not say which scope is missing.")
+			s.broken("scope-unnamed", "The challenge does not say which scope is missing.")
 		}
 		if f.Status == http.StatusUnauthorized || f.Status == http.StatusForbidden {
 			s.metadata = ""
@@ -54,7 +61,7 @@ func (s *session) noted(f *wire.Frame) {
 			}
 		}
 	case f.Note.Kind == wire.NoteSignIn && f.Note.SignIn != nil:
-		if s.signIn.number != f.Note.SignIn.Number {
+		if s.number != f.Note.SignIn.Number {
 			s.signIn = signIn{number: f.Note.SignIn.Number, named: s.metadata}
 		}
 		s.step(f, f.Note.SignIn)
@@ -62,7 +69,7 @@ func (s *session) noted(f *wire.Frame) {
 }
 
 // step judges one exchange of a sign-in.
-func (s *session) step(f *wire.Frame, in *wire.SignIn) {
+func (s *signIns) step(f *wire.Frame, in *wire.SignIn) {
 	at, err := url.Parse(f.URL)
 	if err != nil {
 		return
@@ -73,90 +80,89 @@ func (s *session) step(f *wire.Frame, in *wire.SignIn) {
 	absent := f.Status >= 400 && f.Status < 500
 	switch step := in.Step; {
 	case step == wire.StepResource && absent:
-		now := &s.signIn
 		last := at.Path == "/.well-known/oauth-protected-resource" // clients look there last
-		if now.found || now.missing || at.String() != now.named && !last {
+		if s.found || s.missing || at.String() != s.named && !last {
 			return
 		}
-		now.missing = true
-		if at.String() == now.named {
-			s.broken(0, "resource-metadata-missing", "", "The challenge says that the server's metadata is here, and it is not.")
+		s.missing = true
+		if at.String() == s.named {
+			s.broken("resource-metadata-missing", "The challenge says that the server's metadata is here, and it is not.")
 			return
 		}
-		s.broken(0, "resource-metadata-missing", "", "The server has no metadata at either of its well-known addresses, and its challenge names none.")
+		s.broken("resource-metadata-missing", "The server has no metadata at either of its well-known addresses, and its challenge names none.")
 	case step == wire.StepResource && f.Status == http.StatusOK && !document:
-		s.signIn.missing = true
-		s.broken(0, "resource-metadata-invalid", "", "The metadata of the server is not a JSON object.")
+		s.missing = true
+		s.broken("resource-metadata-invalid", "The metadata of the server is not a JSON object.")
 	case step == wire.StepResource && document:
-		s.signIn.found = true
+		s.found = true
 		if got := rawjson.Text(rawjson.Member(body, "resource")); s.server != nil && !s.isResource(got, at) {
-			s.broken(0, "resource-mismatch", "", "The metadata is that of %q, and not of the server, %s.", got, s.server)
+			s.broken("resource-mismatch", "The metadata is that of %q, and not of the server, %s.", got, s.server)
 		}
 		servers := rawjson.Strings(rawjson.Member(body, "authorization_servers"))
 		if len(servers) == 0 {
-			s.broken(0, "authorization-server-missing", "", "The metadata has no authorization_servers, or an empty list.")
+			s.broken("authorization-server-missing", "The metadata has no authorization_servers, or an empty list.")
 			return
 		}
-		s.signIn.issuer = servers[0]
-		s.secure("authorization server", s.signIn.issuer)
+		s.issuer = servers[0]
+		s.secure("authorization server", s.issuer)
 	case step == wire.StepServer && absent:
 		// Clients look at this place last.
-		if s.signIn.found && strings.HasSuffix(at.Path, "/.well-known/openid-configuration") {
-			s.broken(0, "server-metadata-missing", "", "The authorization server %s has no metadata at any of its well-known addresses.", s.signIn.issuer)
+		if s.found && strings.HasSuffix(at.Path, "/.well-known/openid-configuration") {
+			s.broken("server-metadata-missing", "The authorization server %s has no metadata at any of its well-known addresses.", s.issuer)
 		}
 	case step == wire.StepServer && f.Status == http.StatusOK && !document:
-		s.broken(0, "server-metadata-invalid", "", "The metadata of the authorization server is not a JSON object.")
+		s.broken("server-metadata-invalid", "The metadata of the authorization server is not a JSON object.")
 	case step == wire.StepServer && document:
 		issuer := rawjson.Text(rawjson.Member(body, "issuer"))
-		if want := s.signIn.issuer; want != "" && strings.TrimSuffix(issuer, "/") != strings.TrimSuffix(want, "/") {
-			s.broken(0, "issuer-mismatch", "", "The issuer is %q, and not %q, as the server's metadata says.", issuer, want)
+		if want := s.issuer; want != "" && strings.TrimSuffix(issuer, "/") != strings.TrimSuffix(want, "/") {
+			s.broken("issuer-mismatch", "The issuer is %q, and not %q, as the server's metadata says.", issuer, want)
 		}
-		s.signIn.issuer = issuer
-		s.signIn.promises = string(rawjson.Member(body, "authorization_response_iss_parameter_supported")) == "true"
+		s.issuer = issuer
+		s.promises = string(rawjson.Member(body, "authorization_response_iss_parameter_supported")) == "true"
 		if !slices.Contains(rawjson.Strings(rawjson.Member(body, "code_challenge_methods_supported")), "S256") {
-			s.broken(0, "s256-missing", "", "The metadata does not have S256 in code_challenge_methods_supported.")
+			s.broken("s256-missing", "The metadata does not have S256 in code_challenge_methods_supported.")
 		}
 		for _, name := range []string{"authorization_endpoint", "token_endpoint", "registration_endpoint"} {
 			s.secure(name, rawjson.Text(rawjson.Member(body, name)))
 		}
 	case step == wire.StepRedirect:
 		switch iss := at.Query().Get("iss"); {
-		case s.signIn.issuer == "", iss == s.signIn.issuer:
+		case s.issuer == "", iss == s.issuer:
 		case iss != "":
-			s.broken(0, "iss-mismatch", "", "The redirect has the issuer %q, and not %q.", iss, s.signIn.issuer)
-		case s.signIn.promises:
-			s.broken(0, "iss-mismatch", "", "The redirect has no iss, which the metadata of the authorization server promises.")
+			s.broken("iss-mismatch", "The redirect has the issuer %q, and not %q.", iss, s.issuer)
+		case s.promises:
+			s.broken("iss-mismatch", "The redirect has no iss, which the metadata of the authorization server promises.")
 		}
 	}
 }
 
 // addresses judges the URL of an exchange, and the URL to which its response redirects.
-func (s *session) addresses(f *wire.Frame, at *url.URL) {
+func (s *signIns) addresses(f *wire.Frame, at *url.URL) {
 	to, err := at.Parse(f.Header.Get("Location"))
 	if err != nil {
 		return
 	}
 	if f.Status >= 300 && f.Status < 400 && (to.Scheme != at.Scheme || to.Host != at.Host) {
-		s.broken(0, "redirect-elsewhere", "", "The request is redirected to another origin, %s://%s. A client that follows sends what the request has there.", to.Scheme, to.Host)
+		s.broken("redirect-elsewhere", "The request is redirected to another origin, %s://%s. A client that follows sends what the request has there.", to.Scheme, to.Host)
 	}
 	for _, name := range tokensInURLs {
 		if at.Query().Has(name) || to.Query().Has(name) {
-			s.broken(0, "token-in-url", "", "The URL has the parameter %s. URLs get into logs and histories.", name)
+			s.broken("token-in-url", "The URL has the parameter %s. URLs get into logs and histories.", name)
 		}
 	}
 }
 
 // isResource reports whether metadata at a place may name the resource: the server, or at
 // the root path also the origin of the server.
-func (s *session) isResource(resource string, at *url.URL) bool {
+func (s *signIns) isResource(resource string, at *url.URL) bool {
 	root := url.URL{Scheme: s.server.Scheme, Host: s.server.Host}
 	same := func(u *url.URL) bool { return strings.TrimSuffix(resource, "/") == strings.TrimSuffix(u.String(), "/") }
 	return same(s.server) || at.Path == "/.well-known/oauth-protected-resource" && same(&root)
 }
 
 // secure judges the URL of an authorization server or of one of its endpoints; "" passes.
-func (s *session) secure(what, address string) {
+func (s *signIns) secure(what, address string) {
 	if v := link.Judge(address); v.Scheme == "http" && !v.Loopback {
-		s.broken(0, "endpoint-insecure", "", "The %s %s does not use HTTPS.", what, address)
+		s.broken("endpoint-insecure", "The %s %s does not use HTTPS.", what, address)
 	}
 }

@@ -285,7 +285,7 @@ func (s *session) judgeTaskReply(f *wire.Frame, answers *asked) bool {
 		if t := s.tasks[taskKey{true, answers.task}]; t != nil && t.question != nil {
 			s.judgeAnswer(t.question, result, "/result", 1)
 			s.answered(t.question, result)
-			s.dropParams(t.question)
+			s.client.dropParams(t.question)
 			t.question = nil
 		}
 	default:

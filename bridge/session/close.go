@@ -162,13 +162,8 @@ func (s *Session) await(ctx context.Context, is func() bool) {
 func (s *Session) Kill() {
 	s.cancel(context.Canceled)
 	if link := s.link.Load(); link != nil {
-		// The error would only say that the process had to be killed.
-		_ = cut(link)
+		over, cancel := context.WithCancel(context.Background())
+		cancel()
+		_ = link.Close(over) // the error would only say that the process had to be killed
 	}
-}
-
-func cut(link *transport.Link) error {
-	over, cancel := context.WithCancel(context.Background())
-	cancel()
-	return link.Close(over)
 }

@@ -112,7 +112,8 @@ func (s *Session) open(spec transport.Spec) (*transport.Link, error) {
 	s.handshake.update(func(a *agreement) { a.methods, a.answers, a.useless = nil, 0, nil })
 	s.link.Store(link)
 	if err := s.ctx.Err(); err != nil { // Kill may not have seen the link
-		return nil, errors.Join(err, cut(link))
+		s.Kill()
+		return nil, err
 	}
 	return link, nil
 }

@@ -105,21 +105,18 @@ func (s *Session) RoundTrip(ctx context.Context, r Request) (Reply, error) {
 func (s *Session) Ping(ctx context.Context) error { return s.sdk.Load().Ping(ctx, nil) }
 
 func (r Request) params() (method string, list []Member) {
+	method, name, key := mcp.MethodCallTool, "name", r.Key
 	switch {
 	case r.TaskID != "":
-		method, list = r.Method, []Member{{"taskId", rawjson.Quoted(r.TaskID)}}
+		method, name, key = r.Method, "taskId", r.TaskID
 	case r.Kind == conversation.Resource || r.Kind == conversation.Template:
-		method, list = mcp.MethodReadResource, []Member{{"uri", rawjson.Quoted(r.Key)}}
+		method, name = mcp.MethodReadResource, "uri"
 	case r.Kind == conversation.Prompt:
 		method = mcp.MethodGetPrompt
-	default:
-		method = mcp.MethodCallTool
 	}
-	if list == nil {
-		list = []Member{{"name", rawjson.Quoted(r.Key)}}
-		if r.Arguments != nil {
-			list = append(list, Member{"arguments", r.Arguments})
-		}
+	list = []Member{{name, rawjson.Quoted(key)}}
+	if r.Arguments != nil && name == "name" {
+		list = append(list, Member{"arguments", r.Arguments})
 	}
 	if r.Responses != nil || r.Method == mcp.MethodUpdateTask {
 		list = append(list, Member{"inputResponses", object(r.Responses)})

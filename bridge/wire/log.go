@@ -60,12 +60,9 @@ type Log struct {
 	// removed.
 	mu        sync.Mutex
 	sessions  map[string]*session
-	requests  map[uint64]uint32
-	polls     map[uint64]*polls // by exchange, with the hash of the task's id
-	pollsOf   map[int64]*polls  // by the first request
-	repeated  atomic.Bool
-	earlier   map[uint32]uint32 // maps a request to the previous one with the same id, if that had no response yet
-	line      []byte            // buffer for one line
+	pairs     pairs
+	polls     polls
+	line      []byte // buffer for one line
 	recorders atomic.Pointer[[]*Recorder]
 	mask      atomic.Pointer[func(*Frame) *Frame]
 
@@ -107,11 +104,11 @@ func NewLog(o Options) (*Log, error) {
 
 func newLog() *Log {
 	l := &Log{
-		start: time.Now(), sessions: make(map[string]*session), requests: make(map[uint64]uint32),
-		polls: make(map[uint64]*polls), pollsOf: make(map[int64]*polls),
-		earlier: make(map[uint32]uint32), huge: make(chan struct{}, 1),
+		start: time.Now(), sessions: make(map[string]*session), huge: make(chan struct{}, 1),
+		polls: polls{of: make(map[uint64]*poll), by: make(map[int64]*poll)},
 		index: &index{recent: make(map[Rare]uint32), known: make(map[Shared]uint16)},
 	}
+	l.pairs = pairs{entry: l.Entry, requests: make(map[uint64]uint32), earlier: make(map[uint32]uint32)}
 	l.large = &largeRows{mu: &l.mu, of: make(map[int64]largeRow)}
 	l.marks = &marks{of: make(map[int64]kept), about: make(map[int64]int64)}
 	l.recorders.Store(new([]*Recorder))
@@ -231,13 +228,13 @@ func (l *Log) enter(f *Frame, more bool) *record {
 		f.line = s.lines
 	}
 	e.line = within(f.line)
-	l.pair(e, s, f)
+	l.pairs.add(e, s, f)
 	f.conclude()
-	f.Repeat = l.repeats(s, f)
+	f.Repeat = l.polls.repeats(s, f)
 	rare := Rare{within(f.Status), within(f.Call), within(f.Round), within(f.Question), f.Action()}
 	e.rare = l.index.numberOfRare(rare)
 	e.shared = l.index.numberOfShared(Shared{
-		names: Names{f.Server, f.Session, f.Transport, f.Method, l.toolOf(s, f, rare.Call), f.Actor, f.Fault},
+		names: Names{f.Server, f.Session, f.Transport, f.Method, s.toolOf(f, rare.Call, l.Entry), f.Actor, f.Fault},
 		Kind:  f.Kind, Dir: f.Dir, Stream: f.Stream,
 		Failed: f.Failed, Duplicate: f.Duplicate, Orphan: f.Orphan, Truncated: f.Truncated, Redacted: f.Redacted,
 		AsksInput: f.AsksInput, MakesTask: f.MakesTask, Guessed: f.Guessed, Repeat: f.Repeat,
@@ -300,7 +297,7 @@ func (l *Log) Stats() Stats {
 	st := Stats{Frames: l.Len(), Memory: (l.Len() + chunkLen) / chunkLen * chunkLen * recordSize}
 	l.mu.Lock()
 	// A slot of a Go map takes 17 bytes here, and two thirds of them are used.
-	st.Memory += int64(len(l.requests)) * 26
+	st.Memory += int64(len(l.pairs.requests)) * 26
 	l.mu.Unlock()
 	l.store.stats(&st)
 	if l.spool != nil {

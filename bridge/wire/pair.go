@@ -13,11 +13,19 @@ const maxEarlier = 10_000
 
 const maxAlike = 100
 
-// pair finds the request of a response, and marks duplicates and orphans. Of
+// pairs are the requests of a log, by which it finds those of responses. The mutex of the log
+// guards them.
+type pairs struct {
+	entry    func(seq int64) Entry
+	requests map[uint64]uint32 // the latest request of each exchange
+	earlier  map[uint32]uint32 // maps a request to the previous one with the same id, if that had no response yet
+}
+
+// add finds the request of a response, and marks duplicates and orphans. Of
 // several requests with the same id, the response goes to that of the same
 // question, else to the latest without a response, else to the latest. A frame
 // with Answers is paired with that request only if it has no response yet.
-func (l *Log) pair(e *record, s *session, f *Frame) {
+func (p *pairs) add(e *record, s *session, f *Frame) {
 	f.Duplicate, f.Orphan, f.Pair, f.Latency = false, false, 0, 0
 	id := HashID(f.Message.ID)
 	e.id = id
@@ -27,10 +35,10 @@ func (l *Log) pair(e *record, s *session, f *Frame) {
 			return
 		}
 		key := exchange(s, f.Dir, id)
-		before, used := l.requests[key]
-		l.requests[key] = uint32(f.Seq)
-		if f.Duplicate = used; used && !l.answered(before) && len(l.earlier) < maxEarlier {
-			l.earlier[uint32(f.Seq)] = before
+		before, used := p.requests[key]
+		p.requests[key] = uint32(f.Seq)
+		if f.Duplicate = used; used && !p.answered(before) && len(p.earlier) < maxEarlier {
+			p.earlier[uint32(f.Seq)] = before
 		}
 		return
 	case f.Kind.IsResponse() && id != 0:
@@ -38,12 +46,12 @@ func (l *Log) pair(e *record, s *session, f *Frame) {
 		if f.Dir == ClientToServer {
 			asked = ServerToClient
 		}
-		if seq, ok := l.requests[exchange(s, asked, id)]; ok {
-			if len(l.earlier) > 0 {
-				seq = l.among(seq, f.Question)
+		if seq, ok := p.requests[exchange(s, asked, id)]; ok {
+			if len(p.earlier) > 0 {
+				seq = p.among(seq, f.Question)
 			}
-			f.Duplicate = l.answered(seq)
-			l.answer(e, f, seq)
+			f.Duplicate = p.answered(seq)
+			p.answer(e, f, seq)
 			return
 		}
 		f.Orphan = true
@@ -51,19 +59,19 @@ func (l *Log) pair(e *record, s *session, f *Frame) {
 		e.id = HashID(f.Answers)
 	}
 	if len(f.Answers) > 0 {
-		seq, ok := l.requests[exchange(s, ClientToServer, HashID(f.Answers))]
-		if ok && !l.answered(seq) {
-			l.answer(e, f, seq)
+		seq, ok := p.requests[exchange(s, ClientToServer, HashID(f.Answers))]
+		if ok && !p.answered(seq) {
+			p.answer(e, f, seq)
 		}
 	}
 }
 
-func (l *Log) answered(seq uint32) bool {
-	return atomic.LoadUint32(&l.Entry(int64(seq)).pair) != 0
+func (p *pairs) answered(seq uint32) bool {
+	return atomic.LoadUint32(&p.entry(int64(seq)).pair) != 0
 }
 
-func (l *Log) answer(e *record, f *Frame, seq uint32) {
-	request := l.Entry(int64(seq))
+func (p *pairs) answer(e *record, f *Frame, seq uint32) {
+	request := p.entry(int64(seq))
 	atomic.CompareAndSwapUint32(&request.pair, 0, uint32(f.Seq))
 	f.Pair, f.Latency = int64(seq), e.since(request.record)
 	e.pair = seq
@@ -73,14 +81,14 @@ func (l *Log) answer(e *record, f *Frame, seq uint32) {
 // among returns the request that a response answers. It chooses from latest and
 // the earlier requests with the same id that had no response when the next one
 // came.
-func (l *Log) among(latest uint32, question int) uint32 {
+func (p *pairs) among(latest uint32, question int) uint32 {
 	open := uint32(0)
-	for seq, steps := latest, 0; seq != 0 && steps < maxAlike; seq, steps = l.earlier[seq], steps+1 {
-		request := l.Entry(int64(seq))
+	for seq, steps := latest, 0; seq != 0 && steps < maxAlike; seq, steps = p.earlier[seq], steps+1 {
+		request := p.entry(int64(seq))
 		if question != 0 && int(request.Rare().Question) == question {
 			return seq
 		}
-		if open == 0 && !l.answered(seq) {
+		if open == 0 && !p.answered(seq) {
 			open = seq
 		}
 	}
@@ -142,7 +150,7 @@ const openCallsMost = 1000
 // toolOf returns the tool whose call a frame belongs to. It is found by the
 // frame's call number, by the request that the frame answers or cancels, or
 // because all open calls call the same tool. It is "" if none of these applies.
-func (l *Log) toolOf(s *session, f *Frame, call uint32) (tool string) {
+func (s *session) toolOf(f *Frame, call uint32, entry func(seq int64) Entry) (tool string) {
 	if call != 0 {
 		tool = s.tools[call]
 	}
@@ -163,7 +171,7 @@ func (l *Log) toolOf(s *session, f *Frame, call uint32) (tool string) {
 		if f.Method == mcp.MethodCallTool {
 			s.open = slices.DeleteFunc(s.open, func(c openCall) bool { return c.seq == f.Pair })
 		}
-		tool = l.Entry(f.Pair).names.Tool
+		tool = entry(f.Pair).names.Tool
 	case out && f.Method == mcp.NotificationCancelled:
 		id := HashID(f.glance("params", f.Message.Params).Get("requestId").Whole())
 		if i := slices.IndexFunc(s.open, func(c openCall) bool { return c.id == id }); i >= 0 {

@@ -3,13 +3,21 @@ package wire
 import (
 	"hash/maphash"
 	"slices"
+	"sync/atomic"
 
 	"elicitation-inspector/bridge/mcp"
 	"elicitation-inspector/bridge/rawjson"
 )
 
-// polls are the requests tasks/get about one task, and what the latest response said.
+// polls are the requests tasks/get of a log. Its mutex guards them.
 type polls struct {
+	of     map[uint64]*poll // by exchange, with the hash of the task's id
+	by     map[int64]*poll  // by the first request
+	repeat atomic.Bool      // a frame is marked as [Frame.Repeat]
+}
+
+// poll are the requests tasks/get about one task, and what the latest response said.
+type poll struct {
 	again []uint32 // the later ones
 	said  uint64   // a hash; 0 for nothing
 }
@@ -18,9 +26,8 @@ type polls struct {
 const pollsMost = 10_000
 
 // repeats reports whether a frame is a request tasks/get about a task that was polled
-// before, or a response to one that says what the response before it said. The caller
-// holds l.mu.
-func (l *Log) repeats(s *session, f *Frame) bool {
+// before, or a response to one that says what the response before it said.
+func (ps *polls) repeats(s *session, f *Frame) bool {
 	if f.Method != mcp.MethodGetTask || f.Kind != Request && f.Kind != Result {
 		return false
 	}
@@ -33,17 +40,17 @@ func (l *Log) repeats(s *session, f *Frame) bool {
 	}
 	task := rawjson.Member(of, "taskId")
 	key := exchange(s, by, HashID(task))
-	p := l.polls[key]
+	p := ps.of[key]
 	if p == nil {
-		if f.Kind == Request && task != nil && len(l.polls) < pollsMost {
-			p = &polls{}
-			l.polls[key], l.pollsOf[f.Seq] = p, p
+		if f.Kind == Request && task != nil && len(ps.of) < pollsMost {
+			p = &poll{}
+			ps.of[key], ps.by[f.Seq] = p, p
 		}
 		return false
 	}
 	if f.Kind == Request {
 		p.again = append(p.again, uint32(f.Seq))
-		l.repeated.Store(true)
+		ps.repeat.Store(true)
 		return true
 	}
 	before, hash := p.said, maphash.Hash{}
@@ -67,7 +74,7 @@ func (l *Log) Polls(seq int64) int {
 	}
 	in.mu.Lock()
 	defer in.mu.Unlock()
-	p, upTo := in.pollsOf[seq], l.Len()
+	p, upTo := in.polls.by[seq], l.Len()
 	if p == nil {
 		return 0
 	}
@@ -78,4 +85,4 @@ func (l *Log) Polls(seq int64) int {
 }
 
 // HasRepeats reports whether a frame of the log is marked as [Frame.Repeat].
-func (l *Log) HasRepeats() bool { return l.repeated.Load() || l.of != nil && l.of.HasRepeats() }
+func (l *Log) HasRepeats() bool { return l.polls.repeat.Load() || l.of != nil && l.of.HasRepeats() }
