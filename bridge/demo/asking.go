@@ -391,12 +391,12 @@ var levels = []mcp.LoggingLevel{"debug", "info", "notice", "warning", "error", "
 
 // wants reports whether the client wants log messages of this level. Since 2026-07-28 each request sets a level, and
 // without one the client gets no messages.
-func (v *visit) wants(level mcp.LoggingLevel) bool {
-	least := rawjson.Text(rawjson.Member(v.Params, "_meta", protocol.MetaLogs))
-	if !v.Rounds() {
-		v.server.mu.Lock()
-		least = cmp.Or(v.session.level, "info") // the server may choose
-		v.server.mu.Unlock()
+func (r served) wants(level mcp.LoggingLevel) bool {
+	least := rawjson.Text(rawjson.Member(r.Params, "_meta", protocol.MetaLogs))
+	if !r.Rounds() {
+		r.server.mu.Lock()
+		least = cmp.Or(r.session.level, "info") // the server may choose
+		r.server.mu.Unlock()
 	}
 	i := slices.Index(levels, mcp.LoggingLevel(least))
 	return i >= 0 && slices.Index(levels, level) >= i

@@ -90,8 +90,8 @@ func (q question) encode(revision string) json.RawMessage {
 }
 
 // modes returns the modes of questions that the client takes.
-func (v *visit) modes() []string {
-	modes, declared := []string{}, v.Declared().Elicitation
+func (r served) modes() []string {
+	modes, declared := []string{}, r.Declared().Elicitation
 	if declared == nil {
 		return modes
 	}
@@ -99,20 +99,20 @@ func (v *visit) modes() []string {
 	if form || !url {
 		modes = append(modes, "form")
 	}
-	if url && v.Revision >= protocol.Revision20251125 {
+	if url && r.Revision >= protocol.Revision20251125 {
 		modes = append(modes, "url")
 	}
 	return modes
 }
 
 // missing returns the capability that a question needs and the client has not declared; "" if there is none.
-func (v *visit) missing(q question) string {
-	modes := v.modes()
+func (r served) missing(q question) string {
+	modes := r.modes()
 	switch {
 	case q.unruly:
-	case q.method == protocol.MethodSample && v.Declared().Sampling == nil:
+	case q.method == protocol.MethodSample && r.Declared().Sampling == nil:
 		return `{"sampling":{}}`
-	case q.method == protocol.MethodListRoots && v.Declared().Roots == nil:
+	case q.method == protocol.MethodListRoots && r.Declared().Roots == nil:
 		return `{"roots":{}}`
 	case q.method != "":
 	case q.url != "" && !slices.Contains(modes, "url"):

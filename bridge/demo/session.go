@@ -61,7 +61,7 @@ func (s *session) Receive(f wire.Frame) {
 // Serve starts to answer a request. The function that it returns cancels the request.
 func (s *session) Serve(r *server.Request) (left func()) {
 	ctx, cancel := context.WithCancel(s.ctx)
-	v, key := s.visit(r), wire.IDKey(r.ID)
+	one, key := served{r, s.server, s}, wire.IDKey(r.ID)
 	s.server.mu.Lock()
 	defer s.server.mu.Unlock()
 	if s.ctx.Err() != nil { // Close may not wait for it
@@ -69,8 +69,8 @@ func (s *session) Serve(r *server.Request) (left func()) {
 	}
 	s.calls[key] = cancel
 	s.server.work.Go(func() {
-		result, err := v.handle(ctx)
-		v.respond(ctx, result, err)
+		result, err := one.handle(ctx)
+		one.respond(ctx, result, err)
 		cancel()
 		s.server.mu.Lock()
 		delete(s.calls, key)
@@ -79,15 +79,18 @@ func (s *session) Serve(r *server.Request) (left func()) {
 	return cancel
 }
 
-func (s *session) visit(r *server.Request) *visit {
-	return &visit{Request: r, server: s.server, session: s, input: `{}`, notes: notes{Answers: map[string]answer{}, Memos: map[string]string{}}}
+// served is a request that is served.
+type served struct {
+	*server.Request
+	server  *Server
+	session *session
 }
 
 // List returns the tools in the order of their stories, and the library.
 func (s *session) List(r *server.Request) string {
 	switch l := s.server.library; r.Method {
 	case protocol.MethodListTools:
-		return `"tools":` + string(mustJSON(s.visit(r).tools()))
+		return `"tools":` + string(mustJSON(served{r, s.server, s}.tools()))
 	case protocol.MethodListPrompts:
 		return `"prompts":` + string(mustJSON(l.prompts))
 	case protocol.MethodListResources:
@@ -98,42 +101,43 @@ func (s *session) List(r *server.Request) string {
 }
 
 // handle returns the result of a request: an [mcp.Result], or the exact one as a raw.
-func (v *visit) handle(ctx context.Context) (any, error) {
-	if err := v.routed(); err != nil {
+func (r served) handle(ctx context.Context) (any, error) {
+	if err := r.routed(); err != nil {
 		return nil, err
 	}
 	switch {
-	case v.Method == protocol.MethodSetLevel && !v.Rounds():
-		v.server.mu.Lock()
-		v.session.level = rawjson.Text(rawjson.Member(v.Params, "level"))
-		v.server.mu.Unlock()
+	case r.Method == protocol.MethodSetLevel && !r.Rounds():
+		r.server.mu.Lock()
+		r.session.level = rawjson.Text(rawjson.Member(r.Params, "level"))
+		r.server.mu.Unlock()
 		return exactly(`{}`), nil
-	case v.Method == protocol.MethodListen && v.Rounds():
-		return v.listen(ctx)
-	case protocol.AsksForInput(v.Method):
+	case r.Method == protocol.MethodListen && r.Rounds():
+		return r.listen(ctx)
+	case protocol.AsksForInput(r.Method):
+		v := &visit{served: r, input: `{}`, notes: notes{Answers: map[string]answer{}, Memos: map[string]string{}}}
 		return v.tell(ctx)
-	case protocol.IsTask(v.Method):
-		v.server.tasks.Serve(v.Request)
+	case protocol.IsTask(r.Method):
+		r.server.tasks.Serve(r.Request)
 		return nil, raw(nil)
 	}
-	return nil, &jsonrpc.Error{Code: jsonrpc.CodeMethodNotFound, Message: "Method not found: " + v.Method}
+	return nil, &jsonrpc.Error{Code: jsonrpc.CodeMethodNotFound, Message: "Method not found: " + r.Method}
 }
 
 // routed returns an error if a request of 2026-07-28 does not say what its client can do, or if the headers of one over
 // HTTP do not say what its body does (Streamable HTTP; extension tasks: Routing Headers).
-func (v *visit) routed() error {
-	if !v.Rounds() {
+func (r served) routed() error {
+	if !r.Rounds() {
 		return nil
 	}
-	if rawjson.KindOf(v.Capabilities) != rawjson.Object {
+	if rawjson.KindOf(r.Capabilities) != rawjson.Object {
 		return &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: fmt.Sprintf("missing or invalid _meta field %q", protocol.MetaCapabilities)}
 	}
-	name := v.Target()
-	if v.Method == protocol.MethodTaskResult {
+	name := r.Target()
+	if r.Method == protocol.MethodTaskResult {
 		name = "" // the revision does not have it
 	}
-	for _, h := range [][2]string{{"Mcp-Protocol-Version", v.Revision}, {"Mcp-Method", v.Method}, {"Mcp-Name", name}} {
-		if got := v.Frame.Header.Get(h[0]); v.Frame.Header != nil && h[1] != "" && got != h[1] {
+	for _, h := range [][2]string{{"Mcp-Protocol-Version", r.Revision}, {"Mcp-Method", r.Method}, {"Mcp-Name", name}} {
+		if got := r.Frame.Header.Get(h[0]); r.Frame.Header != nil && h[1] != "" && got != h[1] {
 			return &jsonrpc.Error{Code: protocol.CodeHeaderMismatch, Message: fmt.Sprintf("the header %s is %q, and the body says %q", h[0], got, h[1])}
 		}
 	}
@@ -149,28 +153,28 @@ func exactly(format string, a ...any) raw { return fmt.Appendf(nil, format, a...
 func (r raw) Error() string { return "the answer is a raw result" }
 
 // respond answers the request, unless it was cancelled.
-func (v *visit) respond(ctx context.Context, result any, err error) {
+func (r served) respond(ctx context.Context, result any, err error) {
 	exact, is := result.(raw)
 	switch is = errors.As(err, &exact) || is; {
 	case ctx.Err() != nil, is && exact == nil:
-	case is && v.Rounds():
-		v.Reply(rawjson.WithMember(string(exact), "_meta", v.server.core.Meta()))
+	case is && r.Rounds():
+		r.Reply(rawjson.WithMember(string(exact), "_meta", r.server.core.Meta()))
 	case is:
-		v.Reply(string(exact))
+		r.Reply(string(exact))
 	case err != nil:
 		e := responseError(err)
-		v.Fail(e.Code, e.Message, string(e.Data))
+		r.Fail(e.Code, e.Message, string(e.Data))
 	default:
-		if v.Rounds() {
+		if r.Rounds() {
 			result.(mcp.Result).SetMeta(mcp.Meta{mcp.MetaKeyServerInfo: implementation})
 		}
-		v.Reply(string(v.complete(mustJSON(result))))
+		r.Reply(string(r.complete(mustJSON(result))))
 	}
 }
 
 // complete returns a result with its type, which it has since 2026-07-28.
-func (v *visit) complete(result json.RawMessage) json.RawMessage {
-	if !v.Rounds() {
+func (r served) complete(result json.RawMessage) json.RawMessage {
+	if !r.Rounds() {
 		return result
 	}
 	return rawjson.WithMember(result, "resultType", `"complete"`)

@@ -102,15 +102,15 @@ func (t tool) listed() *mcp.Tool {
 }
 
 // tools returns the tools of a client, as a list of its revision has them.
-func (v *visit) tools() []json.RawMessage {
+func (r served) tools() []json.RawMessage {
 	list := []json.RawMessage{}
-	opensPages := slices.Contains(v.modes(), "url")
-	for _, t := range v.server.tools() {
-		if !opensPages && t.URLOnly || t.AsksLater && !v.asksLater() {
+	opensPages := slices.Contains(r.modes(), "url")
+	for _, t := range r.server.tools() {
+		if !opensPages && t.URLOnly || t.AsksLater && !r.asksLater() {
 			continue
 		}
 		one := mustJSON(t.listed())
-		if t.Task != "" && v.Revision == protocol.Revision20251125 {
+		if t.Task != "" && r.Revision == protocol.Revision20251125 {
 			one = rawjson.WithMember(one, "execution", `{"taskSupport":"`+t.Task+`"}`)
 		}
 		list = append(list, one)

@@ -29,19 +29,19 @@ const (
 
 // becomesTask reports whether the call can become a task: in 2025-11-25 the client asks for it, and since 2026-07-28 it
 // declares the extension.
-func (v *visit) becomesTask() bool {
-	return v.DeclaresTasks() || v.Revision == protocol.Revision20251125 && conversation.IsAskedAsTask(v.Params)
+func (r served) becomesTask() bool {
+	return r.DeclaresTasks() || r.Revision == protocol.Revision20251125 && conversation.IsAskedAsTask(r.Params)
 }
 
 // admits returns the error for a call that a tool with this task support refuses.
-func (v *visit) admits(support string) error {
-	switch becomes := v.becomesTask(); {
-	case support == "required" && v.Rounds() && !becomes:
+func (r served) admits(support string) error {
+	switch becomes := r.becomesTask(); {
+	case support == "required" && r.Rounds() && !becomes:
 		return missingCapability("Missing required client capability", `{"extensions":{"`+protocol.TasksExtension+`":{}}}`)
-	case support == "required" && v.Revision == protocol.Revision20251125 && !becomes:
-		return &jsonrpc.Error{Code: jsonrpc.CodeMethodNotFound, Message: v.name + " must be called as a task"}
-	case support == "" && becomes && !v.Rounds():
-		return &jsonrpc.Error{Code: jsonrpc.CodeMethodNotFound, Message: v.name + " cannot be called as a task"}
+	case support == "required" && r.Revision == protocol.Revision20251125 && !becomes:
+		return &jsonrpc.Error{Code: jsonrpc.CodeMethodNotFound, Message: r.Target() + " must be called as a task"}
+	case support == "" && becomes && !r.Rounds():
+		return &jsonrpc.Error{Code: jsonrpc.CodeMethodNotFound, Message: r.Target() + " cannot be called as a task"}
 	}
 	return nil
 }
@@ -115,9 +115,9 @@ func (t *task) input(ctx context.Context, questions []question) (map[string]answ
 
 // listen serves a subscription to tasks: it tells of their changes until the client takes the subscription back (since
 // 2026-07-28). The lists, which it may ask for, too, never change.
-func (v *visit) listen(ctx context.Context) (any, error) {
-	meta := fmt.Sprintf(`{%q:%s}`, mcp.MetaKeySubscriptionID, v.ID)
-	wanted := rawjson.Member(v.Params, "notifications")
+func (r served) listen(ctx context.Context) (any, error) {
+	meta := fmt.Sprintf(`{%q:%s}`, mcp.MetaKeySubscriptionID, r.ID)
+	wanted := rawjson.Member(r.Params, "notifications")
 	agreed := json.RawMessage(`{}`)
 	for name, value := range rawjson.Members(wanted) {
 		if strings.HasSuffix(name, "ListChanged") && string(value) == "true" {
@@ -126,20 +126,20 @@ func (v *visit) listen(ctx context.Context) (any, error) {
 	}
 	var listened []*server.Task
 	if asked := rawjson.Member(wanted, "taskIds"); asked != nil {
-		if !v.DeclaresTasks() {
-			return nil, v.admits("required")
+		if !r.DeclaresTasks() {
+			return nil, r.admits("required")
 		}
-		listened = v.server.tasks.Find(v.Request, rawjson.Strings(asked))
+		listened = r.server.tasks.Find(r.Request, rawjson.Strings(asked))
 		ids := make([]string, len(listened))
 		for i, t := range listened {
 			ids[i] = t.ID
 		}
 		agreed = rawjson.WithMember(agreed, "taskIds", string(mustJSON(ids)))
 	}
-	v.session.Notify(v.Out, protocol.NotificationListening, fmt.Appendf(nil, `{"_meta":%s,"notifications":%s}`, meta, agreed))
+	r.session.Notify(r.Out, protocol.NotificationListening, fmt.Appendf(nil, `{"_meta":%s,"notifications":%s}`, meta, agreed))
 	var telling sync.WaitGroup
 	for _, t := range listened {
-		telling.Go(func() { v.follow(ctx, t, meta) })
+		telling.Go(func() { r.follow(ctx, t, meta) })
 	}
 	telling.Wait()
 	<-ctx.Done()
@@ -148,16 +148,16 @@ func (v *visit) listen(ctx context.Context) (any, error) {
 
 // follow notifies the client of the changes of a task, until it has ended or the subscription has. What only wakes those
 // who wait, such as a request about the task, changes nothing that a client is told.
-func (v *visit) follow(ctx context.Context, t *server.Task, meta string) {
+func (r served) follow(ctx context.Context, t *server.Task, meta string) {
 	var known json.RawMessage // by the client
 	for first := true; ; first = false {
 		var changed <-chan struct{}
 		over := false
-		v.session.InTurn(func() {
+		r.session.InTurn(func() {
 			var told json.RawMessage
 			t.Look(func() { told, over, changed = t.Told(), t.Over(), t.Changed() })
 			if !bytes.Equal(told, known) && (!first || over) {
-				v.session.Notify(v.Out, protocol.NotificationTask, rawjson.WithMember(told, "_meta", meta))
+				r.session.Notify(r.Out, protocol.NotificationTask, rawjson.WithMember(told, "_meta", meta))
 			}
 			known = told
 		})
@@ -173,8 +173,8 @@ func (v *visit) follow(ctx context.Context, t *server.Task, meta string) {
 }
 
 // asksLater reports whether a question can be a task of the client's: in 2025-11-25, if the client has declared it.
-func (v *visit) asksLater() bool {
-	return v.Revision == protocol.Revision20251125 && rawjson.Member(v.Capabilities, "tasks", "requests", "elicitation", "create") != nil && slices.Contains(v.modes(), "form")
+func (r served) asksLater() bool {
+	return r.Revision == protocol.Revision20251125 && rawjson.Member(r.Capabilities, "tasks", "requests", "elicitation", "create") != nil && slices.Contains(r.modes(), "form")
 }
 
 // askLater asks a question as a task of the client's, and asks for the answer once the client says that there is one

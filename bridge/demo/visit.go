@@ -19,7 +19,6 @@ import (
 
 	protocol "elicitation-inspector/bridge/mcp"
 	"elicitation-inspector/bridge/rawjson"
-	"elicitation-inspector/bridge/server"
 )
 
 // visit is one request for which a story is told.
@@ -29,9 +28,7 @@ import (
 // once, and the first unknown one ends the round with an input-required result. Messages of an earlier round are not
 // repeated.
 type visit struct {
-	*server.Request
-	server    *Server
-	session   *session
+	served
 	name      string          // name of the tool or prompt, or URI of the resource
 	input     string          // schema of the arguments, for a tool
 	arguments json.RawMessage // JSON object

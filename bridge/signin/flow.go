@@ -199,12 +199,12 @@ func (f *Flow) authorizeBy(ctx context.Context, h auth.OAuthHandler, refused *ht
 
 func (f *Flow) byCredentials(ctx context.Context, refused *http.Response) error {
 	if f.credentials == nil {
-		credentials := f.preregistered()
+		credentials := f.config.preregistered()
 		if f.config.ClientKey != nil { // the SDK requires a secret, which the tap replaces by an assertion
 			credentials.ClientSecretAuth = &oauthex.ClientSecretAuth{ClientSecret: "replaced"}
 		}
 		var err error
-		if f.credentials, err = extauth.NewClientCredentialsHandler(&extauth.ClientCredentialsHandlerConfig{Credentials: credentials, HTTPClient: f.client()}); err != nil {
+		if f.credentials, err = extauth.NewClientCredentialsHandler(&extauth.ClientCredentialsHandlerConfig{Credentials: credentials, HTTPClient: tap{f}.client()}); err != nil {
 			return err
 		}
 	}
@@ -239,7 +239,7 @@ func (f *Flow) byCode(ctx context.Context, refused *http.Response) error {
 			AuthorizationCodeFetcher: f.fetchCode,
 			ScopeFilter:              f.scopes,
 			RequestRefreshToken:      true,
-			Client:                   f.client(),
+			Client:                   tap{f}.client(),
 			NewTokenSource: func(_ context.Context, config *oauth2.Config, token *oauth2.Token) (oauth2.TokenSource, error) {
 				f.setTokens(&tokenSet{token: token, config: config, resource: f.run.resource, issuer: f.run.issuer})
 				return oauth2.StaticTokenSource(token), nil
@@ -256,7 +256,7 @@ func (f *Flow) byCode(ctx context.Context, refused *http.Response) error {
 			c.ClientIDMetadataDocumentConfig = &auth.ClientIDMetadataDocumentConfig{URL: f.config.MetadataURL}
 		}
 		if f.config.ClientID != "" {
-			c.PreregisteredClient = f.preregistered()
+			c.PreregisteredClient = f.config.preregistered()
 		}
 		if f.code, err = auth.NewAuthorizationCodeHandler(c); err != nil {
 			return err
@@ -284,18 +284,18 @@ func (f *Flow) scopes(discovered []string) []string {
 	return out
 }
 
-func (f *Flow) preregistered() *oauthex.ClientCredentials {
-	c := &oauthex.ClientCredentials{ClientID: f.config.ClientID}
-	if f.config.ClientSecret != "" {
-		c.ClientSecretAuth = &oauthex.ClientSecretAuth{ClientSecret: f.config.ClientSecret}
+func (c Config) preregistered() *oauthex.ClientCredentials {
+	out := &oauthex.ClientCredentials{ClientID: c.ClientID}
+	if c.ClientSecret != "" {
+		out.ClientSecretAuth = &oauthex.ClientSecretAuth{ClientSecret: c.ClientSecret}
 	}
-	return c
+	return out
 }
 
 // client returns the HTTP client for the SDK. It follows redirects only of GET requests,
 // because those carry no credentials.
-func (f *Flow) client() *http.Client {
-	return &http.Client{Transport: tap{f}, CheckRedirect: func(req *http.Request, via []*http.Request) error {
+func (t tap) client() *http.Client {
+	return &http.Client{Transport: t, CheckRedirect: func(req *http.Request, via []*http.Request) error {
 		if via[0].Method != http.MethodGet || len(via) > redirectsMost {
 			return http.ErrUseLastResponse
 		}

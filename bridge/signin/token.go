@@ -97,7 +97,7 @@ func (f *Flow) refresh(ctx context.Context, old *tokenSet) error {
 	f.run = newRun(f, number, nil)
 	f.run.step, f.run.resource, f.run.issuer = wire.StepRefresh, old.resource, old.issuer
 	stale := &oauth2.Token{RefreshToken: old.token.RefreshToken, Expiry: time.Unix(1, 0)}
-	token, err := old.config.TokenSource(context.WithValue(ctx, oauth2.HTTPClient, f.client()), stale).Token()
+	token, err := old.config.TokenSource(context.WithValue(ctx, oauth2.HTTPClient, tap{f}.client()), stale).Token()
 	failure := f.conclude(ctx, err)
 	switch {
 	case errors.As(err, new(*oauth2.RetrieveError)):

@@ -66,8 +66,8 @@ func isContentFault(name string) bool {
 	return err == nil && f.Group == fault.Content && name != "extra-field" && name != "given-content"
 }
 
-func (j *Judgement) askedAgain() bool {
-	return !slices.ContainsFunc(j.Honest, func(m Made) bool { return len(m.Questions) >= len(j.Calls[0].Questions) })
+func (o *Observation) askedAgain() bool {
+	return !slices.ContainsFunc(o.Honest, func(m Made) bool { return len(m.Questions) >= len(o.Calls[0].Questions) })
 }
 
 // against compares a result with each honest result and returns the most telling standing.
@@ -212,7 +212,7 @@ func isDistinct(value json.RawMessage) bool {
 func (j *Judgement) takesState(m Made, deed *conversation.Question, frames []int64) {
 	j.standing = against(j.Honest, m.Result, nil, func(h Made) (list []change) {
 		list = changes(m.Questions, func(*conversation.Question, string, json.RawMessage) bool { return false })(h)
-		for _, value := range j.carried(h, deed) {
+		for _, value := range carried(h, deed) {
 			j.carries = true
 			list = append(list, change{old: value, any: true, telling: true})
 		}
@@ -239,12 +239,12 @@ func (j *Judgement) takesState(m Made, deed *conversation.Question, frames []int
 
 // invented returns a text that is in the result and comes from the requestState that the
 // client made; "" if there is none.
-func (j *Judgement) invented(m Made, deed *conversation.Question) string {
-	asked, err := j.Log.Frame(deed.AskedSeq)
+func (o *Observation) invented(m Made, deed *conversation.Question) string {
+	asked, err := o.Log.Frame(deed.AskedSeq)
 	if err != nil {
 		return ""
 	}
-	sent, err := j.Log.Frame(deed.AnswerSeq)
+	sent, err := o.Log.Frame(deed.AnswerSeq)
 	if err != nil {
 		return ""
 	}
@@ -252,7 +252,7 @@ func (j *Judgement) invented(m Made, deed *conversation.Question) string {
 	for _, text := range stateTexts(rawjson.Member(sent.Message.Params, "requestState")) {
 		switch {
 		case len(text) < 4 || slices.Contains(right, text) || !m.brings(text, shows):
-		case slices.ContainsFunc(j.Honest, func(h Made) bool { return shows(h.Result, text) }):
+		case slices.ContainsFunc(o.Honest, func(h Made) bool { return shows(h.Result, text) }):
 		case slices.ContainsFunc(m.Questions, func(q *conversation.Question) bool { return shows(q.Answer, text) }):
 		default:
 			return text
@@ -272,7 +272,7 @@ func stateTexts(state json.RawMessage) []string {
 // carried lists the values of an honest result that were answered in rounds before the
 // question under trial, and that no question and no later answer has. The server keeps
 // nothing between rounds, so it read them from the requestState.
-func (j *Judgement) carried(h Made, deed *conversation.Question) (list []json.RawMessage) {
+func carried(h Made, deed *conversation.Question) (list []json.RawMessage) {
 	for _, q := range h.Questions {
 		if q.Round >= deed.Round {
 			break

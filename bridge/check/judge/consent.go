@@ -159,7 +159,7 @@ func (j *Judgement) unconsented() *lack {
 		out.did = fmt.Sprintf("answered with the action %q", deed.Action)
 	case f.Group == fault.Time && (deed.AnswerSeq == 0 || deed.AnswerSeq > j.Calls[0].ResultSeq):
 		out.did = "had not answered"
-	case isContentFault(f.Name) && j.withoutYes(deed):
+	case isContentFault(f.Name) && withoutYes(deed):
 		out.did = "accepted with content in which the yes is missing or broken"
 	default:
 		return nil
@@ -169,7 +169,7 @@ func (j *Judgement) unconsented() *lack {
 
 // withoutYes reports whether a field that asks for consent has no valid value in the
 // answer. Without a field that may be left out, the action alone is the consent.
-func (j *Judgement) withoutYes(q *conversation.Question) bool {
+func withoutYes(q *conversation.Question) bool {
 	return slices.ContainsFunc(fieldsOf(q), func(f elicit.Field) bool {
 		value := rawjson.Member(contentOf(q), f.Name)
 		if value == nil {

@@ -32,13 +32,13 @@ func (j *Judgement) waits(m Made) string {
 
 // gaveUp reports whether the server took the last question of a call back, and had half of
 // the time limit left to answer the call.
-func (j *Judgement) gaveUp(m Made) bool {
-	if !m.TimedOut || len(m.Questions) == 0 || j.Log == nil {
+func (o *Observation) gaveUp(m Made) bool {
+	if !m.TimedOut || len(m.Questions) == 0 || o.Log == nil {
 		return false
 	}
 	q := m.Questions[len(m.Questions)-1]
-	for seq := q.AskedSeq + 1; seq <= j.Last; seq++ {
-		f, err := j.Log.Frame(seq)
+	for seq := q.AskedSeq + 1; seq <= o.Last; seq++ {
+		f, err := o.Log.Frame(seq)
 		if err == nil && f.Dir == wire.ServerToClient && f.Method == mcp.NotificationCancelled && f.Question == q.Number {
 			return m.End.Sub(f.Time) >= m.Limit/2
 		}
@@ -48,7 +48,7 @@ func (j *Judgement) gaveUp(m Made) bool {
 
 // busy returns the reason, other than the behaviour itself, why a server may leave a call
 // without a response; "" if there is none.
-func (j *Judgement) busy(m Made) string {
+func (o *Observation) busy(m Made) string {
 	for _, q := range m.Questions {
 		switch {
 		case TraitsOf(q.Fault).Waits != "":
@@ -59,13 +59,13 @@ func (j *Judgement) busy(m Made) string {
 			return "a URL was accepted, and nobody opened it"
 		}
 	}
-	if m.TimedOut && j.undelivered(m) {
+	if m.TimedOut && o.undelivered(m) {
 		return "the client did not get its message through in time"
 	}
-	if m.TimedOut && j.AskedOn(m) {
+	if m.TimedOut && o.AskedOn(m) {
 		return fmt.Sprintf("the server answered each time, and asked again (this is round %d)", len(m.Rounds))
 	}
-	if m.TimedOut && j.reported(m) {
+	if m.TimedOut && o.reported(m) {
 		return "the server still reported that it was at work"
 	}
 	return ""
@@ -87,12 +87,12 @@ func (o *Observation) AskedOn(m Made) bool {
 
 // reported reports whether the server sent progress or log messages in the second half of
 // the call's time limit.
-func (j *Judgement) reported(m Made) bool {
-	if j.Log == nil {
+func (o *Observation) reported(m Made) bool {
+	if o.Log == nil {
 		return false
 	}
-	for seq := j.Last; seq >= m.Began(); seq-- {
-		switch head := j.Log.Head(seq); {
+	for seq := o.Last; seq >= m.Began(); seq-- {
+		switch head := o.Log.Head(seq); {
 		case head.Time.Before(m.End.Add(-m.Limit / 2)):
 			return false
 		case head.Dir == wire.ServerToClient && head.Time.Before(m.End) && slices.Contains([]string{mcp.NotificationProgress, mcp.NotificationMessage}, head.Method):
@@ -104,9 +104,9 @@ func (j *Judgement) reported(m Made) bool {
 
 // undelivered reports whether the server did not receive a message of the call, for
 // example because the client sent it slowly on purpose.
-func (j *Judgement) undelivered(m Made) bool {
-	for seq := m.Began(); j.Log != nil && seq > 0 && seq <= j.Last; seq++ {
-		f, err := j.Log.Frame(seq)
+func (o *Observation) undelivered(m Made) bool {
+	for seq := m.Began(); o.Log != nil && seq > 0 && seq <= o.Last; seq++ {
+		f, err := o.Log.Frame(seq)
 		if err == nil && f.Note != nil && f.Note.Kind == wire.NoteNotDelivered && f.Call == m.Number {
 			return true
 		}
@@ -156,12 +156,12 @@ func (j *Judgement) ended() {
 
 // lastWords returns the server's last line on standard error; if the server crashed, the
 // line that says why, or else the first one of its stack trace.
-func (j *Judgement) lastWords() (words string, seqs []int64, crashed bool) {
+func (o *Observation) lastWords() (words string, seqs []int64, crashed bool) {
 	var crash wording.Crash
 	var traced, said int64 // frames of the stack trace's first line, and of the cause
 	trace := ""
-	for seq := int64(1); seq <= j.Last; seq++ {
-		f, err := j.Log.Frame(seq)
+	for seq := int64(1); seq <= o.Last; seq++ {
+		f, err := o.Log.Frame(seq)
 		if err != nil || f.Dir != wire.Stderr || strings.TrimSpace(string(f.Raw)) == "" {
 			continue
 		}
@@ -235,7 +235,7 @@ var logWords = regexp.MustCompile(`(?i)^(?:logs?|logging|journal|console|stderr|
 // expects reports whether words do not count as a leak of this trial, because the client
 // sent them or an honest result has them. A failed call has no expected words, unless it
 // fails with the same ones after honest answers.
-func (j *Judgement) expects(m Made, words string) bool {
+func (o *Observation) expects(m Made, words string) bool {
 	has := func(raw []byte) bool {
 		return slices.ContainsFunc(textsIn(raw), func(text string) bool { return strings.Contains(text, words) })
 	}
@@ -247,7 +247,7 @@ func (j *Judgement) expects(m Made, words string) bool {
 			return true
 		}
 	}
-	return slices.ContainsFunc(j.Honest, func(h Made) bool {
-		return (h.succeeded() || j.Behaviour != BehaviourAccept) && (has(h.Result) || has(h.Error))
+	return slices.ContainsFunc(o.Honest, func(h Made) bool {
+		return (h.succeeded() || o.Behaviour != BehaviourAccept) && (has(h.Result) || has(h.Error))
 	})
 }

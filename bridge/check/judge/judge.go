@@ -158,8 +158,8 @@ func (m Made) lastAnswer() (seq int64) {
 
 // sharedByHonest reports whether calls with honest answers show the same defect. It is
 // then reported for honest answers only, not again for every behaviour.
-func (j *Judgement) sharedByHonest(calls []Made, seen func(Made) bool) bool {
-	return j.Behaviour != BehaviourAccept && slices.ContainsFunc(calls, seen)
+func (o *Observation) sharedByHonest(calls []Made, seen func(Made) bool) bool {
+	return o.Behaviour != BehaviourAccept && slices.ContainsFunc(calls, seen)
 }
 
 func (j *Judgement) answered(m Made) {
@@ -205,7 +205,7 @@ func (m Made) unanswered() bool { return !m.responded() }
 
 // missing describes a call without a response, and names the frame that shows it. It
 // returns "" if the call has a response or the client ended the call.
-func (j *Judgement) missing(m Made) (what string, seq int64) {
+func (o *Observation) missing(m Made) (what string, seq int64) {
 	if m.TimedOut {
 		return fmt.Sprintf("The call got no response within %s", wording.Duration(m.Limit)), 0
 	}
@@ -216,7 +216,7 @@ func (j *Judgement) missing(m Made) (what string, seq int64) {
 	if seq == 0 {
 		return "The call got no response: " + strings.TrimSuffix(m.Failure, "."), 0
 	}
-	f, err := j.Log.Frame(seq)
+	f, err := o.Log.Frame(seq)
 	if err != nil {
 		return "", 0
 	}
@@ -324,10 +324,10 @@ func (j *Judgement) declaresLess() bool { return j.traits.Declares != "" }
 func (j *Judgement) declines() bool { return j.traits.Refuses == "decline" }
 
 // exchange lists the frames of a question, and of all answers that the behaviour gave it.
-func (j *Judgement) exchange(q *conversation.Question) []int64 {
+func (o *Observation) exchange(q *conversation.Question) []int64 {
 	list := []int64{q.AskedSeq, q.AnswerSeq}
-	for seq := q.AnswerSeq + 1; q.Fault != "" && seq <= j.Last; seq++ {
-		if head := j.Log.Head(seq); head.Dir == wire.ClientToServer && head.Fault == q.Fault {
+	for seq := q.AnswerSeq + 1; q.Fault != "" && seq <= o.Last; seq++ {
+		if head := o.Log.Head(seq); head.Dir == wire.ClientToServer && head.Fault == q.Fault {
 			list = append(list, seq)
 		}
 	}

@@ -219,8 +219,8 @@ func (j *Judgement) kept(list []*Judgement) {
 
 // showsContent reports whether the result of a call equals an honest one with the content
 // that another call was answered with.
-func (j *Judgement) showsContent(m, answered Made) bool {
-	return against(j.Honest, m.Result, nil, changes(answered.Questions, func(_ *conversation.Question, field string, value json.RawMessage) bool {
+func (o *Observation) showsContent(m, answered Made) bool {
+	return against(o.Honest, m.Result, nil, changes(answered.Questions, func(_ *conversation.Question, field string, value json.RawMessage) bool {
 		return field != "" && isDistinct(value) || field == "" && slices.ContainsFunc(valuesOf(value), isDistinct)
 	})) == filled
 }
