@@ -79,9 +79,9 @@ func serverOf(index int, s conversation.Server) Server {
 		spec.Command, spec.Dir = s.Started.Command, s.Started.Dir
 	}
 	out := Server{
-		ID: fmt.Sprintf("s%d", index+1), Index: index, Label: s.Label, Address: spec.Address(), How: session.Ways[s.Transport],
+		ID: fmt.Sprintf("s%d", index+1), Index: index, Label: s.Label, Address: spec.Address(), How: transport.Ways[s.Transport],
 		State: conversation.ServerRecorded, Since: s.Since,
-		Info: conversation.ServerInfo{Presented: s.Presented, Protocol: s.Protocol, Negotiated: session.Negotiated(s.Methods, ""), How: session.Ways[s.Transport], Client: s.Client},
+		Info: conversation.ServerInfo{Presented: s.Presented, Protocol: s.Protocol, Negotiated: session.Negotiated(s.Methods, ""), How: transport.Ways[s.Transport], Client: s.Client},
 	}
 	if s.Declared != nil {
 		out.Settings = conversation.ClientSettingsOf(s.Declared)

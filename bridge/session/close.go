@@ -70,7 +70,7 @@ func (s *Session) lost(ctx context.Context, err error) error {
 	var rpc *jsonrpc.Error
 	if ctx.Err() == nil && !errors.As(err, &failure) && !errors.As(err, &rpc) {
 		patience := time.After(2 * s.grace())
-		if s.transport() != "http" && errors.Is(err, io.EOF) {
+		if s.Spec.OfFrames() != "http" && errors.Is(err, io.EOF) {
 			patience = nil // the process's output has ended, and the session ends with it
 		}
 		select {

@@ -108,7 +108,7 @@ func (l *lists) read(which []conversation.List, known map[string]conversation.Pa
 			room.Items -= other.Taken.Items
 		}
 		r := &conversation.Reader{List: one, Room: room}
-		if s.modern() && s.transport() == "http" { // other transports ignore x-mcp-header, which alone can forbid a tool
+		if s.modern() && s.Spec.OfFrames() == "http" { // other transports ignore x-mcp-header, which alone can forbid a tool
 			r.Forbidden = func(item conversation.Item) error {
 				if err := conversation.HeaderProblem(item.Schema); item.Kind == conversation.Tool && err != nil {
 					return fmt.Errorf("the tool %q must not be used over HTTP, and is left out: %w", item.Key, err)

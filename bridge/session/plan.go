@@ -35,7 +35,7 @@ const abandonPatience = 5 * time.Second
 // answered with a fault: revision, transport, and whether an open stream carried the
 // question.
 func (s *Session) Situation(facts *fault.Facts) {
-	facts.Revision, facts.Transport = s.Revision(), s.transport()
+	facts.Revision, facts.Transport = s.Revision(), s.Spec.OfFrames()
 	if in := s.outbox.find(wire.IDKey(facts.ID)); in != nil && facts.Via == elicit.ByRequest {
 		facts.Streamed = s.link.Load().HasStream(in.related)
 	}

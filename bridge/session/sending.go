@@ -63,7 +63,7 @@ func (t tap) sentNotification(out *outgoing, m wire.Message, f wire.Frame) bool 
 			return false
 		}
 		f.Call = out.Call
-		if t.transport() == "http" && t.modern() {
+		if t.Spec.OfFrames() == "http" && t.modern() {
 			// Closing the stream of a request's response cancels the request (specification
 			// 2026-07-28, Cancellation, Transport-Specific Cancellation).
 			t.Noted(wire.Frame{Note: &wire.Note{Kind: wire.NoteCancelledByClose}, Call: f.Call})

@@ -195,20 +195,8 @@ func (s *Session) Judge(r *conversation.InputRequest) {
 // labelled returns the frame with the session's server, name and transport, and a
 // direction.
 func (s *Session) labelled(f wire.Frame, d wire.Direction) wire.Frame {
-	f.Server, f.Session, f.Dir, f.Transport = s.Spec.Name, s.Name, d, s.transport()
+	f.Server, f.Session, f.Dir, f.Transport = s.Spec.Name, s.Name, d, s.Spec.OfFrames()
 	return f
-}
-
-// Ways holds how servers are reached, in words, by the transports of frames.
-var Ways = map[string]string{"stdio": "stdio", "http": "HTTP", "sse": "SSE", "memory": "in process"}
-
-func (s *Session) transport() string {
-	for name, way := range Ways {
-		if way == s.Spec.How() {
-			return name
-		}
-	}
-	return "http"
 }
 
 // Noted implements [transport.Observer]. It logs a note of the inspector.

@@ -82,20 +82,26 @@ func ParseTransport(s string) (Transport, error) {
 	}
 }
 
-// How names the transport: "stdio", "HTTP", "SSE" or "in process"; "" if the server's
-// file does not tell. For [TransportAuto] it names the first one tried.
-func (s Spec) How() string {
+// Ways holds how servers are reached, in words, by the transports of frames.
+var Ways = map[string]string{"stdio": "stdio", "http": "HTTP", "sse": "SSE", "memory": "in process"}
+
+// How names the transport in words, as Ways has them; "" if the server's file does not tell.
+func (s Spec) How() string { return Ways[s.OfFrames()] }
+
+// OfFrames returns the transport as frames have it; "" if the server's file does not tell. For
+// [TransportAuto] it is that of the first one tried.
+func (s Spec) OfFrames() string {
 	switch {
 	case s.Builtin != nil:
-		return "in process"
+		return "memory"
 	case s.URL == "" && s.Problem != nil && len(s.Command) == 0:
 		return "" // unknown
 	case s.URL == "":
 		return "stdio"
 	case s.Transport == TransportSSE:
-		return "SSE"
+		return "sse"
 	default:
-		return "HTTP"
+		return "http"
 	}
 }
 
