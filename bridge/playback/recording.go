@@ -100,7 +100,7 @@ func (r *Recording) Begin(path string, fresh bool) error {
 	w := &watched{file: file, since: time.Now(), first: r.log.Len() + 1, over: make(chan struct{})}
 	w.detach = r.log.Record(file)
 	r.mu.Lock()
-	r.now, r.latest, r.doubts = w, w, nil
+	r.now, r.latest = w, w
 	r.mu.Unlock()
 	r.watching.Go(func() { r.watch(w) })
 	r.changed()
@@ -117,6 +117,7 @@ type watched struct {
 	detach func()
 	first  int64         // the number of its first frame
 	over   chan struct{} // closed when the recording has ended
+	doubts []string      // under Recording.mu
 }
 
 // watch reports when the recording fails, even if no frame comes, and where values that
@@ -143,12 +144,10 @@ func (r *Recording) watch(w *watched) {
 func (r *Recording) tellDoubts(w *watched) {
 	doubts := r.redact.Doubts(w.first)
 	r.mu.Lock()
-	latest, told := r.latest == w, r.doubts
-	if latest {
-		r.doubts = doubts
-	}
+	told := w.doubts
+	w.doubts = doubts
 	r.mu.Unlock()
-	if !latest || len(doubts) == len(told) {
+	if len(doubts) == len(told) {
 		return
 	}
 	for _, doubt := range doubts {
@@ -201,13 +200,17 @@ func (r *Recording) Close() error {
 
 // State returns the state of the recording.
 func (r *Recording) State() RecordingState {
+	var state RecordingState
 	r.mu.Lock()
-	w, doubts := r.now, r.doubts
-	r.mu.Unlock()
-	if w == nil {
-		return RecordingState{Doubts: doubts}
+	w := r.now
+	if r.latest != nil {
+		state.Doubts = r.latest.doubts
 	}
-	return RecordingState{Doubts: doubts, File: w.file.Name(), Since: w.since, Lines: w.file.Lines(), Missed: w.file.Missed(), Err: w.file.Err()}
+	r.mu.Unlock()
+	if w != nil {
+		state.File, state.Since, state.Lines, state.Missed, state.Err = w.file.Name(), w.since, w.file.Lines(), w.file.Missed(), w.file.Err()
+	}
+	return state
 }
 
 // transcriptEnd is the extension of transcripts.

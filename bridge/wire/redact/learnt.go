@@ -15,35 +15,6 @@ import (
 	"elicitation-inspector/bridge/rawjson"
 )
 
-// reach is where a value is searched for, apart from the place that named it.
-type reach uint8
-
-const (
-	// asWhole: only as a complete string or header value.
-	asWhole reach = iota
-	// asWord: also inside text, if no letter or digit is next to it.
-	asWord
-	// anywhere: also inside words, member names, and the members that JSON-RPC needs.
-	anywhere
-)
-
-// Minimum lengths in characters of values that are searched for as a word, and
-// anywhere. Shorter values occur in text by chance.
-const (
-	wordLength     = 4
-	anywhereLength = 8
-)
-
-func reachOf(text string) reach {
-	switch n := utf8.RuneCountInString(text); {
-	case n >= anywhereLength:
-		return anywhere
-	case n >= wordLength:
-		return asWord
-	}
-	return asWhole
-}
-
 // Bounds of the memory for values: their number, their total size, and the size of one
 // in bytes. What comes with a server is bounded for each server.
 const (
@@ -54,11 +25,11 @@ const (
 	maxServerBytes = 4 << 20
 )
 
-// secret is a value to redact everywhere within its reach.
+// secret is a value to redact wherever it is long enough for.
 type secret struct {
-	text  string
-	rule  string // the rule that named it
-	reach reach
+	text   string
+	length int    // in characters, or what the value counts for; see [LeastValue]
+	rule   string // the rule that named it
 	// server is the name of the server for which the inspector got the value; "" for all.
 	server string
 }
@@ -110,7 +81,7 @@ func (l *learnt) add(s secret, seq int64) {
 		return
 	}
 	if slices.ContainsFunc(l.notations([]byte(s.text)), func(n notation) bool {
-		return n.of.text == s.text && n.of.server == s.server && n.of.reach >= s.reach
+		return n.of.text == s.text && n.of.server == s.server && n.of.length >= s.length
 	}) {
 		return
 	}
@@ -136,7 +107,7 @@ func (l *learnt) add(s secret, seq int64) {
 	l.sizes[s.server] = of
 	l.count.Add(1)
 	l.late[s.rule] = max(l.late[s.rule], seq)
-	if s.reach == asWhole {
+	if s.length < LeastValue {
 		l.short.Store(s.rule, true)
 	}
 }
@@ -159,8 +130,8 @@ func notationsOf(text string) []string {
 }
 
 // in returns the edits that redact values in a text of a server: those with at least this
-// reach, and of several at one place the longest.
-func (l *learnt) in(text []byte, server string, least reach) (edits []edit) {
+// length, and of several at one place the longest.
+func (l *learnt) in(text []byte, server string, least int) (edits []edit) {
 	if l.empty() {
 		return nil
 	}
@@ -169,13 +140,13 @@ func (l *learnt) in(text []byte, server string, least reach) (edits []edit) {
 		for _, n := range l.notations(text[i:]) {
 			to := i + len(n.text)
 			if to <= end || to > len(text) || string(text[i:to]) != n.text ||
-				n.of.server != "" && n.of.server != server && utf8.RuneCountInString(n.of.text) < LeastElsewhere {
+				n.of.server != "" && n.of.server != server && n.of.length < LeastElsewhere {
 				continue
 			}
 			before, _ := utf8.DecodeLastRune(text[:i])
 			after, _ := utf8.DecodeRune(text[to:])
 			whole, alone := i == 0 && to == len(text), !isWord(before) && !isWord(after)
-			if reach := n.of.reach; reach >= least && (reach == anywhere || whole || reach == asWord && alone) {
+			if n.of.length >= least && (n.of.length >= LeastSecret || whole || n.of.length >= LeastValue && alone) {
 				end = to
 			} else {
 				l.short.Store(n.of.rule, true)

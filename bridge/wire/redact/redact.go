@@ -110,19 +110,21 @@ func Given() *Redaction { return &Redaction{values: new(learnt), given: true} }
 // Each server has a table of its own, so that the values of one do not push out those of
 // another.
 func (r *Redaction) Secret(server, value string) {
-	reach := reachOf(value)
-	if reach < anywhere {
-		reach = asWhole
+	length := utf8.RuneCountInString(value)
+	if length < LeastSecret {
+		length = 0
 	}
-	r.values.add(secret{text: value, reach: reach, server: server}, 0)
+	r.values.add(secret{text: value, length: length, server: server}, 0)
 }
 
-// LeastSecret is the minimum length in characters of a value that is redacted inside text,
-// and LeastElsewhere that of a server's secret to be redacted in the frames of others. What
-// a server gives as a secret is the server's choice: a short one could be a word that
-// others use.
+// The length in characters of a value decides where it is redacted, because a short one
+// occurs by chance: from LeastValue on inside text, if no letter or digit is next to it;
+// from LeastSecret on also inside words, member names, and the members that JSON-RPC needs;
+// otherwise as a complete string or header value. What a server gives as a secret is the
+// server's choice: it is redacted in the frames of others from LeastElsewhere on.
 const (
-	LeastSecret    = anywhereLength
+	LeastValue     = 4
+	LeastSecret    = 8
 	LeastElsewhere = 20
 )
 
@@ -135,18 +137,16 @@ func (r *Redaction) orDefault() *Redaction {
 	return r
 }
 
-// LeastValue is the minimum length in characters of a value for Values.
-const LeastValue = wordLength
-
 // Values redacts these values everywhere. origin says in words who named them. A value
 // of less than LeastValue characters is an error, because it occurs everywhere by
 // chance.
 func (r *Redaction) Values(origin string, values ...string) error {
 	for i, value := range values {
-		if utf8.RuneCountInString(value) < LeastValue {
+		length := utf8.RuneCountInString(value)
+		if length < LeastValue {
 			return fmt.Errorf("value %d has less than %d characters, and would be found where it is not meant", i+1, LeastValue)
 		}
-		r.values.add(secret{text: value, rule: origin, reach: anywhere}, 0)
+		r.values.add(secret{text: value, length: max(length, LeastSecret), rule: origin}, 0)
 	}
 	return nil
 }
@@ -159,7 +159,7 @@ func (r *Redaction) Credentials(h http.Header) {
 		for _, value := range values {
 			r.sent.Store(name+": "+value, true)
 			for _, part := range SecretParts(name, value) {
-				r.values.add(secret{text: part, rule: "--header " + name, reach: reachOf(part)}, 0)
+				r.values.add(secret{text: part, length: utf8.RuneCountInString(part), rule: "--header " + name}, 0)
 			}
 		}
 	}
@@ -203,7 +203,7 @@ func (r *Redaction) TextOf(server, text string) string {
 		return text
 	}
 	plain := []byte(text)
-	return string(apply(plain, r.values.in(plain, server, asWhole)))
+	return string(apply(plain, r.values.in(plain, server, 0)))
 }
 
 // names reports whether a rule may name a secret in a frame.

@@ -74,7 +74,7 @@ func (r *Redaction) Frame(f *wire.Frame) *wire.Frame {
 		out.Message = m
 	}
 	if method := []byte(f.Method); !r.given {
-		out.Method = string(apply(method, r.values.in(method, s.server, anywhere)))
+		out.Method = string(apply(method, r.values.in(method, s.server, LeastSecret)))
 	}
 	return &out
 }
@@ -143,14 +143,14 @@ func (s *sweep) learn(f *wire.Frame) []byte {
 // remember adds a value to the known secrets. A value that the person has not named is
 // only added if it is too long to occur by chance.
 func (r *Redaction) remember(text, rule string, seq int64, asked bool) {
-	reach := reachOf(text)
-	if strings.Contains(text, Placeholder) || !asked && reach < anywhere {
+	length := utf8.RuneCountInString(text)
+	if strings.Contains(text, Placeholder) || !asked && length < LeastSecret {
 		return
 	}
 	if !asked {
 		seq = 0
 	}
-	r.values.add(secret{text: text, rule: rule, reach: reach}, seq)
+	r.values.add(secret{text: text, length: length, rule: rule}, seq)
 }
 
 var addressHeaders = map[string]bool{"Location": true, "Content-Location": true, "Referer": true, "Refresh": true, "Link": true}
@@ -182,7 +182,7 @@ func (s *sweep) headerValue(name, value string) string {
 	}
 	if in, ok := strings.CutPrefix(value, "=?base64?"); ok && strings.HasSuffix(in, "?=") {
 		plain, err := base64.StdEncoding.DecodeString(strings.TrimSuffix(in, "?="))
-		if err == nil && (s.named[string(plain)] || len(s.r.values.in(plain, s.server, asWhole)) > 0) {
+		if err == nil && (s.named[string(plain)] || len(s.r.values.in(plain, s.server, 0)) > 0) {
 			return Placeholder
 		}
 	}
@@ -224,7 +224,7 @@ func (s *sweep) note(f, out *wire.Frame) {
 func (s *sweep) text(text string) string { return s.r.TextOf(s.server, text) }
 
 func (s *sweep) bytes(text []byte) []byte {
-	return apply(text, s.r.values.in(text, s.server, asWhole))
+	return apply(text, s.r.values.in(text, s.server, 0))
 }
 
 // protocolMembers are members that define what a message is. A secret that may occur in
@@ -243,12 +243,12 @@ func (s *sweep) json(b []byte) []byte {
 	var edits []edit
 	member := ""
 	for t := range scalars(b) {
-		text, least := b[t.from:t.to], asWhole
+		text, least := b[t.from:t.to], 0
 		if t.kind == memberName || protocolMembers[member] {
-			least = anywhere
+			least = LeastSecret
 		}
 		switch {
-		case s.r.given && (t.kind != stringValue || least == anywhere): // whatever a server gives, messages keep their form
+		case s.r.given && (t.kind != stringValue || least == LeastSecret): // whatever a server gives, messages keep their form
 		case t.kind != bareWord:
 			found := s.r.values.in([]byte(rawjson.Unescape(text)), s.server, least)
 			if len(found) > 0 {
@@ -257,7 +257,7 @@ func (s *sweep) json(b []byte) []byte {
 					edits = append(edits, edit{t.from + at[e.from], t.from + at[e.to], e.text})
 				}
 			}
-		case (text[0] == '-' || text[0]-'0' <= 9) && len(s.r.values.in(text, s.server, max(least, asWord))) > 0:
+		case (text[0] == '-' || text[0]-'0' <= 9) && len(s.r.values.in(text, s.server, max(least, LeastValue))) > 0:
 			edits = append(edits, edit{t.from, t.to, quotedPlaceholder})
 		}
 		if t.kind == memberName {
