@@ -31,8 +31,7 @@ type Recording struct {
 
 	mu     sync.Mutex
 	now    *watched // nil if there is no recording
-	latest *watched // the recording that doubts are of
-	doubts []string
+	latest *watched // now, or the recording that has ended last
 }
 
 // RecordingState is the state of a Recording.

@@ -235,7 +235,7 @@ func (r *Redaction) Learn(ctx context.Context, l *wire.Log) error {
 	for some := range slices.Chunk(seqs, 256) {
 		// A frame that cannot be read cannot be written either.
 		if err := l.Each(some, func(f wire.Frame) error {
-			r.sweep(&f).learn(&f)
+			r.sweep(&f).named(&f)
 			return ctx.Err()
 		}); err != nil {
 			return fmt.Errorf("looking for what is left out: %w", err)

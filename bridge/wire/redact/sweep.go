@@ -5,8 +5,9 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"iter"
-	"net/http"
+	"maps"
 	"net/textproto"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -19,12 +20,12 @@ type sweep struct {
 	r      *Redaction
 	server string          // the name of the frame's server
 	keeps  bool            // the values in queries of URLs stay
-	named  map[string]bool // values that rules have redacted in the frame's message
+	leaves map[string]bool // values that rules have redacted in the frame's message
 }
 
 func (r *Redaction) sweep(f *wire.Frame) *sweep {
 	// The queries of a sign-in were redacted by name when it was logged.
-	return &sweep{r: r, server: f.Server, keeps: r.given || f.Note != nil && f.Note.Kind == wire.NoteSignIn}
+	return &sweep{r: r, server: f.Server, leaves: map[string]bool{}, keeps: r.given || f.Note != nil && f.Note.Kind == wire.NoteSignIn}
 }
 
 // Frame implements [wire.Redactor]. f itself is not changed.
@@ -34,35 +35,36 @@ func (r *Redaction) Frame(f *wire.Frame) *wire.Frame {
 		(r.given || r.depth == 0 && len(f.Header) == 0 && f.URL == "" && f.Kind != wire.NoteFrame && f.Note == nil) {
 		return f // most frames
 	}
-	s, out := r.sweep(f), *f
-	if !r.given {
-		out.Raw = s.learn(f)
-		out.Server, out.Session = s.text(f.Server), s.text(f.Session)
-	}
-	header := s.header(f.Header)
-	if header != nil {
-		out.Header = header
-	}
-	if !s.keeps {
-		out.URL = WithoutQuery(f.URL)
+	s := r.sweep(f)
+	out, note := s.named(f)
+	for _, values := range out.Header {
+		for i, value := range values {
+			values[i] = s.header(value)
+		}
 	}
 	out.URL = s.text(out.URL)
-	urls := f.Kind == wire.NoteFrame && !s.keeps && !f.IsMark() // a mark has a person's words
+	if !r.given {
+		out.Server, out.Session = s.text(f.Server), s.text(f.Session)
+	}
 	switch {
-	case f.IsText() && urls:
-		out.Raw = []byte(s.text(withoutQueries(string(out.Raw))))
 	case f.IsText():
 		out.Raw = s.bytes(out.Raw)
 	case f.Kind == wire.Noise && !f.Truncated && !rawjson.Valid(f.Raw):
 		out.Raw = s.bytes(s.json(out.Raw)) // it may begin like JSON
-	case urls:
-		out.Raw = s.json(jsonWithoutQueries(out.Raw))
 	default:
 		out.Raw = s.json(out.Raw)
 	}
-	s.note(f, &out)
+	if note = s.json(note); f.Note != nil && !bytes.Equal(note, f.Note.JSON()) {
+		out.Note = &wire.Note{}
+		_ = json.Unmarshal(note, out.Note) // a redacted number is a string now, and stays 0
+		out.Note.Kind = f.Note.Kind
+		if string(f.Raw) == f.Note.Words(f) {
+			out.Raw = []byte(out.Note.Words(&out))
+		}
+	}
 	same := bytes.Equal(out.Raw, f.Raw)
-	if same && header == nil && out.URL == f.URL && out.Note == f.Note && out.Server == f.Server && out.Session == f.Session {
+	if same && maps.EqualFunc(out.Header, f.Header, slices.Equal) && out.URL == f.URL && out.Note == f.Note &&
+		out.Server == f.Server && out.Session == f.Session {
 		return f
 	}
 	out.Redacted = true
@@ -86,33 +88,10 @@ func (r *Redaction) JSONOf(server string, raw []byte) []byte {
 	return s.json(raw)
 }
 
-// learn remembers the values in f that rules name. It returns the frame's bytes without
-// them.
-func (s *sweep) learn(f *wire.Frame) []byte {
+// named returns a copy of f without the values that are redacted because of the place
+// where they are, and the JSON of its note without them. It remembers the values.
+func (s *sweep) named(f *wire.Frame) (out wire.Frame, note []byte) {
 	r := s.r
-	for name, values := range f.Header {
-		name = textproto.CanonicalMIMEHeaderKey(name)
-		rule := strings.ToLower(name)
-		for _, value := range values {
-			switch {
-			case r.headers[name]:
-				for _, part := range SecretParts(name, value) {
-					r.remember(part, rule, f.Seq, r.fields[rule])
-				}
-			case addressHeaders[name] && !s.keeps:
-				r.rememberQuery(value)
-			}
-		}
-	}
-	if !s.keeps {
-		r.rememberQuery(f.URL)
-		if f.Kind == wire.NoteFrame && f.IsText() {
-			for _, address := range addressIn.FindAllString(string(f.Raw), -1) {
-				r.rememberQuery(strings.TrimRight(address, addressEnd))
-			}
-		}
-	}
-	s.named = make(map[string]bool)
 	tell := func(value []byte, rule string) {
 		for t := range scalars(value) {
 			leaf := string(value[t.from:t.to])
@@ -122,22 +101,60 @@ func (s *sweep) learn(f *wire.Frame) []byte {
 			case stringValue:
 				leaf = rawjson.Unescape(value[t.from:t.to])
 			}
-			s.named[leaf] = true
+			s.leaves[leaf] = true
 			r.remember(leaf, rule, f.Seq, true)
 		}
 	}
+	out = *f
+	if !f.IsText() {
+		out.Raw = r.members(f.Raw, tell)
+	}
+	if f.Kind == wire.NoteFrame && !s.keeps && !f.IsMark() { // a mark has a person's words
+		if f.IsText() {
+			out.Raw = []byte(withoutQueries(string(f.Raw), r.rememberQuery))
+		} else {
+			out.Raw = jsonWithoutQueries(out.Raw, r.rememberQuery)
+		}
+	}
 	if f.Note != nil {
-		r.arguments(f.Note.Command, func(value string) {
-			for _, part := range SecretParts("", value) {
-				r.remember(part, "the command of the server", f.Seq, false)
+		short := *f.Note
+		r.members(short.JSON(), tell) // the arguments, too, before they are redacted
+		if !r.given {
+			short.Command = r.arguments(short.Command, func(value string) {
+				for _, part := range SecretParts("", value) {
+					r.remember(part, "the command of the server", f.Seq, false)
+				}
+			})
+		}
+		if note = r.members(short.JSON(), tell); !s.keeps {
+			note = jsonWithoutQueries(note, r.rememberQuery)
+		}
+	}
+	if !s.keeps {
+		out.URL = withoutQuery(f.URL, r.rememberQuery)
+	}
+	out.Header = f.Header.Clone()
+	for name, values := range out.Header {
+		name = textproto.CanonicalMIMEHeaderKey(name)
+		rule := strings.ToLower(name)
+		for i, value := range values {
+			switch _, sent := r.sent.Load(name + ": " + value); {
+			case r.headers[name]:
+				for _, part := range SecretParts(name, value) {
+					r.remember(part, rule, f.Seq, r.fields[rule])
+				}
+				values[i] = Placeholder
+			case sent:
+				values[i] = Placeholder
+			case s.keeps:
+			case name == "Link", name == "Refresh":
+				values[i] = addressIn.ReplaceAllStringFunc(value, func(address string) string { return withoutQuery(address, r.rememberQuery) })
+			case name == "Location", name == "Content-Location", name == "Referer":
+				values[i] = withoutQuery(value, r.rememberQuery)
 			}
-		})
-		r.members(f.Note.JSON(), tell)
+		}
 	}
-	if f.IsText() {
-		return f.Raw
-	}
-	return r.members(f.Raw, tell)
+	return out, note
 }
 
 // remember adds a value to the known secrets. A value that the person has not named is
@@ -153,72 +170,20 @@ func (r *Redaction) remember(text, rule string, seq int64, asked bool) {
 	r.values.add(secret{text: text, length: length, rule: rule}, seq)
 }
 
-var addressHeaders = map[string]bool{"Location": true, "Content-Location": true, "Referer": true, "Refresh": true, "Link": true}
-
-// header returns h redacted, nil if nothing is redacted. h itself is not changed.
-func (s *sweep) header(h http.Header) (out http.Header) {
-	for name, values := range h {
-		for i, value := range values {
-			short := s.headerValue(textproto.CanonicalMIMEHeaderKey(name), value)
-			if short == value {
-				continue
-			}
-			if out == nil {
-				out = h.Clone()
-			}
-			out[name][i] = short
-		}
-	}
-	return out
-}
-
-// headerValue returns a header's value redacted. Because servers can make the client
-// copy parameters into headers, it also redacts values, however short, that rules have
-// redacted in the frame's message.
-func (s *sweep) headerValue(name, value string) string {
-	_, sent := s.r.sent.Load(name + ": " + value)
-	if value == Placeholder || s.r.headers[name] || sent || s.named[value] {
+// header returns the value of a header without known secrets. Because servers can make
+// the client copy parameters into headers, it also redacts values, however short, that
+// rules have redacted in the frame's message.
+func (s *sweep) header(value string) string {
+	if s.leaves[value] {
 		return Placeholder
 	}
 	if in, ok := strings.CutPrefix(value, "=?base64?"); ok && strings.HasSuffix(in, "?=") {
 		plain, err := base64.StdEncoding.DecodeString(strings.TrimSuffix(in, "?="))
-		if err == nil && (s.named[string(plain)] || len(s.r.values.in(plain, s.server, 0)) > 0) {
+		if err == nil && (s.leaves[string(plain)] || len(s.r.values.in(plain, s.server, 0)) > 0) {
 			return Placeholder
 		}
 	}
-	switch {
-	case s.keeps || !addressHeaders[name]:
-	case name == "Link", name == "Refresh":
-		value = withoutQueries(value)
-	default:
-		value = WithoutQuery(value)
-	}
 	return s.text(value)
-}
-
-// note redacts the frame's note, in its fields and in its words.
-func (s *sweep) note(f, out *wire.Frame) {
-	if f.Note == nil {
-		return
-	}
-	before, short := f.Note.JSON(), *f.Note
-	if !s.r.given {
-		short.Command = s.r.arguments(short.Command, func(string) {})
-	}
-	raw := s.r.members(short.JSON(), func([]byte, string) {})
-	if !s.keeps {
-		raw = jsonWithoutQueries(raw)
-	}
-	if raw = s.json(raw); bytes.Equal(raw, before) {
-		return
-	}
-	var note wire.Note
-	_ = json.Unmarshal(raw, &note) // a redacted number is a string now, and stays 0
-	note.Kind = f.Note.Kind
-	out.Note = &note
-	if string(f.Raw) == f.Note.Words(f) {
-		out.Raw = []byte(note.Words(out))
-	}
 }
 
 func (s *sweep) text(text string) string { return s.r.TextOf(s.server, text) }
@@ -268,11 +233,14 @@ func (s *sweep) json(b []byte) []byte {
 }
 
 // jsonWithoutQueries is withoutQueries for the strings in JSON.
-func jsonWithoutQueries(b []byte) []byte {
+func jsonWithoutQueries(b []byte, tell func(value string)) []byte {
 	var edits []edit
 	for t := range scalars(b) {
+		if t.kind == bareWord {
+			continue
+		}
 		text := rawjson.Unescape(b[t.from:t.to])
-		if short := withoutQueries(text); t.kind != bareWord && short != text {
+		if short := withoutQueries(text, tell); short != text {
 			quoted := rawjson.Quoted(short)
 			edits = append(edits, edit{t.from, t.to, string(quoted[1 : len(quoted)-1])})
 		}

@@ -26,25 +26,27 @@ func Query(query string, replace func(name, value string) string) string {
 
 // WithoutQuery returns u with the values in its query redacted. The names of parameters
 // stay.
-func WithoutQuery(u string) string {
+func WithoutQuery(u string) string { return withoutQuery(u, func(string) {}) }
+
+// withoutQuery is WithoutQuery, and tells each value.
+func withoutQuery(u string, tell func(value string)) string {
 	address, query, ok := strings.Cut(u, "?")
 	if !ok {
 		return u
 	}
-	return address + "?" + Query(query, func(string, string) string { return Placeholder })
+	return address + "?" + Query(query, func(_, value string) string {
+		tell(value)
+		return Placeholder
+	})
 }
 
-// rememberQuery remembers the values in the query of an address.
-func (r *Redaction) rememberQuery(address string) {
-	_, query, _ := strings.Cut(address, "?")
-	query, _, _ = strings.Cut(query, "#")
-	Query(query, func(_, value string) string {
-		r.remember(value, "the query of an address", 0, false)
-		if plain, err := url.QueryUnescape(value); err == nil {
-			r.remember(plain, "the query of an address", 0, false)
-		}
-		return value
-	})
+// rememberQuery remembers a value in the query of an address.
+func (r *Redaction) rememberQuery(value string) {
+	value, _, _ = strings.Cut(value, "#")
+	r.remember(value, "the query of an address", 0, false)
+	if plain, err := url.QueryUnescape(value); err == nil {
+		r.remember(plain, "the query of an address", 0, false)
+	}
 }
 
 // addressIn finds addresses with a query in text, and addressEnd holds punctuation that
@@ -53,15 +55,16 @@ var addressIn = regexp.MustCompile(`[^\s"'<>]+\?[^\s"'<>]+`)
 
 const addressEnd = ".,;:)"
 
-// withoutQueries returns text with the values in the queries of its addresses redacted.
-func withoutQueries(text string) string {
+// withoutQueries returns text with the values in the queries of its addresses redacted, and
+// tells each of them.
+func withoutQueries(text string, tell func(value string)) string {
 	return addressIn.ReplaceAllStringFunc(text, func(word string) string {
 		address := strings.TrimRight(word, addressEnd)
 		_, query, _ := strings.Cut(address, "?")
 		if !strings.Contains(query, "=") && !strings.Contains(address, "://") && address[0] != '/' {
 			return word // text with a question mark
 		}
-		return WithoutQuery(address) + word[len(address):]
+		return withoutQuery(address, tell) + word[len(address):]
 	})
 }
 
