@@ -2,13 +2,10 @@ package web
 
 import (
 	"cmp"
-	"context"
 	"fmt"
-	"io"
 	"net/http"
 	"strconv"
 
-	"github.com/a-h/templ"
 	"github.com/labstack/echo/v4"
 
 	"elicitation-inspector/bridge"
@@ -105,9 +102,7 @@ func sendLadder(c echo.Context, l *export.Ladder, name, follow, address string, 
 	default:
 		return bad("A ladder can be saved as svg or mermaid, not as %q.", as)
 	}
-	drawing := templ.ComponentFunc(func(_ context.Context, w io.Writer) error {
-		return l.Embed(w, func(seq int64) string { return fmt.Sprintf("/?frame=%d", seq) })
-	})
+	drawing := l.Embed(func(seq int64) string { return fmt.Sprintf("/?frame=%d", seq) })
 	return html(c, wirelog.LadderView(wirelog.Ladder{
 		Title: l.Title, Text: l.Text, Address: address, Follow: follow, Running: running, Drawing: drawing,
 	}))

@@ -1,55 +1,32 @@
 package export
 
 import (
-	"bufio"
 	"cmp"
+	"context"
 	"crypto/sha256"
-	"embed"
+	_ "embed"
 	"encoding/base64"
-	"encoding/json"
 	"fmt"
-	"html/template"
 	"io"
 	"math/bits"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 	"unicode/utf8"
 
-	"elicitation-inspector/bridge/conversation"
-	"elicitation-inspector/bridge/elicit/link"
+	"github.com/a-h/templ"
+
 	"elicitation-inspector/bridge/playback"
-	"elicitation-inspector/bridge/rawjson"
 	"elicitation-inspector/bridge/wire"
 	"elicitation-inspector/bridge/wording"
 )
 
 var (
-	//go:embed ladder.svg.tmpl report.html.tmpl
-	templateFiles embed.FS
 	//go:embed report.css
 	reportStyle string
 	//go:embed report.js
 	reportScript string
 )
-
-var templates = sync.OnceValue(func() *template.Template {
-	return template.Must(PageTemplates(PageStyle+reportStyle+LadderStyle, reportScript).Funcs(template.FuncMap{
-		"add":   func(a, b int) int { return a + b },
-		"sub":   func(a, b int) int { return a - b },
-		"since": func(d time.Duration) string { return "+" + wording.Duration(d) },
-		"clock": clockOf,
-		"judge": link.Judge,
-		"ladder": func(l *Ladder) drawing {
-			return drawing{Ladder: l, Href: func(seq int64) string { return fmt.Sprintf("#f%d", seq) }}
-		},
-		"pairs":    pairs,
-		"sentence": func(c *reportCall) string { return sentence(c.Call, plain) },
-		"story":    func(q *conversation.Question) []string { return story(q, plain) },
-		"way":      wayOf,
-	}).ParseFS(templateFiles, "*.tmpl"))
-})
 
 // html writes one page that shows the log without a server or a network. Everything
 // from the wire is plain text in it.
@@ -70,37 +47,25 @@ func (x *export) html(w io.Writer) error {
 	if err := r.plan(); err != nil {
 		return err
 	}
-	out := bufio.NewWriterSize(w, 64<<10)
-	if err := templates().ExecuteTemplate(wording.HTMLWriter{To: out}, "report", r); err != nil {
-		return fmt.Errorf("writing the page: %w", err)
-	}
-	return out.Flush()
+	return WritePage(r.ctx, w, r.page())
 }
 
-// Mood returns the CSS class for the call's state.
-func (c *reportCall) Mood() string {
-	return map[conversation.State]string{
-		conversation.Failed: "bad", conversation.ToolFailed: "bad", conversation.Running: "wait", conversation.Waiting: "wait", conversation.Stopped: "declined",
-	}[c.State]
+// WritePage writes a page. No character in it is hidden: those in texts become references.
+func WritePage(ctx context.Context, w io.Writer, page templ.Component) error {
+	to := &wording.HTMLWriter{To: w}
+	err := page.Render(ctx, to)
+	if err == nil {
+		err = to.Flush()
+	}
+	if err != nil {
+		return fmt.Errorf("writing the page: %w", err)
+	}
+	return nil
 }
 
 // Arrow returns an arrow in the direction of the frame, or "·".
 func (f *reportFrame) Arrow() string {
 	return cmp.Or(map[wire.Direction]string{wire.ClientToServer: "→", wire.ServerToClient: "←"}[f.Dir], "·")
-}
-
-// IsJSON reports whether the frame's bytes are complete JSON.
-func (f *reportFrame) IsJSON() bool { return f.Kind.IsMessage() && !f.Truncated }
-
-// PairWords describes the frame's pair, "" if it has none.
-func (f *reportFrame) PairWords() string {
-	switch {
-	case f.Pair == 0:
-		return ""
-	case f.Kind == wire.Request:
-		return fmt.Sprintf("answered by frame %d", f.Pair)
-	}
-	return fmt.Sprintf("answers frame %d", f.Pair)
 }
 
 // Facts lists the frame's fields apart from its bytes.
@@ -136,29 +101,6 @@ func (f *reportFrame) Facts() string {
 //go:embed page.css
 var PageStyle string
 
-//go:embed page.html.tmpl
-var pageParts string
-
-// PageTemplates returns the templates "text", for Runs, and "code", for a Code, and the
-// functions of pages with a style sheet and a script, "" for none. A page adds its own
-// templates and functions.
-func PageTemplates(style, script string) *template.Template {
-	return template.Must(template.New("").Funcs(template.FuncMap{
-		"arrow":   DirectionWords,
-		"code":    CodeOf,
-		"json":    func(s string) Code { return CodeOf(rawjson.Pretty([]byte(s)), false) },
-		"line":    Line,
-		"plural":  wording.Plural,
-		"policy":  func() string { return Policy(style, script) },
-		"script":  func() template.JS { return template.JS(script) },
-		"style":   func() template.CSS { return template.CSS(style) },
-		"pretty":  func(raw json.RawMessage) Code { return CodeOf(rawjson.Pretty(raw), false) },
-		"runs":    Runs,
-		"product": func() string { return wording.Product },
-		"took":    wording.Duration,
-	}).Parse(pageParts))
-}
-
 // Policy is the content security policy of a page that loads nothing, sends nothing,
 // and has only this style sheet and script; "" for no script.
 func Policy(style, script string) string {
@@ -172,19 +114,6 @@ func Policy(style, script string) string {
 func digest(s string) string {
 	sum := sha256.Sum256([]byte(s))
 	return "'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
-}
-
-// Code is a text from the wire, for display.
-type Code struct {
-	Text []Run
-	JSON bool // a script can indent it
-	Note string
-}
-
-// CodeOf returns the beginning of a text for display.
-func CodeOf(s string, isJSON bool) Code {
-	s, note := Cut(s)
-	return Code{Runs(s), isJSON && note == "", note}
 }
 
 // play holds the data for an exported page to play itself: the page's script shows each
@@ -226,9 +155,6 @@ const (
 
 // opening is how long a playing page shows at most what came before its first exchange.
 const opening = 500 * time.Millisecond
-
-// Giving is how long the page shows an answer being given, in milliseconds.
-func (*play) Giving() int64 { return giving.Milliseconds() }
 
 func (r *report) plan() error {
 	r.readings, r.shown = map[int64]reading{}, map[int64]time.Duration{}

@@ -32,7 +32,7 @@ func drawn(t *testing.T, e *conversation.Call, embedded bool) []byte {
 	err := Draw(e, 0).SVG(&b)
 	if embedded {
 		b.Reset()
-		err = Draw(e, 0).Embed(&b, nil)
+		err = Draw(e, 0).Embed(nil).Render(t.Context(), &b)
 	}
 	if err != nil {
 		t.Fatal(err)

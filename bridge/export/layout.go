@@ -2,13 +2,15 @@ package export
 
 import (
 	"cmp"
+	"context"
 	_ "embed"
 	"fmt"
-	"html/template"
 	"io"
 	"math"
 	"slices"
 	"time"
+
+	"github.com/a-h/templ"
 
 	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/wording"
@@ -154,40 +156,14 @@ var LadderStyle string
 
 // SVG writes the ladder as an SVG file, with its title above the drawing.
 func (l *Ladder) SVG(w io.Writer) error {
-	return l.write(w, drawing{Ladder: l, Style: template.CSS(LadderStyle)})
+	return l.drawing(LadderStyle, nil).Render(context.Background(), w)
 }
 
-// Embed writes the ladder as an SVG element for a page. The element has classes, but no
+// Embed draws the ladder as an SVG element for a page. The element has classes, but no
 // styles and scripts, which many content security policies forbid; the page must
 // include LadderStyle or rules of its own. Each arrow has the number of its frame in
 // data-seq, and links to href(seq) unless href is nil.
-func (l *Ladder) Embed(w io.Writer, href func(seq int64) string) error {
-	return l.write(w, drawing{Ladder: l, Href: href})
-}
-
-func (l *Ladder) write(w io.Writer, d drawing) error {
-	if err := templates().ExecuteTemplate(w, "ladder", d); err != nil {
-		return fmt.Errorf("drawing %s: %w", l.ID, err)
-	}
-	return nil
-}
-
-// drawing is the data of the SVG template.
-type drawing struct {
-	*Ladder
-	Style template.CSS // style of an SVG file; "" for an element in a page
-	Href  func(seq int64) string
-}
-
-// Top is the upper edge of the picture: an SVG file has room for the title above the
-// ladder.
-func (d drawing) Top() int {
-	const caption = 44
-	if d.Style != "" {
-		return -caption
-	}
-	return 0
-}
+func (l *Ladder) Embed(href func(seq int64) string) templ.Component { return l.drawing("", href) }
 
 // Label returns the text beside a bar: how long it took; "" if there is no room for it.
 func (b Bar) Label() string {
@@ -210,6 +186,14 @@ func (a Arrow) Middle() int { return (a.Tail + a.Tip) / 2 }
 
 // Top is the upper edge of the arrow's label.
 func (a Arrow) Top() int { return a.Y - 4 - (len(a.Lines)-1)*lineHeight }
+
+// End is the X where the shaft ends, which is not drawn for a note.
+func (a Arrow) End() int {
+	if a.Own() {
+		return a.Tail
+	}
+	return a.Tip
+}
 
 // Own reports whether it is a note of the inspector's own.
 func (a Arrow) Own() bool { return a.Kind == ArrowOwn }

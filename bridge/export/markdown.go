@@ -123,7 +123,8 @@ func (c *reportCall) writeMarkdown(b *strings.Builder) {
 }
 
 func (q *question) writeMarkdown(b *strings.Builder) {
-	fmt.Fprintf(b, "### Question %d\n\n%s Frame %d", q.Position, strings.Join(story(q.Question, Span), " "), q.AskedSeq)
+	how, end := story(q.Question, Span)
+	fmt.Fprintf(b, "### Question %d\n\n%s %s Frame %d", q.Position, how, end, q.AskedSeq)
 	unseen := func(is bool) string { return wording.Either(is, " (not exported)", "") }
 	b.WriteString(unseen(q.AskedUnseen))
 	if q.AnswerSeq != 0 {

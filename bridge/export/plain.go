@@ -244,8 +244,8 @@ func taskSentence(t *conversation.CallTask, quote func(string) string) string {
 
 // story describes in two sentences how a question arrived and how it ended. quote
 // formats text from the wire.
-func story(q *conversation.Question, quote func(string) string) []string {
-	how := "Asked by " + quote(q.Method)
+func story(q *conversation.Question, quote func(string) string) (how, end string) {
+	how = "Asked by " + quote(q.Method)
 	switch q.Via {
 	case elicit.InRound:
 		how += fmt.Sprintf(", in round %d as %s", q.Round, quote(q.Key))
@@ -255,7 +255,7 @@ func story(q *conversation.Question, quote func(string) string) []string {
 	if q.Guessed {
 		how += "; that it belongs to this call is a guess"
 	}
-	end := q.State.String()
+	end = q.State.String()
 	if q.State == conversation.Pending {
 		end = "not answered"
 	}
@@ -271,7 +271,7 @@ func story(q *conversation.Question, quote func(string) string) []string {
 	if q.Reason != "" {
 		end += ": " + quote(q.Reason)
 	}
-	return []string{how + ".", wording.Sentence(end)}
+	return how + ".", wording.Sentence(end)
 }
 
 // Followed returns the words that link a question to the frame in AnswerSeq.

@@ -106,9 +106,6 @@ func (r *report) Call(place int) (*reportCall, error) {
 	return out, nil
 }
 
-// Ladder draws the call.
-func (c *reportCall) Ladder() *Ladder { return Draw(c.Call, 0) }
-
 // From is the first frame of the call.
 func (c *reportCall) From() int64 { return c.Frames[0].Seq }
 
@@ -167,9 +164,6 @@ func (r *report) Frame(seq int64) (*reportFrame, error) {
 	}
 	return out, r.ctx.Err()
 }
-
-// IsRequest reports whether the frame is a request.
-func (f *reportFrame) IsRequest() bool { return f.Kind == wire.Request }
 
 // remarks holds the linter's findings in the chosen frames. The linter judges the whole
 // log.

@@ -1,6 +1,7 @@
 package wording
 
 import (
+	"bytes"
 	"fmt"
 	"io"
 	"iter"
@@ -194,14 +195,34 @@ func (w EscapingWriter) Write(p []byte) (int, error) {
 // white space, and those with a bracket anywhere.
 var commands = regexp.MustCompile(`(?m)^[\t ]*::[A-Za-z]|##[A-Za-z]*\[`)
 
-// HTMLWriter writes HTML without hidden characters: those in a text become references.
-type HTMLWriter struct{ To io.Writer }
+// HTMLWriter writes HTML without hidden characters: those in a text become references. It
+// writes up to a tag at a time, so that it sees each text as a whole; the rest is for Flush.
+type HTMLWriter struct {
+	To   io.Writer
+	held []byte
+}
 
-func (w HTMLWriter) Write(p []byte) (int, error) {
-	if _, err := io.WriteString(w.To, ReplaceHidden(string(p), reference)); err != nil {
+// heldLeast is how many bytes a HTMLWriter writes at once, or more.
+const heldLeast = 64 << 10
+
+func (w *HTMLWriter) Write(p []byte) (int, error) {
+	w.held = append(w.held, p...)
+	end := bytes.LastIndexByte(w.held, '<')
+	if end < heldLeast {
+		return len(p), nil
+	}
+	if _, err := io.WriteString(w.To, ReplaceHidden(string(w.held[:end]), reference)); err != nil {
 		return 0, err
 	}
+	w.held = append(w.held[:0], w.held[end:]...)
 	return len(p), nil
+}
+
+// Flush writes what is left.
+func (w *HTMLWriter) Flush() error {
+	_, err := io.WriteString(w.To, ReplaceHidden(string(w.held), reference))
+	w.held = nil
+	return err
 }
 
 // escape names a character by escapes of JSON.

@@ -2,6 +2,7 @@ package wording
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -64,8 +65,20 @@ func TestWriter(t *testing.T) {
 			t.Errorf("%q: %q (%d, %v), want %q", text, b.String(), n, err, want)
 		}
 	}
-	var b strings.Builder
-	if _, err := (HTMLWriter{&b}).Write([]byte("<i>\u202e\x1b\u009b\n")); err != nil || b.String() != "<i>&#x202e;\ufffd\ufffd\n" {
-		t.Errorf("HTML: %q (%v)", b.String(), err)
+	long := strings.Repeat("<b>\u200d</b>é", heldLeast/10)
+	for text, want := range map[string]string{
+		"<i>\u202e\x1b\u009b\n": "<i>&#x202e;\ufffd\ufffd\n",
+		long:                    strings.ReplaceAll(long, "\u200d", "&#x200d;"),
+	} {
+		var b strings.Builder
+		w := &HTMLWriter{To: &b}
+		for piece := range slices.Chunk([]byte(text), 7) { // which cuts characters
+			if _, err := w.Write(piece); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := w.Flush(); err != nil || b.String() != want {
+			t.Errorf("HTML of %.60q: %.60q (%v)", text, b.String(), err)
+		}
 	}
 }

@@ -200,3 +200,21 @@ func TestLogtestIsForTests(t *testing.T) {
 		t.Error("it imports bridge/testdata/logtest")
 	}
 }
+
+// TestWithoutTemplates checks that nothing can execute a template of text/template or
+// html/template. They look for methods by names that only a run knows, so that the linker
+// keeps every exported method of every library: 7 MB of the binary.
+func TestWithoutTemplates(t *testing.T) {
+	self, err := os.Executable() // which is the inspector, too
+	if err != nil {
+		t.Fatal(err)
+	}
+	binary, err := os.ReadFile(self)
+	if err != nil {
+		t.Fatal(err)
+	}
+	name := strings.Join([]string{"text/template.(*state)", "evalField"}, ".") // as a constant it would be in the binary itself
+	if bytes.Contains(binary, []byte(name)) {
+		t.Errorf("it has %s: see what leads there by go build -ldflags=-dumpdep", name)
+	}
+}

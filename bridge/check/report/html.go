@@ -1,41 +1,19 @@
 package report
 
 import (
+	"context"
 	_ "embed"
 	"encoding/json"
 	"fmt"
-	"html/template"
 	"io"
 	"slices"
-	"sync"
 
 	"elicitation-inspector/bridge/export"
 	"elicitation-inspector/bridge/rawjson"
-	"elicitation-inspector/bridge/wording"
 )
 
-var (
-	//go:embed report.html.tmpl
-	pageText string
-	//go:embed report.css
-	pageStyle string
-)
-
-var pageTemplate = sync.OnceValue(func() *template.Template {
-	return template.Must(export.PageTemplates(export.PageStyle+pageStyle, "").Funcs(template.FuncMap{
-		"compared": Compared,
-		"legend":   func() string { return Legend },
-		"sentence": Sentence,
-		"meaning":  func(v Verdict) string { return meanings[v] },
-		"past":     func(title string, list []Past) past { return past{title, list} },
-		"since":    since,
-		"trial":    Trial.Words,
-		"tried": func(p Past) Trial {
-			return Trial{Behaviour: p.Behaviour, Revision: p.Revision, Question: p.Question, Field: p.Field}
-		},
-		"verdicts": Verdicts,
-	}).Parse(pageText))
-})
+//go:embed report.css
+var pageStyle string
 
 // evidenceMost is the largest total size in bytes of the frames in a page.
 const evidenceMost = 8 << 20
@@ -48,7 +26,7 @@ type page struct {
 // writeHTML writes a page that needs no server, network or script. Texts of the server are
 // only text in it.
 func writeHTML(w io.Writer, r *Report) error {
-	return pageTemplate().ExecuteTemplate(wording.HTMLWriter{To: w}, "check", &page{NewView(r), evidenceMost})
+	return export.WritePage(context.Background(), w, (&page{NewView(r), evidenceMost}).document())
 }
 
 var meanings = map[Verdict]string{
@@ -56,46 +34,17 @@ var meanings = map[Verdict]string{
 	Inconclusive: "no frame can show it", Pass: "nothing is wrong",
 }
 
-// past holds findings of the earlier report under a title.
-type past struct {
-	Title string
-	List  []Past
-}
-
-// part is the data of a template within the page.
-type part struct {
-	*page
-	Call     *CallView
-	Rows     []Row
-	Told     *Told
-	Instance *Instance
-}
-
-func (p *page) OfCall(c *CallView) part      { return part{page: p, Call: c} }
-func (p *page) OfRows(list []Row) part       { return part{page: p, Rows: list} }
-func (p *page) OfTold(t *Told) part          { return part{page: p, Told: t} }
-func (p *page) OfInstance(in *Instance) part { return part{page: p, Instance: in} }
-
-// Behaviour returns the behaviour of the part's instance.
-func (p part) Behaviour() *Behaviour {
-	if i := p.place(p.Instance.Behaviour); i >= 0 {
-		return &p.Behaviours[i]
-	}
-	return nil
-}
-
-// Frames returns the evidence of the part's instance; nil if the page has no room left for
-// it.
-func (p part) Frames() []Frame {
+// fits reports whether the page has room left for the frames, and takes it.
+func (p *page) fits(frames []Frame) bool {
 	size := 0
-	for _, f := range p.Instance.Evidence {
+	for _, f := range frames {
 		size += len(f.Text)
 	}
 	if size > p.room {
-		return nil
+		return false
 	}
 	p.room -= size
-	return p.Instance.Evidence
+	return true
 }
 
 // Names reports whether the finding names a frame.

@@ -4,13 +4,12 @@ package report
 
 import (
 	"cmp"
+	"context"
 	_ "embed"
 	"fmt"
-	"html/template"
 	"io"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	checked "elicitation-inspector/bridge/check/report"
@@ -19,12 +18,8 @@ import (
 	"elicitation-inspector/bridge/wording"
 )
 
-var (
-	//go:embed report.html.tmpl
-	pageText string
-	//go:embed report.css
-	pageStyle string
-)
+//go:embed report.css
+var pageStyle string
 
 var writers = map[string]func(io.Writer, *probe.Report) error{
 	"json":     func(w io.Writer, r *probe.Report) error { return checked.WriteIndented(w, r) },
@@ -32,7 +27,7 @@ var writers = map[string]func(io.Writer, *probe.Report) error{
 	"markdown": writeMarkdown,
 	// A page that needs no server, network or script.
 	"html": func(w io.Writer, r *probe.Report) error {
-		return pageTemplate().ExecuteTemplate(wording.HTMLWriter{To: w}, "probe", r)
+		return export.WritePage(context.Background(), w, document(r))
 	},
 }
 
@@ -78,13 +73,6 @@ func writeMarkdown(w io.Writer, r *probe.Report) error {
 
 // minute is the layout of times in reports, which are in UTC.
 const minute = "2006-01-02 15:04"
-
-var pageTemplate = sync.OnceValue(func() *template.Template {
-	return template.Must(export.PageTemplates(export.PageStyle+pageStyle, "").Funcs(template.FuncMap{
-		"verdicts": probe.Verdicts,
-		"class":    func(v probe.Verdict) string { return strings.Fields(string(v))[0] },
-	}).Parse(pageText))
-})
 
 // writeJUnit writes a suite for each client: a probe that fails or works partly is a failure,
 // and one that is refused openly or not seen is skipped.
