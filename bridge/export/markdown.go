@@ -1,6 +1,7 @@
 package export
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -48,16 +49,8 @@ func (x *export) markdown(w io.Writer) error {
 func (r *report) writeHead(b *strings.Builder) {
 	fmt.Fprintf(b, "# %s\n\n%s Written by the %s %s.\n\n", Span(r.Title), r.Counts, wording.Product, r.Version)
 	for _, s := range r.Sessions {
-		fmt.Fprintf(b, "- %s, session %s, ", Span(s.Server), Span(s.Name))
-		if s.Transport == "memory" {
-			b.WriteString("in process")
-		} else {
-			b.WriteString("over " + Span(s.Transport))
-		}
-		if s.Who != "" {
-			b.WriteString(": " + Span(s.Who))
-		}
-		b.WriteString("\n")
+		way := wording.Either(s.Transport == "memory", "in process", "over "+Span(s.Transport))
+		fmt.Fprintf(b, "- %s, session %s, %s%s\n", Span(s.Server), Span(s.Name), way, SpanAfter(": ", s.Who))
 	}
 	b.WriteString("\n")
 	if found := r.Found(); found != "" {
@@ -67,34 +60,19 @@ func (r *report) writeHead(b *strings.Builder) {
 		}
 		b.WriteString("\n")
 	}
-	marks := r.Marks()
-	if len(marks) == 0 {
-		return
-	}
-	b.WriteString("## Notes\n\n")
-	for _, m := range marks {
-		fmt.Fprintf(b, "- Frame %d", m.Seq)
-		if words := m.Words(); words != "" {
-			fmt.Fprintf(b, " (%s)", words)
-		}
-		if m.Note != "" {
-			b.WriteString(": " + Span(m.Note))
+	if marks := r.Marks(); len(marks) > 0 {
+		b.WriteString("## Notes\n\n")
+		for _, m := range marks {
+			words := wording.Either(m.Words() != "", " ("+m.Words()+")", "")
+			fmt.Fprintf(b, "- Frame %d%s%s\n", m.Seq, words, SpanAfter(": ", m.Note))
 		}
 		b.WriteString("\n")
 	}
-	b.WriteString("\n")
 }
 
 func writeFinding(b *strings.Builder, f lint.Found) {
-	fmt.Fprintf(b, "- **%s** %s: %s (frame %d", f.Severity.Word(), Span(f.Rule), Span(f.Text), f.Seq)
-	if f.Pointer != "" {
-		b.WriteString(" at " + Span(f.Pointer))
-	}
-	reference := f.Reference
-	if f.Link != "" {
-		reference = fmt.Sprintf("[%s](%s)", reference, f.Link)
-	}
-	fmt.Fprintf(b, "; %s; %s)\n", f.Judges.Words(), reference)
+	reference := wording.Either(f.Link != "", fmt.Sprintf("[%s](%s)", f.Reference, f.Link), f.Reference)
+	fmt.Fprintf(b, "- **%s** %s: %s (frame %d%s; %s; %s)\n", f.Severity.Word(), Span(f.Rule), Span(f.Text), f.Seq, SpanAfter(" at ", f.Pointer), f.Judges.Words(), reference)
 }
 
 func (c *reportCall) writeMarkdown(b *strings.Builder) {
@@ -174,15 +152,8 @@ func (q *question) writeMarkdown(b *strings.Builder) {
 
 // writeMarkdown writes the row of a field: its name, what it asks for, and its value.
 func (f *field) writeMarkdown(b *strings.Builder) {
-	b.WriteString("| " + Cell(f.Label))
-	if f.Label != f.Name {
-		b.WriteString(" " + Cell(f.Name))
-	}
-	b.WriteString(wording.Either(f.Required, " (required)", "") + " | ")
-	if f.Description != "" {
-		b.WriteString(Cell(f.Description) + "; ")
-	}
-	b.WriteString(f.Kind.String())
+	fmt.Fprintf(b, "| %s%s%s | %s%s", Cell(f.Label), wording.Either(f.Label != f.Name, " "+Cell(f.Name), ""), wording.Either(f.Required, " (required)", ""),
+		wording.Either(f.Description != "", Cell(f.Description)+"; ", ""), f.Kind)
 	before := wording.Either(f.Kind == elicit.SingleChoice, "; one of ", "; of ")
 	for _, c := range f.Choices {
 		b.WriteString(before + Cell(c.Title))
@@ -191,11 +162,7 @@ func (f *field) writeMarkdown(b *strings.Builder) {
 	for _, rule := range f.Rules {
 		b.WriteString("; " + Cell(rule))
 	}
-	value := "–"
-	if f.Value != "" {
-		value = Cell(f.Value)
-	}
-	fmt.Fprintf(b, " | %s%s |\n", value, wording.Either(f.Stray, " (none of the choices)", ""))
+	fmt.Fprintf(b, " | %s%s |\n", cmp.Or(Cell(f.Value), "–"), wording.Either(f.Stray, " (none of the choices)", ""))
 }
 
 func (c block) writeMarkdown(b *strings.Builder) {
@@ -204,11 +171,7 @@ func (c block) writeMarkdown(b *strings.Builder) {
 		return
 	}
 	if !c.Plain() {
-		b.WriteString(Span(wording.Join(", ", c.Role, c.Type)) + " ")
-		if c.About != "" {
-			b.WriteString(Span(c.About))
-		}
-		b.WriteString("\n\n")
+		fmt.Fprintf(b, "%s %s\n\n", Span(wording.Join(", ", c.Role, c.Type)), SpanAfter("", c.About))
 	}
 	if c.Text != "" {
 		b.WriteString(Fenced("text", c.Text))

@@ -138,6 +138,9 @@ func Span(s string) string {
 	return ticks + s + ticks
 }
 
+// SpanAfter returns intro and a code span; "" for no text.
+func SpanAfter(intro, s string) string { return wording.Either(s != "", intro+Span(s), "") }
+
 // plain is like Span for text that nothing takes for markup.
 func plain(s string) string { return Line(s, 200) }
 

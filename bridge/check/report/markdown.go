@@ -41,11 +41,7 @@ func writeMarkdown(w io.Writer, r *Report) error {
 
 // writeSummary writes what stands before the calls.
 func (v *View) writeSummary(b *strings.Builder) {
-	b.WriteString("# Check")
-	if v.Server != "" {
-		b.WriteString(" of " + export.Span(v.Server))
-	}
-	fmt.Fprintf(b, "\n\n**%s**", v.Headline())
+	fmt.Fprintf(b, "# Check%s\n\n**%s**", export.SpanAfter(" of ", v.Server), v.Headline())
 	if v.Baseline != nil {
 		fmt.Fprintf(b, " Since %s: %s.", export.Span(since(v.Baseline)), Compared(v.Baseline))
 	}
@@ -71,27 +67,17 @@ func (v *View) writeSummary(b *strings.Builder) {
 	if len(v.Problems)+len(v.Causes) > 0 {
 		b.WriteString("\n")
 	}
-	if counts := v.Counts().String(); counts != "" {
-		b.WriteString(counts + ". ")
-	}
-	fmt.Fprintf(b, "Checked by elicitation-inspector %s on %s, in %s.\n", v.Inspector, v.Began.UTC().Format("2006-01-02 15:04 UTC"),
+	counts := wording.Either(len(v.Counts()) > 0, v.Counts().String()+". ", "")
+	fmt.Fprintf(b, "%sChecked by elicitation-inspector %s on %s, in %s.\n", counts, v.Inspector, v.Began.UTC().Format("2006-01-02 15:04 UTC"),
 		cmp.Or(strings.Join(v.Revisions, ", "), "no revision"))
 }
 
 func (c *CallView) writeMarkdown(b *strings.Builder, revisions []string) {
 	fmt.Fprintf(b, "\n## %s\n", c.span())
 	if blamed := c.Blamed(); len(blamed) > 0 {
-		b.WriteString("\n| behaviour |")
-		for _, revision := range revisions {
-			b.WriteString(" " + revision + " |")
-		}
-		b.WriteString("\n|---|" + strings.Repeat("---|", len(revisions)) + "\n")
+		fmt.Fprintf(b, "\n| behaviour | %s |\n|---|%s\n", strings.Join(revisions, " | "), strings.Repeat("---|", len(revisions)))
 		for _, row := range blamed {
-			b.WriteString("| " + row.Name + " |")
-			for _, cell := range row.Cells {
-				b.WriteString(" " + cell.markdown() + " |")
-			}
-			b.WriteString("\n")
+			fmt.Fprintf(b, "| %s | %s |\n", row.Name, each(row.Cells, len(row.Cells), " | ", Cell.markdown))
 		}
 		b.WriteString("\nThe numbers are those of the findings. " + Legend + "\n")
 	}
@@ -139,21 +125,14 @@ func (c Cell) markdown() string {
 func (t *Told) writeMarkdown(b *strings.Builder) {
 	fmt.Fprintf(b, "\n### %d. %s: %s%s\n\n%s\n\n%s\n\n", t.Number, t.Verdict, t.Rule, wording.Either(t.New > 0, " **new**", ""), t.Harm(), export.Span(t.Text))
 	if t.Reference != "" {
-		reference := export.Span(t.Reference)
-		if t.Link != "" {
-			reference = fmt.Sprintf("[%s](%s)", t.Reference, t.Link)
-		}
-		fmt.Fprintf(b, "See %s.\n", reference)
+		fmt.Fprintf(b, "See %s.\n", wording.Either(t.Link != "", fmt.Sprintf("[%s](%s)", t.Reference, t.Link), export.Span(t.Reference)))
 	}
 	trials := each(t.In, 5, "; ", func(in *Instance) string { return export.Span(in.Words()) })
 	fmt.Fprintf(b, "\nIn %s: %s\n\n", wording.Plural(len(t.In), "trial"), trials)
 	first := t.In[0]
 	for _, q := range first.Quoted() {
-		fmt.Fprintf(b, "- Frame %d, %s", q.Seq, export.DirectionWords(q.Direction))
-		if len(q.Again) > 0 {
-			b.WriteString(", much the same in " + each(q.Again, len(q.Again), ", ", func(seq int64) string { return strconv.FormatInt(seq, 10) }))
-		}
-		fmt.Fprintf(b, ": %s\n", export.Span(wording.Shorten(q.Text, 1000)))
+		again := wording.After(", much the same in ", wording.Numbers(q.Again))
+		fmt.Fprintf(b, "- Frame %d, %s%s: %s\n", q.Seq, export.DirectionWords(q.Direction), again, export.Span(wording.Shorten(q.Text, 1000)))
 	}
 	fmt.Fprintf(b, "\n<details><summary>To reproduce it</summary>\n\n%s</details>\n", export.Fenced("sh", first.Reproduce))
 }
@@ -164,14 +143,9 @@ func writePast(b *strings.Builder, title string, list []Past) {
 	}
 	fmt.Fprintf(b, "\n## %s\n\n", title)
 	for _, p := range list {
-		fmt.Fprintf(b, "- %s %s: %s (%s %s, %s", p.Verdict, export.Span(p.Rule), export.Span(p.Text), p.Kind, export.Span(p.Key), p.Behaviour)
-		if p.Question != 0 {
-			fmt.Fprintf(b, ", question %d", p.Question)
-		}
-		if p.Field != "" {
-			b.WriteString(", field " + export.Span(p.Field))
-		}
-		fmt.Fprintf(b, ", %s)\n", p.Revision)
+		question := wording.Either(p.Question != 0, fmt.Sprintf(", question %d", p.Question), "")
+		fmt.Fprintf(b, "- %s %s: %s (%s %s, %s%s%s, %s)\n", p.Verdict, export.Span(p.Rule), export.Span(p.Text), p.Kind, export.Span(p.Key),
+			p.Behaviour, question, export.SpanAfter(", field ", p.Field), p.Revision)
 	}
 }
 

@@ -49,13 +49,9 @@ func Write(w io.Writer, format string, r *probe.Report) error {
 func writeMarkdown(w io.Writer, r *probe.Report) error {
 	var b strings.Builder
 	for _, c := range r.Clients {
-		fmt.Fprintf(&b, "# Probe of %s\n\n**%s**. Probed %s to %s UTC by elicitation-inspector %s. ", export.Span(c.Label()), c.Headline(),
-			c.First.UTC().Format(minute), c.Last.UTC().Format("15:04"), r.Inspector)
-		if c.Declared != "" {
-			fmt.Fprintf(&b, "It declares elicitation as %s.\n", export.Span(c.Declared))
-		} else {
-			b.WriteString("It does not declare elicitation.\n")
-		}
+		declares := wording.Either(c.Declared != "", "It declares elicitation as "+export.Span(c.Declared), "It does not declare elicitation")
+		fmt.Fprintf(&b, "# Probe of %s\n\n**%s**. Probed %s to %s UTC by elicitation-inspector %s. %s.\n", export.Span(c.Label()), c.Headline(),
+			c.First.UTC().Format(minute), c.Last.UTC().Format("15:04"), r.Inspector, declares)
 		for _, part := range c.Parts() {
 			fmt.Fprintf(&b, "\n## %s\n\n| probe | verdict | how | frames |\n|---|---|---|---|\n", part.Group)
 			for _, one := range part.Results {
