@@ -23,7 +23,7 @@ func (q *Question) Repeatable() bool {
 // Again repeats an earlier answer. If a pending question asks the same, it gets the
 // answer. Otherwise Again repeats the call: its questions then get the answers of the
 // earlier call. It returns the number of the new call, 0 if it made none.
-func (in *Inspection) Again(number int) (call int, err error) {
+func (in *asking) Again(number int) (call int, err error) {
 	q, err := in.Question(number)
 	switch {
 	case err != nil:
@@ -54,7 +54,7 @@ func asksSame(q *Question, waiting *live.Question) bool {
 }
 
 // answerAs gives a pending question the answer of the earlier question q.
-func (in *Inspection) answerAs(q *Question, waiting *live.Question) error {
+func (in *asking) answerAs(q *Question, waiting *live.Question) error {
 	answer := live.Answer{Action: q.Action, Content: q.Content(), Actor: conversation.ByPerson}
 	switch {
 	case q.Fault != "":
@@ -75,7 +75,7 @@ func (in *Inspection) answerAs(q *Question, waiting *live.Question) error {
 
 // repeat answers a question of a repeated call. The n-th question that asks the same gets
 // the n-th such answer of the earlier call.
-func (in *Inspection) repeat(q *live.Question) {
+func (in *asking) repeat(q *live.Question) {
 	c, err := in.calls.Call(q.Call)
 	if err != nil || c.Request.AnsweredAs == 0 || !waits(q) {
 		return

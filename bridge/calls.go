@@ -14,6 +14,20 @@ import (
 	"elicitation-inspector/bridge/wording"
 )
 
+// calling is the layer of the calls.
+type calling struct {
+	connecting
+	steering
+	calls *live.Calls
+}
+
+// steering are the methods of [live.Calls] that an Inspection has as they are.
+type steering interface {
+	Stop(number int) error
+	Retry(number int) error
+	RetryEvery(number int, every time.Duration) error
+}
+
 // Call is the state of one call as read from the log, plus what only the running call
 // knows: its request, and how long it has waited for the person. Once the call has
 // ended, all times come from its frames.
@@ -61,7 +75,7 @@ func overlaid(own live.Call, said *conversation.Call) Call {
 }
 
 // recorded returns a call of a transcript.
-func (in *Inspection) recorded(now *live.View, c *conversation.Call) Call {
+func (in *calling) recorded(now *live.View, c *conversation.Call) Call {
 	out := Call{Call: *c}
 	out.Request = live.Request{Server: in.known.IDOf(c.Server), Kind: conversation.KindOf(c.Method), Name: in.nameOf(c), Key: c.Name, Arguments: c.Arguments}
 	if out.measure(); c.State.Over() {
@@ -91,7 +105,7 @@ func (in *Inspection) recorded(now *live.View, c *conversation.Call) Call {
 
 // nameOf returns the display name of a call: the name of the tool, prompt or resource it
 // requests.
-func (in *Inspection) nameOf(c *conversation.Call) string {
+func (in *calling) nameOf(c *conversation.Call) string {
 	if own, err := in.calls.Call(c.Number); err == nil {
 		return own.Request.Name
 	}
@@ -105,7 +119,7 @@ func (in *Inspection) nameOf(c *conversation.Call) string {
 
 // Calls returns the calls that are kept, oldest first: all running calls, and the latest
 // of the ended ones.
-func (in *Inspection) Calls() []Call {
+func (in *calling) Calls() []Call {
 	own := in.calls.All()
 	now := in.read()
 	said := now.ByNumber()
@@ -123,7 +137,7 @@ func (in *Inspection) Calls() []Call {
 }
 
 // Call returns one call by its number.
-func (in *Inspection) Call(number int) (Call, error) {
+func (in *calling) Call(number int) (Call, error) {
 	own, err := in.calls.Call(number)
 	now := in.read()
 	said := now.ByNumber()[number]
@@ -146,8 +160,8 @@ var ErrNoTask = errors.New("it cannot be called as a task, since the server does
 // TaskSupport reports whether an item of a server can, or must, be called as a task
 // (specification 2025-11-25, Tasks, Tool-Level Negotiation). A tool that the server has not
 // listed, or not yet, may be.
-func (in *Inspection) TaskSupport(server string, kind conversation.Kind, key string) conversation.TaskSupport {
-	s, err := in.Server(server)
+func (in *calling) TaskSupport(server string, kind conversation.Kind, key string) conversation.TaskSupport {
+	s, err := in.known.Server(server)
 	if err != nil || kind != conversation.Tool || s.Info.Protocol != mcp.Revision20251125 || !s.Info.Tasks.Calls {
 		return conversation.TaskForbidden
 	}
@@ -160,7 +174,7 @@ func (in *Inspection) TaskSupport(server string, kind conversation.Kind, key str
 
 // Begin starts a call and returns at once. Unless the call has a time limit, it runs
 // until the server answers, the connection is lost, or the call is stopped.
-func (in *Inspection) Begin(r live.Request) (Call, error) {
+func (in *calling) Begin(r live.Request) (Call, error) {
 	conn, err := in.servers.Connection(r.Server)
 	if err != nil {
 		return Call{}, err
@@ -183,7 +197,7 @@ func (in *Inspection) Begin(r live.Request) (Call, error) {
 
 // Repeat continues a call that ended because an input request of its last round was
 // refused; see [live.Calls.Repeat].
-func (in *Inspection) Repeat(number int) (Call, error) {
+func (in *calling) Repeat(number int) (Call, error) {
 	c, err := in.calls.Call(number)
 	if err != nil {
 		return Call{}, err
@@ -199,7 +213,7 @@ func (in *Inspection) Repeat(number int) (Call, error) {
 // CallAgain reconnects the server of a call and declares a capability ("sampling" or "roots")
 // to it, or for "" uses [live.RevisionOfRequests], and repeats the call. The error says why
 // the server could not be reconnected.
-func (in *Inspection) CallAgain(ctx context.Context, number int, declare string) (Call, error) {
+func (in *calling) CallAgain(ctx context.Context, number int, declare string) (Call, error) {
 	c, err := in.calls.Call(number)
 	if err != nil {
 		return Call{}, err

@@ -11,7 +11,7 @@ import (
 )
 
 // Facts returns the facts about a question that faults need; see [fault.Facts].
-func (in *Inspection) Facts(q live.Question) fault.Facts {
+func (in *asking) Facts(q live.Question) fault.Facts {
 	facts := fault.Facts{
 		Via: q.Via, Method: q.Method, Request: q.Request, ID: q.ID, Key: q.Key,
 		OwnTask: q.TaskID != "",
@@ -42,7 +42,7 @@ func (in *Inspection) Facts(q live.Question) fault.Facts {
 }
 
 // FactsOf returns the Facts of a question by its number.
-func (in *Inspection) FactsOf(number int) (fault.Facts, error) {
+func (in *asking) FactsOf(number int) (fault.Facts, error) {
 	q, err := in.inbox.Question(number)
 	if err != nil {
 		return fault.Facts{}, err
@@ -51,7 +51,7 @@ func (in *Inspection) FactsOf(number int) (fault.Facts, error) {
 }
 
 // Misbehave answers a question deliberately wrong, with a fault and its parameters.
-func (in *Inspection) Misbehave(number int, name string, params fault.Params) (Question, error) {
+func (in *asking) Misbehave(number int, name string, params fault.Params) (Question, error) {
 	q, err := in.inbox.Question(number)
 	if err != nil || q.State != conversation.Pending {
 		return in.settled(number)
@@ -65,7 +65,7 @@ func (in *Inspection) Misbehave(number int, name string, params fault.Params) (Q
 }
 
 // misbehave carries out the plan for a request from the server.
-func (in *Inspection) misbehave(s *session.Session, q live.Question) {
+func (in *asking) misbehave(s *session.Session, q live.Question) {
 	if s == nil {
 		return
 	}
@@ -99,13 +99,13 @@ func (in *Inspection) misbehave(s *session.Session, q live.Question) {
 }
 
 // resumeTasks lets the calls of a server go on whose tasks the lost session left there.
-func (in *Inspection) resumeTasks(server string) {
+func (in *calling) resumeTasks(server string) {
 	if conn, err := in.servers.Connection(server); err == nil {
 		in.calls.Resume(conn, server)
 	}
 }
 
-func (in *Inspection) startSession(number int) {
+func (in *calling) startSession(number int) {
 	c, err := in.calls.Call(number)
 	if err != nil {
 		return

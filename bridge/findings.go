@@ -7,6 +7,14 @@ import (
 	"elicitation-inspector/bridge/live"
 )
 
+// judging is the layer of the findings.
+type judging struct {
+	calling
+	linter  *lint.Linter
+	telling chan struct{} // held by the goroutine that uses told
+	told    int           // the number of findings that subscribers know of
+}
+
 // Found is a finding of the linter with its server, question and call.
 type Found struct {
 	lint.Found
@@ -17,16 +25,16 @@ type Found struct {
 
 // Findings returns the findings about a server so far, in the order of the log; for the
 // id "", those about all servers.
-func (in *Inspection) Findings(id string) []Found {
+func (in *judging) Findings(id string) []Found {
 	return in.placed(id, in.linter.From(0, in.log.Len()))
 }
 
 // Found returns the findings about one frame.
-func (in *Inspection) Found(seq int64) []Found { return in.placed("", in.linter.At(seq)) }
+func (in *judging) Found(seq int64) []Found { return in.placed("", in.linter.At(seq)) }
 
 // placed adds to findings their servers, questions and calls, and leaves out findings
 // about servers other than id, unless id is "".
-func (in *Inspection) placed(id string, list []lint.Found) []Found {
+func (in *judging) placed(id string, list []lint.Found) []Found {
 	if len(list) == 0 {
 		return nil
 	}
@@ -55,7 +63,7 @@ func (in *Inspection) placed(id string, list []lint.Found) []Found {
 // questionOf returns the number of the question that a finding is about: the frame asks it,
 // or answers it. It is 0 if the finding is about a whole message, or if an answered question
 // is none of the latest.
-func (in *Inspection) questionOf(now *live.View, f lint.Found) int {
+func (in *judging) questionOf(now *live.View, f lint.Found) int {
 	if number := in.conversation.QuestionAt(f.Seq, f.Place); number != 0 || f.Place == 0 {
 		return number
 	}
@@ -67,7 +75,7 @@ func (in *Inspection) questionOf(now *live.View, f lint.Found) int {
 	return 0
 }
 
-func (in *Inspection) bySeverity() map[string]lint.Tally {
+func (in *judging) bySeverity() map[string]lint.Tally {
 	counts := map[string]lint.Tally{}
 	for label, count := range in.linter.ByServer(in.log.Len()) {
 		id := in.known.IDOf(label)
@@ -82,17 +90,17 @@ func (in *Inspection) bySeverity() map[string]lint.Tally {
 }
 
 // FindingsKnown returns the number of findings so far.
-func (in *Inspection) FindingsKnown() int { return in.linter.Count(in.log.Len()) }
+func (in *judging) FindingsKnown() int { return in.linter.Count(in.log.Len()) }
 
 // Rules returns a function for filters that returns the rules that a frame breaks, by the
 // findings so far.
-func (in *Inspection) Rules() func(seq int64) []string {
+func (in *judging) Rules() func(seq int64) []string {
 	return lint.RulesAt(in.linter.From(0, in.log.Len()))
 }
 
 // Judge waits until the linter has checked all frames that the log has now. It is for
 // live inspections; a [Replay] runs the linter in each Refresh.
-func (in *Inspection) Judge(ctx context.Context) error {
+func (in *judging) Judge(ctx context.Context) error {
 	if err := in.linter.Update(ctx); err != nil {
 		return err
 	}
@@ -100,7 +108,7 @@ func (in *Inspection) Judge(ctx context.Context) error {
 }
 
 // tellFindings marks the servers and questions of new findings as changed.
-func (in *Inspection) tellFindings(ctx context.Context) error {
+func (in *judging) tellFindings(ctx context.Context) error {
 	select {
 	case in.telling <- struct{}{}:
 		defer func() { <-in.telling }()

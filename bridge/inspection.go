@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"elicitation-inspector/bridge/conversation"
-	"elicitation-inspector/bridge/elicit"
 	"elicitation-inspector/bridge/lint"
 	"elicitation-inspector/bridge/live"
 	"elicitation-inspector/bridge/mcp"
@@ -53,69 +52,31 @@ type Config struct {
 	NoLists bool
 }
 
-// Inspection is one run of the inspector. It connects sessions, calls and questions. Its
-// methods are safe for concurrent use.
+// Inspection is one run of the inspector. It connects sessions, calls and questions. It is built
+// in layers, each with what is below it. Its methods are safe for concurrent use.
 type Inspection struct {
-	connections
-	calling
-	config Config
-	log    *wire.Log
-	logger *slog.Logger
+	asking
+	script   atomic.Pointer[ScriptSource]
+	end      context.CancelFunc // of life
+	closing  sync.Once
+	closeErr error
+}
+
+// reading is the lowest layer: the log, what it says, and who is told of it.
+type reading struct {
+	log          *wire.Log
+	logger       *slog.Logger
+	conversation *conversation.Conversation
+	recent       *live.Reader
+	changes      *live.Feed
+	replay       *Replay // the replay that shows the log; nil for a live inspection
 
 	// life is the parent of every goroutine of the inspection; running counts
 	// them, so that Close can wait.
-	life     context.Context
-	end      context.CancelFunc
-	running  sync.WaitGroup
-	closing  sync.Once
-	closeErr error
-
-	replay *Replay // the replay that this inspection shows; nil for a live inspection
-
-	changes      *live.Feed
-	servers      *live.Servers
-	known        knownServers // the field servers, or the servers of the transcript in a replay
-	inbox        *live.Inbox
-	calls        *live.Calls
-	conversation *conversation.Conversation
-	recent       *live.Reader
-	linter       *lint.Linter
-	script       atomic.Pointer[ScriptSource]
-	signIns      *signin.Desk
-	unwatch      func() // stops watching signIns
-	parsed       elicit.Parsed
-
-	telling chan struct{} // held by the goroutine that uses told
-	told    int           // the number of findings that subscribers know of
-
-	mu     sync.Mutex
-	closed bool
-}
-
-// connections are the methods of [live.Servers] that an Inspection has as they are.
-type connections interface {
-	Reconnect(id string) error
-	ReconnectWith(id string, settings conversation.ClientSettings) error
-	Disconnect(ctx context.Context, id string) error
-	Remove(ctx context.Context, id string) error
-	Target(id string) (transport.Spec, error)
-	Recall(id, revision string) error
-	Compare(ctx context.Context, id string, with, without conversation.ClientSettings) (live.Comparison, error)
-}
-
-// calling are the methods of [live.Calls] that an Inspection has as they are.
-type calling interface {
-	Stop(number int) error
-	Retry(number int) error
-	RetryEvery(number int, every time.Duration) error
-}
-
-// knownServers provides the servers that an inspection shows.
-type knownServers interface {
-	All() []live.Server
-	Server(id string) (live.Server, error)
-	Catalog(id string) (conversation.Catalog, error)
-	IDOf(label string) string
+	life    context.Context
+	running sync.WaitGroup
+	mu      sync.Mutex
+	closed  bool
 }
 
 // New prepares an inspection of all targets. Nothing is started before [Inspection.Start].
@@ -124,11 +85,9 @@ func New(c Config) *Inspection {
 		c.Logger = slog.New(slog.DiscardHandler)
 	}
 	life, end := context.WithCancel(context.Background())
-	in := &Inspection{
-		config: c, log: c.Log, logger: c.Logger, life: life, end: end, changes: live.NewFeed(),
-		conversation: conversation.New(c.Log), telling: make(chan struct{}, 1),
-	}
-	in.linter = lint.NewLinter(c.Log, in.conversation)
+	in := &Inspection{end: end}
+	in.log, in.logger, in.life, in.changes, in.conversation = c.Log, c.Logger, life, live.NewFeed(), conversation.New(c.Log)
+	in.config, in.linter, in.telling = c, lint.NewLinter(c.Log, in.conversation), make(chan struct{}, 1)
 	in.useDesk()
 	in.recent = live.NewReader(c.Log, in.conversation, in.haveRead)
 	owner := &wiring{in: in}
@@ -139,7 +98,7 @@ func New(c Config) *Inspection {
 		Targets: in.config.Targets, Settings: c.Settings, Owner: owner, Inbox: in.inbox, Changes: in.changes, Ready: in.resumeTasks, Life: life, Spawn: in.spawn,
 		Session: session.Config{Log: c.Log, Logger: c.Logger, Version: c.Version, Probe: c.Probe, MaxFrame: c.MaxFrame, NoLists: c.NoLists, Go: in.running.Go},
 	})
-	in.known, in.connections, in.calling = in.servers, in.servers, in.calls
+	in.known, in.connections, in.steering = in.servers, in.servers, in.calls
 	in.unwatch = in.signIns.Watch(in.signInChanged)
 	return in
 }
@@ -162,17 +121,17 @@ func (in *Inspection) Start() {
 }
 
 // Subscribe starts collecting what changes. The caller must Close the subscription.
-func (in *Inspection) Subscribe() *live.Subscription { return in.changes.Subscribe() }
+func (in *reading) Subscribe() *live.Subscription { return in.changes.Subscribe() }
 
 // RecordingChanged tells every subscription that a recording began, ended or failed.
-func (in *Inspection) RecordingChanged() { in.changes.Mark(live.Change{Kind: live.RecordingChanged}) }
+func (in *reading) RecordingChanged() { in.changes.Mark(live.Change{Kind: live.RecordingChanged}) }
 
 // Log returns the log of all frames of this inspection.
-func (in *Inspection) Log() *wire.Log { return in.log }
+func (in *reading) Log() *wire.Log { return in.log }
 
 // Conversation returns the state of calls and questions as read from the log; see its
 // Update.
-func (in *Inspection) Conversation() *conversation.Conversation { return in.conversation }
+func (in *reading) Conversation() *conversation.Conversation { return in.conversation }
 
 // Time limits of Close: CloseTime for an orderly end, and killedTime for the end of
 // killed connections.
@@ -244,7 +203,7 @@ func (in *Inspection) Waits(seq int64, name string) bool {
 
 // spawn runs f in a goroutine that Close waits for. It returns false, without running f,
 // after the inspection is closed.
-func (in *Inspection) spawn(f func()) bool {
+func (in *reading) spawn(f func()) bool {
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	if in.closed {
@@ -255,7 +214,7 @@ func (in *Inspection) spawn(f func()) bool {
 }
 
 // Now returns the present time, or in a replay the time of the last frame, unless taps append to it.
-func (in *Inspection) Now() time.Time {
+func (in *reading) Now() time.Time {
 	if in.replay != nil && !in.replay.grows {
 		return in.recent.View().Now
 	}
@@ -264,7 +223,7 @@ func (in *Inspection) Now() time.Time {
 
 // read reads new frames of the log and returns the view of its calls. In a replay only
 // [Replay.Refresh] reads.
-func (in *Inspection) read() *live.View {
+func (in *reading) read() *live.View {
 	if in.replay == nil && in.recent.View().UpTo != in.log.Len() {
 		if err := in.recent.Read(context.Background(), false); err != nil && in.life.Err() == nil {
 			in.logger.Error("reading the log", "error", err)
@@ -295,7 +254,7 @@ const tellEvery = 10 * time.Millisecond
 // follow calls look at once, and then whenever there are more frames in the log or in
 // source, or more findings, until ctx ends. Between two calls it pauses for the interval
 // every.
-func (in *Inspection) follow(ctx context.Context, source *wire.Log, every time.Duration, look func()) {
+func (in *judging) follow(ctx context.Context, source *wire.Log, every time.Duration, look func()) {
 	for ctx.Err() == nil {
 		grown, judged, read := in.log.Grown(), in.linter.Changed(), source.Grown()
 		look()

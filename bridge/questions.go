@@ -16,6 +16,13 @@ import (
 	"elicitation-inspector/bridge/rawjson"
 )
 
+// asking is the layer of the questions.
+type asking struct {
+	judging
+	inbox  *live.Inbox
+	parsed elicit.Parsed
+}
+
 // Question is the state of a question, from the log and the inbox, with its server,
 // session, call and findings. A pending question of a playback has an answer while it is
 // shown being given.
@@ -55,7 +62,7 @@ func (c *candidate) state() *conversation.Question {
 }
 
 // ofQuestion assembles a Question from the log, the inbox and the linter.
-func (in *Inspection) ofQuestion(c candidate) Question {
+func (in *asking) ofQuestion(c candidate) Question {
 	var q Question
 	if c.own != nil {
 		c.own = new(in.Shown(*c.own))
@@ -113,7 +120,7 @@ const askedMost = 1 << 20
 
 // fill reads params and answer from the log if they are not in memory, drops large ones
 // of settled questions, and parses the elicitation.
-func (in *Inspection) fill(q *Question) {
+func (in *asking) fill(q *Question) {
 	if q.LetGo {
 		params, err := conversation.ParamsAt(in.log, q.AskedSeq)
 		if err == nil {
@@ -138,7 +145,7 @@ func (in *Inspection) fill(q *Question) {
 // candidates returns the known questions, in no order. With latest it leaves out those
 // that OnShow does not need, so that its cost does not grow with the settled questions,
 // except in a replay.
-func (in *Inspection) candidates(latest bool) (list []candidate) {
+func (in *asking) candidates(latest bool) (list []candidate) {
 	own := map[int]*live.Question{}
 	for _, q := range in.inbox.Questions(!latest) {
 		own[q.Number] = &q
@@ -172,12 +179,12 @@ func (in *Inspection) candidates(latest bool) (list []candidate) {
 
 // isKnown reports whether to show a question. In a live inspection, one that is pending in
 // the log alone is about to be put into the inbox.
-func (in *Inspection) isKnown(c *candidate) bool {
+func (in *asking) isKnown(c *candidate) bool {
 	return c.own != nil || c.said != nil && (in.replay != nil || c.said.State != conversation.Pending)
 }
 
 // assembled returns the Questions of candidates, oldest first.
-func (in *Inspection) assembled(list []candidate) []Question {
+func (in *asking) assembled(list []candidate) []Question {
 	out := make([]Question, len(list))
 	for i, c := range list {
 		out[i] = in.ofQuestion(c)
@@ -187,14 +194,14 @@ func (in *Inspection) assembled(list []candidate) []Question {
 }
 
 // Questions returns all questions that are kept, oldest first.
-func (in *Inspection) Questions() []Question {
+func (in *asking) Questions() []Question {
 	return in.assembled(in.candidates(false))
 }
 
 // OnShow returns the questions for the page, oldest first: the pending ones that are not
 // held back, the given number of latest settled ones, and earlier ones that wait for the
 // outcome of a URL.
-func (in *Inspection) OnShow(settled int) []Question {
+func (in *asking) OnShow(settled int) []Question {
 	var list, past []candidate
 	for _, c := range in.candidates(true) {
 		if c.state().State == conversation.Pending {
@@ -215,7 +222,7 @@ func (in *Inspection) OnShow(settled int) []Question {
 }
 
 // candidate returns a question by its number.
-func (in *Inspection) candidate(number int) (c candidate, err error) {
+func (in *asking) candidate(number int) (c candidate, err error) {
 	if own, err := in.inbox.Question(number); err == nil {
 		c.own = &own
 	}
@@ -227,7 +234,7 @@ func (in *Inspection) candidate(number int) (c candidate, err error) {
 }
 
 // Question returns one question by its number.
-func (in *Inspection) Question(number int) (Question, error) {
+func (in *asking) Question(number int) (Question, error) {
 	c, err := in.candidate(number)
 	if err != nil {
 		return Question{}, err
@@ -237,7 +244,7 @@ func (in *Inspection) Question(number int) (Question, error) {
 
 // Standing returns the call of a question, 0 if none is known, and whether the question
 // waits. It is much faster than Question.
-func (in *Inspection) Standing(number int) (call int, waits bool) {
+func (in *asking) Standing(number int) (call int, waits bool) {
 	c, err := in.candidate(number)
 	switch {
 	case err != nil:
@@ -252,7 +259,7 @@ func (in *Inspection) Standing(number int) (call int, waits bool) {
 
 // Answer settles a question with a. Only the first answer counts: later ones get the
 // error [live.ErrSettled], and the returned question tells how it was settled.
-func (in *Inspection) Answer(number int, a live.Answer) (Question, error) {
+func (in *asking) Answer(number int, a live.Answer) (Question, error) {
 	err := in.settle(number, a)
 	if errors.Is(err, live.ErrUnknownQuestion) {
 		return in.settled(number)
@@ -262,11 +269,11 @@ func (in *Inspection) Answer(number int, a live.Answer) (Question, error) {
 }
 
 // Hasten gives a question the answer of the script that waits for its delay.
-func (in *Inspection) Hasten(number int) { in.inbox.Hasten(number) }
+func (in *asking) Hasten(number int) { in.inbox.Hasten(number) }
 
 // settled returns a question with [live.ErrSettled] when the inbox does not have it: the log
 // has its end by then. If the log does not have it either, it is unknown.
-func (in *Inspection) settled(number int) (Question, error) {
+func (in *asking) settled(number int) (Question, error) {
 	q, err := in.Question(number)
 	if err == nil {
 		err = live.ErrSettled
@@ -275,14 +282,14 @@ func (in *Inspection) settled(number int) (Question, error) {
 }
 
 // MarkCompleted records that the person marked an accepted URL as done.
-func (in *Inspection) MarkCompleted(number int) (Question, error) {
+func (in *asking) MarkCompleted(number int) (Question, error) {
 	in.inbox.MarkCompleted(number)
 	return in.Question(number)
 }
 
 // SetPolicy sets the policy for a server's further questions, and for those that are held
 // back. It does not affect questions on show.
-func (in *Inspection) SetPolicy(id string, p conversation.Policy) error {
+func (in *asking) SetPolicy(id string, p conversation.Policy) error {
 	_, err := in.servers.Server(id)
 	if err == nil {
 		in.inbox.SetPolicy(id, p)
@@ -292,7 +299,7 @@ func (in *Inspection) SetPolicy(id string, p conversation.Policy) error {
 
 // Release handles the questions that are held back: "show" shows the oldest of them, as
 // many as fit, and "decline" declines all of them.
-func (in *Inspection) Release(id, choice string) error {
+func (in *asking) Release(id, choice string) error {
 	_, err := in.servers.Server(id)
 	switch {
 	case err != nil:
@@ -308,7 +315,7 @@ func (in *Inspection) Release(id, choice string) error {
 }
 
 // Next describes what a server did after a question was settled.
-func (in *Inspection) Next(q Question) conversation.Next {
+func (in *asking) Next(q Question) conversation.Next {
 	if q.State == conversation.Pending {
 		return conversation.Next{}
 	}

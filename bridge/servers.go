@@ -5,8 +5,41 @@ import (
 
 	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/lint"
+	"elicitation-inspector/bridge/live"
+	"elicitation-inspector/bridge/signin"
 	"elicitation-inspector/bridge/transport"
 )
+
+// connecting is the layer of the servers: their connections, what they offer, and the sign-ins to
+// them.
+type connecting struct {
+	reading
+	connections
+	config  Config
+	servers *live.Servers
+	known   knownServers // the field servers, or the servers of the transcript in a replay
+	signIns *signin.Desk
+	unwatch func() // stops watching signIns
+}
+
+// connections are the methods of [live.Servers] that an Inspection has as they are.
+type connections interface {
+	Reconnect(id string) error
+	ReconnectWith(id string, settings conversation.ClientSettings) error
+	Disconnect(ctx context.Context, id string) error
+	Remove(ctx context.Context, id string) error
+	Target(id string) (transport.Spec, error)
+	Recall(id, revision string) error
+	Compare(ctx context.Context, id string, with, without conversation.ClientSettings) (live.Comparison, error)
+}
+
+// knownServers provides the servers that an inspection shows.
+type knownServers interface {
+	All() []live.Server
+	Server(id string) (live.Server, error)
+	Catalog(id string) (conversation.Catalog, error)
+	IDOf(label string) string
+}
 
 // Server is the state of a server, with the counts of its waiting questions and of its
 // findings by severity.
@@ -17,7 +50,7 @@ type Server struct {
 }
 
 // Servers returns every server, in the order of the configuration.
-func (in *Inspection) Servers() []Server {
+func (in *asking) Servers() []Server {
 	found := in.bySeverity()
 	all := in.known.All()
 	out := make([]Server, len(all))
@@ -28,7 +61,7 @@ func (in *Inspection) Servers() []Server {
 }
 
 // Server returns one server by its id.
-func (in *Inspection) Server(id string) (Server, error) {
+func (in *asking) Server(id string) (Server, error) {
 	s, err := in.known.Server(id)
 	if err != nil {
 		return Server{}, err
@@ -38,7 +71,7 @@ func (in *Inspection) Server(id string) (Server, error) {
 
 // Put connects to another server, under a name that no other has; or to this one in place of
 // the added server with the id.
-func (in *Inspection) Put(ctx context.Context, id string, spec transport.Spec) error {
+func (in *connecting) Put(ctx context.Context, id string, spec transport.Spec) error {
 	id, err := in.servers.Put(ctx, id, in.withAccess(spec))
 	if err != nil {
 		return err
@@ -48,10 +81,10 @@ func (in *Inspection) Put(ctx context.Context, id string, spec transport.Spec) e
 
 // Catalog returns the tools, prompts and resources of a server. The lists are shared and
 // must not be changed, because they may be very long.
-func (in *Inspection) Catalog(id string) (conversation.Catalog, error) { return in.known.Catalog(id) }
+func (in *connecting) Catalog(id string) (conversation.Catalog, error) { return in.known.Catalog(id) }
 
 // Item returns one tool, prompt or resource of a server.
-func (in *Inspection) Item(id string, kind conversation.Kind, key string) (conversation.Item, error) {
+func (in *connecting) Item(id string, kind conversation.Kind, key string) (conversation.Item, error) {
 	all, err := in.Catalog(id)
 	if err != nil {
 		return conversation.Item{}, err
@@ -60,7 +93,7 @@ func (in *Inspection) Item(id string, kind conversation.Kind, key string) (conve
 }
 
 // Ping sends a ping to a connected server and waits for its response.
-func (in *Inspection) Ping(ctx context.Context, server string) error {
+func (in *connecting) Ping(ctx context.Context, server string) error {
 	conn, err := in.servers.Connection(server)
 	if err != nil {
 		return err

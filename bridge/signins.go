@@ -13,7 +13,7 @@ import (
 
 // useDesk gives the servers that are reached by a URL their flows, unless they have a
 // token already or want none, and keeps the secrets of all sign-ins out of the log.
-func (in *Inspection) useDesk() {
+func (in *connecting) useDesk() {
 	if in.signIns = in.config.SignIns; in.signIns == nil {
 		in.signIns = signin.NewDesk(signin.DeskConfig{Headless: true})
 	}
@@ -26,7 +26,7 @@ func (in *Inspection) useDesk() {
 }
 
 // withAccess returns a server with its flow, if it can have one.
-func (in *Inspection) withAccess(spec transport.Spec) transport.Spec {
+func (in *connecting) withAccess(spec transport.Spec) transport.Spec {
 	if spec.URL == "" || spec.Problem != nil || spec.Header.Get("Authorization") != "" {
 		return spec
 	}
@@ -36,7 +36,7 @@ func (in *Inspection) withAccess(spec transport.Spec) transport.Spec {
 
 // Shown returns a question of the inbox as people may see it: with the secrets of sign-ins
 // masked that its server repeats, as the log masks them.
-func (in *Inspection) Shown(q live.Question) live.Question {
+func (in *connecting) Shown(q live.Question) live.Question {
 	server := in.log.Head(q.AskedSeq).Server
 	if masked := in.signIns.MaskedJSON(server, q.Params); !bytes.Equal(masked, q.Params) {
 		q.Params = masked
@@ -50,7 +50,7 @@ func (in *Inspection) Shown(q live.Question) live.Question {
 
 // settle answers a question. Where the answer repeats a string that Shown has masked, it
 // gets the string of the question.
-func (in *Inspection) settle(number int, a live.Answer) error {
+func (in *asking) settle(number int, a live.Answer) error {
 	if q, err := in.inbox.Question(number); err == nil && q.Params != nil {
 		shown := in.Shown(q)
 		a.Content, a.Result = redact.Restored(a.Content, q.Params, shown.Params), redact.Restored(a.Result, q.Params, shown.Params)
@@ -59,7 +59,7 @@ func (in *Inspection) settle(number int, a live.Answer) error {
 	return err
 }
 
-func (in *Inspection) signInChanged(flow *signin.Flow) {
+func (in *calling) signInChanged(flow *signin.Flow) {
 	for _, s := range in.servers.All() {
 		if own, err := in.SignIn(s.ID); err == nil && own == flow {
 			in.calls.SigningIn(s.ID, flow.Busy())
@@ -70,7 +70,7 @@ func (in *Inspection) signInChanged(flow *signin.Flow) {
 
 // RefreshToken begins to refresh the token of a server. It does not wait for the end,
 // because the person may hold the request; the sign-in says how it ended.
-func (in *Inspection) RefreshToken(flow *signin.Flow) error {
+func (in *connecting) RefreshToken(flow *signin.Flow) error {
 	if !flow.Status().Refreshable {
 		return signin.ErrNoRefresh
 	}
@@ -82,7 +82,7 @@ func (in *Inspection) RefreshToken(flow *signin.Flow) error {
 
 // SignIn returns the flow that signs in to a server; nil if the server has none, because
 // it is not a URL, has a token of its own, or the inspection is a replay.
-func (in *Inspection) SignIn(server string) (*signin.Flow, error) {
+func (in *connecting) SignIn(server string) (*signin.Flow, error) {
 	if in.replay != nil {
 		return nil, nil
 	}
@@ -91,7 +91,7 @@ func (in *Inspection) SignIn(server string) (*signin.Flow, error) {
 }
 
 // SignInFrames returns the frames of a sign-in, by the label of its server and its number.
-func (in *Inspection) SignInFrames(server string, number int) (out []*wire.Frame, err error) {
+func (in *connecting) SignInFrames(server string, number int) (out []*wire.Frame, err error) {
 	for seq := int64(1); seq <= in.log.Len(); seq++ {
 		if head := in.log.Head(seq); head.Kind != wire.NoteFrame || head.Server != server {
 			continue

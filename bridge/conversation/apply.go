@@ -13,7 +13,7 @@ import (
 
 // apply works out which call and which question a frame belongs to, and adds it there. It
 // is the only place that does. The caller holds c.mu and has the turn.
-func (c *Conversation) apply(f *frame) {
+func (c *assignment) apply(f *frame) {
 	kind := kindOf(&f.Frame)
 	incoming := f.Dir == wire.ServerToClient
 	if incoming && (f.Kind == wire.Noise || f.Kind.IsResponse() && (f.Pair == 0 || f.Duplicate)) {
@@ -188,7 +188,7 @@ func (s *session) named(f *frame) (call int, question uint32, ok bool) {
 
 // asks records that a frame asks n questions in the call at index i, and returns the
 // number of the first of them within the call.
-func (c *Conversation) asks(s *session, i int, f *frame, n int) uint32 {
+func (c *assignment) asks(s *session, i int, f *frame, n int) uint32 {
 	o := &c.calls[i]
 	first := o.questions + 1
 	o.questions += uint32(n)
@@ -210,7 +210,7 @@ func (c *Conversation) asks(s *session, i int, f *frame, n int) uint32 {
 }
 
 // responded adds the response to a request of a call, or what takes its place.
-func (c *Conversation) responded(s *session, f *frame) {
+func (c *assignment) responded(s *session, f *frame) {
 	e := c.eventOf(f.Pair)
 	if e == nil {
 		return
@@ -254,7 +254,7 @@ const waitingMost = 256
 // retryOf returns the call whose next round the request f is. A recorded call and round
 // say so; else the request carries the requestState; if the call has none, it answers only
 // keys that were asked; after error -32042 it repeats the first request.
-func (c *Conversation) retryOf(s *session, f *frame) (int, bool) {
+func (c *assignment) retryOf(s *session, f *frame) (int, bool) {
 	if f.Call != 0 {
 		i, ok := s.calls[f.Call]
 		return i, ok && f.Round > 1
@@ -286,7 +286,7 @@ func (c *Conversation) retryOf(s *session, f *frame) (int, bool) {
 
 // settled removes a request of the server from those that wait, and returns it; false if
 // it is not there.
-func (c *Conversation) settled(s *session, seq int64) (p pending, ok bool) {
+func (c *assignment) settled(s *session, seq int64) (p pending, ok bool) {
 	if p, ok = s.asked[seq]; ok {
 		delete(s.asked, seq)
 		c.calls[p.call].waiting--
@@ -295,7 +295,7 @@ func (c *Conversation) settled(s *session, seq int64) (p pending, ok bool) {
 }
 
 // noted applies a note that concerns a connection.
-func (c *Conversation) noted(s *session, f *frame) {
+func (c *assignment) noted(s *session, f *frame) {
 	switch n := f.Note; {
 	case n.Kind == wire.NoteProcessExited, n.Kind == wire.NoteServerLost:
 		s.exit = &exit{f.Seq, f.Time, n.Exit()}

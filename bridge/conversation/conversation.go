@@ -35,10 +35,14 @@ import (
 //
 // All methods are safe for concurrent use.
 type Conversation struct {
-	log  *wire.Log
+	assignment
 	turn chan struct{} // held by the goroutine that updates or watches
+}
 
-	watched map[int]*reduction // by place; used only with the turn
+// assignment is which frames belong to which call, and what of that a later frame can refer to.
+type assignment struct {
+	log     *wire.Log
+	watched map[int]*reduction // calls that are kept as read, by place; used only with the turn
 	touched map[int]int        // the latest touch of each place that got frames since the last Changes; used only with the turn
 	touches int                // so far
 
@@ -114,12 +118,12 @@ type pending struct {
 
 // New returns a conversation to which no frame was applied yet; see Update.
 func New(l *wire.Log) *Conversation {
-	return &Conversation{
-		log: l, turn: make(chan struct{}, 1), watched: make(map[int]*reduction), touched: make(map[int]int), events: make([]event, 1),
+	return &Conversation{turn: make(chan struct{}, 1), assignment: assignment{
+		log: l, watched: make(map[int]*reduction), touched: make(map[int]int), events: make([]event, 1),
 		strays: make(map[uint32]uint32), numbered: make(map[uint32]uint32),
 		sessions: make(map[connection]*session), waiting: make(map[string][]retry), urls: make(map[urlID]questionOf),
 		tasks: make(map[taskID]*taskOf),
-	}
+	}}
 }
 
 // window is how many frames are applied before questions are numbered: frames of the
@@ -198,7 +202,7 @@ type frame struct {
 
 // read reads from a frame's bytes what is needed to find its call; most frames need
 // no bytes.
-func (c *Conversation) read(f *frame) (err error) {
+func (c *assignment) read(f *frame) (err error) {
 	if !c.needsBytes(&f.Frame) {
 		return nil
 	}
@@ -240,7 +244,7 @@ func (c *Conversation) read(f *frame) (err error) {
 	return err
 }
 
-func (c *Conversation) needsBytes(f *wire.Frame) bool {
+func (c *assignment) needsBytes(f *wire.Frame) bool {
 	if f.Lost {
 		return false
 	}
@@ -269,7 +273,7 @@ func isHandshake(method string) bool {
 
 // requestOf returns the pending request of the client that a notification refers to, 0 if
 // none matches.
-func (c *Conversation) requestOf(f *frame, is func(*pending) bool) (int64, error) {
+func (c *assignment) requestOf(f *frame, is func(*pending) bool) (int64, error) {
 	s := c.sessions[connection{f.Server, f.Session}]
 	if s == nil {
 		return 0, nil
@@ -291,7 +295,7 @@ func (c *Conversation) requestOf(f *frame, is func(*pending) bool) (int64, error
 	return 0, nil
 }
 
-func (c *Conversation) sessionOf(f *frame) *session {
+func (c *assignment) sessionOf(f *frame) *session {
 	key := connection{f.Server, f.Session}
 	s := c.sessions[key]
 	if s == nil {

@@ -104,7 +104,7 @@ func (c *Conversation) Servers() []Server {
 	return out
 }
 
-func (c *Conversation) serverOf(f *frame) *Server {
+func (c *assignment) serverOf(f *frame) *Server {
 	label := f.Server
 	if label == "" {
 		label = Unnamed
@@ -126,7 +126,7 @@ func (c *Conversation) serverOf(f *frame) *Server {
 	return s
 }
 
-func (c *Conversation) greeted(s *session, f *frame) {
+func (c *assignment) greeted(s *session, f *frame) {
 	switch {
 	case f.Kind == wire.Request && f.Dir == wire.ClientToServer:
 		if f.Method == mcp.MethodInitialize {
