@@ -248,7 +248,7 @@ func (r *reduction) callTask(f *wire.Frame, e item) {
 		t.Problem = err.Error()
 	case t.ID != "" && now.ID != t.ID:
 		t.Problem = "the server told of another task"
-	case now.Status != t.Status && t.Status.Terminal() && now.Overtaken(t.Updated): // the end is the later state
+	case now.Status != t.Status && t.Status.Terminal() && now.Overtaken(t.Updated, f.Stream): // the end is the later state
 	case now.Status != t.Status && t.Status.Terminal() && !t.implied:
 		t.Problem = "it went from " + string(t.Status) + " to " + string(now.Status) + ", though that had ended it"
 		c.step(Step{At: r.clock, Kind: StepTask, Text: t.Problem, Seq: f.Seq})

@@ -61,9 +61,10 @@ type TaskState struct {
 }
 
 // Overtaken reports whether the message that tells of the state was sent later than it was
-// made, so that the state before, which a message told first, is the later one.
-func (t TaskState) Overtaken(before time.Time) bool {
-	return !t.Updated.IsZero() && t.Updated.Before(before)
+// made, so that the state before, which a message told first, is the later one. Over HTTP two
+// messages of the same moment can come in either order, since each stream is by itself.
+func (t TaskState) Overtaken(before time.Time, over wire.Stream) bool {
+	return !t.Updated.IsZero() && (t.Updated.Before(before) || over != wire.StreamNone && t.Updated.Equal(before))
 }
 
 // taskIDMost is the greatest length in bytes of a task's id. A longer one is refused,

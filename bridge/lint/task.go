@@ -127,7 +127,7 @@ func (s *session) judgeTask(raw json.RawMessage, at string, ofClient, made bool)
 		s.broken(0, side+"task-begins-otherwise", at+"/status", "The task begins as %s; a task begins as working.", status)
 	case first && t.status != "":
 		return t
-	case t.status.Terminal() && status != t.status && now.Overtaken(t.updated):
+	case t.status.Terminal() && status != t.status && now.Overtaken(t.updated, s.frame.Stream):
 		return t
 	case t.status.Terminal() && status != t.status:
 		s.broken(0, side+"task-goes-back", at+"/status", "The task was %s, which ends it, and is %s now.", t.status, status)

@@ -75,6 +75,7 @@ func init() {
 		"a task that begins at its end":           {[]string{taskHello, taskWelcome, taskCall, taskTold("<", 1, "task", "completed")}, "4 task-begins-otherwise"},
 		"a task that wakes up":                    {[]string{taskHello, taskWelcome, taskCall, made, get, polled("completed"), notified}, "7 task-goes-back"},
 		"a task that was overtaken by its end":    {[]string{taskHello, taskWelcome, taskCall, made, get, strings.Replace(notified, "working", "completed", 1), strings.Replace(polled("working"), `"lastUpdatedAt":"20`, `"lastUpdatedAt":"19`, 1)}, ""},
+		"a task that is told of on two streams":   {[]string{taskHello, taskWelcome, taskCall, made, get, polled("completed") + ` "stream":"post"`, notified + ` "stream":"get-sse"`}, ""},
 		"another task":                            {[]string{taskHello, taskWelcome, taskCall, made, get, strings.Replace(polled("working"), "t1", "t2", 1)}, "6 task-other"},
 		"a task that nobody asked for":            {[]string{taskHello, taskWelcome, call, made}, "4 task-unasked"},
 		"a task that is not declared":             {[]string{taskHello, welcome, taskCall, made}, "4 task-undeclared"},
