@@ -390,7 +390,7 @@ func measureFlood(b *testing.B, runs int) []figure {
 // measureMemory reads the process's resident memory, connected to a stdio server
 // with a page open, over three seconds.
 func measureMemory(b *testing.B) []figure {
-	f := figure{what: "resident memory, connected, a page open", unit: "MiB", bound: 30, noise: 1.2}
+	f := figure{what: "resident memory, connected, a page open", unit: "MiB", bound: 26, noise: 1.2}
 	rude := servers.NewRude(b, nil)
 	p := inspector.Start(b, append([]string{"--"}, rude.Command...)...)
 	tab := browser.Open(b, p.URL)

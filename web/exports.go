@@ -182,7 +182,7 @@ func (s selection) stream(c echo.Context, kind string, write func(io.Writer) err
 	ctx := c.Request().Context()
 	err := write(res)
 	if err == nil {
-		for _, doubt := range s.redaction.Doubts(0) {
+		for _, doubt := range s.redaction.Doubts() {
 			s.logger.Warn("a saved transcript may have values that should be left out: " + doubt)
 		}
 	}

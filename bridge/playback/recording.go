@@ -127,21 +127,46 @@ func (r *Recording) watch(w *watched) {
 	for {
 		select {
 		case <-tick.C:
-			r.tellDoubts(w)
+			r.tellDoubts(w, r.redact.Doubts())
 		case <-w.file.Failed():
 			r.logger.Error("the recording has stopped", "error", w.file.Err())
 			r.changed()
 			return
 		case <-w.over:
-			r.tellDoubts(w)
+			r.tellDoubts(w, slices.Concat(r.redact.Doubts(), r.early(w)))
 			return
 		}
 	}
 }
 
+// earlyMost is the greatest size in bytes of a recording through which early looks.
+const earlyMost = 64 << 20
+
+// early looks, at the end of a recording, for values that came up after its first frame: it
+// says which stand in what was written before.
+func (r *Recording) early(w *watched) []string {
+	if r.redact.Latest() <= w.first {
+		return nil
+	}
+	const unknown = "a value may stand in frames that were written before it came up"
+	info, err := os.Stat(w.file.Name())
+	if err != nil || !info.Mode().IsRegular() || info.Size() > earlyMost {
+		return []string{unknown}
+	}
+	file, err := os.Open(w.file.Name())
+	if err != nil {
+		return []string{unknown}
+	}
+	defer file.Close()
+	list, err := r.redact.Early(file)
+	if err != nil {
+		return []string{unknown}
+	}
+	return list
+}
+
 // tellDoubts logs a warning for each new doubt about the file.
-func (r *Recording) tellDoubts(w *watched) {
-	doubts := r.redact.Doubts(w.first)
+func (r *Recording) tellDoubts(w *watched, doubts []string) {
 	r.mu.Lock()
 	told := w.doubts
 	w.doubts = doubts

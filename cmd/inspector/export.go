@@ -110,7 +110,7 @@ func (o *exportOptions) export(cmd *cobra.Command, files []string) (err error) {
 	if err != nil {
 		return fmt.Errorf("exporting %s as %s: %w", strings.Join(files, ", "), format, err)
 	}
-	for _, doubt := range redaction.Doubts(0) {
+	for _, doubt := range redaction.Doubts() {
 		warn(cmd, "%s", doubt)
 	}
 	return nil

@@ -277,7 +277,7 @@ func TestValuesRecordedTooEarlyAreNamed(t *testing.T) {
 	r.unlock(secretPin) // the request contains it before the result makes it secret
 	r.stop()
 	said := r.stderr.String()
-	if !strings.Contains(said, `a value that \"$.result.structuredContent\" leaves out may also stand in frames that were written before it came up`) || strings.Contains(said, secretPin) {
+	if !strings.Contains(said, `a value that \"$.result.structuredContent\" leaves out also stands in frames that were written before it came up`) || strings.Contains(said, secretPin) {
 		t.Errorf("standard error says %s", said)
 	}
 }

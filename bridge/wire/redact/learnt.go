@@ -47,10 +47,10 @@ type learnt struct {
 	count atomic.Int64
 	short sync.Map // the rules of values that are too short to be redacted everywhere
 
-	mu     sync.Mutex       // taken to add a value
-	sizes  map[string]size  // by server
-	late   map[string]int64 // by rule: the latest frame that has made a value known
-	missed int              // values not kept because they were too long or too many
+	mu     sync.Mutex      // taken to add a value
+	sizes  map[string]size // by server
+	latest int64           // frame that has made a value known
+	missed int             // values not kept because they were too long or too many
 }
 
 type size struct{ count, bytes int }
@@ -88,7 +88,7 @@ func (l *learnt) add(s secret, seq int64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.sizes == nil {
-		l.sizes, l.late = map[string]size{}, map[string]int64{}
+		l.sizes = map[string]size{}
 	}
 	most, of := size{maxSecrets, maxSecretBytes}, l.sizes[s.server]
 	if s.server != "" {
@@ -106,7 +106,7 @@ func (l *learnt) add(s secret, seq int64) {
 	of.count++
 	l.sizes[s.server] = of
 	l.count.Add(1)
-	l.late[s.rule] = max(l.late[s.rule], seq)
+	l.latest = max(l.latest, seq)
 	if s.length < LeastValue {
 		l.short.Store(s.rule, true)
 	}
@@ -131,12 +131,18 @@ func notationsOf(text string) []string {
 
 // in returns the edits that redact values in a text of a server: those with at least this
 // length, and of several at one place the longest.
-func (l *learnt) in(text []byte, server string, least int) (edits []edit) {
+func (l *learnt) in(text []byte, server string, least int) []edit {
+	return l.search(text, server, least, func(*secret) {})
+}
+
+// search is in; it calls found with each value.
+func (l *learnt) search(text []byte, server string, least int, found func(*secret)) (edits []edit) {
 	if l.empty() {
 		return nil
 	}
 	for i := 0; i < len(text); i++ {
 		end := i
+		var of *secret
 		for _, n := range l.notations(text[i:]) {
 			to := i + len(n.text)
 			if to <= end || to > len(text) || string(text[i:to]) != n.text ||
@@ -147,13 +153,14 @@ func (l *learnt) in(text []byte, server string, least int) (edits []edit) {
 			after, _ := utf8.DecodeRune(text[to:])
 			whole, alone := i == 0 && to == len(text), !isWord(before) && !isWord(after)
 			if n.of.length >= least && (n.of.length >= LeastSecret || whole || n.of.length >= LeastValue && alone) {
-				end = to
+				end, of = to, n.of
 			} else {
 				l.short.Store(n.of.rule, true)
 			}
 		}
 		if end > i {
 			edits = append(edits, edit{i, end, Placeholder})
+			found(of)
 			i = end - 1
 		}
 	}

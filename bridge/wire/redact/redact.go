@@ -3,10 +3,13 @@
 package redact
 
 import (
+	"bufio"
 	"context"
 	"encoding/base64"
 	"errors"
 	"fmt"
+	"io"
+	"maps"
 	"net/http"
 	"net/textproto"
 	"slices"
@@ -246,27 +249,47 @@ func (r *Redaction) Learn(ctx context.Context, l *wire.Log) error {
 }
 
 // Doubts says in sentences where values may still be: inside text, if they are too short
-// to be redacted there; anywhere, if they were too many or too long to be remembered; and
-// in the frames of a recording that were written before a later frame has made a value
-// known. first is the recording's first frame; 0 says that all frames were learned first.
-func (r *Redaction) Doubts(first int64) (list []string) {
+// to be redacted there; anywhere, if they were too many or too long to be remembered.
+func (r *Redaction) Doubts() (list []string) {
 	if r == nil || r.values == nil {
 		return nil
 	}
-	const about = "a value that %q leaves out may also stand "
 	for rule := range r.values.short.Range {
-		list = append(list, fmt.Sprintf(about+"inside text: it is too short to be left out there", rule))
+		list = append(list, fmt.Sprintf("a value that %q leaves out may also stand inside text: it is too short to be left out there", rule))
 	}
 	r.values.mu.Lock()
 	defer r.values.mu.Unlock()
-	for rule, seq := range r.values.late {
-		if first > 0 && seq > first {
-			list = append(list, fmt.Sprintf(about+"in frames that were written before it came up", rule))
-		}
-	}
 	if r.values.missed > 0 {
 		list = append(list, "some values were too many or too long to be looked for elsewhere")
 	}
 	slices.Sort(list)
 	return list
+}
+
+// Latest returns the number of the latest frame that has made a value known; 0 for none.
+func (r *Redaction) Latest() int64 {
+	if r == nil || r.values == nil {
+		return 0
+	}
+	r.values.mu.Lock()
+	defer r.values.mu.Unlock()
+	return r.values.latest
+}
+
+// Early says in sentences the values of which rules stand in what a recording has written, since
+// it was written before they were known.
+func (r *Redaction) Early(written io.Reader) (list []string, err error) {
+	rules := map[string]bool{}
+	for lines := bufio.NewReader(written); err == nil; {
+		var line []byte
+		line, err = lines.ReadBytes('\n')
+		r.values.search(line, "", LeastSecret, func(s *secret) { rules[s.rule] = true })
+	}
+	if err == io.EOF {
+		err = nil
+	}
+	for _, rule := range slices.Sorted(maps.Keys(rules)) {
+		list = append(list, fmt.Sprintf("a value that %q leaves out also stands in frames that were written before it came up", rule))
+	}
+	return list, err
 }

@@ -144,35 +144,39 @@ func TestValuesThatAreTooShort(t *testing.T) {
 	}
 }
 
-// It is said of a rule where its values may still be: if one is too short to be redacted
-// everywhere and is left in a text, and if a frame of a recording comes before the one that
-// has made a value known.
+// It is said of a rule that its values may still be in texts, if one is too short to be redacted
+// everywhere; and that one is in a recording, if that was written before the value came up.
 func TestDoubts(t *testing.T) {
 	short := `a value that "pin" leaves out may also stand inside text: it is too short to be left out there`
-	late := `a value that "pin" leaves out may also stand in frames that were written before it came up`
+	early := `a value that "pin" leaves out also stands in frames that were written before it came up`
 	for _, tt := range []struct {
-		pin, in string
-		first   int64 // of a recording
-		want    []string
+		pin, in     string
+		want, early []string
 	}{
-		{"4711", `{"a":"it is 4711"}`, 0, nil},
-		{"4711", `{"a":"it is 47110"}`, 0, []string{short}},
-		{"4711", `{"4711":"it"}`, 0, []string{short}},
-		{"47", `{"a":"it"}`, 0, []string{short}},
-		{"hunter22", `{"a":"ithunter22"}`, 0, nil},
-		{"hunter22", `{"a":"it"}`, 1, []string{late}},
-		{"hunter22", `{"a":"it"}`, 2, nil},
-		{"47", `{"a":"it"}`, 1, []string{late, short}},
+		{"4711", `{"a":"it is 4711"}`, nil, nil},
+		{"4711", `{"a":"it is 47110"}`, []string{short}, nil},
+		{"4711", `{"4711":"it"}`, []string{short}, nil},
+		{"47", `{"a":"it"}`, []string{short}, nil},
+		{"hunter22", `{"a":"ithunter22"}`, nil, []string{early}},
+		{"hunter22", `{"a":"it"}`, nil, nil},
+		{`hunter"22`, `{"a":"it is hunter\"22."}`, nil, []string{early}},
 	} {
 		r, err := New("pin")
 		if err != nil {
 			t.Fatal(err)
 		}
-		for i, raw := range []string{`{}`, `{"pin":"` + tt.pin + `"}`, tt.in} {
+		secret, err := json.Marshal(tt.pin)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, raw := range []string{`{}`, `{"pin":` + string(secret) + `}`, tt.in} {
 			r.Frame(&wire.Frame{Seq: int64(i + 1), Raw: []byte(raw)})
 		}
-		if got := r.Doubts(tt.first); !slices.Equal(got, tt.want) {
-			t.Errorf("%s in %s from %d: %q, want %q", tt.pin, tt.in, tt.first, got, tt.want)
+		if got := r.Doubts(); !slices.Equal(got, tt.want) {
+			t.Errorf("%s in %s: %q, want %q", tt.pin, tt.in, got, tt.want)
+		}
+		if got, err := r.Early(strings.NewReader("{}\n" + tt.in + "\n{}")); err != nil || !slices.Equal(got, tt.early) || r.Latest() != 2 {
+			t.Errorf("%s recorded in %s before frame %d: %q, %v; want %q", tt.pin, tt.in, r.Latest(), got, err, tt.early)
 		}
 	}
 }

@@ -164,9 +164,6 @@ func (r *Redaction) remember(text, rule string, seq int64, asked bool) {
 	if strings.Contains(text, Placeholder) || !asked && length < LeastSecret {
 		return
 	}
-	if !asked {
-		seq = 0
-	}
 	r.values.add(secret{text: text, length: length, rule: rule}, seq)
 }
 
