@@ -5,16 +5,16 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"html"
 	"io"
 	"mime"
 	"net"
 	"net/http"
+	"regexp"
 	"strings"
 	"sync"
 	"syscall"
 	"time"
-
-	"golang.org/x/net/html"
 
 	"elicitation-inspector/bridge/mcp"
 	"elicitation-inspector/bridge/rawjson"
@@ -286,23 +286,14 @@ func errorText(resp *http.Response, raw []byte) string {
 	return quoted(raw)
 }
 
+// noText matches what is no text of a web page: comments, tags, scripts and style sheets.
+var noText = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?is)<!--.*?(?:-->|\z)|<(?:script\b.*?(?:</script|\z)|style\b.*?(?:</style|\z)|[/!?a-z])[^>]*>?`)
+})
+
 func pageText(raw []byte) []byte {
-	var words []string
-	skip := false
-	page := html.NewTokenizer(bytes.NewReader(raw))
-	for {
-		switch page.Next() {
-		case html.ErrorToken: // end of the page; bytes in memory cannot fail to be read
-			return []byte(strings.Join(words, " "))
-		case html.TextToken:
-			if !skip {
-				words = append(words, strings.Fields(string(page.Text()))...)
-			}
-		case html.StartTagToken, html.EndTagToken:
-			name, _ := page.TagName()
-			skip = !skip && (string(name) == "script" || string(name) == "style")
-		}
-	}
+	text := html.UnescapeString(string(noText().ReplaceAll(raw, []byte(" "))))
+	return []byte(strings.Join(strings.Fields(text), " "))
 }
 
 // inWords describes why an HTTP request has no response.

@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"slices"
 	"strconv"
+	"sync"
 
 	"elicitation-inspector/bridge/check/report"
 	"elicitation-inspector/bridge/conversation"
@@ -321,12 +322,14 @@ var (
 	deniesConsent = wordsOf("no|n|false|cancel|abort|stop|deny|denied|decline|reject|refuse|disagree")
 )
 
-func wordsOf(list string) *regexp.Regexp { return regexp.MustCompile(`(?i)^(?:` + list + `)$`) }
+func wordsOf(list string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?i)^(?:` + list + `)$`) })
+}
 
 // ConsentIn returns the value of a field that says yes, or no, to what the call asks for.
 // It is nil if the field does not ask for consent.
 func ConsentIn(f elicit.Field, yes bool) json.RawMessage {
-	asks := slices.ContainsFunc(append(nameWords(f.Name), nameWords(f.Label)...), asksConsent.MatchString)
+	asks := slices.ContainsFunc(append(nameWords(f.Name), nameWords(f.Label)...), asksConsent().MatchString)
 	switch {
 	case f.Kind == elicit.Boolean && asks:
 		return json.RawMessage(strconv.FormatBool(yes))
@@ -336,9 +339,9 @@ func ConsentIn(f elicit.Field, yes bool) json.RawMessage {
 	var gives, denies json.RawMessage
 	for _, c := range f.Choices {
 		switch {
-		case gives == nil && givesConsent.MatchString(c.Value):
+		case gives == nil && givesConsent().MatchString(c.Value):
 			gives = rawjson.Quoted(c.Value)
-		case denies == nil && deniesConsent.MatchString(c.Value):
+		case denies == nil && deniesConsent().MatchString(c.Value):
 			denies = rawjson.Quoted(c.Value)
 		}
 	}
@@ -352,6 +355,6 @@ func ConsentIn(f elicit.Field, yes bool) json.RawMessage {
 }
 
 // nameWord matches a word of a name in camel case, snake case or with spaces.
-var nameWord = regexp.MustCompile(`\p{Lu}?\p{Ll}+|\p{Lu}+|\pN+`)
+var nameWord = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\p{Lu}?\p{Ll}+|\p{Lu}+|\pN+`) })
 
-func nameWords(name string) []string { return nameWord.FindAllString(name, -1) }
+func nameWords(name string) []string { return nameWord().FindAllString(name, -1) }

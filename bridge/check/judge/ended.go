@@ -221,7 +221,7 @@ func (j *Judgement) leaks(m Made, what string) {
 			about = append(about, nameWords(q.Message())...)
 		}
 		gravest := report.Inconclusive
-		if m.Method == mcp.MethodCallTool && !(m.succeeded() && slices.ContainsFunc(about, logWords.MatchString)) {
+		if m.Method == mcp.MethodCallTool && !(m.succeeded() && slices.ContainsFunc(about, logWords().MatchString)) {
 			gravest = report.Fail
 		}
 		j.find(report.RuleLeaks, gravest, fmt.Sprintf("The words %s in %s are those of a runtime, and no message for the user: %s", wording.Quoted(strings.TrimSpace(words)), what, wording.Quoted(text)), m.Began(), m.lastAnswer(), m.ResultSeq)
@@ -230,7 +230,7 @@ func (j *Judgement) leaks(m Made, what string) {
 }
 
 // logWords matches a word of a tool whose result may show logs and stack traces.
-var logWords = regexp.MustCompile(`(?i)^(?:logs?|logging|journal|console|stderr|stdout|output|traces?|tracebacks?|stack|crash|crashes|errors?|exceptions?|panics?|debug|diagnostics?|diagnose)$`)
+var logWords = wordsOf("logs?|logging|journal|console|stderr|stdout|output|traces?|tracebacks?|stack|crash|crashes|errors?|exceptions?|panics?|debug|diagnostics?|diagnose")
 
 // expects reports whether words do not count as a leak of this trial, because the client
 // sent them or an honest result has them. A failed call has no expected words, unless it

@@ -80,7 +80,7 @@ var (
 )
 
 func wordIn(words string) *regexp.Regexp {
-	return regexp.MustCompile(`(?i)(?:^|[^\pL\pN])(?:` + words + `)(?:$|[^\pL\pN])`)
+	return regexp.MustCompile(`(?i)(?:^|[^a-z0-9])(?:` + words + `)(?:$|[^a-z0-9])`)
 }
 
 // arguments returns a command with its secrets redacted: the values of flags, variables
