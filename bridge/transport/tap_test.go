@@ -1,10 +1,12 @@
 package transport
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"net/http"
 	"strings"
+	"sync"
 	"testing"
 
 	"elicitation-inspector/bridge/wire"
@@ -52,20 +54,22 @@ const oddAnswer = `{"jsonrpc":"2.0","id":1700000000000000001,"result":{"action":
 // sends has the observer keep oddQuestion from the SDK, and send oddAnswer by the link.
 func sends(t *testing.T, spec Spec) (*recorder, *Link) {
 	var l *Link
+	var sending sync.WaitGroup
 	opened := make(chan struct{})
 	r := &recorder{deliver: func(u Unit) []byte {
 		if u.Message.Kind != wire.Request {
 			return u.Raw
 		}
-		go func() {
+		sending.Go(func() {
 			<-opened
-			if err := l.Send(t.Context(), Outgoing{Frame: wire.Frame{Raw: []byte(oddAnswer)}}); err != nil {
+			if err := l.Send(context.WithoutCancel(t.Context()), Outgoing{Frame: wire.Frame{Raw: []byte(oddAnswer)}}); err != nil {
 				t.Error(err)
 			}
-		}()
+		})
 		return nil
 	}}
 	l = mustOpen(t, spec, r, Options{})
+	t.Cleanup(sending.Wait) // before the link is closed
 	close(opened)
 	return r, l
 }
