@@ -257,10 +257,10 @@ const watchQuestions = `{
 }`
 
 // measureQuestions times a question from the server's write to the form in the document, and
-// its answer from the click to the bytes at the server: first of a call that is made by a
-// click, and then of one that runs already. After a click, Chromium lets no task of a page
-// run until the next frame is drawn (its feature DeferRendererTasksAfterInput), whatever
-// the page does.
+// its answer from the click to the bytes at the server. It does so first for questions that
+// come right after a click on Call, and then for questions of a call that runs already. The
+// former take longer, since Chromium lets no task of a page run between a click and the next
+// drawn frame (its feature DeferRendererTasksAfterInput).
 func measureQuestions(b *testing.B, runs int) []figure {
 	clicked := figure{what: "elicitation/create written to form in the DOM, after a click on Call", unit: "ms", bound: 20, noise: 2}
 	arrive := figure{what: "elicitation/create written to form in the DOM", unit: "ms", bound: 10, noise: 2}

@@ -102,7 +102,7 @@ func TestLinks(t *testing.T) {
 		}
 		asked := s.copied(q.Button("Copy link to this question"))
 		s.call("book_table")
-		s.page.Region("Call").Button("Stop").Wait() // the call has taken the place of the tool, with its menu
+		s.page.Region("Call").Button("Stop").Wait() // before that, the menu is the tool's, which the call's panel replaces
 		s.page.Region("Call").Button("More for this call").Click()
 		second := s.copied(s.page.Region("Call").Button("Copy link"))
 		s.goTo(asked)

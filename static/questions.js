@@ -124,8 +124,8 @@ export function nextQuestion() {
 }
 
 /**
- * If nothing has the focus, focuses the next waiting question, or else the answered
- * one. If the call of the answered one waits for nothing else, that one is focused first.
+ * Moves the focus on after an answer, unless something has it: to the next waiting question; to
+ * the answered one if there is none, or if its call waits for that alone.
  * @param {string} n the number of the answered question
  */
 function goOn(n) {

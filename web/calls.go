@@ -31,19 +31,19 @@ type calls struct {
 	in     *bridge.Inspection
 	hub    *push.Hub
 	replay *bridge.Replay // nil for a live inspection
-	newest int            // the call that a playback shows
+	newest int            // number of the call that a playback shows
 }
 
 func (s *calls) routes(e *echo.Echo) {
-	named, posted, find := named(s.in), posted(s.in), numbered(s.in.Call)
+	untouched, posted, find := itemForm(s.in), postedForm(s.in), numbered(s.in.Call)
 	// The form of one item; query server, kind, key. The form is posted to most endpoints.
-	e.GET("/form/choices", of(named, s.choices))   // choices of a field; query as above, field, search, from, count, near
-	e.POST("/form/preview", of(posted, s.preview)) // the JSON of the form's values
+	e.GET("/form/choices", of(untouched, s.choices)) // choices of a field; query as above, field, search, from, count, near
+	e.POST("/form/preview", of(posted, s.preview))   // the JSON of the form's values
 	e.POST("/form/tab", of(posted, s.tab))
 	e.POST("/form/reset", of(posted, s.reset)) // reset a field to its default
 	e.POST("/form/link", of(posted, s.link))   // the query of the address that leads to it
 	e.POST("/calls", of(posted, s.begin))
-	e.POST("/calls/begin", of(named, s.begin)) // with the arguments that its form starts with
+	e.POST("/calls/begin", of(untouched, s.begin)) // with the arguments that its form starts with
 
 	e.GET("/calls/:n", of(number, s.show))
 	e.GET("/calls/:n/steps", of(find, s.steps))   // the whole timeline
@@ -66,14 +66,14 @@ func (s *calls) draw(p *painter, c changed) {
 			s.drawCall(p, n)
 		}
 	}
-	switch kept := s.in.Calls(); {
-	case c.when == atFirst && len(kept) > 0:
-		s.newest = kept[len(kept)-1].Number
-	case c.when == atOnce, c.when == calmly && len(c.calls) == 0:
+	if c.when == atOnce || c.when == calmly && len(c.calls) == 0 {
 		return
 	}
 	tabs, earlier := s.strip()
 	slices.Reverse(tabs)
+	if c.when == atFirst && len(tabs) > 0 {
+		s.newest = tabs[0].Number
+	}
 	putList(p, tabs, views.CallTab.ID, views.CallTabView, "prepend", "call-tabs")
 	if earlier.Count > 0 {
 		p.put("call-tabs-earlier", views.EarlierCallsView(earlier), "append", "call-tabs")
@@ -188,8 +188,8 @@ func (s *calls) begin(c echo.Context, f callForm) error {
 	return s.made(c)(s.in.Begin(request))
 }
 
-// made returns how to answer with a new call: by its number, or with its panel if the page
-// accepts HTML.
+// made returns a function that answers with a new call, or with the error that there is none: by
+// the number of the call, or with its panel if the page accepts HTML.
 func (s *calls) made(c echo.Context) func(call bridge.Call, err error) error {
 	return func(call bridge.Call, err error) error {
 		switch {

@@ -43,9 +43,8 @@ type checks struct {
 	lab      *check.Lab
 	changed  atomic.Bool // a check has changed since it was drawn
 
-	// What was drawn last:
-	number  int // of the check
-	columns int // of its matrix
+	number  int // of the check that was drawn last
+	columns int // of its matrix, as drawn last
 }
 
 func newChecks(s sharing, hub *push.Hub, maxFrame int64, stir func()) *checks {
@@ -60,9 +59,9 @@ func newChecks(s sharing, hub *push.Hub, maxFrame int64, stir func()) *checks {
 // routes registers the checks of one item. The form of the item is posted to see its check.
 func (s *checks) routes(e *echo.Echo) {
 	latest := numbered(s.latest)
-	e.GET("/check", of(named(s.in), s.open))
-	e.POST("/check", of(posted(s.in), s.open)) // what the latest has found; anew: what another would do
-	e.POST("/check/start", of(named(s.in), s.start))
+	e.GET("/check", of(itemForm(s.in), s.open))
+	e.POST("/check", of(postedForm(s.in), s.open)) // the latest check; with the value anew, what another one would do
+	e.POST("/check/start", of(itemForm(s.in), s.start))
 	e.POST("/checks/:n/stop", act(number, s.lab.Stop))
 	e.GET("/checks/:n/behaviours/:name", of(latest, s.trials))
 	e.GET("/checks/:n/trials/:trial", of(latest, s.exchange)) // the frames of a trial

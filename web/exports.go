@@ -26,7 +26,8 @@ import (
 	"elicitation-inspector/bridge/wording"
 )
 
-// sharing is what panels need that show frames to other people than those at the screen.
+// sharing has what it takes to give frames away, in files, copies and pictures, without the
+// values that are redacted.
 type sharing struct {
 	in        *bridge.Inspection
 	redaction *redact.Redaction
@@ -84,7 +85,8 @@ func (s exports) question(c echo.Context, q answerable) error {
 	}
 	call, callErr := s.in.Call(q.Call)
 	target, targetErr := s.in.Target(q.Server)
-	unknown, text := errors.Join(callErr, targetErr), redaction.Text(call.Request.CommandLine(target.CommandLine()))
+	unknown := errors.Join(callErr, targetErr) // then there is no command line
+	text := redaction.Text(call.Request.CommandLine(target.CommandLine()))
 	switch form := c.Param("form"); form {
 	case "markdown":
 		var b strings.Builder
@@ -93,7 +95,7 @@ func (s exports) question(c echo.Context, q answerable) error {
 		d := export.Document{Log: s.marks, Seqs: slices.Values(slices.Compact(seqs)), Redact: redaction, Title: q.Request.Message, Version: s.version}
 		err = d.Write(c.Request().Context(), &b, export.Markdown)
 		b.WriteString("\n## The request\n\n" + export.Fenced("json", wording.Escape(redaction.Text(rawjson.Pretty(q.Params)))))
-		if server, unknown := s.in.Server(q.Server); unknown == nil {
+		if server, err := s.in.Server(q.Server); err == nil {
 			fmt.Fprintf(&b, "\n## The server\n\n%s\n", export.Span(wording.Join(", ", wording.Join(" ", server.Info.Name, server.Info.Version), "revision "+server.Info.Protocol, server.How)))
 		}
 		if unknown == nil {
@@ -112,13 +114,13 @@ func (s exports) question(c echo.Context, q answerable) error {
 	return c.String(http.StatusOK, text)
 }
 
-// selection is the frames that the query filter of a request picks.
+// selection holds the frames that the query filter of a request picks.
 type selection struct {
 	exports
 	view *query.View // up to date
 }
 
-// selected makes a handler that first finds the frames.
+// selected makes a handler that first finds the frames which the query filter picks.
 func (s exports) selected(save func(echo.Context, selection) error) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		line := c.QueryParam("filter")

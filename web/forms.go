@@ -57,9 +57,9 @@ func callFormOf(server views.Server, item conversation.Item, arguments json.RawM
 	return f
 }
 
-// named finds the untouched form of the item that the values server, kind and key of
+// itemForm finds the untouched form of the item that the values server, kind and key of
 // the request name.
-func named(in *bridge.Inspection) func(echo.Context) (callForm, error) {
+func itemForm(in *bridge.Inspection) func(echo.Context) (callForm, error) {
 	return func(c echo.Context) (callForm, error) {
 		server := c.FormValue("server")
 		item, err := itemIn(in, server, c.FormValue("kind"), c.FormValue("key"))
@@ -70,10 +70,10 @@ func named(in *bridge.Inspection) func(echo.Context) (callForm, error) {
 	}
 }
 
-// posted finds a call's form as the page posts it.
-func posted(in *bridge.Inspection) func(echo.Context) (callForm, error) {
+// postedForm finds a call's form as the page posts it.
+func postedForm(in *bridge.Inspection) func(echo.Context) (callForm, error) {
 	return func(c echo.Context) (callForm, error) {
-		f, err := named(in)(c)
+		f, err := itemForm(in)(c)
 		if err != nil {
 			return f, err
 		}
@@ -91,7 +91,7 @@ func posted(in *bridge.Inspection) func(echo.Context) (callForm, error) {
 
 func unwrapped(content json.RawMessage) json.RawMessage { return content }
 
-// answerable is a question with what its form is made of.
+// answerable is a question with the fields and the schema of its form.
 type answerable struct {
 	bridge.Question
 	fields []elicit.Field
@@ -118,6 +118,7 @@ func (a answerable) isURL() bool {
 	return a.Request != nil && a.Request.Mode == elicit.ModeURL
 }
 
+// first returns the form as it is drawn before anything is typed.
 func (a answerable) first() forms.Submission {
 	if a.Request == nil {
 		sub := forms.Untouched(nil, true)

@@ -161,7 +161,7 @@ func (s *Server) choose(c echo.Context, p *views.Page) {
 		return
 	}
 	if key := c.QueryParam("key"); key != "" {
-		if f, err := named(s.in)(c); err == nil {
+		if f, err := itemForm(s.in)(c); err == nil {
 			form := s.calls.formView(f, nil)
 			p.Form = &form
 			return

@@ -30,6 +30,9 @@ type Playback struct {
 	shown  atomic.Pointer[onShow]
 }
 
+// transcriptRefusal says why a page without connections of its own takes no actions.
+const transcriptRefusal = "This is a transcript: nothing can be called, answered or changed in it."
+
 // onShow is the server of the shown log. stop ends its pushes.
 type onShow struct {
 	*Server
@@ -75,7 +78,7 @@ func (p *Playback) follow() {
 	replay := bridge.NewReplay(log, p.config.Player, p.config.Logger)
 	s := newServer(p.config.Config, source{
 		replay: replay, player: p.config.Player, panel: player{p, replay},
-		refusal: "This is a transcript: nothing can be called, answered or changed in it.",
+		refusal: transcriptRefusal,
 	}, p.hub)
 	if old != nil {
 		old.stop() // the old server must not push after the new one
@@ -174,46 +177,4 @@ func (p player) draw(paint *painter, _ changed) {
 	paint.replace("playback", views.PlaybackView(bar.Playback))
 	paint.replace("playback-questions", views.PlaybackQuestions(bar.Playback.Asked))
 	paint.replace("replay-notes", views.ReplayNotes(bar))
-}
-
-// TapsConfig configures the page of what taps send.
-type TapsConfig struct {
-	Config
-	Replay    *bridge.Replay // of the log to which the taps append
-	Connected func() int     // how many taps are connected
-	Socket    string         // where they connect
-}
-
-// NewTaps returns the server of the page of what taps send: like any inspection, but
-// nothing can be called or answered, because a client and a server of others speak with
-// each other.
-func NewTaps(c TapsConfig) *Server {
-	return newServer(c.Config, source{
-		replay: c.Replay, panel: taps{c.Replay, c.Connected, c.Socket},
-		refusal: "This is a transcript: nothing can be called, answered or changed in it.",
-	}, push.NewHub())
-}
-
-// taps is the line about the taps.
-type taps struct {
-	replay    *bridge.Replay
-	connected func() int
-	socket    string
-}
-
-func (taps) routes(*echo.Echo) {}
-
-func (t taps) fill(p *views.Page) {
-	p.Taps = &views.Taps{Connected: t.connected(), Socket: t.socket}
-	if err := t.replay.Shown().Err; err != nil {
-		p.Taps.Err = sentence(err)
-	}
-}
-
-func (t taps) changes() [4]<-chan struct{} { return [4]<-chan struct{}{t.replay.Refreshed()} }
-
-func (t taps) draw(p *painter, _ changed) {
-	var page views.Page
-	t.fill(&page)
-	p.replace("taps", views.TapsLine(*page.Taps))
 }

@@ -48,7 +48,7 @@ func (s *probes) fill(p *views.Page) {
 	p.Probe = &views.Probe{Clients: r.Clients[:min(len(r.Clients), clientsShown)], More: max(len(r.Clients)-clientsShown, 0)}
 }
 
-// say records the word of a person.
+// say records what a person says that they have seen.
 func (s *probes) say(c echo.Context) error {
 	client, err := strconv.Atoi(c.FormValue("client"))
 	look, err2 := strconv.Atoi(c.FormValue("look"))
@@ -83,8 +83,8 @@ func (s *probes) report(c echo.Context) error {
 
 func (s *probes) changes() [4]<-chan struct{} { return [4]<-chan struct{}{s.probe.Changed()} }
 
-// draw draws the whole panel anew if a client is new, or comes back after others, and else only
-// what changed.
+// draw draws the panel anew if its list of clients has changed, and the head and the rows of each
+// client.
 func (s *probes) draw(p *painter, _ changed) {
 	var page views.Page
 	s.fill(&page)

@@ -16,7 +16,7 @@ import (
 	"elicitation-inspector/web/push"
 )
 
-// panel is a part of the page. It has only the state that it needs.
+// panel is a part of the page.
 type panel interface {
 	// routes registers the endpoints of the panel. Each is behind the guard.
 	routes(e *echo.Echo)
@@ -32,7 +32,7 @@ type panel interface {
 // is closed.
 type watcher interface {
 	panel
-	changes() [4]<-chan struct{} // one that is nil never has anything
+	changes() [4]<-chan struct{} // nil for those that are not needed
 }
 
 // moment says when panels draw.
@@ -40,17 +40,18 @@ type moment int
 
 // The moments at which panels draw.
 const (
-	atFirst moment = iota // before there are pages: nothing is pushed, but lists are remembered
-	atOnce                // what a person waits for: questions, their calls, sign-ins
-	calmly                // everything, a few times a second
+	atFirst moment = iota // before the first page: panels remember what they have drawn, and nothing is pushed
+	atOnce                // after a change that a person waits for: of a question, of its call, of a sign-in
+	calmly                // after all changes, a few times a second
 )
 
 // changed says what has changed since panels were last drawn at this moment.
 type changed struct {
-	when  moment
-	what  map[live.Change]bool
-	calls map[int]bool // the calls that have changed, or whose questions have; true if such a question waits
-	gone  []string     // ids of the servers that were removed
+	when    moment
+	what    map[live.Change]bool
+	calls   map[int]bool // numbers of the calls that have changed, or a question of which has; true if such a question waits
+	settled []int        // numbers of the changed questions that do not wait any more
+	gone    []string     // ids of the servers that were removed
 }
 
 func (c changed) server(id string) bool {
@@ -70,10 +71,15 @@ func changesOf(in *bridge.Inspection, when moment, what map[live.Change]bool) ch
 		case live.CallChanged:
 			ofCall(one.Number, false)
 		case live.QuestionChanged:
-			if call, waits := in.Standing(one.Number); call > 0 {
+			call, waits := in.Standing(one.Number)
+			if call > 0 {
 				ofCall(call, waits)
 			}
+			if !waits {
+				c.settled = append(c.settled, one.Number)
+			}
 		case live.ServerChanged:
+			// Not by Inspection.Server, which has a removed server for its calls.
 			if !slices.ContainsFunc(in.Servers(), func(s bridge.Server) bool { return s.ID == one.Server }) && one.Server != "" {
 				c.gone = append(c.gone, one.Server)
 			}
@@ -188,7 +194,7 @@ type painter struct {
 	ctx     context.Context
 	hub     *push.Hub
 	logger  *slog.Logger
-	time    func() time.Time // in a transcript; nil for others
+	time    func() time.Time // the time in a transcript; nil if none is shown
 	changes []push.Change
 	lists   map[string]map[string]string // markup by id, by the element where a list begins
 }

@@ -30,7 +30,7 @@ import (
 type questions struct {
 	in       *bridge.Inspection
 	calls    *calls
-	drafts   sync.Map // what is typed into pending questions, across reloads, tabs and lost connections: *forms.Submission by number
+	drafts   sync.Map // *forms.Submission by number: what is typed into pending questions, which survives reloads and lost connections
 	settled  int      // how many settled questions are on the page
 	readOnly bool
 	cards    []int // the questions on the page, as drawn last
@@ -46,15 +46,15 @@ const (
 
 func (s *questions) routes(e *echo.Echo) {
 	find := questionIn(s.in)
-	e.GET("/questions", s.more)                         // questions that a page lacks; query have, the numbers of those that it has
-	e.GET("/questions/:n/past", of(find, s.past))       // all details of a settled question
-	e.GET("/questions/:n/choices", of(find, s.choices)) // choices of a field; query field, search, from, count, near
-	e.POST("/questions/:n/draft", of(s.typed, s.draft)) // keep the draft; answers with its JSON
-	e.POST("/questions/:n/tab", of(s.typed, s.tab))
-	e.POST("/questions/:n/reset", of(s.typed, s.reset))
-	e.POST("/questions/:n/answer", of(s.typed, s.answer))                                                            // accept, decline or cancel
+	e.GET("/questions", s.more)                          // questions that a page lacks; query have, the numbers of those that it has
+	e.GET("/questions/:n/past", of(find, s.past))        // all details of a settled question
+	e.GET("/questions/:n/choices", of(find, s.choices))  // choices of a field; query field, search, from, count, near
+	e.POST("/questions/:n/draft", of(s.posted, s.draft)) // keep the draft; answers with its JSON
+	e.POST("/questions/:n/tab", of(s.posted, s.tab))
+	e.POST("/questions/:n/reset", of(s.posted, s.reset))
+	e.POST("/questions/:n/answer", of(s.posted, s.answer))                                                           // accept, decline or cancel
 	e.GET("/questions/:n/faults", of(find, s.faults))                                                                // the faults that apply to it
-	e.POST("/questions/:n/misbehave", of(s.typed, s.misbehave))                                                      // answer with a fault: fault, field and its parameters
+	e.POST("/questions/:n/misbehave", of(s.posted, s.misbehave))                                                     // answer with a fault: fault, field and its parameters
 	e.POST("/questions/:n/again", of(number, s.again))                                                               // repeat an answer
 	e.POST("/questions/:n/app", of(find, s.readApp))                                                                 // read the resource of the app that would draw it
 	e.POST("/questions/:n/complete", act(number, func(n int) error { _, err := s.in.MarkCompleted(n); return err })) // mark a URL as done
@@ -66,12 +66,8 @@ func (s *questions) fill(p *views.Page) { p.Questions, p.More = s.views(nil) }
 // draw draws changed questions, and questions whose accepted URL depends on a changed call or
 // server. It removes those that pages no longer show.
 func (s *questions) draw(p *painter, c changed) {
-	if c.when == atOnce {
-		for one := range c.what {
-			if _, waits := s.in.Standing(one.Number); one.Kind == live.QuestionChanged && !waits {
-				s.drafts.Delete(one.Number)
-			}
-		}
+	for _, n := range c.settled {
+		s.drafts.Delete(n)
 	}
 	var cards []int
 	for _, q := range s.in.OnShow(s.settled) {
@@ -90,7 +86,8 @@ func (s *questions) draw(p *painter, c changed) {
 	s.cards = cards
 }
 
-func (s *questions) typed(c echo.Context) (typed, error) {
+// posted finds a question that waits, with its form as the page posts it.
+func (s *questions) posted(c echo.Context) (typed, error) {
 	q, err := questionIn(s.in)(c)
 	if err != nil {
 		return typed{}, err
@@ -239,60 +236,6 @@ func given(c echo.Context, params *fault.Params) error {
 	return nil
 }
 
-const ledgerMost = 500
-
-// ledger answers with the table of all questions of the run. A sort that begins with
-// "-" is in descending order.
-func (s *questions) ledger(c echo.Context) error {
-	l := views.Ledger{Sort: cmp.Or(c.QueryParam("sort"), "-number"), Filter: c.QueryParam("filter")}
-	key, descending := strings.CutPrefix(l.Sort, "-")
-	less, known := ledgerOrders[key]
-	if !known {
-		return bad("The ledger cannot be sorted by %q.", key)
-	}
-	for _, q := range s.in.Questions() {
-		if row := s.row(q); row.Matches(l.Filter) {
-			l.Rows = append(l.Rows, row)
-		}
-	}
-	slices.SortStableFunc(l.Rows, func(a, b views.LedgerRow) int {
-		if descending {
-			a, b = b, a
-		}
-		return cmp.Or(less(a, b), cmp.Compare(a.Number, b.Number))
-	})
-	l.Found = len(l.Rows)
-	l.Rows = l.Rows[:min(len(l.Rows), ledgerMost)]
-	return html(c, views.LedgerView(l))
-}
-
-// ledgerOrders holds the comparison for each column that the ledger can be sorted by.
-var ledgerOrders = map[string]func(a, b views.LedgerRow) int{
-	"number": func(a, b views.LedgerRow) int { return cmp.Compare(a.Number, b.Number) },
-	"server": func(a, b views.LedgerRow) int { return strings.Compare(a.Server.Label, b.Server.Label) },
-	"call":   func(a, b views.LedgerRow) int { return cmp.Compare(a.Call, b.Call) },
-	"asked":  func(a, b views.LedgerRow) int { return strings.Compare(a.Message, b.Message) },
-	"answer": func(a, b views.LedgerRow) int { return strings.Compare(a.Answer(), b.Answer()) },
-	"by":     func(a, b views.LedgerRow) int { return strings.Compare(a.By, b.By) },
-	"waited": func(a, b views.LedgerRow) int { return cmp.Compare(a.Waited, b.Waited) },
-	"next":   func(a, b views.LedgerRow) int { return strings.Compare(a.Next.Text, b.Next.Text) },
-}
-
-func (s *questions) row(q bridge.Question) views.LedgerRow {
-	row := views.LedgerRow{Again: !s.readOnly && q.Repeatable()}
-	request := q.Request
-	if q.State == conversation.Pending {
-		q.Waited = s.in.Now().Sub(q.Asked)
-		q.Request = nil // so that no form is made, which a row does not have
-	}
-	row.Question = s.view(q, nil, nil)
-	row.Request = request
-	row.Message = q.Title()
-	row.Next = s.in.Next(q)
-	row.ReadOnly = s.readOnly
-	return row
-}
-
 // again repeats an earlier answer. It answers with the number of the new call, if the
 // answer needs one.
 func (s *questions) again(c echo.Context, n int) error {
@@ -336,7 +279,7 @@ func (s *questions) view(q bridge.Question, sub *forms.Submission, problems []el
 			sub = new(s.draftOf(a))
 			if checked := *sub; checked.Checked { // the problems of the last check stay while "Send anyway" is offered
 				problems = checked.Recheck(a.fields, a.schema)
-				s.drafts.CompareAndSwap(q.Number, kept, &checked) // with what could not be checked in time, unless there is a later draft
+				s.drafts.CompareAndSwap(q.Number, kept, &checked) // keeps why a check gave up; a draft that came meanwhile stays
 			}
 		}
 		v.Form = sub.View(formID(q.Number), a.fields, problems, a.wrap)

@@ -4,24 +4,18 @@ import (
 	"bytes"
 	"compress/gzip"
 	"context"
-	"crypto/sha256"
-	"encoding/base64"
 	"errors"
 	"fmt"
 	"io"
 	"net/http"
-	"path"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/a-h/templ"
 	"github.com/labstack/echo/v4"
 
-	"elicitation-inspector/bridge/export"
 	"elicitation-inspector/bridge/wording"
-	"elicitation-inspector/static"
 	"elicitation-inspector/views/markup"
 	"elicitation-inspector/web/push"
 )
@@ -51,7 +45,7 @@ func number(c echo.Context) (int, error) {
 	return n, nil
 }
 
-// numbered finds what has the number in the path.
+// numbered makes a function that calls get with the number in the path.
 func numbered[T any](get func(number int) (T, error)) func(echo.Context) (T, error) {
 	return func(c echo.Context) (T, error) {
 		n, err := number(c)
@@ -75,9 +69,9 @@ func queryNumber(c echo.Context, name string, otherwise int64) (int64, error) {
 	return n, nil
 }
 
-// posting is middleware for actions. It parses posted forms, because handlers would take a
-// form that is too large or invalid for an empty one. It answers 204 where a handler answers
-// nothing: pushes draw the outcome.
+// posting is middleware for actions. It parses posted forms first, because a handler would take
+// a form that is too large or invalid for an empty one. If the handler sends no answer, it
+// answers 204, because pushes draw the outcome.
 func posting(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		if c.Request().Method != http.MethodPost {
@@ -103,7 +97,7 @@ func bad(format string, args ...any) error {
 	return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf(format, args...))
 }
 
-// refused returns an error, if err is one, that is answered with the status and the text of err.
+// refused returns an error that is answered with the status and the text of err; nil if err is nil.
 func refused(status int, err error) error {
 	if err == nil {
 		return nil
@@ -252,64 +246,3 @@ func (w timedWriter) Write(data []byte) (n int, err error) {
 
 // Unwrap lets a websocket take over the connection, which ends the deadlines.
 func (w timedWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
-
-type asset struct {
-	kind  string
-	plain func() ([]byte, error)
-	zip   func() ([]byte, error)
-	etag  string
-}
-
-// assets returns the static files and the style sheet of ladders by name.
-var assets = sync.OnceValues(func() (map[string]asset, error) {
-	plain := map[string]func() ([]byte, error){"ladder.css": func() ([]byte, error) { return []byte(export.LadderStyle), nil }}
-	entries, err := static.Files.ReadDir(".")
-	for _, e := range entries {
-		plain[e.Name()] = func() ([]byte, error) { return static.Files.ReadFile(e.Name()) }
-	}
-	out := map[string]asset{}
-	for name, read := range plain {
-		data, readErr := read()
-		err = errors.Join(err, readErr)
-		sum := sha256.Sum256(data)
-		etag := fmt.Sprintf("%q", base64.RawURLEncoding.EncodeToString(sum[:9]))
-		zip := sync.OnceValues(func() ([]byte, error) {
-			data, err := read()
-			return zipped(data, gzip.DefaultCompression), err
-		})
-		out[name] = asset{kinds[path.Ext(name)], read, zip, etag}
-	}
-	return out, err
-})
-
-var kinds = map[string]string{
-	".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8",
-}
-
-// staticFile answers with an embedded file. The browser caches it but revalidates it each
-// time, so that another version of the inspector on the same port never gets old
-// scripts.
-func staticFile(c echo.Context) error {
-	known, err := assets()
-	a, ok := known[c.Param("name")]
-	if err != nil || !ok {
-		return errors.Join(err, echo.ErrNotFound)
-	}
-	h := c.Response().Header()
-	h.Set("Cache-Control", "private, no-cache")
-	h.Set("ETag", a.etag)
-	h.Set("Vary", "Accept-Encoding")
-	if c.Request().Header.Get("If-None-Match") == a.etag {
-		return c.NoContent(http.StatusNotModified)
-	}
-	read := a.plain
-	if takesGzip(c) {
-		h.Set("Content-Encoding", "gzip")
-		read = a.zip
-	}
-	data, err := read()
-	if err != nil {
-		return err
-	}
-	return c.Blob(http.StatusOK, a.kind, data)
-}

@@ -119,7 +119,7 @@ func newServer(c Config, from source, hub *push.Hub) *Server {
 	s := &Server{config: c, in: in, hub: hub, echo: echo.New(), source: from, stirred: make(chan struct{}, 1)}
 	marks, readOnly := in.Log(), from.replay != nil
 	if from.player != nil {
-		marks = from.player.Source() // which has the same numbers, and stays when the playback starts over
+		marks = from.player.Source() // its frames have the same numbers, and it stays when the playback starts over
 	}
 	shared := sharing{in, c.Redaction, c.Version}
 	s.servers = &servers{in: in, hub: hub, put: c.Put}
@@ -133,7 +133,7 @@ func newServer(c Config, from source, hub *push.Hub) *Server {
 	s.panels = []panel{
 		s.servers, &catalogs{in: in, hub: hub, readOnly: readOnly}, s.calls, s.wire,
 		recordings{in.Log(), c.Recording, c.RecordFolder, c.Logger}, scripts{in}, s.checks,
-		s.questions, // last, because a card does not contain what is typed while it is drawn
+		s.questions, // last, so that the cards have what is typed while the others are drawn
 	}
 	if from.panel != nil {
 		s.panels = append(s.panels, from.panel)

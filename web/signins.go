@@ -103,7 +103,7 @@ func requestOf(r signin.Request) *views.HeldRequest {
 	return out
 }
 
-// rowOf returns the view of a server for its row, with its token if the inspector signs in to it.
+// rowOf returns the data of a server's row, with its token if the inspector signs in to it.
 func rowOf(in *bridge.Inspection, server bridge.Server) views.Server {
 	v := serverView(server)
 	flow, err := in.SignIn(v.ID)

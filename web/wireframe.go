@@ -41,7 +41,7 @@ func (s *frames) routes(e *echo.Echo) {
 	find := frameIn(s.in)
 	e.GET("/wire/frames/:n", of(find, s.frame))             // details of a frame; query against compares it with another
 	e.GET("/wire/frames/:n/raw", of(find, s.raw))           // its exact bytes
-	e.GET("/wire/frames/:n/:of", of(find, s.more))          // of it drawn: more, of its bytes; nodes, of its JSON; string, of a string in it
+	e.GET("/wire/frames/:n/:of", of(find, s.more))          // a further piece of it: more (bytes), nodes (of its JSON) or string (in its JSON); query from, level, at
 	e.GET("/wire/frames/:n/copy/:form", of(find, s.copied)) // the frame as text: raw, pretty, line, curl
 }
 
@@ -137,7 +137,7 @@ func (s *frames) detail(c echo.Context, f wire.Frame) (wirelog.Detail, error) {
 		}
 		d.Header = append(d.Header, wirelog.FactsOf(shown.Header)...)
 	}
-	// Two large frames are too much; a click shows the other.
+	// The JSON of two large frames would be too much. A click shows the other frame.
 	if d.PairRow != nil && (d.Size < bigFrame || d.PairRow.Size < bigFrame) {
 		pair, done, err := s.readFrame(c, f.Pair)
 		if err != nil {

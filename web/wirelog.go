@@ -259,7 +259,7 @@ func keptWords(log *wire.Log) string {
 }
 
 const (
-	viewsKept = 8                     // each takes a bit for each frame of the log
+	viewsKept = 8                     // each holds the numbers of its frames
 	patience  = 80 * time.Millisecond // how long one request judges frames; then it answers with the rows found so far
 )
 

@@ -204,9 +204,9 @@ func tried(t *testing.T, spec transport.Spec, item *offered, place int, plants [
 }
 
 // reduced limits a check by the tool's place in the list: the newest revision for every
-// third tool, the second newest for the next one, and so on, and a part of the
-// behaviours in turn. A tool whose faults need a witness is checked in every revision, since
-// the check compares other things in each, but only by the behaviours that show its faults.
+// third tool, the second newest for the next one, and so on, and a part of the behaviours
+// in turn. A tool whose faults only a witness shows is checked in every revision, because
+// what the check compares depends on the revision, and only by the behaviours that show them.
 func reduced(o *check.Options, place int, plants []faulty.Plant) {
 	all, others := judge.BehaviourNames(), 4
 	if len(plants) == 0 {

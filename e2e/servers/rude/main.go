@@ -36,7 +36,7 @@ func main() {
 	switch {
 	case *sleep:
 		ignoreSignals()
-		for { // without a goroutine that can go on, select would be a deadlock
+		for { // the runtime ends a program that has nothing but an empty select, as a deadlock
 			time.Sleep(time.Hour)
 		}
 	case *die:
