@@ -14,14 +14,14 @@ import (
 	"elicitation-inspector/bridge/wording"
 )
 
-// calling is the layer of the calls.
+// calling makes calls, and shows them with those of the log.
 type calling struct {
 	connecting
 	steering
 	calls *live.Calls
 }
 
-// steering are the methods of [live.Calls] that an Inspection has as they are.
+// steering has the methods of [live.Calls] that an Inspection passes on unchanged.
 type steering interface {
 	Stop(number int) error
 	Retry(number int) error
@@ -154,7 +154,7 @@ func (in *calling) Call(number int) (Call, error) {
 	return Call{}, fmt.Errorf("%w: %d", live.ErrUnknownCall, number)
 }
 
-// ErrNoTask is the error of a call as a task of what cannot be called so.
+// ErrNoTask is the error of calling an item as a task without the server's support for it.
 var ErrNoTask = errors.New("it cannot be called as a task, since the server does not declare that")
 
 // TaskSupport reports whether an item of a server can, or must, be called as a task

@@ -7,7 +7,7 @@ import (
 	"elicitation-inspector/bridge/live"
 )
 
-// judging is the layer of the findings.
+// judging has the findings of the linter, and tells subscribers of new ones.
 type judging struct {
 	calling
 	linter  *lint.Linter

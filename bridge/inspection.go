@@ -52,8 +52,9 @@ type Config struct {
 	NoLists bool
 }
 
-// Inspection is one run of the inspector. It connects sessions, calls and questions. It is built
-// in layers, each with what is below it. Its methods are safe for concurrent use.
+// Inspection is one run of the inspector. It connects sessions, calls and questions. Most of its
+// methods are those of five layers, each of which embeds the one below: asking, judging, calling,
+// connecting and reading. They are safe for concurrent use.
 type Inspection struct {
 	asking
 	script   atomic.Pointer[ScriptSource]
@@ -62,7 +63,8 @@ type Inspection struct {
 	closeErr error
 }
 
-// reading is the lowest layer: the log, what it says, and who is told of it.
+// reading reads calls and questions from the log, and tells subscribers what has changed. It also
+// starts the goroutines of the inspection.
 type reading struct {
 	log          *wire.Log
 	logger       *slog.Logger
@@ -86,7 +88,7 @@ func New(c Config) *Inspection {
 	}
 	life, end := context.WithCancel(context.Background())
 	in := &Inspection{end: end}
-	in.log, in.logger, in.life, in.changes, in.conversation = c.Log, c.Logger, life, live.NewFeed(), conversation.New(c.Log)
+	in.reading = reading{log: c.Log, logger: c.Logger, life: life, changes: live.NewFeed(), conversation: conversation.New(c.Log)}
 	in.config, in.linter, in.telling = c, lint.NewLinter(c.Log, in.conversation), make(chan struct{}, 1)
 	in.useDesk()
 	in.recent = live.NewReader(c.Log, in.conversation, in.haveRead)

@@ -853,9 +853,9 @@ func toldOfFaults(in *bridge.Inspection) string {
 	return out.String()
 }
 
-// A fault that closes the connection answers one of three questions. The column of what the
-// server did next tells of the end for that question, live and from a transcript. A built-in
-// server has no process, so that no exit is told.
+// Of three waiting questions, one is answered by a fault that closes the connection. What the
+// server did next is then its end, live and in a replay of the log. Only a server that is a
+// process ends with an exit code.
 func TestEndWhileOthersWait(t *testing.T) {
 	t.Parallel()
 	server := demo.New(demo.Options{})

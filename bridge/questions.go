@@ -16,7 +16,7 @@ import (
 	"elicitation-inspector/bridge/rawjson"
 )
 
-// asking is the layer of the questions.
+// asking shows the questions of the servers, and answers them.
 type asking struct {
 	judging
 	inbox  *live.Inbox
@@ -98,7 +98,7 @@ func (in *asking) ofQuestion(c candidate) Question {
 		runs := c.call != nil && c.call.Number != 0 && !c.call.State.Over()
 		q.Awaited = connected && (q.Request != nil && q.Request.ElicitationID != "" || runs)
 	}
-	if in.replay != nil && in.replay.player != nil && q.State == conversation.Pending { // which it stays while its answer is being given
+	if in.replay != nil && in.replay.player != nil && q.State == conversation.Pending { // it is pending while its answer is being given
 		s := in.replay.player.State()
 		for _, given := range s.Asked {
 			if s.Giving != 0 && given.Answered == s.Giving && given.Asked == q.AskedSeq && given.Place == q.Place {

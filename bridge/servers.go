@@ -10,8 +10,7 @@ import (
 	"elicitation-inspector/bridge/transport"
 )
 
-// connecting is the layer of the servers: their connections, what they offer, and the sign-ins to
-// them.
+// connecting has the servers: the connections to them, what they offer, and how to sign in.
 type connecting struct {
 	reading
 	connections
@@ -22,7 +21,7 @@ type connecting struct {
 	unwatch func() // stops watching signIns
 }
 
-// connections are the methods of [live.Servers] that an Inspection has as they are.
+// connections has the methods of [live.Servers] that an Inspection passes on unchanged.
 type connections interface {
 	Reconnect(id string) error
 	ReconnectWith(id string, settings conversation.ClientSettings) error

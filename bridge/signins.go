@@ -34,8 +34,8 @@ func (in *connecting) withAccess(spec transport.Spec) transport.Spec {
 	return spec
 }
 
-// Shown returns a question of the inbox as people may see it: with the secrets of sign-ins
-// masked that its server repeats, as the log masks them.
+// Shown returns a question of the inbox as people may see it. Secrets of sign-ins that the server
+// repeats are masked, as in the log.
 func (in *connecting) Shown(q live.Question) live.Question {
 	server := in.log.Head(q.AskedSeq).Server
 	if masked := in.signIns.MaskedJSON(server, q.Params); !bytes.Equal(masked, q.Params) {
@@ -48,8 +48,8 @@ func (in *connecting) Shown(q live.Question) live.Question {
 	return q
 }
 
-// settle answers a question. Where the answer repeats a string that Shown has masked, it
-// gets the string of the question.
+// settle answers a question. Where the answer repeats a string that Shown has masked, settle
+// puts back the string of the question.
 func (in *asking) settle(number int, a live.Answer) error {
 	if q, err := in.inbox.Question(number); err == nil && q.Params != nil {
 		shown := in.Shown(q)

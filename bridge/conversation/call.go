@@ -57,13 +57,13 @@ type Call struct {
 	signIns []Span // of its connection
 }
 
-// Foreign reports whether another client than an inspector made the call. The log does not
-// tell then whether a person or a program answers its questions.
+// Foreign reports whether a client other than an inspector made the call. The log then does not
+// tell whether a person or a program answers its questions.
 func (c *Call) Foreign() bool {
 	return c.Place != 0 && c.Recorded == 0 && !slices.ContainsFunc(c.Questions, func(q *Question) bool { return q.Ours || q.By == ByPerson })
 }
 
-// Wait describes for how long and for what a call waits for the person, and how long it takes.
+// Wait describes how long a call takes, and for how long and for what it waits for the person.
 type Wait struct {
 	Waiting int           // number of questions that wait for the person
 	Asks    int           // number of all questions of the present round; 0 if the call waits for none of them
@@ -80,8 +80,8 @@ type Wait struct {
 	Repeats     bool          // the person may go on without the refused input
 
 	Duration time.Duration // of the call, until now or until its end
-	Served   time.Duration // what of Duration the server took, once the call has ended
-	Counted  time.Duration // what counts for Timeout, by the inspector's own clock, once the call has ended
+	Served   time.Duration // part of Duration that the server took; 0 before the end
+	Counted  time.Duration // time that counts toward Timeout, by the inspector's own clock; 0 before the end
 }
 
 // State is the stage of a call: going on, or how it ended.

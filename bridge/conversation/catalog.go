@@ -88,7 +88,7 @@ func (c Catalog) Find(kind Kind, key string) (Item, error) {
 type Part struct {
 	Items  []Item
 	Errors []string
-	Taken  Room
+	Taken  Room // part of the catalog's room that the items take
 }
 
 // Join returns the catalog with the given parts, which are keyed by list method.

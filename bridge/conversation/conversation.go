@@ -39,10 +39,11 @@ type Conversation struct {
 	turn chan struct{} // held by the goroutine that updates or watches
 }
 
-// assignment is which frames belong to which call, and what of that a later frame can refer to.
+// assignment says to which call and question each frame belongs. It keeps what later frames can
+// refer to, such as requests without a response.
 type assignment struct {
 	log     *wire.Log
-	watched map[int]*reduction // calls that are kept as read, by place; used only with the turn
+	watched map[int]*reduction // calls that Watch reads, by place; used only with the turn
 	touched map[int]int        // the latest touch of each place that got frames since the last Changes; used only with the turn
 	touches int                // so far
 

@@ -74,8 +74,8 @@ func strip(t *testing.T, path string) *wire.Log {
 	return logtest.Open(t, file)
 }
 
-// Two questions wait, one is declined, and the process exits. The exit is what the server did
-// after the declined one, although the end of the other one is noted in between.
+// The person declines one of two questions, and the process exits. The exit counts as the server's
+// reaction to the decline, although the log notes in between that the other question ended.
 func TestAfterWhileOthersEnd(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "talk.jsonl")
 	var text strings.Builder

@@ -60,9 +60,9 @@ type TaskState struct {
 	Result, Error json.RawMessage
 }
 
-// Overtaken reports whether the message that tells of the state was sent later than it was
-// made, so that the state before, which a message told first, is the later one. Over HTTP two
-// messages of the same moment can come in either order, since each stream is by itself.
+// Overtaken reports whether the state is older than one that an earlier message told, which
+// was updated at the time before. Over HTTP, two messages about states of the same time can
+// arrive in either order on different streams.
 func (t TaskState) Overtaken(before time.Time, over wire.Stream) bool {
 	return !t.Updated.IsZero() && (t.Updated.Before(before) || over != wire.StreamNone && t.Updated.Equal(before))
 }

@@ -15,9 +15,9 @@ import (
 
 // signIns judges the sign-ins of a connection.
 type signIns struct {
-	broken   func(rule, format string, args ...any)
-	server   *url.URL // of the first request over Streamable HTTP, nil before
-	metadata string   // URL of the server's metadata in the latest challenge
+	broken   func(rule, format string, args ...any) // adds a finding
+	server   *url.URL                               // of the first request over Streamable HTTP, nil before
+	metadata string                                 // URL of the server's metadata in the latest challenge
 	signIn
 }
 

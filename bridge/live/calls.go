@@ -115,8 +115,8 @@ func (r Request) taskMember() json.RawMessage {
 	return fmt.Appendf(nil, `{"ttl":%d}`, r.TTL.Milliseconds())
 }
 
-// Call holds what is known of a call besides its frames: the request as it was made, and the
-// clock.
+// Call holds what is known of a call besides its frames: the request as the person made it, and
+// how long the call has waited for the person.
 type Call struct {
 	Number  int
 	Request Request

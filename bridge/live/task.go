@@ -17,8 +17,8 @@ import (
 const (
 	// cancelTime bounds how long tasks/cancel may stay unanswered.
 	cancelTime = 10 * time.Second
-	// toldPause is the least time from one tasks/get to one that a notification asks for: a
-	// server may tell of a task whenever it is asked about it.
+	// toldPause is the least time from one tasks/get to the next that a notification causes: a
+	// server may send a notification for every tasks/get.
 	toldPause = 100 * time.Millisecond
 )
 

@@ -26,12 +26,12 @@ type callTask struct {
 // callTasksMost bounds how many tasks of calls a session remembers.
 const callTasksMost = 10_000
 
-// callTasks are the tasks of calls.
+// callTasks are the tasks that requests of calls became.
 type callTasks struct {
 	follows chan struct{} // signals that other tasks are followed; capacity 1
 
 	table[callTask]
-	noListen atomic.Bool // the server is to be asked for no subscription to tasks
+	noListen atomic.Bool // do not ask the server for a subscription to tasks
 	hasTold  atomic.Bool // the server has told of a task
 }
 
@@ -83,8 +83,8 @@ func (ts *callTasks) refused() { ts.noListen.Store(!ts.hasTold.Load()) }
 // listenedMost bounds the tasks of one subscription; the others are only polled.
 const listenedMost = 16
 
-// toListenTo returns the ids of the tasks to subscribe to next: now, while that has
-// every task that is followed and there is one, else up to listenedMost of those.
+// toListenTo returns the ids of the tasks to subscribe to: of those that calls follow, the first
+// listenedMost. If the present subscription, now, has all of these, it returns now.
 func (ts *callTasks) toListenTo(now []string) []string {
 	ts.mu.Lock()
 	defer ts.mu.Unlock()

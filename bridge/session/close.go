@@ -85,9 +85,6 @@ func (s *Session) lost(ctx context.Context, err error) error {
 	return err
 }
 
-// Explain adds to the reason why Connect failed how the process ended.
-func (s *Session) Explain(reason string) string { return s.agreed().explain(reason, s.exit()) }
-
 // Release releases the calls and questions that wait on the session, and ends its
 // context. Nothing is asked or answered afterwards.
 func (s *Session) Release(byServer bool, reason string) {
@@ -149,12 +146,12 @@ func (s *Session) Close(ctx context.Context, reason string) {
 	}
 }
 
-// await waits up to answerGrace until is returns true, which it calls at once and then whenever
-// the log has grown.
-func (s *Session) await(ctx context.Context, is func() bool) {
+// await waits until done returns true, for answerGrace at most. It calls done at once, and
+// whenever the log has grown.
+func (s *Session) await(ctx context.Context, done func() bool) {
 	ctx, cancel := context.WithTimeout(ctx, answerGrace)
 	defer cancel()
-	_ = s.Log.Await(ctx, is) // the session ends in any case
+	_ = s.Log.Await(ctx, done) // the session ends in any case
 }
 
 // Kill ends the connection at once, without an orderly end. A connection that is being

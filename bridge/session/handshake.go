@@ -66,10 +66,10 @@ func (a agreement) isUnanswered() bool {
 	return len(a.methods) > 0 && a.methods[0] == mcp.MethodDiscover && a.answers == 0
 }
 
-// explain adds to the reason why there is no connection how the process ended, unless the
-// reason says so already, or the server had answered every request of the handshake.
-func (a agreement) explain(reason, exit string) string {
-	switch {
+// Explain adds to the reason why Connect failed how the process ended, unless the reason says
+// so already, or the server had answered every request of the handshake.
+func (s *Session) Explain(reason string) string {
+	switch a, exit := s.agreed(), s.exit(); {
 	case exit == "" || strings.Contains(reason, exit) || len(a.methods) > 0 && a.answers == len(a.methods) || a.useless != nil:
 		return reason
 	case len(a.methods) == 1 && a.methods[0] == mcp.MethodDiscover:

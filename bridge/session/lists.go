@@ -17,34 +17,24 @@ import (
 // notifications within it cause one reading.
 const reloadPause = 500 * time.Millisecond
 
-// lists are what the server offers, as it lists it.
-type lists struct {
-	of      *Session
-	changed chan struct{} // signals that stale is not empty; capacity 1
-
-	mu    sync.Mutex
-	stale map[string]bool // lists to read again, by method
-}
-
 // Catalog reads all lists of the server: its tools, prompts, resources and templates.
-func (l *lists) Catalog() conversation.Catalog {
+func (s *Session) Catalog() conversation.Catalog {
 	parts := map[string]conversation.Part{}
-	l.read(conversation.Lists, parts)
-	return conversation.Join(l.of.Server, parts)
+	s.read(conversation.Lists, parts)
+	return conversation.Join(s.Server, parts)
 }
 
 // FollowCatalog reads all lists of the server, and then each list that the server
 // reports as changed, until the session ends. With NoLists it takes them for empty.
-func (l *lists) FollowCatalog() {
-	s := l.of
+func (s *Session) FollowCatalog() {
 	if s.NoLists {
 		s.owner.Listed(s, conversation.Join(s.Server, nil))
 		return
 	}
-	l.takeStale() // the first reading covers all lists
+	s.takeStale() // the first reading covers all lists
 	known := map[string]conversation.Part{}
-	for fresh := conversation.Lists; ; fresh = l.takeStale() {
-		l.read(fresh, known)
+	for fresh := conversation.Lists; ; fresh = s.takeStale() {
+		s.read(fresh, known)
 		s.owner.Listed(s, conversation.Join(s.Server, known))
 		select {
 		case <-time.After(reloadPause):
@@ -52,16 +42,24 @@ func (l *lists) FollowCatalog() {
 			return
 		}
 		select {
-		case <-l.changed:
+		case <-s.changed:
 		case <-s.ctx.Done():
 			return
 		}
 	}
 }
 
+// staleLists are the lists that the server reports as changed and that were not read again.
+type staleLists struct {
+	changed chan struct{} // signals that stale is not empty; capacity 1
+
+	mu    sync.Mutex
+	stale map[string]bool // by method
+}
+
 // ListChanged marks the lists of these methods as changed, so that FollowCatalog reads
 // them again.
-func (l *lists) ListChanged(methods ...string) {
+func (l *staleLists) ListChanged(methods ...string) {
 	l.mu.Lock()
 	for _, method := range methods {
 		l.stale[method] = true
@@ -72,7 +70,7 @@ func (l *lists) ListChanged(methods ...string) {
 
 // takeStale returns the lists marked as changed, and unmarks them. A change that is
 // reported later leads to another reading.
-func (l *lists) takeStale() []conversation.List {
+func (l *staleLists) takeStale() []conversation.List {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	select {
@@ -95,8 +93,7 @@ const pagesMost = 1000
 
 // read reads all pages of each of the lists from the bytes on the wire, within the room that the
 // other lists leave. A list that the server does not offer is empty.
-func (l *lists) read(which []conversation.List, known map[string]conversation.Part) {
-	s := l.of
+func (s *Session) read(which []conversation.List, known map[string]conversation.Part) {
 	for _, one := range which {
 		delete(known, one.Method)
 		if capability, _, _ := strings.Cut(one.Method, "/"); !s.agreed().offers(capability) {
@@ -116,7 +113,7 @@ func (l *lists) read(which []conversation.List, known map[string]conversation.Pa
 				return nil
 			}
 		}
-		part := r.Part(l.readPages(r))
+		part := r.Part(s.readPages(r))
 		part.Taken = conversation.Room{Bytes: room.Bytes - r.Room.Bytes, Items: room.Items - r.Room.Items}
 		known[one.Method] = part
 	}
@@ -124,8 +121,8 @@ func (l *lists) read(which []conversation.List, known map[string]conversation.Pa
 
 // readPages reads pages until one has no next cursor. The error says why it stopped
 // before.
-func (l *lists) readPages(r *conversation.Reader) error {
-	s, cursor, seen := l.of, "", map[string]bool{}
+func (s *Session) readPages(r *conversation.Reader) error {
+	cursor, seen := "", map[string]bool{}
 	for range pagesMost {
 		out := &outgoing{ctx: s.ctx, Request: Request{Method: r.List.Method, Key: cursor}, members: []Member{}}
 		if cursor != "" {

@@ -20,7 +20,7 @@ type incoming struct {
 	question    int             // number of the question; 0 if the request does not ask the person
 	call, round int
 	cancelled   atomic.Pointer[string] // why the server cancelled the question; nil if it did not
-	deliberate  atomic.Bool            // a fault answers: the question waits for the person no more
+	deliberate  atomic.Bool            // a fault answers the question, so that it no longer waits for the person
 	response    *Response              // nil until there is one
 	related     json.RawMessage        // id of our request whose stream carried it; nil for none
 	isOfTask    bool                   // the request is about tasks of the client's
@@ -44,7 +44,7 @@ type Response struct {
 	// kept until the server fetches it.
 	Task string
 
-	sent bool // Sending was called for the response, whether it allowed the response or not
+	sent bool // the tap has seen the response, and has let it pass or dropped it
 }
 
 // json returns the response as it is sent.
@@ -69,8 +69,8 @@ type outbox struct {
 	responses       []*Response
 }
 
-// await has a request wait for its response. It returns false if the request has the id of
-// an earlier one that waits: a response would count as the answer to that.
+// await begins the wait for the response to a request. It returns false if an earlier request
+// with the same id waits: a response would count as the answer to that one.
 func (o *outbox) await(in *incoming) bool {
 	id := wire.IDKey(in.id)
 	o.mu.Lock()
@@ -95,8 +95,8 @@ func (o *outbox) answered(id string) *incoming {
 	return nil
 }
 
-// sends returns the request whose response is about to be sent, which waits no more; nil if there
-// is none.
+// sends ends the wait of the request whose response is about to be sent, and returns the request;
+// nil if there is none.
 func (o *outbox) sends(id string) *incoming {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -111,7 +111,7 @@ func (o *outbox) sends(id string) *incoming {
 	return in
 }
 
-// addAsking adds the calls with a question that waits for the person.
+// addAsking adds to calls those with a question that waits for the person.
 func (o *outbox) addAsking(calls map[int]bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -122,7 +122,7 @@ func (o *outbox) addAsking(calls map[int]bool) {
 	}
 }
 
-// isUnsent reports whether there is the answer to a question that is not sent.
+// isUnsent reports whether the answer to a question still waits to be sent.
 func (o *outbox) isUnsent() bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()

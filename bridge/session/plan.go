@@ -65,7 +65,7 @@ func (s *Session) Misbehave(ctx context.Context, m Misbehaviour) error {
 	return nil
 }
 
-// misdeed is a plan that is carried out.
+// misdeed carries out a plan.
 type misdeed struct {
 	*Session
 	Misbehaviour
@@ -75,7 +75,7 @@ type misdeed struct {
 func (d misdeed) do(ctx context.Context, step fault.Step) error {
 	switch step.Do {
 	case fault.Send:
-		f := wire.Frame{Raw: step.Raw, Question: d.Question, Call: d.Call, Round: d.Round, Actor: "fault", Fault: d.Plan.Fault}
+		f := wire.Frame{Raw: step.Raw, Question: d.Question, Call: d.Call, Round: d.Round, Actor: conversation.ByFault, Fault: d.Plan.Fault}
 		d.sendPrepared(ctx, paced(f, step.Pace))
 	case fault.Wait:
 		select {
@@ -203,23 +203,6 @@ func (s *Session) sendPrepared(ctx context.Context, out transport.Outgoing) {
 	}
 }
 
-// outgoingFor returns what is sent in place of a message from the SDK: a spoilt request, a
-// reworded cancellation, an initialize request that declares tasks, or the message itself.
-func (s *Session) outgoingFor(ctx context.Context, raw []byte) transport.Outgoing {
-	out := outgoingOf(ctx)
-	m, err := wire.ParseMessage(raw)
-	switch {
-	case err != nil: // the tap says so
-	case m.Kind == wire.Request && out.Spoilt != nil:
-		return s.spoil(out, m, raw)
-	case m.Method == mcp.MethodInitialize:
-		raw = declaringTasks(s.Settings, m, raw)
-	case m.Method == mcp.NotificationCancelled:
-		raw = s.reworded(out, m, raw)
-	}
-	return transport.Outgoing{Frame: wire.Frame{Raw: raw}}
-}
-
 // Spoilt describes how a request of a call is deliberately wrong.
 type Spoilt struct {
 	Fault string          // name of the fault
@@ -243,12 +226,12 @@ func (s *Session) spoil(out *outgoing, m wire.Message, raw []byte) transport.Out
 	f := wire.Frame{Raw: raw, Fault: how.Fault}
 	if how.Cut {
 		f.Raw = raw[:len(raw)-1]
-		f.Call, f.Round, f.Actor = out.Call, out.Round, "fault"
+		f.Call, f.Round, f.Actor = out.Call, out.Round, conversation.ByFault
 		s.requests.await(out)
 	}
 	if how.Twice {
 		again := f
-		again.Call, again.Round, again.Actor = out.Call, out.Round, "fault"
+		again.Call, again.Round, again.Actor = out.Call, out.Round, conversation.ByFault
 		s.Go(func() { s.sendPrepared(s.ctx, transport.Outgoing{Frame: again}) })
 	}
 	return paced(f, how.Pace)

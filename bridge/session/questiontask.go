@@ -24,7 +24,7 @@ import (
 type questionTask struct {
 	mcp.Task
 	question, call, round int
-	written               chan struct{} // closed when the latest message that has the status is written
+	written               chan struct{} // closed when the latest message with the task's status is written
 	response              *Response     // what came of the question; nil until it is settled
 	fault                 string        // the fault that says what is told of the task; "" for none
 	waiting               []*incoming   // requests tasks/result that wait for it
@@ -50,8 +50,8 @@ type questionTasks struct {
 	table[questionTask]
 }
 
-// of returns the task that a question of the server's becomes, with the refusal of a
-// request that cannot become one; nil, nil if it wants to be an ordinary request.
+// of returns the task that a question becomes, or why it cannot become one; nil, nil if its
+// request does not ask for a task.
 func (ts *questionTasks) of(r *conversation.InputRequest) (*questionTask, *conversation.RPCError) {
 	wanted := rawjson.Member(r.Params, "task")
 	if wanted == nil {
@@ -128,8 +128,9 @@ func (ts *questionTasks) tell(t *questionTask, status conversation.TaskStatus, m
 	})
 }
 
-// inOrder calls send, which calls written, once the earlier messages with the task's status
-// are written, so that the task never seems to go back. The caller holds the mutex.
+// inOrder calls send once the earlier messages with the task's status are written, so that the
+// task never seems to go back. send calls written after its own message. The caller holds the
+// mutex.
 func (ts *questionTasks) inOrder(t *questionTask, send func(written func())) {
 	before, written := t.written, make(chan struct{})
 	t.written = written
@@ -150,11 +151,14 @@ func (ts *questionTasks) respond(id json.RawMessage, t *questionTask) {
 	if t.fault != "" {
 		r.Actor = conversation.ByFault
 	}
-	ts.inOrder(t, func(written func()) { r.Done = func(bool) { written() }; ts.outbox.put(r) })
+	ts.inOrder(t, func(written func()) {
+		r.Done = func(bool) { written() }
+		ts.outbox.put(r)
+	})
 }
 
-// settle keeps what came of a question that is a task, and sends it to those who wait
-// for it.
+// settle ends a task whose question is settled, and gives its response to the requests
+// that wait for it.
 func (ts *questionTasks) settle(r *Response) {
 	t := ts.find(r.Task)
 	if t == nil {
@@ -169,7 +173,7 @@ func (ts *questionTasks) settle(r *Response) {
 }
 
 // give keeps the response to a question that is a task, unless there is one already, and
-// sends it to those who wait for it.
+// answers the requests tasks/result that wait for it.
 func (ts *questionTasks) give(t *questionTask, r *Response) {
 	ts.mu.Lock()
 	if t.response != nil {
@@ -185,7 +189,7 @@ func (ts *questionTasks) give(t *questionTask, r *Response) {
 	}
 }
 
-// misbehave carries out a step of a fault that concerns the task that a question is.
+// misbehave carries out a step of a fault for a question that is a task.
 func (ts *questionTasks) misbehave(m Misbehaviour, step fault.Step) error {
 	ts.mu.Lock()
 	t := ts.byID[m.OwnTask]
@@ -236,7 +240,7 @@ func (t *questionTask) result(in *incoming) *Response {
 	return &r
 }
 
-// addAsking adds the calls with a question that waits for the person.
+// addAsking adds to calls those with a question that waits for the person.
 func (ts *questionTasks) addAsking(calls map[int]bool) {
 	ts.mu.Lock()
 	defer ts.mu.Unlock()
@@ -247,7 +251,7 @@ func (ts *questionTasks) addAsking(calls map[int]bool) {
 	}
 }
 
-// forget has a request tasks/result wait for the answer no more.
+// forget drops a request tasks/result that waits for the answer.
 func (ts *questionTasks) forget(in *incoming) {
 	ts.mu.Lock()
 	defer ts.mu.Unlock()
@@ -256,7 +260,7 @@ func (ts *questionTasks) forget(in *incoming) {
 	}
 }
 
-// answer answers a request of the server's about tasks of the client's.
+// answer answers a request from the server about the client's tasks.
 func (ts *questionTasks) answer(m wire.Message, in *incoming) {
 	t := in.about
 	refuse := func(code int64, format string, args ...any) {

@@ -13,8 +13,8 @@ import (
 	"elicitation-inspector/bridge/wire"
 )
 
-// outgoing is a request to the server. The context in which the SDK sends the request has
-// it, and that of the request's cancellation, too.
+// outgoing is a request to the server. The contexts in which the SDK sends the request and its
+// cancellation carry it.
 type outgoing struct {
 	Request
 	id      string                // exact id; "" before the request is sent
@@ -32,12 +32,12 @@ func (out *outgoing) isOpen() bool { return !out.told.Load() && out.reply.Load()
 
 type outgoingKey struct{}
 
-// with returns the context that has a request of ours.
+// with returns a context that carries the request.
 func (out *outgoing) with(ctx context.Context) context.Context {
 	return context.WithValue(ctx, outgoingKey{}, out)
 }
 
-// outgoingOf returns the request of a context for the SDK, an empty one if it has none.
+// outgoingOf returns the request that a context carries, an empty one if it carries none.
 func outgoingOf(ctx context.Context) *outgoing {
 	if out, is := ctx.Value(outgoingKey{}).(*outgoing); is {
 		return out
@@ -51,8 +51,8 @@ type requests struct {
 	calls           []int // the latest calls that sent requests
 }
 
-// begin takes the id of a request that is about to be sent. It returns false for one that
-// nobody waits for, such as one whose call has ended meanwhile.
+// begin notes the id of a request that is about to be sent. It returns false if nobody waits for
+// the response any more, such as after the end of the call.
 func (q *requests) begin(out *outgoing, m wire.Message) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -66,8 +66,8 @@ func (q *requests) begin(out *outgoing, m wire.Message) bool {
 	return true
 }
 
-// await has a request wait for its response from when the log has it: what the server sent
-// before does not belong to it.
+// await begins the wait for the response to a request that the log has. It is not called earlier,
+// so that what the server sent before the request is not taken for a part of its call.
 func (q *requests) await(out *outgoing) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -76,7 +76,7 @@ func (q *requests) await(out *outgoing) {
 	}
 }
 
-// end ends the wait for the response, and returns it; nil if there is none.
+// end ends the wait for a response, and returns the response; nil if there is none.
 func (q *requests) end(out *outgoing) *Reply {
 	q.mu.Lock()
 	defer q.mu.Unlock()

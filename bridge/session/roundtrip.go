@@ -3,7 +3,6 @@
 package session
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -145,26 +144,26 @@ func object(members []Member) json.RawMessage {
 	return out.JSON()
 }
 
-// requestOfOurs stands for the method of each request of our own that the SDK need not know:
-// exactParams has the method of its outgoing sent in place of it.
+// requestOfOurs is the method that the SDK is told of requests whose method it need not know.
+// exactParams replaces it with the Method of the outgoing.
 const requestOfOurs = "inspector/request"
 
-// request has the SDK send the request of a context, with exact params.
+// request has the SDK send the request that a context carries, with exact params.
 func request(ctx context.Context, own *sdk.ClientSession, meta sdk.Meta) error {
 	_, err := sdk.CallCustomMethod[*rawParams, *emptyResult](ctx, own, requestOfOurs, &rawParams{ParamsBase: sdk.ParamsBase{Meta: meta}})
 	return err
 }
 
-// emptyResult stands for a result that the tap reads.
+// emptyResult is the SDK's type of results that only the tap reads.
 type emptyResult struct{ sdk.ResultBase }
 
-// send has the SDK send a request, and returns the response that the tap saw; nil with an error
-// if there is none.
+// send has the SDK send a request, and returns the response that the tap saw. If there is none,
+// the error says why.
 func (s *Session) send(out *outgoing, meta sdk.Meta) (*Reply, error) {
 	var err error
 	ctx, own := out.with(out.ctx), s.sdk.Load()
 	switch out.Method {
-	case mcp.MethodListTools: // from the tools the SDK learns which headers they want
+	case mcp.MethodListTools: // the SDK must know which headers the tools want
 		_, err = own.ListTools(ctx, &sdk.ListToolsParams{Cursor: out.Key})
 	case mcp.MethodCallTool:
 		_, err = own.CallTool(ctx, &sdk.CallToolParams{Meta: meta, Name: out.Key, Arguments: out.Arguments})
@@ -178,46 +177,9 @@ func (s *Session) send(out *outgoing, meta sdk.Meta) (*Reply, error) {
 	return reply, err
 }
 
-// reworded returns a cancellation of the SDK's with a reason that people can read in a server's
-// log: the SDK takes its own from a context's error.
-func (s *Session) reworded(out *outgoing, m wire.Message, raw []byte) []byte {
-	id := rawjson.Member(m.Params, "requestId")
-	var why TakenBack
-	if out.ctx == nil || !errors.As(context.Cause(out.ctx), &why) {
-		if s.closing.Load() || s.ctx.Err() != nil {
-			why = "the client disconnects"
-		}
-	}
-	if why == "" || id == nil {
-		return raw
-	}
-	return fmt.Appendf(nil, `{"jsonrpc":"2.0","method":%q,"params":{"requestId":%s,"reason":%q}}`, mcp.NotificationCancelled, id, why)
-}
-
-// declaringTasks returns an initialize request with the capability to take elicitations
-// as tasks, which the SDK has no field for, and without the extension for tasks, which only
-// later revisions have.
-func declaringTasks(settings conversation.ClientSettings, m wire.Message, raw []byte) []byte {
-	declared := rawjson.Member(m.Params, "capabilities")
-	var members []Member
-	for name, value := range rawjson.Members(declared) {
-		if name == "extensions" {
-			if value = rawjson.Member(value, mcp.AppsExtension); value == nil {
-				continue
-			}
-			value = object([]Member{{mcp.AppsExtension, value}})
-		}
-		members = append(members, Member{name, value})
-	}
-	if settings.TakesTasks(rawjson.Text(rawjson.Member(m.Params, "protocolVersion"))) {
-		members = append(members, Member{"tasks", json.RawMessage(conversation.DeclaredTasks)})
-	}
-	return bytes.Replace(raw, declared, object(members), 1)
-}
-
-// exactParams is sending middleware: it has the context of every request carry an outgoing,
-// and replaces the method and the params of a request of our own, because the SDK's types lose
-// the order of members, drop an empty requestState, and have no place for tasks.
+// exactParams is sending middleware. It makes the context of every request carry an outgoing.
+// In a request of our own it replaces the method and the params, because the SDK's types lose the
+// order of members, drop an empty requestState, and have no place for tasks.
 func exactParams(next sdk.MethodHandler) sdk.MethodHandler {
 	return func(ctx context.Context, method string, req sdk.Request) (sdk.Result, error) {
 		out := outgoingOf(ctx)

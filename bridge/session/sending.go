@@ -1,12 +1,16 @@
 package session
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
+	"fmt"
 	"time"
 
 	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/mcp"
+	"elicitation-inspector/bridge/rawjson"
 	"elicitation-inspector/bridge/signin"
 	"elicitation-inspector/bridge/transport"
 	"elicitation-inspector/bridge/wire"
@@ -41,7 +45,7 @@ func (t tap) Sending(ctx context.Context, u transport.Unit) bool {
 func (t tap) sentRequest(out *outgoing, m wire.Message, f wire.Frame) bool {
 	if ofHandshake(m.Method) {
 		t.handshake.update(func(a *agreement) { a.methods = append(a.methods, m.Method) })
-		if t.agreed().useless != nil { // a server that answers server/discover is modern and has no initialize
+		if t.agreed().useless != nil { // initialize would be of no use either
 			return false
 		}
 	}
@@ -130,4 +134,56 @@ func (t tap) undelivered(in *incoming, why string) {
 		f.Actor = in.response.Actor
 	}
 	t.Noted(f)
+}
+
+// outgoingFor returns what is sent in place of a message from the SDK: a spoilt request, a
+// reworded cancellation, an initialize request that declares tasks, or the message itself.
+func (s *Session) outgoingFor(ctx context.Context, raw []byte) transport.Outgoing {
+	out := outgoingOf(ctx)
+	m, err := wire.ParseMessage(raw)
+	switch {
+	case err != nil: // the tap logs it as noise
+	case m.Kind == wire.Request && out.Spoilt != nil:
+		return s.spoil(out, m, raw)
+	case m.Method == mcp.MethodInitialize:
+		raw = declaringTasks(s.Settings, m, raw)
+	case m.Method == mcp.NotificationCancelled:
+		raw = s.reworded(out, m, raw)
+	}
+	return transport.Outgoing{Frame: wire.Frame{Raw: raw}}
+}
+
+// reworded returns a cancellation of the SDK's with a reason for people who read the server's log.
+// The reason that the SDK gives is the error of a context.
+func (s *Session) reworded(out *outgoing, m wire.Message, raw []byte) []byte {
+	id := rawjson.Member(m.Params, "requestId")
+	var why TakenBack
+	if (out.ctx == nil || !errors.As(context.Cause(out.ctx), &why)) && (s.closing.Load() || s.ctx.Err() != nil) {
+		why = "the client disconnects"
+	}
+	if why == "" || id == nil {
+		return raw
+	}
+	return fmt.Appendf(nil, `{"jsonrpc":"2.0","method":%q,"params":{"requestId":%s,"reason":%q}}`, mcp.NotificationCancelled, id, why)
+}
+
+// declaringTasks returns an initialize request with the capability to take elicitations
+// as tasks, which the SDK has no field for, and without the extension for tasks, which only
+// later revisions have.
+func declaringTasks(settings conversation.ClientSettings, m wire.Message, raw []byte) []byte {
+	declared := rawjson.Member(m.Params, "capabilities")
+	var members []Member
+	for name, value := range rawjson.Members(declared) {
+		if name == "extensions" {
+			if value = rawjson.Member(value, mcp.AppsExtension); value == nil {
+				continue
+			}
+			value = object([]Member{{mcp.AppsExtension, value}})
+		}
+		members = append(members, Member{name, value})
+	}
+	if settings.TakesTasks(rawjson.Text(rawjson.Member(m.Params, "protocolVersion"))) {
+		members = append(members, Member{"tasks", json.RawMessage(conversation.DeclaredTasks)})
+	}
+	return bytes.Replace(raw, declared, object(members), 1)
 }

@@ -68,9 +68,8 @@ type Config struct {
 	Go func(func())
 }
 
-// Session is one connection to a server. Each of its parts has a state of its own, with the mutex
-// that guards it; tap is the session as its link sees it. Make it with [New], and end it with
-// Close. It is safe for concurrent use.
+// Session is one connection to a server. Make it with [New], and end it with Close. It is safe for
+// concurrent use: each of its parts has a mutex for its own fields.
 type Session struct {
 	Config
 	owner  Owner
@@ -86,7 +85,7 @@ type Session struct {
 	outbox      outbox        // the server's requests without a response, and the responses to send
 	ownTasks    questionTasks // the server's questions that are tasks of ours
 	callTasks                 // the tasks that our calls became
-	lists                     // what the server offers
+	staleLists                // of what the server offers
 	completions               // of URLs whose questions are not known yet
 	lastWords                 // of the process
 	strays      atomic.Int64  // number of responses without a request
@@ -105,7 +104,7 @@ func New(life context.Context, c Config, owner Owner) *Session {
 	s.ctx, s.cancel = context.WithCancelCause(life)
 	s.completions.early = map[string]bool{}
 	s.callTasks.byID, s.follows = map[string]*callTask{}, make(chan struct{}, 1)
-	s.lists = lists{of: s, stale: map[string]bool{}, changed: make(chan struct{}, 1)}
+	s.stale, s.changed = map[string]bool{}, make(chan struct{}, 1)
 	s.requests.byID = map[string]*outgoing{}
 	s.outbox.byID, s.outbox.ready = map[string]*incoming{}, make(chan struct{}, 1)
 	s.ownTasks = questionTasks{outbox: &s.outbox, send: s.sendPrepared, run: c.Go, ctx: s.ctx, cancelled: owner.Cancelled}
@@ -144,7 +143,7 @@ func remember[T any](list []T, one T) []T {
 	return append(list, one)
 }
 
-// table holds what is under way, by id. Who needs several of its steps at once holds its mutex.
+// table holds what is under way, by id. Code that takes several steps at once holds mu itself.
 type table[T any] struct {
 	mu   sync.Mutex
 	byID map[string]*T
@@ -205,7 +204,7 @@ func (s *Session) Noted(f wire.Frame) {
 	if out := s.requests.find(string(f.Answers)); out != nil {
 		f.Call, f.Round = out.Call, out.Round
 		if out.listens {
-			s.callTasks.refused() // its stream has ended
+			s.callTasks.refused() // the stream of the subscription has ended
 		}
 	}
 	s.Log.Append(f)

@@ -156,11 +156,12 @@ func (l *Link) Send(ctx context.Context, out Outgoing) error {
 	case <-ctx.Done():
 		return ctx.Err()
 	}
-	// The SDK encodes this response, and leaving writes the message in place of it.
+	// The SDK can only write messages of its own types. It writes this response, and leaving
+	// replaces it with the message.
 	return l.conn.Write(context.WithValue(ctx, sentKey{}, out), &jsonrpc.Response{Result: json.RawMessage("{}")})
 }
 
-// sentKey is the key under which a context carries the message from Send to leaving.
+// sentKey is the context key of the message that Send passes to leaving.
 type sentKey struct{}
 
 // How names the transport by which the server is reached; see [Spec.How].
@@ -172,8 +173,8 @@ func (l *Link) How() string { return l.spec.How() }
 // a stream fails.
 func (l *Link) Done() <-chan struct{} { return l.way.Done() }
 
-// Exit returns how the server ended, and false while it runs. It stays false for a URL and
-// for a built-in server that were closed from this side: they have no process that exits.
+// Exit returns how the server ended, and false while it runs. It stays false for a URL or a
+// built-in server that the client has closed, because no process exits.
 func (l *Link) Exit() (Exit, bool) { return l.way.Exit() }
 
 // Close ends the connection in an orderly manner and returns when nothing of it is

@@ -286,7 +286,8 @@ func errorText(resp *http.Response, raw []byte) string {
 	return quoted(raw)
 }
 
-// noText matches what is no text of a web page: comments, tags, scripts and style sheets.
+// noText matches the parts of a web page that are not text: comments, tags, scripts and style
+// sheets.
 var noText = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?is)<!--.*?(?:-->|\z)|<(?:script\b.*?(?:</script|\z)|style\b.*?(?:</style|\z)|[/!?a-z])[^>]*>?`)
 })

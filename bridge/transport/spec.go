@@ -82,14 +82,14 @@ func ParseTransport(s string) (Transport, error) {
 	}
 }
 
-// Ways holds how servers are reached, in words, by the transports of frames.
+// Ways has the words for how a server is reached, by the transport of its frames.
 var Ways = map[string]string{"stdio": "stdio", "http": "HTTP", "sse": "SSE", "memory": "in process"}
 
-// How names the transport in words, as Ways has them; "" if the server's file does not tell.
+// How names the transport in the words of Ways; "" if the server's file does not tell.
 func (s Spec) How() string { return Ways[s.OfFrames()] }
 
-// OfFrames returns the transport as frames have it; "" if the server's file does not tell. For
-// [TransportAuto] it is that of the first one tried.
+// OfFrames returns the transport as it stands in [wire.Frame]; "" if the server's file does not
+// tell. For [TransportAuto] it is the one that is tried first.
 func (s Spec) OfFrames() string {
 	switch {
 	case s.Builtin != nil:
