@@ -38,15 +38,22 @@ func tellsOfTasks(r request, interval int, reply func(format string, args ...any
 	}
 }
 
-const endedTask = `"status":"completed",` + taskTimes + `,"ttlMs":null,"pollIntervalMs":60000,"result":{"content":[{"type":"text","text":"done"}]}`
+const (
+	workingTask  = `"status":"working",` + taskTimes + `,"ttlMs":null,"pollIntervalMs":60000`
+	endedTask    = `"status":"completed",` + taskTimes + `,"ttlMs":null,"pollIntervalMs":60000,"result":{"content":[{"type":"text","text":"done"}]}`
+	subscription = `"_meta":{"io.modelcontextprotocol/subscriptionId":%s}`
+)
 
-// tellOfTasks acknowledges a subscription and tells of each of its tasks that it has ended.
-func tellOfTasks(r request, write func(format string, args ...any)) {
-	const meta = `"_meta":{"io.modelcontextprotocol/subscriptionId":%s}`
-	ids := rawjson.Member(r.Params, "notifications", "taskIds")
-	write(`{"jsonrpc":"2.0","method":"notifications/subscriptions/acknowledged","params":{`+meta+`,"notifications":{"taskIds":%s}}}`, r.ID, ids)
-	for _, id := range rawjson.Elements(ids) {
-		write(`{"jsonrpc":"2.0","method":"notifications/tasks","params":{`+meta+`,"taskId":%s,%s}}`, r.ID, id, endedTask)
+// acknowledge accepts a subscription, and sends a notification with a state about each of its tasks.
+func acknowledge(r request, state string, write func(format string, args ...any)) {
+	write(`{"jsonrpc":"2.0","method":"notifications/subscriptions/acknowledged","params":{`+subscription+`,"notifications":{"taskIds":%s}}}`, r.ID, rawjson.Member(r.Params, "notifications", "taskIds"))
+	tellEach(r, state, write)
+}
+
+// tellEach sends a notification with a state about each task of a subscription.
+func tellEach(r request, state string, write func(format string, args ...any)) {
+	for _, id := range rawjson.Elements(rawjson.Member(r.Params, "notifications", "taskIds")) {
+		write(`{"jsonrpc":"2.0","method":"notifications/tasks","params":{`+subscription+`,"taskId":%s,%s}}`, r.ID, id, state)
 	}
 }
 
@@ -58,36 +65,26 @@ func init() {
 			case !ok:
 				return
 			case r.Method == mcp.MethodListen:
-				tellOfTasks(r, s.write)
+				acknowledge(r, endedTask, s.write)
 			default:
 				tellsOfTasks(r, 60_000, s.write)
 			}
 		}
 	}
-}
-
-func init() {
 	rawServers["tells-when-asked"] = func(s *rawServer) {
-		const meta = `"_meta":{"io.modelcontextprotocol/subscriptionId":%s}`
-		var subscription, ids json.RawMessage
-		tell := func() {
-			for _, id := range rawjson.Elements(ids) {
-				s.write(`{"jsonrpc":"2.0","method":"notifications/tasks","params":{`+meta+`,"taskId":%s,"status":"working",%s,"ttlMs":null}}`, subscription, id, taskTimes)
-			}
-		}
+		var listens request
 		for polls := 0; ; {
 			r, ok := s.read()
 			switch {
 			case !ok:
 				return
 			case r.Method == mcp.MethodListen:
-				subscription, ids = r.ID, rawjson.Member(r.Params, "notifications", "taskIds")
-				s.write(`{"jsonrpc":"2.0","method":"notifications/subscriptions/acknowledged","params":{`+meta+`,"notifications":{"taskIds":%s}}}`, r.ID, ids)
-				tell()
+				listens = r
+				acknowledge(r, workingTask, s.write)
 			case r.Method == mcp.MethodGetTask && polls < 5:
 				polls++
-				s.write(`{"jsonrpc":"2.0","id":%s,"result":{"resultType":"complete","taskId":%s,"status":"working",%s,"ttlMs":null,"pollIntervalMs":60000}}`, r.ID, rawjson.Member(r.Params, "taskId"), taskTimes)
-				tell()
+				s.write(`{"jsonrpc":"2.0","id":%s,"result":{"resultType":"complete","taskId":%s,%s}}`, r.ID, rawjson.Member(r.Params, "taskId"), workingTask)
+				tellEach(listens, workingTask, s.write)
 			default:
 				tellsOfTasks(r, 60_000, s.write)
 			}
@@ -95,7 +92,8 @@ func init() {
 	}
 }
 
-// A server that tells of a task whenever it is asked about it makes no storm.
+// A server may send a notification about a task for every tasks/get. The client must not answer
+// each of them with another tasks/get at once.
 func TestToldWhenAsked(t *testing.T) {
 	t.Parallel()
 	b := start(t, "tells-when-asked", conversation.ClientSettings{})
@@ -183,7 +181,7 @@ func TestListenToTasks(t *testing.T) {
 				b = start(t, "tells-of-tasks", conversation.ClientSettings{})
 			} else {
 				b = startInspection(t, httpSpec(serveListening(t, 60_000, func(w http.ResponseWriter, r request) {
-					tellOfTasks(r, func(format string, args ...any) { event(w, fmt.Sprintf(format, args...)) })
+					acknowledge(r, endedTask, func(format string, args ...any) { event(w, fmt.Sprintf(format, args...)) })
 					<-r.ctx.Done()
 					over <- struct{}{}
 				})))
@@ -270,7 +268,7 @@ func TestListeningRefused(t *testing.T) {
 			event(w, fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":{"resultType":"complete","_meta":{"io.modelcontextprotocol/subscriptionId":%[1]s}}}`, r.ID))
 		},
 		"over once it has told": func(w http.ResponseWriter, r request) {
-			tellOfTasks(r, func(format string, args ...any) { event(w, fmt.Sprintf(format, args...)) })
+			acknowledge(r, endedTask, func(format string, args ...any) { event(w, fmt.Sprintf(format, args...)) })
 			event(w, fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":{"resultType":"complete","_meta":{"io.modelcontextprotocol/subscriptionId":%[1]s}}}`, r.ID))
 		},
 	} {

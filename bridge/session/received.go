@@ -15,7 +15,7 @@ import (
 	"elicitation-inspector/bridge/wire"
 )
 
-// tap is a session as it observes its link.
+// tap observes the link of a session: it logs what goes over it, and acts on it.
 type tap struct{ *Session }
 
 // Stderr implements [transport.Observer].
@@ -163,31 +163,29 @@ func (t tap) ask(u transport.Unit, f wire.Frame, b belongs) {
 func (t tap) receivedResponse(u transport.Unit, f wire.Frame) []byte {
 	m := u.Message
 	out := t.answered(m, &f)
-	var inputs []elicit.Asked
-	if out != nil {
-		if m.Kind == wire.Error {
-			t.completions.expect(m)
-		}
-		if out.listens {
-			t.callTasks.refused()
-		}
-		if out.Call != 0 && m.Kind == wire.Result && out.Method == mcp.MethodCallTool {
-			if task, err := conversation.ReadTask(conversation.CreatedTask(m.Result, t.Revision())); err == nil && t.callTasks.find(task.ID) == nil {
-				t.ResumeTask(out.Call, out.Round, task.ID, conversation.TaskKeys{})
-			}
-		}
-		if out.Method == mcp.MethodGetTask && t.modern() {
-			inputs = t.callTasks.inputs(out.TaskID, m)
-		}
-		if n := t.asks(out, &f, inputs); n > 0 {
-			f.Question = t.owner.Numbers(n)
-		}
-	}
-	f = t.Log.Append(f)
 	if out == nil {
-		t.unasked(u, f)
+		t.unasked(u, t.Log.Append(f))
 		return nil // no request has this id: the SDK must not see the response
 	}
+	if m.Kind == wire.Error {
+		t.completions.expect(m)
+	}
+	if out.listens {
+		t.callTasks.refused()
+	}
+	if out.Call != 0 && m.Kind == wire.Result && out.Method == mcp.MethodCallTool {
+		if task, err := conversation.ReadTask(conversation.CreatedTask(m.Result, t.Revision())); err == nil && t.callTasks.find(task.ID) == nil {
+			t.ResumeTask(out.Call, out.Round, task.ID, conversation.TaskKeys{})
+		}
+	}
+	var inputs []elicit.Asked
+	if out.Method == mcp.MethodGetTask && t.modern() {
+		inputs = t.callTasks.inputs(out.TaskID, m)
+	}
+	if n := t.asks(out, &f, inputs); n > 0 {
+		f.Question = t.owner.Numbers(n)
+	}
+	f = t.Log.Append(f)
 	if m.Kind == wire.Result && ofHandshake(out.Method) {
 		if err := conversation.MustComplete(out.Method, m.Result); out.Method == mcp.MethodDiscover && err != nil {
 			t.handshake.update(func(a *agreement) { a.useless = err })
@@ -227,8 +225,8 @@ func (t tap) asks(out *outgoing, f *wire.Frame, inputs []elicit.Asked) int {
 
 func idOf(a elicit.Asked) string { return rawjson.Text(rawjson.Member(a.Params, "elicitationId")) }
 
-// answered returns the request that a response answers, nil if there is none, and sets Call and
-// Round of the response's frame.
+// answered returns the request that a response answers, nil if there is none, and sets the call
+// and round of the response's frame.
 func (t tap) answered(m wire.Message, f *wire.Frame) *outgoing {
 	out := t.requests.take(string(m.ID))
 	if out != nil {
@@ -251,7 +249,7 @@ func forSDK(out *outgoing, u transport.Unit) []byte {
 		// calls.
 		return fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%s,"result":%s}`, m.ID, conversation.WithHeaders(m.Result))
 	case out.ctx != nil: // one of our own
-	case m.Kind == wire.Result, out.Method == mcp.MethodDiscover: // whose error lists the revisions that the SDK may try
+	case m.Kind == wire.Result, out.Method == mcp.MethodDiscover: // in an error of server/discover the SDK finds the revisions to try
 		return u.Raw
 	default:
 		var err error
@@ -337,7 +335,7 @@ func (t tap) receivedComplete(params json.RawMessage, f wire.Frame) {
 	f.Question, f.Call = t.owner.FindURL(t.Session, id)
 	t.Log.Append(f)
 	question := f.Question
-	if question == 0 && !t.completions.came(id) { // its question may have become known in between
+	if question == 0 && !t.completions.came(id) { // the question may have become known in between
 		question, _ = t.owner.FindURL(t.Session, id)
 	}
 	if question != 0 {
@@ -345,8 +343,8 @@ func (t tap) receivedComplete(params json.RawMessage, f wire.Frame) {
 	}
 }
 
-// completions are the completions of URLs that can arrive before the questions of the error
-// that has them, which become known only after the error has been processed.
+// completions notes which URLs are completed before their questions are known. The questions of
+// an error become known only after the error has been processed.
 type completions struct {
 	mu    sync.Mutex
 	early map[string]bool // elicitationIds whose questions are not known yet; true once completed
@@ -355,7 +353,7 @@ type completions struct {
 // earlyKept bounds how many elicitationIds wait for their questions, which may never come.
 const earlyKept = 1000
 
-// expect takes the elicitationIds of an error.
+// expect notes the elicitationIds of an error.
 func (c *completions) expect(m wire.Message) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -366,7 +364,8 @@ func (c *completions) expect(m wire.Message) {
 	}
 }
 
-// came records a completion, and reports whether it has come before its question.
+// came reports whether the elicitationId of a completion is expected, and if so records the
+// completion.
 func (c *completions) came(id string) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
