@@ -36,7 +36,7 @@ type callTasks struct {
 }
 
 // TaskTold returns a channel that receives when the server has sent a notification about
-// a task of a call, which the server is asked for where it can be.
+// a task of a call. It has the session subscribe to these notifications, if the server can.
 func (ts *callTasks) TaskTold(id string) <-chan struct{} {
 	t := ts.find(id)
 	if t == nil {
@@ -55,8 +55,8 @@ func (ts *callTasks) TaskOver(id string) {
 	}
 }
 
-// ResumeTask makes a task of an earlier session one of this session. Of what it asks, that
-// under the keys is answered.
+// ResumeTask adds a task of a call: a new one, or one of an earlier session, with the keys of its
+// questions that are answered.
 func (ts *callTasks) ResumeTask(call, round int, id string, answered conversation.TaskKeys) {
 	ts.mu.Lock()
 	defer ts.mu.Unlock()
@@ -65,7 +65,7 @@ func (ts *callTasks) ResumeTask(call, round int, id string, answered conversatio
 	}
 }
 
-// inputs returns what a task asks that it has not asked before.
+// inputs returns the input requests of a task that no earlier message had.
 func (ts *callTasks) inputs(id string, m wire.Message) []elicit.Asked {
 	ts.mu.Lock()
 	defer ts.mu.Unlock()

@@ -21,7 +21,7 @@ type agreement struct {
 	useless   error           // why the handshake cannot go on: the DiscoverResult is unusable, or signing in failed
 }
 
-// handshake is the handshake with the server, from its first request on.
+// handshake has the agreement as far as the handshake has come.
 type handshake struct {
 	mu    sync.Mutex
 	state agreement

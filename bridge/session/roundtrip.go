@@ -144,8 +144,8 @@ func object(members []Member) json.RawMessage {
 	return out.JSON()
 }
 
-// requestOfOurs is the method that the SDK is told of requests whose method it need not know.
-// exactParams replaces it with the Method of the outgoing.
+// requestOfOurs stands for the method of a request of our own, where the SDK need not know the real
+// one. exactParams puts the real one in its place.
 const requestOfOurs = "inspector/request"
 
 // request has the SDK send the request that a context carries, with exact params.
