@@ -171,9 +171,11 @@ func (r *recorder) checkUnits(t *testing.T) {
 	}
 }
 
+// mustOpen opens a link that lasts until the test's own cleanups have run. The test's context
+// ends before them, and would cut off what they still wait for.
 func mustOpen(t *testing.T, s Spec, r *recorder, opts Options) *Link {
 	t.Helper()
-	l, err := Open(t.Context(), s, r, opts)
+	l, err := Open(context.WithoutCancel(t.Context()), s, r, opts)
 	if err != nil {
 		t.Fatal(err)
 	}
