@@ -196,3 +196,83 @@ func TestToolParametersBeforeHeaders(t *testing.T) {
 		t.Errorf("offered %q, want all", got)
 	}
 }
+
+// changingServer has one tool, whose parameter becomes a header after its first call. It holds
+// the list of its tools back until the channel is closed, and refuses calls without the header.
+type changingServer struct {
+	hold chan struct{}
+	late bool // the parameter is a header only after the first call
+
+	mu   sync.Mutex
+	came []string // methods of the requests, and the header of a call
+}
+
+func (s *changingServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	var m request
+	if r.Method != http.MethodPost || json.NewDecoder(r.Body).Decode(&m) != nil || m.ID == nil {
+		http.Error(w, "only requests", http.StatusMethodNotAllowed)
+		return
+	}
+	s.mu.Lock()
+	called := slices.ContainsFunc(s.came, func(one string) bool { return strings.HasPrefix(one, "tools/call") })
+	s.came = append(s.came, strings.TrimSpace(m.Method+" "+r.Header.Get("Mcp-Param-Region")))
+	s.mu.Unlock()
+	result := `{"resultType":"complete","supportedVersions":["2026-07-28"],"capabilities":{"tools":{}}}`
+	switch m.Method {
+	case "tools/list":
+		<-s.hold
+		annotation := ""
+		if called || !s.late {
+			annotation = `,"x-mcp-header":"Region"`
+		}
+		result = `{"resultType":"complete","tools":[{"name":"t","inputSchema":{"type":"object","properties":{"region":{"type":"string"` + annotation + `}}}}]}`
+	case "tools/call":
+		if r.Header.Get("Mcp-Param-Region") == "" {
+			w.Header().Set("Content-Type", "application/json")
+			w.WriteHeader(http.StatusBadRequest)
+			fmt.Fprintf(w, `{"jsonrpc":"2.0","id":%s,"error":{"code":-32020,"message":"Mcp-Param-Region is missing"}}`, m.ID)
+			return
+		}
+		result = `{"resultType":"complete","content":[]}`
+	}
+	w.Header().Set("Content-Type", "application/json")
+	fmt.Fprintf(w, `{"jsonrpc":"2.0","id":%s,"result":%s}`, m.ID, result)
+}
+
+// A call waits until the tools are read, and is made again, once, where the server refuses its
+// headers because the tool has changed.
+func TestCallsKnowTheirHeaders(t *testing.T) {
+	for late, want := range map[bool][]string{
+		false: {"server/discover", "tools/list", "tools/call us-west1"},
+		true:  {"server/discover", "tools/list", "tools/call", "tools/list", "tools/call us-west1"},
+	} {
+		t.Run(fmt.Sprintf("late=%v", late), func(t *testing.T) {
+			s := &changingServer{hold: make(chan struct{}), late: late}
+			web := httptest.NewServer(s)
+			t.Cleanup(web.Close)
+			release := sync.OnceFunc(func() { close(s.hold) })
+			t.Cleanup(release)
+			b := startAny(t, bridge.Config{
+				Targets:  []transport.Spec{{Name: "changing", URL: web.URL, Transport: transport.TransportHTTP}},
+				Settings: conversation.ClientSettings{Protocol: mcp.Revision20260728},
+			})
+			c, err := b.in.Begin(live.Request{Server: "s1", Kind: conversation.Tool, Name: "t", Key: "t", Arguments: json.RawMessage(`{"region":"us-west1"}`)})
+			if err != nil {
+				t.Fatal(err)
+			}
+			b.until("the list is asked for", func() bool { return b.sent("tools/list") > 0 })
+			release()
+			call, _ := b.done(c.Number)
+			s.mu.Lock()
+			came := slices.DeleteFunc(slices.Clone(s.came), func(one string) bool { return one == "subscriptions/listen" })
+			s.mu.Unlock()
+			if call.State != conversation.Done || !slices.Equal(came, want) {
+				t.Errorf("%s: %s; %q came, want %q", call.State, call.Failure, came, want)
+			}
+			opened, err := b.replayed().Call(c.Number)
+			if err != nil || opened.State != call.State || len(opened.Rounds) != len(call.Rounds) {
+				t.Errorf("opened: %s after %d rounds, %v", opened.State, len(opened.Rounds), err)
+			}
+		})
+	}
+}

@@ -1,6 +1,7 @@
 package conversation
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/json"
 	"errors"
@@ -267,11 +268,14 @@ func (s *schema) json() json.RawMessage {
 type Reader struct {
 	List      List
 	Room      Room
+	Revision  string           // since 2026-07-28 an empty nextCursor is a cursor; before, it ends the list
 	Forbidden func(Item) error // returns why an item must not be used; a nil function allows all
 	Items     []Item
 
 	leftOut []error
 	more    int
+	cursors map[string]bool // that pages have named
+	latest  json.RawMessage // the entries of the latest page
 }
 
 // leftOutShown is how many skipped entries are named.
@@ -279,24 +283,28 @@ const leftOutShown = 20
 
 var errFull = errors.New("the rest of the list is left out, because it is more than is kept of one server")
 
-// Page reads one page and returns the cursor of the next, "" for none. The error says
+// Page reads one page and returns the cursor of the next, nil for none. The error says
 // why the list ends here.
-func (r *Reader) Page(result json.RawMessage) (next string, err error) {
+func (r *Reader) Page(result json.RawMessage) (next *string, err error) {
 	var page map[string]json.RawMessage
 	if err := DecodeResult(result, &page); err != nil {
-		return "", fmt.Errorf("the result cannot be read: %w", err)
+		return nil, fmt.Errorf("the result cannot be read: %w", err)
 	}
 	var entries []json.RawMessage
 	member := r.List.member
 	if page[member] == nil {
-		return "", fmt.Errorf("the result has no %q", member)
+		return nil, fmt.Errorf("the result has no %q", member)
 	}
 	if err := DecodeResult(page[member], &entries); err != nil {
-		return "", fmt.Errorf("the result's %q cannot be read: %w", member, err)
+		return nil, fmt.Errorf("the result's %q cannot be read: %w", member, err)
 	}
+	if len(entries) > 0 && bytes.Equal(page[member], r.latest) {
+		return nil, errors.New("nextCursor leads to the same page again, though only a result without one ends the list")
+	}
+	r.latest = page[member]
 	for i, raw := range entries {
 		if r.Room.Items == 0 || len(raw) > r.Room.Bytes {
-			return "", errFull
+			return nil, errFull
 		}
 		r.Room.Items--
 		r.Room.Bytes -= len(raw)
@@ -315,14 +323,24 @@ func (r *Reader) Page(result json.RawMessage) (next string, err error) {
 	}
 	cursor := page["nextCursor"]
 	if cursor == nil {
-		return "", nil
+		return nil, nil
 	}
 	if json.Unmarshal(cursor, &next) != nil {
-		return "", fmt.Errorf("nextCursor is %s, not a string", ContentKind(cursor))
+		return nil, fmt.Errorf("nextCursor is %s, not a string", ContentKind(cursor))
 	}
-	if r.Room.Bytes -= len(cursor); r.Room.Bytes < 0 { // the caller keeps all cursors, to notice a repeated one
-		return "", errFull
+	if next == nil || *next == "" && r.Revision < mcp.Revision20260728 {
+		return nil, nil
 	}
+	if r.Room.Bytes -= len(cursor); r.Room.Bytes < 0 {
+		return nil, errFull
+	}
+	if r.cursors[*next] {
+		return nil, fmt.Errorf("the cursor %q came twice", ShortError(*next))
+	}
+	if r.cursors == nil {
+		r.cursors = map[string]bool{}
+	}
+	r.cursors[*next] = true
 	return next, nil
 }
 

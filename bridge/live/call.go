@@ -119,6 +119,7 @@ func (c *call) run(until func() *ending) {
 
 // converse sends the request, and sends it again as long as the server asks for more input.
 func (c *call) converse(with next) *ending {
+	mismatched := false // the server has refused the headers once
 	for round := 1; ; round++ {
 		reply, err := c.conn.RoundTrip(c.ctx, session.Request{
 			Call: c.Number, Round: round, Kind: c.Request.Kind, Key: cmp.Or(with.tool, c.Request.Key), Arguments: c.Request.Arguments,
@@ -133,6 +134,11 @@ func (c *call) converse(with next) *ending {
 				return failed("the call became a task that nothing can be asked about: %v", err)
 			}
 			return c.follow(task, reply, round)
+		}
+		if e, err := conversation.ErrorOf(reply.Message.Error); err == nil && e.Code == mcp.CodeHeaderMismatch && !mismatched && with.spoilt == nil && c.Request.Kind == conversation.Tool {
+			if mismatched = true; c.conn.ReadToolsAgain(c.ctx) {
+				continue
+			}
 		}
 		c.waiting(true)
 		more, end := c.wanted(reply, round)

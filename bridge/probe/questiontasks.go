@@ -35,7 +35,7 @@ func questionTaskProbes() []*Probe {
 			for _, task := range rawjson.Elements(rawjson.Member(list.result, "tasks")) {
 				listed = listed || rawjson.Text(rawjson.Member(task, "taskId")) == told.ID
 			}
-			if !listed && rawjson.Member(list.result, "nextCursor") == nil {
+			if !listed && rawjson.Text(rawjson.Member(list.result, "nextCursor")) == "" {
 				wrong = fails("The result of tasks/list does not have the task " + wording.Quoted(told.ID) + ".")
 			}
 			unknown := r.exchange(mcp.MethodGetTask, `{"taskId":"of-nobody"}`)

@@ -1,7 +1,9 @@
 package session
 
 import (
+	"context"
 	"fmt"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -53,8 +55,10 @@ func (s *Session) FollowCatalog() {
 type staleLists struct {
 	changed chan struct{} // signals that stale is not empty; capacity 1
 
-	mu    sync.Mutex
-	stale map[string]bool // by method
+	mu        sync.Mutex
+	stale     map[string]bool // by method
+	toolsRead chan struct{}   // closed when the tools are read that are stale now
+	reading   bool            // they are being read, so that a further change needs another channel
 }
 
 // ListChanged marks the lists of these methods as changed, so that FollowCatalog reads
@@ -63,9 +67,59 @@ func (l *staleLists) ListChanged(methods ...string) {
 	l.mu.Lock()
 	for _, method := range methods {
 		l.stale[method] = true
+		if method == mcp.MethodListTools && l.reading {
+			l.toolsRead, l.reading = make(chan struct{}), false
+		}
 	}
 	l.mu.Unlock()
 	signal(l.changed)
+}
+
+// readsTools begins a reading of the tools, and returns what to call at its end.
+func (l *staleLists) readsTools() (end func()) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.reading { // an earlier reading has closed the channel, or does so
+		return func() {}
+	}
+	l.reading = true
+	read := l.toolsRead
+	return func() { close(read) }
+}
+
+// toolsMost is how long a call waits for the tools, since some servers never list them.
+const toolsMost = 10 * time.Second
+
+// awaitTools waits until the tools are read, as a client must know which of a tool's arguments
+// it sends as headers (specification 2026-07-28, Streamable HTTP, Client Behavior).
+func (s *Session) awaitTools(ctx context.Context) {
+	if s.NoLists || !s.mirrors() {
+		return
+	}
+	s.staleLists.mu.Lock()
+	read := s.toolsRead
+	s.staleLists.mu.Unlock()
+	select {
+	case <-read:
+	case <-time.After(toolsMost):
+	case <-ctx.Done():
+	}
+}
+
+// mirrors reports whether calls send arguments as headers, where a tool's x-mcp-header says so.
+// Other transports ignore it.
+func (s *Session) mirrors() bool { return s.modern() && s.Spec.OfFrames() == "http" }
+
+// ReadToolsAgain reads the tools again after the server has refused the headers of a call, and
+// returns when they are read (specification 2026-07-28, Streamable HTTP, Client Behavior). It
+// reports whether they have been: the call is then made again.
+func (s *Session) ReadToolsAgain(ctx context.Context) bool {
+	if s.NoLists || !s.mirrors() {
+		return false
+	}
+	s.ListChanged(mcp.MethodListTools)
+	s.awaitTools(ctx)
+	return ctx.Err() == nil
 }
 
 // takeStale returns the lists marked as changed, and unmarks them. A change that is
@@ -96,7 +150,12 @@ const pagesMost = 1000
 func (s *Session) read(which []conversation.List, known map[string]conversation.Part) {
 	for _, one := range which {
 		delete(known, one.Method)
+		read := func() {}
+		if one.Method == mcp.MethodListTools {
+			read = s.readsTools()
+		}
 		if capability, _, _ := strings.Cut(one.Method, "/"); !s.agreed().offers(capability) {
+			read()
 			continue
 		}
 		room := conversation.Room{Bytes: conversation.CatalogMost, Items: conversation.MostItems}
@@ -104,8 +163,8 @@ func (s *Session) read(which []conversation.List, known map[string]conversation.
 			room.Bytes -= other.Taken.Bytes
 			room.Items -= other.Taken.Items
 		}
-		r := &conversation.Reader{List: one, Room: room}
-		if s.modern() && s.Spec.OfFrames() == "http" { // other transports ignore x-mcp-header, which alone can forbid a tool
+		r := &conversation.Reader{List: one, Room: room, Revision: s.Revision()}
+		if s.mirrors() { // x-mcp-header alone can forbid a tool
 			r.Forbidden = func(item conversation.Item) error {
 				if err := conversation.HeaderProblem(item.Schema); item.Kind == conversation.Tool && err != nil {
 					return fmt.Errorf("the tool %q must not be used over HTTP, and is left out: %w", item.Key, err)
@@ -116,17 +175,18 @@ func (s *Session) read(which []conversation.List, known map[string]conversation.
 		part := r.Part(s.readPages(r))
 		part.Taken = conversation.Room{Bytes: room.Bytes - r.Room.Bytes, Items: room.Items - r.Room.Items}
 		known[one.Method] = part
+		read()
 	}
 }
 
 // readPages reads pages until one has no next cursor. The error says why it stopped
 // before.
 func (s *Session) readPages(r *conversation.Reader) error {
-	cursor, seen := "", map[string]bool{}
-	for range pagesMost {
-		out := &outgoing{ctx: s.ctx, Request: Request{Method: r.List.Method, Key: cursor}, members: []Member{}}
-		if cursor != "" {
-			out.members = []Member{{"cursor", rawjson.Quoted(cursor)}}
+	var cursor *string
+	for page := range pagesMost {
+		out := &outgoing{ctx: s.ctx, Request: Request{Method: r.List.Method, Key: strconv.Itoa(page)}, members: []Member{}}
+		if cursor != nil {
+			out.members = []Member{{"cursor", rawjson.Quoted(*cursor)}}
 		}
 		reply, err := s.send(out, nil)
 		if reply == nil {
@@ -155,13 +215,9 @@ func (s *Session) readPages(r *conversation.Reader) error {
 				return err
 			}
 		}
-		if cursor, err = r.Page(reply.Message.Result); err != nil || cursor == "" {
+		if cursor, err = r.Page(reply.Message.Result); err != nil || cursor == nil {
 			return err
 		}
-		if seen[cursor] {
-			return fmt.Errorf("the cursor %q came twice", conversation.ShortError(cursor))
-		}
-		seen[cursor] = true
 	}
 	return fmt.Errorf("stopped after %d pages", pagesMost)
 }

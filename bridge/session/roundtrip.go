@@ -82,7 +82,9 @@ func (t TakenBack) Error() string { return string(t) }
 // result or an error. The error says why there is no response.
 func (s *Session) RoundTrip(ctx context.Context, r Request) (Reply, error) {
 	out := &outgoing{Request: r, ctx: ctx}
-	out.Method, out.members = r.params()
+	if out.Method, out.members = r.params(); out.Method == mcp.MethodCallTool {
+		s.awaitTools(ctx)
+	}
 	var meta sdk.Meta
 	if r.TaskID == "" {
 		meta = sdk.Meta{"progressToken": fmt.Sprintf("%s%d-%d", tokenStart, r.Call, r.Round)}
@@ -163,7 +165,7 @@ func (s *Session) send(out *outgoing, meta sdk.Meta) (*Reply, error) {
 	var err error
 	ctx, own := out.with(out.ctx), s.sdk.Load()
 	switch out.Method {
-	case mcp.MethodListTools: // the SDK must know which headers the tools want
+	case mcp.MethodListTools: // the SDK must know which headers the tools want; it keeps them by the page
 		_, err = own.ListTools(ctx, &sdk.ListToolsParams{Cursor: out.Key})
 	case mcp.MethodCallTool:
 		_, err = own.CallTool(ctx, &sdk.CallToolParams{Meta: meta, Name: out.Key, Arguments: out.Arguments})

@@ -302,7 +302,8 @@ func resultWords(method string, result rawjson.Partial) string {
 	}
 	if list, ok := lists[method]; ok {
 		text := counted(result.Get(list[0]), list[1])
-		if result.Get("nextCursor") != nil {
+		// Since 2026-07-28, in which every result has a resultType, an empty cursor is one.
+		if cursor := result.Get("nextCursor"); rawjson.KindOf(cursor) == rawjson.String && (cursor.Text() != "" || result.Get("resultType") != nil) {
 			text += ", more to come"
 		}
 		return text
