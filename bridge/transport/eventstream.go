@@ -2,6 +2,7 @@ package transport
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -30,22 +31,30 @@ type eventStream struct {
 	remote     *remote
 	resp       *http.Response
 	stream     wire.Stream
-	posted     wire.Message // the POSTed request whose response comes on the stream; zero if none
 	standalone bool
+	suspended         // what is known if it is interrupted
+	sdkID      string // id of the latest event for the SDK
 
-	begun    bool   // a unit has carried the response's headers
-	endpoint bool   // the endpoint event of HTTP+SSE has arrived
-	lastID   string // id of the latest event with an id
-	answered bool   // the response to the posted request has arrived, or no request was posted
+	begun    bool // a unit has carried the response's headers
+	endpoint bool // the endpoint event of HTTP+SSE has arrived
+	answered bool // the response to the posted request has arrived, or no request was posted
 	dropped  atomic.Bool
 }
 
-// events returns the tapped body of an event stream response. posted is the request
-// that the stream answers, zero if none.
-func (r *remote) events(resp *http.Response, posted wire.Message) *eventBody {
+// suspended is a stream that answers a POST, and can be resumed.
+type suspended struct {
+	posted  wire.Message // the POSTed request whose response comes on the stream; zero if none
+	lastID  string       // id of the latest event with an id, on this stream or on those that it resumes
+	resumed int32        // how often it was resumed
+	failed  int32        // how often in a row resuming it has failed
+}
+
+// events returns the tapped body of an event stream response. of has the request that the
+// stream answers, zero if none.
+func (r *remote) events(resp *http.Response, of suspended) *eventBody {
 	s := &eventStream{
 		remote: r, resp: resp, stream: wire.StreamGetSSE,
-		posted: posted, standalone: posted.ID == nil && !r.legacy(), answered: posted.ID == nil,
+		suspended: of, standalone: of.posted.ID == nil && !r.legacy(), answered: of.posted.ID == nil,
 	}
 	if resp.Request.Method == http.MethodPost {
 		s.stream = wire.StreamPostSSE
@@ -54,12 +63,17 @@ func (r *remote) events(resp *http.Response, posted wire.Message) *eventBody {
 	r.open[s] = true
 	r.mu.Unlock()
 	inner := resp.Body
-	return newEventBody(inner, r.tap.max, body{close: func() error {
+	b := newEventBody(inner, r.tap.max, body{close: func() error {
 		r.mu.Lock()
 		delete(r.open, s)
 		r.mu.Unlock()
 		return inner.Close()
 	}}, s.deliver, s.ended)
+	if s.standalone || of.lastID != "" {
+		s.sdkID = r.ownID()
+		b.out = append(b.out, fmt.Appendf(nil, "id: %s\n\n", s.sdkID))
+	}
+	return b
 }
 
 // unit returns the fields that all units of the stream share. The first unit also has
@@ -78,7 +92,7 @@ func (s *eventStream) unit() Unit {
 
 func (s *eventStream) deliver(e Event) (data []byte, drop bool) {
 	if e.hasID {
-		s.lastID = e.id
+		s.lastID, s.sdkID = e.id, e.id
 		if s.standalone {
 			s.remote.mu.Lock()
 			s.remote.lastID = e.id
@@ -110,14 +124,11 @@ func (s *eventStream) ended(err error) {
 	switch {
 	case s.answered:
 	case s.lastID != "":
-		r.mu.Lock()
-		if len(r.posts) < maxSuspended {
-			r.posts[s.lastID] = s.posted // the server may still respond on a resumed stream
-		}
-		r.mu.Unlock()
+		r.suspend(s.sdkID, s.suspended) // the server may still respond on a resumed stream
 	default:
 		lost = s.posted
 	}
+	told := lost.ID != nil || worthNoting(s.resumed+1)
 	note := wire.Frame{Status: s.resp.StatusCode, Note: &wire.Note{Kind: wire.NoteStreamEnded, Of: ofMessage(s.posted)}}
 	if s.dropped.Load() {
 		note.Actor, note.Fault = "fault", "drop-stream"
@@ -127,7 +138,9 @@ func (s *eventStream) ended(err error) {
 	case r.closing.Load(), errors.Is(err, context.Canceled):
 	case !errors.Is(err, io.EOF):
 		note.Note.Kind, note.Note.Why = wire.NoteStreamBroken, err.Error()
-		r.tap.failure(lost, note)
+		if told {
+			r.tap.failure(lost, note)
+		}
 		if r.legacy() {
 			r.lose(fmt.Errorf("the event stream broke off, and with it the session: %w", err))
 		}
@@ -142,7 +155,7 @@ func (s *eventStream) ended(err error) {
 	default:
 		if lost.ID != nil {
 			r.tap.failure(lost, note)
-		} else {
+		} else if told {
 			r.tap.observer.Noted(note)
 		}
 		r.suspect()
@@ -154,24 +167,47 @@ func (s *eventStream) ended(err error) {
 // (Resumability and Redelivery).
 
 // streamCounts counts how often the SDK has asked for the standalone stream, how often
-// it was opened, how often the server ended it, and how often in a row reopening it
-// failed.
-type streamCounts struct{ asked, opened, ended, failed atomic.Int32 }
+// it was opened, how often the server ended it, how often in a row opening it failed, and
+// the event ids of ours.
+type streamCounts struct{ asked, opened, ended, failed, ids atomic.Int32 }
 
 // worthNoting reports whether the n-th occurrence of an event is logged: the first
 // three, and then powers of two.
 func worthNoting(n int32) bool { return n <= 3 || n&(n-1) == 0 }
 
-// The SDK ends a session if the server ends the standalone stream a few times without
-// an event id in between, as many servers and proxies do every minute. So each stream
-// begins with an event id of ours, which the SDK counts as progress. It never reaches
-// the server.
+// The SDK gives a call up if the stream that its response was to come on is resumed and ends
+// without an event id, and ends a session if a stream ends a few times without another id, as
+// many servers and proxies do every minute. So each standalone and each resumed stream begins
+// with an event id of ours, which the SDK counts as progress. It never reaches the server.
 const ownEventID = "elicitation-inspector-"
+
+func (r *remote) ownID() string { return fmt.Sprint(ownEventID, r.streams.ids.Add(1)) }
+
+// later returns a stream for the SDK that has ended, so that it tries again after a pause, which
+// grows with the number of failures. It would end the session after a few failed attempts. of
+// has the posted request if its stream is resumed, zero if not.
+func (r *remote) later(req *http.Request, of suspended) *http.Response {
+	id := r.ownID()
+	if of.posted.ID != nil {
+		r.suspend(id, of)
+	}
+	pause := cmp.Or(r.pauses.later, time.Second) << min(of.failed-1, 5)
+	event := fmt.Sprintf("id: %s\nretry: %d\n\n", id, pause.Milliseconds())
+	return standIn(req, http.StatusOK, eventStreamType, io.NopCloser(strings.NewReader(event)))
+}
 
 const lastEventHeader = "Last-Event-ID"
 
 // maxSuspended bounds how many interrupted streams are remembered.
 const maxSuspended = 64
+
+func (r *remote) suspend(id string, s suspended) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if len(r.posts) < maxSuspended {
+		r.posts[id] = s
+	}
+}
 
 func (r *remote) settled(id string) {
 	r.mu.Lock()
@@ -197,7 +233,7 @@ func (r *remote) get(req *http.Request) (*http.Response, error) {
 		case err != nil || followed(resp):
 			return resp, err
 		case isEventStream(resp):
-			resp.Body = r.events(resp, noRequest)
+			resp.Body = r.events(resp, suspended{})
 			return resp, nil
 		}
 		note, failure := r.noStream(resp)
@@ -206,11 +242,10 @@ func (r *remote) get(req *http.Request) (*http.Response, error) {
 	}
 	id := f.req.Header.Get(lastEventHeader)
 	r.mu.Lock()
-	posted, lastID := r.posts[id], r.lastID
+	of, lastID := r.posts[id], r.lastID
 	r.mu.Unlock()
-	if posted.ID != nil {
-		r.noteRequested(f, posted)
-		return r.resume(f, posted)
+	if of.posted.ID != nil {
+		return r.resume(f, id, of)
 	}
 	if strings.HasPrefix(id, ownEventID) {
 		f.req.Header.Del(lastEventHeader)
@@ -221,7 +256,7 @@ func (r *remote) get(req *http.Request) (*http.Response, error) {
 	if worthNoting(r.streams.asked.Add(1)) {
 		r.noteRequested(f, noRequest)
 	}
-	first := r.streams.opened.Load() == 0
+	first := r.streams.opened.Load() == 0 && r.streams.failed.Load() == 0
 	answer := sync.OnceValues(f.do)
 	answered := make(chan struct{})
 	go func() {
@@ -234,7 +269,7 @@ func (r *remote) get(req *http.Request) (*http.Response, error) {
 		if err == nil && followed(resp) {
 			return resp, nil
 		}
-		return r.listen(resp, err, first)
+		return r.listen(f.req, resp, err, first)
 	}
 	if ctx.Err() != nil {
 		if resp, err := answer(); err == nil {
@@ -251,7 +286,7 @@ func (r *remote) get(req *http.Request) (*http.Response, error) {
 func (r *remote) late(f *flight, answer func() (*http.Response, error)) io.ReadCloser {
 	settle := sync.OnceValues(func() (io.ReadCloser, error) {
 		resp, err := answer()
-		resp, err = r.listen(resp, err, false)
+		resp, err = r.listen(f.req, resp, err, false)
 		switch {
 		case err != nil:
 			return http.NoBody, err
@@ -274,17 +309,31 @@ func (r *remote) noteRequested(f *flight, posted wire.Message) {
 	r.tap.observer.Noted(wire.Frame{Note: &note, Header: f.sent(), HTTPMethod: f.req.Method, URL: address(f.req)})
 }
 
-func (r *remote) resume(f *flight, posted wire.Message) (*http.Response, error) {
+func (r *remote) resume(f *flight, id string, of suspended) (*http.Response, error) {
+	posted, told := of.posted, worthNoting(of.resumed+1) && worthNoting(of.failed+1)
+	f.req.Header.Set(lastEventHeader, of.lastID)
+	if told {
+		r.noteRequested(f, posted)
+	}
 	resp, err := f.do()
-	if err != nil || followed(resp) {
+	if err != nil && (f.req.Context().Err() != nil || errors.Is(err, errLinkClosed)) || err == nil && followed(resp) {
 		return resp, err
 	}
-	id := resp.Request.Header.Get(lastEventHeader)
-	if isEventStream(resp) {
-		r.settled(id)
-		r.tap.observer.Noted(noteOf(resp, wire.Note{Kind: wire.NoteStreamResumed, Of: ofMessage(posted)}))
-		resp.Body = r.events(resp, posted)
+	r.settled(id)
+	if err == nil && isEventStream(resp) {
+		of.resumed, of.failed = of.resumed+1, 0
+		if told {
+			r.tap.observer.Noted(noteOf(resp, wire.Note{Kind: wire.NoteStreamResumed, Of: ofMessage(posted)}))
+		}
+		resp.Body = r.events(resp, of)
 		return resp, nil
+	}
+	of.failed++
+	if err != nil {
+		if told {
+			r.tap.failure(noRequest, wire.Frame{Note: &wire.Note{Kind: wire.NoteRequestFailed, Of: ofMessage(posted), Why: err.Error()}, HTTPMethod: http.MethodGet})
+		}
+		return r.later(f.req, of), nil
 	}
 	raw := r.explanation(resp).Head
 	note := noteOf(resp, wire.Note{Kind: wire.NoteResumeRefused, Of: ofMessage(posted), Said: errorText(resp, raw)})
@@ -294,11 +343,12 @@ func (r *remote) resume(f *flight, posted wire.Message) (*http.Response, error) 
 		r.tap.failure(noRequest, note)
 		return standIn(resp.Request, resp.StatusCode, resp.Header, http.NoBody), nil
 	case tryAgain(resp): // the response may still arrive after another attempt
-		r.tap.failure(noRequest, note)
-		return nil, failure
+		if told {
+			r.tap.failure(noRequest, note)
+		}
+		return r.later(resp.Request, of), nil
 	default: // only this call fails
 		r.tap.failure(posted, note)
-		r.settled(id)
 		event := fmt.Sprintf("data: %s\n\n", encoded(failure.response(posted.ID)))
 		return standIn(resp.Request, http.StatusOK, eventStreamType, io.NopCloser(strings.NewReader(event))), nil
 	}
@@ -310,8 +360,7 @@ func sessionGone(resp *http.Response) bool {
 	return resp.StatusCode == http.StatusNotFound && resp.Request.Header.Get(sessionHeader) != ""
 }
 
-// tryAgain reports whether a refusal may be temporary. The SDK then repeats the request
-// if it is told that the request failed.
+// tryAgain reports whether a refusal may be temporary.
 func tryAgain(resp *http.Response) bool {
 	return resp.StatusCode >= 500 || resp.StatusCode == http.StatusTooManyRequests
 }
@@ -319,42 +368,41 @@ func tryAgain(resp *http.Response) bool {
 // listen returns the standalone stream, or the response for the SDK if the server has
 // none. The SDK accepts any refusal of the first GET, but would end the session over a
 // later one. So after a lasting refusal it gets a silent stream instead.
-func (r *remote) listen(resp *http.Response, err error, first bool) (*http.Response, error) {
+func (r *remote) listen(req *http.Request, resp *http.Response, err error, first bool) (*http.Response, error) {
 	switch {
 	case errors.Is(err, errLinkClosed), errors.Is(err, context.Canceled):
 		return nil, err
 	case err != nil:
-		r.tap.failure(noRequest, wire.Frame{Note: &wire.Note{Kind: wire.NoteRequestFailed, Why: err.Error()}, HTTPMethod: http.MethodGet})
-		if !first {
-			r.streamFailed(err.Error())
+		failed := r.streams.failed.Add(1)
+		if worthNoting(failed) {
+			r.tap.failure(noRequest, wire.Frame{Note: &wire.Note{Kind: wire.NoteRequestFailed, Why: err.Error()}, HTTPMethod: http.MethodGet})
 		}
-		return nil, err
+		return r.later(req, suspended{failed: failed}), nil
 	case isEventStream(resp):
-		id := r.streams.opened.Add(1)
+		r.streams.opened.Add(1)
 		r.streams.failed.Store(0)
 		if first {
 			r.tap.observer.Noted(noteOf(resp, wire.Note{Kind: wire.NoteStreamOpened}))
 		}
-		events := r.events(resp, noRequest)
-		events.out = append(events.out, fmt.Appendf(nil, "id: %s%d\n\n", ownEventID, id))
-		resp.Body = events
+		resp.Body = r.events(resp, suspended{})
 		return resp, nil
+	case tryAgain(resp) && !first:
+		note, _ := r.noStream(resp)
+		failed := r.streams.failed.Add(1)
+		if worthNoting(failed) {
+			r.tap.failure(noRequest, note)
+		}
+		return r.later(req, suspended{failed: failed}), nil
 	}
-	note, failure := r.noStream(resp)
+	note, _ := r.noStream(resp)
 	if resp.StatusCode == http.StatusMethodNotAllowed {
 		note.Note.Kind = wire.NoteNoStream
 		r.tap.observer.Noted(note)
 	} else {
 		r.tap.failure(noRequest, note)
 	}
-	switch {
-	case first, sessionGone(resp):
-		return standIn(resp.Request, resp.StatusCode, resp.Header, http.NoBody), nil
-	case tryAgain(resp):
-		if resp.StatusCode != http.StatusTooManyRequests {
-			r.streamFailed("HTTP " + statusText(resp))
-		}
-		return nil, failure
+	if first || sessionGone(resp) {
+		return standIn(resp.Request, resp.StatusCode, nil, http.NoBody), nil
 	}
 	ctx, cancel := context.WithCancel(r.life)
 	silence := lazyReader(func() (io.Reader, error) {

@@ -7,7 +7,9 @@ import (
 	"net/http"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -155,6 +157,7 @@ func TestGetStreamRefused(t *testing.T) {
 // An interrupted stream that answers a POST is resumed with a GET.
 func TestPostStreamResumed(t *testing.T) {
 	const prime = "id: e1\nretry: 1\ndata: \n\n"
+	var resumed atomic.Int32
 	tests := []struct {
 		name    string
 		resume  http.HandlerFunc
@@ -163,6 +166,23 @@ func TestPostStreamResumed(t *testing.T) {
 	}{
 		{"at once", func(w http.ResponseWriter, r *http.Request) { begin(w, answerTo(r, "id: e2\ndata: "+good+"\n\n")) }, "", false},
 		{"refused", reply(400, "text/plain", "no such event"), "going on with it was answered with HTTP 400 Bad Request: no such event", false},
+		{"after idle timeouts", func(w http.ResponseWriter, r *http.Request) {
+			if resumed.Add(1)%8 != 0 { // more often than the SDK tries, with no event id
+				begin(w, "retry: 1\n\n")
+				return
+			}
+			begin(w, answerTo(r, "data: "+good+"\n\n"))
+		}, "", false},
+		{"after failures", func(w http.ResponseWriter, r *http.Request) {
+			switch resumed.Add(1) % 8 {
+			case 0:
+				begin(w, answerTo(r, "data: "+good+"\n\n"))
+			case 1, 3, 5:
+				panic(http.ErrAbortHandler)
+			default:
+				http.Error(w, "overloaded", http.StatusServiceUnavailable)
+			}
+		}, "", false},
 		{"without a session", reply(404, "text/plain", "who?"), "", true},
 	}
 	for _, test := range tests {
@@ -189,7 +209,7 @@ func TestPostStreamResumed(t *testing.T) {
 				},
 			}
 			r := &recorder{}
-			l := mustOpen(t, Spec{URL: start(t, server).URL}, r, Options{})
+			l := mustOpen(t, Spec{URL: start(t, server).URL}, r, Options{pauses: lookPauses{first: time.Millisecond, later: time.Millisecond}})
 			s := connect(t, l, nil)
 			res, err := call(t, s, "rude", nil)
 			switch failure, ok := FailureOf(err); {

@@ -168,7 +168,7 @@ func (r *remote) overhear(req *http.Request, u Unit, resp *http.Response, unaske
 			r.tap.receive(answerUnit(u.Message, resp), said)
 		}
 	case eventStreamMedia:
-		resp.Body = r.events(resp, u.Message)
+		resp.Body = r.events(resp, suspended{posted: u.Message})
 		_, _ = io.Copy(io.Discard, resp.Body) // the end of the stream is noted by its reader
 	}
 	_ = resp.Body.Close()
@@ -201,7 +201,7 @@ func (r *remote) accepted(req *http.Request, u Unit, resp *http.Response) (*http
 		answer := sync.OnceValues(func() (io.Reader, error) { return bytes.NewReader(r.jsonAnswer(resp, u.Message)), nil })
 		return standIn(req, resp.StatusCode, resp.Header, body{lazyReader(answer), resp.Body.Close}), nil
 	case eventStreamMedia:
-		resp.Body = r.events(resp, u.Message)
+		resp.Body = r.events(resp, suspended{posted: u.Message})
 		return resp, nil
 	default:
 		_ = resp.Body.Close() // the body was not read

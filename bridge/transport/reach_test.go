@@ -2,10 +2,12 @@ package transport
 
 import (
 	"bytes"
+	"fmt"
 	"io"
 	"net"
 	"net/http"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -150,22 +152,40 @@ func TestServerRestarts(t *testing.T) {
 	}
 }
 
-// A proxy may still answer when the server behind it is gone.
+// The standalone stream is optional: a session goes on without it, and it is tried again.
 func TestStreamCannotBeOpenedAgain(t *testing.T) {
-	noLeaks(t)
-	first := make(chan struct{}, 1)
-	first <- struct{}{}
-	server := rude{session: "abc", get: func(w http.ResponseWriter, r *http.Request) {
-		select {
-		case <-first:
-			begin(w, "retry: 1\n\n")
-		default:
-			http.Error(w, "nobody there", http.StatusBadGateway)
-		}
-	}}
-	l := mustOpen(t, Spec{URL: start(t, server).URL}, &recorder{}, Options{})
-	connect(t, l, nil)
-	awaitLost(t, l, "the event stream broke off and could not be opened again: HTTP 502 Bad Gateway")
+	for name, refuse := range map[string]func(http.ResponseWriter){
+		"502": func(w http.ResponseWriter) { http.Error(w, "nobody there", http.StatusBadGateway) },
+		"429": func(w http.ResponseWriter) { http.Error(w, "not so fast", http.StatusTooManyRequests) },
+		"500 as an event stream": func(w http.ResponseWriter) {
+			w.Header().Set("Content-Type", "text/event-stream")
+			w.WriteHeader(http.StatusInternalServerError)
+		},
+		"no answer": func(http.ResponseWriter) { panic(http.ErrAbortHandler) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			noLeaks(t)
+			var gets atomic.Int32
+			server := rude{session: "abc", get: func(w http.ResponseWriter, r *http.Request) {
+				switch n := gets.Add(1); {
+				case n == 1 && name != "no answer": // else already the first attempt fails
+					begin(w, "retry: 1\n\n")
+				case n < 9: // more often than the SDK tries
+					refuse(w)
+				default:
+					begin(w, fmt.Sprintf("data: "+question+"\n\n", n))
+					<-r.Context().Done()
+				}
+			}}
+			r := &recorder{}
+			l := mustOpen(t, Spec{URL: start(t, server).URL}, r, Options{pauses: lookPauses{first: time.Millisecond, later: time.Millisecond}})
+			s := connect(t, l, answering())
+			answeredBy(t, r, "q9")
+			if got := mustCall(t, s, "echo", nil); got != "polite" || isLost(l) {
+				t.Errorf("afterwards: %q, lost: %v", got, isLost(l))
+			}
+		})
+	}
 }
 
 // GET requests are logged with their headers, too.

@@ -41,9 +41,9 @@ type remote struct {
 
 	mu     sync.Mutex
 	conn   mcp.Connection
-	lastID string                  // id of the last event with an id on standalone streams
-	posts  map[string]wire.Message // interrupted streams: the posted request, by the id of the stream's last event
-	open   map[*eventStream]bool   // streams that have not ended
+	lastID string                // id of the last event with an id on standalone streams
+	posts  map[string]suspended  // interrupted streams that answer a POST, by the event id from which the SDK resumes them
+	open   map[*eventStream]bool // streams that have not ended
 }
 
 // Limits of connecting, and of reading an HTTP response that is only quoted in a note.
@@ -68,7 +68,7 @@ func openHTTP(s Spec, t *tap, opts Options) (way, error) {
 	r := &remote{
 		ending: ending{gone: make(chan struct{})},
 		tap:    t, spec: s, origin: u, grace: opts.Grace, pauses: opts.pauses,
-		posts: map[string]wire.Message{}, open: map[*eventStream]bool{},
+		posts: map[string]suspended{}, open: map[*eventStream]bool{},
 		base: &http.Transport{
 			Proxy:                  http.ProxyFromEnvironment,
 			DialContext:            dialer.DialContext,
@@ -308,14 +308,6 @@ func (r *remote) look() error {
 		case failed == lostAfter:
 			return err
 		}
-	}
-}
-
-// streamFailed counts a failure to reopen the standalone stream, and gives the server
-// up at the second in a row.
-func (r *remote) streamFailed(why string) {
-	if r.streams.failed.Add(1) > 1 {
-		r.lose(errors.New("the event stream broke off and could not be opened again: " + why))
 	}
 }
 
