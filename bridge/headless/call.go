@@ -101,16 +101,20 @@ func (s *Session) CallTogether(ctx context.Context, c Call, times int) ([]Outcom
 	var making sync.WaitGroup
 	var begun []int // the numbers of the calls
 	for i := range out {
-		began, err := s.in.Begin(live.Request{
-			Server: s.server, Kind: c.Kind, Name: c.Key, Key: c.Key, Arguments: c.Arguments, Timeout: c.Timeout,
-			AsTask: c.AsTask, TTL: c.TTL, Each: c.Each,
-		})
+		number, err := s.begin(limited, c)
 		if err != nil {
-			problems[i] = fmt.Errorf("%w: %w", ErrConnect, err)
+			problems[i] = err
 			break
 		}
-		begun = append(begun, began.Number)
-		making.Go(func() { out[i], problems[i] = s.outcome(limited, began.Number) })
+		begun = append(begun, number)
+		making.Go(func() {
+			out[i], problems[i] = s.outcome(limited, number)
+			if call, err := s.in.Call(number); err == nil && times == 1 && out[i].Lost && call.LastRequest() == 0 { // its session had ended
+				if number, err := s.begin(limited, c); err == nil {
+					out[i], problems[i] = s.outcome(limited, number)
+				}
+			}
+		})
 	}
 	if times > 1 {
 		making.Go(func() { s.meet(begun) })
@@ -140,6 +144,26 @@ func (s *Session) CallTogether(ctx context.Context, c Call, times int) ([]Outcom
 		out[i].Unmet = append(run.Unmet(true), c.Expect.Check(out[i].Came)...)
 	}
 	return out, nil
+}
+
+// begin begins a call, and returns its number. If the server ends the session before, the call
+// is made in the next one.
+func (s *Session) begin(ctx context.Context, c Call) (number int, err error) {
+	for {
+		if err := s.Connected(ctx); err != nil {
+			return 0, err
+		}
+		began, err := s.in.Begin(live.Request{
+			Server: s.server, Kind: c.Kind, Name: c.Key, Key: c.Key, Arguments: c.Arguments, Timeout: c.Timeout,
+			AsTask: c.AsTask, TTL: c.TTL, Each: c.Each,
+		})
+		if err == nil {
+			return began.Number, nil
+		}
+		if !errors.Is(err, live.ErrNotReady) {
+			return 0, fmt.Errorf("%w: %w", ErrConnect, err)
+		}
+	}
 }
 
 // listsMost is how long a call that failed waits for the lists of what the server offers.

@@ -10,6 +10,7 @@ import (
 	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/mcp"
 	"elicitation-inspector/bridge/session"
+	"elicitation-inspector/bridge/wire"
 )
 
 // update changes a server's state, and marks the server as changed.
@@ -233,17 +234,51 @@ func (s *liveServer) failed(of *session.Session, err error) {
 	}
 }
 
-// watch waits until a ready connection ends, and cleans up if it ended by itself.
+// A server that ends its sessions gets a new one each time, unless the latest goneMost all
+// lasted less than goneTime.
+const (
+	goneMost = 3
+	goneTime = 10 * time.Second
+)
+
+// watch waits until a ready connection ends, and cleans up if it ended by itself. Where the
+// server has ended the session, it begins a new one (specification 2025-11-25, Transports,
+// Session Management), in which nothing is sent again.
 func (s *liveServer) watch(of *session.Session) {
-	reason, byItself := of.Wait()
+	reason, byItself, gone := of.Wait()
 	if !byItself {
 		return
+	}
+	s.update(func() {
+		if gone = gone && s.session == of; !gone {
+			return
+		}
+		if time.Since(s.Since) > goneTime {
+			s.gone = 0
+		}
+		if s.gone++; s.gone > goneMost {
+			gone = false
+			return
+		}
+		s.session = nil
+		s.enter(conversation.ServerConnecting, reason)
+	})
+	if gone {
+		of.Noted(wire.Frame{Note: &wire.Note{Kind: wire.NoteSessionGone}})
 	}
 	of.Release(true, reason)
 	if s.leave(of, conversation.ServerEnded, reason) {
 		s.warn("the server has ended", reason)
 	}
 	s.all.closeSession(context.Background(), of, reason)
+	if gone {
+		s.connect()
+		s.update(func() {
+			if s.State == conversation.ServerReady {
+				s.Reason = reason + "; this one is new, and nothing was sent again"
+			}
+		})
+	}
 }
 
 // RevisionOfRequests is the last revision in which a server asks by its own requests.

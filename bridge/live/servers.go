@@ -67,6 +67,7 @@ type liveServer struct {
 	catalog conversation.Catalog
 	attempt int
 	queued  bool // a reconnect waits for the turn, so that further ones are not needed
+	gone    int  // how many sessions in a row the server has ended soon
 }
 
 // NewServers prepares the servers. Nothing is connected before Reconnect.

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/transport"
@@ -28,8 +29,9 @@ const (
 )
 
 // Wait waits for the end of a connected session and returns the reason. byItself is
-// false if Close ended the session.
-func (s *Session) Wait() (reason string, byItself bool) {
+// false if Close ended the session. gone says that the server has ended the session and
+// knows its id no more (specification 2025-11-25, Transports, Session Management).
+func (s *Session) Wait() (reason string, byItself, gone bool) {
 	ended := make(chan error, 1)
 	link, session := s.link.Load(), s.sdk.Load()
 	s.Go(func() { ended <- session.Wait() })
@@ -37,6 +39,9 @@ func (s *Session) Wait() (reason string, byItself bool) {
 	select {
 	case <-link.Done():
 	case err := <-ended:
+		if errors.Is(err, sdk.ErrSessionMissing) {
+			return "the server has ended the session: it answers HTTP 404 to the session's id", !s.closing.Load(), true
+		}
 		if err != nil {
 			reason += ": " + err.Error()
 		}
@@ -51,7 +56,7 @@ func (s *Session) Wait() (reason string, byItself bool) {
 	if plan := s.ending.Load(); plan != nil {
 		reason = "deliberate: " + plan.Title + "; " + reason
 	}
-	return reason, !s.closing.Load()
+	return reason, !s.closing.Load(), false
 }
 
 // grace returns how long a server may take to end after its connection has ended.

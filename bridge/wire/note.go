@@ -49,6 +49,7 @@ const (
 	NoteStreamClosed    NoteKind = "stream-closed"    // Times: how often so far
 	NoteEndpoint        NoteKind = "endpoint"         // To: where messages are posted, in HTTP+SSE
 	NoteServerLost      NoteKind = "server-lost"      // Why
+	NoteSessionGone     NoteKind = "session-gone"     // the server has ended the session, and a new one is begun
 	NoteSentAgain       NoteKind = "sent-again"       // a request is sent once more, with the token of a sign-in: Of
 	NoteSignIn          NoteKind = "sign-in"          // SignIn, Took, At [Bytes] [Why]: one exchange of a sign-in
 
@@ -135,6 +136,8 @@ func (n *Note) Words(f *Frame) string {
 		return "not delivered: " + n.Why
 	case NoteUnseen:
 		return wording.Grouped(n.Bytes) + " bytes of " + n.Of + " were passed on and not looked at, since the tap could not keep up"
+	case NoteSessionGone:
+		return "the server has ended the session (HTTP 404 to its id): a new one is begun, and nothing is sent again"
 	case NoteServerLost:
 		return n.Why
 	case NoteProbeUnanswered:

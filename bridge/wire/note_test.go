@@ -57,6 +57,7 @@ func notes() []Frame {
 		meta("the event stream that answers tools/call goes on", Note{Kind: NoteStreamResumed, Of: "tools/call"}),
 		http("GET", 0, "GET of http://127.0.0.1:1/open/… by curl/8", Note{Kind: NoteURLFetched, To: "http://127.0.0.1:1/open/…", Said: "curl/8"}),
 		http("", 400, "the event stream that answers tools/call broke off, and going on with it was answered with HTTP 400 Bad Request: no such event", Note{Kind: NoteResumeRefused, Of: "tools/call", Said: "no such event"}),
+		meta("the server has ended the session (HTTP 404 to its id): a new one is begun, and nothing is sent again", Note{Kind: NoteSessionGone}),
 		meta("the event stream broke off: EOF", Note{Kind: NoteStreamBroken, Why: "EOF"}),
 		meta("the event stream that answers tools/call has ended without the response", Note{Kind: NoteStreamEnded, Of: "tools/call"}),
 		meta("the server has ended the GET event stream (3 times so far); it is opened again", Note{Kind: NoteStreamClosed, Times: 3}),

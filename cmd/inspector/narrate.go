@@ -89,6 +89,9 @@ func (n *narrator) watch(f wire.Frame) {
 		}
 	case f.Note != nil && f.Note.Kind == wire.NoteProbeFatal:
 		n.told, n.expected = nil, n.told
+	case f.Note != nil && f.Note.Kind == wire.NoteSessionGone:
+		e.Event, e.Text = "session", f.Note.Words(&f)
+		n.tell(e, e.Text)
 	case f.Kind == wire.Noise:
 		e.Event, e.Text = "noise", string(f.Raw)
 		n.tell(e, "noise on standard output: "+wording.EscapeLine(wording.Shorten(e.Text, 200)))
