@@ -32,14 +32,11 @@ func (s Server) tappedClient() string {
 }
 
 func (s Server) stateWord() string {
-	if s.inNewSession() {
+	if s.State == conversation.ServerReady && s.Reason != "" { // the server has ended the session before
 		return "in a new session"
 	}
 	return wording.Either(s.State == conversation.ServerConnecting, "connecting…", s.State.String())
 }
-
-// inNewSession reports whether the server has ended the session before, and got another.
-func (s Server) inNewSession() bool { return s.State == conversation.ServerReady && s.Reason != "" }
 
 // condition describes the state of a server that cannot be called, as part of a sentence.
 func (s Server) condition() string {

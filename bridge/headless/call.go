@@ -110,8 +110,8 @@ func (s *Session) CallTogether(ctx context.Context, c Call, times int) ([]Outcom
 		making.Go(func() {
 			out[i], problems[i] = s.outcome(limited, number)
 			if call, err := s.in.Call(number); err == nil && times == 1 && out[i].Lost && call.LastRequest() == 0 { // its session had ended
-				if number, err := s.begin(limited, c); err == nil {
-					out[i], problems[i] = s.outcome(limited, number)
+				if again, err := s.begin(limited, c); err == nil {
+					out[i], problems[i] = s.outcome(limited, again)
 				}
 			}
 		})
@@ -157,11 +157,8 @@ func (s *Session) begin(ctx context.Context, c Call) (number int, err error) {
 			Server: s.server, Kind: c.Kind, Name: c.Key, Key: c.Key, Arguments: c.Arguments, Timeout: c.Timeout,
 			AsTask: c.AsTask, TTL: c.TTL, Each: c.Each,
 		})
-		if err == nil {
-			return began.Number, nil
-		}
 		if !errors.Is(err, live.ErrNotReady) {
-			return 0, fmt.Errorf("%w: %w", ErrConnect, err)
+			return began.Number, err
 		}
 	}
 }

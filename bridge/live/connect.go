@@ -135,7 +135,8 @@ func (s *liveServer) connect() {
 		return
 	}
 	s.all.mu.Lock()
-	s.queued = false
+	anew := s.anew
+	s.queued, s.anew = false, ""
 	s.all.mu.Unlock()
 	if !s.hangUp(context.Background(), conversation.ServerDisconnected, "reconnecting") {
 		return
@@ -159,7 +160,7 @@ func (s *liveServer) connect() {
 	s.update(func() {
 		if current = s.session == fresh; current {
 			s.Info = info
-			s.enter(conversation.ServerReady, "")
+			s.enter(conversation.ServerReady, anew)
 		}
 	})
 	if current {
@@ -234,12 +235,9 @@ func (s *liveServer) failed(of *session.Session, err error) {
 	}
 }
 
-// A server that ends its sessions gets a new one each time, unless the latest goneMost all
-// lasted less than goneTime.
-const (
-	goneMost = 3
-	goneTime = 10 * time.Second
-)
+// goneTime is how long a session must last that took the place of one that the server had ended,
+// so that it gets another.
+const goneTime = 2 * time.Second
 
 // watch waits until a ready connection ends, and cleans up if it ended by itself. Where the
 // server has ended the session, it begins a new one (specification 2025-11-25, Transports,
@@ -250,18 +248,10 @@ func (s *liveServer) watch(of *session.Session) {
 		return
 	}
 	s.update(func() {
-		if gone = gone && s.session == of; !gone {
-			return
+		if gone = gone && s.session == of && (s.Reason == "" || time.Since(s.Since) > goneTime); gone {
+			s.session, s.anew = nil, reason+"; this one is new, and nothing was sent again"
+			s.enter(conversation.ServerConnecting, reason)
 		}
-		if time.Since(s.Since) > goneTime {
-			s.gone = 0
-		}
-		if s.gone++; s.gone > goneMost {
-			gone = false
-			return
-		}
-		s.session = nil
-		s.enter(conversation.ServerConnecting, reason)
 	})
 	if gone {
 		of.Noted(wire.Frame{Note: &wire.Note{Kind: wire.NoteSessionGone}})
@@ -273,11 +263,6 @@ func (s *liveServer) watch(of *session.Session) {
 	s.all.closeSession(context.Background(), of, reason)
 	if gone {
 		s.connect()
-		s.update(func() {
-			if s.State == conversation.ServerReady {
-				s.Reason = reason + "; this one is new, and nothing was sent again"
-			}
-		})
 	}
 }
 

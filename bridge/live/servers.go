@@ -66,8 +66,8 @@ type liveServer struct {
 	latest  *session.Session // the last session, which may have ended; nil before the first
 	catalog conversation.Catalog
 	attempt int
-	queued  bool // a reconnect waits for the turn, so that further ones are not needed
-	gone    int  // how many sessions in a row the server has ended soon
+	queued  bool   // a reconnect waits for the turn, so that further ones are not needed
+	anew    string // why the next session is a new one, if the server has ended the one before
 }
 
 // NewServers prepares the servers. Nothing is connected before Reconnect.

@@ -57,8 +57,8 @@ type staleLists struct {
 
 	mu        sync.Mutex
 	stale     map[string]bool // by method
-	toolsRead chan struct{}   // closed when the tools are read that are stale now
-	reading   bool            // they are being read, so that a further change needs another channel
+	known     bool            // the tools are read and not stale
+	toolsRead chan struct{}   // closed when known
 }
 
 // ListChanged marks the lists of these methods as changed, so that FollowCatalog reads
@@ -67,24 +67,22 @@ func (l *staleLists) ListChanged(methods ...string) {
 	l.mu.Lock()
 	for _, method := range methods {
 		l.stale[method] = true
-		if method == mcp.MethodListTools && l.reading {
-			l.toolsRead, l.reading = make(chan struct{}), false
+		if method == mcp.MethodListTools && l.known {
+			l.toolsRead, l.known = make(chan struct{}), false
 		}
 	}
 	l.mu.Unlock()
 	signal(l.changed)
 }
 
-// readsTools begins a reading of the tools, and returns what to call at its end.
-func (l *staleLists) readsTools() (end func()) {
+// toolsAreRead ends the wait of calls for the tools.
+func (l *staleLists) toolsAreRead() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.reading { // an earlier reading has closed the channel, or does so
-		return func() {}
+	if !l.known {
+		close(l.toolsRead)
 	}
-	l.reading = true
-	read := l.toolsRead
-	return func() { close(read) }
+	l.known = true
 }
 
 // toolsMost is how long a call waits for the tools, since some servers never list them.
@@ -150,33 +148,33 @@ const pagesMost = 1000
 func (s *Session) read(which []conversation.List, known map[string]conversation.Part) {
 	for _, one := range which {
 		delete(known, one.Method)
-		read := func() {}
+		if capability, _, _ := strings.Cut(one.Method, "/"); s.agreed().offers(capability) {
+			known[one.Method] = s.readOne(one, known)
+		}
 		if one.Method == mcp.MethodListTools {
-			read = s.readsTools()
+			s.toolsAreRead()
 		}
-		if capability, _, _ := strings.Cut(one.Method, "/"); !s.agreed().offers(capability) {
-			read()
-			continue
-		}
-		room := conversation.Room{Bytes: conversation.CatalogMost, Items: conversation.MostItems}
-		for _, other := range known {
-			room.Bytes -= other.Taken.Bytes
-			room.Items -= other.Taken.Items
-		}
-		r := &conversation.Reader{List: one, Room: room, Revision: s.Revision()}
-		if s.mirrors() { // x-mcp-header alone can forbid a tool
-			r.Forbidden = func(item conversation.Item) error {
-				if err := conversation.HeaderProblem(item.Schema); item.Kind == conversation.Tool && err != nil {
-					return fmt.Errorf("the tool %q must not be used over HTTP, and is left out: %w", item.Key, err)
-				}
-				return nil
-			}
-		}
-		part := r.Part(s.readPages(r))
-		part.Taken = conversation.Room{Bytes: room.Bytes - r.Room.Bytes, Items: room.Items - r.Room.Items}
-		known[one.Method] = part
-		read()
 	}
+}
+
+func (s *Session) readOne(one conversation.List, known map[string]conversation.Part) conversation.Part {
+	room := conversation.Room{Bytes: conversation.CatalogMost, Items: conversation.MostItems}
+	for _, other := range known {
+		room.Bytes -= other.Taken.Bytes
+		room.Items -= other.Taken.Items
+	}
+	r := &conversation.Reader{List: one, Room: room, Revision: s.Revision()}
+	if s.mirrors() { // x-mcp-header alone can forbid a tool
+		r.Forbidden = func(item conversation.Item) error {
+			if err := conversation.HeaderProblem(item.Schema); item.Kind == conversation.Tool && err != nil {
+				return fmt.Errorf("the tool %q must not be used over HTTP, and is left out: %w", item.Key, err)
+			}
+			return nil
+		}
+	}
+	part := r.Part(s.readPages(r))
+	part.Taken = conversation.Room{Bytes: room.Bytes - r.Room.Bytes, Items: room.Items - r.Room.Items}
+	return part
 }
 
 // readPages reads pages until one has no next cursor. The error says why it stopped

@@ -183,17 +183,27 @@ const ownEventID = "elicitation-inspector-"
 
 func (r *remote) ownID() string { return fmt.Sprint(ownEventID, r.streams.ids.Add(1)) }
 
-// later returns a stream for the SDK that has ended, so that it tries again after a pause, which
-// grows with the number of failures. It would end the session after a few failed attempts. of
-// has the posted request if its stream is resumed, zero if not.
-func (r *remote) later(req *http.Request, of suspended) *http.Response {
+// later notes that a stream could not be opened, and returns one for the SDK that has ended, so
+// that it tries again after a pause, which grows with the number of failures. It would end the
+// session after a few failed attempts.
+func (r *remote) later(req *http.Request, of suspended, note wire.Frame) (*http.Response, error) {
+	if of.failed++; worthNoting(of.failed) {
+		r.tap.failure(noRequest, note)
+	}
 	id := r.ownID()
 	if of.posted.ID != nil {
 		r.suspend(id, of)
 	}
 	pause := cmp.Or(r.pauses.later, time.Second) << min(of.failed-1, 5)
 	event := fmt.Sprintf("id: %s\nretry: %d\n\n", id, pause.Milliseconds())
-	return standIn(req, http.StatusOK, eventStreamType, io.NopCloser(strings.NewReader(event)))
+	return standIn(req, http.StatusOK, eventStreamType, io.NopCloser(strings.NewReader(event))), nil
+}
+
+// noAnswer returns the note that a GET has no response. It reports false where the inspector has
+// ended the GET.
+func noAnswer(of suspended, err error) (note wire.Frame, failed bool) {
+	note = wire.Frame{Note: &wire.Note{Kind: wire.NoteRequestFailed, Of: ofMessage(of.posted), Why: err.Error()}, HTTPMethod: http.MethodGet}
+	return note, !errors.Is(err, errLinkClosed) && !errors.Is(err, context.Canceled)
 }
 
 const lastEventHeader = "Last-Event-ID"
@@ -316,24 +326,23 @@ func (r *remote) resume(f *flight, id string, of suspended) (*http.Response, err
 		r.noteRequested(f, posted)
 	}
 	resp, err := f.do()
-	if err != nil && (f.req.Context().Err() != nil || errors.Is(err, errLinkClosed)) || err == nil && followed(resp) {
-		return resp, err
+	if err == nil && followed(resp) {
+		return resp, nil
 	}
 	r.settled(id)
-	if err == nil && isEventStream(resp) {
-		of.resumed, of.failed = of.resumed+1, 0
+	if err != nil {
+		if note, failed := noAnswer(of, err); failed {
+			return r.later(f.req, of, note)
+		}
+		return nil, err
+	}
+	if isEventStream(resp) {
 		if told {
 			r.tap.observer.Noted(noteOf(resp, wire.Note{Kind: wire.NoteStreamResumed, Of: ofMessage(posted)}))
 		}
+		of.resumed, of.failed = of.resumed+1, 0
 		resp.Body = r.events(resp, of)
 		return resp, nil
-	}
-	of.failed++
-	if err != nil {
-		if told {
-			r.tap.failure(noRequest, wire.Frame{Note: &wire.Note{Kind: wire.NoteRequestFailed, Of: ofMessage(posted), Why: err.Error()}, HTTPMethod: http.MethodGet})
-		}
-		return r.later(f.req, of), nil
 	}
 	raw := r.explanation(resp).Head
 	note := noteOf(resp, wire.Note{Kind: wire.NoteResumeRefused, Of: ofMessage(posted), Said: errorText(resp, raw)})
@@ -343,10 +352,7 @@ func (r *remote) resume(f *flight, id string, of suspended) (*http.Response, err
 		r.tap.failure(noRequest, note)
 		return standIn(resp.Request, resp.StatusCode, resp.Header, http.NoBody), nil
 	case tryAgain(resp): // the response may still arrive after another attempt
-		if told {
-			r.tap.failure(noRequest, note)
-		}
-		return r.later(resp.Request, of), nil
+		return r.later(resp.Request, of, note)
 	default: // only this call fails
 		r.tap.failure(posted, note)
 		event := fmt.Sprintf("data: %s\n\n", encoded(failure.response(posted.ID)))
@@ -369,15 +375,15 @@ func tryAgain(resp *http.Response) bool {
 // none. The SDK accepts any refusal of the first GET, but would end the session over a
 // later one. So after a lasting refusal it gets a silent stream instead.
 func (r *remote) listen(req *http.Request, resp *http.Response, err error, first bool) (*http.Response, error) {
+	of := suspended{failed: r.streams.failed.Load()}
 	switch {
-	case errors.Is(err, errLinkClosed), errors.Is(err, context.Canceled):
-		return nil, err
 	case err != nil:
-		failed := r.streams.failed.Add(1)
-		if worthNoting(failed) {
-			r.tap.failure(noRequest, wire.Frame{Note: &wire.Note{Kind: wire.NoteRequestFailed, Why: err.Error()}, HTTPMethod: http.MethodGet})
+		note, failed := noAnswer(of, err)
+		if !failed {
+			return nil, err
 		}
-		return r.later(req, suspended{failed: failed}), nil
+		r.streams.failed.Add(1)
+		return r.later(req, of, note)
 	case isEventStream(resp):
 		r.streams.opened.Add(1)
 		r.streams.failed.Store(0)
@@ -386,15 +392,12 @@ func (r *remote) listen(req *http.Request, resp *http.Response, err error, first
 		}
 		resp.Body = r.events(resp, suspended{})
 		return resp, nil
-	case tryAgain(resp) && !first:
-		note, _ := r.noStream(resp)
-		failed := r.streams.failed.Add(1)
-		if worthNoting(failed) {
-			r.tap.failure(noRequest, note)
-		}
-		return r.later(req, suspended{failed: failed}), nil
 	}
 	note, _ := r.noStream(resp)
+	if tryAgain(resp) && !first {
+		r.streams.failed.Add(1)
+		return r.later(req, of, note)
+	}
 	if resp.StatusCode == http.StatusMethodNotAllowed {
 		note.Note.Kind = wire.NoteNoStream
 		r.tap.observer.Noted(note)
