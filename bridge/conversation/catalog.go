@@ -274,7 +274,7 @@ type Reader struct {
 
 	leftOut []error
 	more    int
-	cursors map[string]bool // that pages have named
+	cursors []string        // that pages have named
 	latest  json.RawMessage // the entries of the latest page
 }
 
@@ -334,13 +334,10 @@ func (r *Reader) Page(result json.RawMessage) (next *string, err error) {
 	if r.Room.Bytes -= len(cursor); r.Room.Bytes < 0 {
 		return nil, errFull
 	}
-	if r.cursors[*next] {
+	if slices.Contains(r.cursors, *next) {
 		return nil, fmt.Errorf("the cursor %q came twice", ShortError(*next))
 	}
-	if r.cursors == nil {
-		r.cursors = map[string]bool{}
-	}
-	r.cursors[*next] = true
+	r.cursors = append(r.cursors, *next)
 	return next, nil
 }
 

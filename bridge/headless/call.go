@@ -101,9 +101,8 @@ func (s *Session) CallTogether(ctx context.Context, c Call, times int) ([]Outcom
 	var making sync.WaitGroup
 	var begun []int // the numbers of the calls
 	for i := range out {
-		number, err := s.begin(limited, c)
-		if err != nil {
-			problems[i] = err
+		var number int
+		if number, problems[i] = s.begin(limited, c); problems[i] != nil {
 			break
 		}
 		begun = append(begun, number)
@@ -149,18 +148,17 @@ func (s *Session) CallTogether(ctx context.Context, c Call, times int) ([]Outcom
 // begin begins a call, and returns its number. If the server ends the session before, the call
 // is made in the next one.
 func (s *Session) begin(ctx context.Context, c Call) (number int, err error) {
-	for {
-		if err := s.Connected(ctx); err != nil {
-			return 0, err
-		}
-		began, err := s.in.Begin(live.Request{
-			Server: s.server, Kind: c.Kind, Name: c.Key, Key: c.Key, Arguments: c.Arguments, Timeout: c.Timeout,
-			AsTask: c.AsTask, TTL: c.TTL, Each: c.Each,
-		})
-		if !errors.Is(err, live.ErrNotReady) {
-			return began.Number, err
-		}
+	if err := s.Connected(ctx); err != nil {
+		return 0, err
 	}
+	began, err := s.in.Begin(live.Request{
+		Server: s.server, Kind: c.Kind, Name: c.Key, Key: c.Key, Arguments: c.Arguments, Timeout: c.Timeout,
+		AsTask: c.AsTask, TTL: c.TTL, Each: c.Each,
+	})
+	if errors.Is(err, live.ErrNotReady) {
+		return s.begin(ctx, c)
+	}
+	return began.Number, err
 }
 
 // listsMost is how long a call that failed waits for the lists of what the server offers.

@@ -36,7 +36,7 @@ func (c *connection) TaskTold(string) <-chan struct{}                    { retur
 func (c *connection) TaskOver(string)                                    {}
 func (c *connection) ResumeTask(int, int, string, conversation.TaskKeys) {}
 func (c *connection) CanCancelTasks() bool                               { return false }
-func (c *connection) ReadToolsAgain(context.Context) bool                { return false }
+func (c *connection) ReadToolsAgain() bool                               { return false }
 
 func (c *connection) Judge(r *conversation.InputRequest) { r.Request, _ = elicit.Parse(r.Params) }
 

@@ -136,7 +136,7 @@ func (c *call) converse(with next) *ending {
 			return c.follow(task, reply, round)
 		}
 		if e, err := conversation.ErrorOf(reply.Message.Error); err == nil && e.Code == mcp.CodeHeaderMismatch && !mismatched && with.spoilt == nil && c.Request.Kind == conversation.Tool {
-			if mismatched = true; c.conn.ReadToolsAgain(c.ctx) {
+			if mismatched = true; c.conn.ReadToolsAgain() {
 				continue
 			}
 		}

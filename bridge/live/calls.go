@@ -22,9 +22,9 @@ import (
 type Connection interface {
 	// RoundTrip sends one request and returns its response.
 	RoundTrip(context.Context, session.Request) (session.Reply, error)
-	// ReadToolsAgain reads the tools again after the server has refused the headers of a call.
-	// It reports whether the call can be made again.
-	ReadToolsAgain(context.Context) bool
+	// ReadToolsAgain has the tools read again before the next request, since the server has
+	// refused the headers of one. It returns false where that is of no use.
+	ReadToolsAgain() bool
 	// TaskTold receives when the server has sent a notification about a task.
 	TaskTold(id string) <-chan struct{}
 	// ResumeTask makes a task of an earlier session one of this session, with the keys of its

@@ -235,20 +235,16 @@ func (s *liveServer) failed(of *session.Session, err error) {
 	}
 }
 
-// goneTime is how long a session must last that took the place of one that the server had ended,
-// so that it gets another.
-const goneTime = 2 * time.Second
-
 // watch waits until a ready connection ends, and cleans up if it ended by itself. Where the
 // server has ended the session, it begins a new one (specification 2025-11-25, Transports,
-// Session Management), in which nothing is sent again.
+// Session Management), in which nothing is sent again, unless that was itself such a one, and short.
 func (s *liveServer) watch(of *session.Session) {
 	reason, byItself, gone := of.Wait()
 	if !byItself {
 		return
 	}
 	s.update(func() {
-		if gone = gone && s.session == of && (s.Reason == "" || time.Since(s.Since) > goneTime); gone {
+		if gone = gone && s.session == of && (s.Reason == "" || time.Since(s.Since) > 2*time.Second); gone {
 			s.session, s.anew = nil, reason+"; this one is new, and nothing was sent again"
 			s.enter(conversation.ServerConnecting, reason)
 		}

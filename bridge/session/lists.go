@@ -57,8 +57,8 @@ type staleLists struct {
 
 	mu        sync.Mutex
 	stale     map[string]bool // by method
-	known     bool            // the tools are read and not stale
-	toolsRead chan struct{}   // closed when known
+	unread    context.Context // ends when the tools are read
+	toolsRead func()          // ends unread
 }
 
 // ListChanged marks the lists of these methods as changed, so that FollowCatalog reads
@@ -67,23 +67,17 @@ func (l *staleLists) ListChanged(methods ...string) {
 	l.mu.Lock()
 	for _, method := range methods {
 		l.stale[method] = true
-		if method == mcp.MethodListTools && l.known {
-			l.toolsRead, l.known = make(chan struct{}), false
+		if method == mcp.MethodListTools && l.unread.Err() != nil {
+			l.unread, l.toolsRead = context.WithCancel(context.Background())
 		}
 	}
 	l.mu.Unlock()
 	signal(l.changed)
 }
 
-// toolsAreRead ends the wait of calls for the tools.
-func (l *staleLists) toolsAreRead() {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if !l.known {
-		close(l.toolsRead)
-	}
-	l.known = true
-}
+// mirrors reports whether calls send arguments as headers, where a tool's x-mcp-header says so.
+// Other transports ignore it.
+func (s *Session) mirrors() bool { return s.modern() && s.Spec.OfFrames() == "http" }
 
 // toolsMost is how long a call waits for the tools, since some servers never list them.
 const toolsMost = 10 * time.Second
@@ -91,33 +85,25 @@ const toolsMost = 10 * time.Second
 // awaitTools waits until the tools are read, as a client must know which of a tool's arguments
 // it sends as headers (specification 2026-07-28, Streamable HTTP, Client Behavior).
 func (s *Session) awaitTools(ctx context.Context) {
-	if s.NoLists || !s.mirrors() {
+	if s.NoLists || !s.mirrors() || !s.agreed().offers("tools") {
 		return
 	}
 	s.staleLists.mu.Lock()
-	read := s.toolsRead
+	unread := s.unread
 	s.staleLists.mu.Unlock()
 	select {
-	case <-read:
+	case <-unread.Done():
 	case <-time.After(toolsMost):
 	case <-ctx.Done():
 	}
 }
 
-// mirrors reports whether calls send arguments as headers, where a tool's x-mcp-header says so.
-// Other transports ignore it.
-func (s *Session) mirrors() bool { return s.modern() && s.Spec.OfFrames() == "http" }
-
-// ReadToolsAgain reads the tools again after the server has refused the headers of a call, and
-// returns when they are read (specification 2026-07-28, Streamable HTTP, Client Behavior). It
-// reports whether they have been: the call is then made again.
-func (s *Session) ReadToolsAgain(ctx context.Context) bool {
-	if s.NoLists || !s.mirrors() {
-		return false
-	}
+// ReadToolsAgain has the tools read again after the server has refused the headers of a call,
+// before the next call (specification 2026-07-28, Streamable HTTP, Client Behavior). It returns
+// false where calls have no such headers.
+func (s *Session) ReadToolsAgain() bool {
 	s.ListChanged(mcp.MethodListTools)
-	s.awaitTools(ctx)
-	return ctx.Err() == nil
+	return s.mirrors() && !s.NoLists
 }
 
 // takeStale returns the lists marked as changed, and unmarks them. A change that is
@@ -148,33 +134,32 @@ const pagesMost = 1000
 func (s *Session) read(which []conversation.List, known map[string]conversation.Part) {
 	for _, one := range which {
 		delete(known, one.Method)
-		if capability, _, _ := strings.Cut(one.Method, "/"); s.agreed().offers(capability) {
-			known[one.Method] = s.readOne(one, known)
+		if capability, _, _ := strings.Cut(one.Method, "/"); !s.agreed().offers(capability) {
+			continue
 		}
-		if one.Method == mcp.MethodListTools {
-			s.toolsAreRead()
+		room := conversation.Room{Bytes: conversation.CatalogMost, Items: conversation.MostItems}
+		for _, other := range known {
+			room.Bytes -= other.Taken.Bytes
+			room.Items -= other.Taken.Items
 		}
-	}
-}
-
-func (s *Session) readOne(one conversation.List, known map[string]conversation.Part) conversation.Part {
-	room := conversation.Room{Bytes: conversation.CatalogMost, Items: conversation.MostItems}
-	for _, other := range known {
-		room.Bytes -= other.Taken.Bytes
-		room.Items -= other.Taken.Items
-	}
-	r := &conversation.Reader{List: one, Room: room, Revision: s.Revision()}
-	if s.mirrors() { // x-mcp-header alone can forbid a tool
-		r.Forbidden = func(item conversation.Item) error {
-			if err := conversation.HeaderProblem(item.Schema); item.Kind == conversation.Tool && err != nil {
-				return fmt.Errorf("the tool %q must not be used over HTTP, and is left out: %w", item.Key, err)
+		r := &conversation.Reader{List: one, Room: room, Revision: s.Revision()}
+		if s.mirrors() { // x-mcp-header alone can forbid a tool
+			r.Forbidden = func(item conversation.Item) error {
+				if err := conversation.HeaderProblem(item.Schema); item.Kind == conversation.Tool && err != nil {
+					return fmt.Errorf("the tool %q must not be used over HTTP, and is left out: %w", item.Key, err)
+				}
+				return nil
 			}
-			return nil
+		}
+		part := r.Part(s.readPages(r))
+		part.Taken = conversation.Room{Bytes: room.Bytes - r.Room.Bytes, Items: room.Items - r.Room.Items}
+		known[one.Method] = part
+		if one.Method == mcp.MethodListTools {
+			s.staleLists.mu.Lock()
+			s.toolsRead()
+			s.staleLists.mu.Unlock()
 		}
 	}
-	part := r.Part(s.readPages(r))
-	part.Taken = conversation.Room{Bytes: room.Bytes - r.Room.Bytes, Items: room.Items - r.Room.Items}
-	return part
 }
 
 // readPages reads pages until one has no next cursor. The error says why it stopped

@@ -104,7 +104,8 @@ func New(life context.Context, c Config, owner Owner) *Session {
 	s.ctx, s.cancel = context.WithCancelCause(life)
 	s.completions.early = map[string]bool{}
 	s.callTasks.byID, s.follows = map[string]*callTask{}, make(chan struct{}, 1)
-	s.stale, s.changed, s.toolsRead = map[string]bool{}, make(chan struct{}, 1), make(chan struct{})
+	s.stale, s.changed = map[string]bool{}, make(chan struct{}, 1)
+	s.unread, s.toolsRead = context.WithCancel(context.Background())
 	s.requests.byID = map[string]*outgoing{}
 	s.outbox.byID, s.outbox.ready = map[string]*incoming{}, make(chan struct{}, 1)
 	s.ownTasks = questionTasks{outbox: &s.outbox, send: s.sendPrepared, run: c.Go, ctx: s.ctx, cancelled: owner.Cancelled}

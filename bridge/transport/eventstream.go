@@ -43,10 +43,9 @@ type eventStream struct {
 
 // suspended is a stream that answers a POST, and can be resumed.
 type suspended struct {
-	posted  wire.Message // the POSTed request whose response comes on the stream; zero if none
-	lastID  string       // id of the latest event with an id, on this stream or on those that it resumes
-	resumed int32        // how often it was resumed
-	failed  int32        // how often in a row resuming it has failed
+	posted wire.Message // the POSTed request whose response comes on the stream; zero if none
+	lastID string       // id of the latest event with an id, on this stream or on those that it resumes
+	failed int32        // how often in a row resuming it has failed
 }
 
 // events returns the tapped body of an event stream response. of has the request that the
@@ -128,7 +127,6 @@ func (s *eventStream) ended(err error) {
 	default:
 		lost = s.posted
 	}
-	told := lost.ID != nil || worthNoting(s.resumed+1)
 	note := wire.Frame{Status: s.resp.StatusCode, Note: &wire.Note{Kind: wire.NoteStreamEnded, Of: ofMessage(s.posted)}}
 	if s.dropped.Load() {
 		note.Actor, note.Fault = "fault", "drop-stream"
@@ -138,9 +136,7 @@ func (s *eventStream) ended(err error) {
 	case r.closing.Load(), errors.Is(err, context.Canceled):
 	case !errors.Is(err, io.EOF):
 		note.Note.Kind, note.Note.Why = wire.NoteStreamBroken, err.Error()
-		if told {
-			r.tap.failure(lost, note)
-		}
+		r.tap.failure(lost, note)
 		if r.legacy() {
 			r.lose(fmt.Errorf("the event stream broke off, and with it the session: %w", err))
 		}
@@ -155,7 +151,7 @@ func (s *eventStream) ended(err error) {
 	default:
 		if lost.ID != nil {
 			r.tap.failure(lost, note)
-		} else if told {
+		} else {
 			r.tap.observer.Noted(note)
 		}
 		r.suspect()
@@ -187,23 +183,28 @@ func (r *remote) ownID() string { return fmt.Sprint(ownEventID, r.streams.ids.Ad
 // that it tries again after a pause, which grows with the number of failures. It would end the
 // session after a few failed attempts.
 func (r *remote) later(req *http.Request, of suspended, note wire.Frame) (*http.Response, error) {
-	if of.failed++; worthNoting(of.failed) {
-		r.tap.failure(noRequest, note)
-	}
+	r.tap.failure(noRequest, note)
+	of.failed++
 	id := r.ownID()
 	if of.posted.ID != nil {
 		r.suspend(id, of)
 	}
-	pause := cmp.Or(r.pauses.later, time.Second) << min(of.failed-1, 5)
-	event := fmt.Sprintf("id: %s\nretry: %d\n\n", id, pause.Milliseconds())
-	return standIn(req, http.StatusOK, eventStreamType, io.NopCloser(strings.NewReader(event))), nil
+	return paused(req, id, cmp.Or(r.pauses.later, time.Second)<<min(of.failed-1, 5)), nil
 }
 
-// noAnswer returns the note that a GET has no response. It reports false where the inspector has
-// ended the GET.
-func noAnswer(of suspended, err error) (note wire.Frame, failed bool) {
-	note = wire.Frame{Note: &wire.Note{Kind: wire.NoteRequestFailed, Of: ofMessage(of.posted), Why: err.Error()}, HTTPMethod: http.MethodGet}
-	return note, !errors.Is(err, errLinkClosed) && !errors.Is(err, context.Canceled)
+// paused returns a stream that has ended. After a pause the SDK asks to go on behind event id.
+func paused(req *http.Request, id string, pause time.Duration) *http.Response {
+	event := fmt.Sprintf("id: %s\nretry: %d\n\n", id, pause.Milliseconds())
+	return standIn(req, http.StatusOK, eventStreamType, io.NopCloser(strings.NewReader(event)))
+}
+
+// unanswered is later for a GET without a response. The error of a GET that the inspector has
+// ended is for the SDK.
+func (r *remote) unanswered(req *http.Request, of suspended, err error) (*http.Response, error) {
+	if errors.Is(err, errLinkClosed) || errors.Is(err, context.Canceled) {
+		return nil, err
+	}
+	return r.later(req, of, wire.Frame{Note: &wire.Note{Kind: wire.NoteRequestFailed, Of: ofMessage(of.posted), Why: err.Error()}, HTTPMethod: http.MethodGet})
 }
 
 const lastEventHeader = "Last-Event-ID"
@@ -217,12 +218,6 @@ func (r *remote) suspend(id string, s suspended) {
 	if len(r.posts) < maxSuspended {
 		r.posts[id] = s
 	}
-}
-
-func (r *remote) settled(id string) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	delete(r.posts, id)
 }
 
 // getPatience is how long the SDK, which blocks meanwhile, waits for the headers of the
@@ -320,28 +315,22 @@ func (r *remote) noteRequested(f *flight, posted wire.Message) {
 }
 
 func (r *remote) resume(f *flight, id string, of suspended) (*http.Response, error) {
-	posted, told := of.posted, worthNoting(of.resumed+1) && worthNoting(of.failed+1)
+	posted := of.posted
 	f.req.Header.Set(lastEventHeader, of.lastID)
-	if told {
-		r.noteRequested(f, posted)
-	}
+	r.noteRequested(f, posted)
 	resp, err := f.do()
 	if err == nil && followed(resp) {
 		return resp, nil
 	}
-	r.settled(id)
+	r.mu.Lock()
+	delete(r.posts, id)
+	r.mu.Unlock()
 	if err != nil {
-		if note, failed := noAnswer(of, err); failed {
-			return r.later(f.req, of, note)
-		}
-		return nil, err
+		return r.unanswered(f.req, of, err)
 	}
 	if isEventStream(resp) {
-		if told {
-			r.tap.observer.Noted(noteOf(resp, wire.Note{Kind: wire.NoteStreamResumed, Of: ofMessage(posted)}))
-		}
-		of.resumed, of.failed = of.resumed+1, 0
-		resp.Body = r.events(resp, of)
+		r.tap.observer.Noted(noteOf(resp, wire.Note{Kind: wire.NoteStreamResumed, Of: ofMessage(posted)}))
+		resp.Body = r.events(resp, suspended{posted: posted, lastID: of.lastID})
 		return resp, nil
 	}
 	raw := r.explanation(resp).Head
@@ -373,17 +362,12 @@ func tryAgain(resp *http.Response) bool {
 
 // listen returns the standalone stream, or the response for the SDK if the server has
 // none. The SDK accepts any refusal of the first GET, but would end the session over a
-// later one. So after a lasting refusal it gets a silent stream instead.
+// later one. So after a lasting refusal it gets a pause of weeks instead.
 func (r *remote) listen(req *http.Request, resp *http.Response, err error, first bool) (*http.Response, error) {
-	of := suspended{failed: r.streams.failed.Load()}
+	of := suspended{failed: r.streams.failed.Add(1) - 1}
 	switch {
 	case err != nil:
-		note, failed := noAnswer(of, err)
-		if !failed {
-			return nil, err
-		}
-		r.streams.failed.Add(1)
-		return r.later(req, of, note)
+		return r.unanswered(req, of, err)
 	case isEventStream(resp):
 		r.streams.opened.Add(1)
 		r.streams.failed.Store(0)
@@ -395,7 +379,6 @@ func (r *remote) listen(req *http.Request, resp *http.Response, err error, first
 	}
 	note, _ := r.noStream(resp)
 	if tryAgain(resp) && !first {
-		r.streams.failed.Add(1)
 		return r.later(req, of, note)
 	}
 	if resp.StatusCode == http.StatusMethodNotAllowed {
@@ -407,15 +390,7 @@ func (r *remote) listen(req *http.Request, resp *http.Response, err error, first
 	if first || sessionGone(resp) {
 		return standIn(resp.Request, resp.StatusCode, nil, http.NoBody), nil
 	}
-	ctx, cancel := context.WithCancel(r.life)
-	silence := lazyReader(func() (io.Reader, error) {
-		<-ctx.Done()
-		return nil, ctx.Err()
-	})
-	return standIn(resp.Request, http.StatusOK, eventStreamType, body{silence, func() error {
-		cancel()
-		return nil
-	}}), nil
+	return paused(resp.Request, r.ownID(), 1<<31*time.Millisecond), nil
 }
 
 // noStream returns the note and the failure for a response that is no event stream.
