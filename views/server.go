@@ -33,7 +33,7 @@ func (s Server) tappedClient() string {
 
 func (s Server) stateWord() string {
 	if s.State == conversation.ServerReady && s.Reason != "" { // the server has ended the session before
-		return "in a new session"
+		return "ready, in a new session"
 	}
 	return wording.Either(s.State == conversation.ServerConnecting, "connecting…", s.State.String())
 }
