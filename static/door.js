@@ -11,12 +11,16 @@ async function enter() {
     if (own) localStorage.setItem("own", own)
     own ||= localStorage.getItem("own") ?? ""
   } catch { /* no storage: links lead nowhere */ }
-  if (own && await found(own)) return location.replace(own + "/" + location.search)
+  if (own && await proves(own, dataset.nonce, dataset.proof)) return location.replace(own + "/" + location.search)
   if (dataset.own) return location.replace("/" + location.search + "&shared=1")
   dataset.stays = ""
 }
 
-/** @param {string} own */
-const found = own => fetch(own + "/static/door.js", { mode: "no-cors", signal: AbortSignal.timeout(3000) }).then(() => true, () => false)
+/**
+ * Whether the browser finds the own host, and it is one: it knows the token. See guard.go.
+ * @param {string} own @param {string} nonce @param {string} proof
+ */
+const proves = (own, nonce, proof) => fetch(own + "/door?nonce=" + nonce, { signal: AbortSignal.timeout(3000) })
+  .then(async answer => await answer.text() === proof, () => false)
 
 enter()

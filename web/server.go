@@ -217,6 +217,10 @@ func (s *Server) work(ctx context.Context) (end func()) {
 // requests finish.
 func serve(ctx context.Context, l net.Listener, c Config, handler http.Handler, closePages func()) error {
 	door := guard.New(c.Token, l.Addr(), http.MaxBytesHandler(handler, bodyMost))
+	if both, ok := l.(*guard.Listener); ok && !both.Named {
+		door.Unnamed()
+		c.Logger.Warn("another program listens at the other loopback address of this port, so the page is served at its address alone, whose cookie all servers on this computer get: do not open any there that you do not trust", "listen", l.Addr().String())
+	}
 	door.Callback = c.Callback
 	if c.Opened != nil {
 		door.Opened = sync.OnceFunc(c.Opened)

@@ -49,7 +49,7 @@ conformance suite calls in its scenarios about questions and tasks, and passes t
 
 // demoHTTP serves the demo server over HTTP until the command's context ends.
 func demoHTTP(cmd *cobra.Command, address string, behindOAuth bool, options demo.Options) error {
-	l, err := listenAt(address)
+	l, err := listenAt(cmd, address)
 	if err != nil {
 		return err
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -32,13 +33,16 @@ func (o *pageOptions) register(f *pflag.FlagSet) {
 func (o *pageOptions) check() error { return checkAddress("--listen", o.listen) }
 
 // listenAt listens at the address of --http.
-func listenAt(address string) (net.Listener, error) {
+func listenAt(cmd *cobra.Command, address string) (net.Listener, error) {
 	if err := checkAddress("--http", address); err != nil {
 		return nil, err
 	}
-	l, err := net.Listen("tcp", address)
+	l, err := guard.Listen(address)
 	if err != nil {
 		return nil, fmt.Errorf("--http %s: %w", address, err)
+	}
+	if !l.Named {
+		warn(cmd, "another program listens at the other loopback address of this port: clients that are given localhost in place of %s reach that one", l.Addr())
 	}
 	return l, nil
 }
@@ -111,25 +115,30 @@ func (p *place) announce(out io.Writer, frame int64) {
 const portsTried = 20
 
 // listen listens on the page's address. Only the default port is replaced by another one
-// if it is taken.
+// if it is taken, at one loopback address or the other.
 func listen(address string, given bool, logger *slog.Logger) (net.Listener, error) {
-	l, err := net.Listen("tcp", address)
-	if err == nil {
+	l, err := guard.Listen(address)
+	if err == nil && (l.Named || given) {
 		return l, nil
 	}
 	host, port, _ := net.SplitHostPort(address)
 	first, numErr := strconv.Atoi(port)
-	if given || numErr != nil || !errors.Is(err, syscall.EADDRINUSE) {
+	if err != nil && (given || numErr != nil || !errors.Is(err, syscall.EADDRINUSE)) {
 		return nil, fmt.Errorf("--listen %s: %w", address, err)
 	}
-	for p := first + 1; p <= first+portsTried; p++ {
-		l, next := net.Listen("tcp", net.JoinHostPort(host, strconv.Itoa(p)))
-		if next == nil {
+	for p := first; ; {
+		if err == nil && l.Named {
 			logger.Info("the default port is taken, using the next free one", "taken", first, "port", p)
 			return l, nil
 		}
+		if err == nil {
+			err = cmp.Or(l.Close(), error(syscall.EADDRINUSE))
+		}
+		if p++; p > first+portsTried {
+			return nil, fmt.Errorf("ports %d to %d are all taken: %w", first, first+portsTried, err)
+		}
+		l, err = guard.Listen(net.JoinHostPort(host, strconv.Itoa(p)))
 	}
-	return nil, fmt.Errorf("ports %d to %d are all taken: %w", first, first+portsTried, err)
 }
 
 func shownAddress(addr net.Addr) string {

@@ -157,7 +157,7 @@ func (o *probeOptions) run(cmd *cobra.Command) (err error) {
 	if address == "" {
 		address = "127.0.0.1:0" // for the pages that clients are asked to open
 	}
-	l, err := listenAt(address)
+	l, err := listenAt(cmd, address)
 	if err != nil {
 		return err
 	}

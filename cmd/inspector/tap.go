@@ -220,7 +220,7 @@ func (o *tapOptions) proxy(cmd *cobra.Command, address string) error {
 		return usageError{err}
 	}
 	name := cmp.Or(o.name, target.Host)
-	l, err := listenAt(o.http)
+	l, err := listenAt(cmd, o.http)
 	if err != nil {
 		return err
 	}

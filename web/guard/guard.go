@@ -4,9 +4,13 @@ package guard
 
 import (
 	"cmp"
+	"crypto/hmac"
 	"crypto/rand"
+	"crypto/sha256"
 	"crypto/subtle"
+	"encoding/hex"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"net/netip"
@@ -105,9 +109,25 @@ func hostsOf(addr net.Addr) map[string]bool {
 	return hosts
 }
 
-// doorScript is what the door asks the own host for, to find out whether the browser finds
-// it. It has no secret.
-const doorScript = "/static/door.js"
+// Unnamed has the page answer to its address alone, since another program answers to the
+// names of this computer: there is no own host then.
+func (g *Guard) Unnamed() {
+	_, port, _ := strings.Cut(g.own, ":")
+	for _, name := range []string{g.own, "localhost", "localhost:" + port} {
+		delete(g.hosts, name)
+	}
+	g.own = ""
+}
+
+// proofPath is where the own host proves to the door that it knows the token, without telling
+// it: by the HMAC (RFC 2104) of a nonce that the door has been given together with this HMAC.
+const proofPath = "/door"
+
+func (g *Guard) proof(nonce string) string {
+	mac := hmac.New(sha256.New, []byte(g.token))
+	_, _ = mac.Write([]byte(proofPath + nonce)) // never fails
+	return hex.EncodeToString(mac.Sum(nil))
+}
 
 // ServeHTTP judges the request by its Host, its Origin, the site that makes it, and its
 // token, in this order.
@@ -118,15 +138,14 @@ func (g *Guard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		refuse(w, http.StatusForbidden, fmt.Sprintf("The inspector does not answer to the host name %q.", r.Host))
 		return
 	}
-	if origins := r.Header.Values("Origin"); len(origins) > 0 && (len(origins) > 1 || !g.trusts(origins[0])) {
+	origins := r.Header.Values("Origin")
+	if len(origins) > 0 && (len(origins) > 1 || !g.trusts(origins[0])) {
 		refuse(w, http.StatusForbidden, "The inspector does not answer to pages of another origin.")
 		return
 	}
-	if r.URL.Path == doorScript && r.Method == http.MethodGet {
-		if host == g.own {
-			w.Header().Set("Cross-Origin-Resource-Policy", "cross-origin")
-		}
-		g.next.ServeHTTP(w, r)
+	if r.URL.Path == proofPath && r.Method == http.MethodGet && host == g.own && len(origins) == 1 {
+		w.Header().Set("Access-Control-Allow-Origin", origins[0])
+		_, _ = io.WriteString(w, g.proof(r.URL.Query().Get("nonce"))) // the client may have hung up
 		return
 	}
 	site, navigates := r.Header.Get("Sec-Fetch-Site"), r.Header.Get("Sec-Fetch-Mode") == "navigate"
@@ -172,8 +191,8 @@ func (g *Guard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 const uninvited = "Open the address that the inspector printed when it started: it holds the token of this run."
 
-// door answers with a page that leads to the own host: to that of the token's address, else
-// to the one that it led to before in this browser. On the own host, it leads to the same
+// door answers with a page that leads to the own host, once that has proved to be one: to that
+// of the token's address, else to the one that it led to before in this browser. On the own host, it leads to the same
 // address once more: browsers send no cookie when another site leads there.
 func (g *Guard) door(w http.ResponseWriter, status int, own, text string) {
 	_, port, _ := strings.Cut(g.own, ":")
@@ -183,7 +202,9 @@ func (g *Guard) door(w http.ResponseWriter, status int, own, text string) {
 	w.Header().Set("Content-Security-Policy", "default-src 'none'; script-src "+static.Source(static.Door)+"; connect-src http://*"+ownDomain+":"+cmp.Or(port, "80")+"; frame-ancestors 'none'")
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	w.WriteHeader(status)
-	_, _ = fmt.Fprintf(w, "<!doctype html>\n<html lang=\"en\" data-own=%q><title>Inspector</title><p>%s</p><script>%s</script></html>\n", own, text, static.Door) // the client may have hung up
+	nonce := rand.Text()
+	_, _ = fmt.Fprintf(w, "<!doctype html>\n<html lang=\"en\" data-own=%q data-nonce=%q data-proof=%q><title>Inspector</title><p>%s</p><script>%s</script></html>\n",
+		own, nonce, g.proof(nonce), text, static.Door) // the client may have hung up
 }
 
 // trusts reports whether an Origin header names this server.

@@ -4,6 +4,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"regexp"
 	"strings"
 	"testing"
 )
@@ -32,7 +33,8 @@ func TestOwnHost(t *testing.T) {
 		{"a link that led to the host", g.own, "/?tool=deploy", "navigate", "cross-site", http.StatusUnauthorized, false, false},
 		{"a picture elsewhere", here, "/?token=" + token, "no-cors", "cross-site", http.StatusForbidden, false, false},
 		{"the host of another run", "a" + g.own, "/?token=" + token, "navigate", "none", http.StatusForbidden, false, false},
-		{"the script of the door", here, doorScript, "no-cors", "cross-site", http.StatusTeapot, false, false},
+		{"the proof, elsewhere", here, proofPath + "?nonce=n", "cors", "same-origin", http.StatusUnauthorized, false, false},
+		{"the proof without an origin", g.own, proofPath + "?nonce=n", "navigate", "none", http.StatusUnauthorized, false, false},
 	} {
 		r := httptest.NewRequest(http.MethodGet, c.target, nil)
 		r.Host = c.host
@@ -55,5 +57,42 @@ func TestOwnHost(t *testing.T) {
 	}
 	if other := New(token, &net.TCPAddr{IP: net.IPv6loopback, Port: 6280}, page); other.own != "" {
 		t.Errorf("it has the host %s, which leads to 127.0.0.1", other.own)
+	}
+}
+
+// TestProof checks that the own host proves to the door, and to no other origin, that it knows the
+// token, by what the door has been told to expect.
+func TestProof(t *testing.T) {
+	g := New(NewToken(), &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 6280}, http.NotFoundHandler())
+	ask := func(host, target, origin string) *httptest.ResponseRecorder {
+		r := httptest.NewRequest(http.MethodGet, target, nil)
+		r.Host = host
+		r.Header.Set("Sec-Fetch-Site", "cross-site")
+		r.Header.Set("Sec-Fetch-Mode", map[bool]string{true: "navigate", false: "cors"}[origin == ""])
+		if origin != "" {
+			r.Header.Set("Origin", origin)
+		}
+		w := httptest.NewRecorder()
+		g.ServeHTTP(w, r)
+		return w
+	}
+	const here = "127.0.0.1:6280"
+	for _, target := range []string{"/?token=" + g.token, "/"} {
+		door := ask(here, target, "").Body.String()
+		told := regexp.MustCompile(`data-nonce="(\w+)" data-proof="(\w+)"`).FindStringSubmatch(door)
+		if told == nil || strings.Contains(door, g.token) {
+			t.Fatalf("the door: %s", door)
+		}
+		w := ask(g.own, proofPath+"?nonce="+told[1], "http://"+here)
+		if w.Body.String() != told[2] || w.Header().Get("Access-Control-Allow-Origin") != "http://"+here {
+			t.Errorf("%d %q, want %s", w.Code, w.Body, told[2])
+		}
+		if w := ask(g.own, proofPath+"?nonce="+told[1], "http://evil.example"); w.Code != http.StatusForbidden {
+			t.Errorf("another origin gets %d %s", w.Code, w.Body)
+		}
+	}
+	g.Unnamed()
+	if door := ask(here, "/?token="+g.token, ""); strings.Contains(door.Body.String(), ownDomain) || door.Header().Get("Set-Cookie") == "" {
+		t.Errorf("without an own host: %s", door.Body)
 	}
 }
