@@ -14,6 +14,8 @@ import (
 	"net/http"
 	"net/http/httputil"
 	"net/url"
+	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -52,6 +54,15 @@ func NewProxy(target *url.URL, o *Observer) *Proxy {
 		Transport: transport, FlushInterval: -1,
 		Rewrite: func(r *httputil.ProxyRequest) {
 			r.Out.URL.Scheme, r.Out.URL.Host, r.Out.Host = target.Scheme, target.Host, target.Host
+			// A query and these headers are the client's: the standard library takes from them what
+			// it cannot parse, or does not trust.
+			r.Out.URL.RawQuery, r.Out.URL.ForceQuery = r.In.URL.RawQuery, r.In.URL.ForceQuery
+			for name, values := range r.In.Header {
+				if name == "Forwarded" || strings.HasPrefix(name, "X-Forwarded-") {
+					r.Out.Header[name] = values
+				}
+			}
+			crossingOf(r.In.Context()).kept(r.In.Header, r.Out.Header)
 			if r.In.URL.Path == "/" && target.Path != "" {
 				r.Out.URL.Path, r.Out.URL.RawPath = target.Path, target.RawPath
 			}
@@ -173,6 +184,21 @@ func (x *crossing) note(n wire.Note, fill func(*wire.Frame)) {
 		fill(&f)
 		x.p.o.add(f)
 	})
+}
+
+// kept notes which headers of a request are not passed on, except those that every client
+// sends for its own connection.
+func (x *crossing) kept(in, out http.Header) {
+	var names []string
+	for name := range in {
+		if _, passed := out[name]; !passed && name != "Connection" && name != "Keep-Alive" {
+			names = append(names, name)
+		}
+	}
+	if names != nil {
+		slices.Sort(names)
+		x.note(wire.Note{Kind: wire.NoteHeadersKept, Of: strings.Join(names, ", ")}, func(f *wire.Frame) { f.HTTPMethod = x.method })
+	}
 }
 
 // sent makes the frame of a posted body.

@@ -549,6 +549,56 @@ func TestProxy(t *testing.T) {
 	}
 }
 
+// TestProxyChangesNothing sends what the standard library would parse, clean or distrust, byte for
+// byte, and looks at what the server gets, and what the log has.
+func TestProxyChangesNothing(t *testing.T) {
+	t.Parallel()
+	type got struct {
+		uri    string
+		header http.Header
+	}
+	came := make(chan got, 1)
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		came <- got{r.RequestURI, r.Header.Clone()}
+		w.WriteHeader(http.StatusAccepted)
+	}))
+	defer server.Close()
+	target, err := url.Parse(server.URL + "/mcp")
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := observer(t, tap.Config{Name: "remote"})
+	front := httptest.NewServer(tap.NewProxy(target, o))
+	defer front.Close()
+	for _, uri := range []string{"/mcp?a=1;b=2", "/mcp?x=%zz", "/mcp?", "/mcp?a=1&a=2&&b", "/a%2Fb//c?q=%2f+%20", "/mcp/../x", "/mcp"} {
+		conn, err := net.Dial("tcp", front.Listener.Addr().String())
+		if err != nil {
+			t.Fatal(err)
+		}
+		body := `{"jsonrpc":"2.0","method":"notifications/x"}`
+		fmt.Fprintf(conn, "POST %s HTTP/1.1\r\nHost: %s\r\nContent-Type: application/json\r\nForwarded: for=192.0.2.1\r\nX-Forwarded-For: 192.0.2.1\r\nX-Forwarded-Host: a.example\r\nX-Api-Key: open-sesame\r\nUpgrade-Insecure-Requests: 1\r\nTe: gzip\r\nContent-Length: %d\r\nConnection: close\r\n\r\n%s",
+			uri, front.Listener.Addr(), len(body), body)
+		_, _ = io.Copy(io.Discard, conn)
+		_ = conn.Close()
+		server := <-came
+		if server.uri != uri {
+			t.Errorf("%s arrives as %s", uri, server.uri)
+		}
+		for name, want := range map[string]string{"Forwarded": "for=192.0.2.1", "X-Forwarded-For": "192.0.2.1", "X-Forwarded-Host": "a.example", "X-Api-Key": "open-sesame", "User-Agent": "", "Accept-Encoding": ""} {
+			if got := server.header.Get(name); got != want {
+				t.Errorf("%s: %s is %q, want %q", uri, name, got, want)
+			}
+		}
+	}
+	said := ""
+	for _, f := range settle(t, o) {
+		said += fmt.Sprint(f.URL, f.Header, string(f.Raw)) + "\n"
+	}
+	if strings.Contains(said, "open-sesame") || !strings.Contains(said, "192.0.2.1") || !strings.Contains(said, "did not go on: Te") {
+		t.Errorf("the log has\n%s", said)
+	}
+}
+
 // A server may respond before it has read the request: both go on.
 func TestProxyPassesAnEarlyResponseOn(t *testing.T) {
 	t.Parallel()

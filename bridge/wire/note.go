@@ -36,6 +36,7 @@ const (
 	// Of HTTP. Frame has HTTPMethod, Status and Header of the exchange.
 	NoteHTTPStatus      NoteKind = "http-status"      // an answer that is not a message: Of [To] [Got] [Want] [Said]
 	NoteRedirected      NoteKind = "redirected"       // To [Withheld]
+	NoteHeadersKept     NoteKind = "headers-kept"     // headers of a client that a tap does not pass on: Of
 	NoteRequestFailed   NoteKind = "request-failed"   // Of, Why
 	NoteAnswerBroken    NoteKind = "answer-broken"    // Of, Bytes, Why
 	NoteNoStream        NoteKind = "no-stream"        // the server has no stream to GET: [Said]
@@ -198,6 +199,8 @@ func (n *Note) httpWords(f *Frame) string {
 			text += ", which is not told the session id and the headers that are set for " + n.Withheld
 		}
 		return text
+	case NoteHeadersKept:
+		return "the next request had headers that concern one connection alone, and did not go on: " + n.Of
 	case NoteRequestFailed:
 		return f.HTTPMethod + " of " + n.posted(f) + " failed: " + n.Why
 	case NoteAnswerBroken:

@@ -12,6 +12,7 @@ import (
 	"maps"
 	"net/http"
 	"net/textproto"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -27,11 +28,18 @@ const Placeholder = "[REDACTED]"
 
 const quotedPlaceholder = `"` + Placeholder + `"`
 
-var redactedHeaders = []string{"Authorization", "Proxy-Authorization", "Cookie", "Set-Cookie", "Mcp-Session-Id"}
+// secretHeader matches the names, in lower case, of headers that hold credentials: those of
+// HTTP, the session of MCP, and what services call theirs, such as X-Api-Key, Private-Token,
+// X-Amz-Security-Token and Ocp-Apim-Subscription-Key.
+var secretHeader = regexp.MustCompile(`^(?:(?:proxy-)?authorization|(?:set-)?cookie|mcp-session-id)$|` +
+	`(?:^|-)(?:api-?key|apikey|(?:access|auth|account|master|private|secret|shared|subscription|functions|app|client)-key|` +
+	`(?:\w+-)?token|secret|password|passwd|passphrase|auth|authorization|credentials?|jwt|api-?secret)$`)
 
-// SecretHeader reports whether the values of an HTTP header are redacted without any rule.
+// SecretHeader reports whether the values of an HTTP header are redacted without any rule. The
+// headers Mcp-Param-… repeat what the arguments of a call say in the open.
 func SecretHeader(name string) bool {
-	return slices.Contains(redactedHeaders, textproto.CanonicalMIMEHeaderKey(name))
+	name = strings.ToLower(name)
+	return secretHeader.MatchString(name) && !strings.HasPrefix(name, "mcp-param-")
 }
 
 // Redaction redacts transcripts: values of HTTP headers, of JSON members and of queries
@@ -43,11 +51,10 @@ func SecretHeader(name string) bool {
 // length; see docs/transcript.md. So a Redaction remembers the secret values of the
 // frames it has seen. Learn shows it all frames of a log.
 //
-// A nil *Redaction is the default: it redacts the headers Authorization,
-// Proxy-Authorization, Cookie, Set-Cookie and Mcp-Session-Id, and all values in
-// queries, which are mostly keys and session ids.
+// A nil *Redaction is the default: it redacts the headers of [SecretHeader], and all
+// values in queries, which are mostly keys and session ids.
 type Redaction struct {
-	headers map[string]bool // canonical names
+	headers map[string]bool // canonical names, besides those of SecretHeader; nil for none at all
 	fields  map[string]bool // lower case
 	paths   []path
 	depth   int      // of JSON, where rules name values; 0 without rules for JSON
@@ -73,9 +80,6 @@ type shown struct {
 // it names, also in schemas.
 func New(rules ...string) (*Redaction, error) {
 	r := &Redaction{headers: make(map[string]bool), fields: make(map[string]bool), values: new(learnt)}
-	for _, name := range redactedHeaders {
-		r.headers[name] = true
-	}
 	for _, rule := range rules {
 		rule = strings.TrimSpace(rule)
 		switch {
@@ -97,6 +101,11 @@ func New(rules ...string) (*Redaction, error) {
 		}
 	}
 	return r, nil
+}
+
+// leavesHeader reports whether the values of a header, by its canonical name, are left out.
+func (r *Redaction) leavesHeader(name string) bool {
+	return r.headers != nil && (r.headers[name] || SecretHeader(name))
 }
 
 // Nothing returns a Redaction that redacts nothing.

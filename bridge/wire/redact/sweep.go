@@ -44,7 +44,7 @@ func (r *Redaction) Frame(f *wire.Frame) *wire.Frame {
 	}
 	out.URL = s.text(out.URL)
 	if !r.given {
-		out.Server, out.Session = s.text(f.Server), s.text(f.Session)
+		out.Server = s.text(f.Server) // the session's name is the log's own: two sessions must not become one
 	}
 	switch {
 	case f.IsText():
@@ -64,7 +64,7 @@ func (r *Redaction) Frame(f *wire.Frame) *wire.Frame {
 	}
 	same := bytes.Equal(out.Raw, f.Raw)
 	if same && maps.EqualFunc(out.Header, f.Header, slices.Equal) && out.URL == f.URL && out.Note == f.Note &&
-		out.Server == f.Server && out.Session == f.Session {
+		out.Server == f.Server {
 		return f
 	}
 	out.Redacted = true
@@ -139,7 +139,7 @@ func (s *sweep) named(f *wire.Frame) (out wire.Frame, note []byte) {
 		rule := strings.ToLower(name)
 		for i, value := range values {
 			switch _, sent := r.sent.Load(name + ": " + value); {
-			case r.headers[name]:
+			case r.leavesHeader(name):
 				for _, part := range SecretParts(name, value) {
 					r.remember(part, rule, f.Seq, r.fields[rule])
 				}

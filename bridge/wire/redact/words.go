@@ -112,6 +112,6 @@ func (r *Redaction) arguments(command []string, tell func(value string)) []strin
 }
 
 func (r *Redaction) secretName(name string) bool {
-	return r.fields[strings.ToLower(name)] || r.headers[textproto.CanonicalMIMEHeaderKey(name)] ||
+	return r.fields[strings.ToLower(name)] || r.leavesHeader(textproto.CanonicalMIMEHeaderKey(name)) ||
 		secretWord.MatchString(name) && !fileWord.MatchString(name)
 }
