@@ -64,11 +64,11 @@ func (in *judging) placed(id string, list []lint.Found) []Found {
 // or answers it. It is 0 if the finding is about a whole message, or if an answered question
 // is none of the latest.
 func (in *judging) questionOf(now *live.View, f lint.Found) int {
-	if number := in.conversation.QuestionAt(f.Seq, f.Place); number != 0 || f.Place == 0 {
+	if number := in.conversation.QuestionAt(f.Seq, f.Place); number != 0 || f.Place == 0 && f.Answer == 0 {
 		return number
 	}
 	for _, q := range now.Settled {
-		if q.AnswerSeq == f.Seq && q.Place == f.Place {
+		if q.AnswerSeq == f.Seq && q.Place == f.Place || f.Follows(q) {
 			return q.Number
 		}
 	}
@@ -125,6 +125,9 @@ func (in *judging) tellFindings(ctx context.Context) error {
 		}
 		if number := in.questionOf(now, f); number != 0 {
 			news = append(news, live.Change{Kind: live.QuestionChanged, Number: number})
+		}
+		if f.Answer != 0 {
+			news = append(news, live.Change{Kind: live.CallChanged, Number: in.conversation.NumberAt(in.conversation.Of(f.Seq))})
 		}
 	}
 	in.changes.Mark(news...)

@@ -106,10 +106,12 @@ func (in *asking) ofQuestion(c candidate) Question {
 			}
 		}
 	}
-	for _, f := range slices.Concat(in.linter.At(q.AskedSeq), in.linter.At(q.AnswerSeq)) {
-		if f.Place == q.Place {
-			q.Findings = append(q.Findings, f.Finding)
-		}
+	response := int64(0)
+	if c.call != nil {
+		response = c.call.ResultSeq
+	}
+	for _, f := range lint.OfQuestion(&q.Question, response, in.linter.At) {
+		q.Findings = append(q.Findings, f.Finding)
 	}
 	return q
 }

@@ -21,13 +21,17 @@ async function show(html) {
 
 /**
  * Opens the check of the item that the middle of the page shows.
- * @param {HTMLElement} button with data-check="anew", the plan of a new check
+ * @param {HTMLElement} button with data-check="anew", the plan of a new check; with data-only, of
+ *   one that tries just these behaviours, in the revision data-revision
  */
 export async function open(button) {
   const form = $("args-form"), { server, kind, key } = form.dataset
   toAddress({ check: new URLSearchParams({ server, kind, key }).toString() })
   const body = new URLSearchParams(/** @type {any} */ (new FormData(form)))
-  if (button.dataset.check) body.set("anew", "1")
+  const { only = "", revision = "" } = button.dataset
+  if (button.dataset.check || only) body.set("anew", "1")
+  body.set("only", only)
+  body.set("revision", revision)
   const { ok, text } = await post("/check", body)
   if (ok) await show(text)
 }

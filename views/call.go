@@ -173,6 +173,8 @@ func (c CallTab) stateWord() string {
 		return "waiting for you"
 	case c.Yours:
 		return "your turn"
+	case c.Doubted:
+		return "declined?"
 	case c.State == conversation.ToolFailed:
 		return "tool error"
 	}

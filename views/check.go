@@ -24,6 +24,8 @@ type CheckPlan struct {
 	Problems  []string // why no check can be started
 	Key       string   // what a trial calls; for a template, the expanded URI
 	Kinds     int      // number of behaviours
+	Only      string   // the behaviours to try, separated by commas; "" for all
+	Revision  string   // the only revision to try; "" for all
 	Before    int      // number of trials of the previous check
 }
 

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"elicitation-inspector/bridge/conversation"
+	"elicitation-inspector/bridge/lint"
 	"elicitation-inspector/bridge/wording"
 )
 
@@ -41,10 +42,20 @@ func (r LedgerRow) Answer() string {
 	return wording.Join(": ", r.stateWord(), r.Reason)
 }
 
+// then describes what the server did after the answer, and what that shows.
+func (r LedgerRow) then() string {
+	for _, f := range r.Findings {
+		if mistake := lint.Aftermath(f.Rule); mistake != "" {
+			return wording.Join(" · ", r.Next.Text, mistake)
+		}
+	}
+	return r.Next.Text
+}
+
 // Matches reports whether the row contains every word of a filter.
 func (r LedgerRow) Matches(filter string) bool {
 	all := strings.ToLower(strings.Join([]string{
-		"#" + strconv.Itoa(r.Number), r.Server.Label, r.CallName, r.ofCall(), r.Message, r.mode(), r.Key, r.Answer(), r.by(), r.By, r.Fault, r.Next.Text,
+		"#" + strconv.Itoa(r.Number), r.Server.Label, r.CallName, r.ofCall(), r.Message, r.mode(), r.Key, r.Answer(), r.by(), r.By, r.Fault, r.then(),
 	}, "\n"))
 	for word := range strings.FieldsSeq(strings.ToLower(filter)) {
 		if !strings.Contains(all, word) {

@@ -134,6 +134,7 @@ type CallTab struct {
 	State       conversation.State
 	Waiting     int
 	Yours       bool // the call waits for the person, though no question is open
+	Doubted     bool // it was answered in a way that does not fit the refusal of its question
 }
 
 // EarlierCalls describes the calls without a tab.
@@ -148,8 +149,9 @@ type Call struct {
 	conversation.Wait
 	Item   Item
 	Server Server
-	Result *Result // nil while running
-	Unsent *Unsent // nil if the server's requests are allowed
+	Result *Result        // nil while running
+	Unsent *Unsent        // nil if the server's requests are allowed
+	After  []lint.Finding // what the response shows of a server whose question was refused
 	Form   CallForm
 }
 

@@ -286,7 +286,8 @@ func (s *calls) strip() (tabs []views.CallTab, earlier views.EarlierCalls) {
 		tabs = append(tabs, views.CallTab{
 			Number: c.Number, Server: server.Label, ServerIndex: server.Index,
 			Name: c.Request.Name, State: c.State, Waiting: c.Waiting,
-			Yours: !c.State.Over() && c.Yours,
+			Yours:   !c.State.Over() && c.Yours,
+			Doubted: len(s.aftermath(c)) > 0,
 		})
 	}
 	earlier.Count = len(calls) - len(shown)
@@ -322,6 +323,7 @@ func (s *calls) view(c bridge.Call) views.Call {
 			}
 		}
 	}
+	v.After = s.aftermath(c)
 	if c.State.Over() {
 		v.Result = s.result(c)
 		if s.replay == nil && (c.State == conversation.ToolFailed || c.State == conversation.Failed) {
@@ -339,6 +341,19 @@ func (s *calls) view(c bridge.Call) views.Call {
 		v.Form.TTL = strconv.FormatFloat(c.Request.TTL.Seconds(), 'f', -1, 64)
 	}
 	return v
+}
+
+// aftermath lists the findings about what a call came to after the refusal of its question.
+func (s *calls) aftermath(c bridge.Call) (list []lint.Finding) {
+	if !c.State.Over() {
+		return nil
+	}
+	for _, f := range s.in.Found(c.ResultSeq) {
+		if lint.Aftermath(f.Rule) != "" {
+			list = append(list, f.Finding)
+		}
+	}
+	return list
 }
 
 func (s *calls) result(c bridge.Call) *views.Result {

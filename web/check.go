@@ -84,6 +84,7 @@ func (s *checks) open(c echo.Context, f callForm) error {
 			return views.CheckView(s.view(latest)), nil
 		}
 		plan, err := s.plan(f, latest)
+		plan.Only, plan.Revision = c.FormValue("only"), c.FormValue("revision")
 		return views.CheckPlanView(plan), err
 	})
 }
@@ -161,6 +162,9 @@ func (s *checks) start(c echo.Context, f callForm) error {
 	}
 	if loaded := s.in.Scripted(); loaded != nil {
 		o.Honest = []*answers.Script{loaded.Script}
+	}
+	if only := c.FormValue("only"); only != "" {
+		o.Behaviours, o.Revisions = strings.Split(only, ","), []string{c.FormValue("revision")}
 	}
 	if c.FormValue("destructive") != "" {
 		allowed, err := answers.ParseText(answers.Literal(item.Key))

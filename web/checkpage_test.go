@@ -37,7 +37,7 @@ func TestCheckOnThePage(t *testing.T) {
 	})
 	d := inspectDemo(t, conversation.ClientSettings{})
 	o := d.serve()
-	o.done("/script/load", url.Values{"text": {"answers:\n  - {match: {fields: [ticket]}, answer: {accept: {ticket: CHG-73519}, rest: valid}}\n"}})
+	o.done("/script/load", url.Values{"text": {"answers:\n  - {match: {withFields: [ticket]}, answer: {accept: {ticket: CHG-73519}, rest: valid}}\n"}})
 	if _, err := d.in.Begin(live.Request{Server: "s1", Kind: conversation.Tool, Name: "ask", Key: "ask"}); err != nil {
 		t.Fatal(err)
 	}

@@ -58,7 +58,7 @@ func TestScriptOnThePage(t *testing.T) {
 	if w := ask("POST", "/script/load", url.Values{"text": {"answers:\n  - answer: maybe\n"}}); w.Code != http.StatusUnprocessableEntity || !strings.Contains(w.Body.String(), "Line 2:13: answer cannot be") {
 		t.Errorf("a mistake: %d %s", w.Code, w.Body)
 	}
-	rules := "answers:\n  - {match: {fields: [build]}, answer: {accept: {build: \"2288\"}}}\n"
+	rules := "answers:\n  - {match: {withFields: [build]}, answer: {accept: {build: \"2288\"}}}\n"
 	if w := ask("POST", "/script/load", url.Values{"text": {rules}}); w.Code != http.StatusNoContent {
 		t.Fatalf("loading: %d %s", w.Code, w.Body)
 	}

@@ -23,13 +23,9 @@ type question struct {
 	Fields     []field
 }
 
-func questionOf(q *conversation.Question, position int, said *remarks) question {
+func questionOf(q *conversation.Question, position int, response int64, said *remarks) question {
 	out := question{Question: q, Position: position}
-	for _, f := range slices.Concat(said.found[q.AskedSeq], said.found[q.AnswerSeq]) {
-		if f.Place == q.Place {
-			out.Findings = append(out.Findings, f)
-		}
-	}
+	out.Findings = lint.OfQuestion(q, response, func(seq int64) []lint.Found { return said.found[seq] })
 	if q.AskedUnseen {
 		return out
 	}

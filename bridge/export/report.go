@@ -99,7 +99,7 @@ func (r *report) Call(place int) (*reportCall, error) {
 	}
 	out := &reportCall{Call: c, Content: blocksOf(c.Result), Open: place <= r.Places[min(openMost, len(r.Places))-1]}
 	for i, q := range c.Questions {
-		shown := questionOf(q, i+1, r.remarks)
+		shown := questionOf(q, i+1, c.ResultSeq, r.remarks)
 		shown.To = cmp.Or(q.AnswerSeq, out.To())
 		out.Questions = append(out.Questions, shown)
 	}

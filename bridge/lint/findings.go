@@ -25,6 +25,28 @@ type Found struct {
 	// Place is the position, from 1, of the request for input among those in the frame;
 	// 0 if the finding is about the whole frame.
 	Place int
+	// Answer is the frame of the answer whose consequence the finding is; 0 for none.
+	Answer int64
+}
+
+// Follows reports whether the finding is about what followed the refusal of a question.
+func (f Found) Follows(q *conversation.Question) bool {
+	return f.Answer != 0 && f.Answer == q.AnswerSeq && q.Action != "accept"
+}
+
+// OfQuestion lists the findings about a question: those of the frames that ask and answer it,
+// and of the response to its call, those about what followed. at lists the findings of a frame.
+func OfQuestion(q *conversation.Question, response int64, at func(seq int64) []Found) (list []Found) {
+	found := slices.Concat(at(q.AskedSeq), at(q.AnswerSeq))
+	if response != q.AskedSeq {
+		found = append(found, at(response)...)
+	}
+	for _, f := range found {
+		if f.Place == q.Place || f.Follows(q) {
+			list = append(list, f)
+		}
+	}
+	return list
 }
 
 // FindingsMost is how many findings are kept: otherwise a server that breaks a rule with every

@@ -393,7 +393,8 @@ var ofSequences = []string{
 	"completion-malformed", "completion-unknown", "completion-of-form", "completion-repeated", "completion-declined", "completion-early", "completion-removed",
 	"stdout-noise", "request-id-taken", "request-without-id", "response-unasked", "error-without-id", "server-request-removed", "cancelled-by-server",
 	"sampling-undeclared", "roots-undeclared", "id-used-again", "request-early", "answered-twice", "cancelled-unknown", "cancelled-goes-on", "question-left-open", "ping-unanswered",
-	"progress-unknown", "progress-after-result", "progress-not-rising", "log-undeclared", "log-unasked", "secret-in-log", "change-undeclared",
+	"progress-unknown", "progress-after-result", "progress-not-rising", "log-undeclared", "log-unasked", "secret-in-log", "personal-in-log", "change-undeclared",
+	"reads-declined-content", "undefined-after-decline", "declined-as-accepted",
 	"challenge-missing", "challenge-scope-missing", "scope-unnamed", "resource-metadata-missing", "resource-metadata-invalid", "server-metadata-invalid", "resource-mismatch", "authorization-server-missing",
 	"server-metadata-missing", "issuer-mismatch", "s256-missing", "endpoint-insecure", "iss-mismatch", "redirect-elsewhere", "token-in-url",
 }

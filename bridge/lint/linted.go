@@ -12,6 +12,7 @@ import (
 
 	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/elicit"
+	"elicitation-inspector/bridge/elicit/link"
 	"elicitation-inspector/bridge/mcp"
 	"elicitation-inspector/bridge/rawjson"
 	"elicitation-inspector/bridge/wire"
@@ -40,10 +41,12 @@ type session struct {
 	stopped  map[string][]*asked // the questions that waited when a call was cancelled, by its exact id
 	tokens   map[string]*token   // progress tokens of the client's requests
 	secrets  []string            // answers to questions that ask for a secret
+	personal []string            // answers that are personal data
 	listens  map[string]bool     // ids of the client's subscriptions/listen requests
 	offers   map[string]*offer   // by elicitationId
 	tasks    map[taskKey]*task
 	noise    int
+	outcomes map[deed][]outcome
 	signIns  signIns
 	blamed   map[string]bool // ids of messages that a fault has sent; "" for messages without an id
 	client   clientState
@@ -95,15 +98,18 @@ const pingTime = 2 * time.Second
 
 // call is a call with all its rounds.
 type call struct {
-	asked map[string]*asked // questions of its latest round, by key
-	given []string          // lint.QuestionKey of its accepted questions
-	open  []*asked          // requests of the server's during the call, up to its response
+	asked   map[string]*asked // questions of its latest round, by key
+	given   []string          // lint.QuestionKey of its accepted questions
+	denied  bool              // an accepted form has a false, which may be a no
+	refused refusal           // the latest; the zero value for none
+	open    []*asked          // requests of the server's during the call, up to its response
 }
 
 // asked is a request for input.
 type asked struct {
 	key      string   // lint.QuestionKey
 	secrets  []string // fields that ask for a secret
+	required bool     // the form has a field that must be filled in
 	call     *call    // nil if unknown
 	offer    *offer   // nil without an elicitationId
 	settled  bool     // it was answered or taken back
@@ -122,7 +128,8 @@ type asked struct {
 }
 
 func askedBy(params json.RawMessage, c *call) *asked {
-	return &asked{key: QuestionKey(params), secrets: Secrets(params), call: c}
+	required := rawjson.Member(params, "requestedSchema", "required")
+	return &asked{key: QuestionKey(params), secrets: Secrets(params), call: c, required: len(rawjson.AppendCompact(nil, required)) > len("[]")}
 }
 
 // offer is an elicitation with an elicitationId.
@@ -148,7 +155,7 @@ func newSession(talk *conversation.Conversation) *session {
 		talk:     talk,
 		requests: make(map[string]*request), calls: make(map[int]*call), asked: make(map[string]*asked),
 		listens: make(map[string]bool), blamed: make(map[string]bool), offers: make(map[string]*offer), tasks: make(map[taskKey]*task),
-		used: make(map[string]bool), stopped: make(map[string][]*asked), tokens: make(map[string]*token), pings: make(map[string]*request),
+		used: make(map[string]bool), outcomes: make(map[deed][]outcome), stopped: make(map[string][]*asked), tokens: make(map[string]*token), pings: make(map[string]*request),
 		client: clientState{sent: make(map[string]bool), takenBack: make(map[string]time.Time), once: make(map[string]bool)},
 	}
 	s.signIns.broken = func(rule, format string, args ...any) { s.broken(0, rule, "", format, args...) }
@@ -179,7 +186,7 @@ func (s *session) judge(ctx context.Context, f *wire.Frame) []Found {
 func (s *session) find(place int, base string, list []Finding) {
 	for _, one := range list {
 		one.Pointer = base + one.Pointer
-		s.found = append(s.found, Found{one, s.frame.Seq, s.frame.Server, place})
+		s.found = append(s.found, Found{Finding: one, Seq: s.frame.Seq, Label: s.frame.Server, Place: place})
 	}
 }
 
@@ -339,7 +346,13 @@ const givenMost = 200
 // offer are empty.
 func (s *session) answered(a *asked, result json.RawMessage) {
 	action := rawjson.Text(rawjson.Member(result, "action"))
+	if (action == "decline" || action == "cancel") && a.call != nil {
+		a.call.refused = refusal{s.frame.Seq, s.frame.Time, action, a.key, a.required}
+	}
 	if action == "accept" && a.call != nil {
+		for _, value := range rawjson.Members(rawjson.Member(result, "content")) {
+			a.call.denied = a.call.denied || string(value) == "false"
+		}
 		if a.key != "" && len(a.call.given) < givenMost && !slices.Contains(a.call.given, a.key) {
 			a.call.given = append(a.call.given, a.key)
 		}
@@ -347,10 +360,17 @@ func (s *session) answered(a *asked, result json.RawMessage) {
 	if (action == "decline" || action == "cancel") && a.offer != nil && a.offer.state == open {
 		a.offer.state = turnedDown
 	}
-	for _, name := range a.secrets {
-		value := rawjson.Text(rawjson.Member(result, "content", name))
-		if len(value) >= secretLeast && len(s.secrets) < givenMost && !strings.Contains(value, redact.Placeholder) {
-			s.secrets = append(s.secrets, value)
+	for name, value := range rawjson.Members(rawjson.Member(result, "content")) {
+		text := rawjson.Text(value)
+		switch list := &s.personal; {
+		case len(text) < secretLeast || strings.Contains(text, redact.Placeholder):
+		case slices.Contains(a.secrets, name):
+			list = &s.secrets
+			fallthrough
+		case link.IsPersonal(name, text):
+			if len(*list) < givenMost {
+				*list = append(*list, text)
+			}
 		}
 	}
 }

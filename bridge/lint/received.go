@@ -140,6 +140,9 @@ func (s *session) receivedResponse(ctx context.Context, f *wire.Frame) {
 		s.judgeInput(one, i+1, r)
 	}
 	if r.call != nil {
+		if len(list) == 0 && r.method != "" && f.Fault == "" && rawjson.Member(f.Message.Result, "task") == nil && rawjson.Text(rawjson.Member(f.Message.Result, "resultType")) != "input_required" {
+			s.followed(f, r)
+		}
 		r.call.asked = make(map[string]*asked)
 		for _, one := range list {
 			r.call.asked[one.Key] = askedBy(one.Params, r.call)
@@ -325,11 +328,14 @@ func (s *session) receivedLog(params json.RawMessage) {
 		s.broken(0, "log-unasked", "/method", "No request that is running asks for log messages, by its log level; without one a server sends none.")
 	}
 	text := string(params)
-	for _, secret := range s.secrets {
-		quoted := rawjson.Quoted(secret)
-		if strings.Contains(text, string(quoted[1:len(quoted)-1])) {
-			s.broken(0, "secret-in-log", "/params", "The log message has the answer to a question that looks like a request for a secret.")
-			return
-		}
+	has := func(value string) bool {
+		quoted := rawjson.Quoted(value)
+		return strings.Contains(text, string(quoted[1:len(quoted)-1]))
+	}
+	switch {
+	case slices.ContainsFunc(s.secrets, has):
+		s.broken(0, "secret-in-log", "/params", "The log message has the answer to a question that looks like a request for a secret.")
+	case slices.ContainsFunc(s.personal, has):
+		s.broken(0, "personal-in-log", "/params", "The log message has personal data that the user was asked for.")
 	}
 }

@@ -111,7 +111,9 @@ var (
 	safeURLs   = "Safe URL Handling"
 	// completions defines the notification of a URL's outcome.
 	completions = Sources{november: must(elicitation, "Completion Notifications for URL Mode Elicitation")}
-	inputs      = must(roundTrips, "Server Requirements (Basic Workflow)")
+	// afterwards is for what follows an answer other than accept.
+	afterwards = Always(advice(elicitation, "Response Actions"))
+	inputs     = must(roundTrips, "Server Requirements (Basic Workflow)")
 	// located requires a protected server to name its authorization server.
 	located = Always(must(access, "Authorization Server Location")).In(july, must(discovery, "Authorization Server Location"))
 )
@@ -220,6 +222,7 @@ var rules = []Rule{
 	{"log-undeclared", "a log message of a server that has not declared logging", Always(must(logging, "Capabilities"))},
 	{"log-unasked", "a log message while no request asks for one, since 2026-07-28", SinceJuly(must(logging, "Per-request log level"))},
 	{"secret-in-log", "a log message with a secret that the user was asked for", Always(must(logging, "Security"))},
+	{"personal-in-log", "a log message with personal data that the user was asked for", Always(must(logging, "Security"))},
 	{"change-undeclared", "a notification about a changed list of a server that has not declared listChanged", untilJuly(must(lifecycle, "Operation"))},
 
 	// Results and errors around elicitations.
@@ -240,6 +243,9 @@ var rules = []Rule{
 	{"error-removed", "error -32042 in a revision that does not have it", SinceJuly(must(basic, "Error Codes")).In(june, unsourced)},
 	{"error-malformed", "error -32042 without a list of elicitations", Sources{november: must(elicitation, "URL Elicitation Required Error")}},
 	{"error-not-url", "an elicitation in error -32042 that is not in URL mode", Sources{november: must(elicitation, "URL Elicitation Required Error")}},
+	{"reads-declined-content", "a call that fails with the words of a runtime after its question was declined or cancelled", afterwards},
+	{"undefined-after-decline", "a result with undefined or the like in it after a decline or a cancel", afterwards},
+	{"declined-as-accepted", "the same result for a decline or a cancel as for an accept, of a form with a required field", afterwards},
 
 	// Signing in.
 	{"challenge-missing", "a 401 without a challenge for a Bearer token", Always(elsewhere(rfc6750, "3. The WWW-Authenticate Response Header Field")).In(june, located[june])},

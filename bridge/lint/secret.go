@@ -46,10 +46,23 @@ func secretIn(f elicit.Field) secret {
 		title = wordsOf(f.Label)
 	}
 	found := secretInTexts(name, title, description, f.Description)
-	if found.sort == likely && hasAny(slices.Concat(name, title, description), vocabulary().Homonyms) {
+	if all := slices.Concat(name, title, description); found.sort == noSecret {
+		return givenAway(all)
+	} else if found.sort == likely && hasAny(all, vocabulary().Homonyms) {
 		return secret{}
 	}
 	return found
+}
+
+// givenAway returns the secret that a text describes without its name, as in "6 digits from
+// your authenticator".
+func givenAway(text []string) secret {
+	for _, g := range vocabulary().Giveaways {
+		if g.pattern.MatchString(strings.Join(text, " ")) && !hasAny(text, vocabulary().Homonyms) {
+			return secret{g.What, likely}
+		}
+	}
+	return secret{}
 }
 
 // secretInTexts returns the secret that a field's texts ask for. The title counts more
@@ -210,6 +223,10 @@ func secretInMessage(message string) secret {
 		case found.sort == noSecret || isTamed(after) || hasAny(after, vocabulary().Away):
 		case hasAny(before, vocabulary().Requested), len(sentence) > 2 && hasPrefix(sentence, []string{"what", "is"}):
 			return found
+		case hasAny(sentence, vocabulary().Requested) && !hasAny(sentence, vocabulary().Away):
+			if found := givenAway(sentence); found.sort != noSecret {
+				return found
+			}
 		}
 	}
 	return secret{}
@@ -237,12 +254,24 @@ var vocabulary = sync.OnceValue(func() (v struct {
 	Requested words // verbs of a message that asks people to enter something
 	Away      words // say that people enter the secret elsewhere
 	Besides   words // may come together with a secret in a request for it
+
+	Giveaways []giveaway
 }) {
 	if err := json.Unmarshal(secretsJSON, &v); err != nil {
 		panic(fmt.Sprintf("reading secrets.json: %v", err))
 	}
+	for i := range v.Giveaways {
+		v.Giveaways[i].pattern = regexp.MustCompile(v.Giveaways[i].Pattern)
+	}
 	return v
 })
+
+// giveaway describes a secret without its name.
+type giveaway struct {
+	What    string
+	Pattern string // of the words in lower case
+	pattern *regexp.Regexp
+}
 
 // words is a set of words. In JSON it is a list of lines.
 type words []string

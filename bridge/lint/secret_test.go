@@ -1,8 +1,11 @@
 package lint
 
 import (
+	"cmp"
 	"strings"
 	"testing"
+
+	"elicitation-inspector/bridge/elicit"
 )
 
 func TestWordsOf(t *testing.T) {
@@ -26,6 +29,36 @@ func TestLinkIn(t *testing.T) {
 	} {
 		if got := linkIn(text); got != want {
 			t.Errorf("linkIn(%q) = %q, want %q", text, got, want)
+		}
+	}
+}
+
+// TestGivenAway checks what is advice about fields that ask for a secret without its name.
+func TestGivenAway(t *testing.T) {
+	for _, c := range []struct{ name, title, description, want string }{
+		{"code", "", "6 digits from your authenticator", "a one-time code"},
+		{"value", "Authenticator", "The six digits that the app shows", "a one-time code"},
+		{"code", "Code", "The code we sent to your phone", "a one-time code"},
+		{"sms", "", "The code that you got by SMS", "a one-time code"},
+		{"words", "Recovery words", "The 12 words of your wallet", "a recovery phrase"},
+		{"phrase", "", "The 24 words that you wrote down", "a recovery phrase"},
+		{"number", "", "The PIN of your card", "a PIN"},
+		{"number", "Card", "4-digit PIN", "a PIN"},
+		{"number", "", "The three digits on the back", "a card's code"},
+		{"key", "", "It starts with sk-", "an API key"},
+		{"build", "", "Six digits of the build number", ""},
+		{"words", "", "Up to 12 words about you", ""},
+		{"phrase", "Search phrase", "", ""},
+		{"code", "Postal code", "5 digits", ""},
+		{"card", "Card", "Which card of the board", ""},
+		{"digits", "", "Last four digits of your card", ""},
+		{"code", "", "The discount code we sent to you", ""},
+		{"pin", "Pin", "Pin the card to the board", ""},
+		{"app", "", "Which authenticator app do you use?", ""},
+	} {
+		f := elicit.Field{Name: c.name, Label: cmp.Or(c.title, c.name), Description: c.description}
+		if got := secretIn(f); got.what != c.want || got.sort != noSecret && got.sort != likely {
+			t.Errorf("%v: %q (%d)", c, got.what, got.sort)
 		}
 	}
 }

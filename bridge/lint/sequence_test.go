@@ -45,6 +45,25 @@ const (
 	told        = `> {"jsonrpc":"2.0","id":7,"result":{"action":"accept","content":{"password":"open-sesame"}}}`
 )
 
+const (
+	named       = `> {"jsonrpc":"2.0","id":7,"result":{"action":"accept","content":{"name":"Ann Lee"}}}`
+	welcomeLogs = `< {"jsonrpc":"2.0","id":0,"result":{"protocolVersion":"2025-11-25","capabilities":{"logging":{}}}}`
+)
+
+// needed is plain with a required field.
+var needed = strings.Replace(plain, `{"type":"string"}}`, `{"type":"string"}},"required":["name"]`, 1)
+
+// next returns a question or an answer of the next call.
+func next(step string) string { return strings.Replace(step, `"id":7`, `"id":8`, 1) }
+
+func saying(id int, text string) string {
+	return fmt.Sprintf(`< {"jsonrpc":"2.0","id":%d,"result":{"content":[{"type":"text","text":%q}]}}`, id, text)
+}
+
+func failing(text string) string {
+	return strings.Replace(saying(1, text), `"content"`, `"isError":true,"content"`, 1)
+}
+
 func step(progress float64) string {
 	return fmt.Sprintf(`< {"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":"p","progress":%v}}`, progress)
 }
@@ -124,6 +143,24 @@ var sequences = map[string]struct {
 		`> {"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"ask","requestState":"s","inputResponses":{"a":{"action":"accept","content":{"name":"Ann"}}}}}`,
 		`< {"jsonrpc":"2.0","id":2,"result":{"resultType":"input_required","requestState":"t","inputRequests":{"a":{"method":"elicitation/create","params":{"mode":"form","message":"Who?","requestedSchema":{"type":"object","properties":{"name":{"type":"string"}}}}}}}}`,
 	}, "6 asked-again"},
+
+	"a crash after a decline":     {[]string{hello, welcome, call, needed, declined, failing("TypeError: Cannot read properties of undefined (reading 'name')")}, "6 reads-declined-content"},
+	"a crash after a cancel":      {[]string{hello, welcome, call, needed, strings.Replace(declined, "decline", "cancel", 1), `< {"jsonrpc":"2.0","id":1,"error":{"code":-32603,"message":"'NoneType' object is not subscriptable"}}`}, "6 reads-declined-content"},
+	"a crash after an accept":     {[]string{hello, welcome, call, needed, named, failing("TypeError: Cannot read properties of undefined (reading 'name')")}, ""},
+	"a failure after a decline":   {[]string{hello, welcome, call, needed, declined, failing("The user did not want to say who.")}, ""},
+	"undefined after a decline":   {[]string{hello, welcome, call, needed, declined, saying(1, "Linked undefined")}, "6 undefined-after-decline"},
+	"<nil> after a decline":       {[]string{hello, welcome, call, needed, declined, saying(1, "Linked %!s(<nil>).")}, "6 undefined-after-decline"},
+	"undefined after an accept":   {[]string{hello, welcome, call, needed, named, saying(1, "Linked undefined")}, ""},
+	"null after a decline":        {[]string{hello, welcome, call, needed, declined, saying(1, "None was linked: null")}, ""},
+	"declined, and done":          {[]string{hello, welcome, call, needed, named, saying(1, "Linked as 71fd2b5c-4d0a-4b7e-9f15-3c1f0f6a2b11."), again, next(needed), next(declined), saying(2, "Linked as 0c4b1a9e-7f5d-4d3c-8e21-5a6b7c8d9e0f.")}, "10 declined-as-accepted"},
+	"declined, and then accepted": {[]string{hello, welcome, call, needed, declined, saying(1, "Done."), again, next(needed), next(named), saying(2, "Done.")}, "10 declined-as-accepted"},
+	"declined, and said so":       {[]string{hello, welcome, call, needed, named, saying(1, "Linked."), again, next(needed), next(declined), saying(2, "Not linked.")}, ""},
+	"declined what is optional":   {[]string{hello, welcome, call, plain, named, saying(1, "Linked."), again, next(plain), next(declined), saying(2, "Linked.")}, ""},
+	"declined, and other numbers": {[]string{hello, welcome, call, needed, named, saying(1, "3 files were deleted."), again, next(needed), next(declined), saying(2, "0 files were deleted.")}, ""},
+	"declined, after a no":        {[]string{hello, welcome, call, needed, strings.Replace(named, `"Ann Lee"`, `false`, 1), saying(1, "Nothing was linked."), again, next(needed), next(declined), saying(2, "Nothing was linked.")}, ""},
+	"declined another question":   {[]string{hello, welcome, call, needed, named, saying(1, "Linked."), again, next(strings.Replace(needed, "Who?", "When?", 1)), next(declined), saying(2, "Linked.")}, ""},
+	"personal data in a log":      {[]string{hello, welcomeLogs, call, strings.ReplaceAll(plain, `"name"`, `"email"`), strings.Replace(named, `"name":"Ann Lee"`, `"email":"ann@example.org"`, 1), note("linked ann@example.org"), done}, "6 personal-in-log"},
+	"a title in a log":            {[]string{hello, welcomeLogs, call, plain, named, note("linked Ann Lee"), done}, ""},
 
 	"an elicitation as a notification": {[]string{hello, welcome, call, strings.Replace(form, `"id":7,`, "", 1), done}, "4 request-without-id"},
 

@@ -17,7 +17,9 @@ type Asked struct {
 	Message *Text
 	Names   []string      // names of all fields, in order; nil for any
 	fields  *written.Node // patterns for the schemas of fields, by name; nil for none
+	all     bool          // there are no fields but those that fields names
 	Asked   int           // expected number of questions; -1 for any number
+	more    bool          // more questions than that are expected, too
 }
 
 // Outcome is the expected result, error and findings of a call.
@@ -37,18 +39,37 @@ type Came struct {
 
 func (r *reader) asked(n *written.Node) *Asked {
 	a := &Asked{Asked: -1}
+	fields := func(n *written.Node) {
+		if n.Kind == rawjson.Array {
+			r.value(n, "allFields", &a.Names)
+		} else if a.fields = n; r.kind(n, "allFields", rawjson.Object) {
+			r.checkPattern(n)
+		}
+	}
 	r.object(n, "what a rule expects", keys{
 		"message": &a.Message,
-		"asked":   func(n *written.Node) { r.count(n, "asked", 0, &a.Asked) },
-		"fields": func(n *written.Node) {
-			if n.Kind == rawjson.Array {
-				r.value(n, "fields", &a.Names)
-			} else if a.fields = n; r.kind(n, "fields", rawjson.Object) {
-				r.checkPattern(n)
+		"asked": func(n *written.Node) {
+			if a.more = n.Kind == rawjson.Object; a.more {
+				r.object(n, "asked", keys{"minimum": &a.Asked})
+			} else {
+				r.count(n, "asked", 0, &a.Asked)
 			}
+		},
+		"allFields": func(n *written.Node) {
+			a.all = true
+			fields(n)
+		},
+		"fields": func(n *written.Node) {
+			r.formerName(n, "expect.fields", "expect.allFields"+wording.Either(n.Kind == rawjson.Object, ", where no others may be there", ""))
+			fields(n)
 		},
 	})
 	return a
+}
+
+// isMet reports whether a rule has answered as many questions as it should.
+func (a *Asked) isMet(answered int) bool {
+	return a.Asked < 0 || answered == a.Asked || a.more && answered > a.Asked
 }
 
 func (r *reader) outcome(n *written.Node) *Outcome {
@@ -190,18 +211,36 @@ func (a *Asked) check(q *Question) (unmet []string) {
 			unmet = append(unmet, fmt.Sprintf("fields: there is no %s; there are %s", name.Text, wording.Series(names)))
 			continue
 		}
-		f := request.Fields[at]
-		schema := append([]byte(nil), f.Schema...)
-		if rawjson.KindOf(schema) == rawjson.Object { // a schema has "required" outside of the field
-			rest := strings.TrimPrefix(string(rawjson.AppendCompact(nil, schema)), "{")
-			if rest != "}" {
-				rest = "," + rest
-			}
-			schema = fmt.Appendf(nil, `{"required":%t%s`, f.Required, rest)
+		unmet = append(unmet, compare(a.fields.Values[i], contract(&request.Fields[at]), "fields."+name.Text)...)
+	}
+	for _, name := range names {
+		if a.all && a.fields.Member(name) == nil {
+			unmet = append(unmet, fmt.Sprintf("fields: there is %s, which is not expected", name))
 		}
-		unmet = append(unmet, compare(a.fields.Values[i], schema, "fields."+name.Text)...)
 	}
 	return unmet
+}
+
+// contract returns the schema of a field with two members more: required, which a JSON Schema
+// has outside of the property, and choices, the values of its choices, which a schema can write
+// as enum, oneOf or anyOf, and for several in items.
+func contract(f *elicit.Field) json.RawMessage {
+	if rawjson.KindOf(f.Schema) != rawjson.Object {
+		return f.Schema
+	}
+	var w rawjson.ObjectWriter
+	w.Add("required", fmt.Appendf(nil, "%t", f.Required))
+	if len(f.Choices) > 0 {
+		values := make([]string, len(f.Choices))
+		for i, c := range f.Choices {
+			values[i] = string(rawjson.Quoted(c.Value))
+		}
+		w.Add("choices", json.RawMessage("["+strings.Join(values, ",")+"]"))
+	}
+	for name, value := range rawjson.Members(f.Schema) {
+		w.Add(name, value)
+	}
+	return w.JSON()
 }
 
 func differs(what, want, got string) string {

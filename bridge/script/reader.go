@@ -19,7 +19,8 @@ type reader struct {
 	file     string
 	env      func(string) (string, bool)
 	mistakes []written.Mistake
-	plan     bool // the file is a plan, whose calls may have a witness
+	plan     bool   // the file is a plan, whose calls may have a witness
+	renamed  string // see Script.Renamed
 }
 
 // Mistakes is the error of a file with mistakes; it lists all of them.
@@ -38,6 +39,13 @@ func (m *Mistakes) Error() string {
 
 func (r *reader) wrong(n *written.Node, format string, args ...any) {
 	r.mistakes = append(r.mistakes, written.Mistake{Line: n.Line, Column: n.Column, Text: fmt.Sprintf(format, args...)})
+}
+
+// formerName records a key that has another name now.
+func (r *reader) formerName(n *written.Node, former, now string) {
+	if r.renamed == "" {
+		r.renamed = fmt.Sprintf("%s:%d: %s is called %s now, and means the same", r.file, n.Line, former, now)
+	}
 }
 
 // parse parses a file and reads its root. The error has all mistakes, sorted by place, as

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode"
 
@@ -24,6 +25,11 @@ type Writing struct {
 	// Expect adds expectations: the outcome of the call if there is only one, or of
 	// each call of a scenario.
 	Expect bool
+	// Loose leaves out of a scenario what is expected of its questions: how often each
+	// rule answers, and all fields with what they take.
+	Loose bool
+
+	contract bool // rules expect of their questions what was recorded
 }
 
 // CallsIn returns the call with this number, or for 0 all calls of a conversation,
@@ -71,6 +77,7 @@ func (w Writing) Answers(calls []*conversation.Call) string {
 // requests from the server is left out.
 func (w Writing) Scenario(calls []*conversation.Call) string {
 	calls = slices.DeleteFunc(slices.Clone(calls), func(c *conversation.Call) bool { return c.Number == 0 || calledBy[c.Method] == "" })
+	w.contract = w.Expect && !w.Loose
 	var y yamlText
 	y.line(0, "# The calls of "+wording.EscapeLine(w.From)+", with their answers.")
 	var server conversation.Server
@@ -182,39 +189,86 @@ var calledBy = map[string]string{mcp.MethodCallTool: "tool", mcp.MethodGetPrompt
 // rules writes one rule for each answer. Equal consecutive rules become one with a
 // higher "times".
 func (w Writing) rules(y *yamlText, indent int, calls []*conversation.Call) {
-	var texts []string
-	var times []int
+	type rule struct {
+		text     string // without times and expect
+		contract string // what is expected of the fields
+		times    int
+		answers  bool // it is not only a comment
+		repeated bool // the server asks again until the page of its URL has been visited
+	}
+	var rules []rule
 	for _, c := range calls {
-		for i := range c.Questions {
-			text := w.rule(indent+2, c, c.Questions[i])
-			switch last := len(texts) - 1; {
-			case last >= 0 && texts[last] == text:
-				times[last]++
-			case !slices.Contains(texts, text) || !comments(text) && c.Questions[i].URL() == "":
-				texts, times = append(texts, text), append(times, 1)
+		for _, q := range c.Questions {
+			one := rule{text: w.rule(indent+2, c, q), times: 1, answers: answered(q), repeated: q.URL() != ""}
+			if w.contract {
+				one.contract = contractOf(indent+6, q)
+			}
+			same := func(r rule) bool { return r.text == one.text && r.contract == one.contract }
+			switch last := len(rules) - 1; {
+			case last >= 0 && same(rules[last]):
+				rules[last].times++
+			case !slices.ContainsFunc(rules, same) || one.answers && !one.repeated:
+				rules = append(rules, one)
 			}
 		}
 	}
-	if slices.ContainsFunc(texts, func(text string) bool { return !comments(text) }) {
+	if slices.ContainsFunc(rules, func(r rule) bool { return r.answers }) {
 		y.line(indent, "answers:")
 	} else {
 		y.line(indent, "answers: []")
 	}
-	for i, text := range texts {
-		y.text.WriteString(text)
-		if !comments(text) && !strings.Contains(text, "mode: url") { // the server repeats such a question until its page has been visited
-			y.line(indent+4, fmt.Sprintf("times: %d", times[i]))
+	for _, r := range rules {
+		y.text.WriteString(r.text)
+		if !r.answers {
+			continue
+		}
+		asked := "{minimum: 1}"
+		if !r.repeated {
+			asked = strconv.Itoa(r.times)
+			y.line(indent+4, "times: "+asked)
+		}
+		if w.contract {
+			y.line(indent+4, "expect:")
+			y.line(indent+6, "asked: "+asked)
+			y.text.WriteString(r.contract)
 		}
 	}
 }
 
-func comments(text string) bool { return strings.HasPrefix(strings.TrimSpace(text), "#") }
+// contractOf returns the expectation that a form has the fields that it had, with their types,
+// whether they are required, and their choices; "" for other questions, and where the transcript
+// leaves out the name of a field.
+func contractOf(indent int, q *conversation.Question) string {
+	request, err := elicit.Parse(q.Params)
+	if q.Method != mcp.MethodElicit || err != nil || request.Mode != elicit.ModeForm {
+		return ""
+	}
+	var y yamlText
+	y.line(indent, "allFields:"+wording.Either(request.Fields == nil, " []", ""))
+	for i := range request.Fields {
+		f := &request.Fields[i]
+		if strings.Contains(f.Name, redact.Placeholder) {
+			return ""
+		}
+		whole, kept := contract(f), rawjson.ObjectWriter(nil)
+		for _, name := range []string{"type", "required", "choices"} {
+			kept.Add(name, rawjson.Member(whole, name))
+		}
+		y.entry(indent+2, f.Name, flow(kept.JSON(), pattern))
+	}
+	return y.String()
+}
+
+// answered reports whether a question has an answer that can be given again.
+func answered(q *conversation.Question) bool {
+	given := q.State == conversation.Answered || q.State == conversation.Unheard || turnedDown(q)
+	return given && (q.Answer != nil || q.Error != nil)
+}
 
 // rule returns the rule for one question, or a comment if it was not answered.
 func (w Writing) rule(indent int, c *conversation.Call, q *conversation.Question) string {
 	var y yamlText
-	answered := q.State == conversation.Answered || q.State == conversation.Unheard || turnedDown(q)
-	if !answered || q.Answer == nil && q.Error == nil {
+	if !answered(q) {
 		y.line(indent, fmt.Sprintf("# Not answered (%s): %s", q.State, wording.Shorten(strings.Join(strings.Fields(q.Title()), " "), 80)))
 		return y.String()
 	}
@@ -254,7 +308,7 @@ func (w Writing) about(y *yamlText, indent int, c *conversation.Call, q *convers
 			}
 		}
 		if names != nil {
-			y.entry(indent, "fields", "["+strings.Join(names, ", ")+"]")
+			y.entry(indent, "withFields", "["+strings.Join(names, ", ")+"]")
 		}
 	}
 }

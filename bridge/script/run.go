@@ -1,9 +1,12 @@
 package script
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strconv"
+	"strings"
 	"sync"
 	"time"
 
@@ -44,24 +47,26 @@ type Run struct {
 	mu       sync.Mutex
 	fits     map[*Rule]int // for rules with nth: how many questions fit the rest of the match
 	answered map[*Rule]int
+	missed   map[*Rule]string // why the latest question that no rule matched, and that fits this one best, did not match it
 	unmet    []string
 }
 
 // NewRun begins a run of scripts. Rules of earlier scripts come first.
 func NewRun(scripts ...*Script) *Run {
-	return &Run{scripts: scripts, fits: map[*Rule]int{}, answered: map[*Rule]int{}}
+	return &Run{scripts: scripts, fits: map[*Rule]int{}, answered: map[*Rule]int{}, missed: map[*Rule]string{}}
 }
 
 // Decide returns the answer to a question.
 func (r *Run) Decide(q Question) Decision {
 	rule := r.choose(&q)
 	if rule == nil {
+		why := r.nearest(&q)
 		for _, s := range r.scripts {
 			if s.Default != nil {
 				return s.Default.decide(&q, Decision{})
 			}
 		}
-		return Decision{Why: "no rule matches it"}
+		return Decision{Why: "no rule matches it" + why}
 	}
 	if rule.Expect != nil {
 		unmet := rule.Expect.check(&q)
@@ -107,31 +112,104 @@ func (r *Run) choose(q *Question) (chosen *Rule) {
 }
 
 // fits reports whether a question satisfies the whole match except Nth.
-func (m *Match) fits(q *Question) bool {
-	mode := modes[q.Method]
-	if q.Request != nil {
-		mode = string(q.Request.Mode)
+func (m *Match) fits(q *Question) bool { return len(m.misfits(q)) == 0 }
+
+// misfit is a condition of a match that a question does not meet.
+type misfit struct{ what, want, got string }
+
+func (m misfit) String() string {
+	whose := "it"
+	if m.what == "fields" {
+		whose = "the form"
 	}
-	switch {
-	case m.Mode != "" && m.Mode != mode,
-		m.Round > 0 && m.Round != max(q.Round, 1),
-		m.Tool != nil && (q.Tool == "" || !m.Tool.Matches(q.Tool)),
-		m.Prompt != nil && (q.Prompt == "" || !m.Prompt.Matches(q.Prompt)),
-		m.Resource != nil && (q.Resource == "" || !m.Resource.Matches(q.Resource)),
-		m.Key != nil && (q.Key == "" || !m.Key.Matches(q.Key)),
-		!m.Server.Matches(q.Server):
-		return false
-	case m.Message == nil && m.Fields == nil:
-		return true
-	case q.Request == nil || !m.Message.Matches(q.Request.Message):
-		return false
+	return fmt.Sprintf("wants the %s %s; %s has %s", m.what, wording.Shorten(m.want, shown), whose, cmp.Or(wording.Shorten(m.got, shown), "none"))
+}
+
+// weight says how far a misfit keeps a question from a rule: what is called, and how, tells
+// questions apart before what they say does.
+func (m misfit) weight() int {
+	switch m.what {
+	case "tool", "prompt", "resource", "server", "mode":
+		return 10
 	}
-	for _, name := range m.Fields {
-		if !slices.ContainsFunc(q.Request.Fields, func(f elicit.Field) bool { return f.Name == name }) {
-			return false
+	return 1
+}
+
+// misfits returns the conditions of a match, except Nth, that a question does not meet.
+func (m *Match) misfits(q *Question) (out []misfit) {
+	text := func(what string, want *Text, got string) {
+		if want != nil && !want.Matches(got) || want != nil && got == "" && what != "server" && what != "message" {
+			out = append(out, misfit{what, want.source, got})
 		}
 	}
-	return true
+	text("tool", m.Tool, q.Tool)
+	text("prompt", m.Prompt, q.Prompt)
+	text("resource", m.Resource, q.Resource)
+	text("server", m.Server, q.Server)
+	request := q.Request
+	mode := modes[q.Method]
+	if request != nil {
+		mode = string(request.Mode)
+	} else if request = new(elicit.Request); m.Message != nil || m.WithFields != nil {
+		out = append(out, misfit{"mode", string(elicit.ModeForm), cmp.Or(mode, q.Method)})
+	}
+	if m.Mode != "" && m.Mode != mode {
+		out = append(out, misfit{"mode", m.Mode, mode})
+	}
+	text("message", m.Message, request.Message)
+	var lacks, names []string
+	for _, f := range request.Fields {
+		names = append(names, f.Name)
+	}
+	for _, name := range m.WithFields {
+		if !slices.Contains(names, name) {
+			lacks = append(lacks, name)
+		}
+	}
+	if lacks != nil {
+		out = append(out, misfit{"fields", strings.Join(lacks, ", "), strings.Join(names, ", ")})
+	}
+	text("key", m.Key, q.Key)
+	if round := max(q.Round, 1); m.Round > 0 && m.Round != round {
+		out = append(out, misfit{"round", strconv.Itoa(m.Round), strconv.Itoa(round)})
+	}
+	return out
+}
+
+// nearest says which rule is nearest to a question that none answers, and why that one does
+// not; "" if there are no rules.
+func (r *Run) nearest(q *Question) string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	var nearest *Rule
+	var misfits []misfit
+	best := 0
+	for _, s := range r.scripts {
+		for _, rule := range s.Rules {
+			found, weight := rule.Match.misfits(q), 0
+			for _, m := range found {
+				weight += m.weight()
+			}
+			if nearest == nil || weight < best {
+				nearest, misfits, best = rule, found, weight
+			}
+		}
+	}
+	switch {
+	case nearest == nil:
+		return ""
+	case misfits == nil && nearest.Match.Nth > 0:
+		return fmt.Sprintf("; line %d is for question %d of its kind, and this is question %d", nearest.Line, nearest.Match.Nth, r.fits[nearest])
+	case misfits == nil:
+		return fmt.Sprintf("; line %d has answered %s, as its times say", nearest.Line, wording.Plural(r.answered[nearest], "question"))
+	}
+	wants := make([]string, len(misfits))
+	for i, m := range misfits {
+		wants[i] = m.String()
+	}
+	why := strings.Join(wants, ", and ")
+	r.missed[nearest] = fmt.Sprintf("; it did not match %s, since it %s", wording.Quoted(q.title()), why)
+	return fmt.Sprintf("; line %d %s", nearest.Line, why)
 }
 
 // decide returns the decision by an answer: d with the answer, or with the reason why
@@ -167,8 +245,8 @@ func (r *Run) Unmet(over bool) []string {
 	out := slices.Clone(r.unmet)
 	for _, s := range r.scripts {
 		for _, rule := range s.Rules {
-			if e := rule.Expect; over && e != nil && e.Asked >= 0 && e.Asked != r.answered[rule] {
-				out = append(out, fmt.Sprintf("line %d: the rule was to answer %s, and answered %d", rule.Line, wording.Plural(e.Asked, "question"), r.answered[rule]))
+			if e := rule.Expect; over && e != nil && !e.isMet(r.answered[rule]) {
+				out = append(out, fmt.Sprintf("line %d: the rule was to answer %s%s, and answered %d%s", rule.Line, wording.Either(e.more, "at least ", ""), wording.Plural(e.Asked, "question"), r.answered[rule], r.missed[rule]))
 			}
 		}
 	}

@@ -57,12 +57,14 @@ type Call struct {
 func ParseScenario(file string, text []byte, env func(string) (string, bool)) (*Scenario, error) {
 	r := &reader{file: file, env: env}
 	s := new(Scenario)
-	return s, r.parse(text, func(root *written.Node) {
+	err := r.parse(text, func(root *written.Node) {
 		r.object(root, "a scenario", r.scenarioKeys(s))
 		if len(s.Calls) == 0 && len(r.mistakes) == 0 {
 			r.wrong(root, "a scenario needs calls")
 		}
 	})
+	s.Renamed = r.renamed
+	return s, err
 }
 
 func (r *reader) scenarioKeys(s *Scenario) keys {
@@ -222,7 +224,9 @@ func ParsePlan(file string, text []byte, env func(string) (string, bool), behavi
 		p.Behaviours = append(p.Behaviours, name)
 	})
 	delete(known, "elicitation") // which behaviours differ in
-	return p, r.parse(text, func(root *written.Node) { r.object(root, "a plan", known) })
+	err := r.parse(text, func(root *written.Node) { r.object(root, "a plan", known) })
+	p.Renamed = r.renamed
+	return p, err
 }
 
 // Witness is read before and after a call, to see the effect of the call: the

@@ -25,6 +25,9 @@ type Script struct {
 	// the person.
 	Default *Answer
 	Expect  *Outcome
+	// Renamed says where the file has a key by its former name, and what it is called now;
+	// "" for nowhere.
+	Renamed string
 }
 
 // Rule is how the questions that match are answered.
@@ -42,7 +45,7 @@ type Rule struct {
 // Match selects the questions of a rule. All of its conditions must hold.
 type Match struct {
 	Server, Tool, Prompt, Resource, Message, Key *Text
-	Fields                                       []string // fields that the question must have
+	WithFields                                   []string // fields that the question must have, among others; nil for any question
 	Mode                                         string   // "form", "url", "sampling" or "roots"
 	Round                                        int
 	// Nth selects only the nth question that satisfies the other conditions.
@@ -93,7 +96,9 @@ type Answer struct {
 func Parse(file string, text []byte, env func(string) (string, bool)) (*Script, error) {
 	r := &reader{file: file, env: env}
 	s := new(Script)
-	return s, r.parse(text, func(root *written.Node) { r.object(root, "an answers file", r.scriptKeys(s)) })
+	err := r.parse(text, func(root *written.Node) { r.object(root, "an answers file", r.scriptKeys(s)) })
+	s.Renamed = r.renamed
+	return s, err
 }
 
 func (r *reader) scriptKeys(s *Script) keys {
@@ -112,7 +117,11 @@ func (r *reader) rule(n *written.Node) *Rule {
 			m := &rule.Match
 			r.object(n, "match", keys{
 				"server": &m.Server, "tool": &m.Tool, "prompt": &m.Prompt, "resource": &m.Resource, "message": &m.Message, "key": &m.Key,
-				"fields": &m.Fields, "round": &m.Round, "nth": &m.Nth,
+				"withFields": &m.WithFields, "round": &m.Round, "nth": &m.Nth,
+				"fields": func(n *written.Node) {
+					r.formerName(n, "match.fields", "match.withFields")
+					r.value(n, "fields", &m.WithFields)
+				},
 				"mode": r.oneOf("mode", &m.Mode, "form", "url", "sampling", "roots"),
 			})
 		},

@@ -85,7 +85,7 @@ func TestMatch(t *testing.T) {
 		{`{prompt: "*"}`, false}, {`{resource: "*"}`, false},
 		{`{server: demo}`, true}, {`{server: other}`, false},
 		{`{message: Who*}`, true}, {`{message: "Who are you?"}`, true}, {`{message: who*}`, false}, {`{message: '/(?i)who/'}`, true}, {`{message: /WHO/i}`, true}, {`{message: /WHO/}`, false}, {`{message: 'Who\*'}`, false},
-		{`{fields: [name, size]}`, true}, {`{fields: [name, colour]}`, false}, {`{fields: []}`, true},
+		{`{withFields: [name, size]}`, true}, {`{withFields: [name, colour]}`, false}, {`{withFields: []}`, true}, {`{fields: [name]}`, true},
 		{`{key: "*"}`, false}, {`{mode: form}`, true}, {`{mode: url}`, false}, {`{round: 1}`, true}, {`{round: 2}`, false},
 		{`{nth: 1}`, true}, {`{nth: 2}`, false},
 		{`{tool: onboard, message: No*}`, false},
@@ -213,14 +213,18 @@ func TestExpect(t *testing.T) {
 
 func TestExpectOfQuestions(t *testing.T) {
 	cases := []struct{ expect, want string }{
-		{`{message: Who*, fields: [name, count, share, agree, size, days]}`, ""},
+		{`{message: Who*, allFields: [name, count, share, agree, size, days]}`, ""},
 		{`{message: What*}`, "message\n    want: What*\n    got:  Who are you?"},
-		{`{fields: [name]}`, "fields\n    want: name\n    got:  name, count"},
+		{`{allFields: [name]}`, "fields\n    want: name\n    got:  name, count"},
+		{`{allFields: {name: {}, count: {type: integer}, share: {}, agree: {}, size: {choices: [s, l]}, days: {type: array, choices: [mon, tue, wed]}}}`, ""},
+		{`{allFields: {name: {}, count: {}, share: {}, agree: {}, size: {}}}`, "fields: there is days, which is not expected"},
+		{`{fields: {size: {choices: [s, m, l]}}}`, "fields.size.choices (2 elements, not 3)"},
 		{`{fields: {name: {required: true, maxLength: 10}, count: {required: false, default: 3}}}`, ""},
 		{`{fields: {name: {maxLength: 12}, colour: {}}}`, "fields.name.maxLength\n    want: 12\n    got:  10"},
 		{`{fields: {colour: {}}}`, "fields: there is no colour; there are name, count"},
 		{`{asked: 2}`, "was to answer 2 questions, and answered 1"},
-		{`{asked: 1}`, ""},
+		{`{asked: 1}`, ""}, {`{asked: {minimum: 1}}`, ""},
+		{`{asked: {minimum: 2}}`, "was to answer at least 2 questions, and answered 1"},
 	}
 	for _, c := range cases {
 		run := NewRun(parsed(t, "answers: [{answer: decline, expect: "+c.expect+"}]"))
@@ -228,6 +232,33 @@ func TestExpectOfQuestions(t *testing.T) {
 		got := strings.Join(run.Unmet(true), "\n")
 		if c.want == "" && got != "" || !strings.Contains(got, c.want) {
 			t.Errorf("%s: %q, want %q", c.expect, got, c.want)
+		}
+	}
+}
+
+// TestNearest checks that a question which no rule matches is told with the rule that is nearest,
+// and what does not fit, and that a rule which is to answer says so, too.
+func TestNearest(t *testing.T) {
+	cases := []struct{ match, want string }{
+		{`match: {tool: other, message: Who*}`, "line 2 wants the tool other; it has onboard"},
+		{`match: {withFields: [name, reason]}`, "line 2 wants the fields reason; the form has name, count, share, agree, size, days"},
+		{`match: {message: What*, round: 2}`, "line 2 wants the message What*; it has Who are you?, and wants the round 2; it has 1"},
+		{`match: {mode: url}`, "line 2 wants the mode url; it has form"},
+		{`match: {nth: 2}`, "line 2 is for question 2 of its kind, and this is question 1"},
+		{`times: 1`, "line 2 has answered 1 question, as its times say"},
+	}
+	for _, c := range cases {
+		run := NewRun(parsed(t, "answers:\n  - {"+c.match+", answer: decline, expect: {asked: 3}}\n  - {match: {tool: else, mode: url}, answer: cancel}\n"))
+		d := run.Decide(form(t))
+		if d.Answer != nil {
+			d = run.Decide(form(t))
+		}
+		if d.Why != "no rule matches it; "+c.want {
+			t.Errorf("%s: %s", c.match, d.Why)
+		}
+		unmet := strings.Join(run.Unmet(true), "\n")
+		if _, why, is := strings.Cut(c.want, "wants the "); is && !strings.Contains(unmet, `and answered 0; it did not match "Who are you?", since it wants the `+why) {
+			t.Errorf("%s: %s", c.match, unmet)
 		}
 	}
 }

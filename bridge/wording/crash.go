@@ -3,6 +3,7 @@ package wording
 import (
 	"regexp"
 	"strings"
+	"sync"
 )
 
 // Crash finds, among the lines that a program writes to its standard error, the one that
@@ -51,3 +52,28 @@ var (
 		`^PHP Fatal error: `,
 	}, "|"))
 )
+
+// RuntimeWords returns the pattern of texts that only a language runtime or a stack trace
+// prints, and that nobody writes for a person.
+var RuntimeWords = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(strings.Join(runtimeWords, "|")) })
+
+var runtimeWords = []string{
+	// Go
+	`goroutine \d+ \[[a-z ]+\]:`, `runtime error: `, `nil pointer dereference`, `interface conversion: (?:interface|\S+ )`, `assignment to entry in nil map`, `\.go:\d+ \+0x`,
+	// JavaScript
+	`(?m)^\s+at .+\(?(?:file://|node:|/|[A-Z]:\\)\S*:\d+:\d+\)?`, `Cannot (?:read|set) propert(?:y|ies) (?:\S+ )?of (?:undefined|null)`, `undefined is not (?:a function|an object|iterable)`,
+	`[\w$]+(?:\.[\w$]+)+ is not a function`, `Cannot destructure property`, `Cannot convert undefined or null to object`, `\w+ is not defined$`,
+	// Python
+	`Traceback \(most recent call last\)`, `'NoneType' object`, `'\w+' object (?:has no attribute '|is not (?:subscriptable|iterable|callable))`, `File "[^"]+", line \d+, in `,
+	`list index out of range`, `unsupported operand type\(s\) for`, `\bKeyError: `,
+	// Java and Kotlin
+	`(?m)^\s*at [\w$.]+\([\w$]+\.(?:java|kt):\d+\)`, `java\.lang\.\w+(?:Exception|Error)`, `Cannot invoke ".+" because ".+" is null`,
+	// .NET
+	`(?m)^\s*at .+ in .+:line \d+`, `Object reference not set to an instance of an object`, `System\.\w+Exception`, `The given key '.*' was not present in the dictionary`,
+	// Rust
+	`thread '[^']*' panicked at`, "called `(?:Option|Result)::unwrap\\(\\)` on ",
+	// Ruby
+	`undefined method .+ for nil`, `\.rb:\d+:in [` + "`" + `']`,
+	// PHP
+	`PHP (?:Fatal error|Warning|Notice):`, `(?m)^#\d+ .+\.php\(\d+\)`, `Call to a member function .+ on null`, `Undefined array key`, `Trying to access array offset on`,
+}

@@ -18,19 +18,22 @@ type answersOptions struct {
 	server   string
 	scenario bool
 	noExpect bool
+	loose    bool
 }
 
 func newAnswers() *cobra.Command {
 	var o answersOptions
 	cmd := &cobra.Command{
-		Use:   "answers FILE... [--call N] [--scenario] [--output FILE]",
+		Use:   "answers FILE... [--call N] [--scenario [--loose]] [--output FILE]",
 		Short: "Write an answers file from a transcript",
 		Long: `Answers writes the answers that were given in transcripts as an answers file: what a
 person did once by hand, 'inspector call --answers' and the page then do by
 themselves. Of a transcript with one call the file also expects its result. With
 --scenario it is a file for 'inspector run', which makes the calls again that have a
 response: with the command or the address of the server, which the transcript has, and
-in the revision of the last of them.
+in the revision of the last of them. A scenario is a contract: it expects each question
+as often as it was asked, with all of its fields, their types and choices, and whether
+they are required. With --loose it expects the results alone.
 
 What is written is meant to be read and changed: a message that differs from run to
 run can have * in its place. What a transcript leaves out is never sent: {$env: NAME}
@@ -47,13 +50,17 @@ to be filled in before the file can be used.`,
 	f.IntVar(&o.call, "call", 0, "only the answers in the call of this number (`N`)")
 	f.StringVar(&o.server, "server", "", "only the answers to the server of this `NAME`")
 	f.BoolVar(&o.scenario, "scenario", false, "write a scenario, which makes the calls again")
-	f.BoolVar(&o.noExpect, "no-expect", false, "expect nothing of the results")
+	f.BoolVar(&o.noExpect, "no-expect", false, "expect nothing of the results and the questions")
+	f.BoolVar(&o.loose, "loose", false, "with --scenario: expect nothing of the questions")
 	return cmd
 }
 
 func (o *answersOptions) run(cmd *cobra.Command, files []string) (err error) {
 	if err := sparesInput(o.output, files); err != nil {
 		return err
+	}
+	if o.loose && !o.scenario {
+		return usage("--loose goes with --scenario")
 	}
 	opened, err := readTranscripts(cmd, files...)
 	if err != nil {
@@ -87,7 +94,7 @@ func (o *answersOptions) run(cmd *cobra.Command, files []string) (err error) {
 	case o.scenario && len(servers) > 1:
 		return usage("a scenario has one server, and the calls are of %s: choose with --server", wording.Series(servers))
 	}
-	w := script.Writing{From: namesOf(files), Servers: talk.Servers(), Expect: !o.noExpect}
+	w := script.Writing{From: namesOf(files), Servers: talk.Servers(), Expect: !o.noExpect, Loose: o.loose}
 	text := w.Answers(calls)
 	if o.scenario {
 		text = w.Scenario(calls)

@@ -240,7 +240,7 @@ func (o *callOptions) call(cmd *cobra.Command, args []string) (c headless.Call, 
 		return c, usage("--args: a resource takes no arguments")
 	}
 	if o.script != "" {
-		answers, err := readAnswers(cmd.InOrStdin(), o.script)
+		answers, err := readAnswers(cmd, o.script)
 		if err != nil {
 			return c, err
 		}
@@ -273,13 +273,13 @@ func readJSON(flag, value string) (json.RawMessage, error) {
 }
 
 // readAnswers reads an answers file; - stands for standard input.
-func readAnswers(in io.Reader, path string) (*script.Script, error) {
+func readAnswers(cmd *cobra.Command, path string) (*script.Script, error) {
 	name := path
 	var text []byte
 	var err error
 	if path == "-" {
 		name = "standard input"
-		text, err = written.ReadAll(name, in)
+		text, err = written.ReadAll(name, cmd.InOrStdin())
 	} else {
 		text, err = written.ReadFile(path)
 	}
@@ -290,7 +290,15 @@ func readAnswers(in io.Reader, path string) (*script.Script, error) {
 	if err != nil {
 		return nil, usage("--answers: %w", err)
 	}
+	warnRenamed(cmd, answers)
 	return answers, nil
+}
+
+// warnRenamed says once for a file that it has keys by their former names.
+func warnRenamed(cmd *cobra.Command, s *script.Script) {
+	if s.Renamed != "" {
+		warn(cmd, "%s", s.Renamed)
+	}
 }
 
 // severity parses --fail-on; nil stands for never.

@@ -221,6 +221,7 @@ func (o *checkOptions) options(cmd *cobra.Command, args []string) (c check.Optio
 		if err != nil {
 			return c, usage("--plan: %w", err)
 		}
+		warnRenamed(cmd, &plan.Script)
 	}
 	if err := o.adopt(plan.Target, o.plan); err != nil {
 		return c, err
@@ -233,7 +234,7 @@ func (o *checkOptions) options(cmd *cobra.Command, args []string) (c check.Optio
 		return c, err
 	}
 	if o.script != "" {
-		answers, err := readAnswers(cmd.InOrStdin(), o.script)
+		answers, err := readAnswers(cmd, o.script)
 		if err != nil {
 			return c, err
 		}

@@ -107,7 +107,9 @@ func TestSchemaAndReaderAgree(t *testing.T) {
 	for text, good := range map[string]bool{
 		"answers: []": true, "default: accept": true, "default: {accept: valid}": true, "default: {accept: {a: {$env: X}, b: [{$choice: 2}], c: {d: 1}}}": true,
 		"default: {fault: any-error, code: 5, message: m, data: {a: 1}}": true, "default: {fault: late, seconds: 2}": true, "default: {result: {roots: []}}": true,
-		"answers: [{answer: ask, delay: 1s, retry: 2ms, times: 3, match: {server: a, tool: b, prompt: c, resource: d, message: e, key: f, fields: [g], mode: url, round: 1, nth: 2}, expect: {message: m, fields: {a: {}}, asked: 0}}]": true,
+		"answers: [{answer: ask, delay: 1s, retry: 2ms, times: 3, match: {server: a, tool: b, prompt: c, resource: d, message: e, key: f, withFields: [g], mode: url, round: 1, nth: 2}, expect: {message: m, allFields: {a: {}}, asked: 0}}]": true,
+		"answers: [{answer: ask, match: {fields: [a]}, expect: {fields: {a: {}}, asked: {minimum: 1}}}, {answer: ask, expect: {allFields: [a]}}]":                                                                                              true,
+		"answers: [{answer: ask, expect: {asked: {minimum: 0}}}]": false, "answers: [{answer: ask, expect: {asked: {least: 1}}}]": false,
 		"expect: {result: '*', findings: [a]}": true, "expect: {error: {code: 1}, findings: none}": true,
 		"default: maybe": false, "default: {accept: all}": false, "default: {rest: valid}": false, "default: {accept: {a: {$choice: 0}}}": false,
 		"answers: [{match: {}}]": false, "answers: [{answer: ask, match: {tol: x}}]": false, "answers: [{answer: ask, delay: soon}]": false,

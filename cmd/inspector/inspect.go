@@ -32,7 +32,7 @@ func inspect(cmd *cobra.Command, o options) (err error) {
 	}
 	var source *bridge.ScriptSource
 	if o.answers != "" {
-		answers, err := readAnswers(cmd.InOrStdin(), o.answers)
+		answers, err := readAnswers(cmd, o.answers)
 		if err != nil {
 			return err
 		}

@@ -14,6 +14,7 @@ import (
 	"elicitation-inspector/bridge/check/report"
 	"elicitation-inspector/bridge/lint"
 	"elicitation-inspector/bridge/mcp"
+	"elicitation-inspector/bridge/wire"
 	"elicitation-inspector/bridge/wording"
 )
 
@@ -49,7 +50,8 @@ scanning). The severities MUST, SHOULD and advice are "violation", "should" and
 "advice" in json, and error, warning and note in sarif.
 
 Exit codes: 0 when nothing is found at or above --fail-on, 8 when something is,
-1 when a file cannot be read, 2 for a command line that cannot be understood.
+1 when a file cannot be read or has no message of a server, so that there is nothing to
+judge, 2 for a command line that cannot be understood.
 Damaged lines are reported on standard error and left out.`,
 		Example: `  inspector lint flow.jsonl
   inspector lint --fail-on should monday.jsonl tuesday.jsonl
@@ -86,39 +88,48 @@ func (o *lintOptions) lint(cmd *cobra.Command, files []string) error {
 		return err
 	}
 	all := []lintFinding{}
+	var empty []string
 	for _, name := range files {
-		list, err := lintFile(cmd, name, o.redact)
+		list, some, err := lintFile(cmd, name, o.redact)
 		if err != nil {
 			return err
 		}
-		all = append(all, list...)
+		if all = append(all, list...); !some {
+			empty = append(empty, name)
+		}
 	}
-	if err := write(cmd.OutOrStdout(), all); err != nil {
-		return fmt.Errorf("printing the findings: %w", err)
+	if o.format != "text" || len(all) > 0 || len(empty) < len(files) { // "no findings" would say that something was judged
+		if err := write(cmd.OutOrStdout(), all); err != nil {
+			return fmt.Errorf("printing the findings: %w", err)
+		}
 	}
 	for _, f := range all {
 		if failOn != nil && f.Severity <= *failOn { // the gravest severity is the lowest number
 			return exitCode(exitFindings)
 		}
 	}
+	if empty != nil {
+		return fmt.Errorf("nothing to judge: no message of a server is in %s", wording.Series(empty))
+	}
 	return nil
 }
 
-func lintFile(cmd *cobra.Command, name string, redact redactOptions) (list []lintFinding, err error) {
+// lintFile lints one file, and reports whether it has a message of a server.
+func lintFile(cmd *cobra.Command, name string, redact redactOptions) (list []lintFinding, some bool, err error) {
 	ctx := cmd.Context()
 	redaction, err := redact.redaction()
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	opened, err := readTranscripts(cmd, name)
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	defer func() { err = errors.Join(err, opened.Close()) }()
 	log := opened.Log
 	found, whole, err := lint.FindingsOf(ctx, log)
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	if !whole {
 		warn(cmd, "only the first %d findings of %s are printed", len(found), name)
@@ -130,15 +141,15 @@ func lintFile(cmd *cobra.Command, name string, redact redactOptions) (list []lin
 			seqs = append(seqs, f.Seq)
 		}
 		if lines, err = log.LineNumbers(seqs); err != nil {
-			return nil, err
+			return nil, false, err
 		}
 	}
 	if err := redaction.Learn(ctx, log); err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	for _, f := range found {
 		if f.Finding, err = lint.Shared(f.Finding, f.Seq, log, redaction); err != nil {
-			return nil, err
+			return nil, false, err
 		}
 		head := log.Head(f.Seq)
 		list = append(list, lintFinding{
@@ -146,7 +157,11 @@ func lintFile(cmd *cobra.Command, name string, redact redactOptions) (list []lin
 			Frame: f.Seq, Call: head.Call, Question: head.Question,
 		})
 	}
-	return list, nil
+	for seq := int64(1); seq <= log.Len() && !some; seq++ {
+		head := log.Head(seq)
+		some = head.Dir == wire.ServerToClient && head.Kind.IsMessage()
+	}
+	return list, some, nil
 }
 
 func writeLintText(w io.Writer, list []lintFinding) error {

@@ -124,6 +124,19 @@ func TestLintSARIF(t *testing.T) {
 }
 
 // The exit codes are tested with the whole program.
+// TestLintOfNothing checks that a transcript without a message of a server is not green.
+func TestLintOfNothing(t *testing.T) {
+	t.Parallel()
+	asked := writeFlow(t, strings.NewReplacer("s2c", "c2s", "elicitation/create", "tools/call").Replace(asksFine))
+	out, _, err := runLint(t, "--fail-on", "never", asked)
+	if err == nil || !strings.Contains(err.Error(), "nothing to judge") || out != "" {
+		t.Errorf("%v\n%s", err, out)
+	}
+	if out, _, err = runLint(t, "--format", "json", asked, writeFlow(t, asksFine)); err == nil || out != "[]\n" {
+		t.Errorf("with another one: %v\n%s", err, out)
+	}
+}
+
 func TestLintExitCode(t *testing.T) {
 	t.Parallel()
 	for want, args := range map[int][]string{

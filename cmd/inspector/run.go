@@ -118,7 +118,7 @@ func (o *runOptions) run(cmd *cobra.Command, args []string) (err error) {
 	case o.jobs < 1:
 		return usage("--jobs must be 1 or more")
 	}
-	suites, err := o.readSuites(files, cmd.Flags().Changed("protocol"))
+	suites, err := o.readSuites(cmd, files, cmd.Flags().Changed("protocol"))
 	if err != nil {
 		return err
 	}
@@ -167,7 +167,7 @@ func (o *runOptions) run(cmd *cobra.Command, args []string) (err error) {
 }
 
 // readSuites reads all files, and finds their targets, before any call is made.
-func (o *runOptions) readSuites(files []string, protocolGiven bool) (suites []*suite, err error) {
+func (o *runOptions) readSuites(cmd *cobra.Command, files []string, protocolGiven bool) (suites []*suite, err error) {
 	var wrong []error
 	for _, file := range files {
 		text, err := written.ReadFile(file)
@@ -179,6 +179,7 @@ func (o *runOptions) readSuites(files []string, protocolGiven bool) (suites []*s
 			wrong = append(wrong, err)
 			continue
 		}
+		warnRenamed(cmd, &scenario.Script)
 		own := o.options
 		if err := own.adopt(scenario.Target, file); err != nil {
 			wrong = append(wrong, err)

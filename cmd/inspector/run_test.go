@@ -19,7 +19,7 @@ calls:
   - name: deploys
     tool: deploy
     answers:
-      - match: {fields: [environment]}
+      - match: {withFields: [environment]}
         answer: {accept: {environment: staging}, rest: valid}
       - answer: {accept: valid}
     expect: {result: "*is deployed in staging."}

@@ -8,6 +8,7 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+	"html"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -47,6 +48,112 @@ func older(t *testing.T) (address string) {
 	}))
 	t.Cleanup(s.Close)
 	return s.URL + "/mcp"
+}
+
+// changing starts a server of 2026-07-28 whose one tool asks what questions returns, one
+// requestedSchema after the other with its message, and then succeeds whatever the answers are.
+func changing(t *testing.T, questions func() [][2]string) (address string) {
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		var m struct {
+			ID     json.RawMessage
+			Method string
+			Params struct {
+				InputResponses json.RawMessage
+				RequestState   string
+			}
+		}
+		if r.Method != http.MethodPost || json.NewDecoder(r.Body).Decode(&m) != nil {
+			w.WriteHeader(http.StatusMethodNotAllowed)
+			return
+		}
+		answer := `"error":{"code":-32601,"message":"Method not found"}`
+		switch m.Method {
+		case "server/discover":
+			answer = `"result":{"resultType":"complete","supportedVersions":["2026-07-28"],"capabilities":{"tools":{}},"serverInfo":{"name":"changing","version":"1"},"ttlMs":0,"cacheScope":"private"}`
+		case "tools/list":
+			answer = `"result":{"resultType":"complete","tools":[{"name":"book","inputSchema":{"type":"object"}}],"ttlMs":0,"cacheScope":"private"}`
+		case "tools/call":
+			asked, list := len(m.Params.RequestState), questions()
+			if asked < len(list) {
+				answer = fmt.Sprintf(`"result":{"resultType":"input_required","requestState":%q,"inputRequests":{"q":{"method":"elicitation/create","params":{"mode":"form","message":%q,"requestedSchema":%s}}}}`,
+					strings.Repeat("x", asked+1), list[asked][0], list[asked][1])
+			} else {
+				answer = `"result":{"resultType":"complete","content":[{"type":"text","text":"Booked."}]}`
+			}
+		}
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = fmt.Fprintf(w, `{"jsonrpc":"2.0","id":%s,%s}`, m.ID, answer)
+	}))
+	t.Cleanup(s.Close)
+	return s.URL + "/mcp"
+}
+
+// TestScenarioIsAContract checks that a scenario which is written from a transcript fails when a
+// question of its server changes, although the result stays as it was, and says in the first line
+// of JUnit which rule it was, and what differs.
+func TestScenarioIsAContract(t *testing.T) {
+	t.Parallel()
+	where := [2]string{"Where?", `{"type":"object","properties":{"city":{"type":"string","enum":["Rome","Lisbon"]},"why":{"type":"string"}},"required":["city"]}`}
+	when := [2]string{"When?", `{"type":"object","properties":{"day":{"type":"string","default":"Monday"}}}`}
+	now := [][2]string{where, when}
+	changed := func(old, text string) [][2]string {
+		return [][2]string{{where[0], strings.Replace(where[1], old, text, 1)}, when}
+	}
+	address := changing(t, func() [][2]string { return now })
+	dir := t.TempDir()
+	flow, strict, loose := filepath.Join(dir, "flow.jsonl"), filepath.Join(dir, "strict.yaml"), filepath.Join(dir, "loose.yaml")
+	if got := inspectorRun(t, "call", "book", "--answers", write(t, "a.yaml", "default: {accept: valid}"), "--record", flow, address); got.code != 0 {
+		t.Fatalf("exit code %d\n%s", got.code, got.err)
+	}
+	for file, flags := range map[string][]string{strict: nil, loose: {"--loose"}} {
+		if got := inspectorRun(t, append([]string{"answers", "--scenario", "--output", file, flow}, flags...)...); got.code != 0 {
+			t.Fatalf("exit code %d\n%s", got.code, got.err)
+		}
+	}
+	cases := []struct {
+		name      string
+		questions [][2]string
+		code, lax int
+		message   string // in the message of JUnit's failure
+	}{
+		{"as recorded", now, 0, 0, ""},
+		{"a question is gone", [][2]string{when}, exitUnmet, 0, "line 8: the rule was to answer 1 question, and answered 0"},
+		{"all questions are gone", nil, exitUnmet, 0, "line 8: the rule was to answer 1 question, and answered 0"},
+		{"a question is asked twice", [][2]string{where, where, when}, exitUnanswered, exitUnanswered, "no rule matches it; line 8 has answered 1 question, as its times say"},
+		{"a new question", [][2]string{where, {"Why?", "{}"}, when}, exitUnanswered, exitUnanswered, "it has Why?"},
+		{"a field is renamed", changed(`"why"`, `"reason"`), exitUnanswered, exitUnanswered, "line 8 wants the fields why; the form has city, reason"},
+		{"a field is added", changed(`"why"`, `"pin":{"type":"string"},"why"`), exitUnmet, 0, `line 8: question "Where?": fields: there is pin, which is not expected`},
+		{"other choices", changed(`"Rome","Lisbon"`, `"Rome","Lisbon","Oslo"`), exitUnmet, 0, `line 8: question "Where?": fields.city.choices (3 elements, not 2)`},
+		{"the choices have another spelling", changed(`"enum":["Rome","Lisbon"]`, `"oneOf":[{"const":"Rome","title":"R"},{"const":"Lisbon","title":"L"}]`), 0, 0, ""},
+		{"no choices", changed(`,"enum":["Rome","Lisbon"]`, ``), exitUnmet, 0, `line 8: question "Where?": fields.city.choices`},
+		{"newly required", changed(`["city"]`, `["city","why"]`), exitUnmet, 0, `line 8: question "Where?": fields.why.required`},
+		{"another type", changed(`"why":{"type":"string"}`, `"why":{"type":"boolean"}`), exitUnanswered, exitUnanswered, `the answer in line 14 cannot be given: the answer does not satisfy the schema`},
+	}
+	for _, c := range cases {
+		now = c.questions
+		if got := inspectorRun(t, "run", "--format", "junit", strict); got.code != c.code || !strings.Contains(firstFailure(got.out), c.message) {
+			t.Errorf("%s: exit code %d, want %d and %s\n%s%s", c.name, got.code, c.code, c.message, got.out, got.err)
+		}
+		if got := inspectorRun(t, "run", loose); got.code != c.lax {
+			t.Errorf("%s: exit code %d of the loose one, want %d\n%s%s", c.name, got.code, c.lax, got.out, got.err)
+		}
+	}
+	now = [][2]string{where, when}
+	text, err := os.ReadFile(strict)
+	if err != nil {
+		t.Fatal(err)
+	}
+	old := strings.NewReplacer("withFields", "fields", "allFields", "fields").Replace(string(text))
+	if got := inspectorRun(t, "run", write(t, "old.yaml", old)); got.code != 0 || strings.Count(got.err, "is called") != 1 || !strings.Contains(got.err, "match.fields is called match.withFields now") {
+		t.Errorf("former names: exit code %d\n%s%s", got.code, got.out, got.err)
+	}
+}
+
+// firstFailure returns the message of the first failure in a report in JUnit's format.
+func firstFailure(text string) string {
+	_, after, _ := strings.Cut(text, `<failure message="`)
+	message, _, _ := strings.Cut(after, `"`)
+	return html.UnescapeString(message)
 }
 
 // TestNamedRevision checks that no command takes another revision than the one that is
@@ -182,7 +289,7 @@ func TestScenarioWithoutTarget(t *testing.T) {
 func TestAnswersLeftOut(t *testing.T) {
 	t.Parallel()
 	flow := filepath.Join(t.TempDir(), "flow.jsonl")
-	answers := write(t, "a.yaml", "answers:\n  - {match: {fields: [environment]}, answer: {accept: {environment: staging}, rest: valid}}\ndefault: {accept: valid}\n")
+	answers := write(t, "a.yaml", "answers:\n  - {match: {withFields: [environment]}, answer: {accept: {environment: staging}, rest: valid}}\ndefault: {accept: valid}\n")
 	if got := inspectorRun(t, "call", "deploy", "--answers", answers, "--redact", "environment", "--record", flow); got.code != 0 {
 		t.Fatalf("exit code %d\n%s", got.code, got.err)
 	}

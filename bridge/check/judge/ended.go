@@ -2,11 +2,9 @@ package judge
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 
 	"elicitation-inspector/bridge/check/report"
 	"elicitation-inspector/bridge/conversation"
@@ -169,7 +167,7 @@ func (o *Observation) lastWords() (words string, seqs []int64, crashed bool) {
 		if crash.Line(string(f.Raw)) {
 			said = seq
 		}
-		if traced == 0 && leak().MatchString(words) {
+		if traced == 0 && wording.RuntimeWords().MatchString(words) {
 			traced, trace = seq, words
 		}
 	}
@@ -183,36 +181,11 @@ func (o *Observation) lastWords() (words string, seqs []int64, crashed bool) {
 	return wording.Shorten(words, 300), seqs, crashed
 }
 
-var leak = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(strings.Join(leaks, "|")) })
-
-// leaks lists patterns of texts that only a language runtime or a stack trace prints, and
-// that nobody writes for a person.
-var leaks = []string{
-	// Go
-	`goroutine \d+ \[[a-z ]+\]:`, `runtime error: `, `nil pointer dereference`, `interface conversion: (?:interface|\S+ )`, `assignment to entry in nil map`, `\.go:\d+ \+0x`,
-	// JavaScript
-	`(?m)^\s+at .+\(?(?:file://|node:|/|[A-Z]:\\)\S*:\d+:\d+\)?`, `Cannot (?:read|set) propert(?:y|ies) (?:\S+ )?of (?:undefined|null)`, `undefined is not (?:a function|an object|iterable)`,
-	`[\w$]+(?:\.[\w$]+)+ is not a function`, `Cannot destructure property`, `Cannot convert undefined or null to object`, `\w+ is not defined$`,
-	// Python
-	`Traceback \(most recent call last\)`, `'NoneType' object`, `'\w+' object (?:has no attribute '|is not (?:subscriptable|iterable|callable))`, `File "[^"]+", line \d+, in `,
-	`list index out of range`, `unsupported operand type\(s\) for`,
-	// Java and Kotlin
-	`(?m)^\s*at [\w$.]+\([\w$]+\.(?:java|kt):\d+\)`, `java\.lang\.\w+(?:Exception|Error)`,
-	// .NET
-	`(?m)^\s*at .+ in .+:line \d+`, `Object reference not set to an instance of an object`, `System\.\w+Exception`,
-	// Rust
-	`thread '[^']*' panicked at`, "called `(?:Option|Result)::unwrap\\(\\)` on ",
-	// Ruby
-	`undefined method .+ for nil`, `\.rb:\d+:in [` + "`" + `']`,
-	// PHP
-	`PHP (?:Fatal error|Warning|Notice):`, `(?m)^#\d+ .+\.php\(\d+\)`, `Call to a member function .+ on null`,
-}
-
 // leaks judges whether a result or an error shows stack traces or runtime errors of the
 // server.
 func (j *Judgement) leaks(m Made, what string) {
 	for _, text := range m.texts() {
-		words := leak().FindString(text)
+		words := wording.RuntimeWords().FindString(text)
 		if words == "" || j.expects(m, words) {
 			continue
 		}

@@ -90,6 +90,11 @@ func (c *Carried) listFor(name, value string) *[]string {
 	return c.personalListFor(name, value)
 }
 
+// IsPersonal reports whether a value is personal data, by its shape or by its name.
+func IsPersonal(name, value string) bool {
+	return new(Carried).personalListFor(plainName(name), value) != nil
+}
+
 func (c *Carried) personalListFor(name, value string) *[]string {
 	if len(value) > 320 {
 		return nil
