@@ -51,15 +51,14 @@ func (in *asking) FactsOf(number int) (fault.Facts, error) {
 }
 
 // Misbehave answers a question deliberately wrong, with a fault and its parameters.
-func (in *asking) Misbehave(number int, name string, params fault.Params) (Question, error) {
+func (in *asking) Misbehave(number int, name string, params fault.Params) error {
 	q, err := in.inbox.Question(number)
 	if err != nil || q.State != conversation.Pending {
 		return in.settled(number)
 	}
 	plan, err := fault.Build(in.Facts(q), name, params)
 	if err != nil {
-		known, _ := in.Question(number) // if it is unknown, err is more useful
-		return known, err
+		return err
 	}
 	return in.Answer(number, live.Misbehave(plan))
 }

@@ -304,7 +304,7 @@ func TestEverythingAtOnce(t *testing.T) {
 		},
 		func(r *rand.Rand, _ string) {
 			for _, q := range in.OnShow(10) {
-				_, _ = in.Answer(q.Number, live.Answer{Action: []string{"accept", "decline", "cancel"}[r.IntN(3)], Actor: conversation.ByPerson})
+				_ = in.Answer(q.Number, live.Answer{Action: []string{"accept", "decline", "cancel"}[r.IntN(3)], Actor: conversation.ByPerson})
 			}
 		},
 		func(*rand.Rand, string) {

@@ -234,6 +234,9 @@ func (in *reading) read() *live.View {
 	return in.recent.View()
 }
 
+// CatchUp reads the frames that the log has by now, and marks what they change.
+func (in *reading) CatchUp() { in.read() }
+
 // haveRead makes the inbox forget settled questions that the log has by now, and marks
 // the changes for subscribers.
 func (in *Inspection) haveRead(now *live.View, changed []live.Change) {

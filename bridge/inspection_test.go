@@ -229,7 +229,7 @@ func (b *bench) done(number int) (bridge.Call, string) {
 func (b *bench) answer(n int, a live.Answer) {
 	b.Helper()
 	a.Actor = conversation.ByPerson
-	if _, err := b.in.Answer(n, a); err != nil {
+	if err := b.in.Answer(n, a); err != nil {
 		b.Fatalf("answering %d: %v", n, err)
 	}
 }
@@ -298,7 +298,7 @@ func TestOneOfManyAnswersWins(t *testing.T) {
 	wins := make(chan int, 20)
 	for i := range 20 {
 		wait.Go(func() {
-			if _, err := b.in.Answer(q.Number, accept(fmt.Sprintf(`{"zeta":%d}`, i))); err == nil {
+			if err := b.in.Answer(q.Number, accept(fmt.Sprintf(`{"zeta":%d}`, i))); err == nil {
 				wins <- i
 			}
 		})

@@ -334,9 +334,12 @@ func (b *bench) heard(w witness, from, n int) []string {
 
 func (b *bench) misbehave(n int, name string, params fault.Params) bridge.Question {
 	b.Helper()
-	q, err := b.in.Misbehave(n, name, params)
-	if err != nil {
+	if err := b.in.Misbehave(n, name, params); err != nil {
 		b.Fatalf("misbehaving by %s: %v", name, err)
+	}
+	q, err := b.in.Question(n)
+	if err != nil {
+		b.Fatal(err)
 	}
 	if q.State != conversation.Answered || q.By != conversation.ByFault || !strings.HasPrefix(q.Reason, "deliberate: ") {
 		b.Errorf("%s: the question is %s by %s: %s", name, q.State, q.By, q.Reason)

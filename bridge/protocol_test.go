@@ -413,7 +413,7 @@ func (p *player) personStep(verb, what string) {
 	case "answers":
 		p.answer(n, live.Answer{Result: json.RawMessage(more)})
 	case "marks":
-		_, err = p.in.MarkCompleted(n)
+		err = p.in.MarkCompleted(n)
 	case "retries":
 		err = p.in.Retry(p.call)
 	case "stops":

@@ -260,33 +260,31 @@ func (in *asking) Standing(number int) (call int, waits bool) {
 }
 
 // Answer settles a question with a. Only the first answer counts: later ones get the
-// error [live.ErrSettled], and the returned question tells how it was settled.
-func (in *asking) Answer(number int, a live.Answer) (Question, error) {
-	err := in.settle(number, a)
-	if errors.Is(err, live.ErrUnknownQuestion) {
-		return in.settled(number)
+// error [live.ErrSettled].
+func (in *asking) Answer(number int, a live.Answer) error {
+	if err := in.settle(number, a); !errors.Is(err, live.ErrUnknownQuestion) {
+		return err
 	}
-	q, unknown := in.Question(number)
-	return q, cmp.Or(unknown, err)
+	return in.settled(number)
 }
 
 // Hasten gives a question the answer of the script that waits for its delay.
 func (in *asking) Hasten(number int) { in.inbox.Hasten(number) }
 
-// settled returns a question with [live.ErrSettled] when the inbox does not have it: the log
-// has its end by then. If the log does not have it either, it is unknown.
-func (in *asking) settled(number int) (Question, error) {
-	q, err := in.Question(number)
-	if err == nil {
-		err = live.ErrSettled
+// settled returns [live.ErrSettled] for a question that the inbox does not have: the log has
+// its end by then. If the log does not have it either, it is unknown.
+func (in *asking) settled(number int) error {
+	if _, err := in.candidate(number); err != nil {
+		return err
 	}
-	return q, err
+	return live.ErrSettled
 }
 
 // MarkCompleted records that the person marked an accepted URL as done.
-func (in *asking) MarkCompleted(number int) (Question, error) {
+func (in *asking) MarkCompleted(number int) error {
 	in.inbox.MarkCompleted(number)
-	return in.Question(number)
+	_, err := in.candidate(number)
+	return err
 }
 
 // SetPolicy sets the policy for a server's further questions, and for those that are held

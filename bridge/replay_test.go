@@ -72,14 +72,14 @@ func recordDemo(t *testing.T, settings conversation.ClientSettings, tools []stri
 				switch {
 				case q.Call != c.Number || q.AskedSeq == 0:
 				case q.State == conversation.Pending:
-					if _, err := in.Answer(q.Number, someAnswer(q, actions[0])); err != nil {
+					if err := in.Answer(q.Number, someAnswer(q, actions[0])); err != nil {
 						t.Fatal(err)
 					}
 					if actions = actions[1:]; len(actions) == 0 {
 						actions = []string{"accept"}
 					}
 				case q.Completion == conversation.CompletionAwaited && q.Via == elicit.InError:
-					if _, err := in.MarkCompleted(q.Number); err != nil {
+					if err := in.MarkCompleted(q.Number); err != nil {
 						t.Fatal(err)
 					}
 				case q.Via == elicit.ByRequest && tool == "suspicious_link":

@@ -114,7 +114,7 @@ func TestCallAgain(t *testing.T) {
 				}
 				return q.State == conversation.Pending && q.Number != 0
 			})
-			if _, err := b.in.Answer(q.Number, live.Answer{Action: "accept", Content: json.RawMessage(`{"name":"Ada"}`), Actor: conversation.ByPerson}); err != nil {
+			if err := b.in.Answer(q.Number, live.Answer{Action: "accept", Content: json.RawMessage(`{"name":"Ada"}`), Actor: conversation.ByPerson}); err != nil {
 				t.Fatal(err)
 			}
 			b.until("the result", func() bool { c, err := b.in.Call(second.Number); return err == nil && c.State == conversation.Done })

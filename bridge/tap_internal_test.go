@@ -58,7 +58,7 @@ func TestCancelledBetweenTheAnswerAndItsWayOut(t *testing.T) {
 	in, s := tapped(t)
 	tap := s.Observer()
 	tap.Received(unit(t, `{"jsonrpc":"2.0","id":1,"method":"elicitation/create","params":{"message":"?","requestedSchema":{"type":"object","properties":{}}}}`))
-	if _, err := in.Answer(1, live.Answer{Action: "accept", Actor: conversation.ByPerson}); err != nil {
+	if err := in.Answer(1, live.Answer{Action: "accept", Actor: conversation.ByPerson}); err != nil {
 		t.Fatal(err)
 	}
 	tap.Received(unit(t, `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1,"reason":"lunch"}}`))
@@ -82,7 +82,7 @@ func TestCancelledAfterTheAnswer(t *testing.T) {
 	in, s := tapped(t)
 	tap := s.Observer()
 	tap.Received(unit(t, `{"jsonrpc":"2.0","id":"a","method":"elicitation/create","params":{"message":"?","requestedSchema":{"type":"object","properties":{}}}}`))
-	if _, err := in.Answer(1, live.Answer{Action: "decline", Actor: conversation.ByPerson}); err != nil {
+	if err := in.Answer(1, live.Answer{Action: "decline", Actor: conversation.ByPerson}); err != nil {
 		t.Fatal(err)
 	}
 	if !tap.Sending(t.Context(), unit(t, `{"jsonrpc":"2.0","id":"a","result":{"action":"decline"}}`)) {

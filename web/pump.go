@@ -134,6 +134,7 @@ func (p *pump) run() {
 			continue
 		case <-p.stirred:
 		case <-p.sub.Ready():
+			p.in.CatchUp() // before the changes are taken: what reading marks is drawn with them, and not once more
 			now := map[live.Change]bool{}
 			for _, c := range p.sub.Take() {
 				calm[c] = true

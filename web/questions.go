@@ -57,7 +57,7 @@ func (s *questions) routes(e *echo.Echo) {
 	e.POST("/questions/:n/misbehave", of(s.posted, s.misbehave))                                                     // answer with a fault: fault, field and its parameters
 	e.POST("/questions/:n/again", of(number, s.again))                                                               // repeat an answer
 	e.POST("/questions/:n/app", of(find, s.readApp))                                                                 // read the resource of the app that would draw it
-	e.POST("/questions/:n/complete", act(number, func(n int) error { _, err := s.in.MarkCompleted(n); return err })) // mark a URL as done
+	e.POST("/questions/:n/complete", act(number, s.in.MarkCompleted)) // mark a URL as done
 	e.GET("/ledger", s.ledger)                                                                                       // all questions of the run; query sort, filter
 }
 
@@ -160,7 +160,7 @@ func (s *questions) answer(c echo.Context, q typed) error {
 	default:
 		return bad("There is no action %q.", answer.Action)
 	}
-	_, err := s.in.Answer(q.Number, answer)
+	err := s.in.Answer(q.Number, answer)
 	return err
 }
 
@@ -205,7 +205,7 @@ func (s *questions) misbehave(c echo.Context, q typed) error {
 	if err := given(c, &params); err != nil {
 		return err
 	}
-	_, err := s.in.Misbehave(q.Number, c.FormValue("fault"), params)
+	err := s.in.Misbehave(q.Number, c.FormValue("fault"), params)
 	if errors.Is(err, live.ErrSettled) {
 		return err
 	}

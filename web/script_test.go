@@ -78,7 +78,7 @@ func TestScriptOnThePage(t *testing.T) {
 	if second, _ := in.Question(2); second.Left == "" {
 		t.Error("nothing says why the second question is the person's")
 	}
-	if _, err := in.Answer(2, live.Answer{Action: "decline", Actor: conversation.ByPerson}); err != nil {
+	if err := in.Answer(2, live.Answer{Action: "decline", Actor: conversation.ByPerson}); err != nil {
 		t.Fatal(err)
 	}
 	until("the call is over", func() bool { c, err := in.Call(1); return err == nil && c.State.Over() })

@@ -388,5 +388,5 @@ func (s *Session) ask(ctx context.Context, q bridge.Question) {
 	if err != nil { // there is no person any more, or the question is settled
 		answer = live.Answer{Action: "cancel", Actor: conversation.ByPolicy}
 	}
-	_, _ = s.in.Answer(q.Number, answer) // fails if the question is settled
+	_ = s.in.Answer(q.Number, answer) // fails if the question is settled
 }

@@ -210,7 +210,7 @@ func TestTokensInQuestionsAreMasked(t *testing.T) {
 	if q.Request == nil || q.Request.Message != "Is it [REDACTED]?" || q.Request.Fields[0].Label != "not [REDACTED]" || strings.Contains(string(q.Params), token) {
 		t.Fatalf("the question shows %s", q.Params)
 	}
-	if _, err := in.Answer(q.Number, live.Answer{Action: "accept", Content: []byte(`{"which":"[REDACTED]"}`), Actor: conversation.ByPerson}); err != nil {
+	if err := in.Answer(q.Number, live.Answer{Action: "accept", Content: []byte(`{"which":"[REDACTED]"}`), Actor: conversation.ByPerson}); err != nil {
 		t.Fatal(err)
 	}
 	if got := <-answered; got != token {
