@@ -93,3 +93,32 @@ func TestOpensVeryManyServers(t *testing.T) {
 		t.Error("Ctrl-C does not end it")
 	}
 }
+
+// A file without an end is refused after a bounded part of it, whichever flag names it.
+func TestRefusesEndlessFiles(t *testing.T) {
+	t.Parallel()
+	folder := t.TempDir()
+	for i, args := range []string{
+		"list --redact-file FILE",
+		"list --oauth-client-id a --oauth-client-secret-file FILE http://127.0.0.1:1/mcp",
+		"list --oauth-client-id a --oauth-client-key-file FILE http://127.0.0.1:1/mcp",
+		"list --config FILE", "call deploy --answers FILE", "call deploy --args @FILE", "run FILE", "check --plan FILE",
+		"check --baseline FILE", "probe --compare FILE",
+	} {
+		pipe := filepath.Join(folder, fmt.Sprint(i))
+		if err := syscall.Mkfifo(pipe, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		go func() {
+			file, err := os.OpenFile(pipe, os.O_WRONLY, 0)
+			for line := bytes.Repeat([]byte(" "), 1<<20); err == nil; {
+				_, err = file.Write(line) // it fails once the reader has closed its end
+			}
+			file.Close()
+		}()
+		code, out := runToEnd(t, strings.Fields(strings.ReplaceAll(args, "FILE", pipe))...)
+		if code != exitUsage || !strings.Contains(out, "reading "+pipe+": it has more than ") {
+			t.Errorf("inspector %s: %d, %s", args, code, out)
+		}
+	}
+}
