@@ -296,7 +296,7 @@ func (m *made) read(c *chosen, out outcomes) error {
 		}
 	}
 	var err error
-	m.Found, _, err = lint.FindingsOf(ctx, m.Log)
+	m.Found, m.Gaps, err = lint.FindingsOf(ctx, m.Log)
 	m.Found = slices.DeleteFunc(m.Found, func(f lint.Found) bool { return f.Judges == lint.ClientParty }) // the client is the check itself
 	return err
 }

@@ -213,6 +213,10 @@ func Curl(f *wire.Frame) string {
 			b.WriteString(" \\\n  -H " + wording.ShellWord(name+": "+value))
 		}
 	}
+	if rawjson.Valid([]byte(body)) {
+		body = wording.Escape(body) // the value stays the same
+	}
+	address = wording.ReplaceHidden(address, func(c wording.HiddenChar) string { return url.PathEscape(address[c.At:c.End]) })
 	if body != "" || f.HTTPMethod != http.MethodGet {
 		b.WriteString(" \\\n  --data-binary " + wording.ShellWord(body))
 	}

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"elicitation-inspector/bridge/elicit"
+	"elicitation-inspector/bridge/wire"
 	"elicitation-inspector/bridge/wording"
 )
 
@@ -68,5 +69,13 @@ func python(t *testing.T, name, code string) {
 	cmd.Stdin = strings.NewReader(code)
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Errorf("%s: %v\n%s\n%s", name, err, out, code)
+	}
+}
+
+// A curl line has no raw hidden character, and still sends the same JSON to the same address.
+func TestCurlEscapes(t *testing.T) {
+	got := Curl(&wire.Frame{Dir: wire.ClientToServer, Stream: wire.StreamPost, URL: "http://127.0.0.1/\u202emcp", Raw: []byte("{\"a\":\"\u2066\U000e0041\"}")})
+	if want := `'{"a":"\u2066\udb40\udc41"}'`; !strings.Contains(got, want) || !strings.Contains(got, "http://127.0.0.1/%E2%80%AEmcp") {
+		t.Errorf("it is\n%s", got)
 	}
 }

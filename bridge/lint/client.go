@@ -101,7 +101,7 @@ func (c *clientState) await(result json.RawMessage, r *request, list []elicit.As
 // says that its id is that of a request that waits. answers is the request of the server's
 // that it answers, nil for none.
 func (s *session) judgeSent(f *wire.Frame, taken bool, answers *asked) {
-	if f.Fault != "" || f.Truncated || s.blamed[string(f.Message.ID)] {
+	if f.Fault != "" || f.Unread() || s.blamed[string(f.Message.ID)] {
 		return
 	}
 	if f.Transport == "http" && f.Kind.IsMessage() {

@@ -230,7 +230,7 @@ func (r *remote) jsonAnswer(resp *http.Response, posted wire.Message) []byte {
 	}
 	failure.Text = droppedText
 	if _, err := wire.ParseMessage(said.Head); !said.Whole() {
-		failure.Text = fmt.Sprintf("the answer of %d bytes is over the limit of %d bytes for one message", said.Size, r.tap.max)
+		failure.Text = r.tap.notTaken(&wire.Frame{Truncated: true, Size: said.Size})
 	} else if err != nil {
 		failure.Text = fmt.Sprintf("the answer is not a JSON-RPC message: %v", err)
 	}
