@@ -146,7 +146,7 @@ func (s *session) once(rule, pointer, format string, args ...any) {
 func (s *session) judgeVersionHeader(f *wire.Frame) {
 	const name = "Mcp-Protocol-Version"
 	complete := f.Header.Get("Content-Type") != "" // other tools record some headers only
-	if !complete || f.Method == mcp.MethodInitialize || s.revision < june || !s.client.answered && rulesOf(s.revision) != july {
+	if !complete || s.legacy || f.Method == mcp.MethodInitialize || s.revision < june || !s.client.answered && rulesOf(s.revision) != july {
 		return
 	}
 	switch sent := f.Header.Get(name); {

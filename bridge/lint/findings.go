@@ -199,6 +199,12 @@ func (l *Linter) judge(ctx context.Context, f *wire.Frame) []Found {
 		s = newSession(l.talk)
 		l.sessions[key] = s
 	}
+	if f.Begins() {
+		fresh, in := newSession(l.talk), s.signIns // a sign-in is the client's, not the connection's
+		fresh.signIns.server, fresh.signIns.metadata, fresh.signIns.signIn = in.server, in.metadata, in.signIn
+		fresh.legacy = f.Note.Kind == wire.NoteEndpoint
+		s, l.sessions[key] = fresh, fresh
+	}
 	return slices.DeleteFunc(s.judge(ctx, f), func(one Found) bool { // it may be wrong where the value was redacted
 		return f.Redacted && strings.Contains(rawjson.Text(rawjson.At(f.Raw, one.Pointer)), redact.Placeholder)
 	})

@@ -27,6 +27,7 @@ type session struct {
 	gaps     bool // a bound of ours has kept something of the session unread, or unremembered
 	early    bool // the client has sent initialize, and not yet notifications/initialized
 	named    bool // over HTTP, the server has given the session an id
+	legacy   bool // over HTTP+SSE, which has no header for the revision
 	revision string
 	declared json.RawMessage // the client's capabilities
 	offered  json.RawMessage // the server's capabilities; nil if they are unknown

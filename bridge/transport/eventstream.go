@@ -104,8 +104,11 @@ func (s *eventStream) deliver(e Event) (data []byte, drop bool) {
 	return data, legacy && data == nil
 }
 
-func (s *eventStream) ended(err error) {
+func (s *eventStream) ended(cut Event, err error) {
 	r := s.remote
+	if cut.Data.Size > 0 && !r.closing.Load() && !errors.Is(err, context.Canceled) {
+		r.tap.observer.Noted(wire.Frame{Status: s.resp.StatusCode, Note: &wire.Note{Kind: wire.NoteUnfinishedEvent, Of: ofMessage(s.posted), Bytes: cut.Data.Size, Said: quoted(cut.Data.Head)}})
+	}
 	lost := noRequest // the request that gets no response because the stream ended
 	switch {
 	case s.answered:

@@ -154,6 +154,12 @@ type Frame struct {
 	line int64
 }
 
+// Begins reports whether a frame begins its session anew: a process was started, or the endpoint
+// of HTTP+SSE was named. Messages behind it have nothing to do with those before it.
+func (f *Frame) Begins() bool {
+	return f.Note != nil && (f.Note.Kind == NoteProcessStarted || f.Note.Kind == NoteEndpoint)
+}
+
 // Unread reports whether a bound of the inspector's keeps it from reading all of a frame, so
 // that of a message nothing but the envelope is known, and nothing can be judged.
 func (f *Frame) Unread() bool { return f.Truncated || f.Message.TooDeep }
