@@ -10,6 +10,7 @@ import (
 // ends the call when a limit is reached.
 type clock struct {
 	limit   time.Duration // 0 for none
+	whole   bool          // the time in which the call waits for a person counts, too
 	fire    func()
 	timer   *time.Timer
 	began   time.Time
@@ -21,16 +22,24 @@ type clock struct {
 	stopped bool
 }
 
-func (w *clock) start(limit time.Duration, fire func()) {
-	w.limit, w.fire, w.began = max(limit, 0), fire, time.Now()
-	w.arm(w.began)
+func (w *clock) start(r Request, began time.Time, fire func()) {
+	w.limit, w.whole, w.fire, w.began = max(r.Timeout, 0), r.Whole, fire, began
+	w.arm(time.Now())
 }
 
 // arm sets the timer to the rest of the limit.
 func (w *clock) arm(at time.Time) {
 	if w.limit > 0 && !w.stopped {
-		w.timer = time.AfterFunc(w.limit-(at.Sub(w.began)-w.waited(at)), w.fire)
+		w.timer = time.AfterFunc(w.limit-w.counted(at), w.fire)
 	}
+}
+
+// counted returns the time that counts toward the limit.
+func (w *clock) counted(at time.Time) time.Duration {
+	if w.whole {
+		return at.Sub(w.began)
+	}
+	return at.Sub(w.began) - w.waited(at)
 }
 
 func (w *clock) waited(at time.Time) time.Duration {
@@ -55,12 +64,13 @@ func (w *clock) change(at time.Time, change func()) {
 	case w.stopped || before == after:
 	case after:
 		w.oldest = at
-		if w.timer != nil {
+		if w.timer != nil && !w.whole {
 			w.timer.Stop()
 		}
 	default:
-		w.paused = waited
-		w.arm(at)
+		if w.paused = waited; !w.whole {
+			w.arm(at)
+		}
 	}
 }
 

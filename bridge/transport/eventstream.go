@@ -374,7 +374,7 @@ func (r *remote) listen(resp *http.Response, err error, first bool) (*http.Respo
 func (r *remote) noStream(resp *http.Response) (wire.Frame, *Failure) {
 	raw := r.explanation(resp).Head
 	note := noteOf(resp, wire.Note{Kind: wire.NoteHTTPStatus, Said: quoted(raw)})
-	failure := &Failure{Status: resp.StatusCode, Text: "HTTP " + statusText(resp) + wording.After(": ", errorText(resp, raw)), Challenge: challenge(resp)}
+	failure := &Failure{Status: resp.StatusCode, Text: "HTTP " + statusText(resp) + wording.After(": ", errorText(resp, raw)), Challenge: challenge(resp), Elsewhere: r.elsewhere(resp)}
 	if resp.StatusCode < 300 {
 		note.Note.Got = contentType(resp)
 		failure.Text = note.Note.Words(&note)

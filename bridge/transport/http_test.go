@@ -332,6 +332,9 @@ func TestHTTPRudeAnswers(t *testing.T) {
 			}
 		}, failure: "the server closed the connection without an answer", undelivered: "connection reset"},
 		{name: "gzip", call: zipped(js, good)},
+		{name: "an encoding that was not asked for", call: inBrotli(200, js), failure: "200 OK and application/json encoded as br in place of JSON", status: 200, note: "application/json encoded as br"},
+		{name: "events in such an encoding", call: inBrotli(200, es), failure: "text/event-stream encoded as br", status: 200, note: "text/event-stream encoded as br"},
+		{name: "a refusal in such an encoding", call: inBrotli(500, js), failure: "HTTP 500 Internal Server Error: (its body is encoded as br)", status: 500, note: "(its body is encoded as br)", undelivered: "500"},
 
 		{name: "events", call: reply(200, es, "data: "+progress+"\n\nevent: message\nid: 1\ndata: "+good+"\n\n")},
 		{name: "events with CRLF", call: reply(200, es, "data:"+good+"\r\n\r\n")},
@@ -430,6 +433,16 @@ func broken(contentType, body string) http.HandlerFunc {
 		io.WriteString(w, answerTo(r, body))
 		w.(http.Flusher).Flush()
 		panic(http.ErrAbortHandler)
+	}
+}
+
+// inBrotli answers with a body in Brotli that looks as if it began a list of JSON.
+func inBrotli(status int, contentType string) http.HandlerFunc {
+	return func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", contentType)
+		w.Header().Set("Content-Encoding", "br")
+		w.WriteHeader(status)
+		_, _ = w.Write([]byte("[\x05\x80\xaa"))
 	}
 }
 

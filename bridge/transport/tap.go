@@ -208,6 +208,9 @@ type Failure struct {
 	Text   string `json:"-"`
 	// Challenge is the WWW-Authenticate header of the HTTP response.
 	Challenge string `json:"challenge,omitempty"`
+	// Elsewhere is the host of another origin that answered after a redirect, and which gets
+	// none of the headers that are set for the server; "" if the server itself answered.
+	Elsewhere string `json:"elsewhere,omitempty"`
 
 	cause error
 }

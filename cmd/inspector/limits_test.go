@@ -8,11 +8,13 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 )
 
 // asDeep is the environment variable that makes the test binary a server of 2025-11-25 that
-// does right, and nests a message 1,100 deep: the one that the value names.
+// does right, and nests a message 1,100 deep: the one that the value names. With "silent" it does
+// not answer calls.
 const asDeep = "INSPECTOR_TEST_DEEP"
 
 // beDeep asks a question in each call. It answers the call with the answer.
@@ -40,7 +42,9 @@ func beDeep(in io.Reader, out io.Writer, which string) {
 		case "tools/list":
 			fmt.Fprintf(out, `{"jsonrpc":"2.0","id":%s,"result":{"tools":[{"name":"ask","inputSchema":{"type":"object"}}]}}`+"\n", m.ID)
 		case "tools/call":
-			call = m.ID
+			if call = m.ID; which == "silent" {
+				continue
+			}
 			fmt.Fprintf(out, `{"jsonrpc":"2.0","id":"q%s","method":"elicitation/create","params":{"message":"Who?","requestedSchema":{"type":"object","properties":{"a":{"type":"string"}}},"_meta":{"a":%s}}}`+"\n", m.ID, deep("question"))
 		default:
 			if m.ID != nil {
@@ -48,6 +52,28 @@ func beDeep(in io.Reader, out io.Writer, which string) {
 			}
 		}
 	}
+}
+
+// TestTimeLimitIsNamed lets calls reach their time limit: each of them says so, also to the server.
+func TestTimeLimitIsNamed(t *testing.T) {
+	t.Parallel()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var calls sync.WaitGroup
+	for i := range 5 {
+		transcript := filepath.Join(t.TempDir(), fmt.Sprint(i))
+		calls.Go(func() {
+			got := inspectorRun(t, "call", "ask", "--timeout", "4s", "--record", transcript, "--env", asDeep+"=silent", "--", self)
+			frames, err := os.ReadFile(transcript)
+			if got.code != exitTimeout || !strings.Contains(got.err, "timed out after 4.00 s, by the inspector's clock") || err != nil ||
+				!strings.Contains(string(frames), `"reason":"timed out after 4.00 s"`) || strings.Contains(string(frames), "by the user") {
+				t.Errorf("the call ends with %d, %v:\n%s\n%s", got.code, err, got.err, frames)
+			}
+		})
+	}
+	calls.Wait()
 }
 
 func wordIf(is bool, word string) string {
