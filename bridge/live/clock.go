@@ -30,16 +30,12 @@ func (w *clock) start(r Request, began time.Time, fire func()) {
 // arm sets the timer to the rest of the limit.
 func (w *clock) arm(at time.Time) {
 	if w.limit > 0 && !w.stopped {
-		w.timer = time.AfterFunc(w.limit-w.counted(at), w.fire)
+		counted := at.Sub(w.began)
+		if !w.whole {
+			counted -= w.waited(at)
+		}
+		w.timer = time.AfterFunc(w.limit-counted, w.fire)
 	}
-}
-
-// counted returns the time that counts toward the limit.
-func (w *clock) counted(at time.Time) time.Duration {
-	if w.whole {
-		return at.Sub(w.began)
-	}
-	return at.Sub(w.began) - w.waited(at)
 }
 
 func (w *clock) waited(at time.Time) time.Duration {

@@ -65,16 +65,16 @@ func (c *Cursor) brackets(i int) int {
 		case '{', '[':
 			open++
 		case '}', ']':
-			open--
+			if open--; open == 0 {
+				return i + 1
+			}
 		}
-		if i++; open == 0 {
-			return i
-		}
+		i++
 	}
-	if i < 0 {
-		return i
+	if i >= 0 {
+		i = c.cut("inside an object or array")
 	}
-	return c.cut("inside an object or array")
+	return i
 }
 
 var tooDeep = "nested more than " + strconv.Itoa(MaxDepth) + " deep"
