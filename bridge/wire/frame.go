@@ -168,7 +168,7 @@ func (f *Frame) Unread() bool { return f.Truncated || f.Message.TooDeep }
 func (f *Frame) Bound() string {
 	switch {
 	case f.Truncated:
-		return fmt.Sprintf("only the first %s of %s bytes were kept", wording.Grouped(int64(len(f.Raw))), wording.Grouped(f.Size))
+		return fmt.Sprintf("only the first %d of %d bytes were kept", len(f.Raw), f.Size)
 	case f.Message.TooDeep:
 		return TooDeep
 	}
