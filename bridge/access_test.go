@@ -19,6 +19,7 @@ func TestTokenWanted(t *testing.T) {
 		name, token, body, challenge string
 		transport                    transport.Transport
 		status                       int
+		elsewhere                    bool // the server redirects to another one
 		want                         []string
 	}{
 		{name: "401", status: 401, body: "no token", challenge: `Bearer resource_metadata="https://example.com/.well-known/x"`,
@@ -26,6 +27,7 @@ func TestTokenWanted(t *testing.T) {
 		{name: "401 with JSON-RPC", status: 401, body: `{"jsonrpc":"2.0","id":null,"error":{"code":-32001,"message":"Log in first"}}`, want: []string{"401", "Log in first", "Give a token with " + how}},
 		{name: "401 that answers the request", status: 401, body: `{"jsonrpc":"2.0","id":ID,"error":{"code":-32001,"message":"Log in first"}}`, challenge: "Bearer", want: []string{"401", "Log in first", "Give a token with " + how, "WWW-Authenticate: Bearer"}},
 		{name: "401 with a token", status: 401, token: "Bearer old", want: []string{"that was sent is not accepted", how}},
+		{name: "401 of another origin", status: 401, token: "Bearer old", elsewhere: true, want: []string{"The request was redirected to 127.0.0.1:", "is not told the headers that are set for the server"}},
 		{name: "403", status: 403, want: []string{"HTTP 403 Forbidden", "If it is a token that is missing, give it with " + how}},
 		{name: "403 with a token", status: 403, token: "Bearer low", want: []string{"does not give access", how}},
 		{name: "401 over SSE", status: 401, transport: transport.TransportSSE, challenge: "Bearer", want: []string{"over SSE: HTTP 401 Unauthorized", how, "WWW-Authenticate: Bearer"}},
@@ -45,13 +47,19 @@ func TestTokenWanted(t *testing.T) {
 				_, _ = w.Write([]byte(strings.ReplaceAll(c.body, "ID", string(m.ID))))
 			}))
 			t.Cleanup(server.Close)
-			spec := transport.Spec{Name: "closed", URL: server.URL, Transport: c.transport, Header: http.Header{}}
+			address := server.URL
+			if c.elsewhere {
+				redirects := httptest.NewServer(http.RedirectHandler(server.URL, http.StatusTemporaryRedirect))
+				t.Cleanup(redirects.Close)
+				address = redirects.URL
+			}
+			spec := transport.Spec{Name: "closed", URL: address, Transport: c.transport, Header: http.Header{}}
 			if c.token != "" {
 				spec.Header.Set("Authorization", c.token)
 			}
 			b := startFailing(t, bridge.Config{Targets: []transport.Spec{spec}})
 			for _, want := range c.want {
-				if reason := b.server().Reason; !strings.Contains(reason, want) {
+				if reason := b.server().Reason; !strings.Contains(reason, want) || c.elsewhere && strings.Contains(reason, "that was sent") {
 					t.Errorf("the reason is %q, want %q in it", reason, want)
 				}
 			}

@@ -2,6 +2,7 @@ package web
 
 import (
 	"errors"
+	"fmt"
 	"maps"
 	"net/http"
 	"slices"
@@ -19,6 +20,7 @@ import (
 	"elicitation-inspector/bridge/live"
 	"elicitation-inspector/bridge/mcp"
 	"elicitation-inspector/bridge/wire"
+	"elicitation-inspector/bridge/wording"
 	"elicitation-inspector/views"
 	"elicitation-inspector/views/markup"
 	"elicitation-inspector/web/push"
@@ -356,6 +358,10 @@ func (s *calls) aftermath(c bridge.Call) (list []lint.Finding) {
 	return list
 }
 
+// resultMost is the size in bytes of the largest response that the page reads to draw it, which
+// it does whenever it draws its call.
+const resultMost = 16 << 20
+
 func (s *calls) result(c bridge.Call) *views.Result {
 	out := &views.Result{Seq: c.ResultSeq}
 	if c.ResultSeq == 0 {
@@ -363,6 +369,10 @@ func (s *calls) result(c bridge.Call) *views.Result {
 		if c.State == conversation.Stopped {
 			out.Failure = "Stopped. There is no result."
 		}
+		return out
+	}
+	if size := s.in.Log().Head(c.ResultSeq).Size; size > resultMost {
+		out.Failed, out.Failure = c.Failure != "", wording.Join(" ", wording.Sentence(c.Failure), fmt.Sprintf("The response has %s bytes, and the page draws at most %s: the wire log has it.", wording.Grouped(size), wording.Grouped(resultMost)))
 		return out
 	}
 	frame, err := s.in.Log().Frame(c.ResultSeq)

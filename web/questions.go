@@ -52,13 +52,13 @@ func (s *questions) routes(e *echo.Echo) {
 	e.POST("/questions/:n/draft", of(s.posted, s.draft)) // keep the draft; answers with its JSON
 	e.POST("/questions/:n/tab", of(s.posted, s.tab))
 	e.POST("/questions/:n/reset", of(s.posted, s.reset))
-	e.POST("/questions/:n/answer", of(s.posted, s.answer))                                                           // accept, decline or cancel
-	e.GET("/questions/:n/faults", of(find, s.faults))                                                                // the faults that apply to it
-	e.POST("/questions/:n/misbehave", of(s.posted, s.misbehave))                                                     // answer with a fault: fault, field and its parameters
-	e.POST("/questions/:n/again", of(number, s.again))                                                               // repeat an answer
-	e.POST("/questions/:n/app", of(find, s.readApp))                                                                 // read the resource of the app that would draw it
+	e.POST("/questions/:n/answer", of(s.posted, s.answer))            // accept, decline or cancel
+	e.GET("/questions/:n/faults", of(find, s.faults))                 // the faults that apply to it
+	e.POST("/questions/:n/misbehave", of(s.posted, s.misbehave))      // answer with a fault: fault, field and its parameters
+	e.POST("/questions/:n/again", of(number, s.again))                // repeat an answer
+	e.POST("/questions/:n/app", of(find, s.readApp))                  // read the resource of the app that would draw it
 	e.POST("/questions/:n/complete", act(number, s.in.MarkCompleted)) // mark a URL as done
-	e.GET("/ledger", s.ledger)                                                                                       // all questions of the run; query sort, filter
+	e.GET("/ledger", s.ledger)                                        // all questions of the run; query sort, filter
 }
 
 func (s *questions) fill(p *views.Page) { p.Questions, p.More = s.views(nil) }

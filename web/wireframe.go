@@ -20,6 +20,7 @@ import (
 	"elicitation-inspector/bridge/rawjson"
 	"elicitation-inspector/bridge/wire"
 	"elicitation-inspector/bridge/wire/query"
+	"elicitation-inspector/bridge/wording"
 	"elicitation-inspector/views/markup"
 	"elicitation-inspector/views/wirelog"
 )
@@ -116,8 +117,8 @@ func (s *frames) detail(c echo.Context, f wire.Frame) (wirelog.Detail, error) {
 	switch {
 	case f.Lost:
 		d.RawNote = "The bytes are gone: the log could not be kept."
-	case f.Truncated:
-		d.RawNote = fmt.Sprintf("Only the first %d of %d bytes were kept.", len(f.Raw), f.Size)
+	case f.Unread():
+		d.RawNote = wording.Sentence(f.Bound())
 	}
 	if rawjson.Valid(f.Raw) {
 		d.Tree = markup.Tree("JSON of the frame", f.Raw, d.Found)

@@ -237,12 +237,12 @@ func (m *made) lastState() json.RawMessage {
 // been ready since a time, and for the call that continues in it. It reports whether that
 // call, too, ended without a response, so that it may go on in one more session.
 func (m *made) goOn(ctx context.Context, since time.Time, out *outcomes) bool {
-	ctx, done := context.WithTimeout(ctx, out.limit)
+	soon, done := context.WithTimeout(ctx, out.limit)
 	defer done()
-	if m.session.Reconnected(ctx, since) != nil || m.Revision != mcp.Revision20260728 || len(out.calls) > m.trial.sessions {
+	if m.session.Reconnected(soon, since) != nil || m.Revision != mcp.Revision20260728 || len(out.calls) > m.trial.sessions {
 		return false
 	}
-	again, err := m.session.Await(ctx, out.calls[len(out.calls)-1].Number+1)
+	again, err := m.session.Await(ctx, soon, out.calls[len(out.calls)-1].Number+1)
 	if err != nil {
 		return false
 	}
@@ -296,7 +296,7 @@ func (m *made) read(c *chosen, out outcomes) error {
 		}
 	}
 	var err error
-	m.Found, _, err = lint.FindingsOf(ctx, m.Log)
+	m.Found, m.Gaps, err = lint.FindingsOf(ctx, m.Log)
 	m.Found = slices.DeleteFunc(m.Found, func(f lint.Found) bool { return f.Judges == lint.ClientParty }) // the client is the check itself
 	return err
 }

@@ -81,6 +81,7 @@ type Wait struct {
 
 	Duration time.Duration // of the call, until now or until its end
 	Served   time.Duration // part of Duration that the server took; 0 before the end
+	TimedOut bool          // the limit has ended the call
 	Counted  time.Duration // time that counts toward Timeout, by the inspector's own clock; 0 before the end
 }
 

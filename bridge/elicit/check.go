@@ -127,8 +127,8 @@ func check(fields []Field, schema, content json.RawMessage) (problems []Problem,
 		}
 	}
 	value, err := decode(content)
-	if err != nil {
-		return []Problem{{Field: -1, Text: wording.Sentence(err.Error())}}, nil
+	if err != nil { // a bound of ours, which makes no content invalid
+		return nil, fmt.Errorf("the content cannot be checked: %w", err)
 	}
 	invalid := c.schema.Validate(value)
 	if len(schema) <= schemaMost {

@@ -74,7 +74,6 @@ func TestCheckOneProperty(t *testing.T) {
 		{`{"anyOf":[{"type":"string"},{"type":"null"}]}`, `1`, `anyOf: Fits none of the alternatives: Must be text. You entered 1; Must be null. You entered 1.`},
 		{`{"allOf":[{"minLength":2},{"maxLength":3}],"type":"string"}`, `"abcd"`, `maxLength: At most 3 characters. You entered 4.`},
 		{`{"$ref":"#/$defs/short"}`, `"abcd"`, `maxLength: At most 2 characters. You entered 4.`},
-		{`{"type":"number","maximum":5}`, `1e100000`, ` : The number 1e100000 has too many digits to be compared.`},
 	} {
 		schema := `{"type":"object","properties":{"p":` + tt.property + `},"$defs":{"short":{"maxLength":2}}}`
 		problems, err := Check([]byte(schema), []byte(`{"p":`+tt.value+`}`))
@@ -91,6 +90,14 @@ func TestCheckOneProperty(t *testing.T) {
 		if got := lines(problems); got != want {
 			t.Errorf("%s with %s\n got %s\nwant %s", tt.property, tt.value, got, want)
 		}
+	}
+}
+
+// A number that is too long to be compared makes no content invalid.
+func TestCheckGivesUpOnLongNumbers(t *testing.T) {
+	problems, err := Check([]byte(`{"properties":{"p":{"type":"number","maximum":5}}}`), []byte(`{"p":1e100000}`))
+	if len(problems) > 0 || !Unchecked(err) || err.Error() != "the content cannot be checked: the number 1e100000 has too many digits to be compared" {
+		t.Error(lines(problems), err)
 	}
 }
 

@@ -94,7 +94,7 @@ func goParams(q *elicit.Request) (imports, params string) {
 		fields = append(fields, [2]string{"Mode", `"url"`}, [2]string{"URL", goString(q.URL)}, [2]string{"ElicitationID", goString(q.ElicitationID)})
 	case q.Schema != nil:
 		imports = "\t\"encoding/json\"\n"
-		fields = append(fields, [2]string{"RequestedSchema", "json.RawMessage(" + goString(rawjson.Pretty(q.Schema)) + ")"})
+		fields = append(fields, [2]string{"RequestedSchema", "json.RawMessage(" + goString(wording.Escape(rawjson.Pretty(q.Schema))) + ")"})
 	}
 	for len(fields) > 0 {
 		// gofmt aligns the values on lines that follow each other.
@@ -124,14 +124,14 @@ func typeScriptCode(q *elicit.Request) string {
 export function ask(server: McpServer) {
   return server.server.elicitInput({
 `)
-	member("message", string(rawjson.Quoted(q.Message)))
+	member("message", jsString(q.Message))
 	switch {
 	case q.Mode == elicit.ModeURL:
 		member("mode", `"url"`)
-		member("url", string(rawjson.Quoted(q.URL)))
-		member("elicitationId", string(rawjson.Quoted(q.ElicitationID)))
+		member("url", jsString(q.URL))
+		member("elicitationId", jsString(q.ElicitationID))
 	case q.Schema != nil:
-		member("requestedSchema", strings.ReplaceAll(rawjson.Pretty(q.Schema), "\n", "\n    "))
+		member("requestedSchema", strings.ReplaceAll(wording.Escape(rawjson.Pretty(q.Schema)), "\n", "\n    "))
 	}
 	return b.String() + "  });\n}\n"
 }
@@ -156,7 +156,7 @@ async def ask(ctx: Context):
 		argument("url", strconv.QuoteToASCII(q.URL))
 		argument("elicitation_id", strconv.QuoteToASCII(q.ElicitationID))
 	case q.Schema != nil:
-		argument("requestedSchema", `json.loads(r"""`+rawjson.Pretty(q.Schema)+`""")`)
+		argument("requestedSchema", `json.loads(r"""`+wording.Escape(rawjson.Pretty(q.Schema))+`""")`)
 	default:
 		argument("requestedSchema", "{}")
 	}
@@ -164,8 +164,15 @@ async def ask(ctx: Context):
 	return b.String() + "    )\n"
 }
 
-// goString returns a Go string literal, raw if the text has line breaks and allows it.
+// jsString returns a string literal of JavaScript, whose escapes are those of JSON.
+func jsString(s string) string { return wording.Escape(string(rawjson.Quoted(s))) }
+
+// goString returns a Go string literal, raw if the text has line breaks and allows it. Hidden
+// characters are escaped, so that the code is what it looks like.
 func goString(s string) string {
+	if wording.Escape(s) != s {
+		return strconv.QuoteToASCII(s)
+	}
 	if strings.Contains(s, "\n") && strconv.CanBackquote(strings.ReplaceAll(s, "\n", "")) {
 		return "`" + s + "`"
 	}
@@ -206,6 +213,10 @@ func Curl(f *wire.Frame) string {
 			b.WriteString(" \\\n  -H " + wording.ShellWord(name+": "+value))
 		}
 	}
+	if rawjson.Valid([]byte(body)) {
+		body = wording.Escape(body) // the value stays the same
+	}
+	address = wording.ReplaceHidden(address, func(c wording.HiddenChar) string { return url.PathEscape(address[c.At:c.End]) })
 	if body != "" || f.HTTPMethod != http.MethodGet {
 		b.WriteString(" \\\n  --data-binary " + wording.ShellWord(body))
 	}

@@ -11,14 +11,18 @@ import (
 	"testing"
 
 	"elicitation-inspector/bridge/elicit"
+	"elicitation-inspector/bridge/wire"
+	"elicitation-inspector/bridge/wording"
 )
 
 var codeParams = map[string]string{
-	"form": `{"message":"Say \"hi\" \u2028 \ud83d\ude00 \n` + "`" + `","requestedSchema":{"type":"object","properties":{"b\"\"\"":{"type":"boolean","default":true,"title":"<é>"},"a":{"type":"string"}}}}`,
-	"bare": `{"message":"Go on?"}`,
-	"url":  `{"mode":"url","message":"Sign in","url":"https://example.com/?a=1&b=2","elicitationId":"e1"}`,
-	"long": `{"mode":"url","message":"Sign\nin","url":"https://example.com/","elicitationId":"e\n1"}`,
-	"any":  `{"message":"Go on?","requestedSchema":{}}`,
+	"form":      `{"message":"Say \"hi\" \u2028 \ud83d\ude00 \n` + "`" + `","requestedSchema":{"type":"object","properties":{"b\"\"\"":{"type":"boolean","default":true,"title":"<é>"},"a":{"type":"string"}}}}`,
+	"bare":      `{"message":"Go on?"}`,
+	"url":       `{"mode":"url","message":"Sign in","url":"https://example.com/?a=1&b=2","elicitationId":"e1"}`,
+	"long":      `{"mode":"url","message":"Sign\nin","url":"https://example.com/","elicitationId":"e\n1"}`,
+	"hidden":    `{"message":"Pay \u202e001\u202c \u2028 \u2066x\u2069 \u200b \ufeff \u115f \u0085 \ud83d\udc69\u200d\ud83d\ude92\n","requestedSchema":{"type":"object","properties":{"\u202ea":{"type":"string","title":"‮⁦ 󠁁"}}}}`,
+	"hiddenurl": `{"mode":"url","message":"\u202e","url":"https://example.com/\u202e\u2028","elicitationId":"e\u20661"}`,
+	"any":       `{"message":"Go on?","requestedSchema":{}}`,
 }
 
 // Each piece of code is well formed in its language. Those in Go are as gofmt writes them;
@@ -33,6 +37,9 @@ func TestCodeThatAsks(t *testing.T) {
 			code, err := CodeThatAsks(sdk, question)
 			if err != nil {
 				t.Errorf("%s, %s: %v\n%s", name, sdk, err, code)
+			}
+			for hidden := range wording.HiddenIn(code) {
+				t.Errorf("%s, %s: the code has a raw %U:\n%s", name, sdk, hidden.Rune, code)
 			}
 			if !strings.Contains(code, "ask") {
 				t.Errorf("%s, %s: %s", name, sdk, code)
@@ -62,5 +69,13 @@ func python(t *testing.T, name, code string) {
 	cmd.Stdin = strings.NewReader(code)
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Errorf("%s: %v\n%s\n%s", name, err, out, code)
+	}
+}
+
+// A curl line has no raw hidden character, and still sends the same JSON to the same address.
+func TestCurlEscapes(t *testing.T) {
+	got := Curl(&wire.Frame{Dir: wire.ClientToServer, Stream: wire.StreamPost, URL: "http://127.0.0.1/\u202emcp", Raw: []byte("{\"a\":\"\u2066\U000e0041\"}")})
+	if want := `'{"a":"\u2066\udb40\udc41"}'`; !strings.Contains(got, want) || !strings.Contains(got, "http://127.0.0.1/%E2%80%AEmcp") {
+		t.Errorf("it is\n%s", got)
 	}
 }

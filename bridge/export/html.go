@@ -92,6 +92,7 @@ func (f *reportFrame) Facts() string {
 	fact("the request was answered before", f.Duplicate && f.Kind.IsResponse())
 	fact("answers no request", f.Orphan)
 	fact("only the head was kept", f.Truncated)
+	fact(wire.TooDeep, f.Message.TooDeep)
 	fact("secrets left out", f.Redacted)
 	return strings.Join(facts, " · ")
 }

@@ -170,15 +170,15 @@ func (r *report) Frame(seq int64) (*reportFrame, error) {
 type remarks struct {
 	Findings []lint.Found // findings in the chosen frames, in order
 	found    map[int64][]lint.Found
-	whole    bool // no findings were dropped; see findings.Most
+	gaps     string // see lint.FindingsOf
 }
 
 func (x *export) remarks() (*remarks, error) {
-	all, whole, err := lint.FindingsOf(x.ctx, x.Log)
+	all, gaps, err := lint.FindingsOf(x.ctx, x.Log)
 	if err != nil {
 		return nil, err
 	}
-	r := &remarks{found: make(map[int64][]lint.Found), whole: whole}
+	r := &remarks{found: make(map[int64][]lint.Found), gaps: gaps}
 	for _, f := range all {
 		if !x.has(f.Seq) {
 			continue
@@ -192,20 +192,14 @@ func (x *export) remarks() (*remarks, error) {
 	return r, nil
 }
 
-// Found counts the findings of each severity in words, "" if there are none.
+// Found counts the findings of each severity in words, and says what is not known; "" if there
+// is nothing to say.
 func (r *remarks) Found() string {
-	if len(r.Findings) == 0 {
-		return ""
-	}
 	counts := lint.Tally{}
 	for _, f := range r.Findings {
 		counts[f.Severity]++
 	}
-	out := counts.Sum() + "."
-	if !r.whole {
-		out += fmt.Sprintf(" Only the first %d findings of the log are known.", lint.FindingsMost)
-	}
-	return out
+	return wording.Join(" ", wording.Either(len(r.Findings) > 0, counts.Sum()+".", ""), r.gaps)
 }
 
 type mark struct {

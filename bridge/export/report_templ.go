@@ -2870,7 +2870,7 @@ func (f *reportFrame) details() templ.Component {
 				return templ_7745c5c3_Err
 			}
 		} else {
-			templ_7745c5c3_Err = Code(f.Code, f.Kind.IsMessage() && !f.Truncated).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = Code(f.Code, f.Kind.IsMessage() && !f.Unread()).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

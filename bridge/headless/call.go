@@ -89,11 +89,6 @@ func (s *Session) CallTogether(ctx context.Context, c Call, times int) ([]Outcom
 	}
 	s.in.AnswerBy(source)
 	c.Timeout = cmp.Or(c.Timeout, s.config.Timeout)
-	limited, done := ctx, func() {}
-	if s.config.Ask == nil && c.Timeout > 0 { // without people, limit the total time; the call's own limit leaves out the time of people
-		limited, done = context.WithTimeoutCause(ctx, c.Timeout, errTimeout)
-	}
-	defer done()
 	if server, err := s.Server(); err == nil && server.Info.Tasks.Calls && c.Kind == conversation.Tool && !s.config.NoLists {
 		_, _ = s.Catalog(ctx) // says whether the tool is called as a task; an error is said by the call
 	}
@@ -102,15 +97,15 @@ func (s *Session) CallTogether(ctx context.Context, c Call, times int) ([]Outcom
 	var begun []int // the numbers of the calls
 	for i := range out {
 		var number int
-		if number, problems[i] = s.begin(limited, c); problems[i] != nil {
+		if number, problems[i] = s.begin(ctx, c); problems[i] != nil {
 			break
 		}
 		begun = append(begun, number)
 		making.Go(func() {
-			out[i], problems[i] = s.outcome(limited, number)
+			out[i], problems[i] = s.outcome(ctx, number)
 			if call, err := s.in.Call(number); err == nil && times == 1 && out[i].Lost && call.LastRequest() == 0 { // its session had ended
-				if again, err := s.begin(limited, c); err == nil {
-					out[i], problems[i] = s.outcome(limited, again)
+				if again, err := s.begin(ctx, c); err == nil {
+					out[i], problems[i] = s.outcome(ctx, again)
 				}
 			}
 		})
@@ -152,13 +147,16 @@ func (s *Session) begin(ctx context.Context, c Call) (number int, err error) {
 		return 0, err
 	}
 	began, err := s.in.Begin(live.Request{
-		Server: s.server, Kind: c.Kind, Name: c.Key, Key: c.Key, Arguments: c.Arguments, Timeout: c.Timeout,
+		Server: s.server, Kind: c.Kind, Name: c.Key, Key: c.Key, Arguments: c.Arguments, Timeout: c.Timeout, Whole: s.config.Ask == nil,
 		AsTask: c.AsTask, TTL: c.TTL, Each: c.Each,
 	})
-	if errors.Is(err, live.ErrNotReady) {
+	switch {
+	case errors.Is(err, live.ErrNotReady):
 		return s.begin(ctx, c)
+	case err != nil:
+		return 0, fmt.Errorf("%w: %w", ErrConnect, err)
 	}
-	return began.Number, err
+	return began.Number, nil
 }
 
 // listsMost is how long a call that failed waits for the lists of what the server offers.
@@ -234,9 +232,7 @@ func (s *Session) outcome(ctx context.Context, number int) (out Outcome, err err
 		if out.Error = final.Error; call.Failure == "" {
 			out.Result = final.Result
 		}
-	case context.Cause(ctx) == errTimeout:
-		out.TimedOut, out.Failure = true, "timed out after "+wording.Duration(call.Timeout)
-	case call.Timeout > 0 && call.Counted >= call.Timeout:
+	case call.TimedOut:
 		out.TimedOut = true
 	default:
 		out.Lost = true
@@ -246,11 +242,11 @@ func (s *Session) outcome(ctx context.Context, number int) (out Outcome, err err
 
 // Await waits until the call with this number has begun and ended: a call that continues
 // an earlier one, for example in a session that a fault started. It fails if the call
-// does not begin before ctx ends.
-func (s *Session) Await(ctx context.Context, number int) (Outcome, error) {
+// does not begin before begun ends.
+func (s *Session) Await(ctx, begun context.Context, number int) (Outcome, error) {
 	changes := s.in.Subscribe()
 	defer changes.Close()
-	if err := await(ctx, changes, func() bool {
+	if err := await(begun, changes, func() bool {
 		_, err := s.in.Call(number)
 		return !errors.Is(err, live.ErrUnknownCall)
 	}); err != nil {

@@ -49,8 +49,6 @@ type Config struct {
 // ErrConnect is the error if a server could not be reached.
 var ErrConnect = errors.New("could not connect")
 
-var errTimeout = errors.New("the call takes too long")
-
 // Session is a connection to one server.
 type Session struct {
 	config    Config

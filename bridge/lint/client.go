@@ -101,7 +101,7 @@ func (c *clientState) await(result json.RawMessage, r *request, list []elicit.As
 // says that its id is that of a request that waits. answers is the request of the server's
 // that it answers, nil for none.
 func (s *session) judgeSent(f *wire.Frame, taken bool, answers *asked) {
-	if f.Fault != "" || f.Truncated || s.blamed[string(f.Message.ID)] {
+	if f.Fault != "" || f.Unread() || s.blamed[string(f.Message.ID)] {
 		return
 	}
 	if f.Transport == "http" && f.Kind.IsMessage() {
@@ -146,7 +146,7 @@ func (s *session) once(rule, pointer, format string, args ...any) {
 func (s *session) judgeVersionHeader(f *wire.Frame) {
 	const name = "Mcp-Protocol-Version"
 	complete := f.Header.Get("Content-Type") != "" // other tools record some headers only
-	if !complete || f.Method == mcp.MethodInitialize || s.revision < june || !s.client.answered && rulesOf(s.revision) != july {
+	if !complete || s.legacy || f.Method == mcp.MethodInitialize || s.revision < june || !s.client.answered && rulesOf(s.revision) != july {
 		return
 	}
 	switch sent := f.Header.Get(name); {

@@ -129,6 +129,25 @@ func posted(revision string) string {
 // deliberate marks a message as one that a fault of the inspector has made.
 func deliberate(step string) string { return step + ` "fault":"some","actor":"fault"` }
 
+// Requests to a process that was started anew, or to an endpoint of HTTP+SSE, have nothing to do
+// with those before.
+func TestSessionsBeginAnew(t *testing.T) {
+	t.Parallel()
+	for _, note := range []string{`{"kind":"process-started","program":"a","command":["a"],"pid":2}`, `{"kind":"endpoint","to":"/m"}`} {
+		posted := discover + ` "transport":"http","headers":{"Content-Type":["application/json"]}`
+		for _, first := range [][]string{{discover}, {hello, welcome, call}} {
+			text := transcript(first) + `{"session_id":"s1","server_label":"s","transport":"stdio","direction":"meta","note":` + note + `}` + "\n" + transcript([]string{hello, welcome, call, done})
+			if strings.Contains(note, "endpoint") {
+				text += transcript([]string{strings.Replace(posted, `"id":0`, `"id":5`, 1)})
+			}
+			all, _, err := lint.FindingsOf(t.Context(), open(t, text))
+			if err != nil || len(all) > 0 {
+				t.Errorf("%s: %v, %v", note, all, err)
+			}
+		}
+	}
+}
+
 func TestClients(t *testing.T) {
 	t.Parallel()
 	for name, tt := range clientSequences {

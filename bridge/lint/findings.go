@@ -15,6 +15,7 @@ import (
 	"elicitation-inspector/bridge/wire"
 	"elicitation-inspector/bridge/wire/query"
 	"elicitation-inspector/bridge/wire/redact"
+	"elicitation-inspector/bridge/wording"
 )
 
 // Found is a finding and its place in the log.
@@ -64,7 +65,9 @@ type Linter struct {
 	// The holder of busy has the fields below to itself.
 	read     int64 // number of linted frames of the view
 	sessions map[connection]*session
-	done     bool // no more findings are kept
+	done     bool   // no more findings are kept
+	unread   int    // frames that a bound of the inspector's keeps from being judged
+	bound    string // that of the first of them
 
 	mu      sync.Mutex
 	found   []Found // sorted by frame
@@ -174,15 +177,21 @@ func (l *Linter) Changed() <-chan struct{} {
 	return l.changed
 }
 
-// FindingsOf lints a whole log. It keeps at most Most findings; whole is false if that limit
-// was reached.
-func FindingsOf(ctx context.Context, log *wire.Log) (found []Found, whole bool, err error) {
+// FindingsOf lints a whole log. gaps says in a sentence what the bounds of the inspector have
+// kept from being judged or told; "" if nothing.
+func FindingsOf(ctx context.Context, log *wire.Log) (found []Found, gaps string, err error) {
 	l := NewLinter(log, conversation.New(log))
 	if err := l.Update(ctx); err != nil {
-		return nil, false, err
+		return nil, "", err
 	}
 	found = l.From(0, log.Len())
-	return found, len(found) < FindingsMost, nil
+	if l.unread > 0 {
+		gaps = fmt.Sprintf("By the limits of the inspector, %s not judged; of the first, %s.", wording.Either(l.unread == 1, "1 frame is", fmt.Sprintf("%d frames are", l.unread)), l.bound)
+	}
+	if l.done {
+		gaps = strings.TrimSpace(fmt.Sprintf("Only the first %d findings of the log are known. %s", FindingsMost, gaps))
+	}
+	return found, gaps, nil
 }
 
 // RulesAt returns a function for filters that lists the rules with findings in a frame.
@@ -198,6 +207,11 @@ func (l *Linter) judge(ctx context.Context, f *wire.Frame) []Found {
 	if f.Lost {
 		return nil
 	}
+	if f.Unread() {
+		if l.unread++; l.unread == 1 {
+			l.bound = fmt.Sprintf("frame %d, %s", f.Seq, f.Bound())
+		}
+	}
 	key := connection{f.Server, f.Session}
 	s := l.sessions[key]
 	if s == nil {
@@ -206,6 +220,12 @@ func (l *Linter) judge(ctx context.Context, f *wire.Frame) []Found {
 		}
 		s = newSession(l.talk)
 		l.sessions[key] = s
+	}
+	if f.Begins() {
+		fresh, in := newSession(l.talk), s.signIns // a sign-in is the client's, not the connection's
+		fresh.signIns.server, fresh.signIns.metadata, fresh.signIns.signIn = in.server, in.metadata, in.signIn
+		fresh.legacy = f.Note.Kind == wire.NoteEndpoint
+		s, l.sessions[key] = fresh, fresh
 	}
 	return slices.DeleteFunc(s.judge(ctx, f), func(one Found) bool { // it may be wrong where the value was redacted
 		return f.Redacted && strings.Contains(rawjson.Text(rawjson.At(f.Raw, one.Pointer)), redact.Placeholder)

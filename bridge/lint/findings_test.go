@@ -29,9 +29,9 @@ func TestOf(t *testing.T) {
 	}
 	text.WriteString(`{"session_id":"a","server_label":"s","transport":"stdio","direction":"s2c","text":"listening"}` + "\n")
 	log := open(t, text.String())
-	found, all, err := lint.FindingsOf(context.Background(), log)
-	if err != nil || !all {
-		t.Fatalf("all: %v, %v", all, err)
+	found, gaps, err := lint.FindingsOf(context.Background(), log)
+	if err != nil || gaps != "" {
+		t.Fatalf("%s, %v", gaps, err)
 	}
 	rules := lint.RulesAt(found)
 	for rule, want := range map[string][]int64{"root-not-object": {2, 702}, "stdout-noise": {log.Len()}, "no-such-rule": nil} {
@@ -49,6 +49,40 @@ func TestOf(t *testing.T) {
 	cancel()
 	if _, _, err := lint.FindingsOf(ctx, log); err == nil {
 		t.Error("it cannot be stopped")
+	}
+}
+
+// What a bound of the inspector's keeps from being read breaks no rule, and leads to no finding
+// that rests on it.
+func TestOverABound(t *testing.T) {
+	deep := strings.Repeat("[", 1100) + strings.Repeat("]", 1100)
+	wide := func(i int) string { return fmt.Sprintf(`"p%d":{"type":"string"}`, i) }
+	var properties []string
+	for i := range 1100 {
+		properties = append(properties, wide(i))
+	}
+	for name, tt := range map[string]struct {
+		steps []string
+		gaps  string
+	}{
+		"a response": {[]string{hello, welcome, initialized, call, `< {"jsonrpc":"2.0","id":1,"result":{"a":` + deep + `}}`}, "frame 5, it is nested deeper"},
+		"a request, and what follows it": {[]string{hello, welcome, initialized, `> {"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"arguments":` + deep + `,"_meta":{"progressToken":"p"}}}`,
+			step(1), done}, "frame 4, it is nested deeper"},
+		"rounds": {[]string{discover, found, strings.Replace(call, `{"name"`, `{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{"elicitation":{}},"io.modelcontextprotocol/clientInfo":{"name":"a","version":"1"}},"name"`, 1),
+			`< {"jsonrpc":"2.0","id":1,"result":{"resultType":"input_required","requestState":"s","inputRequests":` + deep + `}}`,
+			`> {"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{"elicitation":{}},"io.modelcontextprotocol/clientInfo":{"name":"a","version":"1"}},"name":"ask","requestState":"s","inputResponses":{"a":{"action":"decline"}}}}`}, "frame 4, it is nested deeper"},
+		"a number": {[]string{hello, welcome, initialized, call, `< {"jsonrpc":"2.0","id":7,"method":"elicitation/create","params":{"message":"Who?","requestedSchema":{"type":"object","properties":{"n":{"type":"number","maximum":5}}}}}`, `> {"jsonrpc":"2.0","id":7,"result":{"action":"accept","content":{"n":1e5000}}}`, done}, ""},
+		"fields":   {[]string{hello, welcome, initialized, call, `< {"jsonrpc":"2.0","id":7,"method":"elicitation/create","params":{"message":"Who?","requestedSchema":{"type":"object","required":["p1099"],"properties":{` + strings.Join(properties, ",") + `}}}}`, declined, done}, ""},
+	} {
+		found, gaps, err := lint.FindingsOf(context.Background(), open(t, transcript(tt.steps)))
+		if err != nil || !strings.Contains(gaps, tt.gaps) || (gaps == "") != (tt.gaps == "") {
+			t.Errorf("%s: %q, %v", name, gaps, err)
+		}
+		for _, f := range found {
+			if f.Rule != "too-many-fields" {
+				t.Errorf("%s: %s: %s", name, f.Rule, f.Text)
+			}
+		}
 	}
 }
 

@@ -22,11 +22,13 @@ import (
 
 // session is the state of a connection after the frames so far.
 type session struct {
-	// greeted is true if the log has the beginning of the session, so that anything
-	// missing in the log was not sent.
+	// greeted is true if the log has the beginning of the session and all since, so that
+	// anything missing in the log was not sent.
 	greeted  bool
+	gaps     bool // a bound of ours has kept something of the session unread, or unremembered
 	early    bool // the client has sent initialize, and not yet notifications/initialized
 	named    bool // over HTTP, the server has given the session an id
+	legacy   bool // over HTTP+SSE, which has no header for the revision
 	revision string
 	declared json.RawMessage // the client's capabilities
 	offered  json.RawMessage // the server's capabilities; nil if they are unknown
@@ -164,6 +166,9 @@ func newSession(talk *conversation.Conversation) *session {
 
 func (s *session) judge(ctx context.Context, f *wire.Frame) []Found {
 	s.frame, s.found = f, nil
+	if f.Unread() && f.Kind.IsMessage() {
+		s.forget()
+	}
 	switch {
 	case f.Kind == wire.NoteFrame:
 		s.signIns.noted(f)
@@ -180,6 +185,10 @@ func (s *session) judge(ctx context.Context, f *wire.Frame) []Found {
 	}
 	return s.found
 }
+
+// forget notes that something of the session is not known, so that no rule may rest on what is
+// missing.
+func (s *session) forget() { s.gaps, s.greeted, s.client.whole = true, false, false }
 
 // find adds findings. base is prepended to their pointers. place is the position of the
 // request for input that they are about, 0 for none.
@@ -205,7 +214,7 @@ func (s *session) sent(f *wire.Frame) {
 		s.blamed[string(f.Message.ID)] = true // the server's reaction to a fault is not its own mistake
 	}
 	if f.Kind.IsMessage() && !s.client.seen {
-		s.client.seen, s.client.whole = true, f.Method == mcp.MethodInitialize || f.Method == mcp.MethodDiscover
+		s.client.seen, s.client.whole = true, !s.gaps && (f.Method == mcp.MethodInitialize || f.Method == mcp.MethodDiscover)
 	}
 	taken := s.requests[string(f.Message.ID)] != nil
 	var one *asked
@@ -266,7 +275,7 @@ func (s *session) settle(id string) *asked {
 func (s *session) sentRequest(f *wire.Frame) {
 	params, id := f.Message.Params, string(f.Message.ID)
 	if f.Method == mcp.MethodInitialize {
-		s.greeted, s.early, s.client.answered = true, true, false
+		s.greeted, s.early, s.client.answered = !s.gaps, true, false
 		s.revision = rawjson.Text(rawjson.Member(params, "protocolVersion"))
 		s.declared = rawjson.Member(params, "capabilities")
 	}
@@ -274,7 +283,7 @@ func (s *session) sentRequest(f *wire.Frame) {
 	// slash.
 	if bytes.Contains(params, []byte("io.modelcontextprotocol")) {
 		if revision := rawjson.Text(rawjson.Member(params, "_meta", mcp.MetaProtocol)); revision != "" {
-			s.greeted, s.revision = true, revision
+			s.greeted, s.revision = !s.gaps, revision
 		}
 		if object := rawjson.Member(params, "_meta", mcp.MetaCapabilities); object != nil {
 			s.declared = object
@@ -284,6 +293,7 @@ func (s *session) sentRequest(f *wire.Frame) {
 		s.listens[id] = true
 	}
 	if len(s.requests) >= most {
+		s.forget()
 		return
 	}
 	r := s.request()

@@ -20,7 +20,7 @@ import (
 const noiseMost = 100
 
 func (s *session) receivedNoise(f *wire.Frame) {
-	if s.noise++; s.noise > noiseMost || f.Truncated {
+	if s.noise++; s.noise > noiseMost || f.Unread() {
 		return
 	}
 	isResponse := rawjson.Member(f.Raw, "result") != nil || rawjson.Member(f.Raw, "error") != nil
@@ -84,7 +84,7 @@ func (s *session) receivedRequest(f *wire.Frame) {
 	}
 	one := &asked{}
 	r := s.request()
-	if place == 1 && !f.Truncated {
+	if place == 1 && !f.Unread() {
 		r.call = s.callOf(f)
 		one = askedBy(f.Message.Params, r.call)
 		one.offer = s.judgeInput(elicit.AskedIn(f.Message)[0], place, r)
@@ -128,7 +128,7 @@ func (s *session) receivedResponse(ctx context.Context, f *wire.Frame) {
 	if r == nil { // cancelled, or answered before
 		r = s.request()
 	}
-	if f.Truncated {
+	if f.Unread() {
 		return
 	}
 	list := s.judgeResponse(f, r)
@@ -223,7 +223,7 @@ func (s *session) receivedUnasked(f *wire.Frame) {
 		alike = strings.Trim(id, `"`)
 	}
 	switch {
-	case id == "" && !f.Truncated:
+	case id == "" && !f.Unread():
 		s.nameless(f.Raw)
 	case id == "", s.blamed[id]:
 	case s.requests[alike] != nil:
@@ -235,7 +235,7 @@ func (s *session) receivedUnasked(f *wire.Frame) {
 
 func (s *session) receivedNotification(f *wire.Frame) {
 	switch {
-	case f.Truncated:
+	case f.Unread():
 	case mcp.TellsTask(f.Method):
 		s.judgeWholeTask(f.Message.Params, "/params")
 	case f.Method == mcp.NotificationElicitComplete:

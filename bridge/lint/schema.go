@@ -45,9 +45,11 @@ func (q *question) lintSchema(schema json.RawMessage) {
 	if len(q.fields) > wellScoped {
 		q.find("too-many-fields", schemaAt+"/properties", "The form has %d fields. Short forms get answered; consider asking in steps.", len(q.fields))
 	}
-	known := make(map[string]bool)
+	known := make(map[string]bool) // also those that are too many for a form
+	for name := range rawjson.Members(k["properties"]) {
+		known[name] = true
+	}
 	for _, f := range q.fields {
-		known[f.Name] = true
 		f.Label, f.Description = wording.Head(f.Label, wording.TextMost), wording.Head(f.Description, wording.TextMost)
 		q.lintProperty(f)
 	}

@@ -58,14 +58,15 @@ type next struct {
 
 // ending describes how a call ends.
 type ending struct {
-	state   conversation.State
-	why     string            // the reason of the failure; "" if there is a result
-	despite bool              // the reason also counts if an error response came, because the error does not say it
-	told    session.TakenBack // the reason of the cancellation sent to the server; "" for no cancellation
-	cancels bool              // the task of the call is cancelled at the server
-	lost    bool              // a request about the task of the call has no response
-	reply   session.Reply     // the response that ended the call; its Seq is 0 if there is none
-	round   int               // the round that reply answers; 0 for a task
+	state    conversation.State
+	why      string            // the reason of the failure; "" if there is a result
+	despite  bool              // the reason also counts if an error response came, because the error does not say it
+	told     session.TakenBack // the reason of the cancellation sent to the server; "" for no cancellation
+	cancels  bool              // the task of the call is cancelled at the server
+	timedOut bool              // by the limit of the call
+	lost     bool              // a request about the task of the call has no response
+	reply    session.Reply     // the response that ended the call; its Seq is 0 if there is none
+	round    int               // the round that reply answers; 0 for a task
 }
 
 func failed(format string, args ...any) *ending {
@@ -296,7 +297,7 @@ func (c *call) finish(end ending) {
 	cs := c.calls
 	changed := []int{c.Number}
 	cs.mu.Lock()
-	c.Ended, c.End = true, note
+	c.Ended, c.End, c.TimedOut = true, note, end.timedOut
 	if cs.ended = append(cs.ended, c); len(cs.ended) > Kept {
 		forgotten := cs.ended[0].Number
 		cs.ended = slices.Delete(cs.ended, 0, 1)
@@ -348,13 +349,16 @@ func (c *call) withdrawal() (by, reason string, connected bool) {
 // timedOut ends the call because of its time limit, and cancels the request.
 func (c *call) timedOut() {
 	c.calls.mu.Lock()
-	limit, waits, waited := c.clock.limit, c.clock.waits(), c.clock.waited(time.Now())
+	clock, waited := c.clock, c.clock.waited(time.Now())
 	c.calls.mu.Unlock()
-	if waits {
+	if clock.waits() && !clock.whole {
 		return
 	}
-	words := "timed out after " + wording.Duration(limit)
+	words := "timed out after " + wording.Duration(clock.limit)
 	end := failed("%s of the server's own time, by the inspector's clock (%s of waiting for a person not counted)", words, wording.Duration(waited))
-	end.told = session.TakenBack(words)
+	if clock.whole {
+		end = failed("%s, by the inspector's clock (all time counts where nobody answers at a terminal)", words)
+	}
+	end.told, end.timedOut = session.TakenBack(words), true
 	c.finish(*end)
 }

@@ -95,6 +95,8 @@ type Request struct {
 	// Timeout limits the call, without the time in which its questions wait for a person.
 	// 0 means the default, a negative value no limit.
 	Timeout time.Duration
+	// Whole makes the time in which questions wait count, too, as where nobody is there.
+	Whole bool
 	// AsTask has the tool called as a task (specification 2025-11-25, Tasks), which the
 	// server keeps for TTL, or as long as it likes if that is 0.
 	AsTask bool
@@ -225,7 +227,7 @@ func (cs *Calls) begin(conn Connection, r Request, first next) Call {
 	cs.last++
 	c.Number = cs.last
 	cs.calls = append(cs.calls, c)
-	c.clock.start(r.Timeout, c.timedOut)
+	c.clock.start(r, c.Started, c.timedOut)
 	out := c.view(c.Started)
 	cs.mu.Unlock()
 	cs.start(c, func() *ending { return c.converse(first) })
@@ -263,7 +265,7 @@ func (cs *Calls) Resume(conn Connection, server string) {
 		}
 		again := cs.newCall(conn, Call{Number: c.Number, Request: c.Request, Started: c.Started})
 		again.round, again.task, again.taskOf, again.updated, again.sessions = c.round, c.task, c.taskOf, c.updated, c.sessions+1
-		again.clock.start(c.Request.Timeout, again.timedOut)
+		again.clock.start(c.Request, time.Now(), again.timedOut)
 		cs.calls[i] = again
 		cs.ended = slices.DeleteFunc(cs.ended, func(one *call) bool { return one == c })
 		resumed = append(resumed, again)

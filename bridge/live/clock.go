@@ -10,6 +10,7 @@ import (
 // ends the call when a limit is reached.
 type clock struct {
 	limit   time.Duration // 0 for none
+	whole   bool          // the time in which the call waits for a person counts, too
 	fire    func()
 	timer   *time.Timer
 	began   time.Time
@@ -21,15 +22,19 @@ type clock struct {
 	stopped bool
 }
 
-func (w *clock) start(limit time.Duration, fire func()) {
-	w.limit, w.fire, w.began = max(limit, 0), fire, time.Now()
-	w.arm(w.began)
+func (w *clock) start(r Request, began time.Time, fire func()) {
+	w.limit, w.whole, w.fire, w.began = max(r.Timeout, 0), r.Whole, fire, began
+	w.arm(time.Now())
 }
 
 // arm sets the timer to the rest of the limit.
 func (w *clock) arm(at time.Time) {
 	if w.limit > 0 && !w.stopped {
-		w.timer = time.AfterFunc(w.limit-(at.Sub(w.began)-w.waited(at)), w.fire)
+		counted := at.Sub(w.began)
+		if !w.whole {
+			counted -= w.waited(at)
+		}
+		w.timer = time.AfterFunc(w.limit-counted, w.fire)
 	}
 }
 
@@ -55,12 +60,13 @@ func (w *clock) change(at time.Time, change func()) {
 	case w.stopped || before == after:
 	case after:
 		w.oldest = at
-		if w.timer != nil {
+		if w.timer != nil && !w.whole {
 			w.timer.Stop()
 		}
 	default:
-		w.paused = waited
-		w.arm(at)
+		if w.paused = waited; !w.whole {
+			w.arm(at)
+		}
 	}
 }
 

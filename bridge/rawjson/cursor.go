@@ -18,6 +18,8 @@ type Cursor struct {
 	wrong   string // what is wrong at wrongAt; "" before a syntax error
 	wrongAt int
 	isCut   bool // the text is truncated
+
+	passesDeep, deep bool // see PassDeep
 }
 
 // NewCursor returns a cursor before the first value in text.
@@ -26,6 +28,13 @@ func NewCursor(text []byte) *Cursor {
 	c.at = c.space(0)
 	return c
 }
+
+// PassDeep lets the cursor pass what is nested deeper than MaxDepth, of which it reads the
+// strings and counts the brackets only.
+func (c *Cursor) PassDeep() { c.passesDeep, c.deep = true, false }
+
+// Deep reports whether the cursor has passed anything deeper than MaxDepth since PassDeep.
+func (c *Cursor) Deep() bool { return c.deep }
 
 // Offset returns the cursor's byte position in the text.
 func (c *Cursor) Offset() int { return c.at }

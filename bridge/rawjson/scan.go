@@ -28,7 +28,11 @@ func (c *Cursor) value(i, depth int) int {
 		return c.scalar(i)
 	}
 	if depth == MaxDepth {
-		return c.fail(i, tooDeep)
+		if !c.passesDeep {
+			return c.fail(i, tooDeep)
+		}
+		c.deep = true
+		return c.brackets(i)
 	}
 	end := closing(c.text[i])
 	if i = c.space(i + 1); i < len(c.text) && c.text[i] == end {
@@ -47,6 +51,28 @@ func (c *Cursor) value(i, depth int) int {
 			return i + 1
 		}
 		i = c.comma(i, end)
+	}
+	return i
+}
+
+// brackets passes the object or array at i up to the bracket that closes as many as are open.
+func (c *Cursor) brackets(i int) int {
+	for open := 0; i >= 0 && i < len(c.text); {
+		switch c.text[i] {
+		case '"':
+			i = c.str(i)
+			continue
+		case '{', '[':
+			open++
+		case '}', ']':
+			if open--; open == 0 {
+				return i + 1
+			}
+		}
+		i++
+	}
+	if i >= 0 {
+		i = c.cut("inside an object or array")
 	}
 	return i
 }

@@ -195,6 +195,9 @@ func (u unreached) access(failure *transport.Failure) string {
 	if advice[failure.Status] == "" {
 		return ""
 	}
+	if failure.Elsewhere != "" {
+		return fmt.Sprintf(". The request was redirected to %s, which is not told the headers that are set for the server: give the address of %[1]s itself if they are meant for it", failure.Elsewhere)
+	}
 	said := ". " + advice[failure.Status] + ` with --header 'Authorization: Bearer TOKEN', or in "headers" in mcp.json`
 	if failure.Challenge != "" {
 		said += ". The server's WWW-Authenticate: " + conversation.ShortError(failure.Challenge)

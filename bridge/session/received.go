@@ -28,13 +28,17 @@ func (t tap) Stderr(line []byte, truncated bool, size int64) {
 // returns the bytes for the SDK, nil for none.
 func (t tap) Received(u transport.Unit) []byte {
 	f := t.labelled(u.Frame, wire.ServerToClient)
-	if u.Kind == wire.Noise || u.Truncated {
+	if u.Kind == wire.Noise || u.Unread() {
 		if u.Message.Kind.IsResponse() {
 			t.answered(u.Message, &f)
 		}
+		waits := u.Kind == wire.Request && !t.modern() && t.outbox.await(&incoming{id: slices.Clone(u.Message.ID)})
 		f = t.Log.Append(f)
 		if u.Kind == wire.Noise {
 			t.unasked(u, f)
+		}
+		if waits { // what the request asks for is not known
+			t.outbox.put(&Response{ID: u.Message.ID, Error: &conversation.RPCError{Code: mcp.CodeInternalError, Message: "the inspector does not read the request: " + f.Bound()}})
 		}
 		return nil
 	}

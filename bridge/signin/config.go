@@ -12,13 +12,13 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
-	"os"
 	"strings"
 	"time"
 
 	"github.com/golang-jwt/jwt/v5"
 
 	"elicitation-inspector/bridge/elicit/link"
+	"elicitation-inspector/bridge/written"
 )
 
 // Config says how to sign in to one server. With the zero value, the inspector registers a
@@ -67,7 +67,7 @@ func (c Config) Check() error {
 
 // ReadSecret reads a client secret from a file, and trims white space around it.
 func ReadSecret(path string) (string, error) {
-	text, err := os.ReadFile(path)
+	text, err := written.ReadFile(path)
 	if err != nil {
 		return "", err
 	}
@@ -117,7 +117,7 @@ func (f *Flow) safe(u *url.URL) error {
 // ReadKey reads the private key of a client from a PEM file: RSA, EC or Ed25519, in PKCS #8,
 // PKCS #1 or SEC 1.
 func ReadKey(path string) (crypto.Signer, error) {
-	text, err := os.ReadFile(path)
+	text, err := written.ReadFile(path)
 	if err != nil {
 		return nil, err
 	}

@@ -153,9 +153,11 @@ func (f *Flow) send(req *http.Request) (*answer, error) {
 	}
 	defer resp.Body.Close()
 	body, err := io.ReadAll(io.LimitReader(resp.Body, answerMost+1))
-	switch {
+	switch coding := resp.Header.Get("Content-Encoding"); {
 	case err != nil:
 		return nil, fmt.Errorf("reading the response: %w", err)
+	case coding != "" && coding != "identity":
+		return nil, fmt.Errorf("the response is encoded as %s, which was not asked for", coding)
 	case len(body) > answerMost:
 		return nil, fmt.Errorf("the response has more than %d bytes", answerMost)
 	}

@@ -22,6 +22,7 @@ import (
 	"elicitation-inspector/bridge/transport"
 	"elicitation-inspector/bridge/wire"
 	"elicitation-inspector/bridge/wire/redact"
+	"elicitation-inspector/bridge/wording"
 )
 
 // Proxy passes HTTP requests on to one server, and responses back, as they come: a body and
@@ -230,8 +231,8 @@ func (p *Proxy) response(resp *http.Response) error {
 	encoded := header.Get("Content-Encoding")
 	var of taker
 	switch {
-	case encoded != "" && encoded != "identity" && media == eventStream:
-		x.note(wire.Note{Kind: wire.NoteReadFailed, Of: "the event stream", Why: "it is encoded as " + encoded}, func(f *wire.Frame) { f.Failed = true })
+	case encoded != "" && encoded != "identity" && (encoded != "gzip" || media == eventStream):
+		x.note(wire.Note{Kind: wire.NoteReadFailed, Of: wording.Either(media == eventStream, "the event stream", "the answer"), Why: "it is encoded as " + encoded}, func(f *wire.Frame) { f.Failed = true })
 		return nil
 	case media == eventStream:
 		of = newEvents(p.o, x.event)

@@ -58,8 +58,8 @@ func (e *Events) Write(p []byte) (int, error) { return e.lines.Write(p) }
 // Lose drops the event of which bytes are missing that come next.
 func (e *Events) Lose() { e.torn = true }
 
-// end returns the event that the end of the stream cuts off; by the specification it should
-// be discarded.
+// end returns the event that the end of the stream cuts off. It is no event: what has no blank
+// line behind it is discarded (HTML, Server-sent events, Interpreting an event stream).
 func (e *Events) end() Event {
 	e.lines.End()
 	return e.event
@@ -117,14 +117,14 @@ type eventBody struct {
 	// deliver returns the data that replaces the event's data. If it is empty, the SDK
 	// still gets the event's name, id and retry field, unless drop is true.
 	deliver func(Event) (data []byte, drop bool)
-	ended   func(error)
+	ended   func(cut Event, err error)
 
 	out net.Buffers // bytes for Read to return before the next event
 	err error       // the error for Read to return after out
 }
 
 // newEventBody returns the body with the events of in, of whose data most bytes are kept.
-func newEventBody(in io.Reader, most int64, closer io.Closer, deliver func(Event) ([]byte, bool), ended func(error)) *eventBody {
+func newEventBody(in io.Reader, most int64, closer io.Closer, deliver func(Event) ([]byte, bool), ended func(cut Event, err error)) *eventBody {
 	b := &eventBody{Closer: closer, in: in, room: make([]byte, 32<<10), deliver: deliver, ended: ended}
 	b.events = NewEvents(most, b.pass)
 	return b
@@ -138,11 +138,7 @@ func (b *eventBody) Read(p []byte) (int, error) {
 		n, err := b.in.Read(b.room)
 		_, _ = b.events.Write(b.room[:n])
 		if b.err = err; err != nil {
-			cut := b.events.end()
-			b.ended(err)
-			if cut.Data.Size > 0 {
-				b.pass(cut)
-			}
+			b.ended(b.events.end(), err)
 		}
 	}
 	n, _ := b.out.Read(p) // an EOF of out is not the end of the stream

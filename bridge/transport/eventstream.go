@@ -117,8 +117,11 @@ func (s *eventStream) deliver(e Event) (data []byte, drop bool) {
 	return data, legacy && data == nil
 }
 
-func (s *eventStream) ended(err error) {
+func (s *eventStream) ended(cut Event, err error) {
 	r := s.remote
+	if cut.Data.Size > 0 && !r.closing.Load() && !errors.Is(err, context.Canceled) {
+		r.tap.observer.Noted(wire.Frame{Status: s.resp.StatusCode, Note: &wire.Note{Kind: wire.NoteUnfinishedEvent, Of: ofMessage(s.posted), Bytes: cut.Data.Size, Said: quoted(cut.Data.Head)}})
+	}
 	lost := noRequest // the request that gets no response because the stream ended
 	switch {
 	case s.answered:
@@ -397,7 +400,7 @@ func (r *remote) listen(req *http.Request, resp *http.Response, err error, first
 func (r *remote) noStream(resp *http.Response) (wire.Frame, *Failure) {
 	raw := r.explanation(resp).Head
 	note := noteOf(resp, wire.Note{Kind: wire.NoteHTTPStatus, Said: quoted(raw)})
-	failure := &Failure{Status: resp.StatusCode, Text: "HTTP " + statusText(resp) + wording.After(": ", errorText(resp, raw)), Challenge: challenge(resp)}
+	failure := &Failure{Status: resp.StatusCode, Text: "HTTP " + statusText(resp) + wording.After(": ", errorText(resp, raw)), Challenge: challenge(resp), Elsewhere: r.elsewhere(resp)}
 	if resp.StatusCode < 300 {
 		note.Note.Got = contentType(resp)
 		failure.Text = note.Note.Words(&note)

@@ -332,6 +332,9 @@ func TestHTTPRudeAnswers(t *testing.T) {
 			}
 		}, failure: "the server closed the connection without an answer", undelivered: "connection reset"},
 		{name: "gzip", call: zipped(js, good)},
+		{name: "an encoding that was not asked for", call: inBrotli(200, js), failure: "200 OK and application/json encoded as br in place of JSON", status: 200, note: "application/json encoded as br"},
+		{name: "events in such an encoding", call: inBrotli(200, es), failure: "text/event-stream encoded as br", status: 200, note: "text/event-stream encoded as br"},
+		{name: "a refusal in such an encoding", call: inBrotli(500, js), failure: "HTTP 500 Internal Server Error: (its body is encoded as br)", status: 500, note: "(its body is encoded as br)", undelivered: "500"},
 
 		{name: "events", call: reply(200, es, "data: "+progress+"\n\nevent: message\nid: 1\ndata: "+good+"\n\n")},
 		{name: "events with CRLF", call: reply(200, es, "data:"+good+"\r\n\r\n")},
@@ -339,14 +342,15 @@ func TestHTTPRudeAnswers(t *testing.T) {
 		{name: "zipped events", call: zipped(es, "data: "+good+"\n\n")},
 		{name: "many lines of data", call: reply(200, es, "data: "+strings.ReplaceAll(good, ",", ",\ndata: ")+"\n\n")},
 		{name: "comments, priming and unknown fields", call: reply(200, es, ": hi\n\nid: 1\nretry: 100\ndata:\n\nfoo: bar\ndata: "+good+"\n\n")},
-		{name: "events that are cut off", call: reply(200, es, "data: "+good)},
+		{name: "an event without its blank line", call: reply(200, es, "data: "+good), failure: "request terminated without response", note: "ended within an event: "},
+		{name: "an event without its blank line, after the response", call: reply(200, es, "data: "+good+"\n\ndata: "+good+"\n"), note: `ended within an event: `},
 		{name: "a JSON-RPC error without an id as event", call: reply(200, es, "data: "+strings.Replace(bad, `"id":ID,`, "", 1)+"\n\n"), code: -32602},
 		{name: "noise between events", call: reply(200, es, "data: hello\n\ndata: {\"jsonrpc\":\"2.0\",\"id\":null,\"result\":{}}\n\ndata: ["+progress+"]\n\nmalformed\n\ndata: "+good+"\n\n"),
 			noise: []string{"hello", `{"jsonrpc":"2.0","id":null,"result":{}}`, "[" + progress + "]"}},
 		{name: "an event of another name", call: reply(200, es, "event: ping\ndata: {}\n\nevent: ping\ndata:\n\ndata: "+good+"\n\n"), noise: []string{"{}"}},
 		{name: "no events", call: reply(200, es, ""), failure: "request terminated without response", note: "has ended without the response"},
 		{name: "events without the response", call: reply(200, es, "data: "+progress+"\n\n"), failure: "request terminated without response", note: "has ended without the response"},
-		{name: "events that break off", call: broken(es, "data: "+progress+"\n\ndata: {"), failure: "request terminated without response", noise: []string{"{"}, note: "broke off"},
+		{name: "events that break off", call: broken(es, "data: "+progress+"\n\ndata: {"), failure: "request terminated without response", note: "broke off"},
 		{name: "an event that is too large", call: reply(200, es, "data: "+strings.ReplaceAll(good, "good", big)+"\n\n"), failure: "over the limit of 262144 bytes", note: "not passed on"},
 		{name: "an event that is too large, its id at the end", call: reply(200, es, `data: {"result":{"text":"`+big+`"},"id":ID,"jsonrpc":"2.0"}`+"\n\n"), failure: "over the limit", note: "not passed on"},
 		{name: "a large notification", call: reply(200, es, `data: {"jsonrpc":"2.0","method":"notifications/message","params":{"data":"`+big+`"}}`+"\n\ndata: "+good+"\n\n"), note: "not passed on"},
@@ -429,6 +433,16 @@ func broken(contentType, body string) http.HandlerFunc {
 		io.WriteString(w, answerTo(r, body))
 		w.(http.Flusher).Flush()
 		panic(http.ErrAbortHandler)
+	}
+}
+
+// inBrotli answers with a body in Brotli that looks as if it began a list of JSON.
+func inBrotli(status int, contentType string) http.HandlerFunc {
+	return func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", contentType)
+		w.Header().Set("Content-Encoding", "br")
+		w.WriteHeader(status)
+		_, _ = w.Write([]byte("[\x05\x80\xaa"))
 	}
 }
 

@@ -113,7 +113,7 @@ func (r *remote) refused(req *http.Request, u Unit, resp *http.Response) (*http.
 		reason += " to " + to
 	}
 	reason += wording.After(": ", errorText(resp, said.Head))
-	failure := &Failure{Method: u.Message.Method, Status: resp.StatusCode, Text: reason, Challenge: challenge(resp)}
+	failure := &Failure{Method: u.Message.Method, Status: resp.StatusCode, Text: reason, Challenge: challenge(resp), Elsewhere: r.elsewhere(resp)}
 	if m, err := wire.ParseMessage(said.Head); err == nil && said.Whole() {
 		_, deliver := r.tap.bytes(answerUnit(u.Message, resp), said)
 		if m.Kind == wire.Error && u.Message.Kind == wire.Request && (m.ID == nil || bytes.Equal(m.ID, u.Message.ID)) {
@@ -150,10 +150,21 @@ func challenge(resp *http.Response) string {
 	return strings.Join(resp.Header.Values("WWW-Authenticate"), ", ")
 }
 
+// elsewhere returns Failure.Elsewhere for a response.
+func (r *remote) elsewhere(resp *http.Response) string {
+	if r.own(resp.Request.URL) {
+		return ""
+	}
+	return resp.Request.URL.Host
+}
+
 // explanation reads the body of a refusal, at most maxErrorBody bytes of it and for at
 // most explainTime.
 func (r *remote) explanation(resp *http.Response) Text {
 	defer resp.Body.Close()
+	if coding := encoding(resp); coding != "" {
+		return Text{Head: []byte("(its body is encoded as " + coding + ")")}
+	}
 	defer time.AfterFunc(explainTime, func() { resp.Body.Close() }).Stop()
 	k, _ := Keep(io.LimitReader(resp.Body, maxErrorBody+1), min(r.tap.max, maxErrorBody)) // a partial body is better than none
 	return k
@@ -230,7 +241,7 @@ func (r *remote) jsonAnswer(resp *http.Response, posted wire.Message) []byte {
 	}
 	failure.Text = droppedText
 	if _, err := wire.ParseMessage(said.Head); !said.Whole() {
-		failure.Text = fmt.Sprintf("the answer of %d bytes is over the limit of %d bytes for one message", said.Size, r.tap.max)
+		failure.Text = r.tap.notTaken(&wire.Frame{Truncated: true, Size: said.Size})
 	} else if err != nil {
 		failure.Text = fmt.Sprintf("the answer is not a JSON-RPC message: %v", err)
 	}
@@ -252,7 +263,17 @@ func statusText(resp *http.Response) string {
 	return strings.TrimSpace(fmt.Sprintf("%d %s", resp.StatusCode, http.StatusText(resp.StatusCode)))
 }
 
+// encoding returns the content coding of a body that is not decoded, which is any but gzip
+// (RFC 9110, section 8.4); "" for a body that can be read.
+func encoding(resp *http.Response) string {
+	return strings.TrimPrefix(strings.ToLower(resp.Header.Get("Content-Encoding")), "identity")
+}
+
+// mediaType returns the media type of a body; "" if it has none, or cannot be read.
 func mediaType(resp *http.Response) string {
+	if encoding(resp) != "" {
+		return ""
+	}
 	media, _, err := mime.ParseMediaType(resp.Header.Get("Content-Type"))
 	if err != nil && !errors.Is(err, mime.ErrInvalidMediaParameter) {
 		return ""
@@ -261,7 +282,7 @@ func mediaType(resp *http.Response) string {
 }
 
 func contentType(resp *http.Response) string {
-	return cmp.Or(resp.Header.Get("Content-Type"), "no content type")
+	return cmp.Or(resp.Header.Get("Content-Type"), "no content type") + wording.After(" encoded as ", encoding(resp))
 }
 
 // quoted returns the beginning of a text, at most maxNoteText bytes of it.

@@ -102,8 +102,8 @@ func (t *tap) receive(u Unit, k Text) (wire.Message, jsonrpc.Message) {
 	switch {
 	case err != nil:
 		return noRequest, nil
-	case u.Truncated:
-		return came, t.instead(u, fmt.Sprintf("the message of %d bytes is over the limit of %d bytes for one message", u.Size, t.max))
+	case u.Unread():
+		return came, t.instead(u, t.notTaken(&u.Frame))
 	case len(given) == 0:
 		return came, nil
 	case len(given) != len(u.Raw) || &given[0] != &u.Raw[0]:
@@ -119,6 +119,14 @@ func (t *tap) receive(u Unit, k Text) (wire.Message, jsonrpc.Message) {
 		msg = t.instead(u, fmt.Sprintf("the message cannot be read: %v", err))
 	}
 	return came, msg
+}
+
+// notTaken says that a bound of the inspector's keeps it from taking a message.
+func (t *tap) notTaken(f *wire.Frame) string {
+	if f.Truncated {
+		return fmt.Sprintf("the inspector does not take the message: its %d bytes are over the limit of %d bytes for one message (--max-frame)", f.Size, t.max)
+	}
+	return "the inspector does not take the message: " + f.Bound()
 }
 
 // instead notes why a message is not passed on. For a response, it returns a failure in
@@ -200,6 +208,9 @@ type Failure struct {
 	Text   string `json:"-"`
 	// Challenge is the WWW-Authenticate header of the HTTP response.
 	Challenge string `json:"challenge,omitempty"`
+	// Elsewhere is the host of another origin that answered after a redirect, and which gets
+	// none of the headers that are set for the server; "" if the server itself answered.
+	Elsewhere string `json:"elsewhere,omitempty"`
 
 	cause error
 }

@@ -3,10 +3,12 @@ package wire
 import (
 	"cmp"
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"time"
 
 	"elicitation-inspector/bridge/rawjson"
+	"elicitation-inspector/bridge/wording"
 )
 
 // Direction says which way a frame travelled. The texts are those of the
@@ -151,6 +153,30 @@ type Frame struct {
 	// line is the frame's number within its session, "seq" in transcripts.
 	line int64
 }
+
+// Begins reports whether a frame begins its session anew: a process was started, or the endpoint
+// of HTTP+SSE was named. Messages behind it have nothing to do with those before it.
+func (f *Frame) Begins() bool {
+	return f.Note != nil && (f.Note.Kind == NoteProcessStarted || f.Note.Kind == NoteEndpoint)
+}
+
+// Unread reports whether a bound of the inspector's keeps it from reading all of a frame, so
+// that of a message nothing but the envelope is known, and nothing can be judged.
+func (f *Frame) Unread() bool { return f.Truncated || f.Message.TooDeep }
+
+// Bound says which bound of the inspector's makes a frame [Frame.Unread]; "" if none does.
+func (f *Frame) Bound() string {
+	switch {
+	case f.Truncated:
+		return fmt.Sprintf("only the first %d of %d bytes were kept", len(f.Raw), f.Size)
+	case f.Message.TooDeep:
+		return TooDeep
+	}
+	return ""
+}
+
+// TooDeep are the words for a message that is nested deeper than the inspector reads.
+var TooDeep = "it is nested deeper than the " + wording.Grouped(rawjson.MaxDepth) + " levels that the inspector reads"
 
 // IsText reports whether the frame's bytes do not even begin like a JSON message.
 func (f *Frame) IsText() bool {

@@ -220,6 +220,7 @@ func (l *Log) Head(seq int64) Frame {
 type session struct {
 	id    string
 	lines int64             // frames so far
+	begun int               // frames that begin it anew
 	tools map[uint32]string // of calls, by their numbers
 	open  []openCall        // tools/call requests without a response
 }
@@ -263,9 +264,10 @@ func HashID(id []byte) uint64 {
 func exchange(s *session, sender Direction, id uint64) uint64 {
 	return maphash.Comparable(seed, struct {
 		session string
+		begun   int
 		sender  Direction
 		id      uint64
-	}{s.id, sender, id})
+	}{s.id, s.begun, sender, id})
 }
 
 // Entry is the part of a frame that the log keeps in memory, so that a million

@@ -56,7 +56,7 @@ func appendLine(dst []byte, f *Frame) (line []byte, body int) {
 
 func holdsJSON(f *Frame) bool {
 	switch {
-	case f.Truncated || f.Dir == Stderr:
+	case f.Truncated || f.Dir == Stderr || f.Message.TooDeep:
 		return false
 	case f.Kind.IsMessage() && f.Message.Kind != 0:
 		return true

@@ -23,6 +23,10 @@ type Message struct {
 	Params json.RawMessage // of any JSON type; nil if absent
 	Result json.RawMessage // of any JSON type; nil if absent
 	Error  json.RawMessage // an object; nil if absent
+
+	// TooDeep marks a message with a value that is nested deeper than rawjson.MaxDepth.
+	// Params, Result and Error are nil then, and what is so deep may not be JSON.
+	TooDeep bool
 }
 
 // ClientName returns the name of the client in the params of a request: of initialize, or
@@ -90,7 +94,11 @@ func parseEnvelope(c *rawjson.Cursor) (m Message, err error) {
 	default:
 		return m, errors.New("not a JSON object")
 	}
+	c.PassDeep()
 	seen, wrong := m.read(c)
+	if m.TooDeep = c.Deep(); m.TooDeep {
+		m.Params, m.Result, m.Error = nil, nil, nil
+	}
 	if err := c.Err(); err != nil {
 		if !c.Cut() || wrong != "" {
 			return Message{}, err

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -116,7 +117,8 @@ func TestParseMessageSaysWhatIsWrong(t *testing.T) {
 		{`{"jsonrpc":"2.0","method":"\u00g0"}`, "four hexadecimal digits"},
 		{"{\"jsonrpc\":\"2.0\",\"method\":\"a\xff\"}", "not valid UTF-8"},
 		{"{\"jsonrpc\":\"2.0\",\"method\":\"m\"}\xc3", "found the byte 0xC3"},
-		{`{"jsonrpc":"2.0","method":"m","params":` + strings.Repeat("[", rawjson.MaxDepth+1) + strings.Repeat("]", rawjson.MaxDepth+1) + `}`, "deep"},
+		{`{"jsonrpc":"2.0","method":"m","params":` + strings.Repeat("[", rawjson.MaxDepth+50) + strings.Repeat("]", 10), "ends inside an object or array"},
+		{`{"jsonrpc":"2.0","method":"m","params":` + strings.Repeat("[", rawjson.MaxDepth+1) + `"]`, "ends inside a string"},
 	}
 	for _, tt := range tests {
 		m, err := ParseMessage([]byte(tt.raw))
@@ -124,6 +126,31 @@ func TestParseMessageSaysWhatIsWrong(t *testing.T) {
 			t.Errorf("%.60s: no error, %v", tt.raw, show(m))
 		} else if !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%.60s:\ngot  %v\nwant %s", tt.raw, err, tt.want)
+		}
+	}
+}
+
+// A message that is nested too deep is one, of which nothing but the envelope is known: it is
+// neither noise nor a message without a result. A transcript keeps its bytes.
+func TestMessageThatIsTooDeep(t *testing.T) {
+	deep := strings.Repeat("[", 50_000) + `"]{\""` + strings.Repeat("]", 50_000)
+	for raw, want := range map[string]Message{
+		`{"jsonrpc":"2.0","id":7,"result":{"a":` + deep + `}}`:                           {Kind: Result, ID: json.RawMessage("7")},
+		`{"error":{"a":` + deep + `},"id":7,"jsonrpc":"2.0"}`:                            {Kind: Error, ID: json.RawMessage("7")},
+		`{"jsonrpc":"2.0","id":"q","method":"elicitation/create","params":` + deep + `}`: {Kind: Request, ID: json.RawMessage(`"q"`), Method: "elicitation/create"},
+	} {
+		got, err := ParseMessage([]byte(raw))
+		if g, w := show(got), show(want); err != nil || !got.TooDeep || !slices.Equal(g, w) {
+			t.Errorf("got  %q, %t, %v\nwant %q", g, got.TooDeep, err, w)
+		}
+		f := Frame{Dir: ServerToClient, Raw: []byte(raw)}
+		f.Identify()
+		line, _ := appendLine(nil, &f)
+		for _, line := range [][]byte{line, []byte(`{"direction":"s2c","raw":` + raw + `}`)} {
+			read, err := ParseLine(line)
+			if err != nil || read.Kind != want.Kind || !read.Unread() || string(read.Raw) != raw || !strings.Contains(read.Bound(), "nested deeper") {
+				t.Errorf("%.60s: read as %s, %q, %v", line, read.Kind, read.Bound(), err)
+			}
 		}
 	}
 }

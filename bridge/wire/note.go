@@ -47,6 +47,7 @@ const (
 	NoteResumeRefused   NoteKind = "resume-refused"   // Of [Said]
 	NoteStreamBroken    NoteKind = "stream-broken"    // [Of] Why
 	NoteStreamEnded     NoteKind = "stream-ended"     // without the response: Of
+	NoteUnfinishedEvent NoteKind = "unfinished-event" // the stream ended within an event: [Of], Bytes, Said
 	NoteStreamClosed    NoteKind = "stream-closed"    // Times: how often so far
 	NoteEndpoint        NoteKind = "endpoint"         // To: where messages are posted, in HTTP+SSE
 	NoteServerLost      NoteKind = "server-lost"      // Why
@@ -221,6 +222,8 @@ func (n *Note) httpWords(f *Frame) string {
 		return n.stream() + " broke off: " + n.Why
 	case NoteStreamEnded:
 		return n.stream() + " has ended without the response"
+	case NoteUnfinishedEvent:
+		return fmt.Sprintf("%s ended within an event: %s bytes without the blank line that ends it, which are no message: %s", n.stream(), wording.Grouped(n.Bytes), n.Said)
 	case NoteStreamClosed:
 		return fmt.Sprintf("the server has ended the GET event stream (%d times so far); it is opened again", n.Times)
 	case NoteSentAgain:

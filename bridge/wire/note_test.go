@@ -61,6 +61,7 @@ func notes() []Frame {
 		meta("the event stream broke off: EOF", Note{Kind: NoteStreamBroken, Why: "EOF"}),
 		meta("the event stream that answers tools/call has ended without the response", Note{Kind: NoteStreamEnded, Of: "tools/call"}),
 		meta("the server has ended the GET event stream (3 times so far); it is opened again", Note{Kind: NoteStreamClosed, Times: 3}),
+		meta("the event stream that answers tools/call ended within an event: 1\u202f234 bytes without the blank line that ends it, which are no message: {", Note{Kind: NoteUnfinishedEvent, Of: "tools/call", Bytes: 1234, Said: "{"}),
 		meta("the server's message endpoint is /message", Note{Kind: NoteEndpoint, To: "/message"}),
 		http("POST", 0, "POST of tools/call is sent again, with an access token", Note{Kind: NoteSentAgain, Of: "tools/call"}),
 		func() Frame {

@@ -27,6 +27,9 @@ type pairs struct {
 // with Answers is paired with that request only if it has no response yet.
 func (p *pairs) add(e *record, s *session, f *Frame) {
 	f.Duplicate, f.Orphan, f.Pair, f.Latency = false, false, 0, 0
+	if f.Begins() {
+		s.begun++
+	}
 	id := HashID(f.Message.ID)
 	e.id = id
 	switch {

@@ -109,7 +109,7 @@ func (f Frame) Action() string {
 // part returns whole, or if that is nil and the frame is truncated, the rest of
 // the member with that name.
 func (f *Frame) part(name string, whole []byte) rawjson.Partial {
-	if whole == nil && f.Truncated {
+	if whole == nil && f.Unread() {
 		return peekAt(f.Raw).Get(name)
 	}
 	return whole

@@ -1,5 +1,5 @@
-// Package written reads files that people write, such as answers files and mcp.json, as
-// values with their positions. It bounds their size and how deep they are nested.
+// Package written reads files that people name, such as answers files, mcp.json and keys. It
+// bounds their size, and reads what people write by hand as values with their positions.
 package written
 
 import (
@@ -22,21 +22,27 @@ var (
 	ErrValues = fmt.Errorf("it has more than %d values", ValuesMost)
 )
 
-// ReadFile reads a file. Its errors name the file.
-func ReadFile(path string) ([]byte, error) {
+// ReadFile reads a file of at most SizeMost bytes. Its errors name the file. Every file that
+// people name is read by it, unless it is read line by line.
+func ReadFile(path string) ([]byte, error) { return ReadLarge(path, SizeMost) }
+
+// ReadLarge is like ReadFile for a file of at most most bytes.
+func ReadLarge(path string, most int64) ([]byte, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, err
 	}
-	text, err := ReadAll(path, f)
+	text, err := readAll(path, f, most)
 	return text, errors.Join(err, f.Close())
 }
 
-// ReadAll reads a file that is open. Errors call it name.
-func ReadAll(name string, from io.Reader) ([]byte, error) {
-	text, err := io.ReadAll(io.LimitReader(from, SizeMost+1))
-	if err == nil && len(text) > SizeMost {
-		err = fmt.Errorf("reading %s: it has more than %d MiB", name, SizeMost>>20)
+// ReadAll is like ReadFile for a file that is open. Errors call it name.
+func ReadAll(name string, from io.Reader) ([]byte, error) { return readAll(name, from, SizeMost) }
+
+func readAll(name string, from io.Reader, most int64) ([]byte, error) {
+	text, err := io.ReadAll(io.LimitReader(from, most+1))
+	if err == nil && int64(len(text)) > most {
+		err = fmt.Errorf("reading %s: it has more than %d MiB", name, most>>20)
 	}
 	return text, err
 }

@@ -121,12 +121,12 @@ func (o *exportOptions) export(cmd *cobra.Command, files []string) (err error) {
 func picked(cmd *cobra.Command, log *wire.Log, filter *query.Filter) (iter.Seq[int64], error) {
 	var rules func(seq int64) []string
 	if filter.UsesFindings() {
-		found, all, err := lint.FindingsOf(cmd.Context(), log)
+		found, gaps, err := lint.FindingsOf(cmd.Context(), log)
 		if err != nil {
 			return nil, fmt.Errorf("looking for findings: %w", err)
 		}
-		if !all {
-			warn(cmd, "only the first %d findings are known to \"finding:\"", len(found))
+		if gaps != "" {
+			warn(cmd, "of \"finding:\": %s", gaps)
 		}
 		rules = lint.RulesAt(found)
 	}

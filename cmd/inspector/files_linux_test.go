@@ -93,3 +93,41 @@ func TestOpensVeryManyServers(t *testing.T) {
 		t.Error("Ctrl-C does not end it")
 	}
 }
+
+// A file without an end is refused after a bounded part of it, whichever flag names it.
+func TestRefusesEndlessFiles(t *testing.T) {
+	t.Parallel()
+	folder := t.TempDir()
+	for i, args := range []string{
+		"list --redact-file FILE",
+		"list --oauth-client-id a --oauth-client-secret-file FILE http://127.0.0.1:1/mcp",
+		"list --oauth-client-id a --oauth-client-key-file FILE http://127.0.0.1:1/mcp",
+		"list --config FILE", "call deploy --answers FILE", "call deploy --args @FILE", "run FILE", "check --plan FILE",
+		"check --baseline FILE", "probe --compare FILE",
+	} {
+		pipe := filepath.Join(folder, fmt.Sprint(i))
+		if err := syscall.Mkfifo(pipe, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		go func() {
+			file, err := os.OpenFile(pipe, os.O_WRONLY, 0)
+			for line := bytes.Repeat([]byte(" "), 1<<20); err == nil; {
+				_, err = file.Write(line) // it fails once the reader has closed its end
+			}
+			file.Close()
+		}()
+		code, out := runToEnd(t, strings.Fields(strings.ReplaceAll(args, "FILE", pipe))...)
+		if code != exitUsage || !strings.Contains(out, "reading "+pipe+": it has more than ") {
+			t.Errorf("inspector %s: %d, %s", args, code, out)
+		}
+	}
+}
+
+// A response of more than 16 MiB is left to the wire log: to read it took a page load 3.8 s.
+func TestOpensAHugeResponse(t *testing.T) {
+	t.Parallel()
+	file := write(t, "huge.jsonl", `{"session_id":"a","server_label":"s","direction":"c2s","call":1,"raw":{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"ask"}}}
+{"session_id":"a","server_label":"s","direction":"s2c","call":1,"raw":{"jsonrpc":"2.0","id":1,"result":{"content":[{"type":"text","text":"`+strings.Repeat("x", 17<<20)+`"}]}}}
+`)
+	startInspector(t, "open", file).until("bytes, and the page draws at most 16\u202f777\u202f216: the wire log has it.")
+}

@@ -127,12 +127,12 @@ func lintFile(cmd *cobra.Command, name string, redact redactOptions) (list []lin
 	}
 	defer func() { err = errors.Join(err, opened.Close()) }()
 	log := opened.Log
-	found, whole, err := lint.FindingsOf(ctx, log)
+	found, gaps, err := lint.FindingsOf(ctx, log)
 	if err != nil {
 		return nil, false, err
 	}
-	if !whole {
-		warn(cmd, "only the first %d findings of %s are printed", len(found), name)
+	if gaps != "" {
+		warn(cmd, "%s: %s", name, gaps)
 	}
 	lines := map[int64]int64{}
 	if !opened.Converted(name) {

@@ -24,6 +24,10 @@ func TestMain(m *testing.M) {
 		beHostile(os.Stdin, os.Stdout, os.Getenv(asHostile))
 		return
 	}
+	if which := os.Getenv(asDeep); which != "" {
+		beDeep(os.Stdin, os.Stdout, which)
+		return
+	}
 	if os.Getenv(asInspector) != "" {
 		if account, secret, ok := strings.Cut(os.Getenv(inKeyring), " "); ok {
 			keyring.MockInit()

@@ -94,7 +94,11 @@ func (n *narrator) watch(f wire.Frame) {
 		n.tell(e, e.Text)
 	case f.Kind == wire.Noise:
 		e.Event, e.Text = "noise", string(f.Raw)
-		n.tell(e, "noise on standard output: "+wording.EscapeLine(wording.Shorten(e.Text, 200)))
+		where := wording.Either(f.Transport == "stdio", "on standard output", "in place of a message from the server")
+		if f.Dir == wire.ClientToServer {
+			where = "sent to the server"
+		}
+		n.tell(e, "noise "+where+": "+wording.EscapeLine(wording.Shorten(e.Text, 200)))
 	case f.Dir == wire.ServerToClient && f.Kind == wire.Notification:
 		e.Params = f.Message.Params
 		switch f.Method {

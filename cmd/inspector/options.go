@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"net/url"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -17,6 +16,7 @@ import (
 	"elicitation-inspector/bridge/wire"
 	"elicitation-inspector/bridge/wire/query"
 	"elicitation-inspector/bridge/wire/redact"
+	"elicitation-inspector/bridge/written"
 )
 
 // options are the flags of the main command, and the target from its arguments.
@@ -233,7 +233,7 @@ func (o *redactOptions) redaction() (*redact.Redaction, error) {
 		return nil, usage("--redact-value: %w", err)
 	}
 	for _, path := range o.files {
-		text, err := os.ReadFile(path)
+		text, err := written.ReadFile(path)
 		if err != nil {
 			return nil, usage("--redact-file: %w", err)
 		}

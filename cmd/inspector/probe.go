@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -21,6 +22,7 @@ import (
 	"elicitation-inspector/bridge/probe/report"
 	"elicitation-inspector/bridge/wire"
 	"elicitation-inspector/bridge/wire/redact"
+	"elicitation-inspector/bridge/written"
 	"elicitation-inspector/web"
 )
 
@@ -76,7 +78,7 @@ error.`,
 			if o.compare {
 				var list []*probe.Report
 				for _, path := range args {
-					r, err := readReport(path, func(from io.Reader) (*probe.Report, error) { return probe.Read(io.LimitReader(from, reportMost)) })
+					r, err := readReport(path, probe.Read)
 					if err != nil {
 						return usage("%s: %w", path, err)
 					}
@@ -254,15 +256,14 @@ func writeReport(path string, r *probe.Report) error {
 	return nil
 }
 
-// reportMost is the size in bytes of the largest report of a probe that is read.
+// reportMost is the size in bytes of the largest report that is read.
 const reportMost = 64 << 20
 
 // readReport reads a report from a file.
 func readReport[R any](path string, read func(io.Reader) (R, error)) (r R, err error) {
-	f, err := os.Open(path)
+	text, err := written.ReadLarge(path, reportMost)
 	if err != nil {
 		return r, err
 	}
-	defer f.Close()
-	return read(f)
+	return read(bytes.NewReader(text))
 }

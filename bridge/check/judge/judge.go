@@ -51,7 +51,11 @@ func Alone(o *Observation) *Judgement {
 		j.find(report.RuleNotTried, report.Inconclusive, "There was no session: "+o.Unconnected)
 		return j
 	}
-	if j.linted(); o.Quiet || !j.tried() {
+	switch j.linted(); {
+	case o.Gaps != "": // what the server has done is not known, and may be owed to the limit
+		j.find(report.RuleNotTried, report.Inconclusive, o.Gaps)
+		return j
+	case o.Quiet || !j.tried():
 		return j
 	}
 	j.ended()

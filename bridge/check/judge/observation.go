@@ -51,6 +51,7 @@ type Observation struct {
 	Early, Twice string
 	// Found holds the linter's findings in the log of the trial.
 	Found []lint.Found
+	Gaps  string // what the linter could not judge; see lint.FindingsOf
 	// Ended is the end of the server's process or connection after the behaviour ended the
 	// connection; nil if it did not.
 	Ended *Exit

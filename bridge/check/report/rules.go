@@ -80,7 +80,7 @@ var rules = []Rule{
 	{
 		ID:       RuleNotTried,
 		Breaks:   "nothing: the client could not act as the trial wanted",
-		Evidence: "there was no session, the question did not come, the answer does not fit it, or the questions of several calls did not wait at the same time",
+		Evidence: "there was no session, the question did not come, the answer does not fit it, the questions of several calls did not wait at the same time, or a message of the server is over a limit of the inspector",
 		Unclear:  "always",
 	},
 	{

@@ -49,7 +49,7 @@ func (r *Redaction) Frame(f *wire.Frame) *wire.Frame {
 	switch {
 	case f.IsText():
 		out.Raw = s.bytes(out.Raw)
-	case f.Kind == wire.Noise && !f.Truncated && !rawjson.Valid(f.Raw):
+	case f.Message.TooDeep, f.Kind == wire.Noise && !f.Truncated && !rawjson.Valid(f.Raw):
 		out.Raw = s.bytes(s.json(out.Raw)) // it may begin like JSON
 	default:
 		out.Raw = s.json(out.Raw)
