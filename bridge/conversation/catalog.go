@@ -62,6 +62,7 @@ type Item struct {
 type Catalog struct {
 	Server  string // id
 	Loading bool
+	Waits   string   // the requests for a list that have no response after a moment, in words; "" for none
 	Items   []Item   // tools, prompts, resources, templates; each in the server's order
 	Errors  []string // one text for each list with problems
 }

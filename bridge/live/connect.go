@@ -23,6 +23,7 @@ func (s *liveServer) update(change func()) {
 // enter sets the state of the connection. The caller is within update.
 func (s *liveServer) enter(state conversation.ServerState, reason string) {
 	s.State, s.Reason, s.Since = state, reason, time.Now()
+	s.Refused = s.Refused && state == conversation.ServerFailed
 }
 
 // leave enters a state, provided that the session is the server's present one. It reports
@@ -149,7 +150,9 @@ func (s *liveServer) connect() {
 	if fresh == nil {
 		return
 	}
+	late := time.AfterFunc(session.Moment, func() { s.all.config.Changes.Mark(Change{Kind: ServerChanged, Server: s.ID}) })
 	info, err := fresh.Connect()
+	late.Stop()
 	if err != nil {
 		s.failed(fresh, err)
 		return
@@ -226,7 +229,7 @@ func (s *liveServer) failed(of *session.Session, err error) {
 	}
 	s.all.closeSession(context.Background(), of, reason)
 	reason = of.Explain(reason)
-	s.update(func() { s.catalog.Loading = false })
+	s.update(func() { s.catalog.Loading, s.Refused = false, of.Refused() })
 	s.all.config.Changes.Mark(Change{Kind: CatalogChanged, Server: s.ID})
 	if s.leave(of, conversation.ServerFailed, reason) {
 		s.warn("the server cannot be used", reason)

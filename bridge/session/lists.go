@@ -2,6 +2,7 @@ package session
 
 import (
 	"fmt"
+	"maps"
 	"strings"
 	"sync"
 	"time"
@@ -95,6 +96,7 @@ const pagesMost = 1000
 // other lists leave. A list that the server does not offer is empty.
 func (s *Session) read(which []conversation.List, known map[string]conversation.Part) {
 	for _, one := range which {
+		before, again := known[one.Method]
 		delete(known, one.Method)
 		if capability, _, _ := strings.Cut(one.Method, "/"); !s.agreed().offers(capability) {
 			continue
@@ -113,22 +115,39 @@ func (s *Session) read(which []conversation.List, known map[string]conversation.
 				return nil
 			}
 		}
-		part := r.Part(s.readPages(r))
+		part := r.Part(s.readPages(r, func() { // what is known can be called while this list waits
+			parts := maps.Clone(known)
+			parts[one.Method] = before
+			c := conversation.Join(s.Server, parts)
+			c.Loading, c.Waits = !again, s.Waits(one.Method)
+			s.owner.Listed(s, c)
+		}))
 		part.Taken = conversation.Room{Bytes: room.Bytes - r.Room.Bytes, Items: room.Items - r.Room.Items}
 		known[one.Method] = part
 	}
 }
 
-// readPages reads pages until one has no next cursor. The error says why it stopped
-// before.
-func (s *Session) readPages(r *conversation.Reader) error {
+// readPages reads pages until one has no next cursor, and calls late for each that takes longer
+// than a moment. The error says why it stopped before.
+func (s *Session) readPages(r *conversation.Reader, late func()) error {
 	cursor, seen := "", map[string]bool{}
 	for range pagesMost {
 		out := &outgoing{ctx: s.ctx, Request: Request{Method: r.List.Method, Key: cursor}, members: []Member{}}
 		if cursor != "" {
 			out.members = []Member{{"cursor", rawjson.Quoted(cursor)}}
 		}
+		came := make(chan struct{})
+		var telling sync.WaitGroup
+		telling.Go(func() {
+			select {
+			case <-came:
+			case <-time.After(Moment):
+				late()
+			}
+		})
 		reply, err := s.send(out, nil)
+		close(came)
+		telling.Wait()
 		if reply == nil {
 			return err
 		}

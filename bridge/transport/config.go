@@ -1,12 +1,13 @@
 package transport
 
 import (
-	"bytes"
 	"cmp"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -29,6 +30,7 @@ import (
 // A server is a process ("command", "args", "env", "envFile", "cwd") or a URL ("url",
 // "headers", "oauth"), and its "type" is stdio, http, sse or streamable-http. As in VS Code, the
 // type http, like a URL without a type, tries HTTP+SSE when Streamable HTTP is refused.
+// As in other clients, "serverUrl" is a URL, too, and "httpUrl" one of Streamable HTTP.
 // A "disabled" server is only returned as [Spec.Disabled], unless names has it.
 //
 // Strings may contain ${env:NAME} and ${NAME}, with a default as ${NAME:-default};
@@ -137,6 +139,7 @@ type configServer struct {
 	configFile
 	*written.Node // its entry in the file
 	spec          Spec
+	url           string // the member with its URL; "" if there is none
 	wrong         []error
 }
 
@@ -164,8 +167,18 @@ func (s *configServer) read(named bool) {
 		}
 	}
 	s.misspelt("", s.Node, serverMembers)
+	for _, name := range []string{"url", "serverUrl", "httpUrl"} { // as in other clients: Windsurf, Gemini
+		if s.has(name) && s.url != "" {
+			s.fail(s.Member(name), name, "there is %q too, and a server is reached by one of them", s.url)
+		} else if s.has(name) {
+			s.url = name
+		}
+	}
 	s.spec.Protocol, s.spec.Elicitation = s.text("protocol"), s.text("elicitation")
 	stdio := s.has("command")
+	if s.url == "httpUrl" {
+		s.spec.Transport = TransportHTTP
+	}
 	switch text := s.text("type"); {
 	case !s.has("type"):
 	case text == "stdio":
@@ -181,11 +194,11 @@ func (s *configServer) read(named bool) {
 		return
 	}
 	switch {
-	case s.has("command") && s.has("url"):
-		s.fail(s.Member("url"), "url", "there is a command too, and a server is reached by one of them")
+	case s.has("command") && s.url != "":
+		s.fail(s.Member(s.url), s.url, "there is a command too, and a server is reached by one of them")
 	case stdio && !s.has("command"):
 		s.fail(s.Node, "", `a stdio server needs a "command"`)
-	case !stdio && !s.has("url"):
+	case !stdio && s.url == "":
 		s.fail(s.Node, "", `it needs a "command" or a "url"`)
 	case stdio:
 		s.readProcess()
@@ -198,7 +211,7 @@ func (s *configServer) read(named bool) {
 // The members of a server, and of its "oauth".
 var (
 	serverMembers = []string{
-		"type", "command", "args", "env", "envFile", "cwd", "url", "headers", "oauth", "disabled", "protocol", "elicitation",
+		"type", "command", "args", "env", "envFile", "cwd", "url", "httpUrl", "serverUrl", "headers", "oauth", "disabled", "protocol", "elicitation",
 	}
 	signInMembers = []string{
 		"clientId", "clientSecretFile", "clientKeyFile", "clientMetadataUrl", "scope", "redirectPort", "callbackPort", "keep",
@@ -226,6 +239,13 @@ func (s *configServer) readProcess() {
 	if s.spec.Command[0] == "" && len(s.wrong) == 0 {
 		s.fail(s.Member("command"), "command", "it is empty")
 	}
+	if words, err := wording.ShellWords(s.spec.Command[0]); err == nil && len(words) > 1 && !s.has("args") {
+		_, whole := exec.LookPath(s.inFolder(s.spec.Command[0]))
+		if _, first := exec.LookPath(words[0]); whole != nil && first == nil { // a path may have spaces
+			args, _ := json.Marshal(words[1:]) // strings always encode
+			s.fail(s.Member("command"), "command", `there is no program of this name: it looks like a whole command line. Write "command": %s, "args": %s`, rawjson.Quoted(words[0]), args)
+		}
+	}
 	if args := s.Member("args"); args != nil && args.Kind != rawjson.Array {
 		s.fail(args, "args", "want an array of strings, got %s", wording.WithArticle(args.Kind))
 	} else if args != nil {
@@ -238,7 +258,7 @@ func (s *configServer) readProcess() {
 		text, err := written.ReadFile(path)
 		if err != nil {
 			s.fail(s.Member("envFile"), "envFile", "%w", err)
-		} else if s.spec.Env, err = parseEnvFile(string(bytes.TrimPrefix(text, byteOrderMark))); err != nil {
+		} else if s.spec.Env, err = parseEnvFile(string(text)); err != nil {
 			s.fail(s.Member("envFile"), "envFile", "%s: %w", path, err)
 		}
 	}
@@ -298,7 +318,7 @@ func (s *configServer) inFolder(path string) string {
 }
 
 func (s *configServer) readURL() {
-	s.spec.URL = s.text("url")
+	s.spec.URL = s.text(s.url)
 	if !s.has("headers") {
 		return
 	}

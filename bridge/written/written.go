@@ -3,10 +3,13 @@
 package written
 
 import (
+	"bytes"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
 	"os"
+	"unicode/utf16"
 )
 
 // Bounds on a file.
@@ -32,11 +35,29 @@ func ReadFile(path string) ([]byte, error) {
 	return text, errors.Join(err, f.Close())
 }
 
-// ReadAll reads a file that is open. Errors call it name.
+// ReadAll reads a file that is open, and returns it as UTF-8 without a byte order mark: editors of
+// Windows write UTF-16. Errors call it name.
 func ReadAll(name string, from io.Reader) ([]byte, error) {
 	text, err := io.ReadAll(io.LimitReader(from, SizeMost+1))
 	if err == nil && len(text) > SizeMost {
 		err = fmt.Errorf("reading %s: it has more than %d MiB", name, SizeMost>>20)
 	}
-	return text, err
+	return inUTF8(text), err
+}
+
+func inUTF8(text []byte) []byte {
+	var units []uint16
+	switch {
+	case len(text) > 1 && (text[0] == 0 && text[1] != 0 || text[0] == 0xfe && text[1] == 0xff):
+		for i := 0; i+1 < len(text); i += 2 {
+			units = append(units, binary.BigEndian.Uint16(text[i:]))
+		}
+	case len(text) > 1 && (text[0] != 0 && text[1] == 0 || text[0] == 0xff && text[1] == 0xfe):
+		for i := 0; i+1 < len(text); i += 2 {
+			units = append(units, binary.LittleEndian.Uint16(text[i:]))
+		}
+	default:
+		return bytes.TrimPrefix(text, byteOrderMark)
+	}
+	return bytes.TrimPrefix([]byte(string(utf16.Decode(units))), byteOrderMark)
 }

@@ -73,7 +73,7 @@ func (o *listOptions) run(cmd *cobra.Command, args []string) error {
 		defer cancel()
 		offers, err = s.Catalog(ctx)
 		if errors.Is(err, context.DeadlineExceeded) {
-			err = fmt.Errorf("%w: the lists take more than %v", headless.ErrConnect, o.timeout)
+			err = fmt.Errorf("%w: the lists take more than %v%s", headless.ErrConnect, o.timeout, wording.After(": no response to ", offers.Waits))
 		}
 		return err
 	})
