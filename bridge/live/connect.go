@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"elicitation-inspector/bridge/conversation"
@@ -171,8 +172,11 @@ func (s *liveServer) connect() {
 	}
 }
 
+// warn logs each line of a reason by itself.
 func (s *liveServer) warn(what, reason string) {
-	s.all.config.Session.Logger.Warn(what, "server", s.spec.Name, "reason", reason)
+	for line := range strings.Lines(reason) {
+		s.all.config.Session.Logger.Warn(what, "server", s.spec.Name, "reason", strings.TrimSpace(line))
+	}
 }
 
 // begin gives the server a new session, or returns nil if the inspection is closed. The

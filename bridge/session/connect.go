@@ -101,7 +101,7 @@ func (s *Session) connectBy(spec transport.Spec, settings conversation.ClientSet
 			if err := session.SetLoggingLevel(s.ctx, &sdk.SetLoggingLevelParams{Level: "debug"}); err != nil {
 				s.Logger.Debug("setting the logging level", "server", s.Spec.Name, "error", err)
 			}
-		})
+		}, nil)
 	}
 	return nil
 }
@@ -247,7 +247,7 @@ const DefaultProbe = 10 * time.Second
 func (s *Session) probing(next sdk.MethodHandler) sdk.MethodHandler {
 	return func(ctx context.Context, method string, req sdk.Request) (sdk.Result, error) {
 		if method == mcp.MethodListen && outgoingOf(ctx).ctx == nil { // the SDK's, which over HTTP waits for the response's header
-			s.inAMoment(func() { _, _ = next(ctx, method, req) }) // the log has how it went
+			s.inAMoment(func() { _, _ = next(ctx, method, req) }, nil) // the log has how it went
 			return &sdk.SubscriptionsListenResult{}, nil
 		}
 		if method != mcp.MethodDiscover || s.Settings.Protocol != "" {

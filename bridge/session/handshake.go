@@ -89,8 +89,8 @@ func (s *Session) Waits(method string) string {
 // how long the session waits for one that it can do without.
 const Moment = 2 * time.Second
 
-// inAMoment runs do, and goes on without it after a moment.
-func (s *Session) inAMoment(do func()) {
+// inAMoment runs do, and after a moment late. If late is nil, it then goes on without do.
+func (s *Session) inAMoment(do, late func()) {
 	done := make(chan struct{})
 	s.Go(func() {
 		defer close(done)
@@ -98,8 +98,12 @@ func (s *Session) inAMoment(do func()) {
 	})
 	select {
 	case <-done:
+		return
 	case <-time.After(Moment):
-	case <-s.ctx.Done():
+	}
+	if late != nil {
+		late()
+		<-done
 	}
 }
 

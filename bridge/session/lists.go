@@ -136,18 +136,9 @@ func (s *Session) readPages(r *conversation.Reader, late func()) error {
 		if cursor != "" {
 			out.members = []Member{{"cursor", rawjson.Quoted(cursor)}}
 		}
-		came := make(chan struct{})
-		var telling sync.WaitGroup
-		telling.Go(func() {
-			select {
-			case <-came:
-			case <-time.After(Moment):
-				late()
-			}
-		})
-		reply, err := s.send(out, nil)
-		close(came)
-		telling.Wait()
+		var reply *Reply
+		var err error
+		s.inAMoment(func() { reply, err = s.send(out, nil) }, late)
 		if reply == nil {
 			return err
 		}

@@ -139,7 +139,6 @@ type configServer struct {
 	configFile
 	*written.Node // its entry in the file
 	spec          Spec
-	url           string // the member with its URL; "" if there is none
 	wrong         []error
 }
 
@@ -166,19 +165,17 @@ func (s *configServer) read(named bool) {
 			return
 		}
 	}
-	s.misspelt("", s.Node, serverMembers)
-	for _, name := range []string{"url", "serverUrl", "httpUrl"} { // as in other clients: Windsurf, Gemini
-		if s.has(name) && s.url != "" {
-			s.fail(s.Member(name), name, "there is %q too, and a server is reached by one of them", s.url)
-		} else if s.has(name) {
-			s.url = name
+	for _, name := range s.Names {
+		switch name.Text {
+		case "httpUrl": // of Gemini
+			name.Text, s.spec.Transport = "url", TransportHTTP
+		case "serverUrl": // of Windsurf
+			name.Text = "url"
 		}
 	}
+	s.misspelt("", s.Node, serverMembers)
 	s.spec.Protocol, s.spec.Elicitation = s.text("protocol"), s.text("elicitation")
 	stdio := s.has("command")
-	if s.url == "httpUrl" {
-		s.spec.Transport = TransportHTTP
-	}
 	switch text := s.text("type"); {
 	case !s.has("type"):
 	case text == "stdio":
@@ -194,11 +191,11 @@ func (s *configServer) read(named bool) {
 		return
 	}
 	switch {
-	case s.has("command") && s.url != "":
-		s.fail(s.Member(s.url), s.url, "there is a command too, and a server is reached by one of them")
+	case s.has("command") && s.has("url"):
+		s.fail(s.Member("url"), "url", "there is a command too, and a server is reached by one of them")
 	case stdio && !s.has("command"):
 		s.fail(s.Node, "", `a stdio server needs a "command"`)
-	case !stdio && s.url == "":
+	case !stdio && !s.has("url"):
 		s.fail(s.Node, "", `it needs a "command" or a "url"`)
 	case stdio:
 		s.readProcess()
@@ -211,7 +208,7 @@ func (s *configServer) read(named bool) {
 // The members of a server, and of its "oauth".
 var (
 	serverMembers = []string{
-		"type", "command", "args", "env", "envFile", "cwd", "url", "httpUrl", "serverUrl", "headers", "oauth", "disabled", "protocol", "elicitation",
+		"type", "command", "args", "env", "envFile", "cwd", "url", "headers", "oauth", "disabled", "protocol", "elicitation",
 	}
 	signInMembers = []string{
 		"clientId", "clientSecretFile", "clientKeyFile", "clientMetadataUrl", "scope", "redirectPort", "callbackPort", "keep",
@@ -318,7 +315,7 @@ func (s *configServer) inFolder(path string) string {
 }
 
 func (s *configServer) readURL() {
-	s.spec.URL = s.text(s.url)
+	s.spec.URL = s.text("url")
 	if !s.has("headers") {
 		return
 	}

@@ -3,13 +3,13 @@
 package written
 
 import (
-	"bytes"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
 	"os"
-	"unicode/utf16"
+
+	"golang.org/x/text/encoding/unicode"
+	"golang.org/x/text/transform"
 )
 
 // Bounds on a file.
@@ -42,22 +42,8 @@ func ReadAll(name string, from io.Reader) ([]byte, error) {
 	if err == nil && len(text) > SizeMost {
 		err = fmt.Errorf("reading %s: it has more than %d MiB", name, SizeMost>>20)
 	}
-	return inUTF8(text), err
-}
-
-func inUTF8(text []byte) []byte {
-	var units []uint16
-	switch {
-	case len(text) > 1 && (text[0] == 0 && text[1] != 0 || text[0] == 0xfe && text[1] == 0xff):
-		for i := 0; i+1 < len(text); i += 2 {
-			units = append(units, binary.BigEndian.Uint16(text[i:]))
-		}
-	case len(text) > 1 && (text[0] != 0 && text[1] == 0 || text[0] == 0xff && text[1] == 0xfe):
-		for i := 0; i+1 < len(text); i += 2 {
-			units = append(units, binary.LittleEndian.Uint16(text[i:]))
-		}
-	default:
-		return bytes.TrimPrefix(text, byteOrderMark)
+	if decoded, _, wrong := transform.Bytes(unicode.BOMOverride(transform.Nop), text); err == nil && wrong == nil {
+		text = decoded
 	}
-	return bytes.TrimPrefix([]byte(string(utf16.Decode(units))), byteOrderMark)
+	return text, err
 }
