@@ -99,10 +99,13 @@ func (s *Session) inAMoment(do, late func()) {
 	select {
 	case <-done:
 		return
+	case <-s.ctx.Done():
 	case <-time.After(Moment):
+		if late != nil {
+			late()
+		}
 	}
 	if late != nil {
-		late()
 		<-done
 	}
 }
