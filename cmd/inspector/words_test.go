@@ -57,7 +57,7 @@ func TestWordsForOddServers(t *testing.T) {
 			{"list", "", exitOK, "tool  add    \n", []string{"noise: a byte order mark (U+FEFF) before a message, which other clients may refuse\n"}},
 		},
 		"ids": {
-			{"call add --timeout 1s", "", exitTimeout, "", []string{`a response came with id "5", which nothing asked for; the call waits for one with id 5`}},
+			{"call add --timeout 1s", "", exitTimeout, "", []string{`a response came with id "`, ", which nothing asked for; the call waits for one with id "}},
 		},
 		"stderr": {
 			{"list", "", exitOK, "tool  add    \n", []string{"stderr: orders is up\n"}},
@@ -149,7 +149,7 @@ func TestWordsForOddServersOverHTTP(t *testing.T) {
 	for _, c := range []wordsCase{
 		{"list", urls["listen"] + "/mcp", exitOK, "tool  add    \n", nil},
 		{"call add", urls["listen"] + "/mcp", exitOK, "ok\n", nil},
-		{"call add", urls["ids"] + "/mcp", exitConnect, "", []string{`the answer has the id "4", and the request 4`}},
+		{"call add", urls["ids"] + "/mcp", exitConnect, "", []string{`the answer has the id "`, ", and the request "}},
 		{"list", urls["path"] + "/lost/sse", exitConnect, "", []string{"HTTP 404 Not Found: 404 page not found at " + urls["path"] + "/messages"}},
 		{"list", urls["path"] + "/foreign/sse", exitConnect, "", []string{"the endpoint event of " + urls["path"] + "/foreign/sse names http://other.example/messages for messages"}},
 		{"list", private.URL + "/mcp", exitConnect, "", []string{"SSL_CERT_FILE"}},
