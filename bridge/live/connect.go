@@ -233,7 +233,8 @@ func (s *liveServer) failed(of *session.Session, err error) {
 	}
 	s.all.closeSession(context.Background(), of, reason)
 	reason = of.Explain(reason)
-	s.update(func() { s.catalog.Loading, s.Refused = false, of.Refused() })
+	refused := of.Refused()
+	s.update(func() { s.catalog.Loading, s.Refused = false, refused })
 	s.all.config.Changes.Mark(Change{Kind: CatalogChanged, Server: s.ID})
 	if s.leave(of, conversation.ServerFailed, reason) {
 		s.warn("the server cannot be used", reason)
