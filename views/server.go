@@ -44,6 +44,9 @@ func (s Server) condition() string {
 		conversation.ServerConnecting: "is still connecting", conversation.ServerFailed: "could not be reached", conversation.ServerEnded: wording.Either(s.How == "stdio", "has exited", "is no longer connected"),
 		conversation.ServerRemoved: "was removed",
 	}
+	if s.Refused {
+		return "has answered, and refused"
+	}
 	return wording.Either(s.Unusable, "is described wrongly in its file", cmp.Or(words[s.State], "is "+s.stateWord()))
 }
 
@@ -164,6 +167,7 @@ type Found struct {
 	Server  Server
 	Counts  map[Shelf]int
 	Loading bool   // its lists are being read
+	Waits   string // the requests for them that have no response after a moment, in words
 	Err     string // why a list could not be read
 	Stories []Story
 	Asking  []Item // the first items whose descriptions speak of asking the user
@@ -220,6 +224,8 @@ func (s Server) remedy() string {
 		return "Reconnect to go on."
 	case s.State == conversation.ServerEnded:
 		return "Reconnect to start it again. The wire log keeps every byte that came before."
+	case s.Refused:
+		return "It can be reached. If it refuses what the client declares, have the client declare {} or form alone: choose the server in the bar at the top. Then reconnect."
 	case s.How == "stdio":
 		return "Run its command in a terminal to see what it says there, then reconnect."
 	}

@@ -54,6 +54,14 @@ func TestNotReady(t *testing.T) {
 			t.Errorf("%s: %q, want %q", state, got, want)
 		}
 	}
+	refused := Server{ServerStatus: conversation.ServerStatus{Label: "near", How: "stdio", State: conversation.ServerFailed, Refused: true}}
+	if got := text(draw(t, StartPanel(Start{Servers: []Found{{Server: refused}}}))); !strings.Contains(got, "near has answered, and refused") || !strings.Contains(got, "It can be reached.") {
+		t.Errorf("of one that refuses: %q", got)
+	}
+	slow := Server{ServerStatus: conversation.ServerStatus{State: conversation.ServerReady}}
+	if got := text(draw(t, StartPanel(Start{Servers: []Found{{Server: slow, Loading: true, Waits: "tools/list"}}}))); !strings.Contains(got, "No response yet to tools/list") {
+		t.Errorf("of one that lists nothing: %q", got)
+	}
 	process := Server{ServerStatus: conversation.ServerStatus{Label: "near", How: "stdio", State: conversation.ServerEnded}}
 	if got := text(draw(t, CallPanel(&CallForm{Server: process}, nil))); !strings.Contains(strings.Join(strings.Fields(got), " "), "near has exited. Reconnect") {
 		t.Errorf("of a process: %q", got)

@@ -260,7 +260,7 @@ func (s *servers) foundView(server views.Server) views.Found {
 	if err != nil {
 		return found
 	}
-	found.Loading = offers.Loading
+	found.Loading, found.Waits = offers.Loading, offers.Waits
 	if len(offers.Errors) > 0 {
 		found.Err = offers.Errors[0]
 	}

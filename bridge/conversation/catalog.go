@@ -63,8 +63,9 @@ type Item struct {
 type Catalog struct {
 	Server  string // id
 	Loading bool
+	Waits   string   // the requests for a list that have no response after a moment, in words; "" for none
 	Items   []Item   // tools, prompts, resources, templates; each in the server's order
-	Errors  []string // one text for each list with problems
+	Errors  []string // one text for each problem of a list
 }
 
 // Errors of [Catalog.Find].
@@ -351,13 +352,11 @@ func (r *Reader) Part(err error) Part {
 	if err != nil {
 		problems = append(problems, err)
 	}
-	if len(problems) == 0 {
-		return Part{Items: r.Items}
+	part := Part{Items: r.Items}
+	for _, problem := range problems {
+		part.Errors = append(part.Errors, r.List.Method+": "+ShortError(problem.Error()))
 	}
-	for i, problem := range problems {
-		problems[i] = errors.New(ShortError(problem.Error()))
-	}
-	return Part{Items: r.Items, Errors: []string{fmt.Sprintf("%s: %v", r.List.Method, errors.Join(problems...))}}
+	return part
 }
 
 // insteadMost is the number of names that Instead lists.

@@ -253,6 +253,8 @@ type ServerStatus struct {
 	Unusable bool // its entry in a file has mistakes, so nothing was tried
 	Since    time.Time
 	Reason   string         // why the connection failed or ended, in words
+	Refused  bool           // it has answered, with an error to the handshake
+	Waits    string         // the requests of a slow handshake that it has not answered, in words; "" for none
 	Session  string         // the name of the latest connection; "" before the first
 	Stderr   []string       // last lines of stderr, oldest first
 	Cause    string         // the line of stderr that says why the process crashed; "" if none does

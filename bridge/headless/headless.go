@@ -145,7 +145,7 @@ func (s *Session) Reconnected(ctx context.Context, since time.Time) error {
 				timer.Reset(s.config.Timeout) // a person's time does not count
 				continue
 			}
-			return fmt.Errorf("%w to %s within %v", ErrConnect, server.Label, s.config.Timeout)
+			return fmt.Errorf("%w to %s within %v%s", ErrConnect, server.Label, s.config.Timeout, wording.After(": no response to ", server.Waits))
 		case <-ctx.Done():
 			return ctx.Err()
 		}

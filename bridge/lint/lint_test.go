@@ -391,12 +391,17 @@ func TestEveryRule(t *testing.T) {
 // them.
 var ofSequences = []string{
 	"completion-malformed", "completion-unknown", "completion-of-form", "completion-repeated", "completion-declined", "completion-early", "completion-removed",
-	"stdout-noise", "request-id-taken", "request-without-id", "response-unasked", "error-without-id", "server-request-removed", "cancelled-by-server",
+	"stdout-noise", "byte-order-mark", "request-id-taken", "request-without-id", "response-unasked", "error-without-id", "server-request-removed", "cancelled-by-server",
 	"sampling-undeclared", "roots-undeclared", "id-used-again", "request-early", "answered-twice", "cancelled-unknown", "cancelled-goes-on", "question-left-open", "ping-unanswered",
 	"progress-unknown", "progress-after-result", "progress-not-rising", "log-undeclared", "log-unasked", "secret-in-log", "personal-in-log", "change-undeclared",
 	"reads-declined-content", "undefined-after-decline", "declined-as-accepted",
 	"challenge-missing", "challenge-scope-missing", "scope-unnamed", "resource-metadata-missing", "resource-metadata-invalid", "server-metadata-invalid", "resource-mismatch", "authorization-server-missing",
 	"server-metadata-missing", "issuer-mismatch", "s256-missing", "endpoint-insecure", "iss-mismatch", "redirect-elsewhere", "token-in-url",
+}
+
+// tools lists a good tool, and one with these members.
+func tools(members string) func() []Finding {
+	return result(`{"tools":[{"name":"good","inputSchema":{"type":"object"}},{"name":"b",`+members+`}]}`, "tools/list", nov)
 }
 
 // envelopeTests has the tests of the rules on messages around elicitations.
@@ -418,6 +423,16 @@ var envelopeTests = []struct {
 	{"cache-hint-missing", "", result(`{"resultType":"complete","ttlMs":5,"tools":[]}`, "tools/list", july), result(`{"resultType":"input_required","requestState":"x"}`, "resources/read", july)},
 	{"cache-hint-missing", "/ttlMs", result(`{"resultType":"complete","ttlMs":-1,"cacheScope":"public"}`, "server/discover", july), result(`{"resultType":"complete","ttlMs":0,"cacheScope":"public"}`, "server/discover", july)},
 	{"cache-hint-missing", "/cacheScope", result(`{"resultType":"complete","ttlMs":0,"cacheScope":"shared"}`, "resources/read", july), result(`{"resultType":"complete","ttlMs":0,"cacheScope":"private"}`, "resources/read", july)},
+	{"tool-schema-not-object", "/tools/1/inputSchema", tools(`"title":"B"`), tools(`"inputSchema":{"type":"object"}`)},
+	{"tool-schema-not-object", "/tools/1/inputSchema", tools(`"inputSchema":true`), tools(`"inputSchema":{"type":"object","properties":{},"required":[]}`)},
+	{"tool-schema-not-object", "/tools/1/inputSchema", tools(`"inputSchema":{"properties":{}}`), nil},
+	{"tool-schema-not-object", "/tools/1/inputSchema", tools(`"inputSchema":{"type":["object","null"]}`), nil},
+	{"tool-schema-invalid", "/tools/1/inputSchema/properties", tools(`"inputSchema":{"type":"object","properties":[]}`), nil},
+	{"tool-schema-invalid", "/tools/1/inputSchema/required", tools(`"inputSchema":{"type":"object","required":"a"}`), nil},
+	{"tool-schema-not-object", "/tools/1/outputSchema", tools(`"inputSchema":{"type":"object"},"outputSchema":{"type":"array"}`),
+		result(`{"resultType":"complete","ttlMs":0,"cacheScope":"private","tools":[{"name":"a","inputSchema":{"type":"object"},"outputSchema":{"type":"array"}}]}`, "tools/list", july)},
+	{"tool-schema-invalid", "/tools/1/inputSchema/properties/a/type", tools(`"inputSchema":{"type":"object","properties":{"a":{"type":"strin"}}}`),
+		result(`{"tools":[{"name":"a","inputSchema":{"type":"object","properties":{"a":{"type":"strin"}}}}]}`, "tools/list", june)},
 	{"error-undefined", "/code", failure(`{"code":-32050,"message":"x"}`, july), failure(`{"code":-32050,"message":"x"}`, nov)},
 	{"error-undefined", "/code", failure(`{"code":-32002,"message":"x"}`, july), failure(`{"code":-32000,"message":"x"}`, july)},
 	{"error-data-missing", "", failure(`{"code":-32021,"message":"x"}`, july), failure(`{"code":-32021,"message":"x","data":{"requiredCapabilities":{"elicitation":{}}}}`, july)},

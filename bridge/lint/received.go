@@ -28,6 +28,10 @@ func (s *session) receivedNoise(f *wire.Frame) {
 		s.nameless(f.Raw)
 		return
 	}
+	if string(f.Raw) == wire.ByteOrderMark {
+		s.broken(0, "byte-order-mark", "", "A byte order mark (U+FEFF) stands before the message that follows. The inspector passes it over; other clients may refuse the message.")
+		return
+	}
 	if f.Transport != "stdio" {
 		return
 	}

@@ -52,6 +52,9 @@ func Result(result json.RawMessage, method, revision string) []Finding {
 		l.find("content-not-list", "/content", "The content of the tool's result is %s, not a list.", wording.WithArticle(t))
 	}
 	l.lintCaching(result, method)
+	if method == mcp.MethodListTools {
+		l.lintTools(result)
+	}
 	return l.findings
 }
 

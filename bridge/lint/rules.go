@@ -197,8 +197,13 @@ var rules = []Rule{
 	{"limits-beyond-choices", "minItems or maxItems above the number of choices", sinceNovember(unsourced)},
 	{"pattern-invalid", "a pattern that is not an ECMA-262 regular expression", Always(elsewhere(schemaValidation, "6.3.3. pattern"))},
 
+	// Tools.
+	{"tool-schema-not-object", "a tool whose inputSchema or outputSchema is absent or not that of an object", Always(must(schemaPage, "Tool"))},
+	{"tool-schema-invalid", "a tool with a schema that is not valid by its own dialect", sinceNovember(must("server/tools", "Tool"))},
+
 	// The wire.
 	{"stdout-noise", "a line on standard output that is not a message", Always(must(transports, "stdio")).In(july, must(stdio, introduction))},
+	{"byte-order-mark", "a byte order mark before a message", Always(elsewhere(rfc8259, "8.1. Character Encoding"))},
 	{"request-id-taken", "a request under the id of one that still waits for its response", Always(must(basic, "Requests"))},
 	{"id-used-again", "a request under the id of an earlier one of the session, which has its response", untilJuly(must(basic, "Requests"))},
 	{"request-early", "a request other than ping before notifications/initialized", untilJuly(should(lifecycle, "Initialization"))},

@@ -23,7 +23,7 @@ func TestCitationsExist(t *testing.T) {
 	documents := map[string][]string{
 		taskExtension:    {"Capability Negotiation", "Tasks", "Task Status", "Task Polling", "Task Update Requests"},
 		rfc6750:          {"3. The WWW-Authenticate Response Header Field"},
-		rfc8259:          {"4. Objects"},
+		rfc8259:          {"4. Objects", "8.1. Character Encoding"},
 		rfc8414:          {"3.2. Authorization Server Metadata Response", "3.3. Authorization Server Metadata Validation"},
 		rfc9207:          {"2.4. Validating the Issuer Identifier"},
 		rfc9728:          {"3.2. Protected Resource Metadata Response", "3.3. Protected Resource Metadata Validation"},

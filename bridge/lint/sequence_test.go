@@ -228,6 +228,7 @@ var sequences = map[string]struct {
 	"one of two calls that run":              {append([]string{hello, welcome, call, plain, accepted, again}, asked(8)...), ""}, // several questions, because a guess of the call would be random
 	"a typed result in a part of a session":  {[]string{call, rounds(1)}, "2 root-not-object"},
 	"noise":                                  {[]string{hello, welcome, "# listening"}, "3 stdout-noise"},
+	"a byte order mark before a message":     {[]string{hello, "# \ufeff", welcome}, "2 byte-order-mark"},
 	"noise that is JSON":                     {[]string{hello, welcome, "# []"}, "3 stdout-noise"},
 	"noise that is nothing":                  {[]string{hello, welcome, "# "}, "3 stdout-noise"},
 }

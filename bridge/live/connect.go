@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"elicitation-inspector/bridge/conversation"
@@ -24,6 +25,7 @@ func (s *liveServer) update(change func()) {
 // enter sets the state of the connection. The caller is within update.
 func (s *liveServer) enter(state conversation.ServerState, reason string) {
 	s.State, s.Reason, s.Since = state, reason, time.Now()
+	s.Refused = s.Refused && state == conversation.ServerFailed
 }
 
 // leave enters a state, provided that the session is the server's present one. It reports
@@ -151,7 +153,9 @@ func (s *liveServer) connect() {
 	if fresh == nil {
 		return
 	}
+	late := time.AfterFunc(session.Moment, func() { s.all.config.Changes.Mark(Change{Kind: ServerChanged, Server: s.ID}) })
 	info, err := fresh.Connect()
+	late.Stop()
 	if err != nil {
 		s.failed(fresh, err)
 		return
@@ -170,8 +174,11 @@ func (s *liveServer) connect() {
 	}
 }
 
+// warn logs each line of a reason by itself.
 func (s *liveServer) warn(what, reason string) {
-	s.all.config.Session.Logger.Warn(what, "server", s.spec.Name, "reason", reason)
+	for line := range strings.Lines(reason) {
+		s.all.config.Session.Logger.Warn(what, "server", s.spec.Name, "reason", strings.TrimSpace(line))
+	}
 }
 
 // begin gives the server a new session, or returns nil if the inspection is closed. The
@@ -228,7 +235,8 @@ func (s *liveServer) failed(of *session.Session, err error) {
 	}
 	s.all.closeSession(context.Background(), of, reason)
 	reason = of.Explain(reason)
-	s.update(func() { s.catalog.Loading = false })
+	refused := of.Refused()
+	s.update(func() { s.catalog.Loading, s.Refused = false, refused })
 	s.all.config.Changes.Mark(Change{Kind: CatalogChanged, Server: s.ID})
 	if s.leave(of, conversation.ServerFailed, reason) {
 		s.warn("the server cannot be used", reason)

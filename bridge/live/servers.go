@@ -190,6 +190,9 @@ func (s *liveServer) view() Server {
 	if latest != nil {
 		out.Session = latest.Name
 		out.Stderr, out.Cause = latest.LastWords()
+		if out.State == conversation.ServerConnecting && time.Since(out.Since) >= session.Moment {
+			out.Waits = latest.Waits("")
+		}
 	}
 	return out
 }

@@ -3,6 +3,7 @@
 package session
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -78,7 +79,11 @@ func (s *Session) connectBy(spec transport.Spec, settings conversation.ClientSet
 			}
 		}
 		close(failed)
-		err = errors.Join(unreached{link.How(), err, spec.Header.Get("Authorization") != ""}, link.Close(ctx))
+		failure := unreached{how: link.How(), address: spec.Address(), err: err, token: spec.Header.Get("Authorization") != "", declared: settings.Declared()}
+		if a := s.agreed(); s.Refused() {
+			failure.refused, failure.refusal = a.methods[len(a.methods)-1], a.refusal
+		}
+		err = errors.Join(failure, link.Close(ctx))
 		<-responded
 		return err
 	}
@@ -92,9 +97,11 @@ func (s *Session) connectBy(spec transport.Spec, settings conversation.ClientSet
 	if !settings.NoLogs && agreed.offers("logging") && res.ProtocolVersion < mcp.Revision20260728 {
 		// A server may send no log messages until a level is set, and the inspector
 		// shows all of them. A refusal is on the wire already.
-		if err := session.SetLoggingLevel(s.ctx, &sdk.SetLoggingLevelParams{Level: "debug"}); err != nil {
-			s.Logger.Debug("setting the logging level", "server", s.Spec.Name, "error", err)
-		}
+		s.inAMoment(func() {
+			if err := session.SetLoggingLevel(s.ctx, &sdk.SetLoggingLevelParams{Level: "debug"}); err != nil {
+				s.Logger.Debug("setting the logging level", "server", s.Spec.Name, "error", err)
+			}
+		}, nil)
 	}
 	return nil
 }
@@ -109,7 +116,7 @@ func (s *Session) open(spec transport.Spec) (*transport.Link, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.handshake.update(func(a *agreement) { a.methods, a.answers, a.useless = nil, 0, nil })
+	s.handshake.update(func(a *agreement) { a.methods, a.answers, a.refusal, a.useless = nil, 0, nil, nil })
 	s.link.Store(link)
 	if err := s.ctx.Err(); err != nil { // Kill may not have seen the link
 		s.Kill()
@@ -166,22 +173,47 @@ func capabilities(s conversation.ClientSettings) *sdk.ClientCapabilities {
 // unreached is the error of connecting to a server: how the server was reached, and
 // what failed.
 type unreached struct {
-	how   string
-	err   error
-	token bool // an Authorization header was sent
+	how, address string
+	err          error
+	token        bool            // an Authorization header was sent
+	declared     string          // the elicitation capability, "" for none
+	refused      string          // the method of the handshake that the server answered by an error; "" for none
+	refusal      json.RawMessage // the error
 }
 
 // Error describes the failure. If the transport failed, it leaves out the SDK's text.
 func (u unreached) Error() string {
 	failure, ok := transport.FailureOf(u.err)
 	switch {
+	case u.refused != "" && !ok:
+		said, err := conversation.ErrorOf(u.refusal)
+		if err != nil {
+			said.Message = err.Error()
+		}
+		return fmt.Sprintf("over %s, the server answered %s with error %d: %s%s", u.how, u.refused, said.Code, conversation.ShortError(said.Message), u.leaner(said.Code))
 	case !ok:
 		return fmt.Sprintf("%s: %s", u.how, conversation.PlainError(u.err.Error()))
 	case failure.Status != 0 && failure.Method != "":
-		return fmt.Sprintf("over %s, %s was answered with %s%s", u.how, failure.Method, failure.Text, u.access(failure))
+		text := failure.Text
+		if failure.Status == http.StatusNotFound || failure.Status == http.StatusMethodNotAllowed {
+			text += " at " + cmp.Or(failure.Address, u.address)
+		}
+		if failure.Status == http.StatusBadRequest || failure.Status == http.StatusUnprocessableEntity {
+			text += u.leaner(mcp.CodeInvalidParams)
+		}
+		return fmt.Sprintf("over %s, %s was answered with %s%s", u.how, failure.Method, text, u.access(failure))
 	default:
 		return fmt.Sprintf("over %s: %s%s", u.how, failure.Text, u.access(failure))
 	}
+}
+
+// leaner returns advice for a server that may refuse what the client declares, "" if the client
+// cannot declare less, or if the code says that the server refuses something else.
+func (u unreached) leaner(code int64) string {
+	if u.declared == "" || u.declared == "{}" || code == mcp.CodeMethodNotFound || code == mcp.CodeUnsupportedVersion {
+		return ""
+	}
+	return ". If it refuses what the client declares, declare less: with --elicitation empty, or --elicitation form"
 }
 
 // access returns advice on how to pass a token if the server answered 401 or 403, and
@@ -213,10 +245,14 @@ func (u unreached) Unwrap() error { return u.err }
 const DefaultProbe = 10 * time.Second
 
 // probing is sending middleware: unless the revision is pinned, it stops waiting for
-// the response to server/discover after s.Probe. The SDK then tries initialize on the
+// the response to server/discover after s.Probe, and to a subscription after a moment. The SDK then tries initialize on the
 // same connection (specification 2026-07-28, Versioning, Backward Compatibility).
 func (s *Session) probing(next sdk.MethodHandler) sdk.MethodHandler {
 	return func(ctx context.Context, method string, req sdk.Request) (sdk.Result, error) {
+		if method == mcp.MethodListen && outgoingOf(ctx).ctx == nil { // the SDK's, which over HTTP waits for the response's header
+			s.inAMoment(func() { _, _ = next(ctx, method, req) }, nil) // the log has how it went
+			return &sdk.SubscriptionsListenResult{}, nil
+		}
 		if method != mcp.MethodDiscover || s.Settings.Protocol != "" {
 			return next(ctx, method, req)
 		}

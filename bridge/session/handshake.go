@@ -4,10 +4,12 @@ import (
 	"encoding/json"
 	"strings"
 	"sync"
+	"time"
 
 	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/mcp"
 	"elicitation-inspector/bridge/rawjson"
+	"elicitation-inspector/bridge/wording"
 )
 
 // agreement is what client and server have agreed on, and how.
@@ -17,6 +19,7 @@ type agreement struct {
 	declared  json.RawMessage // the capabilities of the server
 	methods   []string        // methods of the requests sent so far
 	answers   int             // how many of these requests have a response
+	refusal   json.RawMessage // the error that the latest response is; nil for a result
 	fallback  string          // why initialize was tried although server/discover was not refused
 	useless   error           // why the handshake cannot go on: the DiscoverResult is unusable, or signing in failed
 }
@@ -64,6 +67,47 @@ func (a agreement) offers(capability string) bool {
 // sent initialize already, while the process was still ending.
 func (a agreement) isUnanswered() bool {
 	return len(a.methods) > 0 && a.methods[0] == mcp.MethodDiscover && a.answers == 0
+}
+
+// Refused reports whether the server has answered the last request of the handshake by an error.
+func (h *handshake) Refused() bool {
+	a := h.agreed()
+	return a.refusal != nil && a.answers == len(a.methods)
+}
+
+// Waits names the requests that the client makes by itself and that have no response: the one
+// with this method, or for "" that of the handshake, and an earlier subscription.
+func (s *Session) Waits(method string) string {
+	a := s.agreed()
+	if method == "" && a.answers < len(a.methods) {
+		method = a.methods[len(a.methods)-1]
+	}
+	return wording.Join(", and before it ", method, wording.Either(s.unheard.Load(), mcp.MethodListen, ""))
+}
+
+// Moment is how long a request that the client makes by itself may wait before it is named, and
+// how long the session waits for one that it can do without.
+const Moment = 2 * time.Second
+
+// inAMoment runs do, and after a moment late. If late is nil, it then goes on without do.
+func (s *Session) inAMoment(do, late func()) {
+	done := make(chan struct{})
+	s.Go(func() {
+		defer close(done)
+		do()
+	})
+	select {
+	case <-done:
+		return
+	case <-s.ctx.Done():
+	case <-time.After(Moment):
+		if late != nil {
+			late()
+		}
+	}
+	if late != nil {
+		<-done
+	}
 }
 
 // Explain adds to the reason why Connect failed how the process ended, unless the reason says

@@ -3,6 +3,7 @@ package session
 import (
 	"context"
 	"fmt"
+	"maps"
 	"strconv"
 	"strings"
 	"sync"
@@ -133,6 +134,7 @@ const pagesMost = 1000
 // other lists leave. A list that the server does not offer is empty.
 func (s *Session) read(which []conversation.List, known map[string]conversation.Part) {
 	for _, one := range which {
+		before, again := known[one.Method]
 		delete(known, one.Method)
 		if capability, _, _ := strings.Cut(one.Method, "/"); !s.agreed().offers(capability) {
 			continue
@@ -151,7 +153,13 @@ func (s *Session) read(which []conversation.List, known map[string]conversation.
 				return nil
 			}
 		}
-		part := r.Part(s.readPages(r))
+		part := r.Part(s.readPages(r, func() { // what is known can be called while this list waits
+			parts := maps.Clone(known)
+			parts[one.Method] = before
+			c := conversation.Join(s.Server, parts)
+			c.Loading, c.Waits = !again, s.Waits(one.Method)
+			s.owner.Listed(s, c)
+		}))
 		part.Taken = conversation.Room{Bytes: room.Bytes - r.Room.Bytes, Items: room.Items - r.Room.Items}
 		known[one.Method] = part
 		if one.Method == mcp.MethodListTools {
@@ -162,16 +170,18 @@ func (s *Session) read(which []conversation.List, known map[string]conversation.
 	}
 }
 
-// readPages reads pages until one has no next cursor. The error says why it stopped
-// before.
-func (s *Session) readPages(r *conversation.Reader) error {
+// readPages reads pages until one has no next cursor, and calls late for each that takes longer
+// than a moment. The error says why it stopped before.
+func (s *Session) readPages(r *conversation.Reader, late func()) error {
 	var cursor *string
 	for page := range pagesMost {
 		out := &outgoing{ctx: s.ctx, Request: Request{Method: r.List.Method, Key: strconv.Itoa(page)}, members: []Member{}}
 		if cursor != nil {
 			out.members = []Member{{"cursor", rawjson.Quoted(*cursor)}}
 		}
-		reply, err := s.send(out, nil)
+		var reply *Reply
+		var err error
+		s.inAMoment(func() { reply, err = s.send(out, nil) }, late)
 		if reply == nil {
 			return err
 		}

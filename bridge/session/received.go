@@ -235,8 +235,11 @@ func (t tap) answered(m wire.Message, f *wire.Frame) *outgoing {
 	out := t.requests.take(string(m.ID))
 	if out != nil {
 		f.Call, f.Round = out.Call, out.Round
+		if out.Method == mcp.MethodListen {
+			t.unheard.Store(false)
+		}
 		if ofHandshake(out.Method) {
-			t.handshake.update(func(a *agreement) { a.answers++ })
+			t.handshake.update(func(a *agreement) { a.answers, a.refusal = a.answers+1, slices.Clone(m.Error) })
 		}
 	}
 	return out
@@ -285,6 +288,8 @@ func (t tap) receivedNotification(u transport.Unit, f wire.Frame) []byte {
 			signal(task.told)
 		}
 		return nil
+	case mcp.NotificationListening:
+		t.unheard.Store(false)
 	case mcp.NotificationProgress:
 		f.Call, f.Round = t.requests.ofToken(m.Params)
 		deliver = nil
@@ -411,6 +416,9 @@ func (t tap) unasked(u transport.Unit, f wire.Frame) {
 	note := &wire.Note{Kind: wire.NoteStrayResponse, Again: f.Duplicate}
 	if id != nil {
 		note.ID = json.RawMessage(conversation.ShortError(string(id)))
+	}
+	if running := t.requests.running(0); len(running) == 1 {
+		note.Want = running[0].id
 	}
 	t.Noted(wire.Frame{Note: note, Call: t.attribute(u.Message, u.Related).sure()})
 }

@@ -52,6 +52,9 @@ func (t tap) sentRequest(out *outgoing, m wire.Message, f wire.Frame) bool {
 	if !t.requests.begin(out, m) {
 		return false
 	}
+	if m.Method == mcp.MethodListen {
+		t.unheard.Store(true)
+	}
 	f.Call, f.Round, f.Actor = out.Call, out.Round, out.Actor
 	t.Log.Append(f)
 	t.requests.await(out)

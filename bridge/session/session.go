@@ -89,6 +89,7 @@ type Session struct {
 	completions               // of URLs whose questions are not known yet
 	lastWords                 // of the process
 	strays      atomic.Int64  // number of responses without a request
+	unheard     atomic.Bool   // the latest subscription is neither acknowledged nor answered
 
 	closing  atomic.Bool
 	ending   atomic.Pointer[fault.Plan] // the fault that ended the connection

@@ -190,7 +190,7 @@ func TestFailures(t *testing.T) {
 		{"an unsafe authorization server", func(w *world) { w.Metadata["authorization_servers"] = []string{"http://as.example"} }, wire.StepResource, "neither https"},
 		{"another issuer", func(w *world) { w.Server["issuer"] = "https://evil.example" }, wire.StepServer, "the issuer is"},
 		{"no PKCE", func(w *world) { delete(w.Server, "code_challenge_methods_supported") }, wire.StepServer, "PKCE"},
-		{"no registration", func(w *world) { delete(w.Server, "registration_endpoint") }, wire.StepRegistration, "no configured client registration"},
+		{"no registration", func(w *world) { delete(w.Server, "registration_endpoint") }, wire.StepRegistration, "give its id with --oauth-client-id"},
 		{"iss is not the issuer", func(w *world) { w.Iss = "https://evil.example" }, wire.StepRedirect, `issuer "https://evil.example" does not match`},
 		{"access denied", func(w *world) { w.Denied = "access_denied" }, wire.StepRedirect, "access_denied"},
 		{"no token", func(w *world) {

@@ -295,5 +295,9 @@ func (r *run) failure(ctx context.Context, err error) *Error {
 		a := answer{status: refused.Response.StatusCode, body: refused.Body}
 		return &Error{State: Failed, Step: r.step, Why: r.flow.masks().text(errorText(&a))}
 	}
-	return &Error{State: Failed, Step: r.step, Why: r.flow.masks().text(plainly(err))}
+	why := r.flow.masks().text(plainly(err))
+	if r.step == wire.StepRegistration {
+		why += `. Register a client there by hand, and give its id with --oauth-client-id, or as "clientId" in "oauth" of mcp.json`
+	}
+	return &Error{State: Failed, Step: r.step, Why: why}
 }

@@ -1,12 +1,13 @@
 package transport
 
 import (
-	"bytes"
 	"cmp"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -29,6 +30,7 @@ import (
 // A server is a process ("command", "args", "env", "envFile", "cwd") or a URL ("url",
 // "headers", "oauth"), and its "type" is stdio, http, sse or streamable-http. As in VS Code, the
 // type http, like a URL without a type, tries HTTP+SSE when Streamable HTTP is refused.
+// As in other clients, "serverUrl" is a URL, too, and "httpUrl" one of Streamable HTTP.
 // A "disabled" server is only returned as [Spec.Disabled], unless names has it.
 //
 // Strings may contain ${env:NAME} and ${NAME}, with a default as ${NAME:-default};
@@ -163,6 +165,14 @@ func (s *configServer) read(named bool) {
 			return
 		}
 	}
+	for _, name := range s.Names {
+		switch name.Text {
+		case "httpUrl": // of Gemini
+			name.Text, s.spec.Transport = "url", TransportHTTP
+		case "serverUrl": // of Windsurf
+			name.Text = "url"
+		}
+	}
 	s.misspelt("", s.Node, serverMembers)
 	s.spec.Protocol, s.spec.Elicitation = s.text("protocol"), s.text("elicitation")
 	stdio := s.has("command")
@@ -226,6 +236,13 @@ func (s *configServer) readProcess() {
 	if s.spec.Command[0] == "" && len(s.wrong) == 0 {
 		s.fail(s.Member("command"), "command", "it is empty")
 	}
+	if words, err := wording.ShellWords(s.spec.Command[0]); err == nil && len(words) > 1 && !s.has("args") {
+		_, whole := exec.LookPath(s.inFolder(s.spec.Command[0]))
+		if _, first := exec.LookPath(words[0]); whole != nil && first == nil { // a path may have spaces
+			args, _ := json.Marshal(words[1:]) // strings always encode
+			s.fail(s.Member("command"), "command", `there is no program of this name: it looks like a whole command line. Write "command": %s, "args": %s`, rawjson.Quoted(words[0]), args)
+		}
+	}
 	if args := s.Member("args"); args != nil && args.Kind != rawjson.Array {
 		s.fail(args, "args", "want an array of strings, got %s", wording.WithArticle(args.Kind))
 	} else if args != nil {
@@ -238,7 +255,7 @@ func (s *configServer) readProcess() {
 		text, err := written.ReadFile(path)
 		if err != nil {
 			s.fail(s.Member("envFile"), "envFile", "%w", err)
-		} else if s.spec.Env, err = parseEnvFile(string(bytes.TrimPrefix(text, byteOrderMark))); err != nil {
+		} else if s.spec.Env, err = parseEnvFile(string(text)); err != nil {
 			s.fail(s.Member("envFile"), "envFile", "%s: %w", path, err)
 		}
 	}

@@ -25,6 +25,15 @@ func config(t *testing.T, path, text string) string {
 	return path
 }
 
+// inUTF16 returns an ASCII text as editors of Windows write it.
+func inUTF16(text string) string {
+	out := "\xff\xfe"
+	for _, c := range []byte(text) {
+		out += string([]byte{c, 0})
+	}
+	return out
+}
+
 func lookup(name string) (string, bool) {
 	v, ok := map[string]string{"TOKEN": "s3cret", "EMPTY": "", "SP ACE": "x"}[name]
 	return v, ok
@@ -43,6 +52,10 @@ func TestLoadConfig(t *testing.T) {
 		}}`, []Spec{
 			{Name: "zebra", Command: []string{"npx", "-y", "srv"}, Env: []string{"B=1", "A=x=y"}, Dir: "DIR"},
 			{Name: "apple", URL: "https://host/mcp", Header: http.Header{"X-Key": {"s3cret"}, "Authorization": {"Bearer s3cret"}}},
+		}},
+		{"as in Gemini and Windsurf, in UTF-16", "mcp.json", inUTF16(`{"mcpServers": {"a": {"httpUrl": "http://h/mcp"}, "b": {"serverUrl": "http://h/sse"}}}`), []Spec{
+			{Name: "a", URL: "http://h/mcp", Transport: TransportHTTP},
+			{Name: "b", URL: "http://h/sse"},
 		}},
 		{"as in VS Code", ".vscode/mcp.json", "\uFEFF" + `{
 			// the inputs are for others

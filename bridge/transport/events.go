@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"io"
 	"net"
+
+	"elicitation-inspector/bridge/wire"
 )
 
 // Event is one server-sent event with its exact bytes (WHATWG HTML, Server-sent events,
@@ -27,7 +29,7 @@ type Events struct {
 	seen, torn, begun bool  // the event has a field; a part of it is missing; the stream has a line
 }
 
-var byteOrderMark = []byte("\uFEFF")
+var byteOrderMark = []byte(wire.ByteOrderMark)
 
 // NewEvents returns Events that keep most bytes of the data of an event.
 func NewEvents(most int64, each func(Event)) *Events {

@@ -3,6 +3,7 @@ package transport
 import (
 	"bytes"
 	"cmp"
+	"crypto/x509"
 	"errors"
 	"fmt"
 	"html"
@@ -11,6 +12,7 @@ import (
 	"net"
 	"net/http"
 	"regexp"
+	"runtime"
 	"strings"
 	"sync"
 	"syscall"
@@ -44,7 +46,7 @@ func (r *remote) post(req *http.Request) (*http.Response, error) {
 	}
 	if r.legacy() && !r.own(req.URL) {
 		f.over()
-		err := errors.New("the message endpoint that the server names is of another origin, and is not used")
+		err := fmt.Errorf("the endpoint event of %s names %s for messages, which is of another origin and is not used", r.spec.Address(), redact.WithoutQuery(address(req)))
 		r.tap.observer.Undelivered(u, err)
 		return nil, &Failure{Method: u.Message.Method, Text: err.Error()}
 	}
@@ -113,7 +115,7 @@ func (r *remote) refused(req *http.Request, u Unit, resp *http.Response) (*http.
 		reason += " to " + to
 	}
 	reason += wording.After(": ", errorText(resp, said.Head))
-	failure := &Failure{Method: u.Message.Method, Status: resp.StatusCode, Text: reason, Challenge: challenge(resp), Elsewhere: r.elsewhere(resp)}
+	failure := &Failure{Method: u.Message.Method, Status: resp.StatusCode, Text: reason, Address: redact.WithoutQuery(u.URL), Challenge: challenge(resp), Elsewhere: r.elsewhere(resp)}
 	if m, err := wire.ParseMessage(said.Head); err == nil && said.Whole() {
 		_, deliver := r.tap.bytes(answerUnit(u.Message, resp), said)
 		if m.Kind == wire.Error && u.Message.Kind == wire.Request && (m.ID == nil || bytes.Equal(m.ID, u.Message.ID)) {
@@ -240,8 +242,11 @@ func (r *remote) jsonAnswer(resp *http.Response, posted wire.Message) []byte {
 		return deliver
 	}
 	failure.Text = droppedText
-	if _, err := wire.ParseMessage(said.Head); !said.Whole() {
+	m, err := wire.ParseMessage(said.Head)
+	if !said.Whole() {
 		failure.Text = r.tap.notTaken(&wire.Frame{Truncated: true, Size: said.Size})
+	} else if err == nil && m.Kind.IsResponse() && !bytes.Equal(m.ID, posted.ID) {
+		failure.Text = fmt.Sprintf("the answer has the id %s, and the request %s", m.ID, posted.ID)
 	} else if err != nil {
 		failure.Text = fmt.Sprintf("the answer is not a JSON-RPC message: %v", err)
 	}
@@ -323,6 +328,9 @@ func inWords(err error) string {
 	var dns *net.DNSError
 	var op *net.OpError
 	switch {
+	case errors.As(err, new(x509.UnknownAuthorityError)):
+		return "the server's certificate is signed by an authority that this machine does not know. If it is a private one, " +
+			wording.Either(runtime.GOOS == "windows" || runtime.GOOS == "darwin", "add its certificate to those that the system trusts", "have the environment variable SSL_CERT_FILE name a file with its certificate (PEM)")
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, syscall.ECONNRESET):
 		return "the server closed the connection without an answer"
 	case errors.As(err, &dns) && dns.IsNotFound:

@@ -92,6 +92,10 @@ func (t *tap) show(u Unit, k Text, m wire.Message) (Unit, []byte) {
 // receive passes received bytes to the observer. It returns the message parsed from
 // them, and the message for the SDK, nil for none.
 func (t *tap) receive(u Unit, k Text) (wire.Message, jsonrpc.Message) {
+	if mark := len(wire.ByteOrderMark); bytes.HasPrefix(k.Head, []byte(wire.ByteOrderMark)) && len(k.Head) > mark {
+		t.show(Unit{Frame: wire.Frame{Stream: u.Stream}}, Text{Head: k.Head[:mark:mark], Size: int64(mark)}, noRequest) // noise before the message
+		k.Head, k.Size = k.Head[mark:], k.Size-int64(mark)
+	}
 	parse := wire.ParseMessage
 	if !k.Whole() {
 		parse = func(head []byte) (wire.Message, error) { return wire.ParseEnds(head, k.end()) }
@@ -206,6 +210,8 @@ type Failure struct {
 	Method string `json:"method,omitempty"` // method of the request without a response
 	Status int    `json:"status,omitempty"` // status of the HTTP response, 0 if none
 	Text   string `json:"-"`
+	// Address is the URL of the POST that was refused, "" for none.
+	Address string `json:"address,omitempty"`
 	// Challenge is the WWW-Authenticate header of the HTTP response.
 	Challenge string `json:"challenge,omitempty"`
 	// Elsewhere is the host of another origin that answered after a redirect, and which gets

@@ -81,6 +81,9 @@ const (
 
 var envelopeNames = [...]string{"jsonrpc", "id", "method", "params", "result", "error"}
 
+// ByteOrderMark is U+FEFF in UTF-8, which some programs write before a text.
+const ByteOrderMark = "\ufeff"
+
 // parseEnvelope parses the message at the cursor. If there is no object, the
 // cursor does not move. For text that is cut off (c.Cut), it returns the
 // members found so far with the likeliest Kind, and an error.
@@ -89,7 +92,7 @@ func parseEnvelope(c *rawjson.Cursor) (m Message, err error) {
 	case kind == rawjson.Object:
 	case kind == rawjson.Array:
 		return m, errors.New("an array: MCP has no JSON-RPC batches since 2025-06-18")
-	case bytes.HasPrefix(c.Rest(), []byte("\xef\xbb\xbf")):
+	case bytes.HasPrefix(c.Rest(), []byte(ByteOrderMark)):
 		return m, errors.New("begins with a byte order mark")
 	default:
 		return m, errors.New("not a JSON object")

@@ -60,7 +60,7 @@ const (
 	// Of the conversation.
 	NoteProbeUnanswered  NoteKind = "probe-unanswered"   // Took: how long the client waited for server/discover
 	NoteProbeFatal       NoteKind = "probe-fatal"        // the process ended at server/discover
-	NoteStrayResponse    NoteKind = "stray-response"     // [ID] [Again]
+	NoteStrayResponse    NoteKind = "stray-response"     // [ID] [Again] [Want]
 	NoteCancelledByClose NoteKind = "cancelled-by-close" // a request is cancelled by closing its stream
 	NoteAnswered         NoteKind = "answered"           // an answer that is not sent, or not yet: [Why] Answer, Pointer, [Completion] At
 	NoteSettled          NoteKind = "settled"            // a question ended without a message: State [Why] [TurnedAway] Pointer, At
@@ -162,7 +162,7 @@ func (n *Note) Words(f *Frame) string {
 		case n.Again:
 			return "a second response came with id " + string(n.ID) + ", which had its response already"
 		}
-		return "a response came with id " + string(n.ID) + ", which nothing asked for"
+		return "a response came with id " + string(n.ID) + ", which nothing asked for" + wording.After("; the call waits for one with id ", n.Want)
 	case NoteAnswered, NoteSettled, NoteMisbehaved, NoteEnded:
 		return n.outcomeWords(f)
 	}

@@ -77,6 +77,7 @@ func notes() []Frame {
 		meta("the process ended at server/discover: it is started again, and initialize is tried at once", Note{Kind: NoteProbeFatal}),
 		meta("a response came without an id, so that nothing tells what it answers", Note{Kind: NoteStrayResponse}),
 		meta("a second response came with id 7, which had its response already", Note{Kind: NoteStrayResponse, ID: json.RawMessage("7"), Again: true}),
+		meta(`a response came with id "7", which nothing asked for; the call waits for one with id 7`, Note{Kind: NoteStrayResponse, ID: json.RawMessage(`"7"`), Want: "7"}),
 		meta(`a response came with id "x", which nothing asked for`, Note{Kind: NoteStrayResponse, ID: json.RawMessage(`"x"`)}),
 		meta("the request is cancelled by closing its response stream, as revision 2026-07-28 has it", Note{Kind: NoteCancelledByClose}),
 		meta("the client says: no schema", Note{Kind: NoteClientSaid, Why: "no schema"}),

@@ -50,6 +50,9 @@ func ParseLine(line []byte) (Frame, error) {
 
 func (p *parser) parse(line []byte) error {
 	*p = parser{texts: p.texts}
+	if bytes.HasPrefix(line, []byte(ByteOrderMark)) { // offsets stay, since the index has them
+		line = slices.Concat([]byte("   "), line[len(ByteOrderMark):])
+	}
 	c := rawjson.NewCursor(line)
 	if p.blank = c.Offset() == len(line); p.blank {
 		return nil

@@ -45,6 +45,9 @@ func (f Frame) Summary() string {
 	if f.Fault != "" && f.Dir != Meta {
 		deliberate = "deliberate " + f.Fault + ": "
 	}
+	if string(f.Raw) == ByteOrderMark {
+		return "a byte order mark (U+FEFF) before a message"
+	}
 	if !f.Kind.IsMessage() {
 		return tidy(deliberate + string(f.Raw[:min(len(f.Raw), summaryWindow)]))
 	}

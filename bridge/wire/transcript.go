@@ -60,7 +60,7 @@ func eachLine(l *Log, seqs iter.Seq[int64], redact Redactor, f func(seq int64, l
 				return err
 			}
 		}
-		return f(e.Seq, bytes.TrimSuffix(line, []byte("\n")))
+		return f(e.Seq, bytes.TrimPrefix(bytes.TrimSuffix(line, []byte("\n")), []byte(ByteOrderMark)))
 	}
 	last := l.Len()
 	if seqs == nil {

@@ -7,6 +7,9 @@ import (
 	"fmt"
 	"io"
 	"os"
+
+	"golang.org/x/text/encoding/unicode"
+	"golang.org/x/text/transform"
 )
 
 // Bounds on a file.
@@ -36,13 +39,17 @@ func ReadLarge(path string, most int64) ([]byte, error) {
 	return text, errors.Join(err, f.Close())
 }
 
-// ReadAll is like ReadFile for a file that is open. Errors call it name.
+// ReadAll reads a file that is open, and returns it as UTF-8 without a byte order mark: editors of
+// Windows write UTF-16. Errors call it name.
 func ReadAll(name string, from io.Reader) ([]byte, error) { return readAll(name, from, SizeMost) }
 
 func readAll(name string, from io.Reader, most int64) ([]byte, error) {
 	text, err := io.ReadAll(io.LimitReader(from, most+1))
 	if err == nil && int64(len(text)) > most {
 		err = fmt.Errorf("reading %s: it has more than %d MiB", name, most>>20)
+	}
+	if decoded, _, wrong := transform.Bytes(unicode.BOMOverride(transform.Nop), text); err == nil && wrong == nil {
+		text = decoded
 	}
 	return text, err
 }

@@ -145,8 +145,8 @@ standard error, and the exit code is 5.
 
 Standard output has the result and nothing else: its texts, its exact JSON, or with
 --output jsonl one JSON object for each thing that happens, the result last. Questions,
-answers, progress, log messages and the server's standard error are printed on standard
-error.
+answers, progress, log messages and the lines of the server's standard error, each after
+"stderr: ", are printed on standard error.
 
 Exit codes: 0 done; 1 the tool said isError, or something failed here; 2 a command line
 or an answers file that cannot be understood; 3 the server could not be reached, was

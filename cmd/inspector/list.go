@@ -30,7 +30,8 @@ func newList() *cobra.Command {
 		Short: "List what a server offers",
 		Long: `List connects to a server and prints its tools, prompts, resources and resource
 templates: as a table, or with --format json as an array of objects with kind, name,
-title, description and the schema of the arguments.
+title, description and the schema of the arguments. Standard output has nothing else; the
+lines of the server's standard error are printed on standard error, each after "stderr: ".
 
 Exit codes: 0 done; 2 a command line that cannot be understood; 3 the server could not be
 reached, or asks for a sign-in that nobody made (--oauth-wait); 4 one of its lists could
@@ -73,7 +74,7 @@ func (o *listOptions) run(cmd *cobra.Command, args []string) error {
 		defer cancel()
 		offers, err = s.Catalog(ctx)
 		if errors.Is(err, context.DeadlineExceeded) {
-			err = fmt.Errorf("%w: the lists take more than %v", headless.ErrConnect, o.timeout)
+			err = fmt.Errorf("%w: the lists take more than %v%s", headless.ErrConnect, o.timeout, wording.After(": no response to ", offers.Waits))
 		}
 		return err
 	})

@@ -10,6 +10,7 @@ import (
 func TestMistakesOnTheCommandLine(t *testing.T) {
 	t.Parallel()
 	none := t.TempDir() + "/none.file"
+	recorded := write(t, "flow.jsonl", "")
 	text := write(t, "notes.txt", "hello\nworld\n")
 	wrong := write(t, "wrong.yaml", "nope: [")
 	config := write(t, "mcp.json", `{"mcpServers": {"alpha": {"command": "true", "arg": []}, "beta": {"url": "http://127.0.0.1:1", "oauth": {"scop": "a"}}, "gamma": {"cmd": "true"}}}`)
@@ -21,6 +22,9 @@ func TestMistakesOnTheCommandLine(t *testing.T) {
 		file string // to be named once
 	}{
 		{[]string{"lsit"}, exitUsage, []string{`there is no subcommand "lsit"; did you mean "list"?`}, ""},
+		{[]string{"replay", recorded}, exitUsage, []string{`there is no subcommand "replay"; to open a transcript, write: inspector open `}, ""},
+		{[]string{"replay", "none.jsonl"}, exitUsage, []string{`there is no subcommand "replay"`}, ""},
+		{[]string{"list", "--config", write(t, "line.json", `{"mcpServers": {"a": {"command": "sh -c true"}}}`)}, exitUsage, []string{`server "a", command: there is no program of this name: it looks like a whole command line. Write "command": "sh", "args": ["-c","true"]`}, ""},
 		{[]string{"help", "opne"}, exitUsage, []string{`did you mean "open"?`}, ""},
 		{[]string{"--recrod", "x"}, exitUsage, []string{`unknown flag: --recrod; did you mean "--record"?`, "Run 'inspector help' for usage."}, ""},
 		{[]string{"check", "--behavior", "x"}, exitUsage, []string{`did you mean "--behaviour"?`, "Run 'inspector help check' for usage."}, ""},

@@ -85,13 +85,19 @@ func (n *narrator) watch(f wire.Frame) {
 	case f.Dir == wire.Stderr:
 		e.Event, e.Text = "stderr", string(f.Raw)
 		if n.events != nil || !n.repeats(e.Text) {
-			n.tell(e, wording.EscapeLine(e.Text))
+			n.tell(e, "stderr: "+wording.EscapeLine(e.Text))
 		}
 	case f.Note != nil && f.Note.Kind == wire.NoteProbeFatal:
 		n.told, n.expected = nil, n.told
 	case f.Note != nil && f.Note.Kind == wire.NoteSessionGone:
 		e.Event, e.Text = "session", f.Note.Words(&f)
 		n.tell(e, e.Text)
+	case f.Note != nil && f.Note.Kind == wire.NoteStrayResponse:
+		e.Event, e.Text = "stray", f.Note.Words(&f)
+		n.tell(e, e.Text)
+	case f.Kind == wire.Noise && string(f.Raw) == wire.ByteOrderMark:
+		e.Event, e.Text = "noise", string(f.Raw)
+		n.tell(e, "noise: "+f.Summary()+", which other clients may refuse")
 	case f.Kind == wire.Noise:
 		e.Event, e.Text = "noise", string(f.Raw)
 		where := wording.Either(f.Transport == "stdio", "on standard output", "in place of a message from the server")

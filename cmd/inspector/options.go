@@ -105,6 +105,11 @@ func (o *options) readTarget(args []string, dash int) error {
 		switch {
 		case hint != "":
 			return usage("%q is not an http or https URL; %s", args[0], hint)
+		case len(args) > 1 && !isURL(args[0]) && !strings.ContainsAny(args[0], "./:"):
+			if hint = advice(args[1:2]); hint == "" {
+				hint = "to start a command, put -- before it"
+			}
+			return usage("there is no subcommand %q; %s", args[0], hint)
 		case len(args) > 1:
 			return usage("unexpected argument %q; to start a command, put -- before it", args[1])
 		case !isURL(args[0]):

@@ -5,7 +5,9 @@ package query
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -378,7 +380,7 @@ func (x *lexer) quoted() string {
 
 // otherNames maps likely wrong names of terms to the right ones.
 var otherNames = map[string]string{
-	"color": "colour", "type": "kind", "direction": "dir", "latency": "ms", "duration": "ms", "took": "ms", "time": "ms",
+	"color": "colour", "type": "kind", "direction": "dir", "latency": "ms", "duration": "ms", "took": "ms", "time": "ms", "elapsed": "ms", "msec": "ms", "milliseconds": "ms", "sec": "ms",
 	"code": "status", "bytes": "size", "length": "size", "since": "after", "until": "before", "rule": "finding",
 	"elicitation": "question", "by": "actor", "who": "actor", "from": "dir", "pin": "is", "pinned": "is", "number": "seq",
 	"frame": "seq", "name": "tool", "label": "server",
@@ -395,7 +397,12 @@ func termNames() []string {
 // unknownTerm fails with an error for an unknown term, and suggests another one.
 func (p *parser) unknownTerm(t token) {
 	end := t.pos + len(t.name)
-	if meant := cmp.Or(otherNames[strings.ToLower(t.name)], wording.Nearest(t.name, termNames())); meant != "" {
+	names, name := append(termNames(), slices.Sorted(maps.Keys(otherNames))...), strings.ToLower(t.name)
+	meant := cmp.Or(otherNames[name], wording.Nearest(name, names))
+	if i := slices.IndexFunc(names, func(n string) bool { return strings.HasPrefix(n, name) }); meant == "" && i >= 0 {
+		meant = names[i] // meth
+	}
+	if meant = cmp.Or(otherNames[meant], meant); meant != "" {
 		fail(t.pos, end, "there is no term %q; did you mean %s? Put text with %q in it in quotes", t.name, meant+t.op, t.op)
 	}
 	fail(t.pos, end, "there is no term %q, but there are %s; put text with %q in it in quotes", t.name, strings.Join(termNames(), ", "), t.op)

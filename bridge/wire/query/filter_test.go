@@ -201,6 +201,10 @@ func TestFilter(t *testing.T) {
 func TestFilterSaysWhatIsWrong(t *testing.T) {
 	tests := []struct{ line, at, want string }{
 		{"metod:x", "metod", `there is no term "metod"`},
+		{"msec>500", "msec", `there is no term "msec"; did you mean ms>?`},
+		{"latncy>500", "latncy", `there is no term "latncy"; did you mean ms>?`},
+		{"milliseconds>500", "milliseconds", `did you mean ms>?`},
+		{"meth:x", "meth", `did you mean method:?`},
 		{"http://x", "http", `put text with ":" in it in quotes`},
 		{"a kind:eror b", "eror", `kind cannot be "eror"; did you mean error? It is one of request`},
 		{"kind:error,", "", "a value must follow kind:"},
