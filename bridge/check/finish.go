@@ -44,6 +44,9 @@ func (r *runner) finish(ctx context.Context) {
 	}
 	if ctx.Err() == nil && r.failed == nil {
 		out.Problems = append(out.Problems, r.unasked(tries)...)
+		for i, c := range r.calls {
+			out.Problems = append(out.Problems, r.unproven(i, c)...)
+		}
 	}
 	slices.SortStableFunc(out.Problems, func(a, b report.Problem) int {
 		return a.Kind.Rank() - b.Kind.Rank()
@@ -67,6 +70,52 @@ func (r *runner) finish(ctx context.Context) {
 			cmp.Compare(a.Question, b.Question), cmp.Compare(a.Field, b.Field), cmp.Compare(b.Revision, a.Revision))
 	})
 	tellOnce(out.Results)
+}
+
+// unproven returns the problems of a call of which most trials could not be made, or that
+// has the result of an accepted call after a decline.
+func (r *runner) unproven(call int, c chosen) (list []report.Problem) {
+	made, untried, name := 0, 0, string(c.Kind)+" "+c.Key
+	var proceeds []string
+	for _, one := range r.results {
+		if one.Call != call {
+			continue
+		}
+		made++
+		for _, f := range one.Findings {
+			switch {
+			case f.Rule == report.RuleNotTried:
+				untried++
+			case f.Rule == report.RuleConsent && f.Verdict == report.Warn && !slices.Contains(proceeds, one.Revision):
+				proceeds = append(proceeds, one.Revision)
+			}
+		}
+	}
+	if 2*untried > made && len(r.Behaviours) == 0 {
+		list = append(list, report.Problem{Kind: report.MostlyUntried, Call: name, Text: fmt.Sprintf("Of its %s, %d could not be made as they were meant, so that little of it was judged.", wording.Plural(made, "trial"), untried),
+			Do: "See why it does not ask each time: put the world back with --reset, or give arguments with which it always asks."})
+	}
+	if len(proceeds) > 0 {
+		do := "Name something that shows what it does: --witness 'command:LINE'"
+		if witness := r.suggested(c); witness != "" {
+			do += ", or perhaps --witness " + wording.ShellWord(witness)
+		}
+		list = append(list, report.Problem{Kind: report.DeclineProceeds, Call: name, Revisions: proceeds, Text: "After a decline its result is that of an accepted call. Nobody looked whether it was done.", Do: do + "."})
+	}
+	return list
+}
+
+// suggested returns a witness that the server offers: a tool that only reads and needs no
+// arguments, or else a resource; "" if there is none.
+func (r *runner) suggested(c chosen) string {
+	for _, kind := range []conversation.Kind{conversation.Tool, conversation.Resource} {
+		for _, item := range r.items {
+			if item.Kind == kind && item.Key != c.Key && (kind == conversation.Resource || item.ReadOnly && len(rawjson.Elements(rawjson.Member(item.Schema, "required"))) == 0) {
+				return string(kind) + ":" + item.Key
+			}
+		}
+	}
+	return ""
 }
 
 // undeclaredMode is the ID of the linter's rule on questions in a mode that the client did

@@ -79,7 +79,9 @@ offer; 3 the server could not be reached, or asks for a sign-in that nobody made
 but something was not judged: 9 nothing was tried; 10 a call asked nothing and ended in an
 error or without a response; 11 a call failed after honest answers; 12 a call that was
 named asked nothing; 13 a revision is announced or named, and not spoken; 14 the witness
-cannot see what an accepted call does; 15 no target where there is no terminal.`,
+cannot see what an accepted call does; 15 no target where there is no terminal; 16 most
+trials of a call could not be made; 17 something changed while several refused, and for
+none of them alone; 18 a decline has the result of an accepted call, and no witness looked.`,
 		Example: `  inspector check -- ./my-server
   inspector check deploy --args '{"service":"checkout"}' -- ./my-server
   inspector check --plan plan.yaml --format junit --record transcripts -- ./my-server
@@ -93,7 +95,7 @@ cannot see what an accepted call does; 15 no target where there is no terminal.`
 	f.StringVar(&o.script, "answers", "", "answer honestly by the rules in `FILE`, YAML or JSON; - reads standard input")
 	f.StringVar(&o.format, "format", "text", "`FORMAT` of the report: text, json, junit, markdown, html or sarif")
 	f.StringVar(&o.baseline, "baseline", "", "compare with an earlier report in the format json (`FILE`), and mark what is new")
-	f.StringVar(&o.failOn, "fail-on", "must", "exit with 8 where a MUST of the specification is broken (fail), or also where a SHOULD is (warn): must or should (`SEVERITY`)")
+	f.StringVar(&o.failOn, "fail-on", "must", "exit with 8 where a MUST of the specification is broken (fail), or also where a SHOULD is (warn), or also where nothing shows it: must, should or inconclusive (`SEVERITY`)")
 	f.IntVar(&o.jobs, "jobs", max(2*runtime.NumCPU(), 4), "how many trials (`N`) at the same time, without those that only wait for the server")
 	f.DurationVar(&o.timeout, "timeout", 0, "how long (`D`) the server may take for a call; 0 for what fits the call: three times what an honest client waits and 2s, 5s at least")
 	f.StringArrayVar(&o.behaviours, "behaviour", nil, "try only the behaviour of this `NAME` (repeat)")
@@ -120,8 +122,8 @@ func (o *checkOptions) run(cmd *cobra.Command, args []string) error {
 	switch formats := append([]string{textFormat}, report.Formats()...); {
 	case !slices.Contains(formats, o.format):
 		return usage("--format must be one of %s, not %q", strings.Join(formats, ", "), o.format)
-	case !slices.Contains([]string{"must", "should", "violation", "warning"}, o.failOn): // the last two are older names of the first two
-		return usage("--fail-on must be must or should, not %q", o.failOn)
+	case failing[o.failOn] == "":
+		return usage("--fail-on must be must, should or inconclusive, not %q", o.failOn)
 	case o.jobs < 1:
 		return usage("--jobs must be 1 or more")
 	}
@@ -176,12 +178,15 @@ func (o *checkOptions) run(cmd *cobra.Command, args []string) error {
 	return o.code(cmd, r)
 }
 
+// failing holds the least verdict that each --fail-on counts. Violation and warning are older names.
+var failing = map[string]report.Verdict{"must": report.Fail, "violation": report.Fail, "should": report.Warn, "warning": report.Warn, "inconclusive": report.Inconclusive}
+
 // code returns the exit code for a report as an error, nil for exit code 0. It prints why
 // the report is not complete.
 func (o *checkOptions) code(cmd *cobra.Command, r *report.Report) error {
 	grave := func(one report.Result) bool {
 		return slices.ContainsFunc(one.Findings, func(f report.Finding) bool {
-			return (f.Verdict == report.Fail || f.Verdict == report.Warn && (o.failOn == "should" || o.failOn == "warning")) && (r.Baseline == nil || f.New)
+			return f.Verdict.Rank() <= failing[o.failOn].Rank() && (r.Baseline == nil || f.New || f.Verdict == report.Inconclusive)
 		})
 	}
 	if cmd.Context().Err() != nil {
@@ -204,6 +209,7 @@ func (o *checkOptions) code(cmd *cobra.Command, r *report.Report) error {
 var problemCodes = map[report.ProblemKind]int{
 	report.NoTarget: exitNoTarget, report.Unreachable: exitConnect, report.NothingTried: exitNothingTried, report.CallBroken: exitCallBroken,
 	report.HonestFailed: exitHonestFailed, report.AskedNothing: exitAskedNothing, report.NotSpoken: exitNotSpoken, report.WitnessBlind: exitWitnessBlind,
+	report.MostlyUntried: exitUntried, report.EffectUnrepeated: exitUnrepeated, report.DeclineProceeds: exitProceeds,
 }
 
 // options returns the options of the check from the flags and the plan.

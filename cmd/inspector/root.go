@@ -43,6 +43,9 @@ const (
 	exitNotSpoken    = 13
 	exitWitnessBlind = 14
 	exitNoTarget     = 15
+	exitUntried      = 16 // most trials of a call could not be made
+	exitUnrepeated   = 17 // what changed during several trials, none changes alone
+	exitProceeds     = 18 // a decline proceeds, and no witness looked
 
 	exitInterrupted = 130 // by a signal such as Ctrl-C
 )

@@ -38,7 +38,7 @@ func (j *Judgement) compared() {
 	switch {
 	case j.Behaviour == BehaviourOtherArguments: // does the result depend on them, and is it that of this call all the same?
 		shown := slices.ContainsFunc(textsIn(m.Arguments), func(value string) bool { return len(value) >= 4 && shows(m.Result, value) })
-		if j.standing = against(j.Honest, m.Result, nil, unchanged); j.standing == same && shown {
+		if j.standing = j.against(j.Honest, m.Result, nil, unchanged); j.standing == same && shown {
 			j.find(report.RuleForeignState, report.Fail, "The requestState was given out for other arguments, for which the question was declined, and the result is that of an accepted call: "+quoteResult(m), frames...)
 		}
 	case j.Behaviour == "other-tool":
@@ -70,19 +70,26 @@ func (o *Observation) askedAgain() bool {
 	return !slices.ContainsFunc(o.Honest, func(m Made) bool { return len(m.Questions) >= len(o.Calls[0].Questions) })
 }
 
+// samplesMost is the number of different results that what varies is learnt from.
+const samplesMost = 16
+
 // against compares a result with each honest result and returns the most telling standing.
-// changes returns the values that the trial sent in place of those that an honest call
-// sent.
-func against(calls []Made, result json.RawMessage, blank []string, changes func(honest Made) []change) standing {
+// What varies from call to call is learnt from all calls with the same answers. changes
+// returns the values that the trial sent in place of those that an honest call sent.
+func (o *Observation) against(calls []Made, result json.RawMessage, blank []string, changes func(honest Made) []change) standing {
 	most := different
 	for i, h := range calls {
 		if !h.succeeded() {
 			continue
 		}
-		c := comparison{honest: h.Result, changes: changes(h), blank: blank}
-		for k, other := range calls {
-			if k != i && other.succeeded() && sameAnswers(h, other) {
-				c.again = other.Result
+		c := comparison{honest: h.Result, changes: changes(h), blank: blank, sent: textsIn(h.Arguments)}
+		for _, q := range h.Questions {
+			c.sent = append(c.sent, textsIn(contentOf(q))...)
+		}
+		for k, other := range slices.Concat(calls, o.samples()) {
+			known := func(result json.RawMessage) bool { return rawjson.Same(result, other.Result) }
+			if k != i && len(c.again) < samplesMost && other.succeeded() && sameAnswers(h, other) && !slices.ContainsFunc(c.again, known) {
+				c.again = append(c.again, other.Result)
 			}
 		}
 		like := c.of(result)
@@ -92,6 +99,16 @@ func against(calls []Made, result json.RawMessage, blank []string, changes func(
 		most = max(most, like)
 	}
 	return most
+}
+
+// samples returns the calls with honest answers other than those of sessions that had
+// nothing else: they show what varies from call to call.
+func (o *Observation) samples() []Made {
+	list := slices.Concat(o.HonestAfter, o.Later)
+	if o.After != nil && TraitsOf(o.Behaviour).Declares == "" {
+		list = append(list, *o.After)
+	}
+	return list
 }
 
 func sameAnswers(a, b Made) bool {
@@ -117,12 +134,12 @@ func changes(answers []*conversation.Question, telling func(q *conversation.Ques
 		for i, q := range answers[:min(len(answers), len(honest.Questions))] {
 			old, new := contentOf(honest.Questions[i]), contentOf(q)
 			if old != nil && new != nil && !rawjson.Same(old, new) {
-				list = append(list, change{old: old, new: new, telling: telling(q, "", new)})
+				list = append(list, change{place: i, old: old, new: new, telling: telling(q, "", new)})
 			}
 			for name, value := range rawjson.Members(old) {
 				now := rawjson.Member(new, name)
 				if now == nil || !rawjson.Same(value, now) {
-					list = append(list, change{field: fmt.Sprint(i, name), old: value, new: now, telling: telling(q, name, now)})
+					list = append(list, change{place: i, old: value, new: now, telling: telling(q, name, now)})
 				}
 			}
 		}
@@ -140,7 +157,7 @@ func (j *Judgement) usesContent(m Made, deed *conversation.Question, frames []in
 		return q == deed && (value != nil || slices.Contains(required, field) || j.traits.Content == noFields)
 	}
 	what := fmt.Sprintf("The content that went back breaks its schema (%s), and the result is that of an honest call", wrongOf(deed))
-	switch j.standing = against(j.Honest, m.Result, blanks, changes(m.Questions, telling)); j.standing {
+	switch j.standing = j.against(j.Honest, m.Result, blanks, changes(m.Questions, telling)); j.standing {
 	case filled:
 		j.find(report.RuleInvalidContent, report.Fail, fmt.Sprintf("%s with it: %s", what, quoteResult(m)), frames...)
 	case same:
@@ -210,7 +227,7 @@ func isDistinct(value json.RawMessage) bool {
 
 // takesState judges whether the server accepted a requestState that it did not send.
 func (j *Judgement) takesState(m Made, deed *conversation.Question, frames []int64) {
-	j.standing = against(j.Honest, m.Result, nil, func(h Made) (list []change) {
+	j.standing = j.against(j.Honest, m.Result, nil, func(h Made) (list []change) {
 		list = changes(m.Questions, func(*conversation.Question, string, json.RawMessage) bool { return false })(h)
 		for _, value := range carried(h, deed) {
 			j.carries = true

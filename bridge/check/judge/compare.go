@@ -15,7 +15,7 @@ import (
 
 // change is a value that honest calls sent, and the value that the trial sent instead.
 type change struct {
-	field    string          // place of the question, and name of the field
+	place    int             // of the question, from 0
 	old, new json.RawMessage // new is nil if the trial sent no value
 	any      bool            // any text may replace old in the result
 	telling  bool            // if the result has the new value, the server used it
@@ -24,7 +24,8 @@ type change struct {
 // comparison compares results with the result of one honest call.
 type comparison struct {
 	honest  json.RawMessage
-	again   json.RawMessage // result of another honest call with the same answers; nil for none
+	again   []json.RawMessage // results of other calls with the same answers, which show what varies
+	sent    []string          // texts and numbers that the honest call sent: those do not vary by themselves
 	changes []change
 	blank   []string // texts that programs print for a missing value
 	loose   bool     // words and numbers with a digit may differ
@@ -55,7 +56,7 @@ func (c *comparison) of(result json.RawMessage) standing {
 }
 
 // value reports whether two JSON values have only expected differences.
-func (c *comparison) value(honest, again, got json.RawMessage) bool {
+func (c *comparison) value(honest json.RawMessage, again []json.RawMessage, got json.RawMessage) bool {
 	list, total, err := rawjson.Diff(honest, got, 200)
 	if err != nil || total > len(list) {
 		return false
@@ -68,7 +69,7 @@ func (c *comparison) value(honest, again, got json.RawMessage) bool {
 	return true
 }
 
-func (c *comparison) expected(d rawjson.Difference, honest, again, got json.RawMessage) bool {
+func (c *comparison) expected(d rawjson.Difference, honest json.RawMessage, again []json.RawMessage, got json.RawMessage) bool {
 	if d.Op == rawjson.Rewritten || strings.Contains(d.Pointer+"/", "/_meta/") || d.Pointer == "/resultType" { // of another revision
 		return true
 	}
@@ -83,15 +84,35 @@ func (c *comparison) expected(d rawjson.Difference, honest, again, got json.RawM
 	if d.Op != rawjson.Changed {
 		return false
 	}
-	before, after, then := rawjson.KindOf(d.Before), rawjson.KindOf(d.After), rawjson.At(again, d.Pointer)
+	before, after := rawjson.KindOf(d.Before), rawjson.KindOf(d.After)
+	var then []string // what the other calls have there
+	varies, zero := false, isZero(string(d.Before))
+	for _, other := range again {
+		if value := rawjson.At(other, d.Pointer); rawjson.KindOf(value) == before {
+			then = append(then, rawjson.Text(value))
+			varies, zero = varies || !rawjson.Same(value, d.Before), zero || isZero(string(value))
+		}
+	}
+	timed := timeName().MatchString(d.Pointer) && !slices.Contains(c.sent, strings.Trim(string(d.Before), `"`))
 	switch {
 	case before == rawjson.String && after == rawjson.String:
-		return c.text(rawjson.Text(d.Before), rawjson.Text(then), rawjson.Text(d.After))
+		return timed && hasNumber(rawjson.Text(d.Before)) && hasNumber(rawjson.Text(d.After)) || c.text(rawjson.Text(d.Before), then, rawjson.Text(d.After))
 	case before != after || before == rawjson.Object || before == rawjson.Array:
 		return false
+	case before == rawjson.Number:
+		return c.loose || timed || varies && (zero || !isZero(string(d.After))) // none is another thing than some
 	}
-	return c.loose && before == rawjson.Number || then != nil && !rawjson.Same(then, d.Before) // it changes from run to run
+	return varies
 }
+
+// timeName matches the pointer to a member that is a time by its name.
+var timeName = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)(?:[/_-](?:ms|us|ns|at)|Ms|At|duration|elapsed|latency|took|millis|timestamp|time|seconds|dauer|zeit)(?:_?(?:ms|s|us|ns|seconds|millis|stamp))?(?:/\d+)?$`)
+})
+
+func isZero(number string) bool { return strings.Trim(number, "0.,") == "" }
+
+func hasNumber(text string) bool { return strings.ContainsFunc(text, unicode.IsNumber) }
 
 // replaced reports whether the result has a value that the trial sent where the honest
 // result has the value that the honest call sent.
@@ -121,9 +142,15 @@ func (c *comparison) replaced(old, new json.RawMessage) bool {
 
 // text reports whether two texts have only expected differences. It compares texts that
 // are JSON objects or arrays as JSON.
-func (c *comparison) text(honest, again, got string) bool {
+func (c *comparison) text(honest string, again []string, got string) bool {
 	if isContainer(honest) && isContainer(got) {
-		return c.value(json.RawMessage(honest), json.RawMessage(again), json.RawMessage(got))
+		var others []json.RawMessage
+		for _, other := range again {
+			if isContainer(other) {
+				others = append(others, json.RawMessage(other))
+			}
+		}
+		return c.value(json.RawMessage(honest), others, json.RawMessage(got))
 	}
 	if len(honest)+len(got) > comparedMost {
 		return false
@@ -132,7 +159,7 @@ func (c *comparison) text(honest, again, got string) bool {
 	if !aligned {
 		return false
 	}
-	spans := append(volatile, c.valueSpans(honest)...)
+	spans := slices.Concat(volatile, c.timeSpans(honest), c.valueSpans(honest))
 	pattern, err := regexp.Compile(`(?s)\A` + expression(honest, spans) + `\z`)
 	if err != nil {
 		return false
@@ -179,30 +206,77 @@ const word = `[\pL\pN]+(?:[-:./_+][\pL\pN]+)*`
 
 var token = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(word + `|[^\pL\pN]`) })
 
+// Replacements of words that vary: of any kind, with a digit, and numbers that are not zero.
+const (
+	numbered = `(?:[\pL\pN]+[-:./_+])*[\pL\pN]*\pN[\pL\pN]*(?:[-:./_+][\pL\pN]+)*`
+	nonzero  = `[\pN.,]*[1-9][\pN.,]*`
+)
+
+var plainNumber = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\pN+(?:[.,]\pN+)*$`) })
+
 // volatileSpans returns the words of a text that differ in another run, and in a loose
 // comparison also those with a digit. aligned is false if the texts differ in more than
 // single words.
-func volatileSpans(text, again string, loose bool) (spans []span, aligned bool) {
+func volatileSpans(text string, again []string, loose bool) (spans []span, aligned bool) {
 	words := token().FindAllString(text, -1)
-	others := words
-	if again != "" {
-		others = token().FindAllString(again, -1)
-	}
-	if len(words) != len(others) {
-		return nil, false
+	seen := make([][]string, len(words)) // what stands in the place of each word
+	for _, other := range again {
+		others := token().FindAllString(other, -1)
+		fits := len(words) == len(others)
+		for i := 0; fits && i < len(words); i++ {
+			fits = words[i] == others[i] || isWord(words[i]) && isWord(others[i])
+		}
+		if !fits {
+			continue
+		}
+		aligned = true
+		for i := range words {
+			if seen[i] = append(seen[i], words[i]); others[i] != words[i] {
+				seen[i] = append(seen[i], others[i])
+			}
+		}
 	}
 	at := 0
 	for i, one := range words {
-		differs := one != others[i]
-		if differs && (!isWord(one) || !isWord(others[i])) {
-			return nil, false
+		s := span{at, at + len(one), word}
+		differs := slices.ContainsFunc(seen[i], func(other string) bool { return other != one })
+		every := func(is func(string) bool) bool {
+			return !slices.ContainsFunc(seen[i], func(other string) bool { return !is(other) })
 		}
-		if differs || loose && strings.ContainsFunc(one, unicode.IsNumber) {
-			spans = append(spans, span{at, at + len(one), word})
+		switch at += len(one); {
+		case loose && hasNumber(one):
+		case !differs:
+			continue
+		case every(func(other string) bool { return plainNumber().MatchString(other) && !isZero(other) }):
+			s.expression = nonzero // none is another thing than some
+		case every(hasNumber):
+			s.expression = numbered
 		}
-		at += len(one)
+		spans = append(spans, s)
 	}
-	return spans, true
+	return spans, aligned || len(again) == 0
+}
+
+// durations matches numbers that say how long something took, by the unit after them or by
+// the name before them.
+var durations = sync.OnceValue(func() []*regexp.Regexp {
+	const number = `(\pN+(?:[.,:]\pN+)*)`
+	return []*regexp.Regexp{
+		regexp.MustCompile(number + `[ \x{a0}]?(?:ms|µs|μs|us|ns|s|msecs?|secs?|milliseconds?|seconds?|Millisekunden?|Sekunden?|millisecondes?|secondes?|ミリ秒|秒)(?:[^\pL\pN]|$)`),
+		regexp.MustCompile(`(?i)(?:took|elapsed|duration|latency|time|millis|[\pL]_ms|dauer)["']?\s*[:=]\s*["']?` + number),
+	}
+})
+
+// timeSpans returns the numbers of a text that say how long something took.
+func (c *comparison) timeSpans(text string) (spans []span) {
+	for _, pattern := range durations() {
+		for _, at := range pattern.FindAllStringSubmatchIndex(text, -1) {
+			if !slices.Contains(c.sent, text[at[2]:at[3]]) {
+				spans = append(spans, span{at[2], at[3], `\pN+(?:[.,:]\pN+)*`})
+			}
+		}
+	}
+	return spans
 }
 
 func isWord(text string) bool {

@@ -25,13 +25,22 @@ type consent struct {
 	agreed []Made
 	// shows reports that the result of an accepted call has the accepted content.
 	shows bool
-	// independent reports that the result of an accepted call is the same whatever the
-	// content is, so that only the action can decide.
-	independent bool
+	// matters says for each question, by its place, how its content shows in the result.
+	matters []matter
 	// denied is the trial that says no in the fields that ask for consent; nil if there is
 	// none.
 	denied *Judgement
 }
+
+// matter says how the content of a question's answer shows in the result of an accepted call.
+type matter int
+
+const (
+	untold  matter = iota // nobody knows: not all of its fields were answered differently
+	nothing               // the result is the same whatever the content is, so that only the action can decide
+	shown                 // the result has the content
+	decides               // other content leads to another result
+)
 
 func judgeConsent(list []*Judgement, steady bool) {
 	c := &consent{list: list}
@@ -44,13 +53,71 @@ func judgeConsent(list []*Judgement, steady bool) {
 	}
 	for _, j := range list {
 		switch {
-		case j.lacks == nil || len(j.Calls) == 0:
-		case j.Effect.State == Changed && !j.agreedElsewhere():
+		case len(j.Calls) != 1 && (j.lacks == nil || len(j.Calls) == 0 || j.Effect.State != Changed):
+		case j.lacks == nil:
+			c.silently(j)
+		case j.Effect.State == Changed && !j.agreedElsewhere() && !j.lacks.doubtful:
 			c.blame(j, "a witness saw that something was done: "+j.Effect.Text)
-		case j.Effect.State == EffectUnknown && len(j.Calls) == 1:
+		case j.Effect.State != Unchanged && len(j.Calls) == 1:
 			c.compare(j)
 		}
+		if j.lacks != nil && len(j.Calls) == 1 {
+			c.afterwards(j)
+			j.unjudged(j.lacks.rule, len(c.agreed) > 0, steady)
+		} else if isContentFault(j.Behaviour) && len(j.Calls) == 1 {
+			j.unjudged(report.RuleInvalidContent, len(c.agreed) > 0, steady)
+		}
 	}
+}
+
+// unjudged says of a result that nothing could be compared with that nothing was judged.
+func (j *Judgement) unjudged(rule string, agreed, steady bool) {
+	says := slices.ContainsFunc(j.Findings, func(f report.Finding) bool { return f.Rule == rule || f.Verdict == report.Fail })
+	if agreed && steady || says || j.Effect.State == Unchanged || !j.Calls[0].succeeded() || j.askedAgain() {
+		return
+	}
+	why := "no call that was accepted has a result to compare it with"
+	if agreed {
+		why = "accepted calls differ from each other in more than times and numbers"
+	}
+	j.find(rule, report.Inconclusive, "The call has a result, and "+why+". A witness sees what the call does (--witness).", j.Calls[0].Began(), j.Calls[0].lastAnswer(), j.Calls[0].ResultSeq)
+}
+
+// silently judges a trial in which the server asked nothing, though it asks in other sessions.
+func (c *consent) silently(j *Judgement) {
+	m := j.Calls[0]
+	if len(m.Questions) > 0 || !j.says(report.RuleNotTried, report.Inconclusive) || !c.likeAgreed(j, m) {
+		return
+	}
+	j.instead(report.RuleNotTried, report.Inconclusive, "The call asked nothing this time, so there was nothing to answer.", []int64{m.Began()})
+	j.find(report.RuleUnasked, report.Fail, "In this session the call asked nothing, as it does in others, and the result is that of an accepted call: "+quoteResult(m), m.Began(), m.ResultSeq)
+}
+
+// afterwards judges a next call that asks nothing after a refusal, and does what was refused.
+func (c *consent) afterwards(j *Judgement) {
+	refusal := j.traits.Refuses != "" && j.lacks.rule == report.RuleConsent || j.Behaviour == BehaviourDeclineAlways
+	if !refusal || j.After == nil || len(j.After.Questions) > 0 || j.standing != different && j.standing != refused || j.agreedElsewhere() || !c.likeAgreed(j, *j.After) {
+		return
+	}
+	j.find(report.RuleUnasked, report.Fail, "The client "+j.lacks.did+", the next call in the session asked nothing, and its result is that of an accepted call: "+quoteResult(*j.After),
+		append(j.frames(), j.After.Began(), j.After.ResultSeq)...)
+}
+
+// likeAgreed reports whether a call that asks nothing has the result of an accepted one, which
+// cannot be what the server remembers of an answer: its questions are of yes or no.
+func (c *consent) likeAgreed(j *Judgement, m Made) bool {
+	asks := slices.DeleteFunc(slices.Clone(c.agreed), func(a Made) bool { return len(a.Questions) == 0 })
+	if !m.succeeded() || len(asks) == 0 || slices.ContainsFunc(c.list, (*Judgement).unsteady) || j.against(asks, m.Result, nil, unchanged) != same {
+		return false
+	}
+	for _, q := range asks[0].Questions {
+		fields := fieldsOf(q)
+		plain := func(f elicit.Field) bool { return f.Kind == elicit.Boolean || ConsentIn(f, true) != nil }
+		if q.URL() != "" || len(fields) > 0 && (len(requiredOf(q)) == 0 || slices.ContainsFunc(fields, func(f elicit.Field) bool { return f.Required && !plain(f) })) {
+			return false
+		}
+	}
+	return true
 }
 
 // Unasked judges a call that asked nothing by the trials of another revision, in which
@@ -80,40 +147,76 @@ func (c *consent) learn() {
 			c.denied = j
 		}
 	}
-	accepted := func(m Made) bool {
-		return m.succeeded() && len(m.Questions) > 0 &&
-			!slices.ContainsFunc(m.Questions, func(q *conversation.Question) bool { return q.Method == mcp.MethodElicit && q.Action != "accept" })
-	}
-	for _, m := range runs {
-		if accepted(m) && !slices.ContainsFunc(m.Questions, denies) {
-			c.agreed = append(c.agreed, m)
-		}
-	}
-	if len(c.agreed) == 0 {
-		c.agreed = slices.DeleteFunc(slices.Clone(c.list[0].Honest), func(m Made) bool { return !accepted(m) })
-	}
-	if len(c.agreed) == 0 {
+	honest := slices.DeleteFunc(slices.Clone(c.list[0].Honest), func(m Made) bool {
+		return !m.succeeded() || len(m.Questions) == 0 ||
+			slices.ContainsFunc(m.Questions, func(q *conversation.Question) bool { return q.Method == mcp.MethodElicit && q.Action != "accept" })
+	})
+	if len(honest) == 0 {
 		return
 	}
-	base := runs[0]
-	varied := map[string]bool{}
-	c.independent = true
+	base := honest[0]
+	compare := func(m Made, changes func(Made) []change) standing {
+		return c.list[0].against(honest, m.Result, nil, changes)
+	}
+	all := func(m Made) func(Made) []change {
+		return changes(m.Questions, func(*conversation.Question, string, json.RawMessage) bool { return true })
+	}
+	c.agreed = honest
 	for _, m := range runs {
-		all := changes(m.Questions, func(*conversation.Question, string, json.RawMessage) bool { return true })
-		if sameAnswers(m, base) {
-			continue
-		}
-		c.shows = c.shows || m.succeeded() && against(runs[:len(c.list[0].Honest)], m.Result, nil, all) == filled
-		c.independent = c.independent && m.succeeded() && against(runs[:len(c.list[0].Honest)], m.Result, nil, unchanged) == same
-		for _, d := range all(base) {
-			varied[d.field] = true
+		if like := compare(m, all(m)); m.succeeded() && !sameAnswers(m, base) && len(m.Questions) == len(base.Questions) {
+			c.shows = c.shows || like == filled
+			if like >= same && !slices.ContainsFunc(m.Questions, denies) {
+				c.agreed = append(c.agreed, m)
+			}
 		}
 	}
-	for i, q := range base.Questions {
-		for name := range rawjson.Members(contentOf(q)) {
-			c.independent = c.independent && varied[fmt.Sprint(i, name)]
+	c.matters = make([]matter, len(base.Questions))
+	for place, q := range base.Questions {
+		varied, most := map[string]bool{}, nothing
+		for _, m := range runs {
+			if sameAnswers(m, base) || place >= len(m.Questions) || rawjson.Same(contentOf(q), contentOf(m.Questions[place])) {
+				continue
+			}
+			for name, value := range rawjson.Members(contentOf(q)) {
+				varied[name] = varied[name] || !rawjson.Same(value, rawjson.Member(contentOf(m.Questions[place]), name))
+			}
+			others := changes(m.Questions, func(other *conversation.Question, _ string, _ json.RawMessage) bool {
+				return other != m.Questions[place]
+			})
+			switch {
+			case m.succeeded() && compare(m, func(h Made) []change { return exceptOf(place, others(h)) }) >= same:
+			case m.succeeded() && compare(m, all(m)) == filled:
+				most = max(most, shown)
+			default:
+				most = decides
+			}
 		}
+		for _, f := range fieldsOf(q) {
+			if fixed := len(f.Choices) == 1; most == nothing && !fixed && !varied[f.Name] && rawjson.Member(contentOf(q), f.Name) != nil {
+				most = untold
+			}
+		}
+		c.matters[place] = most
 	}
+}
+
+// exceptOf leaves out the changes in the answer to one question.
+func exceptOf(place int, list []change) []change {
+	return slices.DeleteFunc(list, func(d change) bool { return d.place == place })
+}
+
+// matter says how the content of the question under trial shows; of all questions the most.
+func (c *consent) matter(j *Judgement) matter {
+	if j.lacks.about != nil {
+		if place := slices.Index(j.Calls[0].Questions, j.lacks.about); place >= 0 && place < len(c.matters) {
+			return c.matters[place]
+		}
+		return untold
+	}
+	if len(c.matters) == 0 || slices.Contains(c.matters, untold) {
+		return untold
+	}
+	return slices.Max(c.matters)
 }
 
 // unchanged says that a trial sent what honest calls sent.
@@ -128,11 +231,24 @@ func denies(q *conversation.Question) bool {
 	})
 }
 
+// deniesAll reports whether an answer says no to all that its form requires, or asks: then it
+// is no consent, whatever the words of the form mean.
+func deniesAll(q *conversation.Question) bool {
+	fields := fieldsOf(q)
+	return slices.ContainsFunc(fields, func(f elicit.Field) bool {
+		no := ConsentIn(f, false)
+		return no != nil && rawjson.Same(no, rawjson.Member(contentOf(q), f.Name)) && (f.Required || len(fields) == 1)
+	})
+}
+
 // lack describes a trial in which nobody agreed.
 type lack struct {
 	rule  string
 	did   string                 // what the client did, for use after "the client"
 	about *conversation.Question // the question that was not agreed to; nil for all
+	// doubtful reports that nobody knows whether the answer says no: a false or another choice
+	// in a field whose words are not known to ask for consent.
+	doubtful bool
 }
 
 // unconsented describes why nobody agreed in the trial; nil if somebody did.
@@ -145,7 +261,13 @@ func (j *Judgement) unconsented() *lack {
 	f, _ := fault.Find(j.Behaviour) // the zero Fault for the other behaviours
 	switch {
 	case j.Behaviour == BehaviourDenied && slices.ContainsFunc(j.Calls[0].Questions, denies):
-		out.did = "accepted with a no in the form"
+		out.did, out.doubtful = "accepted with a no in the form", !slices.ContainsFunc(j.Calls[0].Questions, deniesAll)
+	case j.Behaviour == BehaviourDenied || j.Behaviour == BehaviourOther:
+		if out.did, out.doubtful = j.otherwiseSaid(), true; out.did == "" {
+			return nil
+		}
+	case slices.Contains([]string{"cancel-then-accept", "response-after-cancel", "answer-withdrawn"}, j.Behaviour) && deed != nil && !(j.Behaviour == "answer-withdrawn" && j.Calls[0].TimedOut):
+		out.rule, out.did = report.RuleAfterCancel, j.traits.Did
 	case j.declaresLess() && len(j.Calls[0].Questions) == 0:
 		out.rule, out.did = report.RuleUnasked, "has not declared that it can be asked"
 	case j.Behaviour == "answer-withdrawn" && j.Calls[0].TimedOut:
@@ -166,6 +288,23 @@ func (j *Judgement) unconsented() *lack {
 		return nil
 	}
 	return out
+}
+
+// otherwiseSaid describes a false, or another choice, that the client sent where honest calls
+// send something else; "" if there is none.
+func (j *Judgement) otherwiseSaid() string {
+	if len(j.Honest) == 0 {
+		return ""
+	}
+	for i, q := range j.Calls[0].Questions[:min(len(j.Calls[0].Questions), len(j.Honest[0].Questions))] {
+		for _, f := range fieldsOf(q) {
+			was, now := rawjson.Member(contentOf(j.Honest[0].Questions[i]), f.Name), rawjson.Member(contentOf(q), f.Name)
+			if (f.Kind == elicit.Boolean && string(now) == "false" || f.Kind == elicit.SingleChoice && len(f.Choices) == 2) && was != nil && now != nil && !rawjson.Same(was, now) {
+				return fmt.Sprintf("accepted with %s for %q", now, f.Name)
+			}
+		}
+	}
+	return ""
 }
 
 // withoutYes reports whether a field that asks for consent has no valid value in the
@@ -198,10 +337,15 @@ func (c *consent) standing(j *Judgement) standing {
 		return refused
 	case !m.succeeded():
 		return unknown
+	case j.lacks.doubtful: // texts and numbers may differ in what they show
+		values := changes(m.Questions, func(*conversation.Question, string, json.RawMessage) bool { return false })
+		return j.against(c.list[0].Honest, m.Result, nil, func(h Made) []change {
+			return slices.DeleteFunc(values(h), func(d change) bool { return rawjson.KindOf(d.old) == rawjson.Boolean })
+		})
 	case j.Behaviour == BehaviourDenied:
-		return against(c.agreed, m.Result, nil, unchanged)
+		return j.against(c.agreed, m.Result, nil, unchanged)
 	}
-	return against(c.agreed, m.Result, undefined, changes(m.Questions, func(q *conversation.Question, field string, value json.RawMessage) bool {
+	return j.against(c.agreed, m.Result, undefined, changes(m.Questions, func(q *conversation.Question, field string, value json.RawMessage) bool {
 		about := j.lacks.about == nil || q == j.lacks.about
 		return about && (!isContentFault(j.Behaviour) || value == nil || field == j.Field) // the other fields are as in accepted calls
 	}))
@@ -233,6 +377,14 @@ func (c *consent) compare(j *Judgement) {
 	m, q := j.Calls[0], j.lacks.about
 	sent := contentOf(q)
 	switch {
+	case j.lacks.doubtful:
+		if j.standing == same && (c.refuses(j, BehaviourDecline) || c.refuses(j, BehaviourCancel)) {
+			j.find(report.RuleConsent, report.Inconclusive, fmt.Sprintf("The client %s, and the result is that of an accepted call all the same, where a refusal gets another one: %s. The wire does not show whether that answer says no. A witness sees what is done (--witness).", j.lacks.did, quoteResult(m)), j.frames()...)
+		}
+		return
+	case j.standing == unlike:
+		j.find(j.lacks.rule, report.Inconclusive, fmt.Sprintf("The client %s, and the result differs from that of an accepted call in numbers and times alone: %s. It is neither the same nor a refusal. A witness sees what is done (--witness).", j.lacks.did, quoteResult(m)), j.frames()...)
+		return
 	case j.standing == filled && isContentFault(j.Behaviour), j.standing == filled && j.lacks.rule == report.RuleUnasked:
 		return // it is judged as content
 	case j.standing == filled && sent == nil:
@@ -258,11 +410,40 @@ func (c *consent) compare(j *Judgement) {
 	if j.lacks.rule != report.RuleConsent || isContentFault(j.Behaviour) || j.Behaviour == BehaviourDenied {
 		return
 	}
+	if need := c.needs(q); j.declines() && j.traits.Refuses == "decline" && need != "" && c.matter(j) != shown && c.matter(j) != untold {
+		j.find(report.RuleConsent, report.Warn, fmt.Sprintf("The client %s, and %s. The question required %s, so that a decline can hardly mean the default. Whether it was done, a witness sees (--witness).", j.lacks.did, what, need), j.frames()...)
+		return
+	}
 	why := "No refusal gets another result, so that the wire does not show whether anything was done"
-	if !c.independent {
+	if c.matter(j) != nothing {
 		why = "It may be what the server does by default, and the wire does not show whether more was done"
 	}
 	j.find(report.RuleConsent, report.Inconclusive, fmt.Sprintf("The client %s, and %s. %s. What would decide it is a witness: something that shows the effects of the call (--witness).", j.lacks.did, what, why), j.frames()...)
+}
+
+// needs names a field that a question requires, and whose default is not what honest calls
+// answer; "" if there is none, so that a decline may mean the default. A form without fields
+// asks for nothing but a yes.
+func (c *consent) needs(q *conversation.Question) string {
+	if q == nil {
+		return ""
+	}
+	fields := fieldsOf(q)
+	if len(fields) == 0 {
+		return "a yes"
+	}
+	for _, f := range fields {
+		usual := false
+		for _, m := range c.list[0].Honest {
+			for _, asked := range m.Questions {
+				usual = usual || f.Default != nil && asked.Message() == q.Message() && rawjson.Same(f.Default, rawjson.Member(contentOf(asked), f.Name))
+			}
+		}
+		if f.Required && !usual {
+			return fmt.Sprintf("%q", f.Name)
+		}
+	}
+	return ""
 }
 
 // otherwise names the refusal whose result proves that the accepted result of this trial
@@ -282,7 +463,7 @@ func (c *consent) otherwise(j *Judgement) string {
 		return "a decline"
 	case j.Behaviour == "cancel-with-content" && c.refuses(j, BehaviourCancel):
 		return "a cancel"
-	case !c.independent || j.declines() && requiresNothing(): // a decline may mean the defaults
+	case c.matter(j) != nothing || j.declines() && requiresNothing(): // a decline may mean the defaults
 		return ""
 	case !j.declines() && c.refuses(j, decline...):
 		return "a decline"
@@ -296,6 +477,9 @@ func (c *consent) otherwise(j *Judgement) string {
 func (c *consent) blame(j *Judgement, why string) {
 	j.Findings = slices.DeleteFunc(j.Findings, func(f report.Finding) bool { return f.Rule == report.RuleInvalidContent })
 	start := "Nobody agreed, and the server went on: the client "
+	if j.lacks.rule == report.RuleAfterCancel {
+		start = "The answer came when the question was over, and the server went on: the client "
+	}
 	j.find(j.lacks.rule, report.Fail, start+j.lacks.did+", and "+why+".", j.frames()...)
 }
 
@@ -318,8 +502,9 @@ func valuesOf(object json.RawMessage) (list []json.RawMessage) {
 // Words of fields that ask for consent, and of choices that give it or deny it.
 var (
 	asksConsent   = wordsOf("confirm|confirms|confirmed|confirmation|sure|proceed|approve|approved|approval|agree|agreed|agreement|consent|consents|accept|accepted|allow|allowed|authorize|authorise|authorized|authorised|permit|yes|ok|okay|acknowledge|acknowledged|understood|go_ahead")
-	givesConsent  = wordsOf("yes|y|ok|okay|true|confirm|confirmed|proceed|continue|approve|approved|agree|accept|allow")
-	deniesConsent = wordsOf("no|n|false|cancel|abort|stop|deny|denied|decline|reject|refuse|disagree")
+	sendsWord     = wordsOf("send|sends|mail|email|sms|notify|receipt|newsletter") // a confirmation that is sent is none that is given
+	givesConsent  = wordsOf("yes|y|ja|oui|s[ií]|sim|はい|是|ok|okay|true|confirm|confirmed|proceed|continue|approve|approved|agree|accept|allow")
+	deniesConsent = wordsOf("no|n|nein|non|n[aã]o|いいえ|否|false|cancel|abort|stop|deny|denied|decline|reject|refuse|disagree")
 )
 
 func wordsOf(list string) func() *regexp.Regexp {
@@ -329,7 +514,9 @@ func wordsOf(list string) func() *regexp.Regexp {
 // ConsentIn returns the value of a field that says yes, or no, to what the call asks for.
 // It is nil if the field does not ask for consent.
 func ConsentIn(f elicit.Field, yes bool) json.RawMessage {
-	asks := slices.ContainsFunc(append(nameWords(f.Name), nameWords(f.Label)...), asksConsent().MatchString)
+	words := append(nameWords(f.Name), nameWords(f.Label)...)
+	asks := slices.ContainsFunc(words, asksConsent().MatchString) &&
+		!slices.ContainsFunc(append(words, nameWords(rawjson.Text(rawjson.Member(f.Schema, "description")))...), sendsWord().MatchString)
 	switch {
 	case f.Kind == elicit.Boolean && asks:
 		return json.RawMessage(strconv.FormatBool(yes))

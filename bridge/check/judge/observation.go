@@ -42,6 +42,9 @@ type Observation struct {
 	// the results of a second call after nothing went wrong. It is nil if they are
 	// unknown.
 	HonestAfter []Made
+	// Later holds the honest calls that followed the other trials of the call in this
+	// revision. [Together] sets it.
+	Later []Made
 	// Effect says whether a witness saw the trial's own calls act. It must be EffectUnknown where
 	// accepted calls do not change what the witness sees, so that it is blind. The judge
 	// takes it for definite: see acts-without-consent.

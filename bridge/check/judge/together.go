@@ -21,6 +21,15 @@ func Together(list []*Judgement) {
 		return
 	}
 	failsAfterwards(list)
+	var later []Made
+	for _, j := range list {
+		if j.After != nil && !j.declaresLess() {
+			later = append(later, *j.After)
+		}
+	}
+	for _, j := range list {
+		j.Later = later
+	}
 	steady := !slices.ContainsFunc(list, (*Judgement).unsteady)
 	judgeConsent(list, steady)
 	if !steady {
@@ -194,7 +203,7 @@ func (j *Judgement) met() {
 // calls, in other sessions, in place of its own. Any other value may be one that the server
 // prints whatever is answered.
 func (j *Judgement) kept(list []*Judgement) {
-	if len(j.Calls) != 1 || !j.Calls[0].succeeded() || against(j.Honest, j.Calls[0].Result, nil, unchanged) != same {
+	if len(j.Calls) != 1 || !j.Calls[0].succeeded() || j.against(j.Honest, j.Calls[0].Result, nil, unchanged) != same {
 		return
 	}
 	m := j.Calls[0]
@@ -220,7 +229,7 @@ func (j *Judgement) kept(list []*Judgement) {
 // showsContent reports whether the result of a call equals an honest one with the content
 // that another call was answered with.
 func (o *Observation) showsContent(m, answered Made) bool {
-	return against(o.Honest, m.Result, nil, changes(answered.Questions, func(_ *conversation.Question, field string, value json.RawMessage) bool {
+	return o.against(o.Honest, m.Result, nil, changes(answered.Questions, func(_ *conversation.Question, field string, value json.RawMessage) bool {
 		return field != "" && isDistinct(value) || field == "" && slices.ContainsFunc(valuesOf(value), isDistinct)
 	})) == filled
 }

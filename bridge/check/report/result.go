@@ -190,11 +190,15 @@ const (
 	AskedNothing ProblemKind = "asked-nothing" // a call that the user named asked nothing in any revision
 	NotSpoken    ProblemKind = "not-spoken"    // a revision that the server announces, or the user named
 	WitnessBlind ProblemKind = "witness-blind"
+	// DeclineProceeds: after a decline the result is that of an accepted call, and no witness looked.
+	DeclineProceeds  ProblemKind = "decline-proceeds"
+	MostlyUntried    ProblemKind = "mostly-untried"    // most trials of a call could not be made as they were meant
+	EffectUnrepeated ProblemKind = "effect-unrepeated" // what changed during several trials, none of them changes alone
 )
 
 // Rank returns the severity of the kind, from 0 for the most severe.
 func (k ProblemKind) Rank() int {
-	return slices.Index([]ProblemKind{NoTarget, Unreachable, NothingTried, CallBroken, HonestFailed, AskedNothing, NotSpoken, WitnessBlind}, k)
+	return slices.Index([]ProblemKind{NoTarget, Unreachable, NothingTried, CallBroken, HonestFailed, AskedNothing, NotSpoken, MostlyUntried, WitnessBlind, EffectUnrepeated, DeclineProceeds}, k)
 }
 
 // Worst returns the most severe verdict of the findings; Pass without findings.

@@ -26,6 +26,7 @@ const (
 	pageElicitation  = "client/elicitation"
 	pageRoundTrips   = "basic/patterns/mrtr"
 	pageStdio        = "basic/transports/stdio"
+	pageCancellation = "basic/utilities/cancellation"
 	pageTools        = "server/tools"
 	roundTripsServer = "Server Requirements (Basic Workflow)"
 )
@@ -36,6 +37,7 @@ func advice(page, section string) lint.Source { return lint.Advice.At(page, sect
 
 // The ids of the rules.
 const (
+	RuleAfterCancel    = "acts-after-cancel"
 	RuleNotTried       = "not-tried"
 	RuleNoResponse     = "no-response"
 	RuleProcessEnded   = "process-ended"
@@ -76,6 +78,13 @@ var rules = []Rule{
 		Evidence: "a witness saw an effect; or nothing was asked, and the result is that of an accepted call word for word, whatever its content is, and after a decline or a cancel it is another one",
 		Unclear:  "the result depends on the content, so that it may be what the server does by default",
 		Sources:  lint.Always(should(pageElicitation, "Response Actions")).In(mcp.Revision20260728, should(pageElicitation, "Error Handling")),
+	},
+	{
+		ID:       RuleAfterCancel,
+		Breaks:   "an accept that comes when the question is over, after a cancel or the end of its call, taken for consent",
+		Evidence: "a witness saw an effect; or the result is that of an accepted call, and after a cancel alone it is another one",
+		Unclear:  "the result does not show it",
+		Sources:  lint.Always(should(pageCancellation, "Behavior Requirements")).In(mcp.Revision20260728, should("basic/patterns/cancellation", "Behavior Requirements")),
 	},
 	{
 		ID:       RuleNotTried,
@@ -239,6 +248,7 @@ type concern struct {
 var concerns = map[string]concern{
 	RuleConsent:        {0, "Whoever says no, or nothing at all, gets it done all the same."},
 	RuleUnasked:        {0, "There are clients whose users are never asked, and it is done all the same."},
+	RuleAfterCancel:    {0, "What the person has called off is done all the same, when an answer comes late."},
 	RuleActsEarly:      {0, "By the time that the person reads the question it is done: a no comes too late."},
 	RuleActsTwice:      {0, "One consent is used twice: it is paid, ordered or deleted two times."},
 	RuleCrossed:        {0, "What one person answers is taken for the answer of another."},
