@@ -110,7 +110,7 @@ func (r *runner) unproven(call int, c chosen) (list []report.Problem) {
 func (r *runner) suggested(c chosen) string {
 	for _, kind := range []conversation.Kind{conversation.Tool, conversation.Resource} {
 		for _, item := range r.items {
-			if item.Kind == kind && item.Key != c.Key && (kind == conversation.Resource || item.ReadOnly && len(rawjson.Elements(rawjson.Member(item.Schema, "required"))) == 0) {
+			if item.Kind == kind && item.Key != c.Key && (kind == conversation.Resource || item.ReadOnly && strings.Trim(string(rawjson.Member(item.Schema, "required")), "[] ") == "") {
 				return string(kind) + ":" + item.Key
 			}
 		}

@@ -38,6 +38,8 @@ type group struct {
 	tried  []*assessed // of trials; nil where ctx ended
 	// patient reports that the server waits for an answer for longer than the limit.
 	patient bool
+	// early reports that a witness saw the call act before its question was answered.
+	early bool
 }
 
 // prepare makes a call with honest answers, and plans its trials. It returns nil if there
@@ -75,11 +77,11 @@ func (r *runner) prepare(ctx context.Context, c *chosen, base report.Trial) *gro
 	for _, t := range trials {
 		t.alone, t.slow = first.Calls[0].TimedOut, slow
 	}
+	r.expect(trials, limit) // so that the total is known before the first one is made
 	return &group{c: c, base: base, ref: ref, trials: trials, limit: limit}
 }
 
 func (r *runner) tryAll(ctx context.Context, g *group) {
-	r.expect(g.trials, g.limit)
 	g.tried = make([]*assessed, len(g.trials))
 	var running sync.WaitGroup
 	for i, t := range g.trials {

@@ -76,11 +76,14 @@ func (r *runner) make(ctx context.Context, c *chosen, t *trial, limit time.Durat
 	if err != nil {
 		m.Unconnected = err.Error()
 	}
+	if t.looks != nil {
+		t.looks.linger(ctx, t, outcomes)
+	}
 	if err := m.session.End(); errors.Is(err, playback.ErrIncomplete) { // a server that has to be killed does not spoil the trial
 		r.trouble(err)
 	}
 	if t.looks != nil {
-		t.looks.conclude(ctx, t, outcomes)
+		t.looks.take(ctx, &t.looks.after)
 	}
 	if ctx.Err() != nil {
 		m.close()

@@ -57,8 +57,9 @@ type asked struct {
 	match   json.RawMessage // of a rule that matches only this question
 	message string
 	facts   fault.Facts
-	answer  json.RawMessage // the honest answer; nil if there was none
-	after   time.Duration   // from the beginning of the call to the question
+	answer  json.RawMessage            // the honest answer; nil if there was none
+	after   time.Duration              // from the beginning of the call to the question
+	forged  map[string]json.RawMessage // by pointer into the requestState: another valid answer to an earlier question
 }
 
 // questions returns the elicitations of the first of the honest runs of a call. A rule can match
@@ -100,11 +101,48 @@ func (r *runner) questions(c *chosen, runs []*made) (list []asked) {
 			}
 			if one.facts.State != nil {
 				states = append(states, one.facts.State)
+				one.forged = forgeable(one.facts.State, list)
 			}
 		}
 		list = append(list, one)
 	}
 	return list
+}
+
+// forgeable returns other valid values for those inside a requestState that are answers to
+// earlier questions: a server that checks what it reads would refuse any other.
+func forgeable(state json.RawMessage, earlier []asked) map[string]json.RawMessage {
+	out := map[string]json.RawMessage{}
+	for pointer, value := range fault.StateValues(state) {
+		for _, e := range earlier {
+			for _, f := range e.facts.Request.Fields {
+				if was := rawjson.Member(e.content(), f.Name); was != nil && rawjson.Same(was, value) {
+					if other := another(f, was, 5); !rawjson.Same(other, was) {
+						out[pointer] = other
+					}
+				}
+			}
+		}
+	}
+	return out
+}
+
+// forgery returns the state of the question with one value that is another one: a false that
+// becomes true, an answer, or else any; nil if it has none that can be read.
+func (a *asked) forgery() json.RawMessage {
+	values, at := fault.StateValues(a.facts.State), ""
+	for _, pointer := range slices.Sorted(maps.Keys(values)) {
+		if at == "" || a.forged[pointer] != nil || string(values[pointer]) == "false" {
+			if at = pointer; string(values[pointer]) == "false" {
+				break
+			}
+		}
+	}
+	state, err := fault.Forge(a.facts.State, at, a.forged[at])
+	if err != nil {
+		return nil
+	}
+	return state
 }
 
 // lastStateful returns the index of the last question with a requestState; -1 for none.
@@ -199,6 +237,10 @@ func (r *runner) plan(c *chosen, base report.Trial, list []asked) []*trial {
 		own := report.Trial{Question: q.place}
 		add(trial{Trial: own, before: &before{c.Arguments, c.honest.file(), then}}, judge.BehaviourUsed)
 		add(trial{Trial: own}, judge.BehaviourOtherSession, send(q.facts.State))
+		if state := q.forgery(); state != nil {
+			add(trial{Trial: own}, judge.BehaviourForgedDeclined, rule{match: q.match, answer: object("fault", "invented-state", "json", state, "answer", object("action", "decline"))})
+			add(trial{Trial: own}, judge.BehaviourForgedAlone, rule{match: q.match, answer: object("fault", "missing-key", "json", state)})
+		}
 		if c.other != nil {
 			declined := c.honest.file(rule{match: q.match, answer: rawjson.Quoted(judge.BehaviourDecline)})
 			add(trial{Trial: own, before: &before{c.other, declined, then}}, judge.BehaviourOtherArguments)
@@ -288,6 +330,9 @@ func (a *asked) spoilt(f fault.Fault) json.RawMessage {
 	}
 	if f.Takes("tool") && len(a.facts.Others) > 0 {
 		out.Add("tool", rawjson.Quoted(a.facts.Others[0]))
+	}
+	if other := a.forged[f.Field]; f.Name == "changed-state-inside" && other != nil {
+		out.Add("json", other)
 	}
 	content := a.content()
 	switch valid := elicit.Valid(a.facts.Request.Fields); {

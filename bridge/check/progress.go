@@ -13,6 +13,7 @@ type progress struct {
 
 	mu          sync.Mutex
 	done, total int
+	spare       int // trials of total that are reserved for looks at a witness
 	now         string
 	under       map[*trial]time.Time // start times of the running trials
 	busy        time.Duration        // total duration of the ended trials
@@ -38,7 +39,9 @@ func newProgress() *progress {
 func (p *progress) expect(trials []*trial, limit time.Duration) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.total += len(trials)
+	taken := min(p.spare, len(trials))
+	p.spare -= taken
+	p.total += len(trials) - taken
 	for _, t := range trials {
 		k := p.kinds[t.Behaviour]
 		if k == nil {
@@ -49,6 +52,15 @@ func (p *progress) expect(trials []*trial, limit time.Duration) {
 			k.guess = limit
 		}
 	}
+}
+
+// reserve counts n trials that are still to be made with looks at a witness, in place of those
+// that it counted before.
+func (p *progress) reserve(n int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.total += n - p.spare
+	p.spare = n
 }
 
 func (p *progress) begin(t *trial, name string) {
@@ -100,6 +112,7 @@ func (p *progress) look() report.Progress {
 		}
 		left += each * time.Duration(k.open)
 	}
+	left += p.busy / time.Duration(p.done) * time.Duration(p.spare)
 	busy := p.busy
 	for _, began := range p.under {
 		busy += time.Since(began)

@@ -36,17 +36,16 @@ func (l *looks) take(ctx context.Context, into *[]string) {
 // that comes after its response.
 const late = 500 * time.Millisecond
 
-// conclude takes the last look at a trial, when the session is over. Where the call has no
-// response, or a second answer may have followed it, the server may still be busy.
-func (l *looks) conclude(ctx context.Context, t *trial, out outcomes) {
+// linger keeps the session open for a moment where the call has no response, or an answer may
+// have come after it: a server whose input ends may not get to act on that.
+func (l *looks) linger(ctx context.Context, t *trial, out outcomes) {
 	l.timedOut = len(out.calls) > 0 && out.calls[0].TimedOut
-	if len(out.calls) > 0 && (t.Follows || out.calls[0].Result == nil && out.calls[0].Error == nil) {
+	if len(out.calls) > 0 && (t.Follows || t.Behaviour == "answer-withdrawn" || out.calls[0].Result == nil && out.calls[0].Error == nil) {
 		select {
 		case <-time.After(late):
 		case <-ctx.Done():
 		}
 	}
-	l.take(ctx, &l.after)
 }
 
 // refuses reports whether the behaviour of a trial gives no consent, so that the trial must
@@ -70,6 +69,16 @@ func (r *runner) watch(ctx context.Context, groups []*group) {
 		}
 	}
 	learning.Wait()
+	reserved := 0
+	for _, g := range groups {
+		reserved += 2
+		for _, t := range g.trials {
+			if t.refuses() || t.Twice {
+				reserved++
+			}
+		}
+	}
+	r.reserve(reserved)
 	var seeing []*group
 	for _, g := range groups {
 		if r.agrees(ctx, g) {
@@ -82,21 +91,28 @@ func (r *runner) watch(ctx context.Context, groups []*group) {
 		for _, t := range g.trials {
 			switch {
 			case t.Behaviour == "answer-withdrawn":
-				withdrawn = append(withdrawn, seen{g, t})
+				withdrawn = append(withdrawn, seen{g: g, t: t})
 			case t.refuses():
-				plain = append(plain, seen{g, t})
+				plain = append(plain, seen{g: g, t: t})
 			}
 		}
 	}
-	r.refusing(ctx, plain)
 	// Where the server does not give up by itself, its question is over when the client cancels.
-	r.refusing(ctx, slices.DeleteFunc(withdrawn, func(s seen) bool { return s.g.patient }))
+	for _, list := range []func() []seen{func() []seen { return plain }, func() []seen { return slices.DeleteFunc(withdrawn, func(s seen) bool { return s.g.patient }) }} {
+		if made := list(); len(made) > 0 {
+			if changed, alone := r.refusing(ctx, made, false); changed && !alone && ctx.Err() == nil {
+				r.unrepeated(made)
+			}
+		}
+	}
+	r.reserve(0)
 }
 
 // seen is a trial that a witness is looked at for.
 type seen struct {
-	g *group
-	t *trial
+	g     *group
+	t     *trial
+	waits bool // it waits for the limit of its call
 }
 
 // agrees makes a call with honest answers, alone, and with one answer sent twice. It reports
@@ -146,10 +162,53 @@ func (r *runner) notSeen(ctx context.Context, groups, seeing []*group) {
 	}
 }
 
-// refusing makes trials that refuse, at the same time. Where something changes during some
-// of them, each half of these is made again, down to a trial by itself: trials that wait
-// apart from the others.
-func (r *runner) refusing(ctx context.Context, list []seen) {
+// refusing makes trials that refuse, at the same time, and reports whether something changed,
+// and whether it did for one of them alone. Where something changes during some of them, each
+// half of these is made again, down to a trial by itself: those that wait apart from the
+// others, side by side. What several trials show counts for none of them. known reports that
+// something changes during these, so that only their halves need to be made.
+func (r *runner) refusing(ctx context.Context, list []seen, known bool) (changed, alone bool) {
+	// Where a trial has shown that the call acts before any answer, the same need not be waited for.
+	list = slices.DeleteFunc(slices.Clone(list), func(s seen) bool { return s.t.Lasts && s.g.early })
+	suspects := list
+	if !known || len(list) == 1 {
+		suspects = r.refuse(ctx, list)
+	}
+	switch {
+	case len(suspects) == 0 || ctx.Err() != nil:
+		return false, false
+	case len(list) == 1:
+		list[0].g.early = list[0].g.early || list[0].t.early != ""
+		return true, true
+	}
+	for _, s := range suspects {
+		s.t.effect, s.t.early = judge.Effect{}, ""
+	}
+	slices.SortFunc(suspects, func(a, b seen) int {
+		return cmp.Or(cmp.Compare(b.order(), a.order()), a.t.turn()-b.t.turn(), cmp.Compare(a.t.Behaviour, b.t.Behaviour))
+	})
+	half := slices.IndexFunc(suspects, func(s seen) bool { return !s.waits })
+	apart := half > 0
+	if !apart {
+		half = (len(suspects) + 1) / 2
+	}
+	first, one := r.refusing(ctx, suspects[half:], false)
+	// After a clean half it is the other one, and that need not be made as a whole again.
+	_, other := r.refusing(ctx, suspects[:half], !first && !apart)
+	return true, one || other
+}
+
+// order puts trials that wait before the others.
+func (s seen) order() int {
+	if s.waits {
+		return 1
+	}
+	return 0
+}
+
+// refuse makes trials that refuse at the same time, and returns those during which something
+// changed.
+func (r *runner) refuse(ctx context.Context, list []seen) (suspects []seen) {
 	var mu sync.Mutex
 	var making sync.WaitGroup
 	opening := map[*watcher][]string{}
@@ -163,7 +222,6 @@ func (r *runner) refusing(ctx context.Context, list []seen) {
 		}
 		opening[s.g.c.watcher] = lines
 	}
-	var suspects []seen
 	quiet := map[*watcher][]seen{} // trials during which nothing changed
 	for _, s := range list {
 		before := opening[s.g.c.watcher]
@@ -171,12 +229,14 @@ func (r *runner) refusing(ctx context.Context, list []seen) {
 			continue
 		}
 		making.Go(func() {
+			s.t.effect, s.t.early = judge.Effect{}, ""
 			l := r.looked(ctx, s.g, s.t, before)
 			if l == nil || l.err != nil {
 				return
 			}
 			mu.Lock()
 			defer mu.Unlock()
+			s.waits = s.t.Lasts || l.timedOut
 			s.g.patient = s.g.patient || s.t.Behaviour == "never" && l.timedOut
 			if s.t.sees(l); !slices.Equal(l.before, l.after) || l.asked != nil && !slices.Equal(l.before, l.asked) {
 				suspects = append(suspects, s)
@@ -186,22 +246,29 @@ func (r *runner) refusing(ctx context.Context, list []seen) {
 		})
 	}
 	making.Wait()
+	if len(suspects) > 1 {
+		r.reserve(len(suspects)) // about as many are made again
+	}
 	for w, silent := range quiet { // what is done only after the response
 		if closing, err := w.look(ctx); err == nil && !slices.Equal(closing, opening[w]) && !slices.ContainsFunc(suspects, func(s seen) bool { return s.g.c.watcher == w }) {
-			suspects = append(suspects, silent...)
+			if suspects = append(suspects, silent...); len(list) == 1 {
+				s := silent[0]
+				s.t.effect = judge.Effect{State: judge.Changed, Text: w.saw(opening[w], closing, "the call")}
+			}
 		}
 	}
-	if len(suspects) == 0 || len(list) == 1 || ctx.Err() != nil {
-		return
-	}
-	slices.SortFunc(suspects, func(a, b seen) int { return cmp.Or(a.t.turn()-b.t.turn(), cmp.Compare(a.t.Behaviour, b.t.Behaviour)) })
-	half := slices.IndexFunc(suspects, func(s seen) bool { return !s.t.Lasts })
-	if half <= 0 {
-		half = (len(suspects) + 1) / 2
-	}
-	for _, part := range [][]seen{suspects[half:], suspects[:half]} {
-		if len(part) > 0 {
-			r.refusing(ctx, part)
+	return suspects
+}
+
+// unrepeated notes the calls during whose refusing trials something changed that none of
+// them changes alone.
+func (r *runner) unrepeated(list []seen) {
+	noted := map[*chosen]bool{}
+	for _, s := range list {
+		if !noted[s.g.c] {
+			noted[s.g.c] = true
+			r.note(s.g.base.Call, report.Problem{Kind: report.EffectUnrepeated, Text: fmt.Sprintf("The witness %s changed while several trials refused at the same time, and for none of them alone.", s.g.c.watcher.Source),
+				Do: "See what else changes what the witness shows; or have the trials made one at a time, with --reset."})
 		}
 	}
 }

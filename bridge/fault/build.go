@@ -282,17 +282,20 @@ func changedState(place func(length int) int) func(*builder) (json.RawMessage, e
 }
 
 // forgedState returns a requestState with another value at the JSON pointer of
-// Params.Field, or in place of the last text.
-func forgedState(b *builder) (json.RawMessage, error) {
-	for _, e := range envelopes(rawjson.Text(b.State)) {
-		at := b.Field
+// Params.Field, or in place of the last text: that of Params.JSON, if there is one.
+func forgedState(b *builder) (json.RawMessage, error) { return Forge(b.State, b.Field, b.JSON) }
+
+// Forge returns a requestState with another value at a JSON pointer, or in place of the last
+// text; nil lets it make the value up.
+func Forge(state json.RawMessage, at string, value json.RawMessage) (json.RawMessage, error) {
+	for _, e := range envelopes(rawjson.Text(state)) {
 		if at == "" {
 			for pointer := range Leaves(e.object) {
 				at = pointer
 			}
 		}
 		if rawjson.At(e.object, at) != nil && at != "" {
-			return rawjson.Quoted(e.before + e.encode(forged(e.object, at)) + e.after), nil
+			return rawjson.Quoted(e.before + e.encode(forged(e.object, at, value)) + e.after), nil
 		}
 	}
 	return nil, errSealed
@@ -308,11 +311,12 @@ func StateValues(state json.RawMessage) map[string]json.RawMessage {
 	return values
 }
 
-// forged returns an object or array with another value at a pointer, where a value is.
-func forged(raw json.RawMessage, pointer string) []byte {
+// forged returns an object or array with another value at a pointer, where a value is; with
+// one that it makes up if other is nil.
+func forged(raw json.RawMessage, pointer string, other json.RawMessage) []byte {
 	value := rawjson.At(raw, pointer)
-	var other json.RawMessage
 	switch kind := rawjson.KindOf(value); {
+	case other != nil:
 	case kind == rawjson.Boolean:
 		other = strconv.AppendBool(nil, string(value) == "false")
 	case kind == rawjson.Number:

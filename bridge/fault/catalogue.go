@@ -68,6 +68,7 @@ var catalogue = []entry{
 	breaks("below-minimum", "Go below the minimum of a field", "Accepts with a number just below the field's minimum.", beyond("minimum", "exclusiveMinimum", -1)),
 	breaks("above-maximum", "Go above the maximum of a field", "Accepts with a number just above the field's maximum.", beyond("maximum", "exclusiveMaximum", 1)),
 	breaks("fraction", "Give a field a fraction", "Accepts with 1.5 where the schema asks for a whole number.", fraction),
+	breaks("number-as-text", "Give the number of a field as a text", "Accepts with a text of digits where the schema asks for a number.", asText),
 	breaks("not-multiple", "Give a field no multiple of its step", "Accepts with half of what the number has to be a multiple of.", noMultiple),
 	breaks("too-short", "Make a field too short", "Accepts with a text that is one character shorter than minLength.", tooShort),
 	breaks("too-long", "Make a field too long", "Accepts with a text that is one character longer than maxLength.", tooLong),
@@ -142,7 +143,12 @@ var catalogue = []entry{
 		"It lets go of the question. It takes the answer of a round in any session, or refuses its state and says so.", sessions, (*Facts).renews, newSession, "answer"),
 
 	misbehaves(Round, "missing-key", "Leave the key out", "Makes the call again without this answer in inputResponses.",
-		"It asks again for what is missing, in a new input-required result.", roundErrors, (*Facts).inRound, func(b *builder) error { b.retry(); return nil }),
+		"It asks again for what is missing, in a new input-required result.", roundErrors, (*Facts).inRound, func(b *builder) error {
+			if r := b.retry(); b.JSON != nil {
+				r.ChangeState, r.State = true, b.JSON
+			}
+			return nil
+		}, "json"),
 	misbehaves(Round, "extra-key", "Add a key", "Makes the call again with an answer that nothing asked for in inputResponses.",
 		"It ignores what it did not ask for.", roundErrors, (*Facts).inRound, retrying(func(r *Retry) { r.Extra = extraMember }), "answer"),
 	tampers("changed-state", "Change requestState", "Makes the call again with one character of requestState changed.",
@@ -152,7 +158,7 @@ var catalogue = []entry{
 	tampers("changed-state-end", "Change the end of requestState", "Makes the call again with the last character of requestState changed.",
 		"It notices that the state is not its own, and refuses it with an error.", (*Facts).stateful, changedState(func(length int) int { return length - 1 })),
 	tampers("changed-state-inside", "Change a value inside requestState", "Makes the call again with another value in the JSON of requestState, also where that is in base64.",
-		"It notices that the state is not its own, and refuses it with an error.", (*Facts).readable, forgedState, "field"),
+		"It notices that the state is not its own, and refuses it with an error.", (*Facts).readable, forgedState, "field", "json"),
 	tampers("invented-state", "Invent requestState", "Makes the call again with a requestState that the server never made.",
 		"It notices that the state is not its own, and refuses it with an error.", (*Facts).inRound, func(b *builder) (json.RawMessage, error) {
 			if b.JSON == nil {

@@ -129,6 +129,18 @@ func fraction(f elicit.Field) json.RawMessage {
 	return json.RawMessage("1.5")
 }
 
+// asText gives a number as a text, which languages turn into a number without a word.
+func asText(f elicit.Field) json.RawMessage {
+	if !isNumber(f) {
+		return nil
+	}
+	value := rawjson.Quoted(string(rawjson.Member(elicit.Valid([]elicit.Field{f}), f.Name)))
+	if !f.Refuses(value) {
+		return nil
+	}
+	return value
+}
+
 func noMultiple(f elicit.Field) json.RawMessage {
 	step := elicit.KeywordsOf(f.Schema).Exact("multipleOf")
 	if step == nil || !isNumber(f) {

@@ -27,6 +27,9 @@ func (j *Judgement) compared() {
 		return
 	}
 	m := j.Calls[0]
+	if j.traits.Forges || j.traits.Forged != "" {
+		j.asksWith(m, deed)
+	}
 	switch {
 	case j.askedAgain() || m.responded() && !m.succeeded():
 		j.standing = refused
@@ -45,7 +48,7 @@ func (j *Judgement) compared() {
 		if name := mentioned(m, deed); name != "" {
 			j.find(report.RuleForeignState, report.Fail, fmt.Sprintf("Another tool took the requestState and the answer of this one: its result has the value of %q: %s", name, quoteResult(m)), frames...)
 		}
-	case j.traits.Forges:
+	case j.traits.Forges || j.traits.Forged != "":
 		j.takesState(m, deed, frames)
 	case isContentFault(j.Behaviour):
 		j.usesContent(m, deed, frames)
@@ -230,7 +233,7 @@ func (j *Judgement) takesState(m Made, deed *conversation.Question, frames []int
 	j.standing = j.against(j.Honest, m.Result, nil, func(h Made) (list []change) {
 		list = changes(m.Questions, func(*conversation.Question, string, json.RawMessage) bool { return false })(h)
 		for _, value := range carried(h, deed) {
-			j.carries = true
+			j.carries = j.carries || isDistinct(value)
 			list = append(list, change{old: value, any: true, telling: true})
 		}
 		return list
@@ -243,6 +246,9 @@ func (j *Judgement) takesState(m Made, deed *conversation.Question, frames []int
 		with = "no requestState"
 	}
 	what := fmt.Sprintf("The call came back with %s, and the result is that of an honest call", with)
+	if j.traits.Forged != "" {
+		return // together with other refusals
+	}
 	invented := j.invented(m, deed)
 	switch {
 	case invented != "":
@@ -254,21 +260,26 @@ func (j *Judgement) takesState(m Made, deed *conversation.Question, frames []int
 	}
 }
 
+// asksWith judges whether the server went on to ask with what the client put into the state.
+func (j *Judgement) asksWith(m Made, deed *conversation.Question) {
+	place := slices.Index(m.Questions, deed)
+	for _, text := range j.put(deed) {
+		before := func(q *conversation.Question) bool { return shows(q.Params, text) || shows(q.Answer, text) }
+		for _, q := range m.Questions[place+1:] {
+			if shows(q.Params, text) && !shows(m.Arguments, text) && !slices.ContainsFunc(m.Questions[:place+1], before) {
+				j.find(report.RuleForgedState, report.Fail, fmt.Sprintf("The server asked on with what the client put into the requestState, %s: %s", wording.Quoted(text), wording.Quoted(q.Title())), deed.AskedSeq, deed.AnswerSeq, q.AskedSeq)
+				return
+			}
+		}
+	}
+}
+
 // invented returns a text that is in the result and comes from the requestState that the
 // client made; "" if there is none.
 func (o *Observation) invented(m Made, deed *conversation.Question) string {
-	asked, err := o.Log.Frame(deed.AskedSeq)
-	if err != nil {
-		return ""
-	}
-	sent, err := o.Log.Frame(deed.AnswerSeq)
-	if err != nil {
-		return ""
-	}
-	right := stateTexts(rawjson.Member(asked.Message.Result, "requestState"))
-	for _, text := range stateTexts(rawjson.Member(sent.Message.Params, "requestState")) {
+	for _, text := range o.put(deed) {
 		switch {
-		case len(text) < 4 || slices.Contains(right, text) || !m.brings(text, shows):
+		case !m.brings(text, shows):
 		case slices.ContainsFunc(o.Honest, func(h Made) bool { return shows(h.Result, text) }):
 		case slices.ContainsFunc(m.Questions, func(q *conversation.Question) bool { return shows(q.Answer, text) }):
 		default:
@@ -276,6 +287,23 @@ func (o *Observation) invented(m Made, deed *conversation.Question) string {
 		}
 	}
 	return ""
+}
+
+// put lists the texts of four characters and more that the requestState of an answer has,
+// and the server's own has not.
+func (o *Observation) put(deed *conversation.Question) []string {
+	asked, err := o.Log.Frame(deed.AskedSeq)
+	if err != nil {
+		return nil
+	}
+	sent, err := o.Log.Frame(deed.AnswerSeq)
+	if err != nil {
+		return nil
+	}
+	right := stateTexts(rawjson.Member(asked.Message.Result, "requestState"))
+	return slices.DeleteFunc(stateTexts(rawjson.Member(sent.Message.Params, "requestState")), func(text string) bool {
+		return len(text) < 4 || slices.Contains(right, text)
+	})
 }
 
 func stateTexts(state json.RawMessage) []string {
@@ -299,7 +327,7 @@ func carried(h Made, deed *conversation.Question) (list []json.RawMessage) {
 			again := func(other *conversation.Question) bool {
 				return other.Round >= deed.Round && mentions(other.Answer, form)
 			}
-			if isDistinct(value) && h.brings(form, mentions) && !slices.ContainsFunc(h.Questions, again) {
+			if (isDistinct(value) && h.brings(form, mentions) || rawjson.KindOf(value) == rawjson.Number && h.brings(form, shows)) && !slices.ContainsFunc(h.Questions, again) {
 				list = append(list, value)
 			}
 		}

@@ -40,6 +40,10 @@ func Together(list []*Judgement) {
 			j.kept(list)
 		}
 		deed := j.deed()
+		if refusal := map[string]string{"invented-state": BehaviourDecline, "missing-key": "missing-key"}[j.traits.Forged]; refusal != "" && deed != nil && (j.standing == same || j.standing == filled) &&
+			j.stands(list, []string{refusal}, refused, different) {
+			j.find(report.RuleForgedState, report.Fail, "The client sent a requestState that it had forged, and did not accept, and the result is that of an accepted call: "+quoteResult(j.Calls[0])+". With the server's own state it is another one.", deed.AskedSeq, deed.AnswerSeq, j.Calls[0].ResultSeq)
+		}
 		if j.standing != same || deed == nil || j.says(report.RuleConsent, report.Fail) {
 			continue
 		}

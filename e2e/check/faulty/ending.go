@@ -138,7 +138,7 @@ var crashing = []*tool{
 		name: "weigh_luggage", title: "Weigh the luggage", does: "It crashes on a value of another type.",
 		asks: []question{{message: "What does the suitcase weigh?", fields: `"weight":{"type":"number","title":"Weight in kg","minimum":0,"maximum":50}`}},
 		says: "{weight} kg is on the label.", slips: on(breaking("type"), crash("panic: interface conversion: interface {} is string, not float64")),
-		plants: found("fail", "process-ended", "wrong-type"),
+		plants: found("fail", "process-ended", "wrong-type", "number-as-text"),
 	},
 	{
 		name: "sort_mail", title: "Sort the mail", does: "It crashes when it is called while its question waits.", before: mcp.Revision20260728,

@@ -41,7 +41,7 @@ func Serve(ctx context.Context, o Options) {
 	s := &server{
 		Options: o, ctx: ctx, end: end, out: make(chan []byte), key: make([]byte, 32),
 		pending: map[string]*pending{}, over: map[string]fate{}, askers: map[string]*call{}, calls: map[string]*call{},
-		kept: map[string]json.RawMessage{}, tasks: map[string]*task{}, spoilt: map[string]bool{}, done: map[string]bool{},
+		kept: map[string]json.RawMessage{}, tasks: map[string]*task{}, spoilt: map[string]bool{}, refused: map[string]bool{}, done: map[string]bool{},
 	}
 	s.inherit()
 	rand.Read(s.key)
@@ -108,6 +108,7 @@ type server struct {
 	last         *tool            // the tool that asked last
 	kept         map[string]json.RawMessage
 	spoilt       map[string]bool // names of tools that are unusable
+	refused      map[string]bool // names of tools that were declined or cancelled
 	done         map[string]bool // requestStates for which a tool has done what it does
 	inMemory     []string        // lines of the ledger without a file
 }

@@ -52,7 +52,7 @@ func TestEachToolHasOneFault(t *testing.T) {
 							t.Errorf("%s does not show %s", name, p.Rules)
 						}
 					}
-					if ran == 0 && !slices.Contains(p.Behaviours, "other-arguments-state") { // this client makes no call before
+					if ran == 0 && !slices.Contains(p.Behaviours, "other-arguments-state") && !slices.Contains(p.Behaviours, "forged-state-alone") { // this client makes no call before
 						t.Errorf("none of %v fits", p.Behaviours)
 					}
 				}
@@ -236,6 +236,8 @@ func (c *client) judge(t *tool, tr, honest trial, kind string) []string {
 	switch {
 	case !after.responded:
 		return append(rules, "unusable")
+	case kind == "refusal" && after.questions == 0 && honest.questions > 0 && after.text == honest.text:
+		return append(rules, "goes-on-unasked")
 	case after.text != honest.text || after.isError != honest.isError:
 		return append(rules, "refuses-afterwards")
 	}

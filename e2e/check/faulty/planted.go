@@ -107,6 +107,11 @@ func onCancel(verdict, rules string) []Plant {
 	return found(verdict, rules, "cancel", "cancel-with-content", "cancel-then-accept")
 }
 
+// onCancelAct returns the plants of a tool that takes a cancel for consent.
+func onCancelAct() []Plant {
+	return append(found("fail", unagreed, "cancel", "cancel-with-content"), found("warn", afterCancel, "cancel-then-accept")...)
+}
+
 // revisions lists the revisions that have the tool.
 func (t *tool) revisions() []string {
 	return slices.DeleteFunc(slices.Clone(mcp.Revisions), func(r string) bool {

@@ -24,8 +24,9 @@ var (
 // progress is the content of a requestState.
 type progress struct {
 	Tool    string            `json:"tool"`
-	Answers []json.RawMessage `json:"answers"`        // answers to the first questions of the call
-	Once    string            `json:"once,omitempty"` // makes the requestStates of tools with effects differ
+	Answers []json.RawMessage `json:"answers"`          // answers to the first questions of the call
+	Agreed  *bool             `json:"agreed,omitempty"` // for tools that believe it
+	Once    string            `json:"once,omitempty"`   // makes the requestStates of tools with effects differ
 }
 
 func (s *server) sum(text string) []byte {
@@ -78,6 +79,9 @@ func (c *call) written(text string) progress {
 func (c *call) state() string {
 	if !c.tool.plain {
 		p := progress{Tool: c.tool.name, Answers: c.answers}
+		if c.tool.believes {
+			p.Agreed = new(bool)
+		}
 		if c.tool.effect {
 			p.Once = rand.Text()
 		}
@@ -115,6 +119,9 @@ func (c *call) resume(params json.RawMessage) *reply {
 		c.mu.Unlock()
 	case sender != c.tool:
 		return rpcError(mcp.CodeInvalidParams, "requestState belongs to another request", nil)
+	}
+	if c.tool.believes && p.Agreed != nil && *p.Agreed {
+		return c.said(c.tool.says)
 	}
 	c.answers = p.Answers
 	return c.collect(responses)

@@ -3,6 +3,7 @@ package faulty
 import (
 	"encoding/json"
 	"slices"
+	"strings"
 
 	"elicitation-inspector/bridge/elicit"
 	"elicitation-inspector/bridge/mcp"
@@ -78,6 +79,15 @@ func fractional(a answer, problems []elicit.Problem) bool {
 		!slices.ContainsFunc(problems, func(p elicit.Problem) bool {
 			return rawjson.KindOf(rawjson.At(a.content, p.Pointer)) != rawjson.Number
 		})
+}
+
+// numberAsText is the condition for content with digits in a text in place of a number, and no
+// other problem.
+func numberAsText(a answer, problems []elicit.Problem) bool {
+	return breaking("type")(a, problems) && !slices.ContainsFunc(problems, func(p elicit.Problem) bool {
+		text := rawjson.Text(rawjson.At(a.content, p.Pointer))
+		return text == "" || strings.Trim(text, "0123456789") != ""
+	})
 }
 
 // Reactions.

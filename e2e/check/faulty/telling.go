@@ -18,7 +18,7 @@ var leaking = []*tool{
 		name: "rent_skis", title: "Rent skis", does: "It shows a stack trace of Python on a value of another type.",
 		asks: []question{{message: "How tall are you, in cm?", fields: `"height":{"type":"integer","title":"Height","minimum":60,"maximum":230}`}},
 		says: "Skis for {height} cm are at the counter.", slips: on(breaking("type"), fail(pythonTrace)),
-		plants: found("fail", "leaks-internals", "wrong-type", "fraction"),
+		plants: found("fail", "leaks-internals", "wrong-type", "fraction", "number-as-text"),
 	},
 	{
 		name: "pick_carpet", title: "Pick a carpet", does: "It shows an internal error of JavaScript on an answer without content.",

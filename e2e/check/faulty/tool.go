@@ -45,6 +45,8 @@ type tool struct {
 	takes          error            // it accepts a requestState with this error
 	plain          bool             // its requestState is the last answer's first value as plain text
 	unsigned       bool             // it accepts a requestState with any signature
+	believes       bool             // its requestState says whether it was agreed to
+	forgets        bool             // it asks no more, and does it, in a session in which it was refused
 	wanders        bool             // every tool accepts its requestState
 	needsKey       bool             // it crashes if inputResponses lacks the answer
 	scolds         bool             // it fails with a JSON-RPC error if inputResponses lacks the answer
@@ -201,6 +203,9 @@ func (c *call) hang() *reply {
 // settled asks a question until an answer lets the tool continue.
 func (c *call) settled(q question) (json.RawMessage, error) {
 	for {
+		if c.tool.forgets && c.refusedBefore(false) {
+			return nil, nil
+		}
 		if !c.mayAsk(q) {
 			if c.tool.presumes {
 				return nil, nil
@@ -216,6 +221,15 @@ func (c *call) settled(q question) (json.RawMessage, error) {
 			return c.remembered(content), err
 		}
 	}
+}
+
+// refusedBefore reports whether a tool that forgets to ask was refused in this session; now says
+// that it is being refused.
+func (c *call) refusedBefore(now bool) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.refused[c.tool.name] = c.refused[c.tool.name] || now
+	return c.refused[c.tool.name]
 }
 
 func (c *call) mayAsk(q question) bool {
@@ -250,6 +264,7 @@ func (c *call) taken(q question, a answer) (json.RawMessage, error) {
 			return nil, err
 		}
 	}
+	c.refusedBefore(a.action == "decline" || a.action == "cancel")
 	for _, s := range c.tool.slips {
 		if s.when(a, problems) {
 			return s.then(c, a)

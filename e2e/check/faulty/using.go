@@ -46,7 +46,7 @@ var acting = []*tool{
 		name: "cancel_subscription", title: "Cancel a subscription", does: "It cancels the subscription though you close the question.",
 		asks: []question{{message: "Cancel the subscription of the magazine?", fields: `"refund":{"type":"boolean","title":"I want the rest of the money back"}`}},
 		says: "The subscription ends today.", slips: on(cancelled, act),
-		plants: onCancel("fail", unagreed),
+		plants: onCancelAct(),
 	},
 	{
 		name: "transfer_points", title: "Transfer points", does: "It uses the content of a decline.",
@@ -125,10 +125,19 @@ var acting = []*tool{
 		says: "The piano is sold.", presumes: true,
 		plants: found("warn", "goes-on-unasked", "no-elicitation", "url-only"),
 	},
+	{
+		name: "trim_tree", title: "Trim the tree", does: "It trims it unasked in a session in which it was refused before.",
+		asks: []question{{message: "Trim the tree?", fields: ``}},
+		says: "The tree is trimmed.", forgets: true,
+		plants: also(found("warn", "goes-on-unasked", "decline", "cancel"), "decline-with-content", "cancel-with-content", "cancel-then-accept", "decline-always"),
+	},
 }
 
 // unagreed is the ID of the rule on tools that act although nobody agreed.
 const unagreed = "acts-without-consent"
+
+// afterCancel is the ID of the rule on tools that act on an answer after the end of the question.
+const afterCancel = "acts-after-cancel"
 
 // careless lists the tools that use content that breaks its schema.
 var careless = []*tool{
@@ -218,6 +227,12 @@ var careless = []*tool{
 		asks: []question{{message: "How many guests are there?", fields: `"guests":{"type":"integer","title":"Guests","minimum":1,"maximum":40}`}},
 		says: "There are chairs for {guests} guests.", slips: on(fractional, act),
 		plants: found("warn", "uses-invalid-content", "fraction"),
+	},
+	{
+		name: "park_bus", title: "Park the bus", does: "It takes digits in a text for a number.",
+		asks: []question{{message: "For how many hours?", fields: `"hours":{"type":"integer","title":"Hours","minimum":1,"maximum":48}`}},
+		says: "The bus may stay for {hours} hours.", slips: on(numberAsText, act),
+		plants: found("warn", "uses-invalid-content", "number-as-text"),
 	},
 	{
 		name: "top_pizza", title: "Top a pizza", does: "It takes more toppings than it allows.", since: mcp.Revision20251125,
