@@ -58,7 +58,7 @@ func judgeConsent(list []*Judgement, steady bool) {
 			c.silently(j)
 		case j.Effect.State == Changed && !j.agreedElsewhere() && !j.lacks.doubtful:
 			c.blame(j, "a witness saw that something was done: "+j.Effect.Text)
-		case j.Effect.State != Unchanged && len(j.Calls) == 1:
+		case (j.Effect.State == EffectUnknown || j.lacks.doubtful && j.Effect.State == Changed) && len(j.Calls) == 1:
 			c.compare(j)
 		}
 		if j.lacks != nil && len(j.Calls) == 1 {
@@ -89,7 +89,6 @@ func (c *consent) silently(j *Judgement) {
 	if len(m.Questions) > 0 || !j.says(report.RuleNotTried, report.Inconclusive) || !c.likeAgreed(j, m) {
 		return
 	}
-	j.instead(report.RuleNotTried, report.Inconclusive, "The call asked nothing this time, so there was nothing to answer.", []int64{m.Began()})
 	j.find(report.RuleUnasked, report.Fail, "In this session the call asked nothing, as it does in others, and the result is that of an accepted call: "+quoteResult(m), m.Began(), m.ResultSeq)
 }
 
@@ -161,14 +160,18 @@ func (c *consent) learn() {
 	all := func(m Made) func(Made) []change {
 		return changes(m.Questions, func(*conversation.Question, string, json.RawMessage) bool { return true })
 	}
-	c.agreed = honest
+	c.agreed = slices.DeleteFunc(slices.Clone(honest), func(m Made) bool { return slices.ContainsFunc(m.Questions, denies) })
+	saysNo := len(c.agreed) == 0 // honest answers are those of defaults, or of the user
 	for _, m := range runs {
 		if like := compare(m, all(m)); m.succeeded() && !sameAnswers(m, base) && len(m.Questions) == len(base.Questions) {
 			c.shows = c.shows || like == filled
-			if like >= same && !slices.ContainsFunc(m.Questions, denies) {
+			if (like >= same || saysNo) && !slices.ContainsFunc(m.Questions, denies) {
 				c.agreed = append(c.agreed, m)
 			}
 		}
+	}
+	if len(c.agreed) == 0 {
+		c.agreed = honest
 	}
 	c.matters = make([]matter, len(base.Questions))
 	for place, q := range base.Questions {
@@ -410,7 +413,7 @@ func (c *consent) compare(j *Judgement) {
 	if j.lacks.rule != report.RuleConsent || isContentFault(j.Behaviour) || j.Behaviour == BehaviourDenied {
 		return
 	}
-	if need := c.needs(q); j.declines() && j.traits.Refuses == "decline" && need != "" && c.matter(j) != shown && c.matter(j) != untold {
+	if need := needs(q); j.declines() && j.traits.Refuses == "decline" && need != "" && (c.matter(j) == nothing || c.matter(j) == decides && saysYes(q)) {
 		j.find(report.RuleConsent, report.Warn, fmt.Sprintf("The client %s, and %s. The question required %s, so that a decline can hardly mean the default. Whether it was done, a witness sees (--witness).", j.lacks.did, what, need), j.frames()...)
 		return
 	}
@@ -424,7 +427,7 @@ func (c *consent) compare(j *Judgement) {
 // needs names a field that a question requires, and whose default is not what honest calls
 // answer; "" if there is none, so that a decline may mean the default. A form without fields
 // asks for nothing but a yes.
-func (c *consent) needs(q *conversation.Question) string {
+func needs(q *conversation.Question) string {
 	if q == nil {
 		return ""
 	}
@@ -432,18 +435,26 @@ func (c *consent) needs(q *conversation.Question) string {
 	if len(fields) == 0 {
 		return "a yes"
 	}
+	need := ""
 	for _, f := range fields {
-		usual := false
-		for _, m := range c.list[0].Honest {
-			for _, asked := range m.Questions {
-				usual = usual || f.Default != nil && asked.Message() == q.Message() && rawjson.Same(f.Default, rawjson.Member(contentOf(asked), f.Name))
-			}
-		}
-		if f.Required && !usual {
-			return fmt.Sprintf("%q", f.Name)
+		switch {
+		case f.Required && (f.Default == nil || string(f.Default) == "false" && ConsentIn(f, true) != nil):
+			need = fmt.Sprintf("%q", f.Name)
+		case f.Default != nil && f.Kind != elicit.Text && string(f.Default) != "false":
+			return "" // honest answers are those of defaults
+		case f.Default != nil && ConsentIn(f, true) == nil:
+			return ""
 		}
 	}
-	return ""
+	return need
+}
+
+// saysYes reports whether all that a form lets one choose is a yes, by its words: any other
+// choice of honest answers may be the one to do nothing, which a decline rightly gets.
+func saysYes(q *conversation.Question) bool {
+	return !slices.ContainsFunc(fieldsOf(q), func(f elicit.Field) bool {
+		return f.Kind != elicit.Text && f.Kind != elicit.Number && f.Kind != elicit.Integer && ConsentIn(f, true) == nil
+	})
 }
 
 // otherwise names the refusal whose result proves that the accepted result of this trial

@@ -197,6 +197,8 @@ func kindOf(f fault.Fault, facts fault.Facts) string {
 		return "foreign"
 	case strings.HasPrefix(f.Name, "changed-state") || slices.Contains([]string{"invented-state", "no-state"}, f.Name):
 		return "forged"
+	case f.Name == "cancel-then-accept":
+		return "change of mind"
 	case strings.HasPrefix(f.Name, "decline") || strings.HasPrefix(f.Name, "cancel"), f.Group == fault.Result, f.Group == fault.Error:
 		return "refusal"
 	case f.Name == "missing-key":
@@ -261,6 +263,8 @@ func judged(tr, honest trial, kind string) []string {
 		rules = append(rules, fmt.Sprintf("a fault of its own: %q", tr.text))
 	case (kind == "refusal" || kind == "lacking" || kind == "never") && used:
 		rules = append(rules, unagreed)
+	case kind == "change of mind" && used:
+		rules = append(rules, afterCancel)
 	case kind == "lacking" && tr.isError:
 		rules = append(rules, "fails-on-missing-answer")
 	case kind == "declared" && strings.Contains(tr.all, `"code":-32602`):

@@ -109,7 +109,7 @@ func onCancel(verdict, rules string) []Plant {
 
 // onCancelAct returns the plants of a tool that takes a cancel for consent.
 func onCancelAct() []Plant {
-	return append(found("fail", unagreed, "cancel", "cancel-with-content"), found("warn", afterCancel, "cancel-then-accept")...)
+	return append(found("fail", unagreed, "cancel", "cancel-with-content"), in(found("warn", afterCancel, "cancel-then-accept"), mcp.Revision20251125, mcp.Revision20250618)...)
 }
 
 // revisions lists the revisions that have the tool.

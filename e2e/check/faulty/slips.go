@@ -24,6 +24,8 @@ func declined(a answer, _ []elicit.Problem) bool  { return a.action == "decline"
 func cancelled(a answer, _ []elicit.Problem) bool { return a.action == "cancel" }
 func anError(a answer, _ []elicit.Problem) bool   { return a.failure != "" }
 
+func unaccepted(a answer, _ []elicit.Problem) bool { return a.action != "accept" }
+
 func declinedWithContent(a answer, _ []elicit.Problem) bool {
 	return a.action == "decline" && a.content != nil
 }
