@@ -76,18 +76,18 @@ func (r *runner) finish(ctx context.Context) {
 // has the result of an accepted call after a decline.
 func (r *runner) unproven(call int, c chosen) (list []report.Problem) {
 	made, untried, name := 0, 0, string(c.Kind)+" "+c.Key
-	var proceeds []string
+	proceeds := report.Problem{Kind: report.DeclineProceeds, Call: name, Text: "After a decline its result is that of an accepted call. Nobody looked whether it was done.", Do: "Name something that shows what it does: --witness 'command:LINE'"}
 	for _, one := range r.results {
-		if one.Call != call {
-			continue
+		if one.Call == call {
+			made++
 		}
-		made++
 		for _, f := range one.Findings {
 			switch {
+			case one.Call != call:
 			case f.Rule == report.RuleNotTried:
 				untried++
-			case f.Rule == report.RuleConsent && f.Verdict == report.Warn && !slices.Contains(proceeds, one.Revision):
-				proceeds = append(proceeds, one.Revision)
+			case f.Rule == report.RuleConsent && f.Verdict == report.Warn && !slices.Contains(proceeds.Revisions, one.Revision):
+				proceeds.Revisions = append(proceeds.Revisions, one.Revision)
 			}
 		}
 	}
@@ -95,27 +95,16 @@ func (r *runner) unproven(call int, c chosen) (list []report.Problem) {
 		list = append(list, report.Problem{Kind: report.MostlyUntried, Call: name, Text: fmt.Sprintf("Of its %s, %d could not be made as they were meant, so that little of it was judged.", wording.Plural(made, "trial"), untried),
 			Do: "See why it does not ask each time: put the world back with --reset, or give arguments with which it always asks."})
 	}
-	if len(proceeds) > 0 {
-		do := "Name something that shows what it does: --witness 'command:LINE'"
-		if witness := r.suggested(c); witness != "" {
-			do += ", or perhaps --witness " + wording.ShellWord(witness)
-		}
-		list = append(list, report.Problem{Kind: report.DeclineProceeds, Call: name, Revisions: proceeds, Text: "After a decline its result is that of an accepted call. Nobody looked whether it was done.", Do: do + "."})
+	reads := func(item conversation.Item) bool { // it shows something, and needs no arguments
+		return item.Key != c.Key && (item.Kind == conversation.Resource || item.Kind == conversation.Tool && item.ReadOnly && strings.Trim(string(rawjson.Member(item.Schema, "required")), "[] ") == "")
+	}
+	if i := slices.IndexFunc(r.items, reads); i >= 0 {
+		proceeds.Do += ", or perhaps --witness " + wording.ShellWord(string(r.items[i].Kind)+":"+r.items[i].Key)
+	}
+	if proceeds.Do += "."; len(proceeds.Revisions) > 0 {
+		list = append(list, proceeds)
 	}
 	return list
-}
-
-// suggested returns a witness that the server offers: a tool that only reads and needs no
-// arguments, or else a resource; "" if there is none.
-func (r *runner) suggested(c chosen) string {
-	for _, kind := range []conversation.Kind{conversation.Tool, conversation.Resource} {
-		for _, item := range r.items {
-			if item.Kind == kind && item.Key != c.Key && (kind == conversation.Resource || item.ReadOnly && strings.Trim(string(rawjson.Member(item.Schema, "required")), "[] ") == "") {
-				return string(kind) + ":" + item.Key
-			}
-		}
-	}
-	return ""
 }
 
 // undeclaredMode is the ID of the linter's rule on questions in a mode that the client did

@@ -130,18 +130,16 @@ func forgeable(state json.RawMessage, earlier []asked) map[string]json.RawMessag
 // forgery returns the state of the question with one value that is another one: a false that
 // becomes true, an answer, or else any; nil if it has none that can be read.
 func (a *asked) forgery() json.RawMessage {
-	values, at := fault.StateValues(a.facts.State), ""
-	for _, pointer := range slices.Sorted(maps.Keys(values)) {
-		if at == "" || a.forged[pointer] != nil || string(values[pointer]) == "false" {
-			if at = pointer; string(values[pointer]) == "false" {
-				break
-			}
-		}
+	values := fault.StateValues(a.facts.State)
+	weight := func(pointer string) int {
+		return map[bool]int{a.forged[pointer] != nil: 1, string(values[pointer]) == "false": 2}[true]
 	}
-	state, err := fault.Forge(a.facts.State, at, a.forged[at])
-	if err != nil {
+	pointers := slices.Sorted(maps.Keys(values))
+	if len(pointers) == 0 {
 		return nil
 	}
+	at := slices.MaxFunc(pointers, func(a, b string) int { return weight(a) - weight(b) })
+	state, _ := fault.Forge(a.facts.State, at, a.forged[at]) // nil without a value
 	return state
 }
 

@@ -69,16 +69,11 @@ func (r *runner) watch(ctx context.Context, groups []*group) {
 		}
 	}
 	learning.Wait()
-	reserved := 0
+	looks := 0
 	for _, g := range groups {
-		reserved += 2
-		for _, t := range g.trials {
-			if t.refuses() || t.Twice {
-				reserved++
-			}
-		}
+		looks += 2 + len(slices.DeleteFunc(slices.Clone(g.trials), func(t *trial) bool { return !t.refuses() && !t.Twice }))
 	}
-	r.reserve(reserved)
+	r.reserve(looks)
 	var seeing []*group
 	for _, g := range groups {
 		if r.agrees(ctx, g) {
@@ -97,14 +92,9 @@ func (r *runner) watch(ctx context.Context, groups []*group) {
 			}
 		}
 	}
+	r.refuseAll(ctx, plain)
 	// Where the server does not give up by itself, its question is over when the client cancels.
-	for _, list := range []func() []seen{func() []seen { return plain }, func() []seen { return slices.DeleteFunc(withdrawn, func(s seen) bool { return s.g.patient }) }} {
-		if made := list(); len(made) > 0 {
-			if changed, alone := r.refusing(ctx, made, false); changed && !alone && ctx.Err() == nil {
-				r.unrepeated(made)
-			}
-		}
-	}
+	r.refuseAll(ctx, slices.DeleteFunc(withdrawn, func(s seen) bool { return s.g.patient }))
 	r.reserve(0)
 }
 
@@ -162,6 +152,16 @@ func (r *runner) notSeen(ctx context.Context, groups, seeing []*group) {
 	}
 }
 
+// refuseAll makes trials that refuse, and notes what changes during several of them and for
+// none alone.
+func (r *runner) refuseAll(ctx context.Context, list []seen) {
+	if changed, alone := r.refusing(ctx, list, false); !changed || alone || ctx.Err() != nil {
+		return
+	}
+	r.note(list[0].g.base.Call, report.Problem{Kind: report.EffectUnrepeated, Text: fmt.Sprintf("The witness %s changed while several trials refused at the same time, and for none of them alone.", list[0].g.c.watcher.Source),
+		Do: "See what else changes what the witness shows; or have the trials made one at a time, with --reset."})
+}
+
 // refusing makes trials that refuse, at the same time, and reports whether something changed,
 // and whether it did for one of them alone. Where something changes during some of them, each
 // half of these is made again, down to a trial by itself: those that wait apart from the
@@ -185,7 +185,10 @@ func (r *runner) refusing(ctx context.Context, list []seen, known bool) (changed
 		s.t.effect, s.t.early = judge.Effect{}, ""
 	}
 	slices.SortFunc(suspects, func(a, b seen) int {
-		return cmp.Or(cmp.Compare(b.order(), a.order()), a.t.turn()-b.t.turn(), cmp.Compare(a.t.Behaviour, b.t.Behaviour))
+		if a.waits != b.waits { // those that wait come first
+			return map[bool]int{true: -1, false: 1}[a.waits]
+		}
+		return cmp.Or(a.t.turn()-b.t.turn(), cmp.Compare(a.t.Behaviour, b.t.Behaviour))
 	})
 	half := slices.IndexFunc(suspects, func(s seen) bool { return !s.waits })
 	apart := half > 0
@@ -196,14 +199,6 @@ func (r *runner) refusing(ctx context.Context, list []seen, known bool) (changed
 	// After a clean half it is the other one, and that need not be made as a whole again.
 	_, other := r.refusing(ctx, suspects[:half], !first && !apart)
 	return true, one || other
-}
-
-// order puts trials that wait before the others.
-func (s seen) order() int {
-	if s.waits {
-		return 1
-	}
-	return 0
 }
 
 // refuse makes trials that refuse at the same time, and returns those during which something
@@ -258,19 +253,6 @@ func (r *runner) refuse(ctx context.Context, list []seen) (suspects []seen) {
 		}
 	}
 	return suspects
-}
-
-// unrepeated notes the calls during whose refusing trials something changed that none of
-// them changes alone.
-func (r *runner) unrepeated(list []seen) {
-	noted := map[*chosen]bool{}
-	for _, s := range list {
-		if !noted[s.g.c] {
-			noted[s.g.c] = true
-			r.note(s.g.base.Call, report.Problem{Kind: report.EffectUnrepeated, Text: fmt.Sprintf("The witness %s changed while several trials refused at the same time, and for none of them alone.", s.g.c.watcher.Source),
-				Do: "See what else changes what the witness shows; or have the trials made one at a time, with --reset."})
-		}
-	}
 }
 
 // looked makes a trial and looks at the witness of its call. before holds the words of the
