@@ -424,9 +424,8 @@ func (c *consent) compare(j *Judgement) {
 	j.find(report.RuleConsent, report.Inconclusive, fmt.Sprintf("The client %s, and %s. %s. What would decide it is a witness: something that shows the effects of the call (--witness).", j.lacks.did, what, why), j.frames()...)
 }
 
-// needs names a field that a question requires, and whose default is not what honest calls
-// answer; "" if there is none, so that a decline may mean the default. A form without fields
-// asks for nothing but a yes.
+// needs names a field that a question requires and has no default for; "" if there is none, so
+// that a decline may mean the default. A form without fields asks for nothing but a yes.
 func needs(q *conversation.Question) string {
 	if q == nil {
 		return ""
@@ -435,18 +434,12 @@ func needs(q *conversation.Question) string {
 	if len(fields) == 0 {
 		return "a yes"
 	}
-	need := ""
 	for _, f := range fields {
-		switch {
-		case f.Required && (f.Default == nil || string(f.Default) == "false" && ConsentIn(f, true) != nil):
-			need = fmt.Sprintf("%q", f.Name)
-		case f.Default != nil && f.Kind != elicit.Text && string(f.Default) != "false":
-			return "" // honest answers are those of defaults
-		case f.Default != nil && ConsentIn(f, true) == nil:
-			return ""
+		if f.Required && (f.Default == nil || string(f.Default) == "false" && ConsentIn(f, true) != nil) {
+			return fmt.Sprintf("%q", f.Name)
 		}
 	}
-	return need
+	return ""
 }
 
 // saysYes reports whether all that a form lets one choose is a yes, by its words: any other
