@@ -46,13 +46,13 @@ var effective = []*tool{
 		name: "sell_stamp", title: "Sell a stamp", does: "It gives up after a while, and sells the stamp when the answer comes after all.", before: mcp.Revision20260728,
 		asks: []question{{message: "Sell it for how much?", fields: `"price":{"type":"integer","title":"Price","minimum":1,"maximum":900}`}},
 		says: "Sold for {price}.", patience: 4 * time.Second, effect: true, belated: true,
-		plants: seen(also(found("warn", afterCancel, "answer-withdrawn"), "late")),
+		plants: seen(also(found("warn", afterCancel, "answer-withdrawn"), "late", "response-after-cancel")),
 	},
 	{
 		name: "mow_meadow", title: "Mow the meadow", does: "It mows it when its call is cancelled.", before: mcp.Revision20260728,
 		asks: []question{{message: "How high shall the grass stay?", fields: `"height":{"type":"integer","title":"Height in cm","minimum":3,"maximum":15}`}},
 		says: "The grass is {height} cm high.", effect: true, stubborn: true,
-		plants: seen(also(found("warn", afterCancel, "response-after-cancel"), "*")),
+		plants: seen(append(found("warn", afterCancel, "response-after-cancel"), also(found("fail", unagreed, "never"), "*")...)),
 	},
 	{
 		name: "bill_friend", title: "Bill a friend", does: "It takes the answer of the first session for all others.",
