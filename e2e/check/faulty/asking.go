@@ -114,7 +114,7 @@ var trusting = []*tool{
 		name: "cut_hedge", title: "Cut the hedge", does: "Its requestState says whether it was agreed to, and it believes that.", since: mcp.Revision20260728,
 		asks: []question{{message: "Cut the hedge?", fields: ``}},
 		says: "The hedge is cut.", unsigned: true, believes: true,
-		plants: also(found("fail", "forged-state", "forged-state-declined", "forged-state-alone"), "changed-state", "changed-state-start", "changed-state-end", "changed-state-inside"),
+		plants: also(found("fail", "forged-state", "forged-state-declined"), "forged-state-alone", "changed-state", "changed-state-start", "changed-state-end", "changed-state-inside"),
 	},
 	{
 		name: "draw_lots", title: "Draw lots", does: "Its requestState is good for every tool.", since: mcp.Revision20260728,
