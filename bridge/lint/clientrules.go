@@ -88,7 +88,7 @@ var clientRules = []Rule{
 // asked to do. Only a probe finds them.
 var probeRules = []Rule{
 	{"answer-altered", "a value that is not the one that was entered, or that nobody touched", answers},
-	{"answer-unattended", "an accept sooner than any person answers, of a question that says to decline", Always(should(elicitation, "Security Considerations"))},
+	{"answer-unattended", "an accept sooner than any person answers, of a question that says to decline", Always(must(elicitation, "User Interaction Model")).In(june, should(elicitation, "User Interaction Model"))},
 	{"url-prefetched", "a URL that is fetched, though it is declined", sinceNovember(must(elicitation, safeURLs))},
 }
 

@@ -1,6 +1,8 @@
 package probe
 
 import (
+	"cmp"
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -8,6 +10,8 @@ import (
 	"strings"
 	"time"
 
+	"elicitation-inspector/bridge/elicit"
+	"elicitation-inspector/bridge/lint"
 	"elicitation-inspector/bridge/wire"
 	"elicitation-inspector/bridge/wire/redact"
 	"elicitation-inspector/bridge/wording"
@@ -40,7 +44,11 @@ type Result struct {
 	Title   string        `json:"title"`
 	Do      string        `json:"do"` // what the person was asked to do
 	Verdict Verdict       `json:"verdict"`
-	How     string        `json:"how,omitempty"` // a sentence or several
+	How     string        `json:"how,omitempty"`     // a sentence or several
+	Unseen  Unseen        `json:"unseen,omitempty"`  // why nothing was seen, for NotSeen
+	Rule    string        `json:"rule,omitempty"`    // that is broken, of the linter or of the probe alone
+	Section string        `json:"section,omitempty"` // of the specification, that the rule is based on
+	Change  string        `json:"change,omitempty"`  // what to change in the client
 	Frames  []int64       `json:"frames,omitempty"`
 	Began   time.Time     `json:"began,omitzero"`
 	Took    time.Duration `json:"took,omitempty"` // nanoseconds
@@ -86,9 +94,32 @@ func (r *Result) Called() bool { return !r.Began.IsZero() }
 // Report returns the report as it is now, the client that was seen last first.
 func (s *Server) Report() *Report {
 	out := &Report{Format: reportFormat, Inspector: s.options.Version, Date: time.Now().UTC().Truncate(time.Second), Clients: []Client{}}
+	err := s.linter.Update(context.Background())
+	found := s.linter.From(0, s.options.Log.Len())
+	sessions := map[string]map[string]faults{} // by session, by rule
+	for _, f := range found {
+		if f.Judges != lint.ClientParty || f.Severity == lint.Advice || owners[f.Rule] != "" {
+			continue
+		}
+		session := s.options.Log.Head(f.Seq).Session
+		if sessions[session] == nil {
+			sessions[session] = map[string]faults{}
+		}
+		sessions[session][f.Rule] = append(sessions[session][f.Rule], f)
+	}
 	s.mu.Lock()
 	for _, c := range s.clients {
-		out.Clients = append(out.Clients, c.report(s))
+		one := c.report(s)
+		all := map[string]faults{}
+		for session := range c.sessions {
+			for rule, list := range sessions[session] {
+				all[rule] = append(all[rule], list...)
+			}
+		}
+		if one.addRules(all); err != nil {
+			one.Results = append(one.Results, Result{Probe: "linter", Group: Elsewhere, Title: "The rules of the linter", Verdict: NotSeen, Unseen: NoFrame, How: wording.Sentence(err.Error())})
+		}
+		out.Clients = append(out.Clients, one)
 	}
 	s.mu.Unlock()
 	slices.SortStableFunc(out.Clients, func(a, b Client) int { return b.Last.Compare(a.Last) })
@@ -122,22 +153,21 @@ func (c *client) report(s *Server) Client {
 		if !p.In(c.Revision) || !s.serves(p) {
 			continue
 		}
-		r := Result{Probe: p.Name, Group: p.Group, Title: p.Title, Do: p.Do, Verdict: NotSeen, How: "It was not called."}
+		r := Result{Probe: p.Name, Group: p.Group, Title: p.Title, Do: p.Do, Verdict: NotSeen, Unseen: NotCalled, How: "It was not called."}
 		for _, question := range p.Looks {
 			r.Looks = append(r.Looks, Look{Question: question})
 		}
 		if o := c.results[p.Name]; o != nil {
-			r.Verdict, r.How, r.Frames, r.Began, r.Took = o.finding.verdict, o.finding.how, o.finding.frames, o.began, o.took
-			causes := []cause{o.finding.cause}
-			if o.finding.cause == causeNoEmpty {
-				causes = append(causes, causeNoContent) // who sends no content at all sends no empty one
-			}
-			for _, why := range causes {
-				named := c.results[owners[why]]
-				if why != "" && owners[why] != p.Name && named != nil && named.finding.cause == why {
-					r.Verdict, r.How = NotSeen, "As in "+owners[why]+": "+r.How
-					break
-				}
+			f := o.finding
+			r.Verdict, r.Unseen, r.How, r.Frames, r.Began, r.Took = f.verdict, f.unseen, f.how, f.frames, o.began, o.took
+			switch named := c.namedBy(p.Name, f); {
+			case named != "":
+				r.Verdict, r.Unseen, r.How = NotSeen, Follows, "As in "+named+": "+r.How
+			case f.following && !c.follows():
+				r.Verdict, r.Unseen = NotSeen, OtherAnswer
+			case r.Verdict != Works && r.Verdict != NotSeen && r.Verdict != Running:
+				r.cite(causes[f.cause].rule, c.Revision)
+				r.Change = cmp.Or(causes[f.cause].change, "Have the client do what the message asks: "+p.Do)
 			}
 			for i := range r.Looks {
 				if yes, ok := o.said[i]; ok {
@@ -149,6 +179,60 @@ func (c *client) report(s *Server) Client {
 		out.Results = append(out.Results, r)
 	}
 	return out
+}
+
+// namedBy returns the probe that names what is wrong in a finding of another one; "" if that is
+// the finding's own.
+func (c *client) namedBy(probe string, f finding) string {
+	wrong := func(of string) finding {
+		if o := c.results[of]; o != nil && of != probe {
+			return o.finding
+		}
+		return finding{}
+	}
+	switch {
+	case (f.blank || f.cause == causeUnread) && f.verdict != NotSeen && wrong("accept").blank: // who answers by itself
+		return "accept"
+	case f.blank && f.verdict != NotSeen && wrong("decline").cause == causeUnread:
+		return "decline"
+	}
+	owner := causes[f.cause].owner
+	if owner != "" && wrong(owner).cause == f.cause {
+		return owner
+	}
+	switch f.cause {
+	case causeDenied, causeRefused, causeSilent:
+		if Find(probe).Mode == elicit.ModeURL && wrong("url-consent").cause == f.cause {
+			return "url-consent"
+		}
+	// What no probe shows alone is named by the first that was called.
+	case causeShape, causeAction, causeNoContent, causeWrapped, causeUnread, causeUnanswered, causePrefetched, causeTextURL, causeState, causeNoState, causeOwnKeys, causeList, causeSameID, causeOther:
+		for _, p := range table {
+			if p.Name == probe || owner == probe {
+				break
+			}
+			if wrong(p.Name).cause == f.cause {
+				return p.Name
+			}
+		}
+	}
+	return ""
+}
+
+// follows reports whether the client sends, somewhere, a value that only the message has: then
+// another value elsewhere is its own doing.
+func (c *client) follows() bool {
+	return slices.ContainsFunc([]string{"string-length", "string-pattern", "choice", "choice-many", "text-long", "fields-many"}, func(probe string) bool {
+		o := c.results[probe]
+		return o != nil && o.finding.verdict == Works
+	})
+}
+
+// cite sets the rule that a result breaks, and its section.
+func (r *Result) cite(rule, revision string) {
+	if source, ok := lint.RuleOf(rule).Sources[revision]; ok {
+		r.Rule, r.Section = rule, source.Reference(revision)
+	}
 }
 
 // weigh adds the word of the person to what the frames show.
@@ -167,9 +251,9 @@ func (r *Result) weigh(p *Probe) {
 	switch {
 	case said == 0 || r.Verdict == Running:
 	case !good && (r.Verdict == Works || r.Verdict == NotSeen && p.OnlyLooks):
-		r.Verdict = Partly
+		r.Verdict, r.Unseen = Partly, ""
 	case good && said == len(r.Looks) && p.OnlyLooks && r.Verdict == NotSeen && len(r.Frames) > 0:
-		r.Verdict, r.How = Works, "By the word of a person, who says yes to each question."
+		r.Verdict, r.Unseen, r.How = Works, "", "By the word of a person, who says yes to each question."
 	}
 }
 
@@ -199,6 +283,21 @@ func (c *Client) Headline() string {
 		if n := c.Count(v); n > 0 {
 			parts = append(parts, fmt.Sprintf("%d %s", n, v))
 		}
+	}
+	var why []string
+	for _, u := range unseens() {
+		n := 0
+		for i := range c.Results {
+			if c.Results[i].Unseen == u {
+				n++
+			}
+		}
+		if n > 0 {
+			why = append(why, fmt.Sprintf("%d %s", n, u))
+		}
+	}
+	if len(why) > 0 {
+		parts[len(parts)-1] += " (" + wording.Join(", ", why...) + ")"
 	}
 	return wording.Join(", ", parts...)
 }
@@ -251,6 +350,6 @@ func (r *Result) Numbers() string { return wording.Numbers(r.Frames) }
 func (v Verdict) Meaning() string {
 	return map[Verdict]string{
 		Works: "the client did what was asked", Partly: "it did a part of it, or more than it should", Fails: "it did something else, or nothing",
-		Refuses: "it answered with an error, though it declares the mode", NotSeen: "no frame shows it either way", Running: "it goes on",
+		Refuses: "it answered with an error, though it declares the mode", May: "no rule forbids it, and servers can stumble over it", NotSeen: "no frame shows it either way", Running: "it goes on",
 	}[v]
 }
