@@ -193,7 +193,9 @@ func (c *client) namedBy(probe string, f finding) string {
 	switch {
 	case (f.blank || f.cause == causeUnread) && f.verdict != NotSeen && wrong("accept").blank: // who answers by itself
 		return "accept"
-	case f.blank && f.verdict != NotSeen && wrong("decline").cause == causeUnread:
+	case f.cause == causeWrongCode && (wrong("accept").cause == causeDenied || wrong("accept").cause == causeRefused): // who refuses everything
+		return "accept"
+	case f.blank && f.verdict != NotSeen && probe != "accept" && wrong("decline").cause == causeUnread:
 		return "decline"
 	}
 	owner := causes[f.cause].owner
