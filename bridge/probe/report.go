@@ -345,6 +345,14 @@ func (r *Result) Said() string {
 	return strings.Join(list, " ")
 }
 
+// Advice says what to change, and which rule is broken.
+func (r *Result) Advice() string {
+	if r.Rule == "" || strings.Contains(r.How, r.Rule) {
+		return r.Change
+	}
+	return r.Change + " (" + r.Rule + ", " + r.Section + ")"
+}
+
 // Numbers lists the frames of the result.
 func (r *Result) Numbers() string { return wording.Numbers(r.Frames) }
 
