@@ -173,7 +173,7 @@ func series(n int) func(r *run) finding {
 			value := fmt.Sprintf("question %d", i)
 			a := r.ask(r.form(fmt.Sprintf("Question %d of %d. Accept.", i, n), only(value), "value"))
 			switch _, wrong := a.checked(); {
-			case r.Rounds() && i > 1 && wrong.cause == "" && wrong.verdict == NotSeen:
+			case r.Rounds() && i > 1 && wrong.cause == nil && wrong.verdict == NotSeen:
 				return may(fmt.Sprintf("It made %d rounds and no more. No rule says how many a client has to make; servers that need more get no answer.", i-1))
 			case wrong.verdict != "" && i > 1 && wrong.cause != causeDeclined:
 				wrong.how = fmt.Sprintf("Question %d of %d: %s", i, n, wrong.how)

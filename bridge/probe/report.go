@@ -1,7 +1,6 @@
 package probe
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -95,28 +94,18 @@ func (r *Result) Called() bool { return !r.Began.IsZero() }
 func (s *Server) Report() *Report {
 	out := &Report{Format: reportFormat, Inspector: s.options.Version, Date: time.Now().UTC().Truncate(time.Second), Clients: []Client{}}
 	err := s.linter.Update(context.Background())
-	found := s.linter.From(0, s.options.Log.Len())
-	sessions := map[string]map[string]faults{} // by session, by rule
-	for _, f := range found {
-		if f.Judges != lint.ClientParty || f.Severity == lint.Advice || owners[f.Rule] != "" {
-			continue
-		}
-		session := s.options.Log.Head(f.Seq).Session
-		if sessions[session] == nil {
-			sessions[session] = map[string]faults{}
-		}
-		sessions[session][f.Rule] = append(sessions[session][f.Rule], f)
-	}
+	found := slices.DeleteFunc(s.linter.From(0, s.options.Log.Len()), func(f lint.Found) bool {
+		return f.Judges != lint.ClientParty || f.Severity == lint.Advice || owners[f.Rule] != ""
+	})
 	s.mu.Lock()
 	for _, c := range s.clients {
-		one := c.report(s)
-		all := map[string]faults{}
-		for session := range c.sessions {
-			for rule, list := range sessions[session] {
-				all[rule] = append(all[rule], list...)
+		one, byRule := c.report(s), map[string]faults{}
+		for _, f := range found {
+			if c.sessions[s.options.Log.Head(f.Seq).Session] {
+				byRule[f.Rule] = append(byRule[f.Rule], f)
 			}
 		}
-		if one.addRules(all); err != nil {
+		if one.addRules(byRule); err != nil {
 			one.Results = append(one.Results, Result{Probe: "linter", Group: Elsewhere, Title: "The rules of the linter", Verdict: NotSeen, Unseen: NoFrame, How: wording.Sentence(err.Error())})
 		}
 		out.Clients = append(out.Clients, one)
@@ -166,8 +155,10 @@ func (c *client) report(s *Server) Client {
 			case f.following && !c.follows():
 				r.Verdict, r.Unseen = NotSeen, OtherAnswer
 			case r.Verdict != Works && r.Verdict != NotSeen && r.Verdict != Running:
-				r.cite(causes[f.cause].rule, c.Revision)
-				r.Change = cmp.Or(causes[f.cause].change, "Have the client do what the message asks: "+p.Do)
+				if r.Change = "Have the client do what the message asks: " + p.Do; f.cause != nil {
+					r.Change = f.cause.change
+					r.cite(f.cause.rule, c.Revision)
+				}
 			}
 			for i := range r.Looks {
 				if yes, ok := o.said[i]; ok {
@@ -190,35 +181,28 @@ func (c *client) namedBy(probe string, f finding) string {
 		}
 		return finding{}
 	}
+	accept := wrong("accept")
 	switch {
-	case (f.blank || f.cause == causeUnread) && f.verdict != NotSeen && wrong("accept").blank: // who answers by itself
+	case f.cause == nil || f.verdict == NotSeen && f.cause != causeDeclined:
+		return ""
+	case (f.blank || f.cause == causeUnread) && accept.blank: // who answers by itself
 		return "accept"
-	case f.cause == causeWrongCode && (wrong("accept").cause == causeDenied || wrong("accept").cause == causeRefused): // who refuses everything
+	case f.cause == causeWrongCode && (accept.cause == causeDenied || accept.cause == causeRefused): // who refuses everything
 		return "accept"
-	case f.blank && f.verdict != NotSeen && probe != "accept" && wrong("decline").cause == causeUnread:
+	case f.blank && probe != "accept" && wrong("decline").cause == causeUnread:
 		return "decline"
 	}
-	owner := causes[f.cause].owner
-	if owner != "" && wrong(owner).cause == f.cause {
-		return owner
-	}
-	switch f.cause {
-	case causeDenied, causeRefused, causeSilent:
-		if Find(probe).Mode == elicit.ModeURL && wrong("url-consent").cause == f.cause {
-			return "url-consent"
+	for _, owner := range []string{f.cause.owner, "url-consent"} {
+		if wrong(owner).cause == f.cause && (owner == f.cause.owner || Find(probe).Mode == elicit.ModeURL) {
+			return owner
 		}
+	}
 	// What no probe shows alone is named by the first that was called.
-	case causeShape, causeAction, causeNoContent, causeWrapped, causeUnread, causeUnanswered, causePrefetched, causeTextURL, causeState, causeNoState, causeOwnKeys, causeList, causeSameID, causeOther:
-		for _, p := range table {
-			if p.Name == probe || owner == probe {
-				break
-			}
-			if wrong(p.Name).cause == f.cause {
-				return p.Name
-			}
-		}
+	if f.cause.owner == probe || !slices.Contains([]*cause{causeShape, causeAction, causeNoContent, causeWrapped, causeUnread, causeUnanswered, causePrefetched, causeTextURL, causeState, causeNoState, causeOwnKeys, causeList, causeSameID, causeOther}, f.cause) {
+		return ""
 	}
-	return ""
+	i := slices.IndexFunc(table, func(p *Probe) bool { return p.Name == probe || wrong(p.Name).cause == f.cause })
+	return wording.Either(table[i].Name == probe, "", table[i].Name)
 }
 
 // follows reports whether the client sends, somewhere, a value that only the message has: then
@@ -287,14 +271,8 @@ func (c *Client) Headline() string {
 		}
 	}
 	var why []string
-	for _, u := range unseens() {
-		n := 0
-		for i := range c.Results {
-			if c.Results[i].Unseen == u {
-				n++
-			}
-		}
-		if n > 0 {
+	for _, u := range []Unseen{NotCalled, NotDeclared, OtherAnswer, Follows, NoFrame} {
+		if n := len(slices.DeleteFunc(slices.Clone(c.Results), func(r Result) bool { return r.Unseen != u })); n > 0 {
 			why = append(why, fmt.Sprintf("%d %s", n, u))
 		}
 	}

@@ -225,7 +225,7 @@ func (r *run) round(keys, params []string, state string) []answer {
 	responses := rawjson.Member(next.Params, "inputResponses")
 	r.judgeRetry(before, responses)
 	if responses != nil {
-		r.session.server.answered(r.client)
+		r.session.server.answers(r.client, true)
 	}
 	for i, key := range keys {
 		list[i].answered, list[i].took = next.Frame.Seq, next.Frame.Time.Sub(at)
@@ -270,7 +270,7 @@ func (r *run) awaitRetry(at time.Time) (*server.Request, finding) {
 // that has never made one again.
 func (r *run) unanswered(since time.Time, end string) finding {
 	how := end + " " + wording.Duration(time.Since(since)) + " after the question, and the call was not made again"
-	if r.session.server.answers(r.client) {
+	if r.session.server.answers(r.client, false) {
 		return notSeen(how + ".")
 	}
 	return fails(how + ", as no call of this client was, though it declares elicitation.").because(causeUnanswered)
@@ -278,7 +278,7 @@ func (r *run) unanswered(since time.Time, end string) finding {
 
 // judgeRetry finds what is wrong with the retry of a round apart from its answers.
 func (r *run) judgeRetry(before *server.Request, responses json.RawMessage) {
-	fault := func(c cause, v Verdict, how string, args ...any) {
+	fault := func(c *cause, v Verdict, how string, args ...any) {
 		r.faults = append(r.faults, finding{verdict: v, how: fmt.Sprintf(how, args...), cause: c, frames: []int64{r.Frame.Seq}})
 	}
 	params := r.Params
@@ -346,12 +346,7 @@ func (a answer) invalid(content json.RawMessage, problems []elicit.Problem) find
 func blank(content, properties json.RawMessage) bool {
 	for name, value := range rawjson.Members(content) {
 		field := rawjson.Member(properties, name)
-		var first json.RawMessage
-		for _, choice := range rawjson.Elements(rawjson.Member(field, "enum")) {
-			first = choice
-			break
-		}
-		if !empty(value) && !rawjson.Same(value, rawjson.Member(field, "default")) && (first == nil || !rawjson.Same(value, first)) {
+		if !empty(value) && !rawjson.Same(value, rawjson.Member(field, "default")) && !rawjson.Same(value, rawjson.At(field, "/enum/0")) {
 			return false
 		}
 	}

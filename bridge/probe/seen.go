@@ -140,7 +140,7 @@ func (r *Result) blame(list faults, revision string) {
 		if verdict := verdictOf(f.Severity); grave(verdict) < grave(r.Verdict) {
 			r.Verdict, r.Unseen = verdict, ""
 			r.cite(f.Rule, revision)
-			r.Change = cmp.Or(changes[f.Rule], "No longer send "+lint.RuleOf(f.Rule).Breaks+".")
+			r.Change = changeFor(f.Rule)
 		}
 		if i == 0 {
 			r.How = wording.Join(" ", r.How, f.Text, "("+wording.Join(", ", f.Rule, f.Reference)+")")

@@ -174,18 +174,13 @@ func (s *Server) begin(c *call, p *Probe) *run {
 	return r
 }
 
-// answered notes that a client has answered a round.
-func (s *Server) answered(id Identity) {
+// answers reports whether a client has answered a round, by now or before.
+func (s *Server) answers(id Identity, now bool) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.clientOf(id, time.Now()).answered = true
-}
-
-// answers reports whether a client has answered a round.
-func (s *Server) answers(id Identity) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.clientOf(id, time.Now()).answered
+	c := s.clientOf(id, time.Now())
+	c.answered = c.answered || now
+	return c.answered
 }
 
 // amend adds a finding to a run that may be over, such as a second answer to its question.
@@ -299,13 +294,16 @@ func (s *Server) perform(c *call, probes []*Probe) {
 	if c.ctx.Err() != nil {
 		return
 	}
+	s.mu.Lock()
+	results := s.clientOf(c.client, time.Now()).results
+	i := slices.IndexFunc(table, func(p *Probe) bool { return p.In(c.Revision) && s.serves(p) && results[p.Name] == nil })
+	s.mu.Unlock()
+	if i >= 0 && !several {
+		texts = append(texts, "Not called yet: "+table[i].Name+". "+table[i].Do)
+	}
 	if left > 0 {
 		texts = append(texts, fmt.Sprintf("Call %s again: %s left. A call has no more than %d rounds, because clients give up after some; the argument rounds changes that.", All, wording.Count(left, "probe is", "probes are"), most))
-	} else if !several {
-		if next := s.next(c); next != nil {
-			texts = append(texts, "Not called yet: "+next.Name+". "+next.Do)
-		}
-	} else {
+	} else if several {
 		var apart []string
 		for _, p := range table {
 			if (p.Apart || p.Kind != conversation.Tool) && p.In(c.Revision) {
@@ -315,18 +313,6 @@ func (s *Server) perform(c *call, probes []*Probe) {
 		texts = append(texts, "These stand apart, and are called one by one: "+strings.Join(apart, ", ")+".")
 	}
 	c.finish(texts...)
-}
-
-// next returns the first probe that the client has not called; nil if there is none.
-func (s *Server) next(c *call) *Probe {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	results := s.clientOf(c.client, time.Now()).results
-	i := slices.IndexFunc(table, func(p *Probe) bool { return p.In(c.Revision) && s.serves(p) && results[p.Name] == nil })
-	if i < 0 {
-		return nil
-	}
-	return table[i]
 }
 
 // judge runs the probe, and adds what was wrong with the messages that carried the answers.

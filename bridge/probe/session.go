@@ -228,7 +228,7 @@ func (s *session) begin(request *server.Request) {
 		}
 	}
 	s.mu.Unlock()
-	awaited = awaited || waits >= emptyMost && !s.server.answers(identity(request))
+	awaited = awaited || waits >= emptyMost && !s.server.answers(identity(request), false)
 	if state != nil || responses != nil || awaited {
 		r, spent := s.retried(request, name, rawjson.Text(state))
 		if r != nil {

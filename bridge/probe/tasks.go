@@ -189,7 +189,7 @@ func (t *task) seen(of *server.Task, r *server.Request) {
 	if len(t.frames) < framesMost {
 		t.frames = append(t.frames, r.Frame.Seq)
 	}
-	fault := func(why cause, v Verdict, how string) {
+	fault := func(why *cause, v Verdict, how string) {
 		if len(t.faults) < framesMost {
 			t.faults = append(t.faults, finding{verdict: v, how: how, cause: why, frames: []int64{r.Frame.Seq}})
 		}

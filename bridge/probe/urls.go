@@ -100,7 +100,7 @@ func urlProbes() []*Probe {
 			r.saw(r.Notify(mcp.NotificationElicitComplete, `{"elicitationId":"of-nobody"}`))
 			_, wrong := r.ask(r.form(r.probe.Do, text)).checked()
 			if wrong.cause == causeSilent {
-				wrong.how, wrong.cause = "After notifications/elicitation/complete with an unknown id: "+wrong.how, ""
+				wrong.how, wrong.cause = "After notifications/elicitation/complete with an unknown id: "+wrong.how, nil
 			}
 			return or(wrong, works("It went on as if nothing had come."))
 		}},
