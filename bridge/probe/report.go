@@ -154,7 +154,7 @@ func (c *client) report(s *Server) Client {
 				r.Verdict, r.Unseen, r.How = NotSeen, Follows, "As in "+named+": "+r.How
 			case f.following && !c.follows():
 				r.Verdict, r.Unseen = NotSeen, OtherAnswer
-			case r.Verdict != Works && r.Verdict != NotSeen && r.Verdict != Running:
+			case slices.Contains([]Verdict{Fails, Partly, Refuses}, r.Verdict):
 				if r.Change = "Have the client do what the message asks: " + p.Do; f.cause != nil {
 					r.Change = f.cause.change
 					r.cite(f.cause.rule, c.Revision)
