@@ -24,8 +24,8 @@ import (
 	"elicitation-inspector/bridge/probe/report"
 	"elicitation-inspector/bridge/wire"
 	"elicitation-inspector/bridge/wire/redact"
-	"elicitation-inspector/bridge/written"
 	"elicitation-inspector/bridge/wording"
+	"elicitation-inspector/bridge/written"
 	"elicitation-inspector/web"
 )
 
