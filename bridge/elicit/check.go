@@ -27,6 +27,16 @@ type Problem struct {
 	Text    string // in plain words: "At most 1. You entered 1.50."
 }
 
+// Limit reports whether the value has the type of its field, and breaks a limit, a pattern or a
+// format.
+func (p Problem) Limit() bool {
+	switch p.Keyword {
+	case "minLength", "maxLength", "format", "pattern", "minimum", "maximum", "minItems", "maxItems":
+		return true
+	}
+	return false
+}
+
 // Named returns the text after the name of the field that the problem is about, if any.
 func (p Problem) Named(fields []Field) string {
 	return p.after(fields, func(f *Field) string { return f.Name })

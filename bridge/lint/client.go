@@ -3,6 +3,7 @@ package lint
 import (
 	"bytes"
 	"crypto/sha256"
+	"encoding/base64"
 	"encoding/json"
 	"slices"
 	"strings"
@@ -154,6 +155,33 @@ func (s *session) judgeVersionHeader(f *wire.Frame) {
 		s.once("version-header-missing", "", "The request has no header MCP-Protocol-Version, which tells the server the revision of every request after the handshake.")
 	case sent != s.revision && !strings.Contains(sent, redact.Placeholder):
 		s.once("version-header-wrong", "", "The header MCP-Protocol-Version says %s, and the revision here is %s.", wording.Quoted(wording.Shorten(sent, 40)), s.revision)
+	}
+	if rulesOf(s.revision) != july || f.Kind != wire.Request {
+		return
+	}
+	s.judgeStandardHeader(f, "Mcp-Method", f.Method)
+	switch f.Method {
+	case mcp.MethodCallTool, mcp.MethodGetPrompt:
+		s.judgeStandardHeader(f, "Mcp-Name", rawjson.Text(rawjson.Member(f.Message.Params, "name")))
+	case mcp.MethodReadResource:
+		s.judgeStandardHeader(f, "Mcp-Name", rawjson.Text(rawjson.Member(f.Message.Params, "uri")))
+	}
+}
+
+// judgeStandardHeader judges a header that has to repeat a value of the message, in base64
+// where the value is no plain header.
+func (s *session) judgeStandardHeader(f *wire.Frame, name, want string) {
+	sent := f.Header.Get(name)
+	if encoded, ok := strings.CutPrefix(sent, "=?base64?"); ok {
+		if decoded, err := base64.StdEncoding.DecodeString(strings.TrimSuffix(encoded, "?=")); err == nil {
+			sent = string(decoded)
+		}
+	}
+	switch {
+	case len(f.Header.Values(name)) == 0:
+		s.once("standard-header-missing", "", "The request has no header %s; it has to be %s here.", name, wording.Quoted(wording.Shorten(want, 60)))
+	case sent != want && sent != strings.TrimSpace(want) && !strings.Contains(sent, redact.Placeholder):
+		s.once("standard-header-wrong", "", "The header %s says %s, and the message has %s.", name, wording.Quoted(wording.Shorten(sent, 60)), wording.Quoted(wording.Shorten(want, 60)))
 	}
 }
 
@@ -314,6 +342,17 @@ func (s *session) declares(a *asked) (mode elicit.Mode, declared bool) {
 	return mode, !s.greeted || a.params == nil || slices.Contains(DeclaredModes(rawjson.Member(a.declared, "elicitation"), a.revision), mode)
 }
 
+// askable reports whether params have all that a question of this mode needs.
+func askable(params json.RawMessage, mode elicit.Mode) bool {
+	if mode == elicit.ModeURL {
+		return rawjson.Text(rawjson.Member(params, "url")) != "" && rawjson.Text(rawjson.Member(params, "elicitationId")) != ""
+	}
+	schema := rawjson.Member(params, "requestedSchema")
+	fields, err := elicit.FieldsOf(schema)
+	odd := func(f elicit.Field) bool { return f.Kind == elicit.JSON }
+	return mode == elicit.ModeForm && schema != nil && err == nil && !slices.ContainsFunc(fields, odd) && rawjson.KindOf(rawjson.Member(params, "message")) == rawjson.String
+}
+
 func (s *session) judgeRefusal(f *wire.Frame, a *asked) {
 	code := string(rawjson.Member(f.Message.Error, "code"))
 	if a.method == mcp.MethodElicit {
@@ -324,6 +363,8 @@ func (s *session) judgeRefusal(f *wire.Frame, a *asked) {
 			s.broken(1, "refused-undeclared", "/error/code", "The client has not declared the mode %s; the error for that is -32602, and not %s.", mode, wording.Shorten(code, 20))
 		case declared && s.greeted && code == "-32601":
 			s.broken(1, "refused-declared", "/error/code", "The client has declared elicitation, and says that it does not know the method.")
+		case declared && s.greeted && code == "-32602" && s.frame.Actor == "" && askable(a.params, mode):
+			s.broken(1, "refused-declared", "/error/code", "The client has declared the mode %s, and refuses a valid question with -32602, the error for a mode that is not declared.", mode)
 		}
 		return
 	}
@@ -377,8 +418,8 @@ func (s *session) judgeContent(a *asked, content json.RawMessage, at string, pla
 	}
 	switch kind := rawjson.KindOf(content); {
 	case content == nil:
-		if len(known) > 0 {
-			s.broken(place, "answer-content-missing", at, "The form is accepted without content, so none of its fields has a value.")
+		if len(rawjson.Strings(rawjson.Member(schema, "required"))) > 0 {
+			s.broken(place, "answer-content-missing", at, "The form is accepted without content, so no required field has a value.")
 		}
 		return
 	case kind != rawjson.Object:
@@ -427,7 +468,11 @@ func (s *session) judgeContent(a *asked, content json.RawMessage, at string, pla
 			pointer = inside
 		}
 		if !odd[inside+"/"+field] {
-			s.broken(place, "answer-invalid", pointer, "The %s does not satisfy the question's schema: %s", of, wording.Shorten(p.Text, 300))
+			rule := "answer-invalid"
+			if p.Limit() {
+				rule = "answer-unchecked"
+			}
+			s.broken(place, rule, pointer, "The %s does not satisfy the question's schema: %s", of, wording.Shorten(p.Text, 300))
 		}
 	}
 }

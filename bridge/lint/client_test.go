@@ -47,35 +47,44 @@ var clientSequences = map[string]struct {
 	steps []string
 	want  string
 }{
-	"accept":                             {[]string{hello, welcome, call, fields, answer(`{"action":"accept","content":{"name":"Ann","age":7,"tags":["a"]}}`), done}, ""},
-	"decline":                            {[]string{hello, welcome, call, fields, declined, done}, ""},
-	"an answer that is a text":           {[]string{hello, welcome, call, fields, answer(`"yes"`)}, "5 answer-malformed"},
-	"an answer without an action":        {[]string{hello, welcome, call, fields, answer(`{"content":{}}`)}, "5 answer-action-unknown"},
-	"an answer with another action":      {[]string{hello, welcome, call, fields, answer(`{"action":"reject"}`)}, "5 answer-action-unknown"},
-	"a form accepted without content":    {[]string{hello, welcome, call, fields, accepted}, "5 answer-content-missing"},
-	"an empty form without content":      {[]string{hello, welcome, call, strings.Replace(plain, `"name":{"type":"string"}`, "", 1), accepted}, ""},
-	"content that is a list":             {[]string{hello, welcome, call, fields, answer(`{"action":"accept","content":["Ann"]}`)}, "5 answer-malformed"},
-	"content with decline":               {[]string{hello, welcome, call, fields, answer(`{"action":"decline","content":{"name":"Ann"}}`)}, "5 answer-content-unwanted"},
-	"content with cancel":                {[]string{helloJune, june, call, plain, answer(`{"action":"cancel","content":{}}`)}, "5 answer-content-unwanted"},
-	"content with a URL":                 {[]string{hello, welcome, call, visit(7, "e1", auth), answer(`{"action":"accept","content":{}}`)}, "5 answer-url-content"},
-	"an accepted URL":                    {[]string{hello, welcome, call, visit(7, "e1", auth), accepted}, ""},
-	"content that breaks the schema":     {[]string{hello, welcome, call, fields, answer(`{"action":"accept","content":{"name":"A","age":200}}`)}, "5 answer-invalid 5 answer-invalid"},
-	"content that lacks a field":         {[]string{hello, welcome, call, fields, answer(`{"action":"accept","content":{}}`)}, "5 answer-invalid"},
-	"content with null":                  {[]string{hello, welcome, call, fields, answer(`{"action":"accept","content":{"name":"Ann","age":null}}`)}, "5 answer-value-type"},
-	"content with a list of numbers":     {[]string{hello, welcome, call, fields, answer(`{"action":"accept","content":{"name":"Ann","tags":[1]}}`)}, "5 answer-value-type"},
-	"content with an unknown field":      {[]string{hello, welcome, call, fields, answer(`{"action":"accept","content":{"name":"Ann","nick":"A"}}`)}, "5 answer-field-unknown"},
-	"an undeclared mode answered":        {[]string{strings.Replace(hello, `,"url":{}`, "", 1), welcome, call, visit(7, "e1", auth), declined}, "5 answer-undeclared"},
-	"nothing declared and answered":      {[]string{strings.Replace(helloJune, `"elicitation":{}`, "", 1), june, call, plain, declined}, "5 answer-undeclared"},
-	"an undeclared mode refused":         {[]string{strings.Replace(hello, `,"url":{}`, "", 1), welcome, call, visit(7, "e1", auth), fmt.Sprintf(refused, -32602)}, ""},
-	"an undeclared mode refused wrongly": {[]string{strings.Replace(hello, `,"url":{}`, "", 1), welcome, call, visit(7, "e1", auth), fmt.Sprintf(refused, -32603)}, "5 refused-undeclared"},
-	"a declared mode refused":            {[]string{hello, welcome, call, plain, fmt.Sprintf(refused, -32601)}, "5 refused-declared"},
-	"roots declared and refused":         {[]string{strings.Replace(hello, `"elicitation"`, `"roots":{},"elicitation"`, 1), welcome, call, `< {"jsonrpc":"2.0","id":7,"method":"roots/list"}`, fmt.Sprintf(refused, -32601)}, "5 refused-declared"},
-	"an answer that crosses":             {[]string{hello, welcome, call, plain, taking, declined}, ""},
-	"an answer after a cancellation":     {[]string{hello, welcome, call, plain, taking, "~ 5s", declined}, "6 answer-after-cancellation"},
-	"an answer to nothing":               {[]string{hello, welcome, call, declined}, "4 client-response-unasked"},
-	"an answer twice":                    {[]string{hello, welcome, call, plain, declined, declined}, "6 client-answered-twice"},
-	"an answer in a part of a session":   {[]string{declined}, ""},
-	"an answer that is left out":         {[]string{hello, welcome, call, fields, answer(`{"action":"accept","content":{"name":"[REDACTED]","age":"[REDACTED]"}}`) + ` "redacted":true`}, ""},
+	"accept":                                  {[]string{hello, welcome, call, fields, answer(`{"action":"accept","content":{"name":"Ann","age":7,"tags":["a"]}}`), done}, ""},
+	"decline":                                 {[]string{hello, welcome, call, fields, declined, done}, ""},
+	"an answer that is a text":                {[]string{hello, welcome, call, fields, answer(`"yes"`)}, "5 answer-malformed"},
+	"an answer without an action":             {[]string{hello, welcome, call, fields, answer(`{"content":{}}`)}, "5 answer-action-unknown"},
+	"an answer with another action":           {[]string{hello, welcome, call, fields, answer(`{"action":"reject"}`)}, "5 answer-action-unknown"},
+	"a form accepted without content":         {[]string{hello, welcome, call, fields, accepted}, "5 answer-content-missing"},
+	"an empty form without content":           {[]string{hello, welcome, call, strings.Replace(plain, `"name":{"type":"string"}`, "", 1), accepted}, ""},
+	"content that is a list":                  {[]string{hello, welcome, call, fields, answer(`{"action":"accept","content":["Ann"]}`)}, "5 answer-malformed"},
+	"content with decline":                    {[]string{hello, welcome, call, fields, answer(`{"action":"decline","content":{"name":"Ann"}}`)}, "5 answer-content-unwanted"},
+	"content with cancel":                     {[]string{helloJune, june, call, plain, answer(`{"action":"cancel","content":{}}`)}, "5 answer-content-unwanted"},
+	"content with a URL":                      {[]string{hello, welcome, call, visit(7, "e1", auth), answer(`{"action":"accept","content":{}}`)}, "5 answer-url-content"},
+	"an accepted URL":                         {[]string{hello, welcome, call, visit(7, "e1", auth), accepted}, ""},
+	"content that breaks the schema":          {[]string{hello, welcome, call, fields, answer(`{"action":"accept","content":{"name":"A","age":200}}`)}, "5 answer-unchecked 5 answer-unchecked"},
+	"content that lacks a field":              {[]string{hello, welcome, call, fields, answer(`{"action":"accept","content":{}}`)}, "5 answer-invalid"},
+	"content with null":                       {[]string{hello, welcome, call, fields, answer(`{"action":"accept","content":{"name":"Ann","age":null}}`)}, "5 answer-value-type"},
+	"content with a list of numbers":          {[]string{hello, welcome, call, fields, answer(`{"action":"accept","content":{"name":"Ann","tags":[1]}}`)}, "5 answer-value-type"},
+	"content with an unknown field":           {[]string{hello, welcome, call, fields, answer(`{"action":"accept","content":{"name":"Ann","nick":"A"}}`)}, "5 answer-field-unknown"},
+	"an undeclared mode answered":             {[]string{strings.Replace(hello, `,"url":{}`, "", 1), welcome, call, visit(7, "e1", auth), declined}, "5 answer-undeclared"},
+	"nothing declared and answered":           {[]string{strings.Replace(helloJune, `"elicitation":{}`, "", 1), june, call, plain, declined}, "5 answer-undeclared"},
+	"an undeclared mode refused":              {[]string{strings.Replace(hello, `,"url":{}`, "", 1), welcome, call, visit(7, "e1", auth), fmt.Sprintf(refused, -32602)}, ""},
+	"an undeclared mode refused wrongly":      {[]string{strings.Replace(hello, `,"url":{}`, "", 1), welcome, call, visit(7, "e1", auth), fmt.Sprintf(refused, -32603)}, "5 refused-undeclared"},
+	"a declared mode refused as not declared": {[]string{hello, welcome, call, fields, fmt.Sprintf(refused, -32602)}, "5 refused-declared"},
+	"a declared URL refused":                  {[]string{hello, welcome, call, visit(7, "e1", auth), fmt.Sprintf(refused, -32602)}, "5 refused-declared"},
+	"an invalid question refused":             {[]string{hello, welcome, call, strings.Replace(plain, `{"type":"string"}`, `{"type":"object"}`, 1), fmt.Sprintf(refused, -32602)}, ""},
+	"an optional form without content":        {[]string{hello, welcome, call, plain, accepted}, ""},
+	"headers of 2026-07-28":                   {[]string{discover, found, posts("tools/call", "ask")}, ""},
+	"headers of 2026-07-28 in base64":         {[]string{discover, found, posts("tools/call", "=?base64?YXNr?=")}, ""},
+	"no Mcp-Name":                             {[]string{discover, found, posts("tools/call", "")}, "3 standard-header-missing"},
+	"no Mcp-Method":                           {[]string{discover, found, posts("", "ask")}, "3 standard-header-missing"},
+	"another Mcp-Name":                        {[]string{discover, found, posts("tools/call", "other")}, "3 standard-header-wrong"},
+	"a declared mode refused":                 {[]string{hello, welcome, call, plain, fmt.Sprintf(refused, -32601)}, "5 refused-declared"},
+	"roots declared and refused":              {[]string{strings.Replace(hello, `"elicitation"`, `"roots":{},"elicitation"`, 1), welcome, call, `< {"jsonrpc":"2.0","id":7,"method":"roots/list"}`, fmt.Sprintf(refused, -32601)}, "5 refused-declared"},
+	"an answer that crosses":                  {[]string{hello, welcome, call, plain, taking, declined}, ""},
+	"an answer after a cancellation":          {[]string{hello, welcome, call, plain, taking, "~ 5s", declined}, "6 answer-after-cancellation"},
+	"an answer to nothing":                    {[]string{hello, welcome, call, declined}, "4 client-response-unasked"},
+	"an answer twice":                         {[]string{hello, welcome, call, plain, declined, declined}, "6 client-answered-twice"},
+	"an answer in a part of a session":        {[]string{declined}, ""},
+	"an answer that is left out":              {[]string{hello, welcome, call, fields, answer(`{"action":"accept","content":{"name":"[REDACTED]","age":"[REDACTED]"}}`) + ` "redacted":true`}, ""},
 
 	"a round":                            {[]string{discover, found, first(1), asks(1, stated), retry(2, same+state+","+given)}, ""},
 	"a round without a state":            {[]string{discover, found, first(1), asks(1, ""), retry(2, same+given)}, ""},
@@ -124,6 +133,17 @@ func posted(revision string) string {
 		header = `,"Mcp-Protocol-Version":["` + revision + `"]`
 	}
 	return call + ` "transport":"http","headers":{"Content-Type":["application/json"]` + header + `}`
+}
+
+// posts is a call in 2026-07-28 over HTTP with these headers; "" leaves one out.
+func posts(method, name string) string {
+	header := `"Mcp-Protocol-Version":["2026-07-28"]`
+	for key, value := range map[string]string{"Mcp-Method": method, "Mcp-Name": name} {
+		if value != "" {
+			header += fmt.Sprintf(`,%q:[%q]`, key, value)
+		}
+	}
+	return first(1) + ` "transport":"http","headers":{"Content-Type":["application/json"],` + header + `}`
 }
 
 // deliberate marks a message as one that a fault of the inspector has made.

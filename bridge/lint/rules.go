@@ -272,13 +272,13 @@ var rules = []Rule{
 
 var ruleByID = func() map[string]Rule {
 	byID := make(map[string]Rule, len(allRules))
-	for _, r := range allRules {
+	for _, r := range slices.Concat(allRules, probeRules) {
 		byID[r.ID] = r
 	}
 	return byID
 }()
 
-// RuleOf returns the rule of the linter with an ID; the zero Rule for none.
+// RuleOf returns the rule of the linter, or of the probe alone, with an ID; the zero Rule for none.
 func RuleOf(id string) Rule { return ruleByID[id] }
 
 // Rules lists all rules of the linter, in the order in which they are documented: those that

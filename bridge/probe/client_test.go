@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/http/httptest"
+	"regexp"
 	"strings"
 	"sync"
 	"testing"
@@ -166,6 +168,11 @@ func AsAsked(message string, schema json.RawMessage) (json.RawMessage, error) {
 // overHTTP returns what takes the lines of a client to a server of Streamable HTTP, each with a
 // POST, and the messages of all event streams back.
 func overHTTP(url, revision string) func(context.Context, io.Reader, io.Writer) error {
+	return overHTTPWith(url, revision, func(http.Header) {})
+}
+
+// overHTTPWith does the same, and changes the headers of each request.
+func overHTTPWith(url, revision string, change func(http.Header)) func(context.Context, io.Reader, io.Writer) error {
 	return func(ctx context.Context, in io.Reader, out io.Writer) error {
 		ctx, cancel := context.WithCancel(ctx)
 		var streams sync.WaitGroup
@@ -193,6 +200,7 @@ func overHTTP(url, revision string) func(context.Context, io.Reader, io.Writer) 
 					r.Header.Set("Mcp-Name", name)
 				}
 			}
+			change(r.Header)
 			return http.DefaultClient.Do(r)
 		}
 		read := func(response *http.Response) {
@@ -448,6 +456,8 @@ func (b *bare) run(p *Probe) Result {
 			b.request(mcp.MethodPing, "{}")
 		}
 	case "url-required":
+		open := httptest.NewRequest(http.MethodGet, regexp.MustCompile(`http://[^"]*/open/[a-z0-9]+`).FindString(string(m.Error)), nil)
+		b.server.Handler().ServeHTTP(httptest.NewRecorder(), open)
 		m = b.call(p)
 	}
 	if m.Error != nil {

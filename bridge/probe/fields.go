@@ -1,11 +1,18 @@
 package probe
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
+	"html"
+	"math"
+	"net/url"
 	"slices"
 	"strconv"
 	"strings"
+	"time"
+
+	"golang.org/x/text/unicode/norm"
 
 	"elicitation-inspector/bridge/elicit"
 	"elicitation-inspector/bridge/mcp"
@@ -21,6 +28,7 @@ type field struct {
 	optional    bool
 	// want is the value that the message asks for, as JSON; "" if any valid value will do.
 	want    string
+	try     string // the value that the message asks to try first, as JSON; "" for none
 	since   string
 	group   Group
 	looks   []string
@@ -36,7 +44,14 @@ func (f field) probe() *Probe {
 	if f.group == "" {
 		f.group = Fields
 	}
-	return &Probe{Name: f.name, Group: f.group, Title: f.title, Do: f.do, Since: f.since, Mode: elicit.ModeForm, Looks: f.looks, run: func(r *run) finding {
+	enter := ""
+	if f.want != "" {
+		enter = `{"action":"accept","content":{"value":` + f.want + `}}`
+	}
+	if f.try != "" {
+		enter = rawjson.WithMember(cmp.Or(enter, `{"action":"accept"}`), "try", `{"value":`+f.try+`}`)
+	}
+	return &Probe{Name: f.name, Group: f.group, Title: f.title, Do: f.do, Since: f.since, Mode: elicit.ModeForm, Looks: f.looks, enter: enter, run: func(r *run) finding {
 		var required []string
 		if !f.optional {
 			required = []string{"value"}
@@ -52,22 +67,75 @@ func (f field) judge(a answer) finding {
 	}
 	value := rawjson.Member(content, "value")
 	shown := wording.Shorten(string(content), 200)
+	want := json.RawMessage(f.want)
+	how := altered(value, want)
 	switch {
 	case f.want == "":
 		return works("The content is " + shown + ".")
-	case rawjson.Same(value, json.RawMessage(f.want)), samePicks(value, json.RawMessage(f.want)):
+	case rawjson.Same(value, want), samePicks(value, want):
 		return works("")
 	case value == nil && f.initial:
-		return fails("The default " + f.want + " is lost: the content is " + shown + ".")
+		wrong = fails("The default " + f.want + " is lost: the content is " + shown + ".").because(causeAltered)
 	case rounded(value, f.want):
-		return partly("The digits changed, as in a 64-bit float: " + f.want + " came back as " + string(value) + ".")
+		return partly("The digits changed, as in a 64-bit float: " + f.want + " came back as " + string(value) + ".").because(causeRounded)
+	case how != "" || f.initial && empty(value):
+		wrong = fails("The value " + f.want + " came back " + cmp.Or(how, "as that of a control that nobody touched") + ": " + shown + ".").because(causeAltered)
+	case altered(value, json.RawMessage(f.try)) != "":
+		wrong = fails("The value " + f.try + " was neither refused nor sent, but came back " + altered(value, json.RawMessage(f.try)) + ": " + shown + ".").because(causeAltered)
+		wrong.following = true
+	case f.initial:
+		wrong = fails("The default " + f.want + " is not used: the content is " + shown + ".").because(causeAltered)
+		wrong.following = true
+	default:
+		return unasked(content)
 	}
-	return unasked(content)
+	wrong.blank = value == nil || empty(value)
+	if rawjson.Member(a.result, "content") == nil {
+		wrong.cause = causeNoContent
+	}
+	return wrong
 }
 
 // unasked is the finding for valid content that is not what the message asks for.
 func unasked(content json.RawMessage) finding {
-	return notSeen("The answer is valid, and not the one that the message asks for: " + wording.Shorten(string(content), 200) + ".")
+	return otherwise("The answer is valid, and not the one that the message asks for: " + wording.Shorten(string(content), 200) + ".")
+}
+
+// altered says how a client has changed a value on its way; "" if got is unlike want.
+func altered(got, want json.RawMessage) string {
+	if rawjson.KindOf(want) == rawjson.Number && rawjson.KindOf(got) == rawjson.Number {
+		x, err := strconv.ParseFloat(string(got), 64)
+		y, err2 := strconv.ParseFloat(string(want), 64)
+		if err == nil && err2 == nil && x != y && y != math.Trunc(y) && (x == math.Trunc(y) || x == math.Round(y)) {
+			return "as a whole number"
+		}
+		return ""
+	}
+	a, b := rawjson.Text(got), rawjson.Text(want)
+	if rawjson.KindOf(got) != rawjson.String || b == "" || a == b {
+		return ""
+	}
+	squeezed := func(s string) string { return strings.Join(strings.Fields(s), " ") }
+	x, err := time.Parse(time.DateOnly, wording.Head(a, len(time.DateOnly)))
+	y, err2 := time.Parse(time.DateOnly, b)
+	unescaped, err3 := url.QueryUnescape(a)
+	switch {
+	case strings.TrimSpace(a) == strings.TrimSpace(b):
+		return "with other white space around it"
+	case squeezed(a) == squeezed(b):
+		return "with its white space collapsed"
+	case norm.NFC.String(a) == norm.NFC.String(b), norm.NFKC.String(a) == norm.NFKC.String(b):
+		return "in another form of Unicode"
+	case err == nil && err2 == nil && x.Sub(y).Abs() <= 24*time.Hour:
+		return wording.Either(x.Equal(y), "with something behind it", "as another day")
+	case strings.TrimRight(a, "/") == strings.TrimRight(b, "/"):
+		return "with another slash at its end"
+	case strings.EqualFold(a, b):
+		return "in other capitals"
+	case squeezed(html.UnescapeString(a)) == squeezed(b), err3 == nil && squeezed(unescaped) == squeezed(b), squeezed(strings.Trim(strings.ReplaceAll(a, `\`, ""), `"'`)) == squeezed(strings.Trim(strings.ReplaceAll(b, `\`, ""), `"'`)):
+		return "with other escapes"
+	}
+	return ""
 }
 
 // having returns the content of an answer like checked, and a finding also if a field does not
@@ -98,14 +166,14 @@ func samePicks(a, b json.RawMessage) bool {
 func fieldProbes() (list []*Probe) {
 	fields := []field{
 		{name: "string", title: "A text", do: "Enter any text, and accept.", schema: `{"type":"string","title":"Text","description":"Anything will do."}`},
-		{name: "string-length", title: "A text of limited length", do: `Try to enter "much too long". If it is refused, enter "fits", and accept.`, schema: `{"type":"string","minLength":3,"maxLength":5}`, want: `"fits"`},
-		{name: "string-pattern", title: "A text with a pattern", do: `Try to enter "42". If it is refused, enter "AB-1234", and accept.`, schema: `{"type":"string","pattern":"^[A-Z]{2}-[0-9]{4}$","description":"Two capital letters, a hyphen and four digits."}`, want: `"AB-1234"`},
-		{name: "format-email", title: "An e-mail address", do: `Try to enter "nobody". If it is refused, enter "ada@example.com", and accept.`, schema: `{"type":"string","format":"email"}`, want: `"ada@example.com"`},
-		{name: "format-uri", title: "A URI", do: `Try to enter "nowhere". If it is refused, enter "https://example.com/", and accept.`, schema: `{"type":"string","format":"uri"}`, want: `"https://example.com/"`},
+		{name: "string-length", title: "A text of limited length", do: `Try to enter "much too long". If it is refused, enter "fits", and accept.`, schema: `{"type":"string","minLength":3,"maxLength":5}`, want: `"fits"`, try: `"much too long"`},
+		{name: "string-pattern", title: "A text with a pattern", do: `Try to enter "42". If it is refused, enter "AB-1234", and accept.`, schema: `{"type":"string","pattern":"^[A-Z]{2}-[0-9]{4}$","description":"Two capital letters, a hyphen and four digits."}`, want: `"AB-1234"`, try: `"42"`},
+		{name: "format-email", title: "An e-mail address", do: `Try to enter "nobody". If it is refused, enter "ada@example.com", and accept.`, schema: `{"type":"string","format":"email"}`, want: `"ada@example.com"`, try: `"nobody"`},
+		{name: "format-uri", title: "A URI", do: `Try to enter "nowhere". If it is refused, enter "https://example.com/", and accept.`, schema: `{"type":"string","format":"uri"}`, want: `"https://example.com/"`, try: `"nowhere"`},
 		{name: "format-date", title: "A date", do: `Enter 29 February 2028, and accept.`, schema: `{"type":"string","format":"date"}`, want: `"2028-02-29"`},
 		{name: "format-date-time", title: "A date with a time", do: `Enter any date and time, and accept.`, schema: `{"type":"string","format":"date-time"}`},
-		{name: "integer", title: "A whole number", do: `Try to enter 1.5. If it is refused, enter 7, and accept.`, schema: `{"type":"integer"}`, want: `7`},
-		{name: "integer-limits", title: "A whole number with limits", do: `Try to enter 11. If it is refused, enter 10, and accept.`, schema: `{"type":"integer","minimum":1,"maximum":10}`, want: `10`},
+		{name: "integer", title: "A whole number", do: `Try to enter 1.5. If it is refused, enter 7, and accept.`, schema: `{"type":"integer"}`, want: `7`, try: `1.5`},
+		{name: "integer-limits", title: "A whole number with limits", do: `Try to enter 11. If it is refused, enter 10, and accept.`, schema: `{"type":"integer","minimum":1,"maximum":10}`, want: `10`, try: `11`},
 		{name: "number", title: "A number with a fraction", do: `Enter 0.5, and accept.`, schema: `{"type":"number","minimum":0.25,"maximum":0.75}`, want: `0.5`},
 		{name: "boolean", title: "Yes or no", do: `Choose yes, and accept.`, schema: `{"type":"boolean","title":"Yes?"}`, want: `true`},
 		{name: "choice", title: "A choice", do: `Choose "Blue", and accept.`, schema: `{"type":"string","enum":["Red","Green","Blue"]}`, want: `"Blue"`},
@@ -113,7 +181,7 @@ func fieldProbes() (list []*Probe) {
 		{name: "choice-titled", title: "A choice with titles (oneOf)", do: `Choose "Blue", and accept.`, since: november, schema: `{"type":"string","oneOf":[{"const":"#f00","title":"Red"},{"const":"#0f0","title":"Green"},{"const":"#00f","title":"Blue"}]}`, want: `"#00f"`, looks: []string{"Were the choices Red, Green and Blue, and not #f00, #0f0 and #00f?"}},
 		{name: "choices", title: "Several choices", do: `Choose "Red" and "Blue", and accept.`, since: november, schema: `{"type":"array","items":{"type":"string","enum":["Red","Green","Blue"]}}`, want: `["Red","Blue"]`},
 		{name: "choices-titled", title: "Several choices with titles", do: `Choose "Red" and "Blue", and accept.`, since: november, schema: `{"type":"array","items":{"anyOf":[{"const":"#f00","title":"Red"},{"const":"#0f0","title":"Green"},{"const":"#00f","title":"Blue"}]}}`, want: `["#f00","#00f"]`, looks: []string{"Were the choices Red, Green and Blue, and not #f00, #0f0 and #00f?"}},
-		{name: "choices-limits", title: "Two or three of four choices", do: `Try to choose one only, then all four. If both are refused, choose two or three, and accept.`, since: november, schema: `{"type":"array","minItems":2,"maxItems":3,"items":{"type":"string","enum":["North","East","South","West"]}}`},
+		{name: "choices-limits", title: "Two or three of four choices", do: `Try to choose one only, then all four. If both are refused, choose two or three, and accept.`, since: november, schema: `{"type":"array","minItems":2,"maxItems":3,"items":{"type":"string","enum":["North","East","South","West"]}}`, try: `["North"]`},
 		{name: "choice-many", title: "One of 300 choices", do: `Choose "choice 299", and accept.`, schema: `{"type":"string","enum":[` + many(300, func(i int) string { return fmt.Sprintf(`"choice %d"`, i) }) + `]}`, want: `"choice 299"`},
 		{name: "default-boolean", title: "Default: yes or no", do: untouched, schema: `{"type":"boolean","default":true}`, want: `true`, initial: true, optional: true},
 		{name: "default-false", title: "Default: no", do: untouched, schema: `{"type":"boolean","default":false}`, want: `false`, initial: true, optional: true},
@@ -130,12 +198,12 @@ func fieldProbes() (list []*Probe) {
 		list = append(list, f.probe())
 	}
 	return append(list,
-		&Probe{Name: "required", Group: Fields, Title: "A required field", Do: `Try to accept with the first field empty. If that is refused, enter "yes" in it, and accept.`, Mode: elicit.ModeForm, run: func(r *run) finding {
+		&Probe{Name: "required", Group: Fields, Title: "A required field", Do: `Try to accept with the first field empty. If that is refused, enter "yes" in it, and accept.`, Mode: elicit.ModeForm, enter: `{"action":"accept","content":{"first":"yes"},"try":{}}`, run: func(r *run) finding {
 			_, wrong := r.ask(r.form(r.probe.Do, `"first":{"type":"string","minLength":1},"second":{"type":"string"}`, "first")).having("first", "yes")
 			return or(wrong, works(""))
 		}},
-		&Probe{Name: "optional-empty", Group: Fields, Title: "An optional field left empty", Do: `Enter "x" in the first field, leave all others empty, and accept.`, Mode: elicit.ModeForm, run: optionalEmpty},
-		&Probe{Name: "fields-many", Group: Fields, Title: "Fifty fields", Do: `Enter "end" in the last of fifty fields, and accept.`, Mode: elicit.ModeForm, run: func(r *run) finding {
+		&Probe{Name: "optional-empty", Group: Fields, Title: "An optional field left empty", Do: `Enter "x" in the first field, leave all others empty, and accept.`, Mode: elicit.ModeForm, enter: `{"action":"accept","content":{"first":"x"}}`, run: optionalEmpty},
+		&Probe{Name: "fields-many", Group: Fields, Title: "Fifty fields", Do: `Enter "end" in the last of fifty fields, and accept.`, Mode: elicit.ModeForm, enter: `{"action":"accept","content":{"field 50":"end"}}`, run: func(r *run) finding {
 			properties := many(50, func(i int) string { return fmt.Sprintf(`"field %d":{"type":"string","title":"Field %d"}`, i, i) })
 			content, wrong := r.ask(r.form(r.probe.Do, properties, "field 50")).having("field 50", "end")
 			return or(wrong, works(wording.Plural(count(content), "field")+" of fifty came back."))
@@ -145,7 +213,13 @@ func fieldProbes() (list []*Probe) {
 			properties := many(len(names), func(i int) string { return string(rawjson.Quoted(names[i-1])) + `:{"type":"string","enum":["yes"]}` })
 			return r.filled(r.form(r.probe.Do, properties, names...), works(""))
 		}},
-		&Probe{Name: "fields-none", Group: Fields, Title: "A form without fields", Do: `Accept. There is nothing to fill in.`, Mode: elicit.ModeForm, run: fillsIn(``)},
+		&Probe{Name: "fields-none", Group: Fields, Title: "A form without fields", Do: `Accept. There is nothing to fill in.`, Mode: elicit.ModeForm, run: func(r *run) finding {
+			a := r.ask(r.form(r.probe.Do, ``))
+			if _, wrong := a.checked(); wrong.verdict != "" || rawjson.Member(a.result, "content") != nil {
+				return or(wrong, works(""))
+			}
+			return may("It is accepted without content, in place of an empty object. No rule is behind that; servers can stumble over it.").because(causeNoContent)
+		}},
 		&Probe{Name: "fields-order", Group: Fields, Title: "Order of the fields", Do: `Look at the order of the fields. Then accept.`, Mode: elicit.ModeForm, OnlyLooks: true,
 			Looks: []string{"Were the fields in the order Zebra, Apple, 10, 2, Mango?"}, run: func(r *run) finding {
 				properties := many(5, func(i int) string {
@@ -195,24 +269,22 @@ func optionalEmpty(r *run) finding {
 	if wrong.verdict != "" {
 		return wrong
 	}
+	if rawjson.Text(rawjson.Member(content, "first")) != "x" {
+		return unasked(content)
+	}
 	var filled []string
 	for _, kind := range kinds {
 		switch value := rawjson.Member(content, kind); {
-		case string(value) == `""`:
-			return partly(`A text that was left empty is sent as "".`)
+		case value != nil && empty(value):
+			return partly("A field of the type " + kind + " that was left alone is sent as " + string(value) + ".")
 		case value != nil:
 			filled = append(filled, kind)
 		}
 	}
-	switch {
-	case rawjson.Text(rawjson.Member(content, "first")) != "x":
-		return unasked(content)
-	case len(filled) == 0:
-		return works("")
-	case len(filled) == 1 && string(rawjson.Member(content, filled[0])) == "false":
-		return partly("A yes or no that was left alone is sent as false.")
+	if len(filled) > 0 {
+		return otherwise("The optional fields are filled in: " + wording.Series(filled) + ".")
 	}
-	return notSeen("The optional fields are filled in: " + wording.Series(filled) + ".")
+	return works("")
 }
 
 func textProbes() []*Probe {
@@ -245,7 +317,7 @@ func (r *run) unfetched(params string) finding {
 	v := r.session.server.page(r)
 	_, wrong := r.ask(strings.ReplaceAll(params, "%[1]s", v.url)).accepted()
 	if fetched := v.fetches(); len(fetched) > 0 {
-		return finding{verdict: Fails, how: "An address in the text was fetched: " + fetched[0].words() + ".", frames: []int64{fetched[0].seq}}
+		return finding{verdict: Fails, how: "An address in the text was fetched: " + fetched[0].words() + ".", cause: causeTextURL, frames: []int64{fetched[0].seq}}
 	}
 	return or(wrong, notSeen("It is answered, and nothing was fetched; no frame shows how it was drawn."))
 }

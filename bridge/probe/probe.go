@@ -23,12 +23,13 @@ const (
 	Partly  Verdict = "partly"
 	Fails   Verdict = "fails"
 	Refuses Verdict = "refuses openly" // the client answered with a JSON-RPC error
+	May     Verdict = "may"            // no rule is behind what servers can stumble over
 	NotSeen Verdict = "not seen"       // no frame shows it either way
 	Running Verdict = "running"
 )
 
 // Verdicts lists the verdicts of probes that have ended, the worst first.
-func Verdicts() []Verdict { return []Verdict{Fails, Partly, Refuses, Works, NotSeen} }
+func Verdicts() []Verdict { return []Verdict{Fails, Partly, Refuses, May, Works, NotSeen} }
 
 // Group is a part of the table of probes.
 type Group string
@@ -59,6 +60,9 @@ type Probe struct {
 	Looks        []string          // what only a person can see, as questions to which yes is the good answer
 	OnlyLooks    bool              // no frame shows anything else than that the question was answered
 
+	// enter is what the message asks for, as JSON, for clients without a person: an answer, and
+	// under try the content that should be refused before; "" for any valid answer.
+	enter  string
 	asTask bool // the tool is called as a task in 2025-11-25
 	rounds int  // that it takes in revisions with rounds; 0 means one
 	run    func(*run) finding
@@ -93,67 +97,4 @@ func init() { // the probes' functions refer to the table
 		p.Kind = cmp.Or(p.Kind, conversation.Tool)
 		byName[p.Name] = p
 	}
-}
-
-// cause is a fault that can show in every probe. The one that is made for it names it, and
-// the others only refer to that one.
-type cause string
-
-const (
-	causeShape      cause = "shape"       // the answer is no valid result
-	causeNoContent  cause = "no-content"  // an accepted form has no content
-	causeNoEmpty    cause = "no-empty"    // the same, of a form that requires nothing
-	causeExtra      cause = "extra"       // content has members that the schema does not have
-	causeDeclined   cause = "declined"    // the answer is not the accept that the message asks for
-	causeRefused    cause = "refused"     // a JSON-RPC error
-	causeTwice      cause = "twice"       // a second response to one request
-	causeWrongID    cause = "wrong-id"    // a response under an id that nobody used
-	causeNoise      cause = "noise"       // bytes that are not a message
-	causeSilent     cause = "silent"      // nothing came in time
-	causeURLContent cause = "url-content" // an accepted URL has content
-	causeState      cause = "state"       // requestState changed, or missing
-	causeNewState   cause = "new-state"   // a requestState that the server has not sent
-	causeKeys       cause = "keys"        // keys in inputResponses that nobody asked for, or missing ones
-	causeSameID     cause = "same-id"     // a retry under the id of the request before
-	causeOther      cause = "other-call"  // a retry with another name or other arguments
-	causeTaskLeft   cause = "task-left"   // a task that the client asks nothing about, or whose result it leaves
-	causeTaskHeader cause = "task-header" // a request about a task without its header
-	causeTaskKeys   cause = "task-keys"   // keys in tasks/update that the task has not asked for, or again
-	causeTaskStorm  cause = "task-storm"  // many requests tasks/get within a pollInterval
-	causeNoTask     cause = "no-task"     // a question that should be a task is none
-	causeTaskTold   cause = "task-told"   // what the client tells of its task is wrong
-)
-
-// owners maps each cause to the probe that names it.
-var owners = map[cause]string{
-	causeShape: "accept", causeNoContent: "accept", causeNoEmpty: "fields-none", causeExtra: "accept", causeDeclined: "accept", causeRefused: "accept", causeTwice: "accept",
-	causeWrongID: "accept", causeNoise: "accept", causeSilent: "accept", causeURLContent: "url-consent", causeState: "round-state",
-	causeNewState: "round-no-state", causeKeys: "round-keys", causeSameID: "round-id", causeOther: "round-arguments",
-	causeTaskLeft: "task-call", causeTaskHeader: "task-call", causeTaskKeys: "task-keys", causeTaskStorm: "task-poll", causeNoTask: "task-question", causeTaskTold: "task-question",
-}
-
-// finding is the outcome of one run of a probe.
-type finding struct {
-	verdict Verdict
-	how     string // a sentence; "" where the verdict says all
-	cause   cause
-	frames  []int64
-}
-
-func works(how string) finding   { return finding{verdict: Works, how: how} }
-func partly(how string) finding  { return finding{verdict: Partly, how: how} }
-func fails(how string) finding   { return finding{verdict: Fails, how: how} }
-func notSeen(how string) finding { return finding{verdict: NotSeen, how: how} }
-
-func (f finding) because(c cause) finding {
-	f.cause = c
-	return f
-}
-
-// grave orders verdicts, the worst first.
-func grave(v Verdict) int { return slices.Index(Verdicts(), v) }
-
-// worst returns the gravest of the findings, the first of several.
-func worst(list ...finding) finding {
-	return slices.MinFunc(list, func(a, b finding) int { return cmp.Compare(grave(a.verdict), grave(b.verdict)) })
 }

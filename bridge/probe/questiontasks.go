@@ -24,7 +24,7 @@ func questionTaskProbes() []*Probe {
 		}},
 		{Name: "task-question-list", Group: Tasks, Title: "The client's list of tasks", Do: "Enter any text, and accept.", Since: november, Until: november, Mode: elicit.ModeForm, run: func(r *run) finding {
 			if rawjson.Member(r.declared.Tasks, "list") == nil {
-				return notSeen("The client does not declare tasks.list.")
+				return undeclared("The client does not declare tasks.list.")
 			}
 			told, wrong := r.askLater()
 			if wrong.verdict != "" {
@@ -47,7 +47,7 @@ func questionTaskProbes() []*Probe {
 		{Name: "task-question-cancelled", Group: Tasks, Title: "A question that is a task and is taken back", Do: "Do nothing: the question is taken back after a moment.", Since: november, Until: november, Mode: elicit.ModeForm, Apart: true, Looks: []string{"Did the dialog close by itself?"}, run: taskTakenBack},
 		{Name: "task-undeclared", Group: Tasks, Title: "A question as a task that is not declared", Do: "Enter any text, and accept.", Since: november, Until: november, Mode: elicit.ModeForm, run: func(r *run) finding {
 			if r.takesTasks() {
-				return notSeen("The client declares that questions can be tasks.")
+				return undeclared("The client declares that questions can be tasks.")
 			}
 			a := r.ask(rawjson.WithMember(r.form(r.probe.Do, text, "value"), "task", `{"ttl":600000}`))
 			switch {
@@ -123,7 +123,7 @@ func (r *run) exchange(method, params string) answer {
 // returns the task, and a finding if the client makes none, or one that does not begin as working.
 func (r *run) askLater() (conversation.TaskState, finding) {
 	if !r.takesTasks() {
-		return conversation.TaskState{}, notSeen("The client does not declare that questions can be tasks, so none is asked as one.")
+		return conversation.TaskState{}, undeclared("The client does not declare that questions can be tasks, so none is asked as one.")
 	}
 	a := r.exchange(mcp.MethodElicit, rawjson.WithMember(r.form(r.probe.Do, text, "value"), "task", `{"ttl":600000}`))
 	raw := conversation.CreatedTask(a.result, r.Revision)
@@ -207,7 +207,7 @@ func (r *run) fetchLater(told conversation.TaskState) finding {
 // taskTakenBack asks a question as a task, and cancels it twice.
 func taskTakenBack(r *run) finding {
 	if rawjson.Member(r.declared.Tasks, "cancel") == nil {
-		return notSeen("The client does not declare tasks.cancel.")
+		return undeclared("The client does not declare tasks.cancel.")
 	}
 	told, wrong := r.askLater()
 	if wrong.verdict != "" {

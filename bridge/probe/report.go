@@ -1,6 +1,7 @@
 package probe
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -8,6 +9,8 @@ import (
 	"strings"
 	"time"
 
+	"elicitation-inspector/bridge/elicit"
+	"elicitation-inspector/bridge/lint"
 	"elicitation-inspector/bridge/wire"
 	"elicitation-inspector/bridge/wire/redact"
 	"elicitation-inspector/bridge/wording"
@@ -40,7 +43,11 @@ type Result struct {
 	Title   string        `json:"title"`
 	Do      string        `json:"do"` // what the person was asked to do
 	Verdict Verdict       `json:"verdict"`
-	How     string        `json:"how,omitempty"` // a sentence or several
+	How     string        `json:"how,omitempty"`     // a sentence or several
+	Unseen  Unseen        `json:"unseen,omitempty"`  // why nothing was seen, for NotSeen
+	Rule    string        `json:"rule,omitempty"`    // that is broken, of the linter or of the probe alone
+	Section string        `json:"section,omitempty"` // of the specification, that the rule is based on
+	Change  string        `json:"change,omitempty"`  // what to change in the client
 	Frames  []int64       `json:"frames,omitempty"`
 	Began   time.Time     `json:"began,omitzero"`
 	Took    time.Duration `json:"took,omitempty"` // nanoseconds
@@ -86,9 +93,22 @@ func (r *Result) Called() bool { return !r.Began.IsZero() }
 // Report returns the report as it is now, the client that was seen last first.
 func (s *Server) Report() *Report {
 	out := &Report{Format: reportFormat, Inspector: s.options.Version, Date: time.Now().UTC().Truncate(time.Second), Clients: []Client{}}
+	err := s.linter.Update(context.Background())
+	found := slices.DeleteFunc(s.linter.From(0, s.options.Log.Len()), func(f lint.Found) bool {
+		return f.Judges != lint.ClientParty || f.Severity == lint.Advice || owners[f.Rule] != ""
+	})
 	s.mu.Lock()
 	for _, c := range s.clients {
-		out.Clients = append(out.Clients, c.report(s))
+		one, byRule := c.report(s), map[string]faults{}
+		for _, f := range found {
+			if c.sessions[s.options.Log.Head(f.Seq).Session] {
+				byRule[f.Rule] = append(byRule[f.Rule], f)
+			}
+		}
+		if one.addRules(byRule); err != nil {
+			one.Results = append(one.Results, Result{Probe: "linter", Group: Elsewhere, Title: "The rules of the linter", Verdict: NotSeen, Unseen: NoFrame, How: wording.Sentence(err.Error())})
+		}
+		out.Clients = append(out.Clients, one)
 	}
 	s.mu.Unlock()
 	slices.SortStableFunc(out.Clients, func(a, b Client) int { return b.Last.Compare(a.Last) })
@@ -122,21 +142,22 @@ func (c *client) report(s *Server) Client {
 		if !p.In(c.Revision) || !s.serves(p) {
 			continue
 		}
-		r := Result{Probe: p.Name, Group: p.Group, Title: p.Title, Do: p.Do, Verdict: NotSeen, How: "It was not called."}
+		r := Result{Probe: p.Name, Group: p.Group, Title: p.Title, Do: p.Do, Verdict: NotSeen, Unseen: NotCalled, How: "It was not called."}
 		for _, question := range p.Looks {
 			r.Looks = append(r.Looks, Look{Question: question})
 		}
 		if o := c.results[p.Name]; o != nil {
-			r.Verdict, r.How, r.Frames, r.Began, r.Took = o.finding.verdict, o.finding.how, o.finding.frames, o.began, o.took
-			causes := []cause{o.finding.cause}
-			if o.finding.cause == causeNoEmpty {
-				causes = append(causes, causeNoContent) // who sends no content at all sends no empty one
-			}
-			for _, why := range causes {
-				named := c.results[owners[why]]
-				if why != "" && owners[why] != p.Name && named != nil && named.finding.cause == why {
-					r.Verdict, r.How = NotSeen, "As in "+owners[why]+": "+r.How
-					break
+			f := o.finding
+			r.Verdict, r.Unseen, r.How, r.Frames, r.Began, r.Took = f.verdict, f.unseen, f.how, f.frames, o.began, o.took
+			switch named := c.namedBy(p.Name, f); {
+			case named != "":
+				r.Verdict, r.Unseen, r.How = NotSeen, Follows, "As in "+named+": "+r.How
+			case f.following && !c.follows():
+				r.Verdict, r.Unseen = NotSeen, OtherAnswer
+			case slices.Contains([]Verdict{Fails, Partly, Refuses}, r.Verdict):
+				if r.Change = "Have the client do what the message asks: " + p.Do; f.cause != nil {
+					r.Change = f.cause.change
+					r.cite(f.cause.rule, c.Revision)
 				}
 			}
 			for i := range r.Looks {
@@ -149,6 +170,55 @@ func (c *client) report(s *Server) Client {
 		out.Results = append(out.Results, r)
 	}
 	return out
+}
+
+// namedBy returns the probe that names what is wrong in a finding of another one; "" if that is
+// the finding's own.
+func (c *client) namedBy(probe string, f finding) string {
+	wrong := func(of string) finding {
+		if o := c.results[of]; o != nil && of != probe {
+			return o.finding
+		}
+		return finding{}
+	}
+	accept := wrong("accept")
+	switch {
+	case f.cause == nil || f.verdict == NotSeen && f.cause != causeDeclined:
+		return ""
+	case (f.blank || f.cause == causeUnread) && accept.blank: // who answers by itself
+		return "accept"
+	case f.cause == causeWrongCode && (accept.cause == causeDenied || accept.cause == causeRefused): // who refuses everything
+		return "accept"
+	case f.blank && probe != "accept" && wrong("decline").cause == causeUnread:
+		return "decline"
+	}
+	for _, owner := range []string{f.cause.owner, "url-consent"} {
+		if wrong(owner).cause == f.cause && (owner == f.cause.owner || Find(probe).Mode == elicit.ModeURL) {
+			return owner
+		}
+	}
+	// What no probe shows alone is named by the first that was called.
+	if f.cause.owner == probe || !slices.Contains([]*cause{causeShape, causeAction, causeNoContent, causeWrapped, causeUnread, causeUnanswered, causePrefetched, causeTextURL, causeState, causeNoState, causeOwnKeys, causeList, causeSameID, causeOther}, f.cause) {
+		return ""
+	}
+	i := slices.IndexFunc(table, func(p *Probe) bool { return p.Name == probe || wrong(p.Name).cause == f.cause })
+	return wording.Either(table[i].Name == probe, "", table[i].Name)
+}
+
+// follows reports whether the client sends, somewhere, a value that only the message has: then
+// another value elsewhere is its own doing.
+func (c *client) follows() bool {
+	return slices.ContainsFunc([]string{"string-length", "string-pattern", "choice", "choice-many", "text-long", "fields-many"}, func(probe string) bool {
+		o := c.results[probe]
+		return o != nil && o.finding.verdict == Works
+	})
+}
+
+// cite sets the rule that a result breaks, and its section.
+func (r *Result) cite(rule, revision string) {
+	if source, ok := lint.RuleOf(rule).Sources[revision]; ok {
+		r.Rule, r.Section = rule, source.Reference(revision)
+	}
 }
 
 // weigh adds the word of the person to what the frames show.
@@ -167,9 +237,9 @@ func (r *Result) weigh(p *Probe) {
 	switch {
 	case said == 0 || r.Verdict == Running:
 	case !good && (r.Verdict == Works || r.Verdict == NotSeen && p.OnlyLooks):
-		r.Verdict = Partly
+		r.Verdict, r.Unseen = Partly, ""
 	case good && said == len(r.Looks) && p.OnlyLooks && r.Verdict == NotSeen && len(r.Frames) > 0:
-		r.Verdict, r.How = Works, "By the word of a person, who says yes to each question."
+		r.Verdict, r.Unseen, r.How = Works, "", "By the word of a person, who says yes to each question."
 	}
 }
 
@@ -199,6 +269,15 @@ func (c *Client) Headline() string {
 		if n := c.Count(v); n > 0 {
 			parts = append(parts, fmt.Sprintf("%d %s", n, v))
 		}
+	}
+	var why []string
+	for _, u := range []Unseen{NotCalled, NotDeclared, OtherAnswer, Follows, NoFrame} {
+		if n := len(slices.DeleteFunc(slices.Clone(c.Results), func(r Result) bool { return r.Unseen != u })); n > 0 {
+			why = append(why, fmt.Sprintf("%d %s", n, u))
+		}
+	}
+	if len(why) > 0 {
+		parts[len(parts)-1] += " (" + wording.Join(", ", why...) + ")"
 	}
 	return wording.Join(", ", parts...)
 }
@@ -244,6 +323,14 @@ func (r *Result) Said() string {
 	return strings.Join(list, " ")
 }
 
+// Advice says what to change, and which rule is broken.
+func (r *Result) Advice() string {
+	if r.Rule == "" || strings.Contains(r.How, r.Rule) {
+		return r.Change
+	}
+	return r.Change + " (" + r.Rule + ", " + r.Section + ")"
+}
+
 // Numbers lists the frames of the result.
 func (r *Result) Numbers() string { return wording.Numbers(r.Frames) }
 
@@ -251,6 +338,6 @@ func (r *Result) Numbers() string { return wording.Numbers(r.Frames) }
 func (v Verdict) Meaning() string {
 	return map[Verdict]string{
 		Works: "the client did what was asked", Partly: "it did a part of it, or more than it should", Fails: "it did something else, or nothing",
-		Refuses: "it answered with an error, though it declares the mode", NotSeen: "no frame shows it either way", Running: "it goes on",
+		Refuses: "it answered with an error, though it declares the mode", May: "no rule forbids it, and servers can stumble over it", NotSeen: "no frame shows it either way", Running: "it goes on",
 	}[v]
 }

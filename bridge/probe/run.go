@@ -9,6 +9,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"golang.org/x/text/unicode/norm"
+
 	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/elicit"
 	"elicitation-inspector/bridge/mcp"
@@ -175,9 +177,9 @@ func (r *run) rest() bool {
 }
 
 // newState returns a requestState that is hard to carry: quotes, escapes, line breaks, other
-// scripts and a line separator are in it.
+// scripts, a combining accent and a line separator are in it.
 func (r *run) newState() string {
-	return fmt.Sprintf("{\"probe\":%q,\"run\":%d,\"round\":%d,\"odd\":\"\\u00e9é \\\\ / + & <b> %% 世界 \u2028\"}\n ", r.probe.Name, r.number, r.rounds+1)
+	return fmt.Sprintf("{\"probe\":%q,\"run\":%d,\"round\":%d,\"odd\":\"\\u00e9é e\u0301 \\\\ / + & <b> %% 世界 \u2028\"}\n ", r.probe.Name, r.number, r.rounds+1)
 }
 
 // inputs returns questions by their keys.
@@ -222,10 +224,19 @@ func (r *run) round(keys, params []string, state string) []answer {
 	r.saw(next.Frame.Seq)
 	responses := rawjson.Member(next.Params, "inputResponses")
 	r.judgeRetry(before, responses)
+	if responses != nil {
+		r.session.server.answers(r.client, true)
+	}
 	for i, key := range keys {
 		list[i].answered, list[i].took = next.Frame.Seq, next.Frame.Time.Sub(at)
-		if list[i].result = rawjson.Member(responses, key); list[i].result == nil {
+		switch list[i].result = rawjson.Member(responses, key); {
+		case list[i].result != nil:
+		case count(responses) > 0:
 			list[i].missing = fails("The retry has no answer under the key " + wording.Quoted(key) + ".").because(causeKeys)
+		case responses != nil && rawjson.KindOf(responses) != rawjson.Object:
+			list[i].missing = fails("The retry's inputResponses is " + conversation.ContentKind(responses) + " in place of an object.").because(causeList)
+		default:
+			list[i].missing = fails("The call is made again without an answer in inputResponses.").because(causeUnanswered)
 		}
 	}
 	if len(keys) == 0 {
@@ -246,18 +257,28 @@ func (r *run) awaitRetry(at time.Time) (*server.Request, finding) {
 			r.faults = append(r.faults, stray)
 		case <-r.ctx.Done():
 			if context.Cause(r.ctx) == errClosed {
-				return nil, notSeen("The client ended the connection and did not make the call again.")
+				return nil, r.unanswered(at, "The connection ended")
 			}
 			return nil, r.gaveUp(at)
 		case <-patience.C:
-			return nil, notSeen("The call was not made again in " + wording.Duration(r.session.server.options.Patience) + ", and no frame shows why.")
+			return nil, r.unanswered(at, "The probe waits no longer")
 		}
 	}
 }
 
+// unanswered returns the finding for a call that is not made again: a fault only of a client
+// that has never made one again.
+func (r *run) unanswered(since time.Time, end string) finding {
+	how := end + " " + wording.Duration(time.Since(since)) + " after the question, and the call was not made again"
+	if r.session.server.answers(r.client, false) {
+		return notSeen(how + ".")
+	}
+	return fails(how + ", as no call of this client was, though it declares elicitation.").because(causeUnanswered)
+}
+
 // judgeRetry finds what is wrong with the retry of a round apart from its answers.
 func (r *run) judgeRetry(before *server.Request, responses json.RawMessage) {
-	fault := func(c cause, v Verdict, how string, args ...any) {
+	fault := func(c *cause, v Verdict, how string, args ...any) {
 		r.faults = append(r.faults, finding{verdict: v, how: fmt.Sprintf(how, args...), cause: c, frames: []int64{r.Frame.Seq}})
 	}
 	params := r.Params
@@ -265,13 +286,17 @@ func (r *run) judgeRetry(before *server.Request, responses json.RawMessage) {
 	case r.unstated && state != nil:
 		fault(causeNewState, Fails, "The retry has a requestState, and the round had none.")
 	case !r.unstated && state == nil:
-		fault(causeState, Fails, "The retry has no requestState.")
+		fault(causeNoState, Fails, "The retry has no requestState.")
 	case !r.unstated && rawjson.Text(state) != r.state:
-		fault(causeState, Fails, "The retry's requestState is not the one that was sent: %s.", wording.Quoted(string(state)))
+		how := "The retry's requestState is not the one that was sent"
+		if rawjson.Text(state) == norm.NFC.String(r.state) {
+			how += " but its form in NFC, which puts letters and accents together"
+		}
+		fault(causeState, Fails, "%s: %s.", how, wording.Quoted(string(state)))
 	}
 	for key := range rawjson.Members(responses) {
 		if !slices.Contains(r.keys, key) {
-			fault(causeKeys, Partly, "The retry has an answer under the key %s, which this round did not ask for.", wording.Quoted(key))
+			fault(causeOwnKeys, Fails, "The retry has an answer under the key %s, which this round did not ask for.", wording.Quoted(key))
 			break
 		}
 	}
@@ -297,6 +322,45 @@ func (c *call) reportProgress(message string) {
 	c.Progress(c.Out, fmt.Sprintf(`"progress":%d,"message":%s`, c.progressed.Add(1), rawjson.Quoted(message)))
 }
 
+// invalid is the finding for content with problems. A value that breaks a limit was sent
+// unchecked only where the message asks to try one.
+func (a answer) invalid(content json.RawMessage, problems []elicit.Problem) finding {
+	p := problems[max(0, slices.IndexFunc(problems, func(p elicit.Problem) bool { return !p.Limit() }))]
+	f := fails(fmt.Sprintf("The content %s is not valid: %s", wording.Shorten(string(content), 200), p.Text)).because(causeInvalid)
+	f.blank = blank(content, rawjson.Member(a.params, "requestedSchema", "properties"))
+	enter := rawjson.Member(a.params, "_meta", Enter)
+	switch {
+	case !p.Limit():
+	case rawjson.Member(enter, "try") != nil && altered(rawjson.Member(content, "value"), rawjson.Member(enter, "content", "value")) == "":
+		f.how += " It was sent unchecked."
+		return f.because(causeUnchecked)
+	default:
+		f.how += " What the message asks for is valid: the client sends it in another form."
+		return f.because(causeAltered)
+	}
+	return f
+}
+
+// blank reports whether content has nothing that anybody entered: each value is the default,
+// the first choice, or empty.
+func blank(content, properties json.RawMessage) bool {
+	for name, value := range rawjson.Members(content) {
+		field := rawjson.Member(properties, name)
+		if !empty(value) && !rawjson.Same(value, rawjson.Member(field, "default")) && !rawjson.Same(value, rawjson.At(field, "/enum/0")) {
+			return false
+		}
+	}
+	return true
+}
+
+// empty reports whether a value is what a control that nobody touched may have.
+func empty(value json.RawMessage) bool {
+	return slices.Contains([]string{`""`, "0", "0.0", "false", "null", "[]"}, string(value))
+}
+
+// Enter is the member of a question's _meta that has what the message asks for.
+const Enter = "elicitation-inspector/enter"
+
 // form returns the params of a question in form mode. properties is the inside of the
 // schema's properties.
 func (r *run) form(message, properties string, required ...string) string {
@@ -310,6 +374,9 @@ func (r *run) form(message, properties string, required ...string) string {
 	if list != "" {
 		list += "]"
 	}
+	if r.probe.enter != "" {
+		mode += `"_meta":{"` + Enter + `":` + r.probe.enter + `},`
+	}
 	return `{` + mode + `"message":` + string(rawjson.Quoted(message)) + `,"requestedSchema":{"type":"object","properties":{` + properties + `}` + list + `}}`
 }
 
@@ -320,16 +387,22 @@ func (a answer) accepted() (content json.RawMessage, wrong finding) {
 	case wrong.verdict != "":
 		return nil, wrong
 	case action == "decline" || action == "cancel":
-		return nil, notSeen("The answer is " + action + ", " + wording.Duration(a.took) + " after the question, and the message asks to accept.").because(causeDeclined)
+		return nil, otherwise("The answer is " + action + ", " + wording.Duration(a.took) + " after the question, and the message asks to accept.").because(causeDeclined)
 	}
 	content = rawjson.Member(a.result, "content")
 	switch {
-	case content == nil && rawjson.Member(a.params, "requestedSchema", "required") == nil:
-		return nil, partly("The form, which requires nothing, is accepted without content, in place of an empty object.").because(causeNoEmpty)
+	case content == nil && len(rawjson.Strings(rawjson.Member(a.params, "requestedSchema", "required"))) == 0:
+		return json.RawMessage(`{}`), finding{} // content is optional in the protocol's schema
 	case content == nil:
 		return nil, fails("The form is accepted without content.").because(causeNoContent)
 	case rawjson.KindOf(content) != rawjson.Object:
 		return nil, fails("The content is " + conversation.ContentKind(content) + " in place of an object.").because(causeShape)
+	case count(content) == 1:
+		for name, value := range rawjson.Members(content) {
+			if rawjson.KindOf(value) == rawjson.Object {
+				return nil, fails("All content is in an object under the member " + wording.Quoted(name) + ".").because(causeWrapped)
+			}
+		}
 	}
 	return content, finding{}
 }
@@ -339,6 +412,8 @@ func (a answer) action() (string, finding) {
 	switch {
 	case a.missing.verdict != "":
 		return "", a.missing
+	case a.err != nil && (a.err.Code == mcp.CodeMethodNotFound || a.err.Code == mcp.CodeInvalidParams):
+		return "", fails(fmt.Sprintf("It is answered with error %d, as if the mode were not declared: %s.", a.err.Code, wording.Quoted(a.err.Message))).because(causeDenied)
 	case a.err != nil:
 		return "", finding{verdict: Refuses, how: fmt.Sprintf("It is answered with error %d: %s.", a.err.Code, wording.Quoted(a.err.Message)), cause: causeRefused}
 	}
@@ -348,9 +423,9 @@ func (a answer) action() (string, finding) {
 	raw := rawjson.Member(a.result, "action")
 	switch action := rawjson.Text(raw); {
 	case raw == nil:
-		return "", fails("The result has no action.").because(causeShape)
+		return "", fails("The result has no action.").because(causeAction)
 	case action != "accept" && action != "decline" && action != "cancel":
-		return "", fails("The action is " + wording.Quoted(string(raw)) + ", and there is none of that name.").because(causeShape)
+		return "", fails("The action is " + wording.Quoted(string(raw)) + ", and there is none of that name.").because(causeAction)
 	default:
 		return action, finding{}
 	}
@@ -369,13 +444,7 @@ func (a answer) checked() (content json.RawMessage, wrong finding) {
 	case err != nil:
 		return content, notSeen("The content could not be checked: " + err.Error() + ".")
 	case len(problems) > 0:
-		p := problems[0]
-		how := fmt.Sprintf("The content %s is not valid: %s", wording.Shorten(string(content), 200), p.Text)
-		switch p.Keyword {
-		case "minLength", "maxLength", "format", "pattern", "minimum", "maximum", "minItems", "maxItems":
-			return content, partly(how + " It was sent unchecked.")
-		}
-		return content, fails(how)
+		return content, a.invalid(content, problems)
 	}
 	properties := rawjson.Member(schema, "properties")
 	for name := range rawjson.Members(content) {

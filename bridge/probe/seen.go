@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"slices"
 	"time"
 
 	"elicitation-inspector/bridge/conversation"
@@ -18,11 +17,13 @@ import (
 // Elsewhere is the group for broken rules of the linter that no probe tests.
 const Elsewhere Group = "Other rules"
 
-// sight maps a probe to what can be recognized in the traffic with any server.
-type sight struct {
-	probe string
-	shows func(q *conversation.Question) bool // whether the answer to a question shows that it works; nil for none
-	rules []string                            // of the linter that name what is wrong with it
+// sights says of a probe whether the answer to a question with any server shows that it works.
+var sights = map[string]func(q *conversation.Question) bool{
+	"accept": did("accept", false), "decline": did("decline", false), "cancel": did("cancel", false), "url-decline": did("decline", true),
+	"round-state": inRound, "round-id": inRound, "round-arguments": inRound,
+	"round-keys":    func(q *conversation.Question) bool { return inRound(q) && q.Of > 1 },
+	"task-call":     func(q *conversation.Question) bool { return q.Via == elicit.InTask && q.State == conversation.Answered },
+	"task-question": func(q *conversation.Question) bool { return q.Task != nil && q.State == conversation.Answered },
 }
 
 func did(action string, url bool) func(*conversation.Question) bool {
@@ -33,26 +34,8 @@ func inRound(q *conversation.Question) bool {
 	return q.Via == elicit.InRound && q.State == conversation.Answered
 }
 
-var sights = []sight{
-	{"accept", did("accept", false), []string{"answer-malformed", "answer-action-unknown", "answer-value-type", "answer-content-missing", "answer-invalid",
-		"answer-field-unknown", "answer-after-cancellation", "client-answered-twice", "client-response-unasked", "stdin-noise"}},
-	{"decline", did("decline", false), []string{"answer-content-unwanted"}},
-	{"cancel", did("cancel", false), nil},
-	{"url-consent", nil, []string{"answer-url-content"}}, // no frame shows when a person has consented
-	{"url-decline", did("decline", true), nil},
-	{"round-state", inRound, []string{"state-missing", "state-changed", "state-elsewhere"}},
-	{"round-no-state", nil, []string{"state-unasked", "input-unasked"}},
-	{"round-id", inRound, []string{"retry-id-same"}},
-	{"round-arguments", inRound, []string{"retry-changed"}},
-	{"round-keys", func(q *conversation.Question) bool { return inRound(q) && q.Of > 1 }, []string{"input-missing", "input-unknown", "input-duplicate"}},
-	{"task-call", func(q *conversation.Question) bool { return q.Via == elicit.InTask && q.State == conversation.Answered }, nil},
-	{"task-keys", nil, []string{"task-input-unknown", "task-input-again"}},
-	{"task-question", func(q *conversation.Question) bool { return q.Task != nil && q.State == conversation.Answered }, []string{"client-task-malformed", "client-task-id-again",
-		"client-task-begins-otherwise", "client-task-goes-back", "client-related-task-missing"}},
-	{"task-undeclared", nil, []string{"client-task-unasked"}},
-	{"declared", nil, []string{"refused-declared"}},
-	{"mode-undeclared", nil, []string{"answer-undeclared", "refused-undeclared"}},
-}
+// faults are findings of one rule.
+type faults []lint.Found
 
 // Seen returns a probe's report on clients that were tapped while they used other servers.
 // Each server in the log counts as one client. A probe's verdict comes from the answers to
@@ -90,7 +73,7 @@ func Seen(ctx context.Context, log *wire.Log, version string, r *redact.Redactio
 		if s.Declared != nil {
 			c.Declared = wording.Shorten(string(s.Declared.Elicitation), 200)
 		}
-		faults := map[string][]lint.Found{} // by rule
+		byRule := map[string]faults{}
 		for _, f := range found {
 			if f.Label != s.Label || f.Judges != lint.ClientParty || f.Severity == lint.Advice {
 				continue
@@ -99,34 +82,28 @@ func Seen(ctx context.Context, log *wire.Log, version string, r *redact.Redactio
 			if f.Finding, err = lint.Shared(f.Finding, f.Seq, log, r); err != nil {
 				return nil, err
 			}
-			faults[f.Rule] = append(faults[f.Rule], f)
+			byRule[f.Rule] = append(byRule[f.Rule], f)
 		}
 		for _, p := range table {
 			if !p.In(s.Protocol) {
 				continue
 			}
-			one := Result{Probe: p.Name, Group: p.Group, Title: p.Title, Do: p.Do, Verdict: NotSeen, How: "Nothing that passed shows it."}
-			if i := slices.IndexFunc(sights, func(s sight) bool { return s.probe == p.Name }); i >= 0 {
-				for _, q := range asked[s.Label] {
-					if sights[i].shows != nil && sights[i].shows(q) {
-						one.Verdict, one.How = Works, ""
-						one.add(q.AskedSeq, q.AnswerSeq)
-					}
+			one := Result{Probe: p.Name, Group: p.Group, Title: p.Title, Do: p.Do, Verdict: NotSeen, Unseen: NoFrame, How: "Nothing that passed shows it."}
+			for _, q := range asked[s.Label] {
+				if shows := sights[p.Name]; shows != nil && shows(q) {
+					one.Verdict, one.Unseen, one.How = Works, "", ""
+					one.add(q.AskedSeq, q.AnswerSeq)
 				}
-				for _, rule := range sights[i].rules {
-					one.blame(faults[rule])
-					delete(faults, rule)
+			}
+			for _, rule := range lint.Rules() {
+				if owners[rule.ID] == p.Name {
+					one.blame(byRule[rule.ID], s.Protocol)
+					delete(byRule, rule.ID)
 				}
 			}
 			c.Results = append(c.Results, one)
 		}
-		for _, rule := range lint.Rules() {
-			if list := faults[rule.ID]; len(list) > 0 {
-				one := Result{Probe: rule.ID, Group: Elsewhere, Title: wording.Sentence(rule.Breaks)}
-				one.blame(list)
-				c.Results = append(c.Results, one)
-			}
-		}
+		c.addRules(byRule)
 		out.Clients = append(out.Clients, c)
 	}
 	return out, nil
@@ -139,18 +116,31 @@ func (r *Result) add(seqs ...int64) {
 	}
 }
 
-// blame changes a result to Fails if a finding is a violation, else to Partly, with the
-// findings as the reason. Without findings it changes nothing.
-func (r *Result) blame(list []lint.Found) {
+// addRules adds a result for each rule that is broken, and that no probe tests.
+func (c *Client) addRules(byRule map[string]faults) {
+	for _, rule := range lint.Rules() {
+		if list := byRule[rule.ID]; len(list) > 0 {
+			one := Result{Probe: rule.ID, Group: Elsewhere, Title: wording.Sentence(rule.Breaks), Verdict: NotSeen}
+			one.blame(list, c.Revision)
+			c.Results = append(c.Results, one)
+		}
+	}
+}
+
+// blame changes a result to the verdict of the findings' rule, with the findings as the reason.
+// Without findings it changes nothing.
+func (r *Result) blame(list faults, revision string) {
 	if len(list) == 0 {
 		return
 	}
-	if r.Verdict != Fails && r.Verdict != Partly {
-		r.Verdict, r.How, r.Frames = Partly, "", nil
+	if r.Verdict == Works || r.Verdict == NotSeen {
+		r.How, r.Frames = "", nil
 	}
 	for i, f := range list {
-		if f.Severity == lint.Violation {
-			r.Verdict = Fails
+		if verdict := verdictOf(f.Severity); grave(verdict) < grave(r.Verdict) {
+			r.Verdict, r.Unseen = verdict, ""
+			r.cite(f.Rule, revision)
+			r.Change = changeFor(f.Rule)
 		}
 		if i == 0 {
 			r.How = wording.Join(" ", r.How, f.Text, "("+wording.Join(", ", f.Rule, f.Reference)+")")

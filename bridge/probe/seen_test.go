@@ -24,7 +24,7 @@ func TestSeen(t *testing.T) {
 		"right, in rounds": {mcp.Revision20260728, func(*bare) {}, []string{"accept", "round-keys"},
 			verdicts{"accept": Works, "round-state": Works, "round-id": Works, "round-arguments": Works, "round-keys": Works}},
 		"no content": {mcp.Revision20251125, func(b *bare) { b.answer = at("accept", `{"action":"accept"}`) }, []string{"accept"},
-			verdicts{"accept": Partly}},
+			verdicts{"accept": Fails}},
 		"content with decline": {mcp.Revision20251125, func(b *bare) { b.answer = at("decline", `{"action":"decline","content":{}}`) }, []string{"decline", "cancel"},
 			verdicts{"decline": Partly, "cancel": Works}},
 		"another state": {mcp.Revision20260728, func(b *bare) {

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"elicitation-inspector/bridge/conversation"
+	"elicitation-inspector/bridge/lint"
 	"elicitation-inspector/bridge/mcp"
 	"elicitation-inspector/bridge/rawjson"
 	"elicitation-inspector/bridge/server"
@@ -42,6 +43,7 @@ type Server struct {
 	options Options
 	core    *server.Server
 	tasks   server.Tasks
+	linter  *lint.Linter // of all that the clients send
 
 	mu      sync.Mutex
 	clients []*client
@@ -66,10 +68,10 @@ func New(o Options) *Server {
 	if o.Revisions == nil {
 		o.Revisions = mcp.Revisions
 	}
-	s := &Server{options: o, changed: make(chan struct{})}
+	s := &Server{options: o, changed: make(chan struct{}), linter: lint.NewLinter(o.Log, conversation.New(o.Log))}
 	s.core = server.New(server.Options{
 		Name: "probe", Info: `{"name":"elicitation-inspector probe","version":` + string(rawjson.Quoted(o.Version)) + `}`, Instructions: instructions,
-		Capabilities: `"tools":{},"prompts":{},"resources":{}`, Revisions: o.Revisions, Append: o.Log.Append, Begin: s.begun,
+		Capabilities: `"tools":{},"prompts":{},"resources":{}`, Revisions: o.Revisions, Append: o.Log.Append, Begin: s.begun, AnyRevisionHeader: true,
 	})
 	return s
 }
@@ -111,6 +113,8 @@ type client struct {
 	number      int // from 1
 	first, last time.Time
 	results     map[string]*outcome
+	sessions    map[string]bool // in which it was seen
+	answered    bool            // it has answered a round
 }
 
 // Identity tells clients apart.
@@ -140,7 +144,7 @@ func (s *Server) clientOf(id Identity, now time.Time) *client {
 			s.clients = s.clients[1:]
 		}
 		s.known++
-		s.clients = append(s.clients, &client{Identity: id, number: s.known, first: now, results: map[string]*outcome{}})
+		s.clients = append(s.clients, &client{Identity: id, number: s.known, first: now, results: map[string]*outcome{}, sessions: map[string]bool{}})
 		i = len(s.clients) - 1
 	}
 	s.clients[i].last = now
@@ -161,13 +165,27 @@ func (s *Server) begin(c *call, p *Probe) *run {
 	s.runs++
 	r := &run{call: c, probe: p, number: s.runs, began: time.Now()}
 	said := map[int]bool{}
-	s.clientOf(id, r.began).results[p.Name] = &outcome{run: r.number, finding: finding{verdict: Running}, began: r.began, said: said}
+	of := s.clientOf(id, r.began)
+	if len(of.sessions) < statesMost {
+		of.sessions[c.session.ID] = true
+	}
+	of.results[p.Name] = &outcome{run: r.number, finding: finding{verdict: Running}, began: r.began, said: said}
 	s.tell()
 	return r
 }
 
+// answers reports whether a client has answered a round, by now or before.
+func (s *Server) answers(id Identity, now bool) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	c := s.clientOf(id, time.Now())
+	c.answered = c.answered || now
+	return c.answered
+}
+
 // amend adds a finding to a run that may be over, such as a second answer to its question.
 func (s *Server) amend(r *run, f finding) {
+	f = f.in(r.Revision)
 	s.change(r, func(o *outcome) {
 		if o.finding.verdict == Running {
 			o.late = append(o.late, f)
@@ -276,6 +294,13 @@ func (s *Server) perform(c *call, probes []*Probe) {
 	if c.ctx.Err() != nil {
 		return
 	}
+	s.mu.Lock()
+	results := s.clientOf(c.client, time.Now()).results
+	i := slices.IndexFunc(table, func(p *Probe) bool { return p.In(c.Revision) && s.serves(p) && results[p.Name] == nil })
+	s.mu.Unlock()
+	if i >= 0 && !several {
+		texts = append(texts, "Not called yet: "+table[i].Name+". "+table[i].Do)
+	}
 	if left > 0 {
 		texts = append(texts, fmt.Sprintf("Call %s again: %s left. A call has no more than %d rounds, because clients give up after some; the argument rounds changes that.", All, wording.Count(left, "probe is", "probes are"), most))
 	} else if several {
@@ -293,10 +318,13 @@ func (s *Server) perform(c *call, probes []*Probe) {
 // judge runs the probe, and adds what was wrong with the messages that carried the answers.
 func (r *run) judge() finding {
 	if why := r.undeclared(); why != "" {
-		return notSeen(why)
+		return undeclared(why)
 	}
-	f := r.probe.run(r)
-	f = worst(append([]finding{f}, r.faults...)...)
+	list := append([]finding{r.probe.run(r)}, r.faults...)
+	for i := range list {
+		list[i] = list[i].in(r.Revision)
+	}
+	f := worst(list...)
 	r.saw(f.frames...)
 	f.frames = slices.Clone(r.frames)
 	return f

@@ -160,7 +160,7 @@ func (s *session) respond(f wire.Frame) {
 	case open:
 		q.response <- f
 	case q != nil && context.Cause(q.run.ctx) == errCancelled:
-		s.server.amend(q.run, finding{verdict: Fails, how: "The call was cancelled, and its question answered after that.", cause: causeTwice, frames: []int64{f.Seq}})
+		s.server.amend(q.run, finding{verdict: Fails, how: "The call was cancelled, and its question answered after that.", cause: causeLate, frames: []int64{f.Seq}})
 	case q != nil:
 		s.server.amend(q.run, finding{verdict: Fails, how: "A further response came to a question that was answered, or taken back.", cause: causeTwice, frames: []int64{f.Seq}})
 	default:
@@ -210,14 +210,25 @@ func identity(r *server.Request) Identity {
 	}
 }
 
+// emptyMost is how many calls of the same tool a client that has never answered a round may
+// leave open: a further one is taken for a retry without anything in it.
+const emptyMost = 3
+
 // begin starts the probes that a call is of, or gives its request to the run that waits for it.
 func (s *session) begin(request *server.Request) {
 	revision := request.Revision
 	name, kind := request.Target(), conversation.KindOf(request.Method)
 	state, responses := rawjson.Member(request.Params, "requestState"), rawjson.Member(request.Params, "inputResponses")
 	s.mu.Lock()
-	awaited := slices.ContainsFunc(s.waiting, func(r *run) bool { return r.awaits && r.name == name }) // as after error -32042
+	awaited, waits := false, 0
+	for _, r := range s.waiting {
+		if r.name == name {
+			awaited = awaited || r.awaits // as after error -32042
+			waits++
+		}
+	}
 	s.mu.Unlock()
+	awaited = awaited || waits >= emptyMost && !s.server.answers(identity(request), false)
 	if state != nil || responses != nil || awaited {
 		r, spent := s.retried(request, name, rawjson.Text(state))
 		if r != nil {

@@ -75,7 +75,7 @@ func inTask(does func(t *task) finding) func(*run) finding {
 // becomeTask answers the call with a task; nil if the call cannot be one.
 func (r *run) becomeTask() (*task, finding) {
 	if r.Rounds() && !r.DeclaresTasks() {
-		return nil, notSeen("The client does not declare the extension " + mcp.TasksExtension + ", so its calls are no tasks.")
+		return nil, undeclared("The client does not declare the extension " + mcp.TasksExtension + ", so its calls are no tasks.")
 	}
 	r.saw(r.Frame.Seq)
 	r.over = true
@@ -189,7 +189,7 @@ func (t *task) seen(of *server.Task, r *server.Request) {
 	if len(t.frames) < framesMost {
 		t.frames = append(t.frames, r.Frame.Seq)
 	}
-	fault := func(why cause, v Verdict, how string) {
+	fault := func(why *cause, v Verdict, how string) {
 		if len(t.faults) < framesMost {
 			t.faults = append(t.faults, finding{verdict: v, how: how, cause: why, frames: []int64{r.Frame.Seq}})
 		}
@@ -213,7 +213,7 @@ func (t *task) seen(of *server.Task, r *server.Request) {
 			case !asked:
 				fault(causeTaskKeys, Fails, "tasks/update has an answer under the key "+wording.Quoted(key)+", for which the task has not asked.")
 			case before.Seq != 0:
-				fault(causeTaskKeys, Partly, "The question with the key "+wording.Quoted(key)+" was answered twice.")
+				fault(causeTaskTwice, Partly, "The question with the key "+wording.Quoted(key)+" was answered twice.")
 			}
 		}
 	}

@@ -2,6 +2,7 @@ package probe
 
 import (
 	"crypto/rand"
+	"fmt"
 	"net/url"
 	"strings"
 	"time"
@@ -19,25 +20,25 @@ func (r *run) address(message, address string) (params, id string) {
 	if !r.Rounds() {
 		params += `,"elicitationId":"` + id + `"`
 	}
+	if r.probe.enter != "" {
+		params += `,"_meta":{"` + Enter + `":` + r.probe.enter + `}`
+	}
 	return params + "}", id
 }
 
-// consented judges an answer to a question in URL mode, and whether the page was fetched
-// before it. The finding is zero for an accept after which nothing is wrong.
+// consented judges an answer to a question in URL mode. The finding is zero for an accept after
+// which nothing is wrong. A page that is opened before the accept proves nothing, since a client
+// may open it between the consent and its answer (specification, URL Mode Flow); one that is
+// fetched and declined does.
 func (r *run) consented(a answer, p *page) finding {
 	action, wrong := a.action()
-	if a.answered > 0 {
-		for _, f := range p.fetches() {
-			if f.seq < a.answered {
-				return finding{verdict: Fails, how: "The URL was fetched before it was accepted: " + f.words() + ".", frames: []int64{f.seq}}
-			}
-		}
-	}
 	switch {
 	case wrong.verdict != "":
 		return wrong
+	case action != "accept" && r.opened(p):
+		return finding{verdict: Fails, how: "The URL was fetched, and never accepted: " + p.fetches()[0].words() + ".", cause: causePrefetched, frames: []int64{p.fetches()[0].seq}}
 	case action != "accept":
-		return notSeen("The answer is " + action + ", and the message asks to accept.").because(causeDeclined)
+		return otherwise("The answer is " + action + ", and the message asks to accept.").because(causeDeclined)
 	case rawjson.Member(a.result, "content") != nil:
 		return partly("The accept has content, which only that of a form has.").because(causeURLContent)
 	}
@@ -49,26 +50,29 @@ func urlProbes() []*Probe {
 		{Name: "url-consent", Group: URLs, Title: "Consent comes first", Do: "Look at the address, and accept. Only then the page may open.", Since: november, Mode: elicit.ModeURL, Looks: []string{"Was the whole URL shown before you accepted?", "Was its host easy to see?"}, run: func(r *run) finding {
 			p := r.session.server.page(r)
 			params, _ := r.address(r.probe.Do, p.url)
-			if wrong := r.consented(r.ask(params), p); wrong.verdict != "" {
+			a := r.ask(params)
+			if wrong := r.consented(a, p); wrong.verdict != "" {
 				return wrong
 			}
-			if r.opened(p) {
-				return works("The page was opened after the accept, and not before.")
+			switch {
+			case !r.opened(p):
+				return works("The page was not opened before the accept, and not soon after it.")
+			case p.fetches()[0].seq < a.answered:
+				return works("The page was opened before the accept came, as it may be once a person has agreed; url-decline shows whether it is opened without that.")
 			}
-			return works("The page was not opened before the accept, and not soon after it.")
+			return works("The page was opened after the accept, and not before.")
 		}},
-		{Name: "url-decline", Group: URLs, Title: "A URL that is declined", Do: "Decline to open this address.", Since: november, Mode: elicit.ModeURL, run: func(r *run) finding {
+		{Name: "url-decline", Group: URLs, Title: "A URL that is declined", Do: "Decline to open this address.", Since: november, Mode: elicit.ModeURL, enter: `{"action":"decline"}`, run: func(r *run) finding {
 			p := r.session.server.page(r)
 			params, _ := r.address(r.probe.Do, p.url)
 			a := r.ask(params)
-			action, wrong := a.action()
-			if wrong.verdict == "" && action == "accept" {
-				return notSeen("It was accepted, so nobody did what the message asks for.")
+			switch wrong := r.consented(a, p); {
+			case wrong.verdict == "", wrong.cause == causeURLContent:
+				return a.unread()
+			case wrong.cause != causeDeclined:
+				return wrong
 			}
-			if fetched := p.fetches(); len(fetched) > 0 {
-				return finding{verdict: Fails, how: "The URL was fetched, and never accepted: " + fetched[0].words() + ".", frames: []int64{fetched[0].seq}}
-			}
-			return or(wrong, works("The answer is "+action+", and the page was not opened."))
+			return works("The answer is " + rawjson.Text(rawjson.Member(a.result, "action")) + ", and the page was not opened.")
 		}},
 		{Name: "url-punycode", Group: URLs, Title: "A host that looks like another", Do: "Look whether the client warns of this address, and decline.", Since: november, Mode: elicit.ModeURL, OnlyLooks: true, Looks: []string{"Did the client warn, or show the host as xn--…?"}, run: func(r *run) finding {
 			p := r.session.server.page(r)
@@ -96,7 +100,7 @@ func urlProbes() []*Probe {
 			r.saw(r.Notify(mcp.NotificationElicitComplete, `{"elicitationId":"of-nobody"}`))
 			_, wrong := r.ask(r.form(r.probe.Do, text)).checked()
 			if wrong.cause == causeSilent {
-				wrong.how, wrong.cause = "After notifications/elicitation/complete with an unknown id: "+wrong.how, ""
+				wrong.how, wrong.cause = "After notifications/elicitation/complete with an unknown id: "+wrong.how, nil
 			}
 			return or(wrong, works("It went on as if nothing had come."))
 		}},
@@ -115,40 +119,63 @@ func (r *run) opened(p *page) bool {
 	return false
 }
 
-// urlRequired fails the first call with error -32042, and waits for another call of the same
-// tool, which then succeeds.
+// retriesMost is how often a call may be made again before its page is opened.
+const retriesMost = 3
+
+// urlRequired fails the call with error -32042 until the page is opened, and waits for another
+// call of the same tool, which then succeeds.
 func urlRequired(r *run) finding {
 	p := r.session.server.page(r)
 	params, id := r.address(r.probe.Do, p.url)
-	r.session.expect(r)
+	r.awaits = true
+	refuse := func() {
+		r.session.expect(r)
+		r.over = true
+		r.saw(r.Fail(mcp.CodeURLElicitationRequired, "A page must be opened first.", `{"elicitations":[`+params+`]}`))
+	}
 	defer r.session.unexpect(r)
-	r.over, r.awaits = true, true
-	r.saw(r.Fail(mcp.CodeURLElicitationRequired, "A page must be opened first.", `{"elicitations":[`+params+`]}`))
+	refuse()
 	patience := time.After(r.session.server.options.Patience)
-	first, fetched := p.first, ""
+	first, fetched, again := p.first, "", 0
 	for {
 		select {
 		case <-first:
 			first, fetched = nil, p.fetches()[0].words()
 			r.saw(p.fetches()[0].seq, r.session.Notify(r.session.Outside(), mcp.NotificationElicitComplete, []byte(`{"elicitationId":"`+id+`"}`)))
+			if again > 0 {
+				patience = r.pause()
+			}
 		case next := <-r.retries:
 			r.saw(next.Frame.Seq)
 			same := wire.IDKey(next.ID) == wire.IDKey(r.ID)
 			r.Request, r.over = next, false
-			switch {
+			switch again++; {
 			case same:
 				return fails("The call was made again under the same id.")
-			case fetched == "":
-				return works("The call was made again, and the page was not opened before.")
+			case len(p.fetches()) > 0:
+				return works("The page was opened " + p.fetches()[0].words() + ", and the call made again.")
+			case again == retriesMost:
+				return fails(fmt.Sprintf("The call was made again %d times, and nobody opened the page.", again))
 			}
-			return works("The page was opened " + fetched + ", and the call made again.")
+			refuse()
+			patience = r.pause()
 		case <-r.ctx.Done():
-			return notSeen("The client ended the connection and did not make the call again.")
+			return r.leftURL(fetched, again)
 		case <-patience:
-			if fetched == "" {
-				return notSeen("Neither was the page opened nor the call made again.")
-			}
-			return partly("The page was opened " + fetched + ", and the call was not made again.")
+			return r.leftURL(fetched, again)
 		}
 	}
+}
+
+// leftURL is the finding for a call that was not made again after its page was opened.
+func (r *run) leftURL(fetched string, again int) finding {
+	switch {
+	case fetched != "" && again > 0:
+		return works("The call was made again, and the page opened " + fetched + ".")
+	case fetched != "":
+		return may("The page was opened " + fetched + ", and the call was not made again, which the specification leaves to the client.")
+	case again > 0:
+		return partly("The call was made again, and nobody opened the page: it could not succeed.")
+	}
+	return notSeen("Neither was the page opened nor the call made again.")
 }

@@ -145,8 +145,11 @@ func (s *Server) post(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "The message cannot be read: "+err.Error(), http.StatusBadRequest)
 		return
 	}
-	modern := mcp.HasRounds(rawjson.Text(rawjson.Member(body, "params", "_meta", mcp.MetaProtocol))) || mcp.HasRounds(r.Header.Get(headerRevision))
-	if revision := r.Header.Get(headerRevision); !modern && revision != "" && !slices.Contains(s.options.Revisions, revision) {
+	s.mu.Lock()
+	known := s.options.AnyRevisionHeader && s.sessions[r.Header.Get(headerSession)] != nil
+	s.mu.Unlock()
+	modern := mcp.HasRounds(rawjson.Text(rawjson.Member(body, "params", "_meta", mcp.MetaProtocol))) || mcp.HasRounds(r.Header.Get(headerRevision)) && !known
+	if revision := r.Header.Get(headerRevision); !modern && !known && revision != "" && !slices.Contains(s.options.Revisions, revision) {
 		http.Error(w, "The server does not speak revision "+revision+".", http.StatusBadRequest)
 		return
 	}

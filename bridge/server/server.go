@@ -49,6 +49,9 @@ type Options struct {
 	// Info is the JSON of the server's name and version, and Capabilities the members of what it offers beside tasks.
 	Info, Capabilities, Instructions string
 	Revisions                        []string // that it speaks, the newest first
+	// AnyRevisionHeader has a session served whatever its requests say in MCP-Protocol-Version,
+	// for a server that judges what they say.
+	AnyRevisionHeader bool
 }
 
 // Server keeps the sessions of its clients. Close ends it.

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -16,12 +17,14 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"elicitation-inspector/bridge/lint"
 	"elicitation-inspector/bridge/mcp"
 	"elicitation-inspector/bridge/playback"
 	"elicitation-inspector/bridge/probe"
 	"elicitation-inspector/bridge/probe/report"
 	"elicitation-inspector/bridge/wire"
 	"elicitation-inspector/bridge/wire/redact"
+	"elicitation-inspector/bridge/wording"
 	"elicitation-inspector/bridge/written"
 	"elicitation-inspector/web"
 )
@@ -34,6 +37,8 @@ type probeOptions struct {
 	patience  time.Duration
 	reports   []string
 	compare   bool
+	failOn    string
+	expect    string
 	record    string
 	recordNew bool
 	redact    redactOptions
@@ -48,7 +53,11 @@ func newProbe() *cobra.Command {
 		Long: `Probe is an MCP server of which every tool is a probe of the client that calls it: it
 asks a question that says in its message what to do, and the bytes that come back show
 what the client did. Each verdict is works, partly, fails, refuses openly or not seen, with
-the frames that show it. docs/probe.md lists the probes.
+the frames that show it, or may: no rule forbids it. docs/probe.md lists the probes.
+
+Exit codes: 0 also where probes fail, unless --fail-on or --expect says otherwise; 2 for a
+mistake in the command line; 8 for a verdict at or below --fail-on, or one that is not the
+expected one, which is then said on standard error.
 
 Over stdio, the client starts it: paste this where the client keeps its servers (the name of
 the file and of the outer member differ from client to client).
@@ -64,7 +73,8 @@ verdicts as they come, beside the log; its address is printed, over stdio on sta
 error.`,
 		Example: `  inspector probe --http 127.0.0.1:8931 --report client.html
   inspector probe --report client.json --report client.xml     as a client starts it
-  inspector probe --compare one.json another.json`,
+  inspector probe --compare one.json another.json
+  inspector probe --compare client.json --fail-on partly --expect expected.txt     in CI`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if !o.compare {
 				return noArgs(nil, args)
@@ -75,6 +85,10 @@ error.`,
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
+			judge, err := o.judge()
+			if err != nil {
+				return err
+			}
 			if o.compare {
 				var list []*probe.Report
 				for _, path := range args {
@@ -84,9 +98,9 @@ error.`,
 					}
 					list = append(list, r)
 				}
-				return report.WriteComparison(exact(cmd.OutOrStdout()), list...)
+				return cmp.Or(report.WriteComparison(exact(cmd.OutOrStdout()), list...), judge(cmd, list...))
 			}
-			return o.run(cmd)
+			return o.run(cmd, judge)
 		},
 	}
 	f := cmd.Flags()
@@ -96,6 +110,8 @@ error.`,
 	f.DurationVar(&o.patience, "patience", 10*time.Minute, "how long (`D`) a question waits for its answer")
 	f.StringArrayVar(&o.reports, "report", nil, "write the report into `FILE` whenever it changes: .json, .md, .html or .xml for JUnit (repeat)")
 	f.BoolVar(&o.compare, "compare", false, "compare the reports (.json) of several runs in a table, and serve nothing")
+	f.StringVar(&o.failOn, "fail-on", "never", "exit with 8 where a probe fails, or also where it works partly (`VERDICT`): fails, partly or never")
+	f.StringVar(&o.expect, "expect", "", "exit with 8 where a verdict is not as in `FILE`, which has lines such as 'exact-integer: partly'; --fail-on is for all other probes")
 	f.StringVar(&o.record, "record", "", "append a transcript to `FILE` as it happens")
 	f.BoolVar(&o.recordNew, "record-new", false, "with --record: refuse an existing file")
 	o.redact.register(f, "of what is recorded")
@@ -120,7 +136,53 @@ func checkReports(paths []string) error {
 	return nil
 }
 
-func (o *probeOptions) run(cmd *cobra.Command) (err error) {
+// judge returns what judges reports by --fail-on and --expect: an error with the exit code, nil
+// where all is as it should be.
+func (o *probeOptions) judge() (func(*cobra.Command, ...*probe.Report) error, error) {
+	grave := map[string][]probe.Verdict{"never": {}, "fails": {probe.Fails}, "partly": {probe.Fails, probe.Partly}}[o.failOn]
+	if grave == nil {
+		return nil, usage("--fail-on must be fails, partly or never, not %q", o.failOn)
+	}
+	expected := map[string]probe.Verdict{}
+	if o.expect != "" {
+		text, err := os.ReadFile(o.expect)
+		if err != nil {
+			return nil, usage("--expect: %w", err)
+		}
+		for line := range strings.Lines(string(text)) {
+			line, _, _ = strings.Cut(line, "#")
+			if strings.TrimSpace(line) == "" {
+				continue
+			}
+			name, verdict, _ := strings.Cut(strings.TrimSpace(line), ":")
+			want := probe.Verdict(strings.TrimSpace(verdict))
+			if !slices.Contains(probe.Verdicts(), want) || probe.Find(name) == nil && lint.RuleOf(name).ID == "" {
+				return nil, usage("--expect: %q is no probe with a verdict, such as 'exact-integer: partly'", line)
+			}
+			expected[name] = want
+		}
+	}
+	return func(cmd *cobra.Command, reports ...*probe.Report) (code error) {
+		for _, r := range reports {
+			if len(r.Clients) == 0 && o.failOn+o.expect != "never" {
+				warn(cmd, "no client has called a probe: there is nothing to judge")
+				code = exitCode(exitFindings)
+			}
+			for _, c := range r.Clients {
+				for _, one := range c.Results {
+					want, listed := expected[one.Probe]
+					if listed && one.Verdict != want || !listed && slices.Contains(grave, one.Verdict) {
+						warn(cmd, "%s: %s is %s, expected %s. %s", c.Label(), one.Probe, one.Verdict, cmp.Or(want, "none such"), wording.Join(" ", one.How, one.Change))
+						code = exitCode(exitFindings)
+					}
+				}
+			}
+		}
+		return code
+	}, nil
+}
+
+func (o *probeOptions) run(cmd *cobra.Command, judge func(*cobra.Command, ...*probe.Report) error) (err error) {
 	for _, revision := range o.protocol {
 		if !slices.Contains(mcp.Revisions, revision) {
 			return usage("--protocol must be one of %s, not %q", strings.Join(mcp.Revisions, ", "), revision)
@@ -213,7 +275,7 @@ func (o *probeOptions) run(cmd *cobra.Command) (err error) {
 	for one := range failed {
 		err = errors.Join(err, one)
 	}
-	return err
+	return cmp.Or(err, judge(cmd, server.Report()))
 }
 
 // reportEvery is the shortest time between two writings of the reports.

@@ -8,7 +8,9 @@ import (
 	"strings"
 	"testing"
 
+	"elicitation-inspector/bridge/mcp"
 	"elicitation-inspector/bridge/probe"
+	"elicitation-inspector/bridge/probe/report"
 )
 
 // serveProbe starts the probe over HTTP, and returns its address. stop ends it, so that its
@@ -65,4 +67,45 @@ func readProbe(t *testing.T, path string) probe.Client {
 		t.Fatalf("%d clients in the report", len(r.Clients))
 	}
 	return r.Clients[0]
+}
+
+// In CI, a report is judged by --fail-on and by the verdicts that are expected.
+func TestProbeInCI(t *testing.T) {
+	var b bytes.Buffer
+	client := probe.Client{Results: []probe.Result{
+		{Probe: "accept", Verdict: probe.Works}, {Probe: "exact-integer", Verdict: probe.Partly, How: "The digits changed."}, {Probe: "version-header-missing", Verdict: probe.Fails, How: "No header."},
+	}}
+	client.Revision = mcp.Revision20251125
+	for _, r := range []*probe.Report{{Format: 1, Clients: []probe.Client{client}}, {Format: 1, Clients: []probe.Client{}}} {
+		if err := report.Write(&b, "json", r); err != nil {
+			t.Fatal(err)
+		}
+		b.WriteString("\x00")
+	}
+	full, none, _ := strings.Cut(b.String(), "\x00")
+	path, empty := write(t, "client.json", full), write(t, "none.json", strings.TrimSuffix(none, "\x00"))
+	for _, one := range []struct {
+		report, failOn, expect string
+		code                   int
+		says                   string
+	}{
+		{path, "never", "", 0, ""},
+		{path, "fails", "", 8, "version-header-missing is fails"},
+		{path, "fails", "version-header-missing: fails", 0, ""},
+		{path, "partly", "version-header-missing: fails # known", 8, "exact-integer is partly"},
+		{path, "partly", "version-header-missing: fails\nexact-integer: partly\n", 0, ""},
+		{path, "never", "accept: fails", 8, "accept is works, expected fails"},
+		{path, "never", "accept: fine", 2, "is no probe with a verdict"},
+		{path, "often", "", 2, "--fail-on must be"},
+		{empty, "fails", "", 8, "nothing to judge"},
+		{empty, "never", "", 0, ""},
+	} {
+		args := []string{"probe", "--compare", one.report, "--fail-on", one.failOn}
+		if one.expect != "" {
+			args = append(args, "--expect", write(t, "expected.txt", one.expect))
+		}
+		if got := inspectorRun(t, args...); got.code != one.code || !strings.Contains(got.err, one.says) {
+			t.Errorf("%v: exit code %d, want %d\n%s", one, got.code, one.code, got.err)
+		}
+	}
 }

@@ -18,6 +18,9 @@ import (
 
 // asAsked answers the forms that ask for certain values, and any other with one that is valid.
 const asAsked = `answers:
+  - {match: {message: "Decline *"}, answer: decline}
+  - {match: {message: "* and decline."}, answer: decline}
+  - {match: {message: "Close this question*"}, answer: cancel}
   - {match: {message: "*\"fits\"*"}, answer: {accept: {value: fits}}}
   - {match: {message: "*\"AB-1234\"*"}, answer: {accept: {value: AB-1234}}}
   - {match: {message: "*\"ada@example.com\"*"}, answer: {accept: {value: ada@example.com}}}
@@ -40,8 +43,8 @@ func TestProbeOfOurselves(t *testing.T) {
 		t.Fatal(err)
 	}
 	answers := write(t, "answers.yaml", asAsked)
-	unseen := []string{ // by a client that accepts all
-		"decline", "cancel", "url-decline", "optional-empty", "text-long", "required", "fields-many",
+	unseen := []string{
+		"optional-empty", "text-long", "required", "fields-many",
 		"withdrawn", "outside-call", "patience", "url-required", "round-unknown-type", "round-prompt", "round-resource", "elicitation-undeclared", "task-undeclared",
 	}
 	for _, revision := range mcp.Revisions {

@@ -55,7 +55,7 @@ func writeMarkdown(w io.Writer, r *probe.Report) error {
 		for _, part := range c.Parts() {
 			fmt.Fprintf(&b, "\n## %s\n\n| probe | verdict | how | frames |\n|---|---|---|---|\n", part.Group)
 			for _, one := range part.Results {
-				fmt.Fprintf(&b, "| %s | %s | %s | %s |\n", one.Probe, one.Verdict, export.Cell(wording.Join(" ", one.How, one.Said())), one.Numbers())
+				fmt.Fprintf(&b, "| %s | %s | %s | %s |\n", one.Probe, one.Verdict, export.Cell(wording.Join(" ", one.How, one.Said(), one.Advice())), one.Numbers())
 			}
 		}
 		b.WriteString("\n")
@@ -83,11 +83,11 @@ func writeJUnit(w io.Writer, r *probe.Report) error {
 			t := checked.Case{Name: one.Probe, Class: export.Visible(c.Label()), Time: checked.Seconds(one.Took)}
 			switch one.Verdict {
 			case probe.Fails, probe.Partly:
-				t.Failure = &checked.Failure{Message: message, Type: string(one.Verdict), Text: export.Visible(wording.Join("\n", one.Title, one.Do, one.How, one.Said(), "frames "+one.Numbers()))}
-			case probe.Works:
+				t.Failure = &checked.Failure{Message: message, Type: string(one.Verdict), Text: export.Visible(wording.Join("\n", one.Title, one.Do, one.How, one.Said(), one.Advice(), "frames "+one.Numbers()))}
+			case probe.Works, probe.May:
 				t.Out = export.Visible(wording.Join("\n", one.How, one.Said()))
 			default:
-				t.Skipped = &checked.Skipped{Message: message}
+				t.Skipped = &checked.Skipped{Message: wording.Join(": ", string(one.Unseen), message)}
 			}
 			s.Add(t)
 		}
