@@ -114,6 +114,9 @@ func (t *tap) receive(u Unit, k Text) (wire.Message, jsonrpc.Message) {
 		if m, err = wire.ParseMessage(given); err != nil {
 			return came, t.instead(u, "what is given for it is not a message: "+err.Error())
 		}
+		if m.TooDeep {
+			return came, t.instead(u, "what is given for it is "+wire.TooDeep)
+		}
 	}
 	if m.Kind.IsResponse() && m.ID == nil {
 		m.ID = u.Related // the response to a POST may omit its id
