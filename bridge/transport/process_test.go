@@ -94,7 +94,7 @@ func TestProcessWhatTheSDKCannotTake(t *testing.T) {
 		{"an error with a code in words", `"error":{"code":"bad","message":"no"}`, "the message cannot be read"},
 		{"an error without words", `"error":{"code":1.5}`, "the message cannot be read"},
 		{"no message at all", `"error":"no"`, "what is given for it is not a message"},
-		{"a result nested too deep", `"result":{"content":` + deep + `}`, "what is given for it is " + wire.TooDeep},
+		{"a result nested too deep", `"result":{"content":` + deep + `}`, "what is given for it: " + wire.TooDeep},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {

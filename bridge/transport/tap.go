@@ -115,7 +115,7 @@ func (t *tap) receive(u Unit, k Text) (wire.Message, jsonrpc.Message) {
 			return came, t.instead(u, "what is given for it is not a message: "+err.Error())
 		}
 		if m.TooDeep {
-			return came, t.instead(u, "what is given for it is "+wire.TooDeep)
+			return came, t.instead(u, "what is given for it: "+wire.TooDeep)
 		}
 	}
 	if m.Kind.IsResponse() && m.ID == nil {
