@@ -211,7 +211,7 @@ func others(f elicit.Field, n int) (list []json.RawMessage) {
 // numbersWithin lists the candidates as multiples of the field's step, and numbers between
 // its limits.
 func numbersWithin(f elicit.Field, candidates []int) (list []string) {
-	k := elicit.KeywordsOf(f.Schema)
+	k := f.Keywords()
 	step := k.Exact("multipleOf")
 	add := func(n *big.Rat) {
 		if step != nil && step.Sign() > 0 {

@@ -186,16 +186,42 @@ func (f Field) picksOf(array json.RawMessage) (picks []int, odd json.RawMessage,
 	return picks, nil, false
 }
 
-// Defaults returns a form filled in with the schema's defaults. A field whose control
-// cannot show its default stays empty; see [Field.DefaultProblem].
+// Defaults returns a form filled in with the schema's defaults, and with the value of a
+// required field that allows only one. A field whose control cannot show its default stays
+// empty; see [Field.DefaultProblem]. Null as the default of what may be null means unset.
 func Defaults(fields []Field) Inputs {
 	in := Inputs{Fields: make([]Input, len(fields))}
 	for i, f := range fields {
-		if f.Default != nil && f.DefaultProblem() == "" {
-			in.Fields[i] = f.input(f.Default)
+		value := f.Default
+		if value == nil && f.Required {
+			value = f.Const
+		}
+		if value != nil && f.DefaultProblem() == "" && f.sends(value) && !f.unsets(value) {
+			in.Fields[i] = f.input(value)
 		}
 	}
 	return in
+}
+
+// Sendable reports whether the content of an answer may have a value: ElicitResult of all
+// revisions has strings, numbers and booleans, and since 2025-11-25 lists of strings. The
+// latter pass everywhere, because a server that asks for a list has left its revision itself.
+func Sendable(value json.RawMessage) bool {
+	for _, one := range rawjson.Elements(value) {
+		if rawjson.KindOf(one) != rawjson.String {
+			return false
+		}
+	}
+	kind := rawjson.KindOf(value)
+	return kind != rawjson.Object && kind != rawjson.Null
+}
+
+// sends reports whether the field may send a value by itself.
+func (f Field) sends(value json.RawMessage) bool { return !f.Restricted || Sendable(value) }
+
+// unsets reports whether a default only says that the field has no value.
+func (f Field) unsets(value json.RawMessage) bool {
+	return f.Nullable && f.Kind != JSON && rawjson.KindOf(value) == rawjson.Null
 }
 
 // DefaultProblem says in a sentence why the field is empty although its schema has a
@@ -224,8 +250,9 @@ func (f Field) DefaultProblem() string {
 			return "The schema’s default names " + briefly(odd) + ", which is not one of the choices, so nothing is chosen."
 		}
 	case JSON:
+		fits, what = f.Default == nil || f.sends(f.Default), "what an answer may have (strings, numbers, true or false, and lists of strings)"
 	}
-	if fits || f.Default == nil {
+	if fits || f.Default == nil || f.unsets(f.Default) {
 		return ""
 	}
 	return "The schema’s default, " + briefly(f.Default) + ", is not " + what + ", so " + left + "."

@@ -19,8 +19,8 @@ func Valid(fields []Field) json.RawMessage {
 	for _, f := range fields {
 		candidates := examples(f)
 		value := f.firstOf(candidates)
-		if value == nil && f.Required {
-			value = candidates[0]
+		if i := slices.IndexFunc(candidates, f.sends); value == nil && f.Required && i >= 0 {
+			value = candidates[i]
 		}
 		content.Add(f.Name, value)
 	}
@@ -32,7 +32,22 @@ func Valid(fields []Field) json.RawMessage {
 // else a value of their type, and optional ones are omitted. It returns nil for a schema
 // without properties.
 func Arguments(schema json.RawMessage) (json.RawMessage, error) {
-	fields, err := FieldsOf(schema)
+	arguments, err := within(schema).arguments(schema)
+	if arguments == nil || err != nil {
+		return nil, err
+	}
+	problems, err := Check(schema, arguments)
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("its input schema cannot be used: %w", err)
+	case len(problems) > 0:
+		return nil, errors.New("its input schema refuses what was made up: " + problems[0].Text)
+	}
+	return arguments, nil
+}
+
+func (r *references) arguments(schema json.RawMessage) (json.RawMessage, error) {
+	fields, err := r.fieldsOf(schema)
 	if err != nil {
 		return nil, err
 	}
@@ -42,12 +57,12 @@ func Arguments(schema json.RawMessage) (json.RawMessage, error) {
 			continue
 		}
 		candidates := []json.RawMessage{f.Default}
-		for _, example := range rawjson.Elements(rawjson.Member(f.Schema, "examples")) {
+		for _, example := range rawjson.Elements(f.Keywords()["examples"]) {
 			candidates = append(candidates, example)
 		}
-		candidates = append(append(candidates, rawjson.Member(f.Schema, "example")), examples(f)...)
-		if rawjson.Text(rawjson.Member(f.Schema, "type")) == "object" {
-			if inner, err := Arguments(f.Schema); err == nil {
+		candidates = append(append(candidates, f.Keywords()["example"]), examples(f)...)
+		if r.nested++; f.Keywords().Text("type") == "object" && r.nested <= nestedMost {
+			if inner, err := r.arguments(f.Schema); err == nil {
 				candidates = append(candidates, inner)
 			}
 		}
@@ -60,22 +75,14 @@ func Arguments(schema json.RawMessage) (json.RawMessage, error) {
 	if object == nil {
 		return nil, nil
 	}
-	arguments := object.JSON()
-	problems, err := Check(schema, arguments)
-	switch {
-	case err != nil:
-		return nil, fmt.Errorf("its input schema cannot be used: %w", err)
-	case len(problems) > 0:
-		return nil, errors.New("its input schema refuses what was made up: " + problems[0].Text)
-	}
-	return arguments, nil
+	return object.JSON(), nil
 }
 
 // firstOf returns the first of the candidates that the field's schema accepts; nil if it
 // accepts none.
 func (f Field) firstOf(candidates []json.RawMessage) json.RawMessage {
 	for _, value := range candidates {
-		if value != nil && f.Takes(value) {
+		if value != nil && f.sends(value) && f.Takes(value) {
 			return value
 		}
 	}
@@ -85,15 +92,31 @@ func (f Field) firstOf(candidates []json.RawMessage) json.RawMessage {
 // Takes reports whether the field's schema accepts a value; false if the check fails with
 // an error.
 func (f Field) Takes(value json.RawMessage) bool {
-	problems, err := Check(f.Schema, value)
+	problems, err := f.check(value)
 	return err == nil && len(problems) == 0
 }
 
 // Refuses reports whether the field's schema rejects a value; false if the check fails
 // with an error.
 func (f Field) Refuses(value json.RawMessage) bool {
-	problems, err := Check(f.Schema, value)
+	problems, err := f.check(value)
 	return err == nil && len(problems) > 0
+}
+
+// check checks a value against the field's schema. Where that refers to other parts of the whole
+// schema, it is checked as the items of a list beside these parts, so that nothing else applies.
+func (f Field) check(value json.RawMessage) ([]Problem, error) {
+	if f.root == nil {
+		return Check(f.Schema, value)
+	}
+	var parts rawjson.ObjectWriter
+	for name, part := range rawjson.Members(f.root) {
+		if slices.Contains([]string{"$schema", "$id", "$defs", "definitions", "properties"}, name) {
+			parts.Add(name, part)
+		}
+	}
+	parts.Add("items", f.Schema)
+	return Check(parts.JSON(), slices.Concat([]byte("["), value, []byte("]")))
 }
 
 // examples returns candidates for a field's value, the most likely first.
@@ -101,6 +124,9 @@ func examples(f Field) []json.RawMessage {
 	var list []json.RawMessage
 	if f.Default != nil {
 		list = append(list, f.Default)
+	}
+	if f.Const != nil {
+		list = append(list, f.Const)
 	}
 	least := min(Bound(f.MinLength, 0), Longest)
 	switch f.Kind {
@@ -123,11 +149,7 @@ func examples(f Field) []json.RawMessage {
 	case MultiChoice:
 		list = append(list, SomeChoices(f, max(Bound(f.MinItems, 0), 1)), json.RawMessage("[]"))
 	case JSON:
-		k := KeywordsOf(f.Schema)
-		if value, ok := k["const"]; ok {
-			list = append(list, value)
-		}
-		for _, value := range rawjson.Elements(k["enum"]) {
+		for _, value := range rawjson.Elements(f.Keywords()["enum"]) {
 			list = append(list, value)
 		}
 		for _, text := range []string{`"text"`, "1", "true", "[]", "{}", `["text"]`, "[1]", "null"} {
@@ -196,7 +218,7 @@ func readable(r rune) int {
 }
 
 func numbers(f Field) []json.RawMessage {
-	k := KeywordsOf(f.Schema)
+	k := f.Keywords()
 	one := big.NewRat(1, 1)
 	values := []*big.Rat{one, new(big.Rat)}
 	for _, name := range []string{"multipleOf", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"} {

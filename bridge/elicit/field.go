@@ -1,6 +1,7 @@
 package elicit
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -55,8 +56,25 @@ type Field struct {
 	MinItems *int // least number of picks in a MultiChoice; nil if there is no limit
 	MaxItems *int
 	Default  json.RawMessage // exact bytes; nil if the schema gives none
+	Const    json.RawMessage // the only value that the schema allows; nil if it names none
+	Nullable bool            // the schema also allows null
 	Schema   json.RawMessage // exact bytes of the property's schema
 	Why      string          // for Kind JSON: why no other control fits, in words
+	// Restricted says that the value goes into the answer to a question, where only some
+	// values may be; see [Sendable].
+	Restricted bool
+
+	keywords Keywords        // of the schema that Schema means
+	root     json.RawMessage // the whole schema if this one refers to it, else nil
+}
+
+// Keywords returns the keywords that the control is made from: those of the property's schema,
+// or of the schema that it refers to.
+func (f Field) Keywords() Keywords {
+	if f.keywords == nil {
+		return KeywordsOf(f.Schema)
+	}
+	return f.keywords
 }
 
 // Bounds on the size of a form. A larger schema is answered as JSON.
@@ -70,37 +88,59 @@ const (
 // the schema as a whole cannot be a form; a single property that fits no control becomes
 // a field of kind [JSON]. If a property is given twice, the last one counts, as it does
 // for JSON decoders, in the position of the first.
-func FieldsOf(schema json.RawMessage) ([]Field, error) {
+func FieldsOf(schema json.RawMessage) ([]Field, error) { return within(schema).fieldsOf(schema) }
+
+func (r *references) fieldsOf(schema json.RawMessage) ([]Field, error) {
 	if len(rawjson.Trim(schema)) == 0 {
 		return nil, nil
 	}
 	if err := checkObject("the schema is", schema); err != nil {
 		return nil, err
 	}
-	keyword := KeywordsOf(schema)
+	keyword, _, _ := r.meant(schema)
 	if t, ok := keyword["type"]; ok {
 		if name := rawjson.Text(t); name != "object" && !slices.Contains(stringsOf(t), "object") {
 			return nil, fmt.Errorf("the schema does not ask for an object, its type is %s", wording.Shorten(string(t), 80))
 		}
 	}
 	properties, ok := keyword["properties"]
-	if !ok {
-		return nil, nil
-	}
-	if t := rawjson.KindOf(properties); t != rawjson.Object {
+	if t := rawjson.KindOf(properties); ok && t != rawjson.Object {
 		return nil, fmt.Errorf("the schema's properties are %s, not an object", wording.WithArticle(t))
 	}
-	fields, all := FieldsIn(properties, keyword["required"])
-	if !all {
+	fields, all := r.fieldsIn(properties, keyword["required"])
+	switch {
+	case !all:
 		return nil, fmt.Errorf("the schema has more than %d properties", maxFields)
+	case len(fields) == 0:
+		return nil, keyword.otherMembers()
 	}
 	return fields, nil
 }
 
+// otherMembers returns an error if a schema without properties asks for members in another
+// way, which no form can show.
+func (k Keywords) otherMembers() error {
+	delete(k, "properties")
+	if err := k.beyond("the schema has no properties, and"); err != nil {
+		return err
+	}
+	for _, name := range []string{"anyOf", "oneOf", "required", "minProperties", "additionalProperties"} {
+		if value := string(rawjson.AppendCompact(nil, k[name])); !slices.Contains([]string{"", "[]", "0", "true", "false", `{"not":{}}`}, value) {
+			return fmt.Errorf("the schema has no properties, and says in another way what it takes (%s)", name)
+		}
+	}
+	return nil
+}
+
 // FieldsIn reads the fields of a schema's "properties", with the names in its
-// "required". It reads at most as many fields as a form can have; all reports whether
-// these are all of them.
-func FieldsIn(properties, required json.RawMessage) (fields []Field, all bool) {
+// "required". It reads at most as many fields as a form can have.
+func FieldsIn(schema json.RawMessage) []Field {
+	fields, _ := within(schema).fieldsIn(rawjson.Member(schema, "properties"), rawjson.Member(schema, "required"))
+	return fields
+}
+
+// fieldsIn reports with all whether the fields are those of all properties.
+func (r *references) fieldsIn(properties, required json.RawMessage) (fields []Field, all bool) {
 	isRequired := make(map[string]bool)
 	for _, name := range stringsOf(required) {
 		isRequired[name] = true
@@ -108,7 +148,7 @@ func FieldsIn(properties, required json.RawMessage) (fields []Field, all bool) {
 	index := make(map[string]int)
 	choices := 0
 	for name, property := range rawjson.Members(properties) {
-		field := fieldOf(name, property, isRequired[name])
+		field := r.fieldOf(name, property, isRequired[name])
 		if choices += len(field.Choices); choices > maxChoices {
 			choices -= len(field.Choices)
 			field.Kind, field.Choices = JSON, nil
@@ -147,7 +187,7 @@ func checkObject(is string, raw json.RawMessage) error {
 	return nil
 }
 
-func fieldOf(name string, schema json.RawMessage, required bool) Field {
+func (r *references) fieldOf(name string, schema json.RawMessage, required bool) Field {
 	f := Field{Name: name, Label: name, Required: required, Kind: JSON, Schema: schema}
 	switch rawjson.KindOf(schema) {
 	case rawjson.Object:
@@ -161,11 +201,18 @@ func fieldOf(name string, schema json.RawMessage, required bool) Field {
 		f.Why = "Its schema is " + wording.WithArticle(rawjson.KindOf(schema)) + ", not an object."
 		return f
 	}
-	k := KeywordsOf(schema)
+	k, nullable, err := r.meant(schema)
+	if bytes.Contains(schema, []byte(`"$ref"`)) {
+		f.root = r.root
+	}
+	f.keywords, f.Nullable = k, nullable
 	f.Label = titled(k.Text("title"), name)
 	f.Description = k.Text("description")
-	f.Default = k["default"]
-	if err := f.control(k); err != nil {
+	f.Default, f.Const = k["default"], k["const"]
+	if err == nil {
+		err = f.control(r, k)
+	}
+	if err != nil {
 		f.Kind = JSON
 		f.Choices = nil
 		f.Why = wording.Sentence(err.Error())
@@ -175,13 +222,16 @@ func fieldOf(name string, schema json.RawMessage, required bool) Field {
 
 // control sets the kind of control for a property, and its limits. The error says why no
 // control but JSON fits.
-func (f *Field) control(k Keywords) error {
+func (f *Field) control(r *references, k Keywords) error {
 	if err := k.beyond("its schema"); err != nil {
 		return err
 	}
 	kind, err := typeKeyword(k["type"])
 	if err != nil {
 		return err
+	}
+	if kind == "" && f.Const != nil {
+		kind = string(rawjson.KindOf(f.Const))
 	}
 	switch kind {
 	case "string", "":
@@ -210,7 +260,7 @@ func (f *Field) control(k Keywords) error {
 	case "array":
 		f.Kind = MultiChoice
 		f.MinItems, f.MaxItems = k.Count("minItems"), k.Count("maxItems")
-		f.Choices, err = itemChoices(k["items"])
+		f.Choices, err = r.itemChoices(k["items"])
 		return err
 	case "object":
 		return errors.New("it is a nested object")
@@ -252,6 +302,9 @@ func (k Keywords) choiceLists() []string {
 // accepted.
 func choicesOf(k Keywords) ([]Choice, error) {
 	given := k.choiceLists()
+	if only := k["const"]; rawjson.KindOf(only) == rawjson.String {
+		return []Choice{{Value: rawjson.Text(only), Title: rawjson.Text(only)}}, nil
+	}
 	switch len(given) {
 	case 0:
 		return nil, nil
@@ -302,12 +355,15 @@ func titled(title, otherwise string) string {
 	return title
 }
 
-func itemChoices(items json.RawMessage) ([]Choice, error) {
+func (r *references) itemChoices(items json.RawMessage) ([]Choice, error) {
 	free := errors.New("it is a list of free values")
 	if rawjson.KindOf(items) != rawjson.Object {
 		return nil, free
 	}
-	k := KeywordsOf(items)
+	k, _, err := r.meant(items)
+	if err != nil {
+		return nil, fmt.Errorf("of its items: %w", err)
+	}
 	if err := k.beyond("the schema of its items"); err != nil {
 		return nil, err
 	}

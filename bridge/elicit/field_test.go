@@ -42,14 +42,18 @@ func TestParse(t *testing.T) {
 		}
 	}
 	for params, want := range map[string]string{
-		`{"message":"a"}`:                                               "The question has no requestedSchema.",
-		`{"message":"a","requestedSchema":true}`:                        "The schema is a boolean, not an object.",
-		`{"message":"a","requestedSchema":null}`:                        "The schema is null, not an object.",
-		`{"message":"a","requestedSchema":{"type":"string"}}`:           `The schema does not ask for an object, its type is "string".`,
-		`{"message":"a","requestedSchema":{"properties":[]}}`:           "The schema's properties are an array, not an object.",
-		`{"message":"a","requestedSchema":{"type":["object","null"]}}`:  "",
-		`{"message":"a","requestedSchema":{"type":"object"}}`:           "",
-		`{"message":"a","requestedSchema":{"properties":{"a":{"b":1}}}`: "",
+		`{"message":"a"}`:                                                                          "The question has no requestedSchema.",
+		`{"message":"a","requestedSchema":true}`:                                                   "The schema is a boolean, not an object.",
+		`{"message":"a","requestedSchema":null}`:                                                   "The schema is null, not an object.",
+		`{"message":"a","requestedSchema":{"type":"string"}}`:                                      `The schema does not ask for an object, its type is "string".`,
+		`{"message":"a","requestedSchema":{"properties":[]}}`:                                      "The schema's properties are an array, not an object.",
+		`{"message":"a","requestedSchema":{"type":["object","null"]}}`:                             "",
+		`{"message":"a","requestedSchema":{"type":"object"}}`:                                      "",
+		`{"message":"a","requestedSchema":{"required":["a"]}}`:                                     "The schema has no properties, and says in another way what it takes (required).",
+		`{"message":"a","requestedSchema":{"allOf":[{},{}]}}`:                                      "The schema has no properties, and combines several schemas (allOf).",
+		`{"message":"a","requestedSchema":{"properties":{},"anyOf":[{"properties":{"a":{}}},{}]}}`: "The schema has no properties, and says in another way what it takes (anyOf).",
+		`{"message":"a","requestedSchema":{"additionalProperties":{"not":{}},"required":[ ]}}`:     "",
+		`{"message":"a","requestedSchema":{"properties":{"a":{"b":1}}}`:                            "",
 	} {
 		r, err := Parse([]byte(params + strings.Repeat("}", strings.Count(params, "{")-strings.Count(params, "}"))))
 		if err != nil || r.Trouble != want {
@@ -79,7 +83,7 @@ func field(t *testing.T, property string) Field {
 	if f.Name != "p" || !f.Required || string(f.Schema) != property {
 		t.Errorf("%s gives %+v", property, f)
 	}
-	f.Name, f.Required, f.Schema = "", false, nil
+	f.Name, f.Required, f.Schema, f.keywords = "", false, nil, nil
 	return f
 }
 
@@ -123,28 +127,29 @@ func TestWhatIsNoOrdinaryFieldIsJSON(t *testing.T) {
 		`{}`:                "Its schema names no type.",
 		`{"type":"object"}`: "It is a nested object.",
 		`{"type":"object","properties":{"a":{"type":"string"}}}`: "Its schema describes a nested object (properties).",
-		`{"type":"null"}`:                                           "It can only be null.",
-		`{"type":"file"}`:                                           `Its type is "file", which JSON Schema does not have.`,
-		`{"type":3}`:                                                "Its type is a number, not a name.",
-		`{"type":["string","null"]}`:                                "Its schema allows several types (string, null).",
-		`{"type":"string","$ref":"#/$defs/x"}`:                      "Its schema refers to another schema ($ref).",
-		`{"type":"string","allOf":[]}`:                              "Its schema combines several schemas (allOf).",
-		`{"type":"string","const":"a"}`:                             "Its schema allows one value only (const).",
-		`{"type":"string","not":{"enum":["a"]}}`:                    "Its schema excludes what another schema allows (not).",
-		`{"anyOf":[{"type":"string"},{"type":"null"}]}`:             "Entry 1 of its anyOf is not a constant.",
-		`{"type":"string","oneOf":[{"const":1,"title":"One"}]}`:     "Choice 1 is a number, not a string.",
-		`{"type":"string","enum":["a",null]}`:                       "Choice 2 is null, not a string.",
-		`{"type":"string","enum":[]}`:                               "Its enum is empty, so there is nothing to choose.",
-		`{"type":"string","enum":"a"}`:                              "Its enum is a string, not a list.",
-		`{"type":"string","enum":["a"],"oneOf":[{"const":"a"}]}`:    "Its choices are given twice, by enum and oneOf.",
-		`{"type":"integer","enum":[1,2]}`:                           "Its choices (enum) are numbers, not strings.",
-		`{"type":"array"}`:                                          "It is a list of free values.",
-		`{"type":"array","items":true}`:                             "It is a list of free values.",
-		`{"type":"array","items":{"type":"string"}}`:                "It is a list of free values.",
-		`{"type":"array","items":{"type":"object"}}`:                `It is a list of values of type "object", not of choices.`,
-		`{"type":"array","items":{"$ref":"#"}}`:                     "The schema of its items refers to another schema ($ref).",
-		`{"type":"array","prefixItems":[],"items":{"enum":["a"]}}`:  "Its schema describes a list place by place (prefixItems).",
-		`{"type":"array","items":{"type":["string"],"enum":["a"]}}`: "Of its items: its schema allows several types (string).",
+		`{"type":"null"}`:                                          "It can only be null.",
+		`{"type":"file"}`:                                          `Its type is "file", which JSON Schema does not have.`,
+		`{"type":3}`:                                               "Its type is a number, not a name.",
+		`{"type":["string","integer"]}`:                            "Its schema allows several types (string, integer).",
+		`{"type":"string","$ref":"#/$defs/x"}`:                     "Its schema refers to another schema ($ref).",
+		`{"type":"string","allOf":[]}`:                             "Its schema combines several schemas (allOf).",
+		`{"const":{"a":1}}`:                                        "It is a nested object.",
+		`{"type":"string","not":{"enum":["a"]}}`:                   "Its schema excludes what another schema allows (not).",
+		`{"anyOf":[{"type":"string"},{"type":"integer"}]}`:         "Entry 1 of its anyOf is not a constant.",
+		`{"type":"string","oneOf":[{"const":1,"title":"One"}]}`:    "Choice 1 is a number, not a string.",
+		`{"type":"string","enum":["a",1]}`:                         "Choice 2 is a number, not a string.",
+		`{"minLength":1,"allOf":[{"minLength":2}]}`:                "Its schema gives minLength in two places.",
+		`{"type":"string","enum":[]}`:                              "Its enum is empty, so there is nothing to choose.",
+		`{"type":"string","enum":"a"}`:                             "Its enum is a string, not a list.",
+		`{"type":"string","enum":["a"],"oneOf":[{"const":"a"}]}`:   "Its choices are given twice, by enum and oneOf.",
+		`{"type":"integer","enum":[1,2]}`:                          "Its choices (enum) are numbers, not strings.",
+		`{"type":"array"}`:                                         "It is a list of free values.",
+		`{"type":"array","items":true}`:                            "It is a list of free values.",
+		`{"type":"array","items":{"type":"string"}}`:               "It is a list of free values.",
+		`{"type":"array","items":{"type":"object"}}`:               `It is a list of values of type "object", not of choices.`,
+		`{"type":"array","items":{"$ref":"#"}}`:                    "The schema of its items describes a nested object (properties).",
+		`{"type":"array","prefixItems":[],"items":{"enum":["a"]}}`: "Its schema describes a list place by place (prefixItems).",
+		`{"type":"array","items":{"type":["null","integer"]}}`:     `It is a list of values of type "integer", not of choices.`,
 	} {
 		f := field(t, property)
 		if f.Kind != JSON || f.Why != why {

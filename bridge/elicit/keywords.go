@@ -68,7 +68,6 @@ var noControl = []struct{ name, does string }{
 	{"allOf", "combines several schemas"},
 	{"not", "excludes what another schema allows"},
 	{"if", "depends on a condition"},
-	{"const", "allows one value only"},
 	{"prefixItems", "describes a list place by place"},
 	{"contains", "describes what a list has to contain"},
 	{"properties", "describes a nested object"},

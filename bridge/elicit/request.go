@@ -63,6 +63,9 @@ func Parse(params json.RawMessage) (*Request, error) {
 	switch {
 	case r.Schema != nil:
 		fields, err := FieldsOf(r.Schema)
+		for i := range fields {
+			fields[i].Restricted = true
+		}
 		r.Fields = fields
 		if err != nil {
 			r.Trouble = wording.Sentence(err.Error())

@@ -111,7 +111,7 @@ func isNumber(f elicit.Field) bool { return f.Kind == elicit.Number || f.Kind ==
 // itself.
 func beyond(limit, excluded string, by int64) func(elicit.Field) json.RawMessage {
 	return func(f elicit.Field) json.RawMessage {
-		k := elicit.KeywordsOf(f.Schema)
+		k := f.Keywords()
 		if n := k.Exact(limit); n != nil && isNumber(f) {
 			return elicit.Decimal(new(big.Rat).Add(n, big.NewRat(by, 1)))
 		}
@@ -142,7 +142,7 @@ func asText(f elicit.Field) json.RawMessage {
 }
 
 func noMultiple(f elicit.Field) json.RawMessage {
-	step := elicit.KeywordsOf(f.Schema).Exact("multipleOf")
+	step := f.Keywords().Exact("multipleOf")
 	if step == nil || !isNumber(f) {
 		return nil
 	}

@@ -429,16 +429,12 @@ func (s *session) judgeContent(a *asked, content json.RawMessage, at string, pla
 	left, odd := listedMost, map[string]bool{}
 	for name, value := range rawjson.Members(content) {
 		kind := rawjson.KindOf(value)
-		wrong := kind == rawjson.Object || kind == rawjson.Null
-		for _, one := range rawjson.Elements(value) {
-			wrong = wrong || rawjson.KindOf(one) != rawjson.String
-		}
 		if left == 0 {
 			return
 		}
 		pointer := rawjson.PointerTo(inside, name)
 		switch {
-		case wrong:
+		case !elicit.Sendable(value):
 			left--
 			odd[pointer] = true
 			what := wording.WithArticle(kind)
