@@ -34,7 +34,7 @@ func checkText(w io.Writer, r *report.Report) error {
 		fmt.Fprintf(&b, "  not judged: %s\n", wording.EscapeLine(report.Sentence(p)))
 	}
 	for _, c := range v.Causes {
-		fmt.Fprintf(&b, "  %s, %s: %s In %s.\n", c.Verdict, c.Concern(), c.Harm(), wording.EscapeLine(c.Where()))
+		fmt.Fprintf(&b, "  %s, %s: %s In %s.\n", c.Verdict, c.Concern(), wording.EscapeLine(c.Harm()), wording.EscapeLine(c.Where()))
 	}
 	for _, c := range v.Calls {
 		fmt.Fprintf(&b, "\n%s %s\n", c.Kind, wording.EscapeLine(c.Key))
@@ -102,7 +102,7 @@ func found(w io.Writer, t *report.Told) {
 	}
 	fmt.Fprintf(w, "\n  %s%s ", cmp.Or(marks[string(t.Verdict)], string(t.Verdict)), news)
 	if t.Verdict.Defect() {
-		fmt.Fprintf(w, "%s: %s\n    ", t.Concern(), t.Harm())
+		fmt.Fprintf(w, "%s: %s\n    ", t.Concern(), wording.EscapeLine(t.Harm()))
 	}
 	fmt.Fprintf(w, "%s\n    %s\n", wording.EscapeLine(t.Text), wording.EscapeLine(wording.Join(" ", "["+t.Rule+"]", t.Reference, t.Link)))
 	const most = 6

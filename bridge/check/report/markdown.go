@@ -61,7 +61,7 @@ func (v *View) writeSummary(b *strings.Builder) {
 	}
 	for _, c := range v.Causes {
 		numbers := each(c.Told, 10, ", ", func(t *Told) string { return strconv.Itoa(t.Number) })
-		fmt.Fprintf(b, "- **%s**, %s: %s In %s; rule %s, %s %s.\n", c.Verdict, c.Concern(), c.Harm(), export.Span(c.Where()), export.Span(c.Rule),
+		fmt.Fprintf(b, "- **%s**, %s: %s In %s; rule %s, %s %s.\n", c.Verdict, c.Concern(), c.Finding.Harm(), export.Span(c.Where()), export.Span(c.Rule),
 			wording.Either(len(c.Told) > 1, "findings", "finding"), numbers)
 	}
 	if len(v.Problems)+len(v.Causes) > 0 {
@@ -123,7 +123,7 @@ func (c Cell) markdown() string {
 }
 
 func (t *Told) writeMarkdown(b *strings.Builder) {
-	fmt.Fprintf(b, "\n### %d. %s: %s%s\n\n%s\n\n%s\n\n", t.Number, t.Verdict, t.Rule, wording.Either(t.New > 0, " **new**", ""), t.Harm(), export.Span(t.Text))
+	fmt.Fprintf(b, "\n### %d. %s: %s%s\n\n%s\n\n%s\n\n", t.Number, t.Verdict, t.Rule, wording.Either(t.New > 0, " **new**", ""), t.Finding.Harm(), export.Span(t.Text))
 	if t.Reference != "" {
 		fmt.Fprintf(b, "See %s.\n", wording.Either(t.Link != "", fmt.Sprintf("[%s](%s)", t.Reference, t.Link), export.Span(t.Reference)))
 	}

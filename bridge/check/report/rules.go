@@ -3,6 +3,7 @@ package report
 import (
 	"cmp"
 	"slices"
+	"strings"
 
 	"elicitation-inspector/bridge/lint"
 	"elicitation-inspector/bridge/mcp"
@@ -241,15 +242,15 @@ func Concerns() []Concern {
 // concern is the concern of a rule, and who is harmed where a server breaks it, in a
 // sentence.
 type concern struct {
-	place int // in Concerns
-	harm  string
+	place int    // in Concerns
+	harm  string // {it} stands for the call
 }
 
 var concerns = map[string]concern{
-	RuleConsent:        {0, "Whoever says no, or nothing at all, gets it done all the same."},
-	RuleUnasked:        {0, "There are clients whose users are never asked, and it is done all the same."},
+	RuleConsent:        {0, "Whoever says no, or nothing at all, gets {it} done all the same."},
+	RuleUnasked:        {0, "There are clients whose users are never asked, and {it} is done all the same."},
 	RuleAfterCancel:    {0, "What the person has called off is done all the same, when an answer comes late."},
-	RuleActsEarly:      {0, "By the time that the person reads the question it is done: a no comes too late."},
+	RuleActsEarly:      {0, "By the time that the person reads the question {it} is done: a no comes too late."},
 	RuleActsTwice:      {0, "One consent is used twice: it is paid, ordered or deleted two times."},
 	RuleCrossed:        {0, "What one person answers is taken for the answer of another."},
 	RuleNoResponse:     {1, "Whoever waits for the result waits for ever: the call never ends."},
@@ -282,8 +283,21 @@ func (f Finding) Concern() Concern {
 }
 
 // Harm says in a sentence who is harmed and how.
-func (f Finding) Harm() string {
-	return concernOf(f.Rule).harm
+func (f Finding) Harm() string { return f.harmBy("it") }
+
+func (f Finding) harmBy(call string) string {
+	return strings.ReplaceAll(concernOf(f.Rule).harm, "{it}", call)
+}
+
+// Harm is Finding.Harm in the words of the call that it is about.
+func (t *Told) Harm() string { return t.harmBy(t.Call.Key) }
+
+// Harm is Finding.Harm, in the words of the call if it is about one alone.
+func (c Cause) Harm() string {
+	if len(c.Told) == 1 {
+		return c.Told[0].Harm()
+	}
+	return c.Finding.Harm()
 }
 
 func concernOf(rule string) concern {
