@@ -107,7 +107,7 @@ export async function submit(form, url, more) {
 /** Focuses the first invalid field, or the problems of the form. @param {Element | null} root */
 function toTrouble(root) {
   const wrong = one("[aria-invalid=true]", root), problems = one(".problems", root), n = all(".field.invalid", root).length
-  near(wrong, "details")?.setAttribute("open", "")
+  near(wrong ?? problems, "details")?.setAttribute("open", "")
   focusField(wrong ?? problems)
   announce([n && (n === 1 ? "1 field needs attention." : `${n} fields need attention.`), problems?.innerText].filter(Boolean).join(" "))
 }

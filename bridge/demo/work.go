@@ -192,7 +192,7 @@ func onboard(ctx context.Context, v *visit) (*mcp.CallToolResult, error) {
 	if err := v.ask(ctx, form("who", &who)); err != nil {
 		return nil, err
 	}
-	v.log("info", "made an account for "+who.Email)
+	v.log("info", "made the account")
 
 	var job struct{ Role, Start string }
 	if err := v.ask(ctx, form("job", &job, who.Name)); err != nil {

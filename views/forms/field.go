@@ -317,6 +317,12 @@ func (f Field) hints() []string {
 	case elicit.JSON:
 		out = append(out, "JSON")
 	}
+	if f.Kind != elicit.SingleChoice {
+		add("only ", wording.Shorten(string(f.Const), 80))
+	}
+	if f.Nullable && f.Required && f.Kind != elicit.JSON {
+		out = append(out, "or null, in the JSON tab")
+	}
 	if strings.EqualFold(strings.Join(out, ", "), strings.TrimRight(strings.TrimSpace(f.Description), ".")) && f.Pattern == "" {
 		return nil // the server's description says the same
 	}
