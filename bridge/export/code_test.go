@@ -20,7 +20,7 @@ var codeParams = map[string]string{
 	"bare":      `{"message":"Go on?"}`,
 	"url":       `{"mode":"url","message":"Sign in","url":"https://example.com/?a=1&b=2","elicitationId":"e1"}`,
 	"long":      `{"mode":"url","message":"Sign\nin","url":"https://example.com/","elicitationId":"e\n1"}`,
-	"hidden":    `{"message":"Pay \u202e001\u202c \u2028 \u2066x\u2069 \u200b \ufeff \u115f \u0085 \ud83d\udc69\u200d\ud83d\ude92\n","requestedSchema":{"type":"object","properties":{"\u202ea":{"type":"string","title":"‮⁦ 󠁁"}}}}`,
+	"hidden":    `{"message":"Pay \u202e001\u202c \u2028 \u2066x\u2069 \u200b \ufeff \u115f \u0085 \ud83d\udc69\u200d\ud83d\ude92\n","requestedSchema":{"type":"object","properties":{"\u202ea":{"type":"string","title":"` + "\u202e\u2066\u2028\ue0041" + `"}}}}`,
 	"hiddenurl": `{"mode":"url","message":"\u202e","url":"https://example.com/\u202e\u2028","elicitationId":"e\u20661"}`,
 	"any":       `{"message":"Go on?","requestedSchema":{}}`,
 }
