@@ -161,7 +161,7 @@ func TestUnreachableIsExplained(t *testing.T) {
 	})
 	for i, want := range []string{
 		"over HTTP: nothing listens on " + strings.TrimPrefix(closed.URL, "http://") + " (connection refused)",
-		"over HTTP, initialize was answered with HTTP 404 Not Found: 404 page not found",
+		"over HTTP, initialize was answered with HTTP 404 Not Found: 404 page not found at " + lost.URL,
 	} {
 		if got := in.Servers()[i].Reason; got != want {
 			t.Errorf("got %q, want %q", got, want)

@@ -72,6 +72,9 @@ func TestResponseThatNothingAskedFor(t *testing.T) {
 			if f := b.frameOf("tools/call"); tool == "text" || tool == "other" {
 				want = fmt.Sprintf(says, f.Message.ID)
 			}
+			if strings.Contains(says, "with id") {
+				want += fmt.Sprintf("; the call waits for one with id %s", b.frameOf("tools/call").Message.ID)
+			}
 			if stray.Text != want {
 				t.Errorf("the call says %q, want %q", stray.Text, want)
 			}

@@ -237,7 +237,7 @@ func (c *assignment) read(f *frame) (err error) {
 		f.task = RelatedTaskID(params)
 	case kind == request && mcp.AsksForInput(f.Method):
 		f.name, f.arguments = target(f.Method, params)
-		f.input.state = rawjson.Member(params, "requestState")
+		f.input.state = StateOf(params)
 		for key := range elicit.KeywordsOf(rawjson.Member(params, "inputResponses")) {
 			f.answers = append(f.answers, key)
 		}

@@ -92,7 +92,7 @@ func Suggestion(method string) json.RawMessage {
 type InputRequired struct {
 	Asked []elicit.Asked  // inputRequests, in the order of the bytes
 	Asks  bool            // inputRequests is present, though it may be empty
-	State json.RawMessage // requestState, exact; nil if absent
+	State json.RawMessage // see StateOf
 }
 
 // Empty reports whether the result has neither inputRequests nor requestState. A valid
@@ -135,13 +135,23 @@ func MustComplete(method string, result json.RawMessage) error {
 	return err
 }
 
+// StateOf returns the exact requestState of a result, or of the params of a retry; nil if there
+// is none. A state that is null counts as none: libraries write null for what is absent, and a
+// request with it would break the schema, in which the state is a string.
+func StateOf(object json.RawMessage) json.RawMessage {
+	if state := rawjson.Member(object, "requestState"); rawjson.KindOf(state) != rawjson.Null {
+		return state
+	}
+	return nil
+}
+
 // ReadInputRequired reads an InputRequiredResult.
 func ReadInputRequired(result json.RawMessage) (*InputRequired, error) {
 	requests := rawjson.Member(result, "inputRequests")
 	if requests != nil && rawjson.KindOf(requests) != rawjson.Object {
 		return nil, fmt.Errorf("inputRequests is %s, not an object", ContentKind(requests))
 	}
-	return &InputRequired{Asked: elicit.AskedIn(wire.Message{Kind: wire.Result, Result: result}), Asks: requests != nil, State: rawjson.Member(result, "requestState")}, nil
+	return &InputRequired{Asked: elicit.AskedIn(wire.Message{Kind: wire.Result, Result: result}), Asks: requests != nil, State: StateOf(result)}, nil
 }
 
 // URLProblem returns an error if the data of error -32042 contains no elicitations.

@@ -56,7 +56,7 @@ func inputOf(f *wire.Frame, revision string) (in input) {
 	if revision != "" && revision < mcp.Revision20260728 || rawjson.Text(rawjson.Member(f.Message.Result, "resultType")) != "input_required" {
 		return in
 	}
-	return input{wanted: true, state: rawjson.Member(f.Message.Result, "requestState"), asked: elicit.AskedIn(f.Message)}
+	return input{wanted: true, state: StateOf(f.Message.Result), asked: elicit.AskedIn(f.Message)}
 }
 
 // Asks counts the questions in the response to a call under a revision.

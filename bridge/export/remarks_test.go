@@ -38,7 +38,7 @@ func TestRemarksForReading(t *testing.T) {
 	l := markedLog(t)
 	for format, want := range map[Format][]string{
 		Markdown: {
-			"6 findings: 2 MUST · 4 SHOULD.",
+			"6 findings: 3 MUST · 3 SHOULD.",
 			"- **SHOULD** `default-invalid`: ", "- **MUST** `completion-unknown`: ",
 			"(frame 7 at `/params/elicitationId`; of the server; [MCP 2025-11-25, client/elicitation, Completion Notifications for URL Mode Elicitation](https://modelcontextprotocol.io/specification/2025-11-25/client/elicitation#completion-notifications-for-url-mode-elicitation))",
 			"; [JSON Schema Validation 2020-12, section 9.2. default](https://json-schema.org/draft/2020-12/json-schema-validation#section-9.2))",
@@ -47,7 +47,7 @@ func TestRemarksForReading(t *testing.T) {
 			"one of `red`, `green`", "`\"blue\"` (none of the choices)",
 		},
 		HTML: {
-			"6 findings: 2 MUST · 4 SHOULD.", `<a href="#findings">Findings</a> <a href="#notes">Notes</a>`,
+			"6 findings: 3 MUST · 3 SHOULD.", `<a href="#findings">Findings</a> <a href="#notes">Notes</a>`,
 			`<code>default-invalid</code> · of the server · <a href="#f4">frame 4</a>`, `<a href="https://modelcontextprotocol.io/specification/2025-11-25/client/elicitation#completion-notifications-for-url-mode-elicitation" target="_blank" rel="noopener noreferrer">MCP 2025-11-25`, `<b class="found violation">1 finding</b>`, `<span class="pin">pinned</span>`,
 			`a child, &lt;b&gt;sent&lt;/b&gt; | anyway`, "Sent anyway, although the answer does not satisfy the schema:", `<li dir="auto">colour: `,
 			`<input type="radio" data-asked=""> <bdi>red</bdi>`, `None of the choices: <code><bdi>&#34;blue&#34;</bdi></code>`,

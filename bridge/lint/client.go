@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/elicit"
 	"elicitation-inspector/bridge/mcp"
 	"elicitation-inspector/bridge/rawjson"
@@ -83,7 +84,7 @@ func (c *clientState) await(result json.RawMessage, r *request, list []elicit.As
 	if rulesOf(r.revision) != july || rawjson.Text(rawjson.Member(result, "resultType")) != "input_required" {
 		return
 	}
-	state := rawjson.Member(result, "requestState")
+	state := conversation.StateOf(result)
 	w := &awaited{request: *r, known: sumOf(state), redacted: bytes.Contains(state, []byte(redact.Placeholder))}
 	for _, one := range list {
 		a := &asked{input: one.Key, method: one.Method, revision: r.revision, declared: r.declared}
@@ -393,7 +394,9 @@ func (s *session) judgeAnswer(a *asked, answer json.RawMessage, at string, place
 	case action == nil:
 		s.broken(place, "answer-action-unknown", at, "The answer has no action.")
 	case word == "decline" || word == "cancel":
-		if content != nil {
+		if kind := rawjson.KindOf(content); kind != rawjson.None && kind != rawjson.Object {
+			s.broken(place, "answer-malformed", at+"/content", "The content is %s, not an object; a refusal has none.", wording.WithArticle(kind))
+		} else if content != nil {
 			s.broken(place, "answer-content-unwanted", at+"/content", "The answer has content, though its action is %s; content belongs to accepted forms.", word)
 		}
 	case word != "accept":

@@ -114,7 +114,7 @@ func (s *signIns) step(f *wire.Frame, in *wire.SignIn) {
 		s.broken("server-metadata-invalid", "The metadata of the authorization server is not a JSON object.")
 	case step == wire.StepServer && document:
 		issuer := rawjson.Text(rawjson.Member(body, "issuer"))
-		if want := s.issuer; want != "" && strings.TrimSuffix(issuer, "/") != strings.TrimSuffix(want, "/") {
+		if want := s.issuer; want != "" && issuer != want {
 			s.broken("issuer-mismatch", "The issuer is %q, and not %q, as the server's metadata says.", issuer, want)
 		}
 		s.issuer = issuer

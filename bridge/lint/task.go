@@ -123,7 +123,7 @@ func (s *session) judgeTask(raw json.RawMessage, at string, ofClient, made bool)
 	switch {
 	case made && !first:
 		s.broken(0, side+"task-id-again", at+"/taskId", "The id %s is that of an earlier task; each task has an id of its own.", wording.Quoted(wording.Shorten(id, 60)))
-	case made && status != conversation.TaskWorking:
+	case made && status != conversation.TaskWorking && rawjson.Text(rawjson.Member(raw, "lastUpdatedAt")) == rawjson.Text(rawjson.Member(raw, "createdAt")): // else it was updated before its response left
 		s.broken(0, side+"task-begins-otherwise", at+"/status", "The task begins as %s; a task begins as working.", status)
 	case first && t.status != "":
 		return t

@@ -27,6 +27,7 @@ var seen = map[string]struct {
 	"below-minimum":           {"integer-limits", "", probe.Partly, ""},
 	"above-maximum":           {"integer-limits", "", probe.Partly, ""},
 	"fraction":                {"integer", "", probe.Fails, ""},
+	"number-as-text":          {"integer", "", probe.Fails, ""},
 	"too-short":               {"string-length", "", probe.Partly, ""},
 	"too-long":                {"string-length", "", probe.Partly, ""},
 	"wrong-format":            {"format-email", "", probe.Partly, ""},

@@ -167,7 +167,7 @@ func (s *Server) begin(c *call, p *Probe) *run {
 	said := map[int]bool{}
 	of := s.clientOf(id, r.began)
 	if len(of.sessions) < statesMost {
-		of.sessions[c.session.ID] = true
+		of.sessions[c.session.Name] = true
 	}
 	of.results[p.Name] = &outcome{run: r.number, finding: finding{verdict: Running}, began: r.began, said: said}
 	s.tell()

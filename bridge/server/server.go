@@ -92,7 +92,7 @@ func (s *Server) Close() {
 type Session struct {
 	ID        string // that clients of HTTP send back: whoever has it can use the session
 	Transport string // stdio or http
-	name      string // of its frames, which is no secret
+	Name      string // of its frames, which is no secret
 	label     string // of its frames
 	server    *Server
 	peer      Peer
@@ -120,7 +120,7 @@ func (s *Server) session(transport, id string, first []byte) *Session {
 	random := strings.ToLower(rand.Text())
 	sessionName := s.options.Name + "-" + strconv.Itoa(s.count) + "-" + random[:6] // transcripts of several runs can stand in one file
 	one := &Session{
-		ID: cmp.Or(id, sessionName+random[6:]+strings.ToLower(rand.Text())), Transport: transport, name: sessionName, server: s, done: make(chan struct{}), turn: make(chan struct{}, 1),
+		ID: cmp.Or(id, sessionName+random[6:]+strings.ToLower(rand.Text())), Transport: transport, Name: sessionName, server: s, done: make(chan struct{}), turn: make(chan struct{}, 1),
 		label: wording.Shorten(wording.Join(" ", s.options.Name+" of", name), 80),
 	}
 	one.peer = s.options.Begin(one)
@@ -158,7 +158,7 @@ func (s *Session) InTurn(f func()) {
 
 // Frame returns a frame of this session.
 func (s *Session) Frame(dir wire.Direction, raw []byte) wire.Frame {
-	return wire.Frame{Server: s.label, Session: s.name, Transport: s.Transport, Dir: dir, Raw: raw}
+	return wire.Frame{Server: s.label, Session: s.Name, Transport: s.Transport, Dir: dir, Raw: raw}
 }
 
 // Send sends a message, and returns its frame's number; 0 if there is nowhere to send it.

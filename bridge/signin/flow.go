@@ -194,6 +194,8 @@ func (f *Flow) authorize(ctx context.Context, refused *http.Response) error {
 func (f *Flow) authorizeBy(ctx context.Context, h auth.OAuthHandler, refused *http.Response) error {
 	req, resp := refused.Request.Clone(ctx), *refused
 	req.URL, resp.Body = f.server, http.NoBody // which has been read
+	resp.Header = resp.Header.Clone()
+	resp.Header["Www-Authenticate"] = readable(refused.Header)
 	return h.Authorize(ctx, req, &resp)
 }
 

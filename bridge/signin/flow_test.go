@@ -23,6 +23,8 @@ type user struct {
 	desk *signin.Desk
 	flow *signin.Flow
 	log  *wire.Log
+
+	revision string // of the requests
 }
 
 func newUser(t *testing.T, w *world, c signin.Config, d signin.DeskConfig) *user {
@@ -63,6 +65,7 @@ func (u *user) get(ctx context.Context) (int, error) {
 		if token != "" {
 			req.Header.Set("Authorization", "Bearer "+token)
 		}
+		req.Header.Set("Mcp-Protocol-Version", u.revision)
 		resp, err := http.DefaultClient.Do(req)
 		if err != nil {
 			return 0, err
@@ -166,6 +169,53 @@ func TestSignIn(t *testing.T) {
 		t.Errorf("the steps are %s, want %s", got, want)
 	}
 	u.noSecrets()
+}
+
+// TestSignInToTheLetter signs in where addresses have slashes, challenges have spaces or cannot be
+// read, and a client gets a secret that it must not send.
+func TestSignInToTheLetter(t *testing.T) {
+	t.Parallel()
+	slash := func(w *world) {
+		w.Metadata["authorization_servers"] = []string{w.Issuer.URL + "/"}
+	}
+	cases := []struct {
+		name     string
+		spoil    func(*world)
+		revision string
+		why      string // of a failure; "" for none
+	}{
+		{"an issuer with a slash", func(w *world) {
+			slash(w)
+			w.Server["issuer"], w.Iss = w.Issuer.URL+"/", w.Issuer.URL+"/"
+		}, "2026-07-28", ""},
+		{"an issuer that differs by a slash", slash, "2025-11-25", ""},
+		{"the same in 2026-07-28", slash, "2026-07-28", "must be identical, to the slash"},
+		{"spaces in the challenge", func(w *world) {
+			w.Challenge = `Bearer error = "invalid_token" , scope = "a = b", resource_metadata ="` + w.Resource.URL + `/.well-known/oauth-protected-resource/mcp"`
+		}, "", ""},
+		{"a challenge that cannot be read", func(w *world) { w.Challenge = `Bearer resource_metadata` }, "", ""},
+		{"a secret of nobody", func(w *world) { w.Registered = map[string]any{"client_secret": w.Secret("client-")} }, "", ""},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			c.spoil(w)
+			u := newUser(t, w, signin.Config{}, signin.DeskConfig{})
+			u.revision = c.revision
+			u.visits()
+			status, err := u.get(t.Context())
+			a, _ := u.flow.Attempt()
+			if c.why == "" && (err != nil || status != http.StatusNoContent) || c.why != "" && (err == nil || !strings.Contains(a.Why, c.why)) {
+				t.Errorf("it ended with %d, %v: %s", status, err, a.Why)
+			}
+			for _, asked := range w.Requests() {
+				if strings.HasSuffix(asked, "/") || strings.Contains(asked, "secret") {
+					t.Errorf("it sent %s", asked)
+				}
+			}
+		})
+	}
 }
 
 func join(steps []wire.Step) string {

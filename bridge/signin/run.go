@@ -7,12 +7,14 @@ import (
 	"mime"
 	"net/http"
 	"net/url"
+	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/modelcontextprotocol/go-sdk/oauthex"
 	"golang.org/x/oauth2"
 
+	"elicitation-inspector/bridge/mcp"
 	"elicitation-inspector/bridge/rawjson"
 	"elicitation-inspector/bridge/wire"
 )
@@ -36,6 +38,7 @@ type run struct {
 	issuer        string   // of the authorization server, from its metadata
 	grants        []string // grant_types_supported of the authorization server, nil without that member
 	halted        error    // once set, the tap sends nothing more and returns this error
+	strict        bool     // the request was one of 2026-07-28, in which the issuer must be identical
 }
 
 func newRun(f *Flow, number int, refused *http.Response) *run {
@@ -44,13 +47,35 @@ func newRun(f *Flow, number int, refused *http.Response) *run {
 		return r
 	}
 	r.stepUp = refused.StatusCode == http.StatusForbidden
-	challenges, _ := oauthex.ParseWWWAuthenticate(refused.Header.Values("WWW-Authenticate")) // the SDK reports this error
+	r.strict = mcp.HasRounds(refused.Request.Header.Get("Mcp-Protocol-Version"))
+	challenges, _ := oauthex.ParseWWWAuthenticate(readable(refused.Header)) // readable has no error
 	for _, c := range challenges {
 		if r.metadataURL == "" {
 			r.metadataURL = c.Params["resource_metadata"]
 		}
 	}
 	return r
+}
+
+// spaces matches the white space that RFC 9110, section 5.6.3, allows around the = of a
+// parameter, and that the SDK does not read. Quoted texts stay.
+var spaces = regexp.MustCompile(`"(?:\\.|[^"\\])*"|[ \t]*=[ \t]*`)
+
+// readable returns the challenges of a response in a form that the SDK reads; nil if it
+// cannot read them, so that it looks at the well-known address.
+func readable(h http.Header) (list []string) {
+	for _, value := range h.Values("WWW-Authenticate") {
+		list = append(list, spaces.ReplaceAllStringFunc(value, func(found string) string {
+			if found[0] == '"' {
+				return found
+			}
+			return "="
+		}))
+	}
+	if _, err := oauthex.ParseWWWAuthenticate(list); err != nil {
+		return nil
+	}
+	return list
 }
 
 // classify sets the step to which a request belongs. It returns the parameters to send for
@@ -222,11 +247,13 @@ func (r *run) wrongResource(req *http.Request, body []byte) string {
 	switch {
 	case got == "":
 		return "the metadata has no resource"
+	case got == want+"/" && got == r.flow.server.String(): // the server is at the root
 	case got != want && got != r.flow.server.String():
 		return fmt.Sprintf("the metadata is that of the resource %s, and not of %s", got, want)
 	case got != want:
 		return fmt.Sprintf("the metadata at the root is that of the resource %s, and not of %s", got, want)
-	case len(servers) == 0:
+	}
+	if len(servers) == 0 {
 		return "the metadata has no authorization servers"
 	}
 	for _, server := range servers {
@@ -247,6 +274,8 @@ func (r *run) wrongServer(body []byte) string {
 	switch {
 	case len(r.issuers) > 0 && strings.TrimSuffix(issuer, "/") != strings.TrimSuffix(r.issuers[0], "/"):
 		return fmt.Sprintf("the issuer is %q, and not %q", issuer, r.issuers[0])
+	case len(r.issuers) > 0 && r.strict && issuer != r.issuers[0] && issuer != r.flow.config.Issuer:
+		return fmt.Sprintf("the issuer is %q, and not %q: the two must be identical, to the slash (RFC 8414, 3.3); --oauth-issuer %s takes it all the same", issuer, r.issuers[0], issuer)
 	case len(methods) == 0:
 		return "code_challenge_methods_supported is missing, so that PKCE may not be supported"
 	case !slices.Contains(methods, "S256") && r.grant != GrantCredentials:

@@ -8,8 +8,10 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"strings"
 	"time"
 
+	"elicitation-inspector/bridge/rawjson"
 	"elicitation-inspector/bridge/wire"
 )
 
@@ -53,6 +55,9 @@ func (t tap) RoundTrip(req *http.Request) (*http.Response, error) {
 		_ = req.Body.Close()
 	}
 	req = req.Clone(req.Context())
+	if strings.Contains(req.URL.Path, "/.well-known/") && req.URL.String() != r.metadataURL { // RFC 8414 and RFC 9728, 3.1: a terminating slash goes first
+		req.URL.Path = strings.TrimSuffix(req.URL.Path, "/")
+	}
 	if known := r.documents[req.URL.String()]; known != nil && req.Method == http.MethodGet {
 		return known.response(req), nil // discovery for a second grant sends nothing again
 	}
@@ -91,6 +96,9 @@ func (t tap) RoundTrip(req *http.Request) (*http.Response, error) {
 	}
 	step := r.step
 	r.judge(out)
+	if step == wire.StepRegistration && rawjson.Text(rawjson.Member(out.body, "token_endpoint_auth_method")) == "none" {
+		out.body = without(out.body, "client_secret") // a client that is registered for none sends none
+	}
 	switch {
 	case r.halted != nil:
 		return nil, r.halted
@@ -100,6 +108,17 @@ func (t tap) RoundTrip(req *http.Request) (*http.Response, error) {
 		r.documents[req.URL.String()] = out
 	}
 	return out.response(req), nil
+}
+
+// without returns a JSON object without one of its members.
+func without(object []byte, member string) []byte {
+	var kept rawjson.ObjectWriter
+	for name, value := range rawjson.Members(object) {
+		if name != member {
+			kept.Add(name, value)
+		}
+	}
+	return kept.JSON()
 }
 
 // registrationKey identifies a registration. A client belongs to the issuer that has

@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/json"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -26,6 +27,10 @@ type world struct {
 	Metadata, Server map[string]any
 	// Token answers a request for a token.
 	Token func(form url.Values) (status int, body map[string]any)
+	// Challenge replaces the challenge of a 401, and Registered adds to the response to a
+	// registration.
+	Challenge  string
+	Registered map[string]any
 	// Iss replaces the issuer in the redirect, and Denied is the error in place of a code.
 	Iss, Denied string
 	// Inner answers the requests with a token; nil answers 204.
@@ -81,7 +86,7 @@ func (w *world) serveResource(rw http.ResponseWriter, r *http.Request) {
 	valid := w.valid[token]
 	w.mu.Unlock()
 	if !valid {
-		rw.Header().Set("WWW-Authenticate", `Bearer error="invalid_token", resource_metadata="`+w.Resource.URL+`/.well-known/oauth-protected-resource/mcp"`)
+		rw.Header().Set("WWW-Authenticate", cmp.Or(w.Challenge, `Bearer error="invalid_token", resource_metadata="`+w.Resource.URL+`/.well-known/oauth-protected-resource/mcp"`))
 		http.Error(rw, "who are you?", http.StatusUnauthorized)
 		return
 	}
@@ -109,7 +114,9 @@ func (w *world) serveIssuer(rw http.ResponseWriter, r *http.Request) {
 	case "/register":
 		rw.Header().Set("Content-Type", "application/json")
 		rw.WriteHeader(http.StatusCreated)
-		_ = json.NewEncoder(rw).Encode(map[string]any{"client_id": "client-1", "token_endpoint_auth_method": "none", "registration_access_token": w.Secret("registration-")})
+		registered := map[string]any{"client_id": "client-1", "token_endpoint_auth_method": "none", "registration_access_token": w.Secret("registration-")}
+		maps.Copy(registered, w.Registered)
+		_ = json.NewEncoder(rw).Encode(registered)
 	case "/authorize":
 		code := w.Secret("code-")
 		w.mu.Lock()
@@ -124,6 +131,9 @@ func (w *world) serveIssuer(rw http.ResponseWriter, r *http.Request) {
 	case "/token":
 		_ = r.ParseForm()
 		w.mu.Lock()
+		if _, secret, ok := r.BasicAuth(); ok && secret != "" || r.PostForm.Has("client_secret") {
+			w.asked = append(w.asked, "a client secret")
+		}
 		if verifier := r.PostForm.Get("code_verifier"); verifier != "" {
 			w.secrets = append(w.secrets, verifier)
 		}

@@ -6,8 +6,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"elicitation-inspector/bridge/mcp"
@@ -244,8 +246,7 @@ func likelyKind(seen int, method string) Kind {
 	return Request
 }
 
-// checkID says what is wrong with the value of "id", "" if nothing is. A
-// non-negative exponent is accepted.
+// checkID says what is wrong with the value of "id", "" if nothing is.
 func checkID(value []byte) string {
 	switch c := value[0]; {
 	case c == '"':
@@ -253,7 +254,7 @@ func checkID(value []byte) string {
 	case c == 'n':
 		return `"id" is null; it must be a string or an integer`
 	case c == '-' || c-'0' <= 9:
-		if bytes.IndexByte(value, '.') >= 0 || bytes.Contains(value, []byte("e-")) || bytes.Contains(value, []byte("E-")) {
+		if whole, err := strconv.ParseFloat(string(value), 64); err == nil && whole != math.Trunc(whole) { // to JSON Schema 1.0 is an integer
 			return fmt.Sprintf(`"id" is %s, a number with a fractional part; it must be a string or an integer`, brief(value))
 		}
 		return ""

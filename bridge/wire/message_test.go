@@ -83,7 +83,6 @@ func TestParseMessageSaysWhatIsWrong(t *testing.T) {
 		{`{"jsonrpc":"2.0","id":null,"method":"m"}`, `"id" is null`},
 		{`{"jsonrpc":"2.0","id":null,"error":{}}`, `"id" is null`},
 		{`{"jsonrpc":"2.0","id":1.5,"method":"m"}`, "fractional"},
-		{`{"jsonrpc":"2.0","id":1.0,"method":"m"}`, "fractional"},
 		{`{"jsonrpc":"2.0","id":15E-1,"method":"m"}`, "fractional"},
 		{`{"jsonrpc":"2.0","id":true,"method":"m"}`, `"id" is true`},
 		{`{"jsonrpc":"2.0","id":{"a":1},"method":"m"}`, `"id" is {"a":1}`},
