@@ -92,16 +92,16 @@ func (s exports) question(c echo.Context, q answerable) error {
 		var b strings.Builder
 		seqs := []int64{q.AskedSeq, q.AnswerSeq, s.in.Next(q.Question).Seq, call.ResultSeq}
 		slices.Sort(seqs) // 0 is no frame
-		d := export.Document{Log: s.marks, Seqs: slices.Values(slices.Compact(seqs)), Redact: redaction, Title: q.Request.Message, Version: s.version}
+		d := export.Document{Log: s.marks, Seqs: slices.Values(slices.Compact(seqs)), Redact: redaction, Title: redaction.Text(q.Request.Message), Version: s.version}
 		err = d.Write(c.Request().Context(), &b, export.Markdown)
-		b.WriteString("\n## The request\n\n" + export.Fenced("json", wording.Escape(redaction.Text(rawjson.Pretty(q.Params)))))
+		b.WriteString("\n## The request\n\n" + export.Fenced("json", wording.Escape(rawjson.Pretty(q.Params))))
 		if server, err := s.in.Server(q.Server); err == nil {
 			fmt.Fprintf(&b, "\n## The server\n\n%s\n", export.Span(wording.Join(", ", wording.Join(" ", server.Info.Name, server.Info.Version), "revision "+server.Info.Protocol, server.How)))
 		}
 		if unknown == nil {
 			fmt.Fprintf(&b, "\n## To reproduce it\n\n```sh\n%s\n```\n", text)
 		}
-		text = b.String()
+		text = redaction.Text(b.String())
 	case "call":
 		err = unknown
 	default:

@@ -70,6 +70,7 @@ func (r *runner) finish(ctx context.Context) {
 			cmp.Compare(a.Question, b.Question), cmp.Compare(a.Field, b.Field), cmp.Compare(b.Revision, a.Revision))
 	})
 	tellOnce(out.Results)
+	r.Server.Redaction.Document(out) // all trials have been learnt by now
 }
 
 // unproven returns the problems of a call of which most trials could not be made, or that
@@ -153,7 +154,7 @@ func (r *runner) honestly(call int, m *made, asks bool) {
 	if m.Unconnected == "" && m.Exit == nil && !slices.ContainsFunc(m.Calls, judge.Made.Failed) {
 		return
 	}
-	how := strings.TrimSuffix(r.Server.Redaction.Text(m.outcome()), ".")
+	how := strings.TrimSuffix(m.outcome(), ".")
 	if !strings.HasSuffix(how, "…") {
 		how += "."
 	}

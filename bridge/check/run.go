@@ -89,10 +89,11 @@ func Run(ctx context.Context, o Options) (*report.Report, error) {
 	if err := r.greet(ctx); err != nil {
 		r.report.Server = cmp.Or(r.report.Server, o.Server.Target.Name)
 		r.report.Problems = []report.Problem{{
-			Kind: report.Unreachable, Text: "There was no session with the server: " + o.Server.Redaction.Text(err.Error()) + ".",
+			Kind: report.Unreachable, Text: "There was no session with the server: " + err.Error() + ".",
 			Do: "See that the command or the address is right, and that the server starts by itself.",
 		}}
 		r.report.Took = time.Since(r.began).Round(time.Millisecond)
+		o.Server.Redaction.Document(&r.report)
 		return &r.report, err
 	}
 	if o.Met != nil {

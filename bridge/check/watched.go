@@ -146,7 +146,7 @@ func (r *runner) notSeen(ctx context.Context, groups, seeing []*group) {
 			Do: "Look at what the call changes. If the call changes it only once, put it back with --reset.",
 		}
 		if err := g.c.watcher.failed; err != nil {
-			p.Text, p.Do = "The witness cannot be used: "+r.Server.Redaction.Text(err.Error())+".", "Fix it, or name another one."
+			p.Text, p.Do = "The witness cannot be used: "+err.Error()+".", "Fix it, or name another one."
 		}
 		r.note(g.base.Call, p)
 	}

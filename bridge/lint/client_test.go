@@ -56,7 +56,7 @@ var clientSequences = map[string]struct {
 	"an empty form without content":           {[]string{hello, welcome, call, strings.Replace(plain, `"name":{"type":"string"}`, "", 1), accepted}, ""},
 	"content that is a list":                  {[]string{hello, welcome, call, fields, answer(`{"action":"accept","content":["Ann"]}`)}, "5 answer-malformed"},
 	"content with decline":                    {[]string{hello, welcome, call, fields, answer(`{"action":"decline","content":{"name":"Ann"}}`)}, "5 answer-content-unwanted"},
-	"content that is null with decline":     {[]string{hello, welcome, call, fields, answer(`{"action":"decline","content":null}`)}, "5 answer-malformed"},
+	"content that is null with decline":       {[]string{hello, welcome, call, fields, answer(`{"action":"decline","content":null}`)}, "5 answer-malformed"},
 	"content with cancel":                     {[]string{helloJune, june, call, plain, answer(`{"action":"cancel","content":{}}`)}, "5 answer-content-unwanted"},
 	"content with a URL":                      {[]string{hello, welcome, call, visit(7, "e1", auth), answer(`{"action":"accept","content":{}}`)}, "5 answer-url-content"},
 	"an accepted URL":                         {[]string{hello, welcome, call, visit(7, "e1", auth), accepted}, ""},

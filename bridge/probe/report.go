@@ -115,8 +115,12 @@ func (s *Server) Report() *Report {
 	return out
 }
 
-// AddEvidence adds the texts of the frames, without secrets.
+// AddEvidence adds the texts of the frames, and takes secrets out of the whole report, which is
+// finished by that.
 func (r *Report) AddEvidence(log *wire.Log, secrets *redact.Redaction) error {
+	if err := secrets.Learn(context.Background(), log); err != nil {
+		return err
+	}
 	for _, c := range r.Clients {
 		for i := range c.Results {
 			one := &c.Results[i]
@@ -132,6 +136,7 @@ func (r *Report) AddEvidence(log *wire.Log, secrets *redact.Redaction) error {
 			}
 		}
 	}
+	secrets.Document(r)
 	return nil
 }
 

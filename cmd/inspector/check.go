@@ -138,7 +138,7 @@ func (o *checkOptions) run(cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return errors.Join(err, o.close())
 	}
-	p := newProgressLine(cmd.ErrOrStderr())
+	p := newProgressLine(cmd.ErrOrStderr(), options.Server.Redaction)
 	if !o.quiet {
 		options.Chosen, options.Progress = p.chosen, p.tell
 	}

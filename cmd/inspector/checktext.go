@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"elicitation-inspector/bridge/check/report"
+	"elicitation-inspector/bridge/wire/redact"
 	"elicitation-inspector/bridge/wording"
 
 	"github.com/mattn/go-isatty"
@@ -137,13 +138,15 @@ type progressLine struct {
 	live   bool
 	shown  int       // characters of the line on the terminal
 	latest time.Time // time of the last line
+
+	redaction *redact.Redaction
 }
 
 // toldEvery is the time between two lines of progress outside of a terminal.
 const toldEvery = 5 * time.Second
 
-func newProgressLine(out io.Writer) *progressLine {
-	p := &progressLine{out: out, latest: time.Now()}
+func newProgressLine(out io.Writer, r *redact.Redaction) *progressLine {
+	p := &progressLine{out: out, latest: time.Now(), redaction: r}
 	if isTerminal(out) && os.Getenv("TERM") != "dumb" {
 		p.out, p.live = exact(out), true // the line begins with a carriage return
 	}
@@ -160,7 +163,7 @@ func (p *progressLine) chosen(calls []report.Call, skipped []report.NotMade) {
 	for _, c := range calls {
 		arguments := ""
 		if c.Arguments != nil {
-			arguments = " with " + wording.Shorten(string(c.Arguments), 200)
+			arguments = " with " + wording.Shorten(string(p.redaction.JSON(c.Arguments)), 200)
 		}
 		if c.MadeUp {
 			arguments += " (made up)"
@@ -168,11 +171,15 @@ func (p *progressLine) chosen(calls []report.Call, skipped []report.NotMade) {
 		if c.Destructive {
 			arguments += ", which is annotated with destructiveHint and allowed"
 		}
-		fmt.Fprintf(p.out, "will call %s %s%s\n", c.Kind, wording.EscapeLine(c.Key), wording.EscapeLine(arguments))
+		p.say("will call %s %s%s\n", c.Kind, wording.EscapeLine(c.Key), wording.EscapeLine(arguments))
 	}
 	for _, s := range skipped {
-		fmt.Fprintf(p.out, "will not call %s %s: %s\n", s.Kind, wording.EscapeLine(s.Key), wording.EscapeLine(s.Why))
+		p.say("will not call %s %s: %s\n", s.Kind, wording.EscapeLine(s.Key), wording.EscapeLine(s.Why))
 	}
+}
+
+func (p *progressLine) say(format string, args ...any) {
+	_, _ = io.WriteString(p.out, p.redaction.Text(fmt.Sprintf(format, args...)))
 }
 
 func (p *progressLine) tell(at report.Progress) {
@@ -187,7 +194,7 @@ func (p *progressLine) tell(at report.Progress) {
 	}
 	line := fmt.Sprintf("%d of %d trials, %s", at.Done, at.Total, left)
 	if at.Now != "" && at.Done < at.Total {
-		line += ": " + wording.EscapeLine(at.Now)
+		line += ": " + wording.EscapeLine(p.redaction.Text(at.Now))
 	}
 	if !p.live {
 		fmt.Fprintln(p.out, line)

@@ -17,14 +17,21 @@ import (
 )
 
 // asHostile is the environment variable that makes the test binary a server all of whose texts
-// act on terminals. Its value is "serve", or "refuse" for an error to initialize.
+// act on terminals. Its value is "serve", "refuse" for an error to initialize, or "secret" for
+// texts that all are the secret everywhere.
 const asHostile = "INSPECTOR_TEST_HOSTILE"
+
+const everywhere = "geheim-0815-ueberall"
 
 // evil acts on terminals and on services that run tests.
 const evil = "x\x00\x1b[2J\x1b]0;own\x07\u0085\u009b31m\u202ex\u2028y\r\n::set-output name=a::b\n \t::error::c\n##vso[task.x]\n"
 
 // beHostile answers as a server of 2025-11-25.
 func beHostile(in io.Reader, out io.Writer, how string) {
+	evil := evil
+	if how == "secret" {
+		evil = everywhere
+	}
 	send := func(message map[string]any) {
 		message["jsonrpc"] = "2.0"
 		text, _ := json.Marshal(message)

@@ -114,7 +114,7 @@ error.`,
 	f.StringVar(&o.expect, "expect", "", "exit with 8 where a verdict is not as in `FILE`, which has lines such as 'exact-integer: partly'; --fail-on is for all other probes")
 	f.StringVar(&o.record, "record", "", "append a transcript to `FILE` as it happens")
 	f.BoolVar(&o.recordNew, "record-new", false, "with --record: refuse an existing file")
-	o.redact.register(f, "of what is recorded")
+	o.redact.register(f, "of what is recorded and reported")
 	f.BoolVarP(&o.verbose, "verbose", "v", false, "log more to standard error")
 	return cmd
 }

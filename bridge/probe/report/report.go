@@ -8,6 +8,7 @@ import (
 	_ "embed"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -31,9 +32,14 @@ var writers = map[string]func(io.Writer, *probe.Report) error{
 	},
 }
 
+var endings = map[string]string{".json": "json", ".xml": "junit", ".md": "markdown", ".html": "html"}
+
+// Endings lists the endings of the files of reports.
+func Endings() []string { return slices.Sorted(maps.Keys(endings)) }
+
 // FormatOf returns the format of a file by its ending; "" if there is none for it.
 func FormatOf(path string) string {
-	for ending, format := range map[string]string{".json": "json", ".xml": "junit", ".md": "markdown", ".html": "html"} {
+	for ending, format := range endings {
 		if strings.HasSuffix(path, ending) {
 			return format
 		}
