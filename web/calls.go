@@ -360,7 +360,7 @@ func (s *calls) aftermath(c bridge.Call) (list []lint.Finding) {
 
 // resultMost is the size in bytes of the largest response that the page reads to draw it, which
 // it does whenever it draws its call.
-const resultMost = 16 << 20
+const resultMost = 64 << 20
 
 func (s *calls) result(c bridge.Call) *views.Result {
 	out := &views.Result{Seq: c.ResultSeq}

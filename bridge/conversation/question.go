@@ -211,7 +211,7 @@ func (q *Question) Anyway() []elicit.Problem {
 	if content == nil {
 		return []elicit.Problem{{Field: -1, Text: "It has no content."}}
 	}
-	problems, err := elicit.CheckContent(request.Schema, request.Fields, content)
+	problems, err := elicit.Check(request.Schema, content)
 	if err != nil {
 		return nil // the schema is invalid, so that no answer satisfies it
 	}

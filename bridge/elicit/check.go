@@ -64,24 +64,6 @@ func Check(schema, content json.RawMessage) ([]Problem, error) {
 	return check(fields, schema, content)
 }
 
-// CheckContent is [Check] for a schema with these fields. Of an answer to a question it also
-// lists the values of fields that no answer may have; see [Sendable].
-func CheckContent(schema json.RawMessage, fields []Field, content json.RawMessage) ([]Problem, error) {
-	problems, err := check(fields, schema, content)
-	if len(fields) == 0 || !fields[0].Restricted {
-		return problems, err
-	}
-	index := indexOf(fields)
-	for name, value := range rawjson.Members(content) {
-		if i, ok := index[name]; ok && !Sendable(value) && !slices.ContainsFunc(problems, func(p Problem) bool { return p.Field == i }) {
-			problems = append(problems, Problem{Field: i, Pointer: rawjson.PointerTo("", name), Keyword: "type",
-				Text: "An answer may have strings, numbers, true or false, and lists of strings. You entered " + briefly(value) + "."})
-		}
-	}
-	inOrder(problems)
-	return problems, err
-}
-
 // Unchecked reports whether an error of [Check] says nothing about the content, because
 // the check gave up. Any other error is a [SchemaError].
 func Unchecked(err error) bool {
@@ -93,7 +75,7 @@ func Unchecked(err error) bool {
 // as text that is no number, keeps only that problem.
 func CheckInputs(schema json.RawMessage, fields []Field, in Inputs) (json.RawMessage, []Problem, error) {
 	content, problems := Content(fields, in)
-	more, err := CheckContent(schema, fields, content)
+	more, err := check(fields, schema, content)
 	has := map[int]bool{}
 	for _, p := range problems {
 		has[p.Field] = p.Field >= 0

@@ -73,12 +73,6 @@ func TestAnswersHaveOnlySomeValues(t *testing.T) {
 		if got := Valid(r.Fields); string(got) != want.valid {
 			t.Errorf("%s: %s is made up, want %s", property, got, want.valid)
 		}
-		for _, value := range []string{"null", `{"a":1}`, "[1]"} {
-			problems, err := CheckContent(r.Schema, r.Fields, []byte(`{"p":`+value+`}`))
-			if err != nil || len(problems) != 1 || problems[0].Field != 0 {
-				t.Errorf("%s: the problems of %s are %v, %v", property, value, problems, err)
-			}
-		}
 	}
 }
 

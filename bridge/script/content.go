@@ -100,7 +100,7 @@ func (a *Answer) content(request *elicit.Request) (json.RawMessage, error) {
 	if last := a.checked.Load(); last != nil && bytes.Equal(last.schema, request.Schema) && bytes.Equal(last.content, content) {
 		return content, nil
 	}
-	problems, err := elicit.CheckContent(request.Schema, request.Fields, content)
+	problems, err := elicit.Check(request.Schema, content)
 	if err != nil {
 		return nil, fmt.Errorf("the answer cannot be checked: %w; \"anyway: true\" sends it all the same", err)
 	}

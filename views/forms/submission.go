@@ -86,7 +86,7 @@ func (sub *Submission) Check(fields []elicit.Field, schema json.RawMessage) (jso
 	}
 	var err error
 	if sub.JSON {
-		problems, err = elicit.CheckContent(schema, fields, value)
+		problems, err = elicit.Check(schema, value)
 	} else {
 		value, problems, err = elicit.CheckInputs(schema, fields, sub.Inputs)
 	}
