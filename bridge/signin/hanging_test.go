@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"elicitation-inspector/bridge/demo"
-	"elicitation-inspector/bridge/demo/protected"
+	"elicitation-inspector/bridge/testdata/protected"
 	"elicitation-inspector/bridge/signin"
 	"elicitation-inspector/bridge/wire"
 )

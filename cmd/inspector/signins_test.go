@@ -14,8 +14,8 @@ import (
 	"strings"
 	"testing"
 
-	faulted "elicitation-inspector/bridge/demo/protected"
-	"elicitation-inspector/bridge/demo/protected/testdata/protectedtest"
+	faulted "elicitation-inspector/bridge/testdata/protected"
+	"elicitation-inspector/bridge/testdata/protectedtest"
 	"elicitation-inspector/bridge/lint"
 	"elicitation-inspector/bridge/wire"
 )
