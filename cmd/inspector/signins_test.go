@@ -14,9 +14,9 @@ import (
 	"strings"
 	"testing"
 
+	"elicitation-inspector/bridge/lint"
 	faulted "elicitation-inspector/bridge/testdata/protected"
 	"elicitation-inspector/bridge/testdata/protectedtest"
-	"elicitation-inspector/bridge/lint"
 	"elicitation-inspector/bridge/wire"
 )
 
