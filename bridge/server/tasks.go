@@ -230,30 +230,20 @@ func (ts *Tasks) Serve(r *Request) {
 		r.Session.InTurn(func() { r.Reply(ts.listed(r)) })
 		return
 	}
-	ts.mu.Lock()
-	t := ts.find(r, r.Target())
-	if t == nil {
-		ts.mu.Unlock()
-		r.Fail(mcp.CodeInvalidParams, "Task not found", "")
+	if modern && r.Method == mcp.MethodGetTask { // the client is told what was seen: once it knows the end, it may not ask again
+		r.Session.InTurn(func() {
+			if _, told := ts.about(r); told != nil {
+				r.Reply(rawjson.WithMember(string(told), "resultType", `"complete"`))
+			}
+		})
 		return
 	}
-	if t.Seen != nil {
-		t.Seen(t, r)
+	t, told := ts.about(r)
+	if t == nil {
+		return
 	}
-	over := t.Over()
-	switch {
-	case r.Method == mcp.MethodTaskResult && !over:
-		t.waiting = append(t.waiting, r)
-	case r.Method == mcp.MethodUpdateTask:
-		t.take(r)
-	}
-	t.Wake()
-	ts.mu.Unlock()
 	switch r.Method {
 	case mcp.MethodTaskResult:
-		if over {
-			t.end(r)
-		}
 		return
 	case mcp.MethodCancelTask:
 		if !t.Set(conversation.TaskCancelled, "Cancelled by request.", nil, nil) && !modern {
@@ -262,18 +252,42 @@ func (ts *Tasks) Serve(r *Request) {
 		}
 		t.Cancel()
 	}
-	if modern && r.Method != mcp.MethodGetTask {
+	if modern {
 		r.Reply(`{"resultType":"complete"}`)
 		return
 	}
 	r.Session.InTurn(func() {
-		var told string
-		t.Look(func() { told = string(t.Told()) })
-		if modern {
-			told = rawjson.WithMember(told, "resultType", `"complete"`)
-		}
-		r.Reply(told)
+		t.Look(func() { told = t.Told() })
+		r.Reply(string(told))
 	})
+}
+
+// about lets the task that a request is about take what the request says, and returns the task as it is then. Without
+// such a task it answers with an error.
+func (ts *Tasks) about(r *Request) (*Task, json.RawMessage) {
+	ts.mu.Lock()
+	t := ts.find(r, r.Target())
+	if t == nil {
+		ts.mu.Unlock()
+		r.Fail(mcp.CodeInvalidParams, "Task not found", "")
+		return nil, nil
+	}
+	if t.Seen != nil {
+		t.Seen(t, r)
+	}
+	over, told := t.Over(), t.Told()
+	switch {
+	case r.Method == mcp.MethodTaskResult && !over:
+		t.waiting = append(t.waiting, r)
+	case r.Method == mcp.MethodUpdateTask:
+		t.take(r)
+	}
+	t.Wake()
+	ts.mu.Unlock()
+	if r.Method == mcp.MethodTaskResult && over {
+		t.end(r)
+	}
+	return t, told
 }
 
 // take takes the answers of tasks/update. Unknown keys, and those that have an answer, are ignored, as the extension
