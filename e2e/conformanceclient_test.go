@@ -176,5 +176,6 @@ func (c *conformanceClient) run(args ...string) ([]byte, error) {
 		}
 	}
 	opening.Wait()
-	return []byte(out.String()), errors.Join(lines.Err(), cmd.Wait())
+	err = errors.Join(lines.Err(), cmd.Wait()) // all of the output has been copied after it
+	return []byte(out.String()), err
 }

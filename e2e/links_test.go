@@ -131,7 +131,7 @@ var internalID = regexp.MustCompile(`\bs[1-9]\b`)
 // is within reach in a narrow one. A sign-in stands over the start.
 func TestFirstSight(t *testing.T) {
 	t.Parallel()
-	s := open(t, "--protocol", "2025-11-25", demoOverHTTP(t, "--protected"))
+	s := open(t, "--protocol", "2025-11-25", protectedDemo(t))
 	viewport{390, 844, true}.apply(s.page, work)
 	s.signIn("waiting").Button("Open").Wait()
 	at := page.Eval[float64](s.page, `document.querySelector("#sign-ins .foot").getBoundingClientRect().bottom`)

@@ -59,8 +59,11 @@ func TestNames(t *testing.T) {
 	q.TabNamed("Form").HasAttr("aria-selected", "true")
 	q.TabNamed("JSON").Click()
 	q.Role("textbox", "Content").Wait()
-	q.TabNamed("Form").Click()
-	q.Button("Accept").Click() // the required mail is missing
+	// The required mail is missing. A press is not lost while the tab's form is on its way.
+	page.Call[any](q, `function() {
+		this.querySelector("[role=tab][data-to=form]").click()
+		this.querySelector("button[value=accept]").click()
+	}`)
 	q.Button("Send anyway").Click()
 	p.Region("Questions").Article("Release?").Having("data-state", "answered").Wait()
 	p.Region("Result").Contains("received")

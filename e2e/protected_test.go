@@ -7,12 +7,20 @@ import (
 	"net/url"
 	"strings"
 	"testing"
+
+	"elicitation-inspector/bridge/testdata/protectedtest"
 )
+
+// protectedDemo starts the demo server behind OAuth, and returns its address.
+func protectedDemo(t testing.TB) string {
+	t.Helper()
+	return protectedtest.New(t).URL + "/mcp"
+}
 
 // The consent page of the protected demo leads back to the client, after Allow as after Deny.
 func TestConsentPage(t *testing.T) {
 	t.Parallel()
-	address := demoOverHTTP(t, "--protected")
+	address := protectedDemo(t)
 	client := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		q := r.URL.Query()
 		w.Header().Set("Content-Type", "text/html; charset=utf-8")

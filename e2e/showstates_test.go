@@ -153,7 +153,7 @@ var failedSignInStates = []state{
 func onProtected(path string) func(testing.TB) *session {
 	return func(t testing.TB) *session {
 		t.Helper()
-		return shown(t, "--no-open", "--listen", "127.0.0.1:0", strings.TrimSuffix(demoOverHTTP(t, "--protected"), "/mcp")+path)
+		return shown(t, "--no-open", "--listen", "127.0.0.1:0", strings.TrimSuffix(protectedDemo(t), "/mcp")+path)
 	}
 }
 

@@ -43,7 +43,7 @@ var secretShape = regexp.MustCompile(`eyJ[\w-]+\.eyJ[\w-]+\.[\w-]{20,}|[?&](code
 // declines a step-up, and is then denied one.
 func TestSignInByPage(t *testing.T) {
 	t.Parallel()
-	address := demoOverHTTP(t, "--protected")
+	address := protectedDemo(t)
 	issuer := strings.TrimSuffix(address, "/mcp")
 	s := open(t, address)
 	s.signIn("waiting").Contains(issuer + "/auth").Contains("demo.use").Contains("dynamic registration").Contains("Authorization server metadata")

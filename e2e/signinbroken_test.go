@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"elicitation-inspector/bridge/demo/protected"
-	"elicitation-inspector/bridge/demo/protected/testdata/protectedtest"
+	"elicitation-inspector/bridge/testdata/protected"
+	"elicitation-inspector/bridge/testdata/protectedtest"
 	"elicitation-inspector/e2e/internal/page"
 )
 

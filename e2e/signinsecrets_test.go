@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"elicitation-inspector/bridge/demo/protected/testdata/protectedtest"
+	"elicitation-inspector/bridge/testdata/protectedtest"
 	"elicitation-inspector/e2e/internal/inspector"
 	"elicitation-inspector/e2e/internal/page"
 )

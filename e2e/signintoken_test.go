@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"elicitation-inspector/bridge/demo/protected/testdata/protectedtest"
+	"elicitation-inspector/bridge/testdata/protectedtest"
 	"elicitation-inspector/e2e/internal/page"
 )
 

@@ -2,7 +2,7 @@
 /** Answers outside of forms: opened URLs, and answers that are wrong on purpose. */
 import { announce, copied, notice, post } from "./ask.js"
 import { $, all, near, on, one } from "./dom.js"
-import { submit } from "./forms.js"
+import { ready, submit } from "./forms.js"
 import { goOnAfter } from "./questions.js"
 
 // Questions in URL mode. Opening the page is the consent: the browser follows a
@@ -59,7 +59,7 @@ on("submit", async e => {
   e.preventDefault()
   const n = form.dataset.misbehave, answer = /** @type {HTMLFormElement} */ ($(`q${n}-form`))
   const { value } = /** @type {any} */ (e).submitter ?? form.elements.fault
-  if (answer.ariaBusy) return
+  if (!await ready(answer)) return
   const { ok, status } = await submit(answer, `/questions/${n}/misbehave`, { ...Object.fromEntries(new FormData(form)), fault: value })
   if (ok || status === 409) goOnAfter(n)
 })

@@ -142,11 +142,28 @@ function made() {
   if (document.activeElement === document.body) one("#call h2")?.focus({ preventScroll: true })
 }
 
-on("submit", e => {
+/** What draws the form anew: a tab, or a reset. An answer that is pressed meanwhile waits for it. @type {WeakMap<HTMLFormElement, Promise<any>>} */
+const turning = new WeakMap()
+
+/** Whether a form can be sent, as soon as it is drawn. @param {HTMLFormElement} form */
+export async function ready(form) {
+  await turning.get(form)
+  return !form.ariaBusy
+}
+
+/** Draws the form anew. @param {HTMLFormElement} form @param {string} what @param {object} more */
+function turn(form, what, more) {
+  const turned = submit(form, address(form, what), more)
+  turning.set(form, turned)
+  return turned
+}
+
+on("submit", async e => {
   const form = formOf(e.target)
   if (!form) return
   e.preventDefault()
-  if (!form.ariaBusy) (form.dataset.question ? answer : call)(form, e.submitter)
+  const { submitter } = e
+  if (await ready(form)) (form.dataset.question ? answer : call)(form, submitter)
 })
 
 on("click", async e => {
@@ -154,13 +171,13 @@ on("click", async e => {
   if (!form) return
   const tab = near(e.target, "[role=tab][data-to]"), field = near(near(e.target, ".reset"), ".field")
   if (tab && tab.ariaSelected !== "true") {
-    const { status } = await submit(form, address(form, "tab"), { to: tab.dataset.to })
+    const { status } = await turn(form, "tab", { to: tab.dataset.to })
     if (status === 422) toTrouble($(form.id))
     else $(tab.id)?.focus({ preventScroll: true })
   }
   if (field) {
     const { id } = one("[id$='-label']", field)
-    await submit(form, address(form, "reset"), { field: field.dataset.field })
+    await turn(form, "reset", { field: field.dataset.field })
     focusField($(id.replace("-label", "")))
   }
 })

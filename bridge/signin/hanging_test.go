@@ -14,8 +14,8 @@ import (
 	"time"
 
 	"elicitation-inspector/bridge/demo"
-	"elicitation-inspector/bridge/demo/protected"
 	"elicitation-inspector/bridge/signin"
+	"elicitation-inspector/bridge/testdata/protected"
 	"elicitation-inspector/bridge/wire"
 )
 

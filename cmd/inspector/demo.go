@@ -10,45 +10,38 @@ import (
 	"github.com/spf13/cobra"
 
 	"elicitation-inspector/bridge/demo"
-	"elicitation-inspector/bridge/demo/protected"
 )
 
 func newDemo() *cobra.Command {
 	var address string
-	var behindOAuth, conforming, verbose bool
+	var conforming, verbose bool
 	cmd := &cobra.Command{
-		Use:   "demo [--http ADDR [--protected]] [--conformance]",
+		Use:   "demo [--http ADDR] [--conformance]",
 		Short: "Run the demo server by itself, for other clients",
 		Long: `Demo runs the built-in demo server by itself, over stdio, or over Streamable HTTP
-at http://ADDR/mcp. With --protected it is behind OAuth there, with an authorization
-server of its own; docs/protected.md lists the paths at which a step of the sign-in is
-wrong.
+at http://ADDR/mcp.
 
 With --conformance it offers the tools and the prompt by the names that the official
 conformance suite calls in its scenarios about questions and tasks, and passes these.`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			logger := newLogger(cmd, verbose)
-			if behindOAuth && address == "" {
-				return usage("--protected is served over HTTP only: add --http ADDR")
-			}
 			options := demo.Options{Logger: logger, Exit: os.Exit, Conformance: conforming}
 			if address != "" {
-				return demoHTTP(cmd, address, behindOAuth, options)
+				return demoHTTP(cmd, address, options)
 			}
 			s := demo.New(options)
 			return errors.Join(s.ServeLines(cmd.Context(), cmd.InOrStdin(), exact(cmd.OutOrStdout())), s.Close())
 		},
 	}
 	cmd.Flags().StringVar(&address, "http", "", "serve Streamable HTTP at `ADDR` instead of stdio")
-	cmd.Flags().BoolVar(&behindOAuth, "protected", false, "ask for a sign-in with OAuth (with --http)")
 	cmd.Flags().BoolVar(&conforming, "conformance", false, "offer what the official conformance suite calls")
 	cmd.Flags().BoolVarP(&verbose, "verbose", "v", false, "log more to standard error")
 	return cmd
 }
 
 // demoHTTP serves the demo server over HTTP until the command's context ends.
-func demoHTTP(cmd *cobra.Command, address string, behindOAuth bool, options demo.Options) error {
+func demoHTTP(cmd *cobra.Command, address string, options demo.Options) error {
 	l, err := listenAt(cmd, address)
 	if err != nil {
 		return err
@@ -56,11 +49,7 @@ func demoHTTP(cmd *cobra.Command, address string, behindOAuth bool, options demo
 	base := "http://" + shownAddress(l.Addr())
 	options.BaseURL = base
 	s := demo.New(options)
-	handler := s.Handler()
-	if behindOAuth {
-		handler = protected.Handler(s, protected.Options{BaseURL: base})
-	}
-	server := &http.Server{Handler: handler, ReadHeaderTimeout: 10 * time.Second}
+	server := &http.Server{Handler: s.Handler(), ReadHeaderTimeout: 10 * time.Second}
 	ended := make(chan error, 1)
 	go func() { ended <- server.Serve(l) }()
 	if _, err := fmt.Fprintf(cmd.OutOrStdout(), "Demo server ready: %s/mcp\n", base); err != nil {

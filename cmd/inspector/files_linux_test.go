@@ -123,11 +123,11 @@ func TestRefusesEndlessFiles(t *testing.T) {
 	}
 }
 
-// A response of more than 16 MiB is left to the wire log: to read it took a page load 3.8 s.
+// A response of more than 64 MiB is left to the wire log: to read it took a page load 3.8 s.
 func TestOpensAHugeResponse(t *testing.T) {
 	t.Parallel()
 	file := write(t, "huge.jsonl", `{"session_id":"a","server_label":"s","direction":"c2s","call":1,"raw":{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"ask"}}}
-{"session_id":"a","server_label":"s","direction":"s2c","call":1,"raw":{"jsonrpc":"2.0","id":1,"result":{"content":[{"type":"text","text":"`+strings.Repeat("x", 17<<20)+`"}]}}}
+{"session_id":"a","server_label":"s","direction":"s2c","call":1,"raw":{"jsonrpc":"2.0","id":1,"result":{"content":[{"type":"text","text":"`+strings.Repeat("x", 65<<20)+`"}]}}}
 `)
-	startInspector(t, "open", file).until("bytes, and the page draws at most 16\u202f777\u202f216: the wire log has it.")
+	startInspector(t, "open", file).until("bytes, and the page draws at most 67\u202f108\u202f864: the wire log has it.")
 }

@@ -8,12 +8,12 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/owenrumney/go-sarif/v3/pkg/report/v210/sarif"
 	"github.com/spf13/cobra"
 
 	"elicitation-inspector/bridge/check/report"
 	"elicitation-inspector/bridge/lint"
 	"elicitation-inspector/bridge/mcp"
+	"elicitation-inspector/bridge/sarif"
 	"elicitation-inspector/bridge/wire"
 	"elicitation-inspector/bridge/wording"
 )
@@ -196,37 +196,34 @@ var sarifLevels = map[lint.Severity]string{lint.Violation: "error", lint.Should:
 // writeSARIF writes findings in the Static Analysis Results Interchange Format
 // (OASIS, version 2.1.0).
 func writeSARIF(w io.Writer, list []lintFinding) error {
-	run := sarif.NewRun()
-	run.Tool = sarif.NewTool().WithDriver(sarif.NewToolComponent().WithName("elicitation-inspector").WithVersion(version()))
+	run := sarif.New(version())
 	for _, r := range lint.Rules() {
-		rule := run.AddRule(r.ID).WithShortDescription(sarif.NewMultiformatMessageString().WithText(r.Breaks))
+		help := ""
 		for _, revision := range mcp.Revisions { // the latest revision that has the rule
-			if link := r.Sources[revision].Link(revision); link != "" {
-				rule.WithHelpURI(link)
+			if help = r.Sources[revision].Link(revision); help != "" {
 				break
 			}
 		}
+		run.AddRule(r.ID, r.Breaks, help)
 	}
 	for _, f := range list {
 		uri := url.URL{Path: filepath.ToSlash(f.File)} // a relative path is a relative URI
 		if filepath.IsAbs(f.File) {
 			uri.Scheme = "file"
 		}
-		place := sarif.NewPhysicalLocation().WithArtifactLocation(sarif.NewSimpleArtifactLocation(uri.String()))
-		if f.Line != 0 {
-			place.WithRegion(sarif.NewRegion().WithStartLine(int(f.Line)))
-		}
-		location := sarif.NewLocation().WithPhysicalLocation(place)
+		location := sarif.Location{Physical: sarif.At(uri.String(), int(f.Line))}
 		if f.Pointer != "" {
-			location.WithLogicalLocations([]*sarif.LogicalLocation{sarif.NewLogicalLocation().WithFullyQualifiedName(f.Pointer)})
+			location.Logical = []sarif.Logical{{Name: f.Pointer}}
 		}
-		result := run.CreateResultForRule(f.Rule).WithLevel(sarifLevels[f.Severity]).WithMessage(sarif.NewTextMessage(f.Text))
-		result.AddLocation(location)
-		result.WithProperties(&sarif.PropertyBag{Properties: map[string]any{
-			"reference": f.Reference, "link": f.Link, "judges": f.Judges, "server": f.Server, "session": f.Session, "frame": f.Frame, "call": f.Call, "question": f.Question,
-		}})
+		err := run.Add(sarif.Result{
+			RuleID: f.Rule, Level: sarifLevels[f.Severity], Message: sarif.Text{Text: f.Text}, Locations: []sarif.Location{location},
+			Properties: map[string]any{
+				"reference": f.Reference, "link": f.Link, "judges": f.Judges, "server": f.Server, "session": f.Session, "frame": f.Frame, "call": f.Call, "question": f.Question,
+			},
+		})
+		if err != nil {
+			return err
+		}
 	}
-	out := sarif.NewReport()
-	out.AddRun(run)
-	return report.WriteIndented(w, out)
+	return report.WriteIndented(w, run.Log())
 }

@@ -43,7 +43,6 @@ func TestCommandLineMistakes(t *testing.T) {
 		{[]string{"version", "x"}, "unexpected argument"},
 		{[]string{"demo", "x"}, "unexpected argument"},
 		{[]string{"demo", "--http", "127.0.0.1"}, "HOST:PORT"},
-		{[]string{"demo", "--protected"}, "--protected is served over HTTP only"},
 	}
 	for _, c := range cases {
 		t.Run(strings.Join(c.args, " "), func(t *testing.T) {

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	faulted "elicitation-inspector/bridge/demo/protected"
+	faulted "elicitation-inspector/bridge/testdata/protected"
 )
 
 // A transcript has the steps of a sign-in in order, without their secrets.

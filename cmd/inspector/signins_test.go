@@ -14,9 +14,9 @@ import (
 	"strings"
 	"testing"
 
-	faulted "elicitation-inspector/bridge/demo/protected"
-	"elicitation-inspector/bridge/demo/protected/testdata/protectedtest"
 	"elicitation-inspector/bridge/lint"
+	faulted "elicitation-inspector/bridge/testdata/protected"
+	"elicitation-inspector/bridge/testdata/protectedtest"
 	"elicitation-inspector/bridge/wire"
 )
 

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	faulted "elicitation-inspector/bridge/demo/protected"
+	faulted "elicitation-inspector/bridge/testdata/protected"
 )
 
 // A call fails in each faulty variant with the step and the reason, and succeeds in the others.

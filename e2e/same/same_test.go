@@ -24,6 +24,7 @@ import (
 	"testing"
 	"time"
 
+	"elicitation-inspector/bridge/testdata/protectedtest"
 	"elicitation-inspector/e2e/internal/inspector"
 )
 
@@ -169,36 +170,15 @@ func signIns(t *testing.T, scratch, dir string) (sessions []session) {
 	if err := os.WriteFile(secret, []byte("demo-service-not-a-secret"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	ctx, cancel := context.WithCancel(context.Background())
-	cmd := exec.CommandContext(ctx, *base, "demo", "--http", "127.0.0.1:0", "--protected")
-	out, err := cmd.StderrPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	cmd.Stdout = cmd.Stderr
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { cancel(); _ = cmd.Wait() })
-	var said []byte
-	address := regexp.MustCompile(`http://127\.0\.0\.1:\d+`)
-	for address.Find(said) == nil {
-		piece := make([]byte, 1000)
-		n, err := out.Read(piece)
-		if err != nil {
-			t.Fatalf("the protected demo: %v: %s", err, said)
-		}
-		said = append(said, piece[:n]...)
-	}
-	go func() { _, _ = io.Copy(io.Discard, out) }()
-	text, err := os.ReadFile("../../docs/protected.md")
+	address := protectedtest.New(t).URL
+	text, err := os.ReadFile("../../bridge/testdata/protected/README.md")
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, path := range regexp.MustCompile("`(/(?:good|bad)/[a-z0-9-]+/mcp)`").FindAllSubmatch(text, -1) {
 		name := strings.ReplaceAll(strings.Trim(string(path[1]), "/"), "/", "-") + ".jsonl"
 		sessions = append(sessions, session{name, []string{"call", "deploy", "--no-input", "--timeout", "6s",
-			"--oauth-client-id", "demo-service", "--oauth-client-secret-file", secret, "--record", filepath.Join(dir, name), string(address.Find(said)) + string(path[1])}})
+			"--oauth-client-id", "demo-service", "--oauth-client-secret-file", secret, "--record", filepath.Join(dir, name), address + string(path[1])}})
 	}
 	return sessions
 }

@@ -85,10 +85,7 @@ func (o *Observation) against(calls []Made, result json.RawMessage, blank []stri
 		if !h.succeeded() {
 			continue
 		}
-		c := comparison{honest: h.Result, changes: changes(h), blank: blank, sent: textsIn(h.Arguments)}
-		for _, q := range h.Questions {
-			c.sent = append(c.sent, textsIn(contentOf(q))...)
-		}
+		c := comparison{honest: h.Result, changes: changes(h), blank: blank, sent: append(textsIn(h.Arguments), contentsOf(h)...)}
 		for k, other := range slices.Concat(calls, o.samples()) {
 			known := func(result json.RawMessage) bool { return rawjson.Same(result, other.Result) }
 			if k != i && len(c.again) < samplesMost && other.succeeded() && sameAnswers(h, other) && !slices.ContainsFunc(c.again, known) {
@@ -108,8 +105,30 @@ func (o *Observation) against(calls []Made, result json.RawMessage, blank []stri
 // nothing else: they show what varies from call to call.
 func (o *Observation) samples() []Made {
 	list := slices.Concat(o.HonestAfter, o.Later)
-	if o.After != nil && TraitsOf(o.Behaviour).Declares == "" {
+	if o.After != nil && TraitsOf(o.Behaviour).Declares == "" && !o.remembers() {
 		list = append(list, *o.After)
+	}
+	return list
+}
+
+// remembers reports whether the call after the trial shows what the trial's calls were
+// answered with: then its result does not vary by itself.
+func (o *Observation) remembers() bool {
+	own := contentsOf(*o.After)
+	for _, text := range contentsOf(o.Calls...) {
+		if len(text) > 2 && !slices.Contains(own, text) && shows(o.After.Result, text) {
+			return true
+		}
+	}
+	return false
+}
+
+// contentsOf returns the texts and numbers that calls were answered with.
+func contentsOf(calls ...Made) (list []string) {
+	for _, m := range calls {
+		for _, q := range m.Questions {
+			list = append(list, textsIn(contentOf(q))...)
+		}
 	}
 	return list
 }

@@ -23,7 +23,7 @@ func Together(list []*Judgement) {
 	failsAfterwards(list)
 	var later []Made
 	for _, j := range list {
-		if j.After != nil && !j.declaresLess() {
+		if j.After != nil && !j.declaresLess() && !j.remembers() {
 			later = append(later, *j.After)
 		}
 	}
@@ -130,47 +130,52 @@ func (j *Judgement) instead(rule string, gravest report.Verdict, text string, fr
 
 // crossed judges whether simultaneous calls got each other's answers.
 func (j *Judgement) crossed() {
-	type shown struct {
-		call  Made
-		whose []int // indexes of the calls whose content the result shows
+	if slices.ContainsFunc(j.Calls, Made.guessed) {
+		j.sharesAnswers()
+		return
 	}
-	var results []shown
-	guessed := false
 	for _, m := range j.Calls {
 		if !m.succeeded() || len(m.Questions) == 0 {
 			continue
 		}
-		one := shown{call: m}
-		for i, other := range j.Calls {
+		var whose []Made // the calls whose content the result shows
+		for _, other := range j.Calls {
 			if j.showsContent(m, other) {
-				one.whose = append(one.whose, i)
+				whose = append(whose, other)
 			}
 		}
-		results = append(results, one)
-		guessed = guessed || slices.ContainsFunc(m.Questions, func(q *conversation.Question) bool { return q.Guessed })
-	}
-	got := map[int][]Made{} // the calls that came back with the answer that was given to one
-	for _, r := range results {
-		if len(r.whose) != 1 {
-			continue
-		}
-		whose := r.whose[0]
-		got[whose] = append(got[whose], r.call)
-		if own := j.Calls[whose].Call == r.call.Call; !guessed && !own {
-			j.find(report.RuleCrossed, report.Fail, fmt.Sprintf("A call came back with the answer that was given to another one at the same time: %s", quoteResult(r.call)),
-				r.call.Began(), r.call.lastAnswer(), r.call.ResultSeq, j.Calls[whose].lastAnswer())
+		if len(whose) == 1 && whose[0].Call != m.Call {
+			j.find(report.RuleCrossed, report.Fail, fmt.Sprintf("A call came back with the answer that was given to another one at the same time: %s", quoteResult(m)),
+				m.Began(), m.lastAnswer(), m.ResultSeq, whose[0].lastAnswer())
 		}
 	}
-	for whose := range j.Calls {
-		alike := got[whose]
-		if !guessed || len(alike) < 2 {
-			continue
-		}
+}
+
+// guessed reports whether it is a guess that one of the questions belongs to the call.
+func (m Made) guessed() bool {
+	return slices.ContainsFunc(m.Questions, func(q *conversation.Question) bool { return q.Guessed })
+}
+
+// sharesAnswers judges simultaneous calls of which nobody knows which question belongs to
+// which: two of them must not show a value that was given once.
+func (j *Judgement) sharesAnswers() {
+	given := map[string]int{} // how often a value was given
+	values := contentsOf(j.Calls...)
+	for _, value := range values {
+		given[value]++
+	}
+	for _, value := range values {
+		var alike []Made
 		var frames []int64
-		for _, m := range alike {
-			frames = append(frames, m.Began(), m.ResultSeq)
+		for _, m := range j.Calls {
+			if given[value] == 1 && len(value) > 2 && m.succeeded() && m.brings(value, shows) {
+				alike, frames = append(alike, m), append(frames, m.Began(), m.ResultSeq)
+			}
 		}
-		j.find(report.RuleCrossed, report.Fail, fmt.Sprintf("%d of %s at the same time came back with the same answer, though each was given another one: %s", len(alike), wording.Plural(len(j.Calls), "call"), quoteResult(alike[0])), frames...)
+		if len(alike) > 1 && !slices.ContainsFunc(j.Honest, func(h Made) bool { return shows(h.Result, value) }) {
+			j.find(report.RuleCrossed, report.Fail, fmt.Sprintf("%d of %s at the same time came back with %s, which was answered once: %s", len(alike), wording.Plural(len(j.Calls), "call"), wording.Quoted(value), quoteResult(alike[0])), frames...)
+			return
+		}
 	}
 }
 

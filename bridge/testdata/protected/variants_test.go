@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-var update = flag.Bool("update", false, "write docs/protected.md anew")
+var update = flag.Bool("update", false, "write README.md anew")
 
 // differences are what a client sees of each variant that it does not see at the usual server.
 var differences = map[string][]string{
@@ -100,9 +100,8 @@ func TestMovedMetadata(t *testing.T) {
 
 const introduction = `# The protected demo server
 
-` + "`inspector demo --http 127.0.0.1:8080 --protected`" + ` serves the demo server behind OAuth, with a small
-authorization server of its own, to see a sign-in work, and to see it fail at each step. Use the
-address as it is printed: the server answers under no other name.
+Tests of sign-in serve the demo server behind OAuth, with a small authorization server of its
+own, to see a sign-in work, and to see it fail at each step.
 
 At ` + "`/mcp`" + ` it is right. A ` + "`401`" + ` names the metadata of the protected server (RFC 9728) and the scope
 ` + "`demo.use`" + `. The authorization server has metadata (RFC 8414) and takes client ID metadata documents,
@@ -122,7 +121,7 @@ Each of the servers below differs from that in one point. The ` + "`/good/`" + `
 is where a client meets the difference. A client that follows the specification gets all that it
 asks for where *works* says yes; elsewhere it must refuse or fail at the step.
 
-This page is written by ` + "`go test ./bridge/demo/protected -update`" + `.
+This page is written by ` + "`go test ./bridge/testdata/protected -update`" + `.
 
 | server | what is different | step | works |
 |---|---|---|---|
@@ -130,7 +129,7 @@ This page is written by ` + "`go test ./bridge/demo/protected -update`" + `.
 
 // The documentation lists the variants as they are.
 func TestDocumentation(t *testing.T) {
-	const path = "../../../docs/protected.md"
+	const path = "README.md"
 	var b strings.Builder
 	b.WriteString(introduction)
 	for _, v := range Variants() {
@@ -146,6 +145,6 @@ func TestDocumentation(t *testing.T) {
 		}
 	}
 	if got, err := os.ReadFile(path); err != nil || string(got) != b.String() {
-		t.Errorf("docs/protected.md is out of date (%v): run go test ./bridge/demo/protected -update", err)
+		t.Errorf("README.md is out of date (%v): run go test ./bridge/testdata/protected -update", err)
 	}
 }

@@ -15,7 +15,7 @@ import (
 	"testing"
 
 	"elicitation-inspector/bridge/demo"
-	"elicitation-inspector/bridge/demo/protected"
+	"elicitation-inspector/bridge/testdata/protected"
 )
 
 // Server is the demo behind OAuth.
