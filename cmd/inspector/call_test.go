@@ -144,7 +144,7 @@ func TestOwnName(t *testing.T) {
 	}
 	url := serveDemo(t)
 	host, _, _ := strings.Cut(strings.TrimPrefix(url, "http://"), "/")
-	title := "Elicitation demo"
+	title := "Demo server"
 	for name, c := range map[string]struct {
 		args        []string
 		label, want string
