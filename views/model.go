@@ -106,6 +106,7 @@ type Catalog struct {
 	Server  Server
 	Lists   map[Shelf]List // resources are followed by templates
 	Loading bool
+	Waits   string // the requests for a list that have no response after a moment
 	Err     string // why a list could not be read
 }
 

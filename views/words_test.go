@@ -62,6 +62,9 @@ func TestNotReady(t *testing.T) {
 	if got := text(draw(t, StartPanel(Start{Servers: []Found{{Server: slow, Loading: true, Waits: "tools/list"}}}))); !strings.Contains(got, "No response yet to tools/list") {
 		t.Errorf("of one that lists nothing: %q", got)
 	}
+	if got := text(draw(t, CatalogPanel([]Catalog{{Server: slow, Loading: true, Waits: "tools/list"}}))); !strings.Contains(got, "Loading… No response yet to tools/list") {
+		t.Errorf("in the tabs of one that lists nothing: %q", got)
+	}
 	process := Server{ServerStatus: conversation.ServerStatus{Label: "near", How: "stdio", State: conversation.ServerEnded}}
 	if got := text(draw(t, CallPanel(&CallForm{Server: process}, nil))); !strings.Contains(strings.Join(strings.Fields(got), " "), "near has exited. Reconnect") {
 		t.Errorf("of a process: %q", got)

@@ -166,7 +166,7 @@ func (s *catalogs) view(server views.Server, active activity) views.Catalog {
 	if err != nil {
 		return v // a server of a playback that has gone back
 	}
-	v.Loading, v.Err = catalog.Loading, strings.Join(catalog.Errors, "\n")
+	v.Loading, v.Waits, v.Err = catalog.Loading, catalog.Waits, strings.Join(catalog.Errors, "\n")
 	versions := map[views.Shelf]uint64{} // by which a changed list is recognized
 	for _, item := range catalog.Items {
 		shelf := views.ShelfOf(item.Kind)

@@ -74,7 +74,8 @@ func (o *listOptions) run(cmd *cobra.Command, args []string) error {
 		defer cancel()
 		offers, err = s.Catalog(ctx)
 		if errors.Is(err, context.DeadlineExceeded) {
-			err = fmt.Errorf("%w: the lists take more than %v%s", headless.ErrConnect, o.timeout, wording.After(": no response to ", offers.Waits))
+			warn(cmd, "the lists take more than %v%s", o.timeout, wording.After(": no response to ", offers.Waits))
+			err = exitCode(exitRPC)
 		}
 		return err
 	})

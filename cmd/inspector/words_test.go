@@ -47,7 +47,7 @@ func TestWordsForOddServers(t *testing.T) {
 			{"list --timeout 4s", "", exitConnect, "", []string{"within 4s: no response to server/discover"}},
 		},
 		"prompts": {
-			{"list --timeout 4s", "", exitConnect, "", []string{"no response to prompts/list"}},
+			{"list --timeout 4s", "", exitRPC, "", []string{"inspector: the lists take more than 4s: no response to prompts/list"}},
 			{"call add", "", exitOK, "ok\n", nil},
 		},
 		"level": {
