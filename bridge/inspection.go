@@ -71,7 +71,8 @@ type reading struct {
 	conversation *conversation.Conversation
 	recent       *live.Reader
 	changes      *live.Feed
-	replay       *Replay // the replay that shows the log; nil for a live inspection
+	replay       *Replay           // the replay that shows the log; nil for a live inspection
+	named        map[string]string // the names of servers when the log was last read; only haveRead uses it
 
 	// life is the parent of every goroutine of the inspection; running counts
 	// them, so that Close can wait.
@@ -250,6 +251,13 @@ func (in *Inspection) haveRead(now *live.View, changed []live.Change) {
 	if in.replay != nil {
 		changed = append(in.replay.servers.Update(in.conversation.Servers()), changed...)
 	}
+	names := in.conversation.Names()
+	for label, name := range names {
+		if id := in.known.IDOf(label); in.named[label] != name && id != "" {
+			changed = append(changed, live.Change{Kind: live.ServerChanged, Server: id})
+		}
+	}
+	in.named = names
 	in.changes.Mark(changed...)
 }
 

@@ -50,10 +50,11 @@ type Server struct {
 
 // Servers returns every server, in the order of the configuration.
 func (in *asking) Servers() []Server {
-	found := in.bySeverity()
+	found, names := in.bySeverity(), in.names()
 	all := in.known.All()
 	out := make([]Server, len(all))
 	for i, s := range all {
+		s.Display = names[s.Label]
 		out[i] = Server{s, in.inbox.Counts(s.ID), found[s.ID]}
 	}
 	return out
@@ -65,7 +66,14 @@ func (in *asking) Server(id string) (Server, error) {
 	if err != nil {
 		return Server{}, err
 	}
+	s.Display = in.names()[s.Label]
 	return Server{s, in.inbox.Counts(id), in.bySeverity()[id]}, nil
+}
+
+// names returns what people read instead of labels, as the log says by now.
+func (in *reading) names() map[string]string {
+	in.read()
+	return in.conversation.Names()
 }
 
 // Put connects to another server, under a name that no other has; or to this one in place of

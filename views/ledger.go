@@ -55,7 +55,7 @@ func (r LedgerRow) then() string {
 // Matches reports whether the row contains every word of a filter.
 func (r LedgerRow) Matches(filter string) bool {
 	all := strings.ToLower(strings.Join([]string{
-		"#" + strconv.Itoa(r.Number), r.Server.Label, r.CallName, r.ofCall(), r.Message, r.mode(), r.Key, r.Answer(), r.by(), r.By, r.Fault, r.then(),
+		"#" + strconv.Itoa(r.Number), r.Server.Label, r.Server.Display, r.CallName, r.ofCall(), r.Message, r.mode(), r.Key, r.Answer(), r.by(), r.By, r.Fault, r.then(),
 	}, "\n"))
 	for word := range strings.FieldsSeq(strings.ToLower(filter)) {
 		if !strings.Contains(all, word) {

@@ -207,12 +207,7 @@ func (f Found) empty() bool {
 
 // what names the server for people: its title or its own name before the configured name.
 func (f Found) what() string {
-	for _, name := range []string{f.Server.Info.Title, f.Server.Info.Name} {
-		if name != "" {
-			return name
-		}
-	}
-	return f.Server.Label
+	return cmp.Or(f.Server.Info.Title, f.Server.Info.Name, f.Server.Label)
 }
 
 // remedy says what to do about a server without a connection.

@@ -83,9 +83,9 @@ func (c SignIn) path(what string) string { return path(c.Server.ID, what) }
 
 func (c SignIn) title() string {
 	if c.Refreshes {
-		return "Refresh the token for " + c.Server.Label
+		return "Refresh the token for " + c.Server.DisplayName()
 	}
-	return "Sign in to " + c.Server.Label
+	return "Sign in to " + c.Server.DisplayName()
 }
 
 func (c SignIn) doing() string {

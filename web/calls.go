@@ -286,7 +286,7 @@ func (s *calls) strip() (tabs []views.CallTab, earlier views.EarlierCalls) {
 	for _, c := range shown {
 		server := serverOf(s.in, c.Request.Server)
 		tabs = append(tabs, views.CallTab{
-			Number: c.Number, Server: server.Label, ServerIndex: server.Index,
+			Number: c.Number, Server: server.DisplayName(), ServerIndex: server.Index,
 			Name: c.Request.Name, State: c.State, Waiting: c.Waiting,
 			Yours:   !c.State.Over() && c.Yours,
 			Doubted: len(s.aftermath(c)) > 0,

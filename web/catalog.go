@@ -248,13 +248,13 @@ func findEntries(in *bridge.Inspection, search string, readOnly bool) []views.Pa
 	}
 	questions(true)
 	for _, s := range in.Servers() {
-		add(s.Label, "server", "", templ.Attributes{"data-press": "[popovertarget=server-" + s.ID + "-more]"})
+		add(s.DisplayName(), wording.Join(" · ", "server", wording.Either(s.Display != "", s.Label, "")), "", templ.Attributes{"data-press": "[popovertarget=server-" + s.ID + "-more]"})
 		catalog, err := in.Catalog(s.ID)
 		if err != nil {
 			continue
 		}
 		for _, item := range catalog.Items {
-			title, about := item.Name, string(item.Kind)+" · "+s.Label
+			title, about := item.Name, string(item.Kind)+" · "+s.DisplayName()
 			if item.Title != "" && item.Title != item.Name {
 				title, about = item.Title, item.Name+" · "+about
 			}

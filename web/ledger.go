@@ -42,7 +42,7 @@ func (s *questions) ledger(c echo.Context) error {
 // ledgerOrders holds the comparison for each column that the ledger can be sorted by.
 var ledgerOrders = map[string]func(a, b views.LedgerRow) int{
 	"number": func(a, b views.LedgerRow) int { return cmp.Compare(a.Number, b.Number) },
-	"server": func(a, b views.LedgerRow) int { return strings.Compare(a.Server.Label, b.Server.Label) },
+	"server": func(a, b views.LedgerRow) int { return strings.Compare(a.Server.DisplayName(), b.Server.DisplayName()) },
 	"call":   func(a, b views.LedgerRow) int { return cmp.Compare(a.Call, b.Call) },
 	"asked":  func(a, b views.LedgerRow) int { return strings.Compare(a.Message, b.Message) },
 	"answer": func(a, b views.LedgerRow) int { return strings.Compare(a.Answer(), b.Answer()) },

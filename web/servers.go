@@ -14,6 +14,7 @@ import (
 	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/demo"
 	"elicitation-inspector/bridge/live"
+	"elicitation-inspector/bridge/wording"
 	"elicitation-inspector/views"
 	"elicitation-inspector/views/markup"
 	"elicitation-inspector/views/wirelog"
@@ -97,7 +98,7 @@ func serverIn(in *bridge.Inspection) func(echo.Context) (bridge.Server, error) {
 }
 
 func serverView(s bridge.Server) views.Server {
-	s.Label = markup.Brief(s.Label)
+	s.Label, s.Display = markup.Brief(s.Label), markup.Brief(s.Display)
 	return views.Server{ServerStatus: s.ServerStatus, QuestionCounts: s.QuestionCounts, Findings: s.Findings}
 }
 
@@ -143,7 +144,7 @@ func (s *servers) edit(c echo.Context) error {
 	case s.put == nil || !spec.Added:
 		return errMayNotAdd
 	}
-	typed := views.NewServer{ID: c.Param("id"), Address: cmp.Or(spec.URL, spec.Address()), Name: spec.Name, Env: strings.Join(spec.Env, "\n"), Dir: spec.Dir}
+	typed := views.NewServer{ID: c.Param("id"), Address: cmp.Or(spec.URL, spec.Address()), Name: wording.Either(spec.Derived, "", spec.Name), Env: strings.Join(spec.Env, "\n"), Dir: spec.Dir}
 	var headers []string
 	for _, h := range wirelog.FactsOf(spec.Header) {
 		headers = append(headers, h.Name+": "+h.Value)

@@ -59,7 +59,7 @@ func (s ladders) around(c echo.Context, seq int64, address string, running bool)
 	if running {
 		l.Live()
 	}
-	name := export.Heading("ladder of "+cmp.Or(e.Name, e.Method), []string{e.Server}, len(e.Questions), e.Start)
+	name := export.Heading("ladder of "+cmp.Or(e.Name, e.Method), []string{e.ServerName}, len(e.Questions), e.Start)
 	follow := ""
 	if e.Recorded > 0 {
 		follow = fmt.Sprintf("call:%d", e.Recorded)
@@ -86,6 +86,7 @@ func (s ladders) ofSignIn(c echo.Context, server string, number int, address str
 	for i, f := range frames {
 		frames[i] = s.redaction.Frame(f)
 	}
+	server = s.redaction.Text(s.in.Conversation().NameOf(server))
 	name := export.Heading(fmt.Sprintf("ladder of sign-in %d", number), []string{server}, 0, frames[0].Time)
 	return sendLadder(c, export.DrawSignIn(server, frames, widthOf(c)), name, "", address, running)
 }

@@ -13,14 +13,16 @@ import (
 // that belongs to it. What a server asks outside of any call is a Call without rounds.
 // Any other request with its response is a Call too; see [Conversation.Around].
 type Call struct {
-	Place    int // position among the calls of the log, from 1; 0 for a Call that only Around makes
-	Number   int // shown to people; 0 unless the client made the call
-	Recorded int // number in its frames, 0 if they have none
-	Server   string
-	Session  string
-	Protocol string // revision of its session, "" if it is unknown
-	Method   string // of the first request
-	Name     string // the tool's or prompt's name, or the resource's URI; "" for other methods
+	Place    int    // position among the calls of the log, from 1; 0 for a Call that only Around makes
+	Number   int    // shown to people; 0 unless the client made the call
+	Recorded int    // number in its frames, 0 if they have none
+	Server   string // label
+	// ServerName is the name of the server for people.
+	ServerName string
+	Session    string
+	Protocol   string // revision of its session, "" if it is unknown
+	Method     string // of the first request
+	Name       string // the tool's or prompt's name, or the resource's URI; "" for other methods
 	// Arguments are the arguments of the first request; nil if it has none.
 	Arguments json.RawMessage
 

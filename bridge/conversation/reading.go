@@ -304,10 +304,12 @@ func (c *Conversation) feed(ctx context.Context, r *reduction, items []item, how
 		if err != nil {
 			return err
 		}
+		label := f.Server
 		f = *how.Redact.Frame(&f)
 		r.shown = shown
 		if !r.begun {
 			r.begin(&f)
+			r.call.ServerName = how.Redact.TextOf(label, c.NameOf(label))
 		}
 		if !applies {
 			continue

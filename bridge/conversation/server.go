@@ -1,9 +1,12 @@
 package conversation
 
 import (
+	"cmp"
 	"encoding/json"
 	"maps"
+	"net/url"
 	"slices"
+	"strings"
 	"time"
 
 	"elicitation-inspector/bridge/mcp"
@@ -103,6 +106,54 @@ func (c *Conversation) Servers() []Server {
 	}
 	return out
 }
+
+// NameOf returns what people read for the server with this label.
+func (c *Conversation) NameOf(label string) string { return cmp.Or(c.Names()[label], label) }
+
+// Names returns what people read instead of labels: where nobody named the server, its own name.
+// No server passes for another: where an own name is also said of another server, the label follows.
+func (c *Conversation) Names() map[string]string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	names, said := map[string]string{}, map[string]int{}
+	with := func(own, label string) string { return own + " (" + label + ")" }
+	for _, s := range c.servers {
+		words := map[string]bool{strings.ToLower(s.Label): true}
+		if own := s.own(); own != "" {
+			words[strings.ToLower(own)], words[strings.ToLower(with(own, s.Label))] = true, true
+			names[s.Label] = own
+		}
+		for word := range words {
+			said[word]++
+		}
+	}
+	for label, own := range names {
+		if said[strings.ToLower(own)] > 1 {
+			names[label] = with(own, label)
+		}
+	}
+	return names
+}
+
+// own returns the title or else the name that a server gives itself, in one line without hidden
+// characters; "" if there is none, or if a person named the server.
+func (s *Server) own() string {
+	derived := s.Started != nil && s.Started.Derived
+	if u, err := url.Parse(s.URL); s.Started == nil && err == nil && u.Host != "" {
+		number, ok := strings.CutPrefix(s.Label, u.Host) // as in "example.com 2"
+		derived = ok && strings.Trim(number, " 0123456789") == ""
+	}
+	if !derived {
+		return ""
+	}
+	line := func(text string) string {
+		return wording.EscapeLine(strings.Join(strings.Fields(wording.Shorten(text, ownMost)), " "))
+	}
+	return cmp.Or(line(s.Title), line(s.Name))
+}
+
+// ownMost bounds the characters of a server's own name where it stands for the label.
+const ownMost = 60
 
 func (c *assignment) serverOf(f *frame) *Server {
 	label := f.Server
@@ -245,6 +296,7 @@ type ServerStatus struct {
 	ID       string // stable for the run, safe in element ids: "s1"
 	Index    int    // 0-based
 	Label    string // the server's name in frames
+	Display  string // what people read instead of Label; "" for Label itself
 	Address  string // the command line or URL, for people
 	Added    bool   // a person added the server to an inspection that was running
 	Target   string // an id of the target that is the same in every run; "" if there is no target
@@ -261,6 +313,9 @@ type ServerStatus struct {
 	Settings ClientSettings // settings of the present connection, or of the next one
 	Info     ServerInfo
 }
+
+// DisplayName is the name of the server for people.
+func (s *ServerStatus) DisplayName() string { return cmp.Or(s.Display, s.Label) }
 
 // ServerInfo describes a server after its handshake.
 type ServerInfo struct {

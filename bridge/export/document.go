@@ -70,7 +70,7 @@ type Document struct {
 
 // Write writes the chosen frames in a format. Redaction also applies where questions
 // and answers are shown as forms. Nothing of other frames is written, except the names
-// of calls that they contain; see [conversation.Reading].
+// of calls and servers that they contain; see [conversation.Reading].
 func (d Document) Write(ctx context.Context, w io.Writer, f Format) error {
 	if d.Redact == nil {
 		d.Redact, _ = redact.New() // not nil, so that Learn can show it the log
@@ -187,6 +187,11 @@ func (x *export) call(place int) (*conversation.Call, error) {
 	return x.conversation.Call(x.ctx, place, conversation.Reading{Redact: x.Redact, Only: x.has})
 }
 
+// nameOf returns what people read for the server with this label.
+func (x *export) nameOf(label string) string {
+	return x.Redact.TextOf(label, x.conversation.NameOf(label))
+}
+
 // said holds the members that the JSON export adds to a transcript's line.
 type said struct {
 	Findings []lint.Finding `json:"findings,omitempty"`
@@ -281,8 +286,8 @@ func Title(ctx context.Context, c *conversation.Conversation, log *wire.Log, red
 			return "", err
 		}
 		what = cmp.Or(call.Name, call.Method)
-		if !slices.Contains(servers, call.Server) {
-			servers = append(servers, call.Server)
+		if !slices.Contains(servers, call.ServerName) {
+			servers = append(servers, call.ServerName)
 		}
 	}
 	if len(places) > 1 {
@@ -292,7 +297,7 @@ func Title(ctx context.Context, c *conversation.Conversation, log *wire.Log, red
 	if first >= 1 && first <= log.Len() {
 		head := log.Head(first)
 		if date = head.Time; len(places) == 0 && head.Server != "" {
-			servers = []string{head.Server}
+			servers = []string{c.NameOf(head.Server)}
 		}
 	}
 	_, all := c.Counts()

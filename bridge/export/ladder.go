@@ -162,7 +162,7 @@ func Draw(e *conversation.Call, width int) *Ladder {
 		Lanes: []Lane{
 			{conversation.PersonParty, "P", answerer(e.Foreign())},
 			{conversation.ClientParty, "C", "client"},
-			{conversation.ServerParty, "S", Line(e.Server+" (server)", 34)},
+			{conversation.ServerParty, "S", Line(e.ServerName+" (server)", 34)},
 		},
 	}
 	if e.Place == 0 && len(e.Frames) > 0 {

@@ -50,7 +50,7 @@ func (r *report) writeHead(b *strings.Builder) {
 	fmt.Fprintf(b, "# %s\n\n%s Written by the %s %s.\n\n", Span(r.Title), r.Counts, wording.Product, r.Version)
 	for _, s := range r.Sessions {
 		way := wording.Either(s.Transport == "memory", "in process", "over "+Span(s.Transport))
-		fmt.Fprintf(b, "- %s, session %s, %s%s\n", Span(s.Server), Span(s.Name), way, SpanAfter(": ", s.Who))
+		fmt.Fprintf(b, "- %s, session %s, %s%s\n", Span(r.nameOf(s.Server)), Span(s.Name), way, SpanAfter(": ", s.Who))
 	}
 	b.WriteString("\n")
 	if found := r.Found(); found != "" {
@@ -76,7 +76,7 @@ func writeFinding(b *strings.Builder, f lint.Found) {
 }
 
 func (c *reportCall) writeMarkdown(b *strings.Builder) {
-	fmt.Fprintf(b, "## %d. %s %s\n\nOn %s, %s", c.Place, c.Method, Span(c.Name), Span(c.Server), c.Seen())
+	fmt.Fprintf(b, "## %d. %s %s\n\nOn %s, %s", c.Place, c.Method, Span(c.Name), Span(c.ServerName), c.Seen())
 	if !c.Start.IsZero() {
 		b.WriteString(c.Start.UTC().Format(", 2006-01-02 15:04:05.000 UTC"))
 	}

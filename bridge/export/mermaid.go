@@ -157,7 +157,7 @@ func (x *export) mermaid(w io.Writer) error {
 		for _, s := range x.SignInsBefore(call.Frames[0].Seq) {
 			add(s.Ladder, s.Server)
 		}
-		add(Draw(call, 0), call.Server)
+		add(Draw(call, 0), call.ServerName)
 	}
 	for _, s := range x.SignInsLeft() {
 		add(s.Ladder, s.Server)

@@ -83,7 +83,8 @@ func (x *export) readSignIns() error {
 		for _, f := range list {
 			x.signedIn[f.Seq] = fmt.Sprintf("s%d", list[0].Seq)
 		}
-		x.signIns = append(x.signIns, &signIn{k.server, list[0].Seq, last.Seq, last.Failed, DrawSignIn(k.server, list, 0)})
+		server := x.nameOf(k.server)
+		x.signIns = append(x.signIns, &signIn{server, list[0].Seq, last.Seq, last.Failed, DrawSignIn(server, list, 0)})
 	}
 	return nil
 }

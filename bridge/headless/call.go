@@ -185,7 +185,7 @@ func (s *Session) misfit(ctx context.Context, c Call) string {
 	if err != nil {
 		return ""
 	}
-	return fmt.Sprintf("%s (%s) lists no %s %s%s", server.Label, server.Address, c.Kind, wording.Quoted(c.Key), conversation.Instead(c.Key, names))
+	return fmt.Sprintf("%s (%s) lists no %s %s%s", server.DisplayName(), server.Address, c.Kind, wording.Quoted(c.Key), conversation.Instead(c.Key, names))
 }
 
 // wrongArguments says where the arguments of a tool do not satisfy its inputSchema.

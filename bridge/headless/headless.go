@@ -131,7 +131,7 @@ func (s *Session) Reconnected(ctx context.Context, since time.Time) error {
 		case server.State == conversation.ServerReady && server.Since != since:
 			return nil
 		case server.State == conversation.ServerFailed, server.State == conversation.ServerEnded:
-			err := fmt.Errorf("%w to %s: %s", ErrConnect, server.Label, server.Reason)
+			err := fmt.Errorf("%w to %s: %s", ErrConnect, server.DisplayName(), server.Reason)
 			if server.Cause != "" {
 				err = fmt.Errorf("%w; its standard error says: %s", err, wording.Shorten(server.Cause, 300))
 			}
@@ -145,7 +145,7 @@ func (s *Session) Reconnected(ctx context.Context, since time.Time) error {
 				timer.Reset(s.config.Timeout) // a person's time does not count
 				continue
 			}
-			return fmt.Errorf("%w to %s within %v%s", ErrConnect, server.Label, s.config.Timeout, wording.After(": no response to ", server.Waits))
+			return fmt.Errorf("%w to %s within %v%s", ErrConnect, server.DisplayName(), s.config.Timeout, wording.After(": no response to ", server.Waits))
 		case <-ctx.Done():
 			return ctx.Err()
 		}

@@ -98,7 +98,7 @@ func launch(s Spec) (*Child, error) {
 	}
 	p := &Child{
 		cmd: cmd, Stdin: stdin, Stdout: &output{ReadCloser: stdout}, Stderr: &output{ReadCloser: stderr}, Exited: make(chan struct{}),
-		Started: wire.Note{Kind: wire.NoteProcessStarted, Program: filepath.Base(cmd.Path), Command: s.Command, Dir: s.Dir},
+		Started: wire.Note{Kind: wire.NoteProcessStarted, Program: filepath.Base(cmd.Path), Command: s.Command, Dir: s.Dir, Derived: s.Derived},
 	}
 	for _, pair := range s.Env {
 		name, _, _ := strings.Cut(pair, "=")

@@ -24,7 +24,9 @@ import (
 
 // Spec describes how one server is reached: by exactly one of Command, URL and Builtin.
 type Spec struct {
-	Name string // display name
+	Name string // in frames
+	// Derived is set if nobody named the server, and Name is made from its command or URL.
+	Derived bool
 	// Disabled is set for a server that its file disables. Its other members were not
 	// read.
 	Disabled bool

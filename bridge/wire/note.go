@@ -21,7 +21,7 @@ type NoteKind string
 // its frame. Fields in brackets are optional.
 const (
 	// Of processes.
-	NoteProcessStarted NoteKind = "process-started" // Program and PID, Command [Dir] [Env]; in mcpsnoop's logs Command [Dir]
+	NoteProcessStarted NoteKind = "process-started" // Program and PID, Command [Dir] [Env] [Derived]; in mcpsnoop's logs Command [Dir]
 	NoteProcessExited  NoteKind = "process-exited"  // PID, Code or Signal, [By: "inspector"] [Why]
 	NoteStillRuns      NoteKind = "still-runs"      // Took: time since its input was closed
 	NotePipeHeld       NoteKind = "pipe-held"       // Of: the pipe that is no longer read
@@ -81,9 +81,10 @@ type Note struct {
 	Dir     string   `json:"cwd,omitempty"`
 	Env     []string `json:"env,omitempty"` // names of the variables that were set for the process
 	PID     int      `json:"pid,omitempty"`
-	Code    *int     `json:"code,omitempty"`   // exit code
-	Signal  string   `json:"signal,omitempty"` // name of the signal that ended the process
-	By      string   `json:"by,omitempty"`     // who asked for the end: "inspector", or "" for nobody
+	Derived bool     `json:"label_derived,omitempty"` // nobody named the server: its label is made from Command
+	Code    *int     `json:"code,omitempty"`          // exit code
+	Signal  string   `json:"signal,omitempty"`        // name of the signal that ended the process
+	By      string   `json:"by,omitempty"`            // who asked for the end: "inspector", or "" for nobody
 
 	// Of is the subject of the note: the method of a posted request, "response
 	// to 3" for a response, the name of a pipe.

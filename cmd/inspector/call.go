@@ -80,7 +80,7 @@ func connect(ctx context.Context, c headless.Config) (*headless.Session, error) 
 	}
 	server, err := s.Server()
 	if named := server.Settings.Protocol; err == nil && named != "" && server.Info.Protocol != named {
-		err = fmt.Errorf("%w to %s in revision %s, which was named: it speaks %s", headless.ErrConnect, server.Label, named, server.Info.Protocol)
+		err = fmt.Errorf("%w to %s in revision %s, which was named: it speaks %s", headless.ErrConnect, server.DisplayName(), named, server.Info.Protocol)
 	}
 	if err != nil {
 		return nil, errors.Join(err, s.Close())

@@ -9,6 +9,9 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"elicitation-inspector/bridge"
+	"elicitation-inspector/bridge/testdata/logtest"
 )
 
 // write writes a text to a temporary file.
@@ -128,6 +131,48 @@ func TestCallRecords(t *testing.T) {
 	text, err := os.ReadFile(path)
 	if err != nil || !strings.Contains(string(text), `"actor":"script"`) {
 		t.Errorf("the transcript has no answer of a script: %v\n%s", err, text)
+	}
+}
+
+// TestOwnName looks for the name of a server on the terminal, in a transcript that is opened and in
+// exports: its own, unless a person has named it.
+func TestOwnName(t *testing.T) {
+	t.Parallel()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	url := serveDemo(t)
+	host, _, _ := strings.Cut(strings.TrimPrefix(url, "http://"), "/")
+	title := "Demo server"
+	for name, c := range map[string]struct {
+		args        []string
+		label, want string
+	}{
+		"a command":         {[]string{"--env", asInspector + "=1", "--", self, "demo"}, filepath.Base(self), title},
+		"a URL":             {[]string{url}, host, title},
+		"a named command":   {[]string{"--name", "mine", "--env", asInspector + "=1", "--", self, "demo"}, "mine", "mine"},
+		"a URL with a name": {[]string{"--name", "mine", url}, "mine", "mine"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "flow.jsonl")
+			if got := inspectorRun(t, slices.Concat([]string{"call", "nothing", "--record", path}, c.args)...); !strings.Contains(got.err, c.want+" (") {
+				t.Errorf("call: %s", got.err)
+			}
+			log := logtest.Open(t, path)
+			replay := bridge.NewReplay(log, nil, nil)
+			if err := replay.Refresh(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			if s := replay.Inspection().Servers()[0]; s.Label != c.label || s.DisplayName() != c.want {
+				t.Errorf("opened: %q, %q", s.Label, s.DisplayName())
+			}
+			for format, want := range map[string]string{"markdown": "On `" + c.want + "`", "html": "<b><bdi>" + c.want + "</bdi></b>", "mermaid": " as " + c.want, "jsonl": `"server_label":"` + c.label + `"`} {
+				if out, _, err := runExport(t, "--format", format, path); err != nil || !strings.Contains(out, want) {
+					t.Errorf("%s: %v, no %s in\n%.3000s", format, err, want, out)
+				}
+			}
+		})
 	}
 }
 

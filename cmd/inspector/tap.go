@@ -186,7 +186,7 @@ func (o *tapOptions) relay(cmd *cobra.Command, command []string) error {
 	name := cmp.Or(o.name, serverName(command, wd))
 	forward, release := takeSignals()
 	defer release()
-	child, err := transport.StartChild(transport.Spec{Name: name, Command: command})
+	child, err := transport.StartChild(transport.Spec{Name: name, Derived: o.name == "", Command: command})
 	if err != nil {
 		warn(cmd, "%v", err)
 		return exitCode(exitNoServer)

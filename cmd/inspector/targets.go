@@ -64,7 +64,7 @@ func (o *options) specs() ([]transport.Spec, error) {
 		if err != nil {
 			dir = o.dir
 		}
-		return []transport.Spec{{Name: cmp.Or(o.name, serverName(o.command, dir)), Command: o.command, Env: o.env, Dir: o.dir}}, nil
+		return []transport.Spec{{Name: cmp.Or(o.name, serverName(o.command, dir)), Derived: o.name == "", Command: o.command, Env: o.env, Dir: o.dir}}, nil
 	}
 	u, err := url.Parse(o.url)
 	if err != nil {
@@ -82,13 +82,13 @@ func (o *options) specs() ([]transport.Spec, error) {
 	if err != nil {
 		return nil, err
 	}
-	return []transport.Spec{{Name: cmp.Or(o.name, u.Host, o.url), URL: o.url, Transport: kind, Header: header, SignIn: signIn}}, nil
+	return []transport.Spec{{Name: cmp.Or(o.name, u.Host, o.url), Derived: o.name == "", URL: o.url, Transport: kind, Header: header, SignIn: signIn}}, nil
 }
 
 // typedSpec returns the server that a person has typed on the page. With an error, field is
 // the name of the form's field with the mistake.
 func typedSpec(typed views.NewServer) (spec transport.Spec, field string, err error) {
-	line, dir := strings.TrimSpace(typed.Address), strings.TrimSpace(typed.Dir)
+	line, dir, name := strings.TrimSpace(typed.Address), strings.TrimSpace(typed.Dir), strings.TrimSpace(typed.Name)
 	headers, env := typedLines(typed.Headers), typedLines(typed.Env)
 	if u, err := url.Parse(line); err == nil && isURL(line) {
 		switch {
@@ -97,7 +97,7 @@ func typedSpec(typed views.NewServer) (spec transport.Spec, field string, err er
 		case dir != "":
 			return spec, "dir", errors.New("a folder needs a command")
 		}
-		spec = transport.Spec{Name: cmp.Or(strings.TrimSpace(typed.Name), u.Host), URL: line}
+		spec = transport.Spec{Name: cmp.Or(name, u.Host), Derived: name == "", URL: line}
 		spec.Header, err = headersOf(headers)
 		return spec, "headers", err
 	}
@@ -119,7 +119,7 @@ func typedSpec(typed views.NewServer) (spec transport.Spec, field string, err er
 			err = fmt.Errorf("%s is not a folder", dir)
 		}
 	}
-	return transport.Spec{Name: cmp.Or(strings.TrimSpace(typed.Name), serverName(words, dir)), Command: words, Env: env, Dir: dir}, "dir", err
+	return transport.Spec{Name: cmp.Or(name, serverName(words, dir)), Derived: name == "", Command: words, Env: env, Dir: dir}, "dir", err
 }
 
 // typedLines returns the lines of a text box, without blank ones.
