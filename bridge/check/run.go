@@ -290,7 +290,7 @@ func (r *runner) meet(ctx context.Context, revision string) (m greeted) {
 	if err != nil {
 		return greeted{err: err}
 	}
-	name := server.DisplayName()
+	name := cmp.Or(server.Info.Name, server.Label)
 	if server.Info.Version != "" {
 		name += " " + server.Info.Version
 	}

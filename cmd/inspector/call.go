@@ -79,7 +79,7 @@ func connect(ctx context.Context, c headless.Config) (*headless.Session, error) 
 		return nil, err
 	}
 	server, err := s.Server()
-	if named := server.Settings.Protocol; err == nil && named != "" && server.Info.Protocol != named {
+	if named := server.Settings.Protocol; err == nil && named != "" && server.Info.Protocol != named && server.State == conversation.ServerReady { // else it is getting a new session
 		err = fmt.Errorf("%w to %s in revision %s, which was named: it speaks %s", headless.ErrConnect, server.DisplayName(), named, server.Info.Protocol)
 	}
 	if err != nil {
