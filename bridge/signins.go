@@ -69,7 +69,7 @@ func (in *calling) signInChanged(flow *signin.Flow) {
 }
 
 // RefreshToken begins to refresh the token of a server. It does not wait for the end,
-// because the person may hold the request; the sign-in says how it ended.
+// because the authorization server may take long; the sign-in says how it ended.
 func (in *connecting) RefreshToken(flow *signin.Flow) error {
 	if !flow.Status().Refreshable {
 		return signin.ErrNoRefresh

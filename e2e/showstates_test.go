@@ -110,29 +110,7 @@ var signInStates = []state{
 	{name: "sign-in-waiting", pane: work, show: func(s *session) {
 		s.signIn("waiting").Contains("demo.use").Button("Open").Wait()
 	}},
-	{name: "sign-in-held", pane: work, show: func(s *session) {
-		card := s.signIn("waiting")
-		card.Role("switch", "Step by step").Click()
-		card.Button("Cancel").Click()
-		s.signIn("cancelled").Role("DisclosureTriangle", "").All().Nth(0).Click()
-		s.signIn("cancelled").Button("Try again").Click()
-		s.signIn("held").Button("Send").Wait()
-	}},
-	{name: "sign-in-held-later", pane: work, show: func(s *session) {
-		for s.signIn("held"); !s.page.Region("Sign-ins").Field("Leave out scope").Exists(); {
-			was := s.page.Region("Sign-ins").Role("form", "Request").Text()
-			s.signIn("held").Button("Send").Click()
-			s.page.Until(func() string { return "the next request is held" }, func() bool {
-				held := s.page.Region("Sign-ins").Role("form", "Request")
-				return held.Exists() && held.TextNow() != was
-			})
-		}
-	}},
 	{name: "sign-in-done", pane: work, show: func(s *session) {
-		card := s.signIn("held")
-		card.Role("switch", "Step by step").Click()
-		card.Button("Send").Click()
-		s.signIn("waiting").Button("Open").Wait()
 		s.consents(page.Eval[string](s.page, "document.querySelector('.facts-of code').innerText.trim()"), "Allow")
 		s.signIn("signed in").Role("DisclosureTriangle", "").All().Nth(0).Click()
 		s.signIn("signed in").Button("Ladder").Wait()

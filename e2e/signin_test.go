@@ -1,6 +1,9 @@
 package e2e
 
 import (
+	"io"
+	"net/http"
+	"net/url"
 	"regexp"
 	"strconv"
 	"strings"
@@ -24,6 +27,45 @@ func (s *session) consents(issuer, button string) {
 	tab.Button(button).Click()
 	tab.Role("heading", "Back at the inspector").Wait()
 	tab.Close()
+}
+
+// consentForm is the hidden field of the consent page of the protected demo.
+var consentForm = regexp.MustCompile(`name="request" value="(\w+)"`)
+
+// visits goes where Open leads, as a browser does, and presses Allow if there is something
+// to allow.
+func (s *session) visits() {
+	s.t.Helper()
+	if text := s.visit(s.signIn("waiting")); !strings.Contains(text, "Back at the inspector") {
+		s.t.Errorf("the browser is not back: %s", text)
+	}
+}
+
+// visit is visits for one of several cards. It returns the last page.
+func (s *session) visit(card *page.Control) string {
+	s.t.Helper()
+	to := page.Call[string](card.Button("Open"), "function() { return this.form.getAttribute('action') }")
+	res, _ := s.read(s.Client().PostForm(s.Base+to, nil))
+	_, there, _ := strings.Cut(res.Header.Get("Refresh"), "url=")
+	res, text := s.read(s.Client().Get(there))
+	if m := consentForm.FindStringSubmatch(text); m != nil {
+		_, text = s.read(s.Client().PostForm(res.Request.URL.String(), url.Values{"request": {m[1]}, "choice": {"allow"}, "user": {"Robin"}}))
+	}
+	return text
+}
+
+// read reads a response.
+func (s *session) read(res *http.Response, err error) (*http.Response, string) {
+	s.t.Helper()
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	defer res.Body.Close()
+	text, err := io.ReadAll(res.Body)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return res, string(text)
 }
 
 // noSecrets fails the test if the page, the transcript or the details of a frame

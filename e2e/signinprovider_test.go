@@ -77,27 +77,6 @@ func TestSignInAtProvider(t *testing.T) {
 		s.allows(provider.Issuer)
 		s.question("What is your name?").Button("Decline").Click()
 	})
-	each("a wrong scope", func(s *session, server *servers.Protected) {
-		bar := s.serverDetails()
-		bar.Role("switch", "Step by step").Click()
-		bar.Button("Sign in as another").Click()
-		s.page.Press(page.Escape)
-		s.sends(resourceStep, serverStep)
-		asked := s.held(authorizationStep)
-		if server == behind["go-sdk"] {
-			asked.Button("Send with another scope").Click()
-			s.consents(provider.Issuer, "Allow")
-			s.sends(redirectStep)
-			s.signIn("failed").Contains("at the redirect: the authorization server answered access_denied")
-			return
-		}
-		s.types(asked.Field("scope"), "transfer")
-		s.sends(authorizationStep)
-		s.consents(provider.Issuer, "Allow")
-		s.sends(redirectStep, tokenStep)
-		s.held(resourceStep)
-		s.signIn("held").Contains(`HTTP 403 Forbidden · Bearer error="insufficient_scope"`).Contains(`scope="use"`)
-	})
 	for _, s := range sessions {
 		s.noSecrets()
 	}

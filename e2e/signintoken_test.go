@@ -20,7 +20,7 @@ func (s *session) times(step string) (n int) {
 }
 
 // The buttons for the token do what they say: expire it, refresh it, sign out, and sign in
-// as another. A refresh that is held waits for the person as long as it takes.
+// as another.
 func TestSignInToken(t *testing.T) {
 	t.Parallel()
 	w := protectedtest.New(t)
@@ -44,32 +44,7 @@ func TestSignInToken(t *testing.T) {
 	refreshed(2)
 	s.result("elicitation-inspector")
 
-	// A held refresh leaves the page free for other things, and the token as it is.
 	s.serverDetails()
-	token.Role("switch", "Step by step").Click()
-	token.Button("Refresh now").Click()
-	s.held("token refresh")
-	token.Button("Refresh now").HasAttr("disabled", "").HasAttr("aria-busy", "")
-	s.page.Press(page.Escape)
-	s.signIn("held").Button("Cancel").Click()
-	s.signIn("cancelled")
-	s.serverDetails()
-	token.Contains("Signed in")
-
-	// The call that needs a refresh waits for the person, and fails if they do not want it.
-	token.Button("Expire the token now").Click()
-	s.page.Press(page.Escape)
-	s.page.Region("Call").Button("Call again").Click()
-	s.held("token refresh").Button("Stop here").Click()
-	s.signIn("failed").Contains("at the token refresh: it was stopped before this request")
-	s.result("signing in failed at the token refresh")
-	s.page.Region("Call").Button("Call again").Click()
-	s.sends("token refresh")
-	refreshed(3)
-	s.result("elicitation-inspector")
-
-	s.serverDetails()
-	token.Role("switch", "Step by step").Click()
 	token.Button("Sign out").Click()
 	token.Contains("There is no token.")
 	s.page.Press(page.Escape)

@@ -73,7 +73,7 @@ on("submit", async e => {
   if (!form) return
   e.preventDefault()
   pressed = e.submitter
-  const body = new URLSearchParams(/** @type {any} */ (new FormData(form, e.submitter)))
+  const body = new URLSearchParams(/** @type {any} */ (new FormData(form)))
   typed.delete(form)
   const { ok } = await send(form.dataset.post, body)
   if (ok) {

@@ -13,7 +13,7 @@ import { pointOut } from "./wire.js"
 
 const cards = () => all("#questions > article")
 const signIns = () => all("#sign-ins > article")
-const waits = (/** @type {any} */ card) => /^(pending|waiting|held)$/.test(card.dataset.state)
+const waits = (/** @type {any} */ card) => /^(pending|waiting)$/.test(card.dataset.state)
 const awaited = () => all("#questions > .awaits")
 const title = (/** @type {any} */ card) => $(card.id + "-message")?.textContent.slice(0, 300)
 

@@ -13,7 +13,6 @@ type SignInState string
 
 // These states change what a card shows; it shows the others as their text.
 const (
-	SignInHeld    SignInState = "held"    // a request waits for the person's decision
 	SignInWaiting SignInState = "waiting" // the person is expected to sign in at the authorization server
 	SignInDone    SignInState = "signed in"
 	SignInFailed  SignInState = "failed"
@@ -29,8 +28,6 @@ type SignIn struct {
 	Address   *link.Verdict // of the page where the person signs in; nil until that is known
 	Facts     []wirelog.Fact
 	Steps     []SignInStep
-	Held      *HeldRequest
-	Stepwise  bool
 	FailedAt  string // the step at which a failed attempt ended
 	Why       string // the reason
 	Began     time.Time
@@ -47,19 +44,6 @@ type SignInStep struct {
 	Why     string // why the exchange failed; "" if it did not
 }
 
-// HeldRequest is a request that is held before it goes out.
-type HeldRequest struct {
-	Key               string // no other request of the run has it
-	Step, Method, URL string
-	Fixed             bool // the person cannot change the URL
-	Fields            []wirelog.Fact
-	Body              string
-	Changes           []Change
-}
-
-// Change is a button that sends a held request with something wrong on purpose.
-type Change struct{ ID, Name string }
-
 // Token describes a server's token.
 type Token struct {
 	Server    string // its id
@@ -67,8 +51,7 @@ type Token struct {
 	Expires   time.Time // zero if that is unknown
 	Refreshes bool      // the token can be refreshed
 	Scopes    string    // "" if they are unknown
-	Stepwise  bool
-	Busy      bool // an attempt is under way
+	Busy      bool      // an attempt is under way
 }
 
 // ID is the id of the card's element.
@@ -89,10 +72,7 @@ func (c SignIn) title() string {
 }
 
 func (c SignIn) doing() string {
-	switch c.State {
-	case SignInHeld:
-		return "holds a request for you"
-	case SignInWaiting:
+	if c.State == SignInWaiting {
 		return "waits for you to sign in"
 	}
 	return "requests are on their way"

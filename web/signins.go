@@ -3,8 +3,6 @@ package web
 import (
 	"fmt"
 	"net/http"
-	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -31,7 +29,7 @@ func signInCard(in *bridge.Inspection, server views.Server) (views.SignIn, bool)
 	}
 	c := views.SignIn{
 		Server: server, Number: a.Number, State: views.SignInState(a.State.String()), Over: a.State.Over(),
-		Refreshes: a.Grant == signin.GrantRefresh, Facts: factsOf(a), Stepwise: flow.Stepwise(), Why: a.Why, Began: a.Began,
+		Refreshes: a.Grant == signin.GrantRefresh, Facts: factsOf(a), Why: a.Why, Began: a.Began,
 	}
 	if a.State == signin.Failed {
 		c.FailedAt = a.FailedAt.String()
@@ -45,10 +43,6 @@ func signInCard(in *bridge.Inspection, server views.Server) (views.SignIn, bool)
 	}
 	for _, t := range a.Steps {
 		c.Steps = append(c.Steps, stepOf(t))
-	}
-	if a.Held != nil {
-		c.Held = requestOf(*a.Held)
-		c.Held.Key = heldKey(a)
 	}
 	return c, true
 }
@@ -89,20 +83,6 @@ func stepOf(t signin.StepTaken) views.SignInStep {
 	return s
 }
 
-// heldKey returns a key of the held request that no other request of the run has.
-func heldKey(a signin.Attempt) string { return fmt.Sprintf("%d-%d", a.Number, len(a.Steps)) }
-
-func requestOf(r signin.Request) *views.HeldRequest {
-	out := &views.HeldRequest{Step: r.Step.String(), Method: r.Method, URL: r.URL, Fixed: r.Step == wire.StepRedirect, Body: r.Body}
-	for _, f := range r.Fields {
-		out.Fields = append(out.Fields, wirelog.Fact(f))
-	}
-	for _, c := range r.Changes() {
-		out.Changes = append(out.Changes, views.Change{ID: c.ID, Name: c.Name})
-	}
-	return out
-}
-
 // rowOf returns the data of a server's row, with its token if the inspector signs in to it.
 func rowOf(in *bridge.Inspection, server bridge.Server) views.Server {
 	v := serverView(server)
@@ -112,8 +92,7 @@ func rowOf(in *bridge.Inspection, server bridge.Server) views.Server {
 	}
 	s := flow.Status()
 	token := views.Token{
-		Server: v.ID, SignedIn: s.SignedIn, Expires: s.Expires, Refreshes: s.Refreshable, Scopes: s.Scopes,
-		Stepwise: flow.Stepwise(), Busy: flow.Busy(),
+		Server: v.ID, SignedIn: s.SignedIn, Expires: s.Expires, Refreshes: s.Refreshable, Scopes: s.Scopes, Busy: flow.Busy(),
 	}
 	if s.Expired {
 		token.Expires = time.Time{}
@@ -138,11 +117,6 @@ func (s *servers) routeSignIns(e *echo.Echo) {
 	e.POST("/servers/:id/signin/open", of(find, openSignIn)) // leads to the authorization server
 	post("decline", func(_ echo.Context, flow *signin.Flow) error { return flow.Decline() })
 	post("cancel", func(_ echo.Context, flow *signin.Flow) error { return flow.Cancel() })
-	post("stepwise", func(c echo.Context, flow *signin.Flow) error { // hold before each step; stepwise
-		flow.SetStepwise(c.FormValue("stepwise") != "")
-		return nil
-	})
-	e.POST("/servers/:id/signin/decide", of(find, decideHeld)) // about the request that is held: action, url, name, value, omit, body
 	post("expire", func(_ echo.Context, flow *signin.Flow) error { return flow.Expire() })
 	post("refresh", func(_ echo.Context, flow *signin.Flow) error { return s.in.RefreshToken(flow) })
 	post("out", func(_ echo.Context, flow *signin.Flow) error { return flow.SignOut(false) })
@@ -163,53 +137,4 @@ func openSignIn(c echo.Context, flow *signin.Flow) error {
 	}
 	c.Response().Header().Set("Refresh", "0; url="+address)
 	return c.String(http.StatusOK, "Going to the authorization server.")
-}
-
-func decideHeld(c echo.Context, flow *signin.Flow) error {
-	a, _ := flow.Attempt()
-	if a.Held == nil || c.FormValue("at") != heldKey(a) {
-		return refused(http.StatusConflict, signin.ErrNotHeld)
-	}
-	d, ok := decision(c.Request(), *a.Held)
-	if !ok {
-		return bad("That is not a decision about a request.")
-	}
-	return refused(http.StatusConflict, flow.Decide(d))
-}
-
-// lines returns the text of a form with LF in place of CRLF.
-func lines(text string) string { return strings.ReplaceAll(text, "\r\n", "\n") }
-
-// decision reads the form of a held request; false if the form is invalid.
-func decision(r *http.Request, held signin.Request) (signin.Decision, bool) {
-	action := r.FormValue("action")
-	if action == "stop" {
-		return signin.Decision{Stop: true}, true
-	}
-	changed := signin.Request{Step: held.Step, Method: held.Method, URL: held.URL, Body: held.Body}
-	if r.PostForm.Has("url") {
-		changed.URL = r.PostForm.Get("url")
-	}
-	if body := lines(r.PostForm.Get("body")); r.PostForm.Has("body") {
-		changed.Body = body
-	}
-	names, values := r.PostForm["name"], r.PostForm["value"]
-	if len(names) != len(values) {
-		return signin.Decision{}, false
-	}
-	for i, name := range names {
-		if !slices.Contains(r.PostForm["omit"], strconv.Itoa(i)) {
-			changed.Fields = append(changed.Fields, signin.Field{Name: name, Value: values[i]})
-		}
-	}
-	if action != "send" && !changed.Change(action) {
-		return signin.Decision{}, false
-	}
-	if changed.URL == held.URL && changed.Body == lines(held.Body) && slices.Equal(changed.Fields, held.Fields) {
-		return signin.Decision{}, true
-	}
-	if changed.Body == lines(held.Body) {
-		changed.Body = held.Body
-	}
-	return signin.Decision{Changed: &changed}, true
 }

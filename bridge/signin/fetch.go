@@ -34,9 +34,6 @@ func (f *Flow) fetchCode(ctx context.Context, args *auth.AuthorizationArgs) (*au
 		params.Set("prompt", "login")
 		f.another = false
 	}
-	if u, params, _, err = f.held(ctx, wire.StepAuthorization, http.MethodGet, u, params, nil); err != nil {
-		return nil, err
-	}
 	u.RawQuery = params.Encode()
 	if err := f.safe(u); err != nil {
 		return nil, fmt.Errorf("the authorization endpoint %w", err)
@@ -54,8 +51,6 @@ func (f *Flow) fetchCode(ctx context.Context, args *auth.AuthorizationArgs) (*au
 		a.Scopes, a.Resource = strings.Fields(params.Get("scope")), resource
 		a.RedirectURI, a.ClientID = params.Get("redirect_uri"), params.Get("client_id")
 		switch a.ClientID {
-		case "":
-			a.Registration = ""
 		case f.config.MetadataURL:
 			a.Registration = ByMetadataDocument
 		case f.config.ClientID:
@@ -82,7 +77,7 @@ func (f *Flow) fetchCode(ctx context.Context, args *auth.AuthorizationArgs) (*au
 	}
 	select {
 	case q := <-query:
-		return f.redirected(ctx, q)
+		return f.redirected(q)
 	case <-ctx.Done():
 		return nil, context.Cause(ctx)
 	case <-limit:
@@ -111,7 +106,7 @@ func (f *Flow) Open() (string, bool) {
 }
 
 // redirected returns the parameters of a redirect, or the error that they report.
-func (f *Flow) redirected(ctx context.Context, q url.Values) (*auth.AuthorizationResult, error) {
+func (f *Flow) redirected(q url.Values) (*auth.AuthorizationResult, error) {
 	r := f.run
 	r.step = wire.StepRedirect
 	f.mu.Lock()
@@ -128,9 +123,6 @@ func (f *Flow) redirected(ctx context.Context, q url.Values) (*auth.Authorizatio
 	}
 	f.update(func(a *Attempt) { a.State = Running })
 	f.log(wire.StepRedirect, u, http.StatusOK, why)
-	if _, q, _, err = f.held(ctx, wire.StepRedirect, http.MethodGet, u, q, nil); err != nil {
-		return nil, err
-	}
 	switch {
 	case q.Get("error") != "":
 		return nil, errors.New("the authorization server answered " + why)
@@ -182,34 +174,5 @@ func (f *Flow) end(cause error) error {
 		return ErrNotWaiting
 	}
 	finish(cause)
-	return nil
-}
-
-// Stepwise reports whether each request of an attempt waits for the person's decision.
-func (f *Flow) Stepwise() bool {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	return f.stepwise
-}
-
-// SetStepwise turns that on or off. A request that waits at the time goes on waiting for
-// the person's decision.
-func (f *Flow) SetStepwise(on bool) {
-	f.mu.Lock()
-	f.stepwise = on
-	f.mu.Unlock()
-	f.desk.changed(f)
-}
-
-// Decide applies a decision to the request that waits for one.
-func (f *Flow) Decide(d Decision) error {
-	f.mu.Lock()
-	decided := f.decided
-	f.decided = nil
-	f.mu.Unlock()
-	if decided == nil {
-		return ErrNotHeld
-	}
-	decided <- d // there is room for one
 	return nil
 }

@@ -41,16 +41,14 @@ type Flow struct {
 	issuer      string                            // to which the configured client belongs; "" while that is unknown
 	another     bool                              // the next authorization request asks for another account
 
-	mu       sync.Mutex
-	tokens   *tokenSet // nil without a token
-	latest   *Attempt
-	ended    int                     // number of the latest sign-in that has ended
-	failure  error                   // of that sign-in, nil if it succeeded
-	finish   context.CancelCauseFunc // ends the current attempt; nil between attempts
-	address  string                  // the authorization URL to open, "" unless the attempt is Waiting
-	decided  chan<- Decision         // receives the decision about the held request; nil if none is held
-	stepwise bool
-	note     func(wire.Frame) // logs a frame for the latest connection
+	mu      sync.Mutex
+	tokens  *tokenSet // nil without a token
+	latest  *Attempt
+	ended   int                     // number of the latest sign-in that has ended
+	failure error                   // of that sign-in, nil if it succeeded
+	finish  context.CancelCauseFunc // ends the current attempt; nil between attempts
+	address string                  // the authorization URL to open, "" unless the attempt is Waiting
+	note    func(wire.Frame)        // logs a frame for the latest connection
 }
 
 // Name returns the server's name.

@@ -7,7 +7,6 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
-	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -261,6 +260,9 @@ func TestFailures(t *testing.T) {
 			if err == nil || a.State != signin.Failed || a.FailedAt != c.step || !strings.Contains(a.Why, c.why) {
 				t.Errorf("the sign-in ended with %v at %q: %q\n%v", a.State, a.FailedAt, a.Why, err)
 			}
+			if c.step == wire.StepToken {
+				u.noSecrets()
+			}
 		})
 	}
 }
@@ -386,47 +388,6 @@ func TestRefresh(t *testing.T) {
 		"resource metadata authorization server metadata authorization redirect token]"
 	if got := join(u.steps()); got != want {
 		t.Errorf("the steps are %s, want %s", got, want)
-	}
-	u.noSecrets()
-}
-
-// Step by step, each request waits for a decision, and may be changed.
-func TestStepByStep(t *testing.T) {
-	t.Parallel()
-	u := newUser(t, newWorld(t), signin.Config{}, signin.DeskConfig{})
-	u.visits()
-	u.flow.SetStepwise(true)
-	var held []wire.Step
-	stop := u.desk.Watch(func(f *signin.Flow) {
-		a, _ := f.Attempt()
-		if a.State != signin.Held || len(held) > 0 && held[len(held)-1] == a.Held.Step {
-			return
-		}
-		held = append(held, a.Held.Step)
-		var d signin.Decision
-		if a.Held.Step == wire.StepToken {
-			changed := *a.Held
-			changed.Fields = slices.Clone(changed.Fields)
-			for i := range changed.Fields {
-				if changed.Fields[i].Name == "resource" {
-					changed.Fields[i].Value = "https://other.example/"
-				}
-			}
-			d.Changed = &changed
-		}
-		if err := f.Decide(d); err != nil {
-			t.Error(err)
-		}
-	})
-	defer stop()
-	_, err := u.get(t.Context())
-	a, _ := u.flow.Attempt()
-	if err == nil || a.State != signin.Failed || a.FailedAt != wire.StepToken || !strings.Contains(a.Why, "invalid_grant") {
-		t.Errorf("the sign-in ended with %v at %q: %q", a.State, a.FailedAt, a.Why)
-	}
-	want := "[resource metadata authorization server metadata client registration authorization redirect token]"
-	if got := join(held); got != want {
-		t.Errorf("the steps that were held are %s, want %s", got, want)
 	}
 	u.noSecrets()
 }

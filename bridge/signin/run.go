@@ -78,9 +78,9 @@ func readable(h http.Header) (list []string) {
 	return list
 }
 
-// classify sets the step to which a request belongs. It returns the parameters to send for
-// a token request, and nil for other requests.
-func (r *run) classify(req *http.Request, body []byte) url.Values {
+// classify sets the step to which a request belongs. It returns the body to send, which
+// differs from that of the SDK for a token request.
+func (r *run) classify(req *http.Request, body []byte) []byte {
 	media, _, _ := mime.ParseMediaType(req.Header.Get("Content-Type"))
 	switch path := req.URL.Path; {
 	case req.Response != nil: // the step stays when a response redirects the request
@@ -98,7 +98,7 @@ func (r *run) classify(req *http.Request, body []byte) url.Values {
 			r.step = wire.StepRegistration
 		}
 	}
-	return nil
+	return body
 }
 
 // undiscovered returns an error if no metadata of the authorization server was found. The
@@ -116,16 +116,16 @@ func (r *run) undiscovered() error {
 
 // classifyToken is classify for a token request. It adds what the SDK leaves out of some
 // requests: the resource (RFC 8707), the configured scopes, and the client's assertion.
-func (r *run) classifyToken(req *http.Request, body []byte) url.Values {
+func (r *run) classifyToken(req *http.Request, body []byte) []byte {
 	form, err := url.ParseQuery(string(body))
 	if err != nil {
-		return nil
+		return body
 	}
 	grant := Grant(form.Get("grant_type"))
 	if grant == GrantRefresh {
 		r.step = wire.StepRefresh
 	} else if r.halted = r.undiscovered(); r.halted != nil {
-		return nil
+		return body
 	} else {
 		r.step = wire.StepToken
 	}
@@ -146,7 +146,7 @@ func (r *run) classifyToken(req *http.Request, body []byte) url.Values {
 	if id := r.flow.config.ClientID; r.flow.issuer == "" && id != "" && r.step == wire.StepToken && r.halted == nil {
 		r.flow.issuer = r.issuer
 	}
-	return form
+	return []byte(form.Encode())
 }
 
 // offers reports whether the authorization server supports a grant type. Without
@@ -307,13 +307,11 @@ func (r *run) failure(ctx context.Context, err error) *Error {
 	case err == nil:
 		return nil
 	case errors.Is(cause, errDeclined):
-		return &Error{State: Declined, cause: cause}
+		return &Error{State: Declined}
 	case errors.Is(cause, errCancelled):
-		return &Error{State: Cancelled, cause: cause}
+		return &Error{State: Cancelled}
 	case cause != nil:
 		return &Error{State: Withdrawn}
-	case errors.Is(err, errStopped), errors.Is(r.halted, errStopped):
-		return &Error{State: Failed, Step: r.step, Why: errStopped.Error(), cause: errStopped}
 	case errors.Is(err, errNotOffered), errors.Is(r.halted, errNotOffered):
 		return &Error{State: Failed, Step: wire.StepServer, Why: "the authorization server offers no grant that this client can use: it has " + strings.Join(r.grants, ", ")}
 	case r.halted == nil && r.unusable != "" && !r.hasResource:

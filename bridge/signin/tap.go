@@ -22,8 +22,8 @@ const (
 	redirectsMost = 5
 )
 
-// tap is the round tripper below the SDK's handlers. It classifies each request, holds it
-// for the person if the flow is stepwise, sends it, and logs it with its response.
+// tap is the round tripper below the SDK's handlers. It classifies each request, sends
+// it, and logs it with its response.
 type tap struct{ flow *Flow }
 
 // answer is a response with its whole body.
@@ -64,7 +64,7 @@ func (t tap) RoundTrip(req *http.Request) (*http.Response, error) {
 	if r.halted != nil {
 		return nil, r.halted
 	}
-	form := r.classify(req, body)
+	body = r.classify(req, body)
 	if r.halted != nil {
 		return nil, r.halted
 	}
@@ -75,15 +75,6 @@ func (t tap) RoundTrip(req *http.Request) (*http.Response, error) {
 		r.judge(known)
 		return known.response(req), nil
 	}
-	u, form, body, err := f.held(req.Context(), r.step, req.Method, req.URL, form, body)
-	if err != nil {
-		r.halted = err // else the SDK would try the next place
-		return nil, err
-	}
-	if req.URL = u; form != nil {
-		body = []byte(form.Encode())
-	}
-	asked = registrationKey(r.issuer, req.URL, body) // as the person has changed it
 	if body != nil {
 		req.ContentLength = int64(len(body))
 		req.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(body)), nil }

@@ -35,6 +35,8 @@ type world struct {
 	Iss, Denied string
 	// Inner answers the requests with a token; nil answers 204.
 	Inner http.Handler
+	// Asked is called with each request, before it is answered; nil does nothing.
+	Asked func(*http.Request)
 
 	mu      sync.Mutex
 	asked   []string // method and path of each request to both, in order
@@ -62,8 +64,11 @@ func newWorld(t *testing.T) *world {
 
 func (w *world) note(r *http.Request) {
 	w.mu.Lock()
-	defer w.mu.Unlock()
 	w.asked = append(w.asked, r.Method+" "+r.URL.Path)
+	w.mu.Unlock()
+	if w.Asked != nil {
+		w.Asked(r)
+	}
 }
 
 // Secret returns a new secret.

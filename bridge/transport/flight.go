@@ -208,7 +208,7 @@ func (f *flight) access() *signin.Flow {
 }
 
 // authorize sets the current token in the request's Authorization header. It refreshes no
-// token while the connection is being closed, because a person may hold the refresh.
+// token while the connection is being closed, because the authorization server may take long.
 func (f *flight) authorize() {
 	a := f.access()
 	if a == nil {
