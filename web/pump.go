@@ -134,14 +134,7 @@ func (p *pump) run() {
 			continue
 		case <-p.stirred:
 		case <-p.sub.Ready():
-			p.in.CatchUp() // before the changes are taken: what reading marks is drawn with them, and not once more
-			now := map[live.Change]bool{}
-			for _, c := range p.sub.Take() {
-				calm[c] = true
-				if c.Kind == live.QuestionChanged || c.Kind == live.SignInChanged {
-					now[c] = true
-				}
-			}
+			now := p.take(calm)
 			if len(now) > 0 {
 				p.redraw(atOnce, now)
 			}
@@ -150,6 +143,19 @@ func (p *pump) run() {
 			timer = time.After(calmEvery)
 		}
 	}
+}
+
+// take takes the changes, and returns those that are drawn at once. It adds all of them to calm.
+func (p *pump) take(calm map[live.Change]bool) map[live.Change]bool {
+	p.in.CatchUp() // before they are taken: what reading marks is drawn with them, and not once more
+	now := map[live.Change]bool{}
+	for _, c := range p.sub.Take() {
+		calm[c] = true
+		if c.Kind == live.QuestionChanged || c.Kind == live.SignInChanged {
+			now[c] = true
+		}
+	}
+	return now
 }
 
 func (p *pump) redraw(when moment, what map[live.Change]bool) {
