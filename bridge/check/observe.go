@@ -106,6 +106,7 @@ const pingLimit = 2500 * time.Millisecond
 type outcomes struct {
 	calls []headless.Outcome
 	after []headless.Outcome // the honest call that follows, and a second one if it failed
+	other []headless.Outcome // see Observation.Other
 	limit time.Duration
 	over  int64
 }
@@ -148,14 +149,14 @@ func (m *made) converse(ctx context.Context, place *slot, c *chosen, t *trial, l
 	if err != nil {
 		return out, err
 	}
-	call := func(arguments json.RawMessage, answers string, times int, limit time.Duration) (list []headless.Outcome, err error) {
+	call := func(key string, arguments json.RawMessage, answers string, times int, limit time.Duration) (list []headless.Outcome, err error) {
 		rules, err := script.Parse("answers", []byte(answers), os.LookupEnv)
 		if err != nil {
 			return nil, fmt.Errorf("reading the answers of the trial: %w", err)
 		}
 		place.during(func() {
 			list, err = m.session.CallTogether(ctx, headless.Call{
-				Kind: c.Kind, Key: c.Key, Arguments: arguments, Timeout: limit, Scripts: []*script.Script{rules}, Asked: asked,
+				Kind: c.Kind, Key: key, Arguments: arguments, Timeout: limit, Scripts: []*script.Script{rules}, Asked: asked,
 				AsTask: c.asTask && t.Revision == mcp.Revision20251125 && server.Info.Tasks.Calls,
 			}, times)
 		})
@@ -163,15 +164,15 @@ func (m *made) converse(ctx context.Context, place *slot, c *chosen, t *trial, l
 	}
 	var used json.RawMessage
 	if t.before != nil {
-		_, err = call(t.before.arguments, t.before.answers, 1, limit)
-		if used = m.lastState(); used != nil {
+		out.other, err = call(c.Key, t.before.arguments, t.before.answers, 1, limit)
+		if used = m.lastState(); used != nil || t.By != "" {
 			t.answers = t.before.then(used)
 		} else if err == nil {
 			err = errors.New("the call before it got no requestState")
 		}
 	}
 	if err == nil {
-		out.calls, err = call(c.Arguments, t.answers, max(t.times, 1), t.limit)
+		out.calls, err = call(c.Key, c.Arguments, t.answers, max(t.times, 1), t.limit)
 	}
 	if t.looks != nil {
 		t.looks.sameState = used != nil && string(used) == string(m.lastState())
@@ -194,8 +195,13 @@ func (m *made) converse(ctx context.Context, place *slot, c *chosen, t *trial, l
 	if out.calls[0].TimedOut { // the next call may overtake the cancellation, and meet a question that still waits
 		m.awaitSent(ctx, 1, func(e wire.Entry) bool { return e.Names().Method == mcp.NotificationCancelled })
 	}
+	if t.other != "" {
+		if out.other, err = call(t.other, c.Arguments, c.honest.file(), 1, limit); err != nil {
+			return out, err
+		}
+	}
 	for range 2 {
-		after, err := call(c.Arguments, c.honest.file(), 1, limit)
+		after, err := call(c.Key, c.Arguments, c.honest.file(), 1, limit)
 		if err != nil {
 			break
 		}
@@ -280,6 +286,13 @@ func (m *made) read(c *chosen, out outcomes) error {
 			return err
 		default:
 			m.Calls = append(m.Calls, one)
+		}
+	}
+	for _, o := range out.other {
+		if one, err := madeOf(o); err == nil {
+			m.Other = &one
+		} else if !errors.Is(err, errNoCall) {
+			return err
 		}
 	}
 	for _, s := range talk.Servers() {

@@ -33,7 +33,8 @@ type trial struct {
 	limit    time.Duration // time limit of a call, including pause
 	slow     bool          // honest calls already take long
 	sessions int           // number of sessions that new-session starts
-	before   *before       // the call whose requestState the trial sends; nil for none
+	before   *before       // the call before, such as the one whose requestState the trial sends; nil for none
+	other    string        // the tool that other-tool sends the state to
 	alone    bool          // no honest call follows
 	looks    *looks        // of the witness, around the trial; nil for none
 
@@ -222,6 +223,17 @@ func (r *runner) plan(c *chosen, base report.Trial, list []asked) []*trial {
 		rules := severally(list[0])
 		add(trial{times: severalCalls, pause: rules[0].delay}, judge.BehaviourSeveral, rules...)
 	}
+	for _, q := range list {
+		content := q.content()
+		if content == nil || !slices.ContainsFunc(q.facts.Request.Fields, func(f elicit.Field) bool { return f.Required }) {
+			continue
+		}
+		if other := distinct(q.facts.Request, content, 5); !rawjson.Same(other, content) {
+			without := rule{match: q.match, answer: object("fault", "no-content")}
+			add(trial{Trial: report.Trial{Question: q.place}, before: &before{c.Arguments, c.honest.file(rule{match: q.match, answer: object("accept", other)}), func(json.RawMessage) string { return c.honest.file(without) }}}, judge.BehaviourRemembered)
+			break
+		}
+	}
 	if i := lastStateful(list); i >= 0 {
 		q := list[i]
 		send := func(state json.RawMessage) rule {
@@ -268,6 +280,9 @@ func (r *runner) plan(c *chosen, base report.Trial, list []asked) []*trial {
 				for _, later := range list[i+1:] {
 					rules = append(rules, rule{match: later.match, answer: later.spoilt(f)})
 				}
+			}
+			if f.Name == "other-tool" {
+				t.other = q.facts.Others[0]
 			}
 			t.sessions = len(rules)
 			add(t, f.Name, rules...)

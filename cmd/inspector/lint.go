@@ -215,15 +215,12 @@ func writeSARIF(w io.Writer, list []lintFinding) error {
 		if f.Pointer != "" {
 			location.Logical = []sarif.Logical{{Name: f.Pointer}}
 		}
-		err := run.Add(sarif.Result{
+		run.Results = append(run.Results, sarif.Result{
 			RuleID: f.Rule, Level: sarifLevels[f.Severity], Message: sarif.Text{Text: f.Text}, Locations: []sarif.Location{location},
 			Properties: map[string]any{
 				"reference": f.Reference, "link": f.Link, "judges": f.Judges, "server": f.Server, "session": f.Session, "frame": f.Frame, "call": f.Call, "question": f.Question,
 			},
 		})
-		if err != nil {
-			return err
-		}
 	}
-	return report.WriteIndented(w, run.Log())
+	return report.WriteIndented(w, run.File())
 }

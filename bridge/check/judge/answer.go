@@ -47,6 +47,12 @@ func (j *Judgement) compared() {
 	case j.Behaviour == "other-tool":
 		if name := mentioned(m, deed); name != "" {
 			j.find(report.RuleForeignState, report.Fail, fmt.Sprintf("Another tool took the requestState and the answer of this one: its result has the value of %q: %s", name, quoteResult(m)), frames...)
+		} else if own := j.Other; own != nil && own.succeeded() && len(own.Questions) > 0 && own.Questions[0].Message() != deed.Message() && m.Questions[len(m.Questions)-1] == deed && j.hasState(own.Questions[0]) {
+			j.find(report.RuleForeignState, report.Fail, fmt.Sprintf("Another tool took the requestState and the answer of this one for its own: it did not ask %s, and its result is %s", wording.Quoted(own.Questions[0].Title()), quoteResult(m)), append(frames, own.Questions[0].AskedSeq)...)
+		}
+	case j.Behaviour == BehaviourRemembered:
+		if j.Other != nil {
+			j.remembersContent(m, contentsOf(*j.Other), frames)
 		}
 	case j.traits.Forges || j.traits.Forged != "":
 		j.takesState(m, deed, frames)
@@ -245,6 +251,23 @@ func isDistinct(value json.RawMessage) bool {
 		return len(value) >= 6
 	}
 	return false
+}
+
+// remembersContent judges whether a call that was accepted without content has what the call
+// before it was answered with.
+func (j *Judgement) remembersContent(m Made, earlier []string, frames []int64) {
+	for _, text := range earlier {
+		if len(text) > 3 && m.brings(text, shows) {
+			j.find(report.RuleInvalidContent, report.Fail, fmt.Sprintf("The client accepted without content, and the result has %s, which the call before it was answered with: %s", wording.Quoted(text), quoteResult(m)), frames...)
+			return
+		}
+	}
+}
+
+// hasState reports whether a question came with a requestState.
+func (o *Observation) hasState(q *conversation.Question) bool {
+	f, err := o.Log.Frame(q.AskedSeq)
+	return err == nil && rawjson.Member(f.Message.Result, "requestState") != nil
 }
 
 // takesState judges whether the server accepted a requestState that it did not send.

@@ -25,6 +25,7 @@ const (
 	BehaviourOtherArguments = "other-arguments-state"
 	BehaviourForgedDeclined = "forged-state-declined"
 	BehaviourForgedAlone    = "forged-state-alone"
+	BehaviourRemembered     = "no-content-again"
 )
 
 // Traits are what the check knows of a behaviour besides its words.
@@ -35,6 +36,7 @@ type Traits struct {
 	Waits    string                           // why a server may still wait for an answer, or owes no response
 	Borrows  bool                             // it sends the requestState of another call, as the fault invented-state does with a state that it gets
 	Forged   string                           // the fault that carries a forged requestState, without an acceptance
+	By       string                           // the fault that carries it out, if that has another name
 	Forges   bool                             // it sends no requestState, or another one than the server sent
 	Lasts    bool                             // it gives the server no answer that it can use, so that a trial is likely to last until its time limit
 	Seconds  float64                          // the time that the behaviour itself takes
@@ -81,6 +83,7 @@ var own = []struct {
 	{Traits{Borrows: true}, report.Behaviour{Name: BehaviourOtherArguments, Group: states, Title: "Use the state of other arguments", Does: "Declines the last question of the call with other arguments, and makes the call with that requestState and an acceptance.", Good: "It refuses a state that belongs to another request."}},
 	{Traits{Forged: "invented-state"}, report.Behaviour{Name: BehaviourForgedDeclined, Group: states, Title: "Forge the state, and decline", Does: "Declines the last question with a requestState in which one value is another one that could be right.", Good: "It refuses a state that it did not make, or takes the decline."}},
 	{Traits{Forged: "missing-key"}, report.Behaviour{Name: BehaviourForgedAlone, Group: states, Title: "Forge the state, and do not answer", Does: "Makes the call again without the answer, with a requestState in which one value is another one that could be right.", Good: "It refuses a state that it did not make, or asks again."}},
+	{Traits{By: "no-content", Content: noContent}, report.Behaviour{Name: BehaviourRemembered, Group: honest, Title: "Accept without content, after an acceptance", Does: "Makes the call and accepts, and makes it again and accepts without content.", Good: "It refuses content that is not there, whatever was said before."}},
 	{Traits{Declares: conversation.DeclareNone}, report.Behaviour{Name: BehaviourNone, Group: capabilities, Title: "No elicitation", Does: "Does not declare the capability to be asked.", Good: "It does without the question, or says that it cannot go on."}},
 	{Traits{Declares: conversation.DeclareForm}, report.Behaviour{Name: BehaviourForm, Group: capabilities, Title: "Forms only", Does: "Declares the capability for forms alone.", Good: "It sends no URL, and does without it or says that it cannot go on."}},
 	{Traits{Declares: conversation.DeclareURL}, report.Behaviour{Name: BehaviourURL, Group: capabilities, Title: "URLs only", Does: "Declares the capability for URLs alone.", Good: "It sends no form, and does without it or says that it cannot go on."}},

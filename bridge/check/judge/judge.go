@@ -100,7 +100,7 @@ func (j *Judgement) deed() *conversation.Question {
 			return call.Questions[i]
 		}
 		for _, q := range call.Questions {
-			if q.Fault == j.Behaviour || j.traits.Borrows && q.Fault == "invented-state" || q.Fault != "" && q.Fault == j.traits.Forged || plain && q.Action == j.Behaviour {
+			if q.Fault == j.Behaviour || j.traits.Borrows && q.Fault == "invented-state" || q.Fault != "" && (q.Fault == j.traits.Forged || q.Fault == j.traits.By) || plain && q.Action == j.Behaviour {
 				return q
 			}
 		}
@@ -111,7 +111,7 @@ func (j *Judgement) deed() *conversation.Question {
 // needsDeed reports whether the behaviour is about the answer to one question.
 func (j *Judgement) needsDeed() bool {
 	_, err := fault.Find(j.Behaviour)
-	return err == nil || j.traits.Borrows || j.traits.Forged != "" || j.Question > 0 && (j.Behaviour == BehaviourDecline || j.Behaviour == BehaviourCancel)
+	return err == nil || j.traits.Borrows || j.traits.Forged != "" || j.traits.By != "" || j.Question > 0 && (j.Behaviour == BehaviourDecline || j.Behaviour == BehaviourCancel)
 }
 
 // tried reports whether the client could carry the behaviour out. If not, it adds a

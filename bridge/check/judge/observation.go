@@ -45,6 +45,10 @@ type Observation struct {
 	// Later holds the honest calls that followed the other trials of the call in this
 	// revision. [Together] sets it.
 	Later []Made
+	// Other is another call of the trial: of other-tool an honest call of the tool that it sent
+	// the requestState to, with the same arguments; of no-content-again the accepted call
+	// before. It is nil for other behaviours.
+	Other *Made
 	// Effect says whether a witness saw the trial's own calls act. It must be EffectUnknown where
 	// accepted calls do not change what the witness sees, so that it is blind. The judge
 	// takes it for definite: see acts-without-consent.

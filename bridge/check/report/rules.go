@@ -131,7 +131,7 @@ var rules = []Rule{
 	{
 		ID:       RuleInvalidContent,
 		Breaks:   "content that breaks its own schema, used as if it did not",
-		Evidence: "the result is that of an honest call, with the invalid value in place of the valid one, without isError and without the question asked again; or it is that of an honest call word for word, though other content of which a field breaks the schema of the same question is refused",
+		Evidence: "the result is that of an honest call, with the invalid value in place of the valid one, without isError and without the question asked again; or it is that of an honest call word for word, though other content of which a field breaks the schema of the same question is refused; or it has what the call before was answered with, where this one was accepted without content",
 		Unclear:  "the result is that of an honest call word for word, and no content is refused: the value may have been replaced by a default, or never been looked at; the content was left out or null, and the form requires nothing",
 		Sources:  lint.Always(should(pageElicitation, "Form Mode Security")).In(mcp.Revision20250618, should(pageElicitation, "Security Considerations")),
 	},
@@ -152,7 +152,7 @@ var rules = []Rule{
 	{
 		ID:       RuleForeignState,
 		Breaks:   "a requestState that belongs to another tool or to other arguments, taken for the right one",
-		Evidence: "the other tool's result shows the answer to a question that this tool asked; or the result is that of an honest call and has its arguments, though the requestState was given out for other ones, and that call was declined",
+		Evidence: "the other tool's result shows the answer to a question that this tool asked, or the other tool answers without its own question, which it asks with a state of its own where nobody sends this one; or the result is that of an honest call and has its arguments, though the requestState was given out for other ones, and that call was declined",
 		Unclear:  "the result does not show it",
 		Sources:  lint.SinceJuly(should(pageRoundTrips, roundTripsServer)),
 	},

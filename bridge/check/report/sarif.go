@@ -37,24 +37,19 @@ func writeSARIF(w io.Writer, r *Report) error {
 		if r.Baseline != nil {
 			result.BaselineState = map[bool]string{true: "new", false: "unchanged"}[f.New]
 		}
-		if err := run.Add(result); err != nil {
-			return err
-		}
+		run.Results = append(run.Results, result)
 	}
 	for _, p := range r.Problems {
 		run.AddRule(string(p.Kind), "something that was to be judged was not", "")
-		err := run.Add(sarif.Result{RuleID: string(p.Kind), Level: "error", Message: sarif.Text{Text: Sentence(p)}, Locations: []sarif.Location{{Physical: physical(r, "")}}})
-		if err != nil {
-			return err
-		}
+		run.Results = append(run.Results, sarif.Result{RuleID: string(p.Kind), Level: "error", Message: sarif.Text{Text: Sentence(p)}, Locations: []sarif.Location{{Physical: physical(r, "")}}})
 	}
 	run.Properties = map[string]any{"server": r.Server, "target": r.Target, "baseline": Compared(r.Baseline)}
-	return WriteIndented(w, run.Log())
+	return WriteIndented(w, run.File())
 }
 
 // physical returns the location of a transcript, or of the server if there is none: its
 // URL, or the first word of its command that has the form of a path.
-func physical(r *Report, transcript string) sarif.Physical {
+func physical(r *Report, transcript string) map[string]any {
 	path := url.URL{Path: filepath.ToSlash(filepath.Join(r.Directory, transcript))}
 	if transcript == "" {
 		words, err := wording.ShellWords(r.Target)

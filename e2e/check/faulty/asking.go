@@ -50,6 +50,12 @@ var crossing = []*tool{
 		plants: found("fail", "crossed-answers", "several-at-once"),
 	},
 	{
+		name: "brew_coffee", title: "Brew a coffee", does: "It takes an acceptance without content for the one before.", before: mcp.Revision20260728,
+		asks: []question{{message: "Which coffee?", fields: `"coffee":{"type":"string","title":"Coffee"}`}},
+		says: "Here is your {coffee}.", recalls: true, slips: on(withoutContent, recall),
+		plants: found("warn", "uses-invalid-content", "no-content-again"),
+	},
+	{
 		name: "watch_oven", title: "Watch the oven", does: "It lets the server do nothing else while its question waits.", before: mcp.Revision20260728,
 		asks: []question{{message: "How many minutes?", fields: `"minutes":{"type":"integer","title":"Minutes","minimum":1,"maximum":90}`}},
 		says: "The oven is off after {minutes} minutes.", deaf: true,
@@ -120,6 +126,12 @@ var trusting = []*tool{
 		name: "draw_lots", title: "Draw lots", does: "Its requestState is good for every tool.", since: mcp.Revision20260728,
 		asks: []question{{message: "What is the prize?", fields: `"prize":{"type":"string","title":"Prize"}`}},
 		says: "The winner gets this: {prize}.", wanders: true,
+		plants: found("warn", "foreign-state", "other-tool"),
+	},
+	{
+		name: "lift_bridge", title: "Lift the bridge", does: "Its requestState is good for every tool, which then does not ask its own question.", since: mcp.Revision20260728,
+		asks: []question{{message: "Lift the bridge?", fields: ``}},
+		says: "The bridge is up.", wanders: true,
 		plants: found("warn", "foreign-state", "other-tool"),
 	},
 }

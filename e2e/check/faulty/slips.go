@@ -94,6 +94,16 @@ func numberAsText(a answer, problems []elicit.Problem) bool {
 
 // Reactions.
 
+// recall continues with the last content of the session.
+func recall(c *call, _ answer) (json.RawMessage, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if content, ok := c.kept[c.tool.name]; ok {
+		return content, nil
+	}
+	return nil, c.failed("Nothing was done, because there is no answer.")
+}
+
 func hang(c *call, _ answer) (json.RawMessage, error) { return nil, c.hang() }
 
 // act uses the content of the answer.

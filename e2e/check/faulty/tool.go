@@ -40,6 +40,7 @@ type tool struct {
 	deaf           bool             // the server handles no other request while the tool waits
 	alone          bool             // it crashes if it is called while it waits
 	remembers      bool             // it uses the first answer of a session for all calls
+	recalls        bool             // it keeps the last content of a session
 	spoiltByCancel bool             // it is unusable after a call was cancelled
 	lost           bool             // it never answers when it is unusable; other tools report an error
 	takes          error            // it accepts a requestState with this error
@@ -291,11 +292,14 @@ func (c *call) taken(q question, a answer) (json.RawMessage, error) {
 // remembers that of the session's first answer, and for one that inherits that of the
 // first session.
 func (c *call) remembered(content json.RawMessage) json.RawMessage {
-	if !c.tool.remembers && !c.tool.inherits || content == nil {
+	if !c.tool.remembers && !c.tool.inherits && !c.tool.recalls || content == nil {
 		return content
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	if c.tool.recalls {
+		c.kept[c.tool.name] = content
+	}
 	if _, ok := c.kept[c.tool.name]; !ok && c.tool.inherits {
 		return content
 	} else if !ok {
