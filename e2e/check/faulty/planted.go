@@ -41,6 +41,9 @@ func Planted() []Plant {
 			if p.Tool = t.name; p.Revisions == nil {
 				p.Revisions = t.revisions()
 			}
+			if slices.Contains(p.Behaviours, "no-content") { // which that does, too
+				p.May = append(slices.Clip(p.May), "no-content-again")
+			}
 			all = append(all, p)
 		}
 	}
