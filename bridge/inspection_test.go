@@ -193,16 +193,17 @@ func (b *bench) question(n int) bridge.Question {
 func (b *bench) done(number int) (bridge.Call, string) {
 	b.Helper()
 	var c bridge.Call
+	var said *conversation.Call
 	b.until(fmt.Sprintf("the end of call %d", number), func() bool {
 		var err error
-		c, err = b.in.Call(number)
-		return err == nil && c.State.Over()
-	})
-	if c.Place != 0 { // otherwise no request was sent
-		said, err := b.in.Conversation().Call(b.Context(), c.Place, conversation.Reading{Redact: redact.Nothing()})
-		if err != nil || said.State != c.State || said.Failure != c.Failure || said.ResultSeq != c.ResultSeq || !said.Ended.Equal(c.Ended) {
-			b.Errorf("call %d is %s: %q at frame %d; the log says %+v, %v", number, c.State, c.Failure, c.ResultSeq, said, err)
+		if c, err = b.in.Call(number); err != nil || !c.State.Over() || c.Place == 0 { // no request was sent
+			return err == nil && c.State.Over()
 		}
+		said, err = b.in.Conversation().Call(b.Context(), c.Place, conversation.Reading{Redact: redact.Nothing()})
+		return err == nil && said.State.Over()
+	})
+	if said != nil && (said.State != c.State || said.Failure != c.Failure || said.ResultSeq != c.ResultSeq || !said.Ended.Equal(c.Ended)) {
+		b.Errorf("call %d is %s: %q at frame %d; the log says %+v", number, c.State, c.Failure, c.ResultSeq, said)
 	}
 	if c.ResultSeq == 0 {
 		return c, c.Failure
