@@ -201,7 +201,8 @@ func (p *Process) Stop() {
 			select {
 			case <-p.exited:
 				if p.err != nil {
-					p.t.Errorf("after an interrupt the inspector ended with: %v, want exit code 0", p.err)
+					log := p.Stderr()
+					p.t.Errorf("after an interrupt the inspector ended with: %v, want exit code 0; its standard error ends with\n%s", p.err, log[max(0, len(log)-4000):])
 				}
 			case <-time.After(Patience):
 				p.t.Errorf("the inspector did not end within %v of an interrupt", Patience)
