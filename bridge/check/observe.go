@@ -197,7 +197,7 @@ func (m *made) converse(ctx context.Context, place *slot, c *chosen, t *trial, l
 	}
 	if t.other != "" {
 		if out.other, err = call(t.other, c.Arguments, c.honest.file(), 1, limit); err != nil {
-			return out, err
+			return out, nil // the connection has ended since: no call can follow
 		}
 	}
 	for range 2 {

@@ -85,7 +85,8 @@ func TestTaskNeverGoesBack(t *testing.T) {
 	}
 }
 
-// Whoever listens to a task is told of its changes, and not of requests about it.
+// A client that listens to a task gets a notification for each change of its status, and none
+// for a request such as tasks/get.
 func TestOnlyChangesAreTold(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBare(t, protocol.Revision20260728, Options{})

@@ -139,7 +139,7 @@ func FieldsIn(schema json.RawMessage) []Field {
 	return fields
 }
 
-// fieldsIn reports with all whether the fields are those of all properties.
+// fieldsIn returns a field for each property that it can read. all is false if it left one out.
 func (r *references) fieldsIn(properties, required json.RawMessage) (fields []Field, all bool) {
 	isRequired := make(map[string]bool)
 	for _, name := range stringsOf(required) {

@@ -164,11 +164,11 @@ async def ask(ctx: Context):
 	return b.String() + "    )\n"
 }
 
-// jsString returns a string literal of JavaScript, whose escapes are those of JSON.
+// jsString returns a JavaScript string literal. JavaScript has all escapes of JSON.
 func jsString(s string) string { return wording.Escape(string(rawjson.Quoted(s))) }
 
 // goString returns a Go string literal, raw if the text has line breaks and allows it. Hidden
-// characters are escaped, so that the code is what it looks like.
+// characters are escaped, so that a reader sees all that the literal has.
 func goString(s string) string {
 	if wording.Escape(s) != s {
 		return strconv.QuoteToASCII(s)

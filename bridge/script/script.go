@@ -25,8 +25,8 @@ type Script struct {
 	// the person.
 	Default *Answer
 	Expect  *Outcome
-	// Renamed says where the file has a key by its former name, and what it is called now;
-	// "" for nowhere.
+	// Renamed says where the file has a key by its former name, and what it is called now. It
+	// is empty if the file has no such key.
 	Renamed string
 }
 

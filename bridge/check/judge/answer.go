@@ -52,7 +52,7 @@ func (j *Judgement) compared() {
 		}
 	case j.Behaviour == BehaviourRemembered:
 		if j.Other != nil {
-			j.remembersContent(m, contentsOf(*j.Other), frames)
+			j.remembersContent(m, distinctOf(*j.Other), frames)
 		}
 	case j.traits.Forges || j.traits.Forged != "":
 		j.takesState(m, deed, frames)
@@ -111,22 +111,23 @@ func (o *Observation) against(calls []Made, result json.RawMessage, blank []stri
 // nothing else: they show what varies from call to call.
 func (o *Observation) samples() []Made {
 	list := slices.Concat(o.HonestAfter, o.Later)
-	if o.After != nil && TraitsOf(o.Behaviour).Declares == "" && !o.remembers() {
+	if o.hasSample() {
 		list = append(list, *o.After)
 	}
 	return list
 }
 
-// remembers reports whether the call after the trial shows what the trial's calls were
-// answered with: then its result does not vary by itself.
-func (o *Observation) remembers() bool {
-	own := contentsOf(*o.After)
-	for _, text := range contentsOf(o.Calls...) {
-		if len(text) > 2 && !slices.Contains(own, text) && shows(o.After.Result, text) {
-			return true
-		}
+// hasSample reports whether the call after the trial shows what varies by itself. It does not
+// where the client declared less, or where its result has what the trial's calls were answered
+// with.
+func (o *Observation) hasSample() bool {
+	if o.After == nil || TraitsOf(o.Behaviour).Declares != "" {
+		return false
 	}
-	return false
+	own := contentsOf(*o.After)
+	return !slices.ContainsFunc(distinctOf(o.Calls...), func(text string) bool {
+		return !slices.Contains(own, text) && shows(o.After.Result, text)
+	})
 }
 
 // contentsOf returns the texts and numbers that calls were answered with.
@@ -134,6 +135,20 @@ func contentsOf(calls ...Made) (list []string) {
 	for _, m := range calls {
 		for _, q := range m.Questions {
 			list = append(list, textsIn(contentOf(q))...)
+		}
+	}
+	return list
+}
+
+// distinctOf is contentsOf without what can be in a result by chance.
+func distinctOf(calls ...Made) (list []string) {
+	for _, m := range calls {
+		for _, q := range m.Questions {
+			for _, value := range fault.Leaves(contentOf(q)) {
+				if isDistinct(value) {
+					list = append(list, textsIn(value)...)
+				}
+			}
 		}
 	}
 	return list
@@ -257,7 +272,7 @@ func isDistinct(value json.RawMessage) bool {
 // before it was answered with.
 func (j *Judgement) remembersContent(m Made, earlier []string, frames []int64) {
 	for _, text := range earlier {
-		if len(text) > 3 && m.brings(text, shows) {
+		if m.brings(text, shows) {
 			j.find(report.RuleInvalidContent, report.Fail, fmt.Sprintf("The client accepted without content, and the result has %s, which the call before it was answered with: %s", wording.Quoted(text), quoteResult(m)), frames...)
 			return
 		}

@@ -86,6 +86,9 @@ func (j *Judgement) unjudged(rule string, agreed, steady bool) {
 // silently judges a trial in which the server asked nothing, though it asks in other sessions.
 func (c *consent) silently(j *Judgement) {
 	m := j.Calls[0]
+	if j.Behaviour == BehaviourRemembered { // it may remember the acceptance of the call before
+		return
+	}
 	if len(m.Questions) > 0 || !j.says(report.RuleNotTried, report.Inconclusive) || !c.likeAgreed(j, m) {
 		return
 	}

@@ -23,7 +23,7 @@ func Together(list []*Judgement) {
 	failsAfterwards(list)
 	var later []Made
 	for _, j := range list {
-		if j.After != nil && !j.declaresLess() && !j.remembers() {
+		if j.hasSample() {
 			later = append(later, *j.After)
 		}
 	}
@@ -160,7 +160,7 @@ func (m Made) guessed() bool {
 // which: two of them must not show a value that was given once.
 func (j *Judgement) sharesAnswers() {
 	given := map[string]int{} // how often a value was given
-	values := contentsOf(j.Calls...)
+	values := distinctOf(j.Calls...)
 	for _, value := range values {
 		given[value]++
 	}
@@ -168,7 +168,7 @@ func (j *Judgement) sharesAnswers() {
 		var alike []Made
 		var frames []int64
 		for _, m := range j.Calls {
-			if given[value] == 1 && len(value) > 2 && m.succeeded() && m.brings(value, shows) {
+			if given[value] == 1 && m.succeeded() && m.brings(value, shows) {
 				alike, frames = append(alike, m), append(frames, m.Began(), m.ResultSeq)
 			}
 		}
