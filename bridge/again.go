@@ -32,7 +32,7 @@ func (in *asking) Again(number int) (call int, err error) {
 		return 0, ErrNoAnswer
 	}
 	for _, waiting := range in.inbox.Questions(false) {
-		if waits(&waiting) && asksSame(&q, new(in.Shown(waiting))) {
+		if waits(&waiting) && asksSame(&q, &waiting) {
 			return 0, in.answerAs(&q, &waiting)
 		}
 	}
@@ -70,7 +70,7 @@ func (in *asking) answerAs(q *Question, waiting *live.Question) error {
 	case q.Method != mcp.MethodElicit:
 		answer.Result = q.Answer
 	}
-	return in.settle(waiting.Number, answer)
+	return in.inbox.Answer(waiting.Number, answer)
 }
 
 // repeat answers a question of a repeated call. The n-th question that asks the same gets
@@ -81,11 +81,10 @@ func (in *asking) repeat(q *live.Question) {
 		return
 	}
 	var earlier []Question
-	shown := in.Shown(*q)
 	before := 0 // earlier questions of this call that ask the same
 	for _, one := range in.Questions() {
 		switch {
-		case !asksSame(&one, &shown):
+		case !asksSame(&one, q):
 		case one.Call == c.Request.AnsweredAs && one.Repeatable():
 			earlier = append(earlier, one)
 		case one.Call == q.Call && one.Number < q.Number:

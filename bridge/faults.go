@@ -16,6 +16,9 @@ func (in *asking) Facts(q live.Question) fault.Facts {
 		Via: q.Via, Method: q.Method, Request: q.Request, ID: q.ID, Key: q.Key,
 		OwnTask: q.TaskID != "",
 	}
+	if q.Exact != nil {
+		facts.Request, _ = elicit.Parse(q.Exact) // it was parsed before, masked, and has the same form
+	}
 	if q.Request == nil {
 		facts.Honest = conversation.Suggestion(q.Method)
 	}

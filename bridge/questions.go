@@ -65,7 +65,6 @@ func (c *candidate) state() *conversation.Question {
 func (in *asking) ofQuestion(c candidate) Question {
 	var q Question
 	if c.own != nil {
-		c.own = new(in.Shown(*c.own))
 		q.InputRequest, q.Handling = c.own.InputRequest, c.own.Handling
 	} else if c.call != nil {
 		q.Server, q.Session, q.Call, q.CallName = in.known.IDOf(c.call.Server), c.call.Session, c.call.Number, in.nameOf(c.call)
@@ -262,7 +261,7 @@ func (in *asking) Standing(number int) (call int, waits bool) {
 // Answer settles a question with a. Only the first answer counts: later ones get the
 // error [live.ErrSettled].
 func (in *asking) Answer(number int, a live.Answer) error {
-	if err := in.settle(number, a); !errors.Is(err, live.ErrUnknownQuestion) {
+	if err := in.inbox.Answer(number, a); !errors.Is(err, live.ErrUnknownQuestion) {
 		return err
 	}
 	return in.settled(number)

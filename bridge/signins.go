@@ -1,14 +1,10 @@
 package bridge
 
 import (
-	"bytes"
-
-	"elicitation-inspector/bridge/elicit"
 	"elicitation-inspector/bridge/live"
 	"elicitation-inspector/bridge/signin"
 	"elicitation-inspector/bridge/transport"
 	"elicitation-inspector/bridge/wire"
-	"elicitation-inspector/bridge/wire/redact"
 )
 
 // useDesk gives the servers that are reached by a URL their flows, unless they have a
@@ -32,31 +28,6 @@ func (in *connecting) withAccess(spec transport.Spec) transport.Spec {
 	}
 	spec.Access = in.signIns.Flow(spec.Key()+" "+spec.Name, spec.Name, spec.URL, spec.SignIn)
 	return spec
-}
-
-// Shown returns a question of the inbox as people may see it. Secrets of sign-ins that the server
-// repeats are masked, as in the log.
-func (in *connecting) Shown(q live.Question) live.Question {
-	server := in.log.Head(q.AskedSeq).Server
-	if masked := in.signIns.MaskedJSON(server, q.Params); !bytes.Equal(masked, q.Params) {
-		q.Params = masked
-		if q.Request != nil {
-			q.Request, _ = elicit.Parse(masked) // it was parsed before, and has the same form
-		}
-	}
-	q.Answer, q.Reason = in.signIns.MaskedJSON(server, q.Answer), in.signIns.MaskedText(server, q.Reason)
-	return q
-}
-
-// settle answers a question. Where the answer repeats a string that Shown has masked, settle
-// puts back the string of the question.
-func (in *asking) settle(number int, a live.Answer) error {
-	if q, err := in.inbox.Question(number); err == nil && q.Params != nil {
-		shown := in.Shown(q)
-		a.Content, a.Result = redact.Restored(a.Content, q.Params, shown.Params), redact.Restored(a.Result, q.Params, shown.Params)
-	}
-	_, err := in.inbox.Answer(number, a)
-	return err
 }
 
 func (in *calling) signInChanged(flow *signin.Flow) {

@@ -10,6 +10,7 @@ import (
 	"elicitation-inspector/bridge/mcp"
 	"elicitation-inspector/bridge/rawjson"
 	"elicitation-inspector/bridge/wire"
+	"elicitation-inspector/bridge/wire/redact"
 )
 
 // InputRequest is a request of a server for input from its client: an elicitation, or a
@@ -21,6 +22,9 @@ type InputRequest struct {
 	Call     int    // 0 if no call is known
 	CallName string
 	Request  *elicit.Request // nil if Method is not elicitation/create or the params cannot be read
+	// Exact are the params as received, where Params has secrets of sign-ins masked as the log has
+	// them; nil where the two are the same.
+	Exact json.RawMessage
 
 	ID     json.RawMessage // the exact JSON-RPC id, if the server sent a request
 	Lost   bool            // a later input request has the same key, and only the last counts
@@ -28,6 +32,14 @@ type InputRequest struct {
 	TaskID string          // id of the client's task that the question is; "" if it is none
 
 	Refusal *RPCError // why the person is not asked; nil if the person is asked
+}
+
+// Sent returns an answer as it is sent: a string of Params that is masked is that of Exact again.
+func (r *InputRequest) Sent(answer json.RawMessage) json.RawMessage {
+	if r.Exact == nil {
+		return answer
+	}
+	return redact.Restored(answer, r.Exact, r.Params)
 }
 
 // Judge parses a request, and refuses it if the person cannot be asked in this revision.

@@ -122,7 +122,7 @@ func (s *Session) CallTogether(ctx context.Context, c Call, times int) ([]Outcom
 	mu.Unlock()
 	for i := range out {
 		for _, u := range left {
-			out[i].Unanswered = append(out[i].Unanswered, Unanswered{s.in.Shown(u.Question), u.Why})
+			out[i].Unanswered = append(out[i].Unanswered, Unanswered{u.Question, u.Why})
 		}
 	}
 	if c.Judge || c.Expect != nil && c.Expect.Findings != nil {

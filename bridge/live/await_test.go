@@ -71,7 +71,7 @@ func TestIntervalOutlastsWakeUps(t *testing.T) {
 		began := time.Now()
 		call := cs.Begin(conn, Request{Server: "s1", Kind: conversation.Tool, Name: "a", Key: "a"})
 		synctest.Wait()
-		if _, err := in.Answer(1, Answer{Action: "accept", Actor: conversation.ByPerson}); err != nil {
+		if err := in.Answer(1, Answer{Action: "accept", Actor: conversation.ByPerson}); err != nil {
 			t.Fatal(err)
 		}
 		if err := cs.RetryEvery(call.Number, 10*time.Second); err != nil {

@@ -233,22 +233,19 @@ func (in *Inbox) find(number int) (*question, error) {
 	return q, nil
 }
 
-// Answer settles a question with a. The first answer wins: a later one gets
-// [ErrSettled], and the returned question tells who won.
-func (in *Inbox) Answer(number int, a Answer) (out Question, err error) {
+// Answer settles a question with a. The first answer wins: a later one gets [ErrSettled].
+func (in *Inbox) Answer(number int, a Answer) (err error) {
 	in.update(func(n *news) {
 		var q *question
-		if q, err = in.find(number); err != nil {
-			return
+		switch q, err = in.find(number); {
+		case err != nil:
+		case q.State != conversation.Pending:
+			err = ErrSettled
+		default:
+			in.answer(n, q, a)
 		}
-		if q.State != conversation.Pending {
-			out, err = q.Question, ErrSettled
-			return
-		}
-		in.answer(n, q, a)
-		out = q.Question
 	})
-	return out, err
+	return err
 }
 
 // Hasten gives a question the answer that waits for its Delay. It has no effect if the

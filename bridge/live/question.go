@@ -86,7 +86,7 @@ func (q *Question) Response() (json.RawMessage, *conversation.RPCError) {
 	case q.State == conversation.Answered && q.TurnedDown:
 		return nil, &conversation.RPCError{Code: codeRejected, Message: "User rejected " + q.Method}
 	case q.State == conversation.Answered, q.State == conversation.Withdrawn && q.Action != "":
-		return q.Answer, nil
+		return q.Sent(q.Answer), nil
 	case q.State == conversation.Refused && q.Refusal != nil:
 		return nil, q.Refusal
 	default:

@@ -310,7 +310,8 @@ func (cs *Calls) Settled(q Question) {
 		if known := c.round.questions[q.Number]; known != nil {
 			completion := max(q.Completion, known.Completion)
 			*known = q
-			if known.Completion, known.Params = completion, nil; !q.IsURL() {
+			known.Completion, known.Answer = completion, q.Sent(q.Answer)
+			if known.Params, known.Exact = nil, nil; !q.IsURL() {
 				known.Request = nil // the requests of a round can be large
 			}
 			c.round.open--

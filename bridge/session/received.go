@@ -134,7 +134,7 @@ func (t tap) receivedRequest(u transport.Unit, f wire.Frame) {
 func (t tap) ask(u transport.Unit, f wire.Frame, b belongs) {
 	m := u.Message
 	r := conversation.InputRequest{
-		Server: t.Server, Session: t.Name, Call: b.call, ID: slices.Clone(m.ID),
+		Call: b.call, ID: slices.Clone(m.ID),
 		Question: conversation.Question{
 			Number: t.owner.Numbers(1), Place: 1, Of: 1, Method: m.Method, Stream: u.Stream, Pointer: "/params",
 			Round: b.round, Guessed: b.guessed, Params: m.Params,
@@ -143,7 +143,7 @@ func (t tap) ask(u transport.Unit, f wire.Frame, b belongs) {
 	if t.modern() { // a client of this revision sends no responses
 		r.Mute, r.Refusal = true, &conversation.RPCError{Code: mcp.CodeMethodNotFound, Message: mcp.RequestsAreGone}
 	}
-	t.Settings.Judge(&r, t.Revision())
+	t.Judge(&r)
 	in := &incoming{id: slices.Clone(m.ID), question: r.Number, call: b.call, round: b.round, related: slices.Clone(u.Related), of: b.task}
 	if r.Refusal == nil && m.Method == mcp.MethodElicit && t.Settings.TakesTasks(t.Revision()) {
 		in.about, r.Refusal = t.ownTasks.of(&r)
@@ -317,9 +317,9 @@ func (t tap) receivedCancelled(m wire.Message, f wire.Frame) {
 	if in.isOfTask && in.about != nil {
 		f.Question, f.Call = in.about.question, in.about.call
 	}
-	t.Log.Append(f)
+	f = t.Log.Append(f)
 	reason := "cancelled by the server"
-	if said := rawjson.Text(rawjson.Member(m.Params, "reason")); said != "" {
+	if said := rawjson.Text(rawjson.Member(f.Message.Params, "reason")); said != "" {
 		reason += ": " + conversation.ShortError(said)
 	}
 	switch {

@@ -4,6 +4,7 @@
 package session
 
 import (
+	"bytes"
 	"context"
 	"log/slog"
 	"slices"
@@ -63,6 +64,9 @@ type Config struct {
 	Probe    time.Duration // how long server/discover may stay unanswered; 0 means DefaultProbe
 	MaxFrame int64
 	NoLists  bool // reads no list of what the server offers
+	// Mask masks the secrets that the log masks in JSON of a server, which its label names; nil
+	// where there are none.
+	Mask func(label string, raw []byte) []byte
 	// Go runs a goroutine of the session. The caller that ends the session's context
 	// also waits for these goroutines.
 	Go func(func())
@@ -186,10 +190,15 @@ func (s *Session) exit() string {
 	return ""
 }
 
-// Judge parses a question in a response from the server, and refuses a question that
-// the person cannot be asked.
+// Judge parses a question from the server, as the log has it, and refuses a question that the
+// person cannot be asked.
 func (s *Session) Judge(r *conversation.InputRequest) {
 	r.Server, r.Session = s.Server, s.Name
+	if s.Mask != nil {
+		if masked := s.Mask(s.Spec.Name, r.Params); !bytes.Equal(masked, r.Params) {
+			r.Exact, r.Params = r.Params, masked
+		}
+	}
 	s.Settings.Judge(r, s.Revision())
 }
 

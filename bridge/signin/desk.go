@@ -87,9 +87,6 @@ func (d *Desk) Masked(f *wire.Frame) *wire.Frame { return d.secrets.Frame(f) }
 // raw itself if it has none.
 func (d *Desk) MaskedJSON(server string, raw []byte) []byte { return d.secrets.JSONOf(server, raw) }
 
-// MaskedText is MaskedJSON for a text.
-func (d *Desk) MaskedText(server, text string) string { return d.secrets.TextOf(server, text) }
-
 func (f *Flow) masks() masks { return masks{secrets: f.desk.secrets, server: f.name} }
 
 // Flow returns the flow of a server, always the same for a key. It returns nil if sign-ins

@@ -161,7 +161,7 @@ func (l *Listener) serve(conn net.Conn) error {
 		return err
 	}
 	for {
-		if line, err = readLine(in, line, lineMost); err != nil {
+		if line, err = readLine(in, nil, lineMost); err != nil { // the log keeps the frame that shares the line
 			return err
 		}
 		f, err := wire.ParseLine(line)

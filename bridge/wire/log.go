@@ -63,6 +63,7 @@ type Log struct {
 	pairs     pairs
 	polls     polls
 	line      []byte // buffer for one line
+	latest    latest
 	recorders atomic.Pointer[[]*Recorder]
 	mask      atomic.Pointer[func(*Frame) *Frame]
 
@@ -123,8 +124,8 @@ func (l *Log) Mask(mask func(*Frame) *Frame) { l.mask.Store(&mask) }
 // Message, Method, Pair, Latency, Duplicate and Orphan filled in, and Time if
 // it was zero. Frames are numbered in the order in which they are appended.
 //
-// Of a frame larger than Options.MaxFrame only the head is kept. The caller may
-// reuse f.Raw and f.Header once Append has returned.
+// Of a frame larger than Options.MaxFrame only the head is kept. The log shares the bytes of f,
+// which nobody may change any more.
 //
 // Append costs a few microseconds and never waits for a reader. It waits for
 // the disk only when more than 8 MiB of frames are unwritten. A recorder adds
@@ -155,6 +156,7 @@ func (l *Log) Append(f Frame) Frame {
 		l.line = nil // the spool keeps large lines
 	}
 	l.seal(e, &f, body)
+	l.latest.add(&f)
 	l.mu.Unlock()
 
 	for _, r := range recorders {

@@ -28,6 +28,9 @@ func (l *Log) Frame(seq int64) (Frame, error) {
 	if seq < 1 || seq > l.Len() {
 		return Frame{}, fmt.Errorf("there is no frame %d in the log", seq)
 	}
+	if f, is := l.latestFrame(seq); is {
+		return f, nil
+	}
 	e := l.Entry(seq)
 	line, err := l.store.read(nil, e.off, int(e.length))
 	return e.read(line, err)

@@ -118,6 +118,10 @@ func (s *spool) add(line []byte) int64 {
 	return off
 }
 
+// keeps reports whether lines at an offset have neither given way to later ones nor can be lost.
+// The caller holds s.mu.
+func (s *spool) keeps(off int64) bool { return s != nil && !s.closed && s.err == nil && off >= s.gone }
+
 func (s *spool) seal(b *block) {
 	if b != nil && !b.sealed {
 		b.sealed = true
