@@ -60,6 +60,10 @@ func (s *calls) routes(e *echo.Echo) {
 
 func (s *calls) fill(p *views.Page) { p.Calls, p.Earlier = s.strip() }
 
+func (*calls) draws() (atOnce, calmly changeKinds) {
+	return kindsOf(live.QuestionChanged), kindsOf(live.QuestionChanged, live.CallChanged)
+}
+
 func (s *calls) draw(p *painter, c changed) {
 	for _, n := range slices.Sorted(maps.Keys(c.calls)) {
 		// The panel of a call stands above its questions: if it grew after they are drawn, it

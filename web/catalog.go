@@ -41,6 +41,10 @@ func (s *catalogs) fill(p *views.Page) {
 	}
 }
 
+func (*catalogs) draws() (atOnce, calmly changeKinds) {
+	return 0, kindsOf(live.ServerChanged, live.CatalogChanged, live.CallChanged, live.QuestionChanged)
+}
+
 func (s *catalogs) draw(p *painter, c changed) {
 	if c.when == atOnce {
 		return

@@ -241,6 +241,8 @@ func saveReport(format, kind string) func(echo.Context, report.Live) error {
 	}
 }
 
+func (*checks) draws() (atOnce, calmly changeKinds) { return 0, everything }
+
 // draw draws the parts of the latest check that have changed: rows, findings and
 // progress.
 func (s *checks) draw(p *painter, c changed) {

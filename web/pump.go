@@ -28,6 +28,27 @@ type panel interface {
 	draw(p *painter, c changed)
 }
 
+// follower is a panel that is drawn after changes of the inspection.
+type follower interface {
+	panel
+	// draws returns the kinds of change after which the panel has something to draw, at once and
+	// calmly; other changes do not concern it.
+	draws() (atOnce, calmly changeKinds)
+}
+
+// changeKinds is a set of kinds of change.
+type changeKinds uint
+
+// everything is the set for a panel that looks by itself for what has changed, each time.
+const everything = ^changeKinds(0)
+
+func kindsOf(list ...live.ChangeKind) (k changeKinds) {
+	for _, one := range list {
+		k |= 1 << one
+	}
+	return k
+}
+
 // watcher is a panel that is not drawn with the others, but whenever one of its own channels
 // is closed.
 type watcher interface {
@@ -49,6 +70,7 @@ const (
 type changed struct {
 	when    moment
 	what    map[live.Change]bool
+	kinds   changeKinds  // of what
 	calls   map[int]bool // numbers of the calls that have changed, or a question of which has; true if such a question waits
 	settled []int        // numbers of the changed questions that do not wait any more
 	gone    []string     // ids of the servers that were removed
@@ -67,6 +89,7 @@ func changesOf(in *bridge.Inspection, when moment, what map[live.Change]bool) ch
 	c := changed{when: when, what: what, calls: map[int]bool{}}
 	ofCall := func(call int, waits bool) { c.calls[call] = c.calls[call] || waits }
 	for one := range what {
+		c.kinds |= kindsOf(one.Kind)
 		switch one.Kind {
 		case live.CallChanged:
 			ofCall(one.Number, false)
@@ -100,7 +123,7 @@ type pump struct {
 	painter
 	in      *bridge.Inspection
 	sub     *live.Subscription
-	panels  []panel
+	panels  []follower
 	stirred <-chan struct{}
 }
 
@@ -108,8 +131,8 @@ type pump struct {
 func (s *Server) newPump(ctx context.Context) *pump {
 	p := &pump{painter: s.newPainter(ctx), in: s.in, sub: s.in.Subscribe(), stirred: s.stirred}
 	for _, one := range s.panels {
-		if _, watches := one.(watcher); !watches {
-			p.panels = append(p.panels, one)
+		if f, follows := one.(follower); follows {
+			p.panels = append(p.panels, f)
 		}
 	}
 	for _, one := range p.panels {
@@ -161,7 +184,13 @@ func (p *pump) take(calm map[live.Change]bool) map[live.Change]bool {
 func (p *pump) redraw(when moment, what map[live.Change]bool) {
 	c := changesOf(p.in, when, what)
 	for _, one := range p.panels {
-		one.draw(&p.painter, c)
+		wanted, calm := one.draws()
+		if when == calmly {
+			wanted = calm
+		}
+		if wanted == everything || wanted&c.kinds != 0 {
+			one.draw(&p.painter, c)
+		}
 	}
 	p.publish()
 }

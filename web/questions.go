@@ -63,6 +63,10 @@ func (s *questions) routes(e *echo.Echo) {
 
 func (s *questions) fill(p *views.Page) { p.Questions, p.More = s.views(nil) }
 
+func (*questions) draws() (atOnce, calmly changeKinds) {
+	return kindsOf(live.QuestionChanged), kindsOf(live.QuestionChanged, live.CallChanged, live.ServerChanged)
+}
+
 // draw draws changed questions, and questions whose accepted URL depends on a changed call or
 // server. It removes those that pages no longer show.
 func (s *questions) draw(p *painter, c changed) {

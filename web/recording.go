@@ -32,6 +32,8 @@ func (r recordings) routes(e *echo.Echo) {
 
 func (r recordings) fill(p *views.Page) { p.Recording = r.view() }
 
+func (recordings) draws() (atOnce, calmly changeKinds) { return 0, everything }
+
 func (r recordings) draw(p *painter, c changed) {
 	if c.when != calmly {
 		return
@@ -88,6 +90,8 @@ func (s scripts) fill(p *views.Page) {
 		p.Script = views.Script{Name: loaded.Name, Rules: len(loaded.Script.Rules)}
 	}
 }
+
+func (scripts) draws() (atOnce, calmly changeKinds) { return 0, kindsOf(live.ScriptChanged) }
 
 func (s scripts) draw(p *painter, c changed) {
 	if c.what[live.Change{Kind: live.ScriptChanged}] {

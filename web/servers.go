@@ -56,6 +56,10 @@ func (s *servers) fill(p *views.Page) {
 	p.SignIns, p.Start = views.SignIns(cards), s.start()
 }
 
+func (*servers) draws() (atOnce, calmly changeKinds) {
+	return kindsOf(live.SignInChanged), kindsOf(live.ServerChanged, live.CatalogChanged, live.FindingsChanged, live.SignInChanged)
+}
+
 func (s *servers) draw(p *painter, c changed) {
 	for _, id := range c.gone {
 		gone := serverOf(s.in, id)

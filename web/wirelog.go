@@ -48,6 +48,8 @@ func (s *wireLog) fill(p *views.Page) {
 	}
 }
 
+func (*wireLog) draws() (atOnce, calmly changeKinds) { return 0, everything }
+
 func (s *wireLog) draw(p *painter, c changed) {
 	if c.when == atOnce {
 		return
