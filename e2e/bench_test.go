@@ -74,6 +74,7 @@ func BenchmarkFigures(b *testing.B) {
 		{"start", func(b *testing.B) []figure { return measureStart(b, 21) }},
 		{"load", func(b *testing.B) []figure { return measureLoad(b, 11) }},
 		{"questions", func(b *testing.B) []figure { return measureQuestions(b, 41) }},
+		{"once", measureOnce},
 		{"form", func(b *testing.B) []figure { return measureForm(b, 11) }},
 		{"flood", func(b *testing.B) []figure { return measureFlood(b, 3) }},
 		{"memory", measureMemory},

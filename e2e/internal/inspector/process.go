@@ -5,6 +5,7 @@ package inspector
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/hex"
@@ -72,8 +73,9 @@ type Process struct {
 
 // Options of a start besides its arguments.
 type Options struct {
-	Env []string // K=V
-	Dir string   // working folder
+	Env    []string // K=V
+	Dir    string   // working folder
+	Binary string   // in place of [Binary]; "" for that one
 }
 
 // readyLine is the one line on standard output.
@@ -136,7 +138,7 @@ func launch(t testing.TB, o Options, args ...string) *Process {
 	var random [8]byte
 	_, _ = rand.Read(random[:])
 	p := &Process{t: t, mark: "INSPECTOR_E2E=" + hex.EncodeToString(random[:]), temp: t.TempDir(), exited: make(chan struct{})}
-	p.cmd = exec.Command(Binary, args...)
+	p.cmd = exec.Command(cmp.Or(o.Binary, Binary), args...)
 	p.cmd.Dir = o.Dir
 	// DISPLAY is inherited: it only matters to tests of `--no-open`.
 	p.cmd.Env = append(append(os.Environ(), p.mark, "TMPDIR="+p.temp), o.Env...)
