@@ -99,7 +99,7 @@ func New(c Config) *Inspection {
 	in.calls = live.NewCalls(in.changes, in.inbox, in.spawn, in.startSession, in.resumeTasks)
 	in.servers = live.NewServers(live.ServersConfig{
 		Targets: in.config.Targets, Settings: c.Settings, Owner: owner, Inbox: in.inbox, Changes: in.changes, Ready: in.resumeTasks, Life: life, Spawn: in.spawn,
-		Session: session.Config{Log: c.Log, Logger: c.Logger, Version: c.Version, Probe: c.Probe, MaxFrame: c.MaxFrame, NoLists: c.NoLists, Mask: in.signIns.MaskedJSON, Go: in.running.Go},
+		Session: session.Config{Log: c.Log, Conversation: in.conversation, Logger: c.Logger, Version: c.Version, Probe: c.Probe, MaxFrame: c.MaxFrame, NoLists: c.NoLists, Mask: in.signIns.MaskedJSON, Go: in.running.Go},
 	})
 	in.known, in.connections, in.steering = in.servers, in.servers, in.calls
 	in.unwatch = in.signIns.Watch(in.signInChanged)

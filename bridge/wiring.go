@@ -20,9 +20,6 @@ func (w *wiring) Asked(s *session.Session, r conversation.InputRequest) {
 	q := live.Question{InputRequest: r}
 	q.CallName = in.calls.Asked(q)
 	in.inbox.Put(q)
-	if s.Overtaken(r.Request) {
-		in.inbox.Completed(q.Number)
-	}
 	if by, reason := s.Released(); by != "" {
 		w.Released(s, by, reason)
 	}

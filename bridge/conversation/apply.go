@@ -27,6 +27,9 @@ func (c *assignment) apply(f *frame) {
 		s := c.sessionOf(f)
 		if i, question, ok := s.named(f); ok {
 			c.add(i, f, kind, question)
+			if f.Note != nil {
+				c.ends(s, f.Note.Kind, i, question)
+			}
 			if s.stray != 0 { // the note may be about that response
 				c.strays[uint32(f.Seq)] = s.stray
 			}
@@ -43,7 +46,7 @@ func (c *assignment) apply(f *frame) {
 				i = c.begin(s, f)
 			}
 			c.add(i, f, kind, 0)
-			s.open = append(s.open, pending{call: i, seq: f.Seq})
+			s.open = append(s.open, pending{call: i, seq: f.Seq, round: f.Round})
 		}
 	case response:
 		switch {
@@ -75,7 +78,7 @@ func (c *assignment) apply(f *frame) {
 			i, ok = t.call, true
 		} else if f.Call == 0 || !ok {
 			var p pending
-			p, guessed, ok = LikelyCall(s.open, func(p pending) bool { return c.calls[p.call].waiting > 0 })
+			p, guessed, ok = c.likely(s)
 			i = p.call
 		}
 		if !ok {
@@ -90,10 +93,12 @@ func (c *assignment) apply(f *frame) {
 	case answer:
 		e := c.eventOf(f.Pair)
 		if s := c.sessionOf(f); e != nil {
-			c.settled(s, f.Pair)
+			if !f.MakesTask || f.Question == 0 { // of a task of ours, a note says that it is settled
+				c.settled(s, f.Pair)
+			}
 			if f.MakesTask {
 				kind = questionTask
-				c.makesTask(f, questionOf{int(e.call), e.question})
+				c.makesTask(f, questionOf{call: int(e.call), question: e.question})
 			}
 			c.add(int(e.call), f, kind, e.question)
 		}
@@ -194,8 +199,9 @@ func (c *assignment) asks(s *session, i int, f *frame, n int) uint32 {
 	o.questions += uint32(n)
 	c.fresh = append(c.fresh, asking{int(f.Seq), n, f.Question})
 	for k := range n {
-		of := questionOf{i, first + uint32(k)}
+		of := questionOf{call: i, question: first + uint32(k)}
 		if f.Question != 0 {
+			of.number = uint32(f.Question + k)
 			s.questions[f.Question+k] = of
 		}
 		id := f.elicitationID
@@ -292,6 +298,23 @@ func (c *assignment) settled(s *session, seq int64) (p pending, ok bool) {
 		c.calls[p.call].waiting--
 	}
 	return p, ok
+}
+
+// ends applies a note that says how a call or a question has ended: no later message belongs to it
+// because it waits.
+func (c *assignment) ends(s *session, how wire.NoteKind, call int, question uint32) {
+	switch how {
+	case wire.NoteEnded:
+		for k := range s.open {
+			s.open[k].over = s.open[k].over || s.open[k].call == call
+		}
+	case wire.NoteAnswered, wire.NoteSettled, wire.NoteMisbehaved:
+		for seq, p := range s.asked {
+			if p.call == call && p.question == question {
+				c.settled(s, seq)
+			}
+		}
+	}
 }
 
 // noted applies a note that concerns a connection.

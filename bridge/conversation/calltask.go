@@ -73,7 +73,8 @@ type taskID struct {
 // taskOf is a task of the log: of the call at an index, or of a question of it.
 type taskOf struct {
 	questionOf
-	keys TaskKeys
+	round int // as recorded
+	keys  TaskKeys
 }
 
 // readTask reads from a frame's bytes which task it is about, and what that asks. The
@@ -130,7 +131,7 @@ func (f *frame) taskID() taskID {
 // the call itself.
 func (c *assignment) makesTask(f *frame, of questionOf) {
 	if id := f.taskID(); f.task != "" {
-		t := &taskOf{of, TaskKeys{}}
+		t := &taskOf{of, f.Round, TaskKeys{}}
 		c.tasks[id] = t
 		id.session = ""
 		c.tasks[id] = t

@@ -36,19 +36,20 @@ import (
 // All methods are safe for concurrent use.
 type Conversation struct {
 	assignment
-	turn chan struct{} // held by the goroutine that updates or watches
+	turn     chan struct{} // held by the goroutine that updates
+	watching chan struct{} // held by the goroutine that watches
 }
 
 // assignment says to which call and question each frame belongs. It keeps what later frames can
 // refer to, such as requests without a response.
 type assignment struct {
-	log     *wire.Log
-	watched map[int]*reduction // calls that Watch reads, by place; used only with the turn
-	touched map[int]int        // the latest touch of each place that got frames since the last Changes; used only with the turn
-	touches int                // so far
+	log *wire.Log
 
 	mu       sync.Mutex
-	upTo     int64 // last frame that was applied
+	watched  map[int]*reduction // calls that Watch reads, by place
+	touched  map[int]int        // the latest touch of each place that got frames since the last Changes
+	touches  int                // so far
+	upTo     int64              // last frame that was applied
 	calls    []outline
 	events   []event           // of all calls, in the order of the log, after an empty one
 	reports  []reportRun       // in order
@@ -62,6 +63,7 @@ type assignment struct {
 	tasks    map[taskID]*taskOf
 
 	callNumbers, questionNumbers numbers
+	reserved                     int // the highest number that Numbers has returned
 }
 
 // connection identifies one session of a server.
@@ -74,6 +76,7 @@ type urlID struct{ server, elicitationID string }
 type questionOf struct {
 	call     int
 	question uint32
+	number   uint32 // as recorded, 0 if it has none
 }
 
 // asking is a frame that asks questions: their count, and the recorded number of the
@@ -113,13 +116,15 @@ type pending struct {
 	call     int // index in Conversation.calls
 	question uint32
 	seq      int64
+	round    int  // as recorded
+	over     bool // the call has ended without a response
 	// id is a wire.IDKey, token a progress token; both are "" until a notification has to be matched.
 	id, token string
 }
 
 // New returns a conversation to which no frame was applied yet; see Update.
 func New(l *wire.Log) *Conversation {
-	return &Conversation{turn: make(chan struct{}, 1), assignment: assignment{
+	return &Conversation{turn: make(chan struct{}, 1), watching: make(chan struct{}, 1), assignment: assignment{
 		log: l, watched: make(map[int]*reduction), touched: make(map[int]int), events: make([]event, 1),
 		strays: make(map[uint32]uint32), numbered: make(map[uint32]uint32),
 		sessions: make(map[connection]*session), waiting: make(map[string][]retry), urls: make(map[urlID]questionOf),
@@ -134,23 +139,21 @@ const window = 256
 // Update applies the frames that were added to the log. The calls that get them are
 // still returned by the next Changes.
 func (c *Conversation) Update(ctx context.Context) error {
-	if err := c.acquire(ctx); err != nil {
+	if err := acquire(ctx, c.turn); err != nil {
 		return err
 	}
-	defer c.release()
+	defer release(c.turn)
 	return c.update(ctx)
 }
 
 // Changes is Update, and returns the places of the calls that got frames, each once,
 // in the order of their latest frames.
 func (c *Conversation) Changes(ctx context.Context) ([]int, error) {
-	if err := c.acquire(ctx); err != nil {
+	if err := c.Update(ctx); err != nil {
 		return nil, err
 	}
-	defer c.release()
-	if err := c.update(ctx); err != nil {
-		return nil, err
-	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	defer clear(c.touched)
 	return slices.SortedFunc(maps.Keys(c.touched), func(a, b int) int { return cmp.Compare(c.touched[a], c.touched[b]) }), nil
 }
@@ -177,17 +180,18 @@ func (c *Conversation) update(ctx context.Context) error {
 	return nil
 }
 
-// acquire waits for the turn, which release passes on.
-func (c *Conversation) acquire(ctx context.Context) error {
+// acquire waits for a turn, which release passes on. A turn is no mutex, since frames are read
+// meanwhile.
+func acquire(ctx context.Context, turn chan struct{}) error {
 	select {
-	case c.turn <- struct{}{}:
+	case turn <- struct{}{}:
 		return nil
 	case <-ctx.Done():
 		return ctx.Err()
 	}
 }
 
-func (c *Conversation) release() { <-c.turn }
+func release(turn chan struct{}) { <-turn }
 
 // frame is a frame with those parts of its bytes that tell its call.
 type frame struct {
@@ -254,15 +258,13 @@ func (c *assignment) needsBytes(f *wire.Frame) bool {
 		return true
 	case answer:
 		return f.MakesTask
-	case note:
-		return f.Call+f.Question == 0 // it concerns the whole connection
 	case request:
 		return isHandshake(f.Method) || f.Call == 0 && mcp.AsksForInput(f.Method) && len(c.waiting[f.Server]) > 0
 	case response:
 		return isHandshake(f.Method) || mcp.AsksForInput(f.Method) && (f.AsksInput || f.MakesTask || f.Kind == wire.Error)
 	case progress:
 		return f.Call == 0
-	case listQuestions, question, stopped, cancelled, urlDone:
+	case listQuestions, question, stopped, cancelled, urlDone, note:
 		return true
 	}
 	return false

@@ -101,33 +101,36 @@ func (c *Conversation) Call(ctx context.Context, place int, how Reading) (*Call,
 // without a response have ended. In a call with many questions it drops the oldest
 // params and answers.
 func (c *Conversation) Watch(ctx context.Context, place int, over bool) (*Call, error) {
-	if err := c.acquire(ctx); err != nil {
+	if err := acquire(ctx, c.watching); err != nil {
 		return nil, err
 	}
-	defer c.release()
+	defer release(c.watching)
+	c.mu.Lock()
 	r := c.watched[place]
-	switch {
-	case r == nil:
+	if r == nil {
 		r = newReduction(place)
-		r.watched = true
+		r.watched, r.stale = true, true
 		c.watched[place] = r
-	case !r.stale && r.latest != nil && !over:
+	}
+	stale := r.stale
+	r.stale = false
+	c.mu.Unlock()
+	if !stale && r.latest != nil && !over {
 		return r.latest, nil
 	}
-	r.stale = false
 	call, err := c.advance(ctx, r, Reading{Redact: redact.Nothing()}, over)
-	if r.latest = call; err != nil {
-		r.stale = true
-	}
+	r.latest = call
 	return call, err
 }
 
 // Unwatch drops the reduction that Watch keeps for a call.
 func (c *Conversation) Unwatch(ctx context.Context, place int) error {
-	if err := c.acquire(ctx); err != nil {
+	if err := acquire(ctx, c.watching); err != nil {
 		return err
 	}
-	defer c.release()
+	defer release(c.watching)
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	delete(c.watched, place)
 	return nil
 }

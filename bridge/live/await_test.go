@@ -29,7 +29,7 @@ func (c *connection) RoundTrip(_ context.Context, r session.Request) (session.Re
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.sent = append(c.sent, time.Now())
-	return session.Reply{Seq: int64(len(c.sent)), Question: c.in.Numbers(1), Message: wire.Message{Kind: wire.Result, Result: []byte(c.result)}}, nil
+	return session.Reply{Seq: int64(len(c.sent)), Question: len(c.sent), Message: wire.Message{Kind: wire.Result, Result: []byte(c.result)}}, nil
 }
 
 func (c *connection) TaskTold(string) <-chan struct{}                    { return nil }
@@ -40,7 +40,6 @@ func (c *connection) ReadToolsAgain() bool                               { retur
 
 func (c *connection) Judge(r *conversation.InputRequest) { r.Request, _ = elicit.Parse(r.Params) }
 
-func (c *connection) Overtaken(*elicit.Request) bool                        { return false }
 func (c *connection) Revision() string                                      { return mcp.Revision20260728 }
 func (c *connection) ID() string                                            { return "one" }
 func (c *connection) Context() context.Context                              { return c.ctx }

@@ -36,8 +36,6 @@ type Connection interface {
 	CanCancelTasks() bool
 	// Judge parses an input request, and refuses it if the person cannot be asked.
 	Judge(*conversation.InputRequest)
-	// Overtaken reports whether the server has already reported that a URL is done.
-	Overtaken(*elicit.Request) bool
 	Revision() string
 	ID() string // id of the session
 	// Context returns a context that ends with the connection.

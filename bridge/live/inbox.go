@@ -39,12 +39,12 @@ type Inbox struct {
 	rate    int // how many questions of one server may be shown within a minute; 0 for no limit
 
 	mu        sync.Mutex
-	last      int               // the highest reserved number
 	questions map[int]*question // by number
 	pending   []*question       // waiting questions, in the order in which they were put in
 	settled   []*question       // settled questions, in the order of their end
 	servers   map[string]*serverQueue
-	source    Source // answers questions before a policy does; nil for none
+	early     map[int]bool // the numbers of questions whose URLs are done, and which are not put in yet
+	source    Source       // answers questions before a policy does; nil for none
 }
 
 // question is a question and its state inside the inbox.
@@ -57,7 +57,7 @@ type question struct {
 
 // NewInbox returns an empty inbox. It marks a server whose Counts have changed in feed.
 func NewInbox(owner InboxOwner, feed *Feed, rate int) *Inbox {
-	return &Inbox{owner: owner, changes: feed, rate: rate, questions: map[int]*question{}, servers: map[string]*serverQueue{}}
+	return &Inbox{owner: owner, changes: feed, rate: rate, questions: map[int]*question{}, servers: map[string]*serverQueue{}, early: map[int]bool{}}
 }
 
 // news collects the notifications for the owner, which are sent after the mutex is
@@ -89,15 +89,6 @@ func (in *Inbox) update(change func(*news)) {
 	in.changes.Mark(n.counted...)
 }
 
-// Numbers reserves count consecutive numbers for questions that are about to be put in,
-// and returns the first.
-func (in *Inbox) Numbers(count int) int {
-	in.mu.Lock()
-	defer in.mu.Unlock()
-	in.last += count
-	return in.last - count + 1
-}
-
 // Put adds a question under a reserved number. The question is settled at once if it
 // has a State other than Pending or a Refusal, or if the source or its server's policy
 // decides it. It is held back if too many questions of its server wait or the rate is
@@ -127,6 +118,10 @@ func (in *Inbox) Put(q Question) {
 			one := &question{Question: q, later: later}
 			in.questions[q.Number] = one
 			in.pending = append(in.pending, one)
+			if in.early[q.Number] {
+				delete(in.early, q.Number)
+				one.Completion = conversation.CompletionDone
+			}
 			switch {
 			case later != nil:
 				in.place(n, s, one, verdict{})

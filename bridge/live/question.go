@@ -138,22 +138,6 @@ func (in *Inbox) Hopeless(matches func(*Question) bool) {
 	})
 }
 
-// FindURL implements [session.Owner]. It prefers the latest question that waits to the
-// latest accepted one that is not done.
-func (in *Inbox) FindURL(s *session.Session, elicitationID string) (number, call int) {
-	in.mu.Lock()
-	defer in.mu.Unlock()
-	for _, list := range [][]*question{in.settled, in.pending} {
-		for _, q := range slices.Backward(list) {
-			open := q.State == conversation.Pending || q.Completion == conversation.CompletionAwaited
-			if open && q.Server == s.Server && q.IsURL() && q.Request.ElicitationID == elicitationID {
-				return q.Number, q.Call
-			}
-		}
-	}
-	return 0, 0
-}
-
 // IsAsked implements [session.Owner].
 func (in *Inbox) IsAsked(s *session.Session, elicitationID, url string) bool {
 	return in.IsOpen(func(q *Question) bool {
@@ -162,15 +146,23 @@ func (in *Inbox) IsAsked(s *session.Session, elicitationID, url string) bool {
 	})
 }
 
-// Completed records that the server has reported a URL as done. The report may arrive
-// before the person has accepted.
+// earlyKept bounds how many completions wait for their questions, which may never come.
+const earlyKept = 1000
+
+// Completed records that the server has reported a URL as done. The report may arrive before the
+// person has accepted, and even before the question is put in: those of an error are put in once
+// the response is read.
 func (in *Inbox) Completed(number int) {
-	in.amend(number, func(_ *news, q *question) bool {
-		if q.State != conversation.Pending && q.Completion == conversation.CompletionNone { // declined or cancelled
-			return false
+	in.update(func(n *news) {
+		q, err := in.find(number)
+		switch {
+		case err != nil && len(in.early) < earlyKept:
+			in.early[number] = true
+		case err != nil, q.State != conversation.Pending && q.Completion == conversation.CompletionNone: // declined or cancelled
+		default:
+			q.Completion = conversation.CompletionDone
+			n.changed = append(n.changed, q.Question)
 		}
-		q.Completion = conversation.CompletionDone
-		return true
 	})
 }
 

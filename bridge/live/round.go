@@ -70,9 +70,6 @@ func (c *call) put(requests []conversation.InputRequest, number int) {
 			c.calls.Asked(q)
 		}
 		in.Put(q)
-		if c.conn.Overtaken(q.Request) {
-			in.Completed(q.Number)
-		}
 	}
 	c.set(func() { running = c.over == conversation.Running })
 	if !running { // the call ended meanwhile

@@ -111,17 +111,6 @@ func (o *outbox) sends(id string) *incoming {
 	return in
 }
 
-// addAsking adds to calls those with a question that waits for the person.
-func (o *outbox) addAsking(calls map[int]bool) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	for _, in := range o.byID {
-		if in.question != 0 && !in.deliberate.Load() {
-			calls[in.call] = true
-		}
-	}
-}
-
 // isUnsent reports whether the answer to a question still waits to be sent.
 func (o *outbox) isUnsent() bool {
 	o.mu.Lock()

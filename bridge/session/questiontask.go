@@ -240,17 +240,6 @@ func (t *questionTask) result(in *incoming) *Response {
 	return &r
 }
 
-// addAsking adds to calls those with a question that waits for the person.
-func (ts *questionTasks) addAsking(calls map[int]bool) {
-	ts.mu.Lock()
-	defer ts.mu.Unlock()
-	for _, t := range ts.byID {
-		if t.response == nil {
-			calls[t.call] = true
-		}
-	}
-}
-
 // forget drops a request tasks/result that waits for the answer.
 func (ts *questionTasks) forget(in *incoming) {
 	ts.mu.Lock()

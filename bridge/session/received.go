@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
-	"sync"
 
 	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/elicit"
@@ -53,44 +52,13 @@ func (t tap) Received(u transport.Unit) []byte {
 	}
 }
 
-// belongs holds the call and the round that a message from the server belongs to.
-type belongs struct {
-	call, round int
-	guessed     bool
-	task        *callTask // the task of the call that the message names; nil for none
-}
-
-func (b belongs) sure() int {
-	if b.guessed {
-		return 0
+// surely returns the call and the round that a message belongs to; 0, 0 if that is a guess.
+func (t tap) surely(f wire.Frame, related json.RawMessage) (call, round int) {
+	call, round, guessed := t.Conversation.Place(&f, related)
+	if guessed {
+		return 0, 0
 	}
-	return b.call
-}
-
-// attribute finds the call that a message from the server belongs to: the call of the task
-// that the message names, else the call whose POST carried the message, else by
-// [conversation.LikelyCall], since stdio and the GET stream do not tell which of several
-// calls it is.
-func (t tap) attribute(m wire.Message, related json.RawMessage) belongs {
-	if task := t.callTasks.find(conversation.RelatedTaskID(m.Params)); task != nil {
-		return belongs{task.call, task.round, false, task}
-	}
-	if related != nil {
-		if out := t.requests.find(string(related)); out != nil {
-			return belongs{out.Call, out.Round, false, nil}
-		}
-		return belongs{}
-	}
-	running, asking := t.requests.running(0), map[int]bool{}
-	if len(running) > 1 {
-		t.outbox.addAsking(asking)
-		t.ownTasks.addAsking(asking)
-	}
-	out, guessed, ok := conversation.LikelyCall(running, func(out *outgoing) bool { return asking[out.Call] })
-	if !ok {
-		return belongs{}
-	}
-	return belongs{out.Call, out.Round, guessed, nil}
+	return call, round
 }
 
 // receivedRequest logs a request from the server, and asks the person or answers it. The SDK
@@ -101,12 +69,10 @@ func (t tap) receivedRequest(u transport.Unit, f wire.Frame) {
 	in := &incoming{id: slices.Clone(m.ID)}
 	switch {
 	case t.Settings.AsksPerson(m.Method) || modern && mcp.IsInput(m.Method):
-		t.ask(u, f, t.attribute(m, u.Related))
+		t.ask(u, f)
 		return
 	case modern: // a client of this revision sends no responses
-		if b := t.attribute(m, u.Related); b.sure() != 0 {
-			f.Call, f.Round = b.call, b.round
-		}
+		f.Call, f.Round = t.surely(f, u.Related)
 		t.Log.Append(f)
 		return
 	case mcp.IsTask(m.Method) && t.Settings.TakesTasks(t.Revision()):
@@ -131,27 +97,28 @@ func (t tap) receivedRequest(u transport.Unit, f wire.Frame) {
 }
 
 // ask logs a request from the server that asks the person, and passes it to the owner.
-func (t tap) ask(u transport.Unit, f wire.Frame, b belongs) {
+func (t tap) ask(u transport.Unit, f wire.Frame) {
 	m := u.Message
+	f.Call, f.Round, f.Guessed = t.Conversation.Place(&f, u.Related)
+	f.Question = t.Conversation.Numbers(1)
 	r := conversation.InputRequest{
-		Call: b.call, ID: slices.Clone(m.ID),
+		Call: f.Call, ID: slices.Clone(m.ID),
 		Question: conversation.Question{
-			Number: t.owner.Numbers(1), Place: 1, Of: 1, Method: m.Method, Stream: u.Stream, Pointer: "/params",
-			Round: b.round, Guessed: b.guessed, Params: m.Params,
+			Number: f.Question, Place: 1, Of: 1, Method: m.Method, Stream: u.Stream, Pointer: "/params",
+			Round: f.Round, Guessed: f.Guessed, Params: m.Params,
 		},
 	}
 	if t.modern() { // a client of this revision sends no responses
 		r.Mute, r.Refusal = true, &conversation.RPCError{Code: mcp.CodeMethodNotFound, Message: mcp.RequestsAreGone}
 	}
 	t.Judge(&r)
-	in := &incoming{id: slices.Clone(m.ID), question: r.Number, call: b.call, round: b.round, related: slices.Clone(u.Related), of: b.task}
+	in := &incoming{id: slices.Clone(m.ID), question: r.Number, call: f.Call, round: f.Round, related: slices.Clone(u.Related), of: t.callTasks.find(conversation.RelatedTaskID(m.Params))}
 	if r.Refusal == nil && m.Method == mcp.MethodElicit && t.Settings.TakesTasks(t.Revision()) {
 		in.about, r.Refusal = t.ownTasks.of(&r)
 	}
 	if !r.Mute && !t.outbox.await(in) { // an error with this id would count as the answer to the earlier request
 		in.about, r.Mute, r.Refusal = nil, true, &conversation.RPCError{Code: mcp.CodeInvalidRequest, Message: "its id is that of an earlier request which still waits, so that nothing can answer it"}
 	}
-	f.Question, f.Call, f.Round, f.Guessed = r.Number, b.call, b.round, b.guessed
 	f = t.Log.Append(f)
 	r.AskedSeq, r.Asked = f.Seq, f.Time
 	if in.about != nil {
@@ -171,9 +138,6 @@ func (t tap) receivedResponse(u transport.Unit, f wire.Frame) []byte {
 		t.unasked(u, t.Log.Append(f))
 		return nil // no request has this id: the SDK must not see the response
 	}
-	if m.Kind == wire.Error {
-		t.completions.expect(m)
-	}
 	if out.listens {
 		t.callTasks.refused()
 	}
@@ -187,7 +151,7 @@ func (t tap) receivedResponse(u transport.Unit, f wire.Frame) []byte {
 		inputs = t.callTasks.inputs(out.TaskID, m)
 	}
 	if n := t.asks(out, &f, inputs); n > 0 {
-		f.Question = t.owner.Numbers(n)
+		f.Question = t.Conversation.Numbers(n)
 	}
 	f = t.Log.Append(f)
 	if m.Kind == wire.Result && ofHandshake(out.Method) {
@@ -294,9 +258,10 @@ func (t tap) receivedNotification(u transport.Unit, f wire.Frame) []byte {
 		f.Call, f.Round = t.requests.ofToken(m.Params)
 		deliver = nil
 	case mcp.NotificationMessage:
-		f.Call, deliver = t.attribute(m, u.Related).sure(), nil
+		f.Call, _ = t.surely(f, u.Related)
+		deliver = nil
 	case mcp.NotificationToolsChanged, mcp.NotificationPromptsChanged, mcp.NotificationResourcesChanged:
-		f.Call = t.attribute(m, u.Related).sure()
+		f.Call, _ = t.surely(f, u.Related)
 	case mcp.NotificationResourceUpdated:
 		deliver = nil
 	}
@@ -341,61 +306,11 @@ func (t tap) receivedComplete(params json.RawMessage, f wire.Frame) {
 		t.Log.Append(f)
 		return
 	}
-	f.Question, f.Call = t.owner.FindURL(t.Session, id)
+	f.Question, f.Call = t.Conversation.Completes(f.Server, id)
 	t.Log.Append(f)
-	question := f.Question
-	if question == 0 && !t.completions.came(id) { // the question may have become known in between
-		question, _ = t.owner.FindURL(t.Session, id)
+	if f.Question != 0 {
+		t.owner.Completed(f.Question)
 	}
-	if question != 0 {
-		t.owner.Completed(question)
-	}
-}
-
-// completions notes which URLs are completed before their questions are known. The questions of
-// an error become known only after the error has been processed.
-type completions struct {
-	mu    sync.Mutex
-	early map[string]bool // elicitationIds whose questions are not known yet; true once completed
-}
-
-// earlyKept bounds how many elicitationIds wait for their questions, which may never come.
-const earlyKept = 1000
-
-// expect notes the elicitationIds of an error.
-func (c *completions) expect(m wire.Message) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	for _, asked := range elicit.AskedIn(m) {
-		if id := idOf(asked); id != "" && len(c.early) < earlyKept {
-			c.early[id] = false
-		}
-	}
-}
-
-// came reports whether the elicitationId of a completion is expected, and if so records the
-// completion.
-func (c *completions) came(id string) bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	_, expected := c.early[id]
-	if expected {
-		c.early[id] = true
-	}
-	return expected
-}
-
-// Overtaken reports whether the completion of a URL arrived before its question was
-// known. It returns true only once for each id.
-func (c *completions) Overtaken(r *elicit.Request) bool {
-	if r == nil || r.Mode != elicit.ModeURL {
-		return false
-	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	done := c.early[r.ElicitationID]
-	delete(c.early, r.ElicitationID)
-	return done
 }
 
 // straysMost bounds how many stray responses are noted in one connection.
@@ -420,7 +335,8 @@ func (t tap) unasked(u transport.Unit, f wire.Frame) {
 	if running := t.requests.running(0); len(running) == 1 {
 		note.Want = running[0].id
 	}
-	t.Noted(wire.Frame{Note: note, Call: t.attribute(u.Message, u.Related).sure()})
+	call, _ := t.surely(f, u.Related)
+	t.Noted(wire.Frame{Note: note, Call: call})
 }
 
 // strayID returns the exact id of a response that answers none of our requests; nil if

@@ -24,9 +24,6 @@ import (
 // Owner receives the events of a session. Its methods are called without the session's
 // mutex, and the connection waits until they return.
 type Owner interface {
-	// Numbers reserves count consecutive question numbers for questions whose frame is
-	// about to be logged, and returns the first.
-	Numbers(count int) int
 	// IsAsked reports whether the person is already asked, for a list of the server's, to
 	// visit the URL with this elicitationId; without an id, this URL.
 	IsAsked(s *Session, elicitationID, url string) bool
@@ -35,10 +32,8 @@ type Owner interface {
 	// Cancelled reports that the server cancelled a question, which may already be
 	// settled.
 	Cancelled(question int, reason string)
-	// FindURL returns the question with the elicitationId of a completion, and its
-	// call; 0, 0 if there is none.
-	FindURL(s *Session, elicitationID string) (question, call int)
-	// Completed reports that the server has sent the completion of a question's URL.
+	// Completed reports that the server has sent the completion of a question's URL, of which
+	// Asked may be told only later.
 	Completed(question int)
 	// Closing is called before Close ends the session, so that waiting questions can
 	// still be answered.
@@ -59,11 +54,13 @@ type Config struct {
 	Spec     transport.Spec
 	Settings conversation.ClientSettings
 	Log      *wire.Log
-	Logger   *slog.Logger
-	Version  string        // of the inspector, sent as clientInfo.version
-	Probe    time.Duration // how long server/discover may stay unanswered; 0 means DefaultProbe
-	MaxFrame int64
-	NoLists  bool // reads no list of what the server offers
+	// Conversation knows from the frames in Log which call a message belongs to.
+	Conversation *conversation.Conversation
+	Logger       *slog.Logger
+	Version      string        // of the inspector, sent as clientInfo.version
+	Probe        time.Duration // how long server/discover may stay unanswered; 0 means DefaultProbe
+	MaxFrame     int64
+	NoLists      bool // reads no list of what the server offers
 	// Mask masks the secrets that the log masks in JSON of a server, which its label names; nil
 	// where there are none.
 	Mask func(label string, raw []byte) []byte
@@ -84,16 +81,15 @@ type Session struct {
 	link atomic.Pointer[transport.Link]    // nil before it is open
 	sdk  atomic.Pointer[sdk.ClientSession] // nil before the handshake is done
 
-	handshake                 // what client and server have agreed on
-	requests    requests      // ours without a response
-	outbox      outbox        // the server's requests without a response, and the responses to send
-	ownTasks    questionTasks // the server's questions that are tasks of ours
-	callTasks                 // the tasks that our calls became
-	staleLists                // of what the server offers
-	completions               // of URLs whose questions are not known yet
-	lastWords                 // of the process
-	strays      atomic.Int64  // number of responses without a request
-	unheard     atomic.Bool   // the latest subscription is neither acknowledged nor answered
+	handshake                // what client and server have agreed on
+	requests   requests      // ours without a response
+	outbox     outbox        // the server's requests without a response, and the responses to send
+	ownTasks   questionTasks // the server's questions that are tasks of ours
+	callTasks                // the tasks that our calls became
+	staleLists               // of what the server offers
+	lastWords                // of the process
+	strays     atomic.Int64  // number of responses without a request
+	unheard    atomic.Bool   // the latest subscription is neither acknowledged nor answered
 
 	closing  atomic.Bool
 	ending   atomic.Pointer[fault.Plan] // the fault that ended the connection
@@ -107,7 +103,6 @@ type released struct{ by, reason string }
 func New(life context.Context, c Config, owner Owner) *Session {
 	s := &Session{Config: c, owner: owner, life: life}
 	s.ctx, s.cancel = context.WithCancelCause(life)
-	s.completions.early = map[string]bool{}
 	s.callTasks.byID, s.follows = map[string]*callTask{}, make(chan struct{}, 1)
 	s.stale, s.changed = map[string]bool{}, make(chan struct{}, 1)
 	s.unread, s.toolsRead = context.WithCancel(context.Background())

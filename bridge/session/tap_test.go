@@ -3,6 +3,7 @@ package session
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"log/slog"
 	"slices"
 	"strings"
@@ -17,15 +18,11 @@ import (
 // listener is an owner that records the calls of its methods.
 type listener struct {
 	t         *testing.T
-	numbers   int
 	asked     []conversation.InputRequest
 	cancelled []string
 	completed []int
-	finding   func() // is called within FindURL, after it has looked; nil for none
 	released  []string
 }
-
-func (l *listener) Numbers(n int) int { l.numbers += n; return l.numbers - n + 1 }
 
 func (l *listener) IsAsked(*Session, string, string) bool { return false }
 
@@ -47,16 +44,7 @@ func (l *listener) Cancelled(question int, reason string) {
 	l.cancelled = append(l.cancelled, reason)
 }
 
-func (l *listener) FindURL(_ *Session, id string) (question, call int) {
-	i := slices.IndexFunc(l.asked, func(r conversation.InputRequest) bool { return r.Request != nil && r.Request.ElicitationID == id })
-	if l.finding != nil {
-		l.finding()
-	}
-	return i + 1, 0
-}
-
 func (l *listener) Completed(question int) {
-	l.known(question)
 	l.completed = append(l.completed, question)
 }
 func (l *listener) Closing(*Session, string)              {}
@@ -75,7 +63,7 @@ func tapped(t *testing.T, revision string) (tap, *listener) {
 	}
 	t.Cleanup(func() { _ = log.Close() })
 	l := &listener{t: t}
-	s := New(t.Context(), Config{Name: "x", Spec: transport.Spec{Name: "raw", Command: []string{"none"}}, Log: log, Logger: slog.New(slog.DiscardHandler)}, l)
+	s := New(t.Context(), Config{Name: "x", Spec: transport.Spec{Name: "raw", Command: []string{"none"}}, Log: log, Conversation: conversation.New(log), Logger: slog.New(slog.DiscardHandler)}, l)
 	s.handshake.state.revision = revision
 	return tap{s}, l
 }
@@ -137,39 +125,25 @@ func TestAskedWhileTheConnectionEnds(t *testing.T) {
 	}
 }
 
-// The completion of a URL can arrive before its question is known.
-func TestCompletionThatIsOvertaking(t *testing.T) {
-	s, l := tapped(t, mcp.Revision20251125)
-	s.requests.byID["7"] = &outgoing{Request: Request{Method: mcp.MethodCallTool, Call: 1, Round: 1}, id: "7", ctx: t.Context()}
-	s.Received(unit(t, `{"jsonrpc":"2.0","id":7,"error":{"code":-32042,"message":"m","data":{"elicitations":[{"mode":"url","message":"","url":"https://x","elicitationId":"e"}]}}}`))
-	s.Received(unit(t, `{"jsonrpc":"2.0","method":"notifications/elicitation/complete","params":{"elicitationId":"e"}}`))
-	s.Received(unit(t, `{"jsonrpc":"2.0","method":"notifications/elicitation/complete","params":{"elicitationId":"other"}}`))
-	if len(l.completed) > 0 {
-		t.Errorf("questions %d are complete", l.completed)
+// begins sends the first request of a call, with the number of the call as its id.
+func begins(t *testing.T, s tap, call int) *outgoing {
+	t.Helper()
+	out := &outgoing{Request: Request{Call: call, Round: 1}, ctx: t.Context()}
+	raw := fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"_meta":{"progressToken":"call-%d-1"},"name":"x"}}`, call, call)
+	if !s.Sending(out.with(t.Context()), unit(t, raw)) {
+		t.Fatalf("the request of call %d is not sent", call)
 	}
-	r := conversation.InputRequest{Question: conversation.Question{Method: mcp.MethodElicit, Params: []byte(`{"mode":"url","message":"","url":"https://x","elicitationId":"e"}`)}}
-	s.Judge(&r)
-	if !s.Overtaken(r.Request) || s.Overtaken(r.Request) {
-		t.Error("that it was complete is not said once")
-	}
+	return out
 }
 
-// The question of a completed URL can become known while the completion is read.
-func TestCompletionBesideItsQuestion(t *testing.T) {
+// The completion of a URL can arrive before the questions of its error are put to the owner.
+func TestCompletionThatIsOvertaking(t *testing.T) {
 	s, l := tapped(t, mcp.Revision20251125)
-	s.requests.byID["7"] = &outgoing{Request: Request{Method: mcp.MethodCallTool, Call: 1, Round: 1}, id: "7", ctx: t.Context()}
-	s.Received(unit(t, `{"jsonrpc":"2.0","id":7,"error":{"code":-32042,"message":"m","data":{"elicitations":[{"mode":"url","message":"","url":"https://x","elicitationId":"e"}]}}}`))
-	l.finding = func() {
-		l.finding = nil
-		r := conversation.InputRequest{Question: conversation.Question{Method: mcp.MethodElicit, Params: []byte(`{"mode":"url","message":"","url":"https://x","elicitationId":"e"}`)}}
-		s.Judge(&r)
-		l.asked = append(l.asked, r)
-		if s.Overtaken(r.Request) {
-			t.Error("the completion has overtaken its question")
-		}
-	}
+	begins(t, s, 1)
+	s.Received(unit(t, `{"jsonrpc":"2.0","id":1,"error":{"code":-32042,"message":"m","data":{"elicitations":[{"mode":"url","message":"","url":"https://x","elicitationId":"e"}]}}}`))
 	s.Received(unit(t, `{"jsonrpc":"2.0","method":"notifications/elicitation/complete","params":{"elicitationId":"e"}}`))
-	if !slices.Equal(l.completed, []int{1}) {
+	s.Received(unit(t, `{"jsonrpc":"2.0","method":"notifications/elicitation/complete","params":{"elicitationId":"other"}}`))
+	if !slices.Equal(l.completed, []int{1}) || s.Log.Head(3).Question != 1 || s.Log.Head(3).Call != 1 || s.Log.Head(4).Question != 0 {
 		t.Errorf("questions %d are complete", l.completed)
 	}
 }
@@ -225,9 +199,6 @@ func FuzzTap(f *testing.F) {
 				}
 			}
 		}
-		if len(l.asked) > l.numbers {
-			t.Errorf("%d numbers for %d questions", l.numbers, len(l.asked))
-		}
 		for seq := range s.Log.Len() {
 			if call := s.Log.Head(seq + 1).Call; call > 1 {
 				t.Errorf("something belongs to call %d", call)
@@ -267,7 +238,7 @@ func TestRequestOfEndedCall(t *testing.T) {
 // A question belongs to no call whose request is not sent yet.
 func TestQuestionBeforeRequest(t *testing.T) {
 	s, l := tapped(t, "2025-11-25")
-	s.requests.byID["7"] = &outgoing{Request: Request{Method: mcp.MethodCallTool, Call: 1, Round: 1}, id: "7", ctx: t.Context()}
+	begins(t, s, 1)
 	if !s.requests.begin(&outgoing{Request: Request{Call: 2, Round: 1}, ctx: t.Context()}, wire.Message{ID: []byte("8"), Method: mcp.MethodCallTool}) {
 		t.Error("the second call's request is not sent")
 	}
