@@ -46,7 +46,7 @@ func (in *judging) placed(id string, list []lint.Found) []Found {
 		if id != "" && f.Server != id {
 			continue
 		}
-		if place := in.conversation.Of(one.Seq); place != 0 {
+		if place := in.conversation.PlaceOf(one.Seq); place != 0 {
 			f.Call = in.conversation.NumberAt(place)
 		}
 		if _, err := in.calls.Call(f.Call); calls[f.Call] == nil || in.replay == nil && err != nil {
@@ -127,7 +127,7 @@ func (in *judging) tellFindings(ctx context.Context) error {
 			news = append(news, live.Change{Kind: live.QuestionChanged, Number: number})
 		}
 		if f.Answer != 0 {
-			news = append(news, live.Change{Kind: live.CallChanged, Number: in.conversation.NumberAt(in.conversation.Of(f.Seq))})
+			news = append(news, live.Change{Kind: live.CallChanged, Number: in.conversation.NumberAt(in.conversation.PlaceOf(f.Seq))})
 		}
 	}
 	in.changes.Mark(news...)

@@ -86,8 +86,8 @@ func TestPolicySaysWhatItLeaves(t *testing.T) {
 				t.Fatal(err)
 			}
 			call := b.call(c.tool)
-			if q := b.question(1); q.State != conversation.Pending || q.Handed != c.want {
-				t.Errorf("the question is %s and says %q, want %q", q.State, q.Handed, c.want)
+			if q := b.question(1); q.State != conversation.Pending || q.LeftByPolicy != c.want {
+				t.Errorf("the question is %s and says %q, want %q", q.State, q.LeftByPolicy, c.want)
 			}
 			b.answer(1, live.Answer{Action: "cancel"})
 			b.done(call.Number)

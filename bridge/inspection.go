@@ -196,7 +196,7 @@ func (in *Inspection) Waits(seq int64, name string) bool {
 		q, err := in.Question(number)
 		return err == nil && q.State == conversation.Pending
 	}
-	place := in.conversation.Of(seq)
+	place := in.conversation.PlaceOf(seq)
 	if place == 0 {
 		return true // the request does not belong to a call
 	}

@@ -83,7 +83,7 @@ func (in *asking) ofQuestion(c candidate) Question {
 	case q.Via == elicit.InError:
 		q.AnswerSeq = 0 // the answer is never sent; the client repeats the call
 	}
-	if q.State == conversation.Unheard {
+	if q.State == conversation.AnswerUnknown {
 		q.Reason = q.State.String() + "; " + q.Reason
 		q.State, q.Action = conversation.Answered, "accept"
 	}
@@ -122,7 +122,7 @@ const askedMost = 1 << 20
 // fill reads params and answer from the log if they are not in memory, drops large ones
 // of settled questions, and parses the elicitation.
 func (in *asking) fill(q *Question) {
-	if q.LetGo {
+	if q.BytesDropped {
 		params, err := conversation.ParamsAt(in.log, q.AskedSeq)
 		if err == nil {
 			q.Params = params[q.Pointer]

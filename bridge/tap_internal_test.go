@@ -43,13 +43,13 @@ func tapped(t *testing.T) (*Inspection, *session.Session) {
 }
 
 // unit returns a message in the form that the tap receives.
-func unit(t *testing.T, raw string) transport.Unit {
+func unit(t *testing.T, raw string) transport.Tapped {
 	t.Helper()
 	m, err := wire.ParseMessage([]byte(raw))
 	if err != nil {
 		t.Fatal(err)
 	}
-	return transport.Unit{Frame: wire.Frame{Raw: []byte(raw), Size: int64(len(raw)), Message: m, Kind: m.Kind}}
+	return transport.Tapped{Frame: wire.Frame{Raw: []byte(raw), Size: int64(len(raw)), Message: m, Kind: m.Kind}}
 }
 
 // A cancellation can arrive after the person has answered and before the answer is sent.

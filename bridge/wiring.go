@@ -20,8 +20,8 @@ func (w *wiring) Asked(s *session.Session, r conversation.InputRequest) {
 	q := live.Question{InputRequest: r}
 	q.CallName = in.calls.Asked(q)
 	in.inbox.Put(q)
-	if by, reason := s.Released(); by != "" {
-		w.Released(s, by, reason)
+	if by, reason := s.EndedBy(); by != "" {
+		w.Ended(s, by, reason)
 	}
 	in.calls.WithdrawLate(q)
 }
@@ -33,12 +33,12 @@ func (w *wiring) Listed(s *session.Session, c conversation.Catalog) { w.in.serve
 func (w *wiring) Settled(q live.Question) {
 	in := w.in
 	s := in.servers.Session(q.Session)
-	responds := q.Via == elicit.ByRequest && !q.Mute
+	responds := q.Via == elicit.ByRequest && !q.CannotRespond
 	ofTask := q.Via == elicit.InTask
 	deliberate := q.State == conversation.Answered && q.Plan != nil
 	if deliberate {
 		question := live.Change{Kind: live.QuestionChanged, Number: q.Number} // its page shows what the server does next
-		in.changes.Tie(question, live.Change{Kind: live.CallChanged, Number: q.Call}, live.Change{Kind: live.ServerChanged, Server: q.Server})
+		in.changes.AlsoMark(question, live.Change{Kind: live.CallChanged, Number: q.Call}, live.Change{Kind: live.ServerChanged, Server: q.Server})
 	}
 	if deliberate || !responds && (q.State != conversation.Answered || q.List != "") { // a question that no call waits for
 		note(s, q)

@@ -179,10 +179,10 @@ type Result struct {
 // Question is one question, with its server and what its card needs.
 type Question struct {
 	conversation.InputRequest
-	Server Server
-	Form   forms.Form
-	Handed string // why the server's policy left the question to the person, "" if it did not
-	Left   string // why the loaded script left it to the person, "" if it did not
+	Server       Server
+	Form         forms.Form
+	LeftByPolicy string // why the server's policy left the question to the person, "" if it did not
+	Left         string // why the loaded script left it to the person, "" if it did not
 
 	// Once settled:
 	Waited   time.Duration     // from asked to settled

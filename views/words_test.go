@@ -111,7 +111,7 @@ func TestDefaultThatDoesNotFit(t *testing.T) {
 // A question that the server's policy could not answer shows the reason.
 func TestHandedOver(t *testing.T) {
 	q := someQuestion()
-	q.Handed = `"Signer" is required and has no default`
+	q.LeftByPolicy = `"Signer" is required and has no default`
 	if got := text(draw(t, QuestionCard(q))); !strings.Contains(got, `The policy left this one to you: "Signer" is required and has no default.`) {
 		t.Errorf("it says %q", got)
 	}

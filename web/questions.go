@@ -259,7 +259,7 @@ func (s *questions) view(q bridge.Question, sub *forms.Submission, problems []el
 	a := answerableOf(q)
 	v := views.Question{
 		InputRequest: q.InputRequest, Server: serverOf(s.in, q.Server),
-		Findings: q.Findings, Waited: q.Waited, Handed: q.Handed, Left: q.Left,
+		Findings: q.Findings, Waited: q.Waited, LeftByPolicy: q.LeftByPolicy, Left: q.Left,
 	}
 	if a.isURL() {
 		verdict := link.Judge(q.Request.URL) // reads the URL only; nothing is fetched

@@ -51,7 +51,7 @@ func (s ladders) around(c echo.Context, seq int64, address string, running bool)
 	if err != nil {
 		return err
 	}
-	e, err := s.in.Conversation().Around(ctx, seq, conversation.Reading{Redact: redaction})
+	e, err := s.in.Conversation().CallOrExchange(ctx, seq, conversation.Reading{Redact: redaction})
 	if err != nil {
 		return err
 	}

@@ -37,7 +37,7 @@ const most = 5000
 // connection after another question was asked or settled belongs to that one.
 func (c *Conversation) After(q Settled) Next {
 	var next Next
-	q.talk, q.place = c, c.Of(q.AskedSeq)
+	q.talk, q.place = c, c.PlaceOf(q.AskedSeq)
 	seq, end := max(q.AskedSeq, q.AnswerSeq)+1, c.log.Len()
 	for until := seq + most; seq <= end && seq < until && !next.gone && !(next.final && q.passed); seq++ {
 		head := c.log.Head(seq)
@@ -94,7 +94,7 @@ func (q *Settled) isAnother(head *wire.Frame) bool {
 // isOf reports whether a frame belongs to the question or to its call. A frame that belongs
 // to no call, such as a stray response, can name one.
 func (q *Settled) isOf(f *wire.Frame) bool {
-	if place := q.talk.Of(f.Seq); place != 0 {
+	if place := q.talk.PlaceOf(f.Seq); place != 0 {
 		return place == q.place
 	}
 	return f.Question == q.Number || f.Call != 0 && f.Call == q.Call.Recorded

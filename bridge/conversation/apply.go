@@ -13,7 +13,7 @@ import (
 
 // apply works out which call and which question a frame belongs to, and adds it there. It
 // is the only place that does. The caller holds c.mu and has the turn.
-func (c *assignment) apply(f *frame) {
+func (c *attribution) apply(f *frame) {
 	kind := kindOf(&f.Frame)
 	incoming := f.Dir == wire.ServerToClient
 	if incoming && (f.Kind == wire.Noise || f.Kind.IsResponse() && (f.Pair == 0 || f.Duplicate)) {
@@ -193,11 +193,11 @@ func (s *session) named(f *frame) (call int, question uint32, ok bool) {
 
 // asks records that a frame asks n questions in the call at index i, and returns the
 // number of the first of them within the call.
-func (c *assignment) asks(s *session, i int, f *frame, n int) uint32 {
+func (c *attribution) asks(s *session, i int, f *frame, n int) uint32 {
 	o := &c.calls[i]
 	first := o.questions + 1
 	o.questions += uint32(n)
-	c.fresh = append(c.fresh, asking{int(f.Seq), n, f.Question})
+	c.fresh = append(c.fresh, unnumbered{int(f.Seq), n, f.Question})
 	for k := range n {
 		of := questionOf{call: i, question: first + uint32(k)}
 		if f.Question != 0 {
@@ -216,7 +216,7 @@ func (c *assignment) asks(s *session, i int, f *frame, n int) uint32 {
 }
 
 // responded adds the response to a request of a call, or what takes its place.
-func (c *assignment) responded(s *session, f *frame) {
+func (c *attribution) responded(s *session, f *frame) {
 	e := c.eventOf(f.Pair)
 	if e == nil {
 		return
@@ -260,7 +260,7 @@ const waitingMost = 256
 // retryOf returns the call whose next round the request f is. A recorded call and round
 // say so; else the request carries the requestState; if the call has none, it answers only
 // keys that were asked; after error -32042 it repeats the first request.
-func (c *assignment) retryOf(s *session, f *frame) (int, bool) {
+func (c *attribution) retryOf(s *session, f *frame) (int, bool) {
 	if f.Call != 0 {
 		i, ok := s.calls[f.Call]
 		return i, ok && f.Round > 1
@@ -292,7 +292,7 @@ func (c *assignment) retryOf(s *session, f *frame) (int, bool) {
 
 // settled removes a request of the server from those that wait, and returns it; false if
 // it is not there.
-func (c *assignment) settled(s *session, seq int64) (p pending, ok bool) {
+func (c *attribution) settled(s *session, seq int64) (p pending, ok bool) {
 	if p, ok = s.asked[seq]; ok {
 		delete(s.asked, seq)
 		c.calls[p.call].waiting--
@@ -302,7 +302,7 @@ func (c *assignment) settled(s *session, seq int64) (p pending, ok bool) {
 
 // ends applies a note that says how a call or a question has ended: no later message belongs to it
 // because it waits.
-func (c *assignment) ends(s *session, how wire.NoteKind, call int, question uint32) {
+func (c *attribution) ends(s *session, how wire.NoteKind, call int, question uint32) {
 	switch how {
 	case wire.NoteEnded:
 		for k := range s.open {
@@ -318,7 +318,7 @@ func (c *assignment) ends(s *session, how wire.NoteKind, call int, question uint
 }
 
 // noted applies a note that concerns a connection.
-func (c *assignment) noted(s *session, f *frame) {
+func (c *attribution) noted(s *session, f *frame) {
 	switch n := f.Note; {
 	case n.Kind == wire.NoteProcessExited, n.Kind == wire.NoteServerLost:
 		s.exit = &exit{f.Seq, f.Time, n.Exit()}

@@ -11,7 +11,7 @@ import (
 
 // Call is one call that a client made of a tool, prompt or resource, with everything
 // that belongs to it. What a server asks outside of any call is a Call without rounds.
-// Any other request with its response is a Call too; see [Conversation.Around].
+// Any other request with its response is a Call too; see [Conversation.CallOrExchange].
 type Call struct {
 	Place    int    // position among the calls of the log, from 1; 0 for a Call that only Around makes
 	Number   int    // shown to people; 0 unless the client made the call
@@ -62,7 +62,7 @@ type Call struct {
 // Foreign reports whether a client other than an inspector made the call. The log then does not
 // tell whether a person or a program answers its questions.
 func (c *Call) Foreign() bool {
-	return c.Place != 0 && c.Recorded == 0 && !slices.ContainsFunc(c.Questions, func(q *Question) bool { return q.Ours || q.By == ByPerson })
+	return c.Place != 0 && c.Recorded == 0 && !slices.ContainsFunc(c.Questions, func(q *Question) bool { return q.NumberRecorded || q.By == ByPerson })
 }
 
 // Wait describes how long a call takes, and for how long and for what it waits for the person.

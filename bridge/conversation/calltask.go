@@ -79,7 +79,7 @@ type taskOf struct {
 
 // readTask reads from a frame's bytes which task it is about, and what that asks. The
 // caller has the turn.
-func (c *assignment) readTask(f *frame) error {
+func (c *attribution) readTask(f *frame) error {
 	switch {
 	case f.MakesTask && f.Dir == wire.ServerToClient:
 		if t, err := ReadTask(CreatedTask(f.Message.Result, "")); err == nil {
@@ -112,7 +112,7 @@ func (c *assignment) readTask(f *frame) error {
 
 // taskOf returns the task that a frame is about, nil if it is not known. earlier says that
 // only an earlier session of the server had to do with it.
-func (c *assignment) taskOf(f *frame) (t *taskOf, earlier bool) {
+func (c *attribution) taskOf(f *frame) (t *taskOf, earlier bool) {
 	id := f.taskID()
 	if t = c.tasks[id]; t != nil {
 		return t, false
@@ -129,7 +129,7 @@ func (f *frame) taskID() taskID {
 
 // makesTask remembers the task that a response creates, of a question of the call or of
 // the call itself.
-func (c *assignment) makesTask(f *frame, of questionOf) {
+func (c *attribution) makesTask(f *frame, of questionOf) {
 	if id := f.taskID(); f.task != "" {
 		t := &taskOf{of, f.Round, TaskKeys{}}
 		c.tasks[id] = t
@@ -140,7 +140,7 @@ func (c *assignment) makesTask(f *frame, of questionOf) {
 
 // ofTask adds a frame about a task to its call. A call of an earlier session goes on in the
 // session in which the client asks for its task.
-func (c *assignment) ofTask(f *frame, kind eventKind) {
+func (c *attribution) ofTask(f *frame, kind eventKind) {
 	s := c.sessionOf(f)
 	t, earlier := c.taskOf(f)
 	i, question, ok := s.named(f)

@@ -35,14 +35,14 @@ import (
 //
 // All methods are safe for concurrent use.
 type Conversation struct {
-	assignment
+	attribution
 	turn     chan struct{} // held by the goroutine that updates
 	watching chan struct{} // held by the goroutine that watches
 }
 
-// assignment says to which call and question each frame belongs. It keeps what later frames can
+// attribution says to which call and question each frame belongs. It keeps what later frames can
 // refer to, such as requests without a response.
-type assignment struct {
+type attribution struct {
 	log *wire.Log
 
 	mu       sync.Mutex
@@ -55,7 +55,7 @@ type assignment struct {
 	reports  []reportRun       // in order
 	strays   map[uint32]uint32 // stray response by the frame of the note about it
 	numbered map[uint32]uint32 // number of the first question in a frame
-	fresh    []asking          // frames whose questions have no number yet
+	fresh    []unnumbered      // frames whose questions have no number yet
 	sessions map[connection]*session
 	servers  []*Server
 	waiting  map[string][]retry   // calls that wait for their next round, by server
@@ -79,9 +79,9 @@ type questionOf struct {
 	number   uint32 // as recorded, 0 if it has none
 }
 
-// asking is a frame that asks questions: their count, and the recorded number of the
+// unnumbered is a frame that asks questions: their count, and the recorded number of the
 // first one, 0 for none.
-type asking struct{ seq, questions, recorded int }
+type unnumbered struct{ seq, questions, recorded int }
 
 // outline is the part of a call that the Conversation keeps in memory.
 type outline struct {
@@ -124,7 +124,7 @@ type pending struct {
 
 // New returns a conversation to which no frame was applied yet; see Update.
 func New(l *wire.Log) *Conversation {
-	return &Conversation{turn: make(chan struct{}, 1), watching: make(chan struct{}, 1), assignment: assignment{
+	return &Conversation{turn: make(chan struct{}, 1), watching: make(chan struct{}, 1), attribution: attribution{
 		log: l, watched: make(map[int]*reduction), touched: make(map[int]int), events: make([]event, 1),
 		strays: make(map[uint32]uint32), numbered: make(map[uint32]uint32),
 		sessions: make(map[connection]*session), waiting: make(map[string][]retry), urls: make(map[urlID]questionOf),
@@ -207,7 +207,7 @@ type frame struct {
 
 // read reads from a frame's bytes what is needed to find its call; most frames need
 // no bytes.
-func (c *assignment) read(f *frame) (err error) {
+func (c *attribution) read(f *frame) (err error) {
 	if !c.needsBytes(&f.Frame) {
 		return nil
 	}
@@ -249,7 +249,7 @@ func (c *assignment) read(f *frame) (err error) {
 	return err
 }
 
-func (c *assignment) needsBytes(f *wire.Frame) bool {
+func (c *attribution) needsBytes(f *wire.Frame) bool {
 	if f.Lost {
 		return false
 	}
@@ -276,7 +276,7 @@ func isHandshake(method string) bool {
 
 // requestOf returns the pending request of the client that a notification refers to, 0 if
 // none matches.
-func (c *assignment) requestOf(f *frame, is func(*pending) bool) (int64, error) {
+func (c *attribution) requestOf(f *frame, is func(*pending) bool) (int64, error) {
 	s := c.sessions[connection{f.Server, f.Session}]
 	if s == nil {
 		return 0, nil
@@ -298,7 +298,7 @@ func (c *assignment) requestOf(f *frame, is func(*pending) bool) (int64, error) 
 	return 0, nil
 }
 
-func (c *assignment) sessionOf(f *frame) *session {
+func (c *attribution) sessionOf(f *frame) *session {
 	key := connection{f.Server, f.Session}
 	s := c.sessions[key]
 	if s == nil {

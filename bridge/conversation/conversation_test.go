@@ -173,7 +173,7 @@ func TestOfAndOutlines(t *testing.T) {
 				}
 			}
 			for seq := int64(1); seq <= l.Len(); seq++ {
-				if n := x.Of(seq); n != in[seq] {
+				if n := x.PlaceOf(seq); n != in[seq] {
 					t.Errorf("frame %d is in exchange %d, want %d", seq, n, in[seq])
 				}
 			}
@@ -235,7 +235,7 @@ func TestAround(t *testing.T) {
 		{7, 0, "ping", []int64{7}, Running},
 	}
 	for _, c := range cases {
-		e, err := x.Around(t.Context(), c.seq, Reading{})
+		e, err := x.CallOrExchange(t.Context(), c.seq, Reading{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -243,7 +243,7 @@ func TestAround(t *testing.T) {
 			t.Errorf("around %d: %d %s %v %s, want %+v", c.seq, e.Place, e.Method, seqsOf(e), e.State, c)
 		}
 	}
-	if _, err := x.Around(t.Context(), 8, Reading{}); err == nil {
+	if _, err := x.CallOrExchange(t.Context(), 8, Reading{}); err == nil {
 		t.Error("there is no frame 8")
 	}
 	if _, err := x.Call(t.Context(), 2, Reading{}); err == nil {
@@ -321,7 +321,7 @@ func TestNotificationsOfSeveralCalls(t *testing.T) {
 		}
 	}
 	for seq := 1; seq < len(place); seq++ {
-		if got := c.Of(int64(seq)); got != place[seq] {
+		if got := c.PlaceOf(int64(seq)); got != place[seq] {
 			t.Errorf("frame %d is of call %d, want %d", seq, got, place[seq])
 		}
 	}

@@ -109,7 +109,7 @@ func isReport(f *wire.Frame) bool {
 }
 
 // begin adds a call that starts with a frame, and returns its index.
-func (c *assignment) begin(s *session, f *frame) int {
+func (c *attribution) begin(s *session, f *frame) int {
 	o := outline{recorded: uint32(f.Call), session: s}
 	if f.Dir == wire.ClientToServer {
 		o.number = uint32(c.callNumbers.take(f.Call, 1, uint32(f.Seq)))
@@ -123,7 +123,7 @@ func (c *assignment) begin(s *session, f *frame) int {
 }
 
 // add makes a frame an event of the call at index i.
-func (c *assignment) add(i int, f *frame, kind eventKind, question uint32) *event {
+func (c *attribution) add(i int, f *frame, kind eventKind, question uint32) *event {
 	o := &c.calls[i]
 	at := uint32(len(c.events))
 	c.events = append(c.events, event{seq: uint32(f.Seq), call: uint32(i), question: question, kind: kind})
@@ -138,7 +138,7 @@ func (c *assignment) add(i int, f *frame, kind eventKind, question uint32) *even
 }
 
 // eventOf returns the event of a frame, nil if the frame is none; reports are none.
-func (c *assignment) eventOf(seq int64) *event {
+func (c *attribution) eventOf(seq int64) *event {
 	k, ok := slices.BinarySearchFunc(c.events, uint32(seq), func(e event, seq uint32) int { return cmp.Compare(e.seq, seq) })
 	if !ok || k == 0 {
 		return nil
@@ -153,7 +153,7 @@ type reportRun struct{ first, last, call uint32 }
 const noCall = ^uint32(0)
 
 // addReport adds a report to the call at index i, or to none if that is noCall.
-func (c *assignment) addReport(i, seq uint32) {
+func (c *attribution) addReport(i, seq uint32) {
 	if i != noCall {
 		c.calls[i].report = seq
 		c.touch(int(i))
@@ -166,13 +166,13 @@ func (c *assignment) addReport(i, seq uint32) {
 }
 
 // reportsFrom returns the runs of reports that end at a frame or later.
-func (c *assignment) reportsFrom(seq int64) []reportRun {
+func (c *attribution) reportsFrom(seq int64) []reportRun {
 	k, _ := slices.BinarySearchFunc(c.reports, seq, func(r reportRun, seq int64) int { return cmp.Compare(int64(r.last), seq) })
 	return c.reports[k:]
 }
 
 // touch records that the call at index i has changed.
-func (c *assignment) touch(i int) {
+func (c *attribution) touch(i int) {
 	place := i + 1
 	c.touches++
 	c.touched[place] = c.touches

@@ -26,10 +26,10 @@ type InputRequest struct {
 	// them; nil where the two are the same.
 	Exact json.RawMessage
 
-	ID     json.RawMessage // the exact JSON-RPC id, if the server sent a request
-	Lost   bool            // a later input request has the same key, and only the last counts
-	Mute   bool            // no response can be sent
-	TaskID string          // id of the client's task that the question is; "" if it is none
+	ID            json.RawMessage // the exact JSON-RPC id, if the server sent a request
+	Lost          bool            // a later input request has the same key, and only the last counts
+	CannotRespond bool            // no response can be sent
+	TaskID        string          // id of the client's task that the question is; "" if it is none
 
 	Refusal *RPCError // why the person is not asked; nil if the person is asked
 }
@@ -42,9 +42,9 @@ func (r *InputRequest) Sent(answer json.RawMessage) json.RawMessage {
 	return redact.Restored(answer, r.Exact, r.Params)
 }
 
-// Judge parses a request, and refuses it if the person cannot be asked in this revision.
+// ParseOrRefuse parses a request, and refuses it if the person cannot be asked in this revision.
 // It keeps a refusal that r already has.
-func (s ClientSettings) Judge(r *InputRequest, revision string) {
+func (s ClientSettings) ParseOrRefuse(r *InputRequest, revision string) {
 	unread := s.read(r, revision)
 	switch {
 	case r.Refusal != nil:

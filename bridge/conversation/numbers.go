@@ -2,7 +2,7 @@ package conversation
 
 // numberQuestions gives the questions of the latest frames their numbers: recorded numbers
 // first, then free ones.
-func (c *assignment) numberQuestions() {
+func (c *attribution) numberQuestions() {
 	for _, a := range c.fresh {
 		if a.recorded != 0 {
 			c.numbered[uint32(a.seq)] = uint32(c.questionNumbers.take(a.recorded, a.questions, uint32(a.seq)))

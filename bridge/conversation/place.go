@@ -65,7 +65,7 @@ func (c *Conversation) Completes(server, elicitationID string) (question, call i
 }
 
 // likely returns the likely call of a question of a session that names none.
-func (c *assignment) likely(s *session) (p pending, guessed, ok bool) {
+func (c *attribution) likely(s *session) (p pending, guessed, ok bool) {
 	var open []pending
 	for _, p := range s.open {
 		if !p.over && !slices.ContainsFunc(open, func(other pending) bool { return other.call == p.call }) {

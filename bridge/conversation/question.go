@@ -32,11 +32,11 @@ type Question struct {
 	Stream wire.Stream // of the frame
 	// Guessed: several calls were open, and the frame does not say to which of them
 	// the question belongs.
-	Guessed bool
-	Ours    bool // an inspector asked, which gave the question its number in the frame
-	LetGo   bool // Params and Answer are only in the log; see Conversation.Watch
-	isURL   bool // kept when Params are dropped
-	State   QuestionState
+	Guessed        bool
+	NumberRecorded bool // an inspector asked, which gave the question its number in the frame
+	BytesDropped   bool // Params and Answer are only in the log; see Conversation.Watch
+	isURL          bool // kept when Params are dropped
+	State          QuestionState
 	// TurnedAway: it was refused because too many questions of its server were
 	// waiting.
 	TurnedAway bool
@@ -75,12 +75,12 @@ type QuestionState uint8
 
 // The states of a question.
 const (
-	Pending     QuestionState = iota
-	Answered                  // an answer went back, or was given and stays off the wire
-	Withdrawn                 // the server cancelled it, or its call ended or went on without an answer
-	Refused                   // the person was not asked: an error went back, or nothing
-	Undelivered               // answered, but the answer could not be written
-	Unheard                   // the call was made again, but the answer itself is not on the wire
+	Pending       QuestionState = iota
+	Answered                    // an answer went back, or was given and stays off the wire
+	Withdrawn                   // the server cancelled it, or its call ended or went on without an answer
+	Refused                     // the person was not asked: an error went back, or nothing
+	Undelivered                 // answered, but the answer could not be written
+	AnswerUnknown               // the call was made again, but the answer itself is not on the wire
 )
 
 var questionStates = []string{"pending", "answered", "withdrawn", "refused", "undelivered", "the call was made again"}
@@ -197,9 +197,9 @@ func (q *Question) Form() (*elicit.Request, elicit.Inputs, error) {
 	return request, elicit.Defaults(request.Fields), nil
 }
 
-// Anyway lists why an accepted answer violates the schema of its question. It is nil
+// SchemaProblems lists why an accepted answer violates the schema of its question. It is nil
 // for a valid answer, and for one that cannot be judged.
-func (q *Question) Anyway() []elicit.Problem {
+func (q *Question) SchemaProblems() []elicit.Problem {
 	if q.Method != mcp.MethodElicit || q.Action != "accept" || q.Answer == nil || q.Params == nil || leftOut(q.Params) || leftOut(q.Answer) {
 		return nil
 	}

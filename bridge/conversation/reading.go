@@ -47,14 +47,14 @@ func (c *Conversation) NumberAt(place int) int {
 	return int(c.calls[place-1].number)
 }
 
-// Asked returns the frame that asks a question, and the place of its call. Both are 0
+// FrameOfQuestion returns the frame that asks a question, and the place of its call. Both are 0
 // for an unknown number.
-func (c *Conversation) Asked(number int) (seq int64, place int) {
+func (c *Conversation) FrameOfQuestion(number int) (seq int64, place int) {
 	c.mu.Lock()
 	seq = int64(c.questionNumbers.frame(number))
 	c.mu.Unlock()
 	if seq != 0 {
-		place = c.Of(seq)
+		place = c.PlaceOf(seq)
 	}
 	return seq, place
 }
@@ -135,10 +135,10 @@ func (c *Conversation) Unwatch(ctx context.Context, place int) error {
 	return nil
 }
 
-// Around reads the call that a frame belongs to. If it belongs to none, Around makes
+// CallOrExchange reads the call that a frame belongs to. If it belongs to none, Around makes
 // a Call of the frame and its request or response.
-func (c *Conversation) Around(ctx context.Context, seq int64, how Reading) (*Call, error) {
-	if place := c.Of(seq); place != 0 {
+func (c *Conversation) CallOrExchange(ctx context.Context, seq int64, how Reading) (*Call, error) {
+	if place := c.PlaceOf(seq); place != 0 {
 		return c.Call(ctx, place, how)
 	}
 	f, err := c.log.Frame(seq)
@@ -255,8 +255,8 @@ func (c *Conversation) readReports(r *reduction, runs []reportRun, upTo int64) (
 	return items
 }
 
-// Of returns the place of the call that a frame belongs to, 0 if there is none.
-func (c *Conversation) Of(seq int64) int {
+// PlaceOf returns the place of the call that a frame belongs to, 0 if there is none.
+func (c *Conversation) PlaceOf(seq int64) int {
 	place, _ := c.CallOf(seq)
 	return place
 }

@@ -65,7 +65,7 @@ func (r *reduction) bound() {
 	for r.watched && r.kept > keptMost && r.letGo < len(r.call.Questions)-1 {
 		q := r.call.edit(r.letGo)
 		r.kept -= len(q.Params) + len(q.Answer)
-		q.Params, q.Answer, q.LetGo = nil, nil, true
+		q.Params, q.Answer, q.BytesDropped = nil, nil, true
 		r.letGo++
 	}
 }
@@ -230,7 +230,7 @@ func (r *reduction) carried(i int, answer json.RawMessage, f *wire.Frame) {
 		r.settle(q, Answered, "")
 	case known:
 	case q.Via == elicit.InError:
-		r.settle(q, Unheard, "what was said to this is not on the wire")
+		r.settle(q, AnswerUnknown, "what was said to this is not on the wire")
 	default:
 		r.settle(q, Withdrawn, "the call went on without an answer")
 	}

@@ -21,7 +21,7 @@ func (r *reduction) ask(f *wire.Frame, round int, e item, all []elicit.Asked) {
 	for k, asked := range all {
 		if r.shown {
 			r.put(Question{
-				Number: e.number + k, Place: k + 1, Of: len(all), Method: asked.Method, Via: asked.Via, Stream: f.Stream, List: list, Ours: f.Question != 0,
+				Number: e.number + k, Place: k + 1, Of: len(all), Method: asked.Method, Via: asked.Via, Stream: f.Stream, List: list, NumberRecorded: f.Question != 0,
 				Key: asked.Key, Pointer: asked.Pointer, Round: round, Params: r.part(asked.Params), AskedSeq: f.Seq, nth: e.question + uint32(k),
 			})
 		}
@@ -39,7 +39,7 @@ func (r *reduction) put(q Question) {
 func (r *reduction) question(f *wire.Frame, e item) {
 	q := Question{
 		Number: e.number, Place: 1, Of: 1, Method: f.Method, Via: elicit.ByRequest, Stream: f.Stream, Pointer: "/params",
-		Guessed: e.guessed, Ours: f.Question != 0, Params: r.part(f.Message.Params), AskedSeq: f.Seq, AskedUnseen: !r.shown,
+		Guessed: e.guessed, NumberRecorded: f.Question != 0, Params: r.part(f.Message.Params), AskedSeq: f.Seq, AskedUnseen: !r.shown,
 		nth: e.question,
 	}
 	for _, round := range r.call.Rounds {

@@ -155,7 +155,7 @@ func (s *Server) own() string {
 // ownMost bounds the characters of a server's own name where it stands for the label.
 const ownMost = 60
 
-func (c *assignment) serverOf(f *frame) *Server {
+func (c *attribution) serverOf(f *frame) *Server {
 	label := f.Server
 	if label == "" {
 		label = Unnamed
@@ -177,7 +177,7 @@ func (c *assignment) serverOf(f *frame) *Server {
 	return s
 }
 
-func (c *assignment) greeted(s *session, f *frame) {
+func (c *attribution) greeted(s *session, f *frame) {
 	switch {
 	case f.Kind == wire.Request && f.Dir == wire.ClientToServer:
 		if f.Method == mcp.MethodInitialize {

@@ -264,7 +264,7 @@ func (x *export) anyway() (map[int64][]sentAnyway, error) {
 			if q.Via == elicit.InRound {
 				base = rawjson.PointerTo("/params/inputResponses", q.Key) + "/content"
 			}
-			for _, p := range q.Anyway() {
+			for _, p := range q.SchemaProblems() {
 				out[q.AnswerSeq] = append(out[q.AnswerSeq], sentAnyway{base + p.Pointer, p.Text})
 			}
 		}
@@ -303,7 +303,7 @@ func Title(ctx context.Context, c *conversation.Conversation, log *wire.Log, red
 	_, all := c.Counts()
 	questions := 0
 	for number := 1; number <= all; number++ {
-		if seq, _ := c.Asked(number); seq != 0 && (only == nil || only(seq)) {
+		if seq, _ := c.FrameOfQuestion(number); seq != 0 && (only == nil || only(seq)) {
 			questions++
 		}
 	}

@@ -94,7 +94,7 @@ func outcomeOf(q *conversation.Question) Outcome {
 		return Waits
 	case q.State == conversation.Withdrawn || q.Action == "decline" || q.Action == "cancel":
 		return Declined
-	case q.State == conversation.Answered && q.Action == "accept" || q.State == conversation.Unheard:
+	case q.State == conversation.Answered && q.Action == "accept" || q.State == conversation.AnswerUnknown:
 		return Done
 	}
 	return Failed

@@ -89,7 +89,7 @@ func TestExchangeRefusedByStatus(t *testing.T) {
 	if a := Draw(e, 0).Arrows[1]; a.Kind != ArrowError || a.From != conversation.ServerParty || a.Seq != 2 {
 		t.Errorf("the refusal is drawn as %+v", a)
 	}
-	if n := x.Of(2); n != 1 {
+	if n := x.PlaceOf(2); n != 1 {
 		t.Errorf("the refusal belongs to exchange %d", n)
 	}
 	only := read(t, x, 1, conversation.Reading{Only: func(seq int64) bool { return seq == 1 }})

@@ -135,7 +135,7 @@ func (q *question) writeMarkdown(b *strings.Builder) {
 		}
 		b.WriteString("\n")
 	}
-	switch anyway := q.Anyway(); {
+	switch anyway := q.SchemaProblems(); {
 	case q.Error != nil:
 		b.WriteString("Refused with:\n\n" + fencedJSON(q.Error))
 	case q.Answer != nil:
@@ -185,7 +185,7 @@ func (r *report) writeOthers(b *strings.Builder) error {
 		switch {
 		case err != nil:
 			return err
-		case r.conversation.Of(f.Seq) != 0:
+		case r.conversation.PlaceOf(f.Seq) != 0:
 			continue
 		case listed == othersMost:
 			left++

@@ -279,7 +279,7 @@ func story(q *conversation.Question, quote func(string) string) (how, end string
 
 // Followed returns the words that link a question to the frame in AnswerSeq.
 func (q *question) Followed() string {
-	if q.State == conversation.Unheard || q.State == conversation.Withdrawn && q.Via != elicit.ByRequest {
+	if q.State == conversation.AnswerUnknown || q.State == conversation.Withdrawn && q.Via != elicit.ByRequest {
 		return "followed by"
 	}
 	return "answered by"

@@ -149,7 +149,7 @@ func (r *report) Frame(seq int64) (*reportFrame, error) {
 		return nil, err
 	}
 	out := &reportFrame{Frame: f, Findings: r.found[seq], Mark: r.mark(seq), Exchange: r.signedIn[seq], PairShown: r.has(f.Pair)}
-	if place := r.conversation.Of(seq); place != 0 {
+	if place := r.conversation.PlaceOf(seq); place != 0 {
 		out.Exchange = fmt.Sprintf("e%d", place)
 	}
 	out.Moment = r.moment(&f, out.Exchange != "")

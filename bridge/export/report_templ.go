@@ -1801,7 +1801,7 @@ func (q question) article() templ.Component {
 				return templ_7745c5c3_Err
 			}
 		}
-		if anyway := q.Anyway(); len(anyway) > 0 {
+		if anyway := q.SchemaProblems(); len(anyway) > 0 {
 			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 146, "<div class=\"anyway\" data-from=\"")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err

@@ -111,7 +111,7 @@ func (s *Session) CallTogether(ctx context.Context, c Call, times int) ([]Outcom
 		})
 	}
 	if times > 1 {
-		making.Go(func() { s.meet(begun) })
+		making.Go(func() { s.answerTogether(begun) })
 	}
 	making.Wait()
 	if err := errors.Join(problems...); err != nil {

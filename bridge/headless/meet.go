@@ -6,12 +6,12 @@ import (
 	"elicitation-inspector/bridge/conversation"
 )
 
-// meet gives the first answers of calls that run at the same time, which their delay holds
+// answerTogether gives the first answers of calls that run at the same time, which their delay holds
 // back, as soon as none of the calls can still bring a question to wait beside the others:
 // each has asked, or is over. The last question is answered first, and the others together
 // once that has ended a call. A question whose delay passes is answered without regard to the
 // rest, so that a server that handles one call at a time goes on.
-func (s *Session) meet(calls []int) {
+func (s *Session) answerTogether(calls []int) {
 	changes := s.in.Subscribe()
 	defer changes.Close()
 	met := map[int]bool{} // the questions with a delay, at most one for each call

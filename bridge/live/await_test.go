@@ -43,7 +43,7 @@ func (c *connection) Judge(r *conversation.InputRequest) { r.Request, _ = elicit
 func (c *connection) Revision() string                                      { return mcp.Revision20260728 }
 func (c *connection) ID() string                                            { return "one" }
 func (c *connection) Context() context.Context                              { return c.ctx }
-func (c *connection) Released() (by, reason string)                         { return "", "" }
+func (c *connection) EndedBy() (by, reason string)                          { return "", "" }
 func (c *connection) Noted(wire.Frame)                                      {}
 func (c *connection) Misbehave(context.Context, session.Misbehaviour) error { return nil }
 

@@ -103,7 +103,7 @@ func (c *call) run(until func() *ending) {
 	defer c.stop(nil)
 	end := until()
 	c.finish(*end)
-	by, _ := c.conn.Released()
+	by, _ := c.conn.EndedBy()
 	lost, revision := end.lost && by != conversation.ByFault, c.conn.Revision()
 	c.set(func() {
 		if lost = lost && c.over == conversation.Failed; lost {
@@ -326,7 +326,7 @@ func (c *call) withdraw() {
 		}
 		return q.Call == c.Number
 	})
-	c.calls.inbox.Hopeless(func(q *Question) bool { // a notification with an elicitationId can arrive long after the call
+	c.calls.inbox.CompletionImpossible(func(q *Question) bool { // a notification with an elicitationId can arrive long after the call
 		return q.Call == c.Number && (q.Request == nil || q.Request.ElicitationID == "")
 	})
 }
@@ -336,7 +336,7 @@ func (c *call) withdraw() {
 func (c *call) withdrawal() (by, reason string, connected bool) {
 	stopped := false
 	c.set(func() { stopped = c.over == conversation.Stopped })
-	by, reason = c.conn.Released()
+	by, reason = c.conn.EndedBy()
 	connected = by == ""
 	if stopped {
 		by, reason = conversation.ByPerson, fmt.Sprintf("call %d was stopped", c.Number)

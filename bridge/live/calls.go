@@ -40,8 +40,8 @@ type Connection interface {
 	ID() string // id of the session
 	// Context returns a context that ends with the connection.
 	Context() context.Context
-	// Released returns who ended the connection, and why; "", "" before its end.
-	Released() (by, reason string)
+	// EndedBy returns who ended the connection, and why; "", "" before its end.
+	EndedBy() (by, reason string)
 	// Noted logs a note of the inspector.
 	Noted(wire.Frame)
 	// Misbehave carries out the steps of a fault before the next request.

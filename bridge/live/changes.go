@@ -74,9 +74,9 @@ func (f *Feed) mark(c Change) {
 	}
 }
 
-// Tie makes Mark mark then, too, whenever it marks one of on. Only the latest ties are
+// AlsoMark makes Mark mark then, too, whenever it marks one of on. Only the latest ties are
 // kept.
-func (f *Feed) Tie(then Change, on ...Change) {
+func (f *Feed) AlsoMark(then Change, on ...Change) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if len(f.ties) == tiesMost {

@@ -50,9 +50,9 @@ type Inbox struct {
 // question is a question and its state inside the inbox.
 type question struct {
 	Question
-	onShow   bool
-	hopeless bool    // nobody can report any more that its URL is done
-	later    *Answer // waits for the question's Delay; nil for none
+	onShow               bool
+	completionImpossible bool    // nobody can report any more that its URL is done
+	later                *Answer // waits for the question's Delay; nil for none
 }
 
 // NewInbox returns an empty inbox. It marks a server whose Counts have changed in feed.
@@ -124,18 +124,18 @@ func (in *Inbox) Put(q Question) {
 			}
 			switch {
 			case later != nil:
-				in.place(n, s, one, verdict{})
+				in.admit(n, s, one, verdict{})
 			case d.Answer != nil:
 				in.answer(n, one, *d.Answer)
 			default:
-				in.place(n, s, one, v)
+				in.admit(n, s, one, v)
 			}
 		})
 	}
 }
 
-// place settles, holds back or shows a new question.
-func (in *Inbox) place(n *news, s *serverQueue, q *question, v verdict) {
+// admit settles, holds back or shows a new question.
+func (in *Inbox) admit(n *news, s *serverQueue, q *question, v verdict) {
 	switch {
 	case q.State != conversation.Pending:
 		state := q.State
@@ -144,7 +144,7 @@ func (in *Inbox) place(n *news, s *serverQueue, q *question, v verdict) {
 	case v.state != conversation.Pending:
 		in.follow(n, q, v)
 	default:
-		q.Handed = v.handed
+		q.LeftByPolicy = v.handed
 		if !in.holdBack(n, s, q) {
 			in.show(s, q, true)
 			n.changed = append(n.changed, q.Question)
@@ -298,11 +298,11 @@ func (in *Inbox) Closing(s *session.Session, reason string) {
 	})
 }
 
-// Released implements [session.Owner].
-func (in *Inbox) Released(s *session.Session, by, reason string) {
+// Ended implements [session.Owner].
+func (in *Inbox) Ended(s *session.Session, by, reason string) {
 	its := func(q *Question) bool { return q.Session == s.Name }
 	in.Withdraw(by, reason, false, its)
-	in.Hopeless(its)
+	in.CompletionImpossible(its)
 }
 
 // Cancelled withdraws a question because its server has cancelled it.

@@ -18,7 +18,7 @@ import (
 
 // desk is an owner that records the calls of its methods.
 type desk struct {
-	asked atomic.Int64 // questions
+	asked  atomic.Int64 // questions
 	t      *testing.T
 	params json.RawMessage // Params that Recall fills in; nil makes Recall fail
 
@@ -72,7 +72,7 @@ func ask(t *testing.T, in *Inbox, server, params string, via elicit.Via) int {
 		},
 	}}
 	q.AskedSeq = int64(q.Number)
-	conversation.ClientSettings{}.Judge(&q.InputRequest, mcp.Revision20251125)
+	conversation.ClientSettings{}.ParseOrRefuse(&q.InputRequest, mcp.Revision20251125)
 	in.Put(q)
 	return q.Number
 }
@@ -170,8 +170,8 @@ func TestPoliciesDecide(t *testing.T) {
 	}
 	in, _ := open(t, 0)
 	in.SetPolicy("s", conversation.PolicyDefaults)
-	if q, _ := in.Question(ask(t, in, "s", url, elicit.ByRequest)); q.State != conversation.Pending || q.Handed != "a URL needs your consent" {
-		t.Errorf("a URL is %s: %q", q.State, q.Handed)
+	if q, _ := in.Question(ask(t, in, "s", url, elicit.ByRequest)); q.State != conversation.Pending || q.LeftByPolicy != "a URL needs your consent" {
+		t.Errorf("a URL is %s: %q", q.State, q.LeftByPolicy)
 	}
 }
 
@@ -224,7 +224,7 @@ func TestCompletions(t *testing.T) {
 
 	hopeless := ask(t, in, "s", url, elicit.InError)
 	accept(hopeless)
-	in.Hopeless(func(q *Question) bool { return q.Session == "s-1" })
+	in.CompletionImpossible(func(q *Question) bool { return q.Session == "s-1" })
 	says(hopeless, conversation.CompletionAwaited, false)
 
 	declined := ask(t, in, "s", url, elicit.InError)

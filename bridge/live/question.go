@@ -55,10 +55,10 @@ type Question struct {
 
 // Handling says what was done with a question before a person decides it.
 type Handling struct {
-	Handed string        // why the policy of its server left it to the person, "" if it did not
-	Left   string        // why the source left it to the person, "" if it did not or there is no source
-	Held   bool          // held back, because the server asks too often
-	Delay  time.Duration // time until the source answers it, 0 if it does not
+	LeftByPolicy string        // why the policy of its server left it to the person, "" if it did not
+	Left         string        // why the source left it to the person, "" if it did not or there is no source
+	Held         bool          // held back, because the server asks too often
+	Delay        time.Duration // time until the source answers it, 0 if it does not
 }
 
 // Answered sets the fields of the answer. It does not settle the question.
@@ -122,16 +122,16 @@ func (q *Question) EndNote() *wire.Note {
 
 // awaited reports whether an accepted URL may still be reported as done.
 func (q *question) awaited() bool {
-	return q.Completion == conversation.CompletionAwaited && !q.hopeless
+	return q.Completion == conversation.CompletionAwaited && !q.completionImpossible
 }
 
-// Hopeless marks the accepted URLs of matching questions: nobody can report any more
+// CompletionImpossible marks the accepted URLs of matching questions: nobody can report any more
 // that they are done.
-func (in *Inbox) Hopeless(matches func(*Question) bool) {
+func (in *Inbox) CompletionImpossible(matches func(*Question) bool) {
 	in.update(func(n *news) {
 		for _, q := range in.settled {
 			if q.awaited() && matches(&q.Question) {
-				q.hopeless = true
+				q.completionImpossible = true
 				n.changed = append(n.changed, q.Question)
 			}
 		}

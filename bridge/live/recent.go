@@ -79,7 +79,7 @@ func (v *View) At(place int) *conversation.Call {
 
 // Question returns a question and its call; both are nil if the call is not kept.
 func (v *View) Question(number int) (*conversation.Call, *conversation.Question) {
-	seq, place := v.conversation.Asked(number)
+	seq, place := v.conversation.FrameOfQuestion(number)
 	c := v.At(place)
 	if c == nil {
 		return nil, nil

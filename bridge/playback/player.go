@@ -390,11 +390,11 @@ func questionsOf(ctx context.Context, log *wire.Log) (out []Question, err error)
 	}
 	read := map[int]bool{}
 	for seq := int64(1); seq <= log.Len() && len(out) < questionsMost; seq++ {
-		if c.QuestionAt(seq, 1) == 0 || read[c.Of(seq)] {
+		if c.QuestionAt(seq, 1) == 0 || read[c.PlaceOf(seq)] {
 			continue
 		}
-		read[c.Of(seq)] = true
-		call, err := c.Call(ctx, c.Of(seq), conversation.Reading{})
+		read[c.PlaceOf(seq)] = true
+		call, err := c.Call(ctx, c.PlaceOf(seq), conversation.Reading{})
 		if err != nil {
 			return nil, err
 		}

@@ -261,7 +261,7 @@ func contractOf(indent int, q *conversation.Question) string {
 
 // answered reports whether a question has an answer that can be given again.
 func answered(q *conversation.Question) bool {
-	given := q.State == conversation.Answered || q.State == conversation.Unheard || turnedDown(q)
+	given := q.State == conversation.Answered || q.State == conversation.AnswerUnknown || turnedDown(q)
 	return given && (q.Answer != nil || q.Error != nil)
 }
 
@@ -346,7 +346,7 @@ func (w Writing) answer(y *yamlText, indent int, q *conversation.Question) {
 		}
 		y.line(indent, "answer:")
 		y.value(indent+2, "accept", content, quoted)
-		if len(variables) == 0 && q.Anyway() != nil || unchecked(q, content) {
+		if len(variables) == 0 && q.SchemaProblems() != nil || unchecked(q, content) {
 			y.entry(indent+2, "anyway", "true")
 		}
 	}

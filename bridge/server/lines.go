@@ -37,7 +37,7 @@ func (s *Server) ServeLines(ctx context.Context, in io.Reader, out io.Writer) er
 	lines, ended, over := make(chan []byte), make(chan error, 1), make(chan struct{})
 	defer close(over)
 	go func() { // ends with in, or at the latest with the process
-		ended <- transport.ReadLines(in, messageMost, func(line transport.Text) { // a longer one is cut, so that it is not a message
+		ended <- transport.ReadLines(in, messageMost, func(line transport.Clipped) { // a longer one is cut, so that it is not a message
 			if line.Size > 0 {
 				select {
 				case lines <- line.Head:

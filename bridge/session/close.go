@@ -101,13 +101,13 @@ func (s *Session) Release(byServer bool, reason string) {
 		by = conversation.ByServer
 	}
 	s.released.Store(&released{by, reason})
-	s.owner.Released(s, by, reason)
+	s.owner.Ended(s, by, reason)
 	s.cancel(errors.New(reason))
 }
 
-// Released returns who or what ended the session, and why; "", "" before [Session.Release].
+// EndedBy returns who or what ended the session, and why; "", "" before [Session.Release].
 // A question that the server asked just before can reach the owner just after.
-func (s *Session) Released() (by, reason string) {
+func (s *Session) EndedBy() (by, reason string) {
 	if r := s.released.Load(); r != nil {
 		return r.by, r.reason
 	}

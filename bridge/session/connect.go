@@ -69,7 +69,7 @@ func (s *Session) connectBy(spec transport.Spec, settings conversation.ClientSet
 	})
 	session, err := s.client(settings).Connect(s.ctx, link.Transport(), &sdk.ClientSessionOptions{ProtocolVersion: settings.Protocol})
 	if err != nil {
-		s.owner.Released(s, conversation.ByServer, "the connection that carried it ended")
+		s.owner.Ended(s, conversation.ByServer, "the connection that carried it ended")
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(s.ctx), EndTime)
 		defer cancel()
 		if useless := s.agreed().useless; useless != nil {

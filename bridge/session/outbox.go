@@ -95,9 +95,9 @@ func (o *outbox) answered(id string) *incoming {
 	return nil
 }
 
-// sends ends the wait of the request whose response is about to be sent, and returns the request;
+// beginSending ends the wait of the request whose response is about to be sent, and returns the request;
 // nil if there is none.
-func (o *outbox) sends(id string) *incoming {
+func (o *outbox) beginSending(id string) *incoming {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	in := o.byID[id]

@@ -44,7 +44,7 @@ func (s *Session) Situation(facts *fault.Facts) {
 // Misbehave carries out the steps of a plan and returns when they are done. The error
 // says which step failed, or that the session or ctx ended first.
 func (s *Session) Misbehave(ctx context.Context, m Misbehaviour) error {
-	deed := misdeed{s, m, s.outbox.find(wire.IDKey(m.ID))}
+	deed := planRun{s, m, s.outbox.find(wire.IDKey(m.ID))}
 	if deed.in != nil {
 		deed.in.deliberate.Store(true) // its id stays known until a response is sent or the session ends
 	}
@@ -65,14 +65,14 @@ func (s *Session) Misbehave(ctx context.Context, m Misbehaviour) error {
 	return nil
 }
 
-// misdeed carries out a plan.
-type misdeed struct {
+// planRun carries out a plan.
+type planRun struct {
 	*Session
 	Misbehaviour
 	in *incoming // the request that asks; nil if a result asked
 }
 
-func (d misdeed) do(ctx context.Context, step fault.Step) error {
+func (d planRun) do(ctx context.Context, step fault.Step) error {
 	switch step.Do {
 	case fault.Send:
 		f := wire.Frame{Raw: step.Raw, Question: d.Question, Call: d.Call, Round: d.Round, Actor: conversation.ByFault, Fault: d.Plan.Fault}
@@ -112,7 +112,7 @@ func (d misdeed) do(ctx context.Context, step fault.Step) error {
 
 // awaitWithdrawal waits until the server cancels the request, or the call of the
 // request is over.
-func (d misdeed) awaitWithdrawal(ctx context.Context) error {
+func (d planRun) awaitWithdrawal(ctx context.Context) error {
 	in := d.in
 	if in == nil {
 		return nil
@@ -127,7 +127,7 @@ func (d misdeed) awaitWithdrawal(ctx context.Context) error {
 
 // abandon closes the connection without an orderly end. It then waits for
 // abandonPatience, and ends a process that still runs.
-func (d misdeed) abandon(ctx context.Context) {
+func (d planRun) abandon(ctx context.Context) {
 	link := d.link.Load()
 	d.ending.Store(&d.Plan)
 	link.Abandon()
@@ -157,7 +157,7 @@ type UpdateRefused string
 func (u UpdateRefused) Error() string { return string(u) }
 
 // misuseTask carries out a step of a fault that sends requests about the task of a call.
-func (d misdeed) misuseTask(ctx context.Context, step fault.Step) error {
+func (d planRun) misuseTask(ctx context.Context, step fault.Step) error {
 	ctx, cancel := context.WithTimeout(ctx, stormTime)
 	defer cancel()
 	r := Request{Call: d.Call, Round: d.Round, TaskID: d.Plan.Task, Method: mcp.MethodGetTask, Actor: conversation.ByFault, Spoilt: &Spoilt{Fault: d.Plan.Fault}}

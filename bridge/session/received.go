@@ -25,7 +25,7 @@ func (t tap) Stderr(line []byte, truncated bool, size int64) {
 
 // Received implements [transport.Observer]: it logs what the server sent, acts on it, and
 // returns the bytes for the SDK, nil for none.
-func (t tap) Received(u transport.Unit) []byte {
+func (t tap) Received(u transport.Tapped) []byte {
 	f := t.labelled(u.Frame, wire.ServerToClient)
 	if u.Kind == wire.Noise || u.Unread() {
 		if u.Message.Kind.IsResponse() {
@@ -34,7 +34,7 @@ func (t tap) Received(u transport.Unit) []byte {
 		waits := u.Kind == wire.Request && !t.modern() && t.outbox.await(&incoming{id: slices.Clone(u.Message.ID)})
 		f = t.Log.Append(f)
 		if u.Kind == wire.Noise {
-			t.unasked(u, f)
+			t.noteStray(u, f)
 		}
 		if waits { // what the request asks for is not known
 			t.outbox.put(&Response{ID: u.Message.ID, Error: &conversation.RPCError{Code: mcp.CodeInternalError, Message: "the inspector does not read the request: " + f.Bound()}})
@@ -64,7 +64,7 @@ func (t tap) surely(f wire.Frame, related json.RawMessage) (call, round int) {
 // receivedRequest logs a request from the server, and asks the person or answers it. The SDK
 // never sees the request: it could reject the params, would take some methods for its own, and
 // changes ids.
-func (t tap) receivedRequest(u transport.Unit, f wire.Frame) {
+func (t tap) receivedRequest(u transport.Tapped, f wire.Frame) {
 	m, modern := u.Message, t.modern()
 	in := &incoming{id: slices.Clone(m.ID)}
 	switch {
@@ -97,7 +97,7 @@ func (t tap) receivedRequest(u transport.Unit, f wire.Frame) {
 }
 
 // ask logs a request from the server that asks the person, and passes it to the owner.
-func (t tap) ask(u transport.Unit, f wire.Frame) {
+func (t tap) ask(u transport.Tapped, f wire.Frame) {
 	m := u.Message
 	f.Call, f.Round, f.Guessed = t.Conversation.Place(&f, u.Related)
 	f.Question = t.Conversation.Numbers(1)
@@ -109,15 +109,15 @@ func (t tap) ask(u transport.Unit, f wire.Frame) {
 		},
 	}
 	if t.modern() { // a client of this revision sends no responses
-		r.Mute, r.Refusal = true, &conversation.RPCError{Code: mcp.CodeMethodNotFound, Message: mcp.RequestsAreGone}
+		r.CannotRespond, r.Refusal = true, &conversation.RPCError{Code: mcp.CodeMethodNotFound, Message: mcp.RequestsAreGone}
 	}
 	t.Judge(&r)
 	in := &incoming{id: slices.Clone(m.ID), question: r.Number, call: f.Call, round: f.Round, related: slices.Clone(u.Related), of: t.callTasks.find(conversation.RelatedTaskID(m.Params))}
 	if r.Refusal == nil && m.Method == mcp.MethodElicit && t.Settings.TakesTasks(t.Revision()) {
 		in.about, r.Refusal = t.ownTasks.of(&r)
 	}
-	if !r.Mute && !t.outbox.await(in) { // an error with this id would count as the answer to the earlier request
-		in.about, r.Mute, r.Refusal = nil, true, &conversation.RPCError{Code: mcp.CodeInvalidRequest, Message: "its id is that of an earlier request which still waits, so that nothing can answer it"}
+	if !r.CannotRespond && !t.outbox.await(in) { // an error with this id would count as the answer to the earlier request
+		in.about, r.CannotRespond, r.Refusal = nil, true, &conversation.RPCError{Code: mcp.CodeInvalidRequest, Message: "its id is that of an earlier request which still waits, so that nothing can answer it"}
 	}
 	f = t.Log.Append(f)
 	r.AskedSeq, r.Asked = f.Seq, f.Time
@@ -131,11 +131,11 @@ func (t tap) ask(u transport.Unit, f wire.Frame) {
 	}
 }
 
-func (t tap) receivedResponse(u transport.Unit, f wire.Frame) []byte {
+func (t tap) receivedResponse(u transport.Tapped, f wire.Frame) []byte {
 	m := u.Message
 	out := t.answered(m, &f)
 	if out == nil {
-		t.unasked(u, t.Log.Append(f))
+		t.noteStray(u, t.Log.Append(f))
 		return nil // no request has this id: the SDK must not see the response
 	}
 	if out.listens {
@@ -211,7 +211,7 @@ func (t tap) answered(m wire.Message, f *wire.Frame) *outgoing {
 
 // forSDK returns a response that the SDK accepts. The inspector reads the response to a
 // request of its own from the wire, so the SDK only needs to learn that the request is over.
-func forSDK(out *outgoing, u transport.Unit) []byte {
+func forSDK(out *outgoing, u transport.Tapped) []byte {
 	m := u.Message
 	e := conversation.RPCError{Code: mcp.CodeInternalError, Message: "read from the wire"}
 	switch {
@@ -231,7 +231,7 @@ func forSDK(out *outgoing, u transport.Unit) []byte {
 	return fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%s,"error":{"code":%d,"message":%s}}`, m.ID, e.Code, rawjson.Quoted(e.Message))
 }
 
-func (t tap) receivedNotification(u transport.Unit, f wire.Frame) []byte {
+func (t tap) receivedNotification(u transport.Tapped, f wire.Frame) []byte {
 	m := u.Message
 	deliver := u.Raw
 	switch m.Method {
@@ -316,11 +316,11 @@ func (t tap) receivedComplete(params json.RawMessage, f wire.Frame) {
 // straysMost bounds how many stray responses are noted in one connection.
 const straysMost = 100
 
-// unasked notes a response that answers none of our requests: at the running call if
+// noteStray notes a response that answers none of our requests: at the running call if
 // exactly one runs, else in the log only. Without the note, nothing would say why a
 // call still runs although its server believes that it has answered. f is the frame as
 // logged.
-func (t tap) unasked(u transport.Unit, f wire.Frame) {
+func (t tap) noteStray(u transport.Tapped, f wire.Frame) {
 	id, is := strayID(f)
 	if !is || id == nil && u.Status >= 400 {
 		return // an HTTP refusal has such a body (specification 2025-11-25, Transports, Sending Messages to the Server)

@@ -20,14 +20,14 @@ import (
 // requests that wait for a response. It returns false for a message that must not be
 // sent, such as the response to a cancelled request (specification 2025-11-25,
 // Cancellation, Behavior Requirements).
-func (t tap) Sending(ctx context.Context, u transport.Unit) bool {
+func (t tap) Sending(ctx context.Context, u transport.Tapped) bool {
 	f := t.labelled(u.Frame, wire.ClientToServer)
 	switch kind := u.Message.Kind; {
 	case u.Fault != "" && (kind != wire.Request || u.Actor != ""):
 		// Bytes of a fault, unless they are a spoilt request, which sentRequest logs.
 		id := wire.IDKey(u.Message.ID)
 		if in := t.outbox.find(id); kind.IsResponse() && in != nil && in.question == f.Question {
-			t.outbox.sends(id)
+			t.outbox.beginSending(id)
 		}
 		t.Log.Append(f)
 		return true
@@ -84,7 +84,7 @@ func (t tap) sentNotification(out *outgoing, m wire.Message, f wire.Frame) bool 
 // sentResponse logs a response from the client. It returns false for the answer to a
 // cancelled question.
 func (t tap) sentResponse(m wire.Message, f wire.Frame) bool {
-	in := t.outbox.sends(wire.IDKey(m.ID))
+	in := t.outbox.beginSending(wire.IDKey(m.ID))
 	if in != nil {
 		f.Question, f.Call, f.Round = in.question, in.call, in.round
 		if of := in.about; of != nil { // the response is the task, or about it
@@ -102,7 +102,7 @@ func (t tap) sentResponse(m wire.Message, f wire.Frame) bool {
 }
 
 // Undelivered implements [transport.Observer].
-func (t tap) Undelivered(u transport.Unit, err error) {
+func (t tap) Undelivered(u transport.Tapped, err error) {
 	m := u.Message
 	if out := t.requests.find(string(m.ID)); m.Kind == wire.Request && out != nil && out.listens {
 		t.callTasks.refused()

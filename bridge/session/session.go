@@ -38,10 +38,10 @@ type Owner interface {
 	// Closing is called before Close ends the session, so that waiting questions can
 	// still be answered.
 	Closing(s *Session, reason string)
-	// Released reports that the questions and calls that still wait get no answer any
+	// Ended reports that the questions and calls that still wait get no answer any
 	// more, by whom or what (conversation.ByServer and the like) and why. It may be
 	// called more than once.
-	Released(s *Session, by, reason string)
+	Ended(s *Session, by, reason string)
 	// Listed passes the server's catalog each time after lists were read.
 	Listed(s *Session, c conversation.Catalog)
 }
@@ -194,7 +194,7 @@ func (s *Session) Judge(r *conversation.InputRequest) {
 			r.Exact, r.Params = r.Params, masked
 		}
 	}
-	s.Settings.Judge(r, s.Revision())
+	s.Settings.ParseOrRefuse(r, s.Revision())
 }
 
 // labelled returns the frame with the session's server, name and transport, and a

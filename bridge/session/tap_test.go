@@ -49,7 +49,7 @@ func (l *listener) Completed(question int) {
 }
 func (l *listener) Closing(*Session, string)              {}
 func (l *listener) Listed(*Session, conversation.Catalog) {}
-func (l *listener) Released(_ *Session, _, reason string) {
+func (l *listener) Ended(_ *Session, _, reason string) {
 	l.released = append(l.released, reason)
 }
 
@@ -69,13 +69,13 @@ func tapped(t *testing.T, revision string) (tap, *listener) {
 }
 
 // unit returns a message as the tap sees it.
-func unit(t *testing.T, raw string) transport.Unit {
+func unit(t *testing.T, raw string) transport.Tapped {
 	t.Helper()
 	m, err := wire.ParseMessage([]byte(raw))
 	if err != nil {
 		t.Fatal(err)
 	}
-	return transport.Unit{Frame: wire.Frame{Raw: []byte(raw), Size: int64(len(raw)), Message: m, Kind: m.Kind}}
+	return transport.Tapped{Frame: wire.Frame{Raw: []byte(raw), Size: int64(len(raw)), Message: m, Kind: m.Kind}}
 }
 
 const asks = `{"jsonrpc":"2.0","id":1,"method":"elicitation/create","params":{"message":"?","requestedSchema":{"type":"object","properties":{}}}}`
@@ -115,12 +115,12 @@ func TestCancelledAfterTheAnswer(t *testing.T) {
 // gets no answer.
 func TestAskedWhileTheConnectionEnds(t *testing.T) {
 	s, l := tapped(t, mcp.Revision20251125)
-	if by, _ := s.Released(); by != "" {
+	if by, _ := s.EndedBy(); by != "" {
 		t.Error("the session is released before its end")
 	}
 	s.Release(true, "exited with code 3")
 	s.Received(unit(t, asks))
-	if by, reason := s.Released(); by != conversation.ByServer || reason != "exited with code 3" || !slices.Equal(l.released, []string{reason}) {
+	if by, reason := s.EndedBy(); by != conversation.ByServer || reason != "exited with code 3" || !slices.Equal(l.released, []string{reason}) {
 		t.Errorf("released by %s: %q, and the owner was told %q", by, reason, l.released)
 	}
 }
@@ -180,7 +180,7 @@ func FuzzTap(f *testing.F) {
 		for raw := range bytes.SplitSeq(lines, []byte("\n")) {
 			line, ours := bytes.CutPrefix(raw, []byte(">"))
 			m, err := wire.ParseMessage(line)
-			u := transport.Unit{Frame: wire.Frame{Raw: line, Size: int64(len(line)), Message: m, Kind: m.Kind}}
+			u := transport.Tapped{Frame: wire.Frame{Raw: line, Size: int64(len(line)), Message: m, Kind: m.Kind}}
 			if err != nil {
 				u.Kind = wire.Noise
 			}

@@ -63,8 +63,8 @@ func (o *Observer) once(f func(at time.Time)) {
 type body struct {
 	o        *Observer
 	encoding string // its Content-Encoding
-	done     func(t transport.Text, at time.Time)
-	text     transport.Text
+	done     func(t transport.Clipped, at time.Time)
+	text     transport.Clipped
 	lost     int64
 	ended    bool
 }
@@ -81,7 +81,7 @@ func (b *body) end(at time.Time) {
 	}
 	b.ended = true
 	t := b.text
-	b.text = transport.Text{}
+	b.text = transport.Clipped{}
 	if b.encoding == "gzip" && b.lost == 0 {
 		if r, err := gzip.NewReader(bytes.NewReader(t.Head)); err == nil {
 			t, _ = transport.Keep(io.LimitReader(r, b.o.most()+1), b.o.most()) // a part is better than none
@@ -97,7 +97,7 @@ type events struct {
 	at time.Time // when the bytes came that are looked at
 }
 
-func newEvents(o *Observer, done func(data transport.Text, at time.Time)) *events {
+func newEvents(o *Observer, done func(data transport.Clipped, at time.Time)) *events {
 	e := &events{}
 	e.Events = transport.NewEvents(o.most(), func(one transport.Event) {
 		if one.Data.Size > 0 {

@@ -34,7 +34,7 @@ func (o *Observer) newPipe(session wire.Frame, dir wire.Direction, what string) 
 // most is how many bytes of a message are kept.
 func (o *Observer) most() int64 { return cmp.Or(o.config.MaxFrame, wire.DefaultMaxFrame) }
 
-func (p *pipe) line(t transport.Text) {
+func (p *pipe) line(t transport.Clipped) {
 	if p.torn { // what is left of a line is not a message
 		p.torn = false
 		return

@@ -203,7 +203,7 @@ func (x *crossing) kept(in, out http.Header) {
 }
 
 // sent makes the frame of a posted body.
-func (x *crossing) sent(t transport.Text, at time.Time) {
+func (x *crossing) sent(t transport.Clipped, at time.Time) {
 	if t.Whole() {
 		x.message, _ = wire.ParseMessage(t.Head)
 	}
@@ -246,7 +246,7 @@ func (p *Proxy) response(resp *http.Response) error {
 const eventStream = "text/event-stream"
 
 // event makes a frame of the data of an event.
-func (x *crossing) event(t transport.Text, at time.Time) {
+func (x *crossing) event(t transport.Clipped, at time.Time) {
 	f := x.frame(at)
 	f.Dir, f.Stream = wire.ServerToClient, wire.StreamPostSSE
 	if x.method == http.MethodGet {
@@ -272,7 +272,7 @@ func (x *crossing) answer(f *wire.Frame) {
 
 // answered makes the frame of a whole body: the message in it, or a note of what was
 // answered in place of one.
-func (x *crossing) answered(t transport.Text, at time.Time) {
+func (x *crossing) answered(t transport.Clipped, at time.Time) {
 	f := x.frame(at)
 	whole := t.Whole()
 	_, err := wire.ParseMessage(t.Head)

@@ -18,11 +18,11 @@ import (
 // unseen is an Observer that does nothing, so that benchmarks measure only the tap.
 type unseen struct{}
 
-func (unseen) Sending(context.Context, Unit) bool { return true }
-func (unseen) Received(u Unit) []byte             { return u.Raw }
-func (unseen) Undelivered(Unit, error)            {}
-func (unseen) Stderr([]byte, bool, int64)         {}
-func (unseen) Noted(wire.Frame)                   {}
+func (unseen) Sending(context.Context, Tapped) bool { return true }
+func (unseen) Received(u Tapped) []byte             { return u.Raw }
+func (unseen) Undelivered(Tapped, error)            {}
+func (unseen) Stderr([]byte, bool, int64)           {}
+func (unseen) Noted(wire.Frame)                     {}
 
 // BenchmarkCall measures a small call through the tap, and through the SDK's own
 // transport for comparison.

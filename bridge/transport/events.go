@@ -13,8 +13,8 @@ import (
 // Parsing an event stream).
 type Event struct {
 	name, id, retry string
-	hasID           bool // true also for an empty id
-	Data            Text // exact bytes; several lines are joined by LF
+	hasID           bool    // true also for an empty id
+	Data            Clipped // exact bytes; several lines are joined by LF
 	hasData         bool
 }
 
@@ -34,7 +34,7 @@ var byteOrderMark = []byte(wire.ByteOrderMark)
 // NewEvents returns Events that keep most bytes of the data of an event.
 func NewEvents(most int64, each func(Event)) *Events {
 	e := &Events{}
-	e.lines = Lines{Most: most + maxEventField, CR: true, Each: func(line Text) {
+	e.lines = Lines{Most: most + maxEventField, CR: true, Each: func(line Clipped) {
 		if !e.begun {
 			e.begun = true
 			if after, ok := bytes.CutPrefix(line.Head, byteOrderMark); ok {
@@ -68,13 +68,13 @@ func (e *Events) end() Event {
 }
 
 // read reads a line of the event, and reports whether it is a field.
-func (e *Event) read(line Text, most int64) bool {
+func (e *Event) read(line Clipped, most int64) bool {
 	field, value, _ := bytes.Cut(line.Head, []byte(":"))
 	value = bytes.TrimPrefix(value, []byte(" "))
 	switch string(field) {
 	case "data":
 		missing := line.Size - int64(len(line.Head))
-		e.addData(Text{Head: value, Size: int64(len(value)) + missing, tail: line.tail}, most)
+		e.addData(Clipped{Head: value, Size: int64(len(value)) + missing, tail: line.tail}, most)
 	case "event":
 		e.name = bounded(value)
 	case "id":
@@ -92,7 +92,7 @@ func (e *Event) read(line Text, most int64) bool {
 
 func bounded(b []byte) string { return string(b[:min(len(b), maxEventField)]) }
 
-func (e *Event) addData(line Text, max int64) {
+func (e *Event) addData(line Clipped, max int64) {
 	if !e.hasData && int64(len(line.Head)) <= max {
 		line.Head = line.Head[:len(line.Head):len(line.Head)] // a later append copies
 		e.Data, e.hasData = line, true

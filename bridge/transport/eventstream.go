@@ -77,8 +77,8 @@ func (r *remote) events(resp *http.Response, of suspended) *eventBody {
 
 // unit returns the fields that all units of the stream share. The first unit also has
 // the response's headers.
-func (s *eventStream) unit() Unit {
-	u := Unit{Frame: wire.Frame{Stream: s.stream, Status: s.resp.StatusCode}, Related: s.posted.ID}
+func (s *eventStream) unit() Tapped {
+	u := Tapped{Frame: wire.Frame{Stream: s.stream, Status: s.resp.StatusCode}, Related: s.posted.ID}
 	if !s.begun {
 		u.Header = s.resp.Header
 		if s.stream == wire.StreamGetSSE {

@@ -511,13 +511,13 @@ func TestHTTPDropsAndKeepsBack(t *testing.T) {
 				body = "data: " + good + "\n\n"
 			}
 			r := &recorder{
-				deliver: func(u Unit) []byte {
+				deliver: func(u Tapped) []byte {
 					if strings.Contains(string(u.Raw), `"good"`) {
 						return nil
 					}
 					return u.Raw
 				},
-				send: func(u Unit) bool { return !strings.Contains(string(u.Raw), "secret") },
+				send: func(u Tapped) bool { return !strings.Contains(string(u.Raw), "secret") },
 			}
 			l := mustOpen(t, Spec{URL: start(t, rude{call: reply(200, contentType, body)}).URL}, r, Options{})
 			s := connect(t, l, nil)
@@ -540,7 +540,7 @@ func TestHTTPDropsAndKeepsBack(t *testing.T) {
 
 // An observer's message with line feeds is still one message.
 func TestHTTPDelivers(t *testing.T) {
-	r := &recorder{deliver: func(u Unit) []byte {
+	r := &recorder{deliver: func(u Tapped) []byte {
 		var b bytes.Buffer
 		if err := json.Indent(&b, bytes.ReplaceAll(u.Raw, []byte("good"), []byte("better")), "\t", " "); err != nil {
 			panic(err)

@@ -56,8 +56,8 @@ func newLineConn(t *tap, w io.WriteCloser) *lineConn {
 // closed, lines are still observed, but not delivered.
 func (c *lineConn) readAll(r io.Reader) error {
 	defer close(c.incoming)
-	return ReadLines(r, c.tap.max, func(line Text) {
-		if _, msg := c.tap.receive(Unit{}, line); msg != nil {
+	return ReadLines(r, c.tap.max, func(line Clipped) {
+		if _, msg := c.tap.receive(Tapped{}, line); msg != nil {
 			select {
 			case c.incoming <- msg:
 			case <-c.closed:
@@ -81,8 +81,8 @@ func (c *lineConn) writeAll() {
 }
 
 func (c *lineConn) write(ctx context.Context, raw []byte) error {
-	out := c.tap.leaving(ctx, raw)
-	u, ok, err := c.tap.sending(ctx, Unit{Frame: out.Frame}, false)
+	out := c.tap.replacement(ctx, raw)
+	u, ok, err := c.tap.sending(ctx, Tapped{Frame: out.Frame}, false)
 	if !ok {
 		return err
 	}
@@ -160,7 +160,7 @@ type builtin struct {
 	asked  atomic.Bool // to end, by this side
 }
 
-func openBuiltin(s Spec, t *tap, opts Options) (way, error) {
+func openBuiltin(s Spec, t *tap, opts Options) (connection, error) {
 	inR, inW := io.Pipe()
 	outR, outW := io.Pipe()
 	b := &builtin{lineConn: newLineConn(t, inW), ending: ending{gone: make(chan struct{})}, output: outR, grace: opts.Grace}

@@ -7,8 +7,8 @@ import (
 	"elicitation-inspector/bridge/wire"
 )
 
-// Text holds the beginning and the end of a text of any size.
-type Text struct {
+// Clipped holds the beginning and the end of a text of any size.
+type Clipped struct {
 	Head []byte // the first bytes, in memory that Text owns
 	Size int64  // size in bytes of the whole text
 	tail []byte // the last bytes of the text after Head, if Head is not the whole text
@@ -19,7 +19,7 @@ type Text struct {
 const tailSize = 256
 
 // Add appends p. Head grows to at most max bytes.
-func (k *Text) Add(p []byte, max int64) {
+func (k *Clipped) Add(p []byte, max int64) {
 	k.Size += int64(len(p))
 	if n := min(int64(len(p)), max-int64(len(k.Head))); n > 0 {
 		if need := len(k.Head) + int(n); need > cap(k.Head) && k.Head != nil {
@@ -38,13 +38,13 @@ func (k *Text) Add(p []byte, max int64) {
 }
 
 // Whole reports whether Head is the whole text.
-func (k *Text) Whole() bool { return k.Size == int64(len(k.Head)) }
+func (k *Clipped) Whole() bool { return k.Size == int64(len(k.Head)) }
 
 // Into sets the bytes of a frame.
-func (k *Text) Into(f *wire.Frame) { f.Raw, f.Size, f.Truncated = k.Head, k.Size, !k.Whole() }
+func (k *Clipped) Into(f *wire.Frame) { f.Raw, f.Size, f.Truncated = k.Head, k.Size, !k.Whole() }
 
 // end returns the last tailSize bytes, or fewer if less is kept.
-func (k *Text) end() []byte {
+func (k *Clipped) end() []byte {
 	more := min(tailSize-len(k.tail), len(k.Head))
 	if k.Size > int64(len(k.Head)+len(k.tail)) {
 		more = 0 // bytes between head and tail are missing
@@ -53,8 +53,8 @@ func (k *Text) end() []byte {
 }
 
 // Keep reads a text to its end, of whose beginning it keeps at most max bytes.
-func Keep(r io.Reader, max int64) (Text, error) {
-	var k Text
+func Keep(r io.Reader, max int64) (Clipped, error) {
+	var k Clipped
 	buf := make([]byte, 32<<10)
 	for {
 		n, err := r.Read(buf)
@@ -71,11 +71,11 @@ func Keep(r io.Reader, max int64) (Text, error) {
 // Lines hands each line that is written to it to Each, without its end, which is LF or CR LF.
 type Lines struct {
 	Most int64 // bytes that are kept of a line
-	Each func(Text)
+	Each func(Clipped)
 	CR   bool // a CR alone ends a line, too
 
-	line   Text // has not ended yet
-	behind bool // with CR: the last byte was one, so that a directly following LF belongs to it
+	line   Clipped // has not ended yet
+	behind bool    // with CR: the last byte was one, so that a directly following LF belongs to it
 }
 
 // Write takes the next bytes. It never fails.
@@ -126,17 +126,17 @@ func (l *Lines) End() {
 }
 
 // Lose drops the line that has not ended.
-func (l *Lines) Lose() { l.line = Text{} }
+func (l *Lines) Lose() { l.line = Clipped{} }
 
 func (l *Lines) hand() {
 	line := l.line
-	l.line = Text{}
+	l.line = Clipped{}
 	l.Each(line)
 }
 
 // ReadLines hands the lines of r, of which most bytes are kept, to each until r ends. The error
 // is nil for a proper end.
-func ReadLines(r io.Reader, most int64, each func(Text)) error {
+func ReadLines(r io.Reader, most int64, each func(Clipped)) error {
 	lines := Lines{Most: most, Each: each}
 	_, err := io.Copy(&lines, r)
 	lines.End()

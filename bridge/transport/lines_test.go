@@ -52,7 +52,7 @@ func TestLines(t *testing.T) {
 		for how, reader := range readers {
 			t.Run(test.name+"/"+how, func(t *testing.T) {
 				var got []line
-				lines := Lines{Most: test.max, CR: test.cr, Each: func(l Text) { got = append(got, line{string(l.Head), l.Size}) }}
+				lines := Lines{Most: test.max, CR: test.cr, Each: func(l Clipped) { got = append(got, line{string(l.Head), l.Size}) }}
 				if _, err := io.Copy(&lines, reader(strings.NewReader(test.in))); err != nil {
 					t.Fatal(err)
 				}
@@ -75,15 +75,15 @@ func (p pieces) Read(b []byte) (int, error) { return p.Reader.Read(b[:min(len(b)
 func TestLinesKeepWhatCameBeforeAnError(t *testing.T) {
 	broken := errors.New("broken")
 	var got []string
-	err := ReadLines(io.MultiReader(strings.NewReader("a\nhalf"), iotest.ErrReader(broken)), 9, func(l Text) { got = append(got, string(l.Head)) })
+	err := ReadLines(io.MultiReader(strings.NewReader("a\nhalf"), iotest.ErrReader(broken)), 9, func(l Clipped) { got = append(got, string(l.Head)) })
 	if !slices.Equal(got, []string{"a", "half"}) || !errors.Is(err, broken) {
 		t.Fatalf("got %q, %v", got, err)
 	}
 }
 
 func TestLinesAreTheirOwnMemory(t *testing.T) {
-	var got []Text
-	if err := ReadLines(pieces{strings.NewReader("aaaa\nbbbb\n"), 5}, 9, func(l Text) { got = append(got, l) }); err != nil {
+	var got []Clipped
+	if err := ReadLines(pieces{strings.NewReader("aaaa\nbbbb\n"), 5}, 9, func(l Clipped) { got = append(got, l) }); err != nil {
 		t.Fatal(err)
 	}
 	if string(got[0].Head) != "aaaa" {
@@ -95,8 +95,8 @@ func TestLinesAreTheirOwnMemory(t *testing.T) {
 func FuzzLines(f *testing.F) {
 	f.Add([]byte("{}\r\n\n a\rb"), uint8(3), uint16(2))
 	f.Fuzz(func(t *testing.T, in []byte, size uint8, max uint16) {
-		var lines []Text
-		err := ReadLines(pieces{bytes.NewReader(in), int(size) + 1}, int64(max), func(l Text) { lines = append(lines, l) })
+		var lines []Clipped
+		err := ReadLines(pieces{bytes.NewReader(in), int(size) + 1}, int64(max), func(l Clipped) { lines = append(lines, l) })
 		if err != nil {
 			t.Fatal(err)
 		}

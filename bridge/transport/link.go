@@ -41,7 +41,7 @@ type Options struct {
 // Link is one connection to a server.
 type Link struct {
 	spec   Spec
-	way    way
+	way    connection
 	unhook func() bool // undoes the hook on the context given to Open
 
 	begin     func()        // starts way.end, once
@@ -52,8 +52,8 @@ type Link struct {
 	hurry     context.CancelFunc // ends the context given to way.end
 }
 
-// way is one kind of connection to a server: a process, HTTP, or a built-in server.
-type way interface {
+// connection is one kind of connection to a server: a process, HTTP, or a built-in server.
+type connection interface {
 	mcp.Transport
 	// Done and Exit implement the methods of [Link].
 	Done() <-chan struct{}
@@ -99,7 +99,7 @@ func Open(ctx context.Context, s Spec, o Observer, opts Options) (*Link, error) 
 	if opts.Grace <= 0 {
 		opts.Grace = defaultGrace
 	}
-	var w way
+	var w connection
 	var err error
 	t := &tap{observer: o, max: opts.MaxFrame, outgoing: opts.Outgoing}
 	switch command, remote, builtin := len(s.Command) > 0, s.URL != "", s.Builtin != nil; {
@@ -225,9 +225,9 @@ func (e Exit) note() wire.Note {
 // errLinkClosed is the error of using a closed link.
 var errLinkClosed = errors.New("the connection was closed")
 
-// Unit is one message that the tap saw, or bytes that are not a message. The observer may
+// Tapped is one message that the tap saw, or bytes that are not a message. The observer may
 // keep the bytes; nobody may change them.
-type Unit struct {
+type Tapped struct {
 	// Frame describes the message: Dir, Raw with Size and Truncated (Raw is only the
 	// head of a message over Options.MaxFrame), Kind and Message (for a truncated
 	// message only what its two ends tell), Stream, Status, and Answers.
@@ -249,16 +249,16 @@ type Observer interface {
 	// Sending is called before the bytes are written. If it returns false they are not
 	// written: a response or notification is dropped silently, a request fails. The
 	// context is like that of Options.Outgoing.
-	Sending(context.Context, Unit) bool
+	Sending(context.Context, Tapped) bool
 	// Received returns the bytes that the SDK gets in place of u.Raw: the same bytes,
 	// another message, or nil for nothing. The result is ignored for noise and
 	// truncated units. A POST needs an answer: if its JSON answer is dropped, the SDK
 	// gets an error instead.
-	Received(u Unit) (deliver []byte)
+	Received(u Tapped) (deliver []byte)
 	// Undelivered follows Sending if the bytes did not reach the server, or the server
 	// refused them (HTTP status 400 and above). A request that the server answers with
 	// a JSON-RPC error counts as delivered.
-	Undelivered(u Unit, err error)
+	Undelivered(u Tapped, err error)
 	// Stderr receives one line of the process's standard error without its end, and its
 	// full size in bytes. If truncated, line is only its head.
 	Stderr(line []byte, truncated bool, size int64)

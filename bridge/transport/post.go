@@ -35,7 +35,7 @@ func (r *remote) post(req *http.Request) (*http.Response, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := r.tap.leaving(req.Context(), body)
+	out := r.tap.replacement(req.Context(), body)
 	u, ok, err := r.tap.sending(req.Context(), f.carry(out), req.Response != nil)
 	if !ok {
 		f.over()
@@ -83,7 +83,7 @@ func (r *remote) post(req *http.Request) (*http.Response, error) {
 }
 
 // carry makes a message the body of the request, and returns its unit.
-func (f *flight) carry(out Outgoing) Unit {
+func (f *flight) carry(out Outgoing) Tapped {
 	message := out.Frame.Raw
 	f.named(message)
 	f.req.ContentLength = int64(len(message))
@@ -100,14 +100,14 @@ func (f *flight) carry(out Outgoing) Unit {
 		})}, nil
 	}
 	f.req.Body, _ = f.req.GetBody()
-	u := Unit{Frame: out.Frame}
+	u := Tapped{Frame: out.Frame}
 	u.Stream, u.Header, u.HTTPMethod, u.URL = wire.StreamPost, f.sent(), f.req.Method, address(f.req)
 	return u
 }
 
 // refused handles a response with a status of 300 or above. If its body is a JSON-RPC
 // error for the request, that error is passed on as the server's answer.
-func (r *remote) refused(req *http.Request, u Unit, resp *http.Response) (*http.Response, error) {
+func (r *remote) refused(req *http.Request, u Tapped, resp *http.Response) (*http.Response, error) {
 	said := r.explanation(resp)
 	reason := "HTTP " + statusText(resp)
 	to := redact.WithoutQuery(resp.Header.Get("Location"))
@@ -141,8 +141,8 @@ func (r *remote) refused(req *http.Request, u Unit, resp *http.Response) (*http.
 	return nil, failure
 }
 
-func answerUnit(posted wire.Message, resp *http.Response) Unit {
-	return Unit{
+func answerUnit(posted wire.Message, resp *http.Response) Tapped {
+	return Tapped{
 		Frame:   wire.Frame{Stream: wire.StreamPost, Header: resp.Header, Status: resp.StatusCode},
 		Related: posted.ID,
 	}
@@ -162,10 +162,10 @@ func (r *remote) elsewhere(resp *http.Response) string {
 
 // explanation reads the body of a refusal, at most maxErrorBody bytes of it and for at
 // most explainTime.
-func (r *remote) explanation(resp *http.Response) Text {
+func (r *remote) explanation(resp *http.Response) Clipped {
 	defer resp.Body.Close()
 	if coding := encoding(resp); coding != "" {
-		return Text{Head: []byte("(its body is encoded as " + coding + ")")}
+		return Clipped{Head: []byte("(its body is encoded as " + coding + ")")}
 	}
 	defer time.AfterFunc(explainTime, func() { resp.Body.Close() }).Stop()
 	k, _ := Keep(io.LimitReader(resp.Body, maxErrorBody+1), min(r.tap.max, maxErrorBody)) // a partial body is better than none
@@ -174,7 +174,7 @@ func (r *remote) explanation(resp *http.Response) Text {
 
 // overhear observes the answer to a POST that is not a message, or whose sender waits for
 // no response. If the SDK does wait, it gets a failure.
-func (r *remote) overhear(req *http.Request, u Unit, resp *http.Response, unasked bool) (*http.Response, error) {
+func (r *remote) overhear(req *http.Request, u Tapped, resp *http.Response, unasked bool) (*http.Response, error) {
 	switch mediaType(resp) {
 	case "application/json":
 		if said, err := Keep(resp.Body, r.tap.max); err == nil && said.Size > 0 {
@@ -193,7 +193,7 @@ func (r *remote) overhear(req *http.Request, u Unit, resp *http.Response, unaske
 
 // ofUnit returns Note.Of for a sent unit. It is like ofMessage, but has words for
 // deliberately invalid bytes.
-func ofUnit(u Unit) string {
+func ofUnit(u Tapped) string {
 	if u.Fault != "" && u.Kind == wire.Noise {
 		return "bytes that are not a message"
 	}
@@ -201,7 +201,7 @@ func ofUnit(u Unit) string {
 }
 
 // accepted prepares a response with a status below 300 for the SDK.
-func (r *remote) accepted(req *http.Request, u Unit, resp *http.Response) (*http.Response, error) {
+func (r *remote) accepted(req *http.Request, u Tapped, resp *http.Response) (*http.Response, error) {
 	if u.Message.Kind != wire.Request || r.legacy() {
 		// No JSON-RPC response is due here, and the SDK ignores the body.
 		if resp.StatusCode != http.StatusAccepted && resp.StatusCode != http.StatusNoContent && !r.legacy() {

@@ -44,7 +44,7 @@ const (
 // maxStderrLine is how many bytes of one line of standard error are kept.
 const maxStderrLine = 1 << 20
 
-func openProcess(s Spec, t *tap, opts Options) (way, error) {
+func openProcess(s Spec, t *tap, opts Options) (connection, error) {
 	started, err := launch(s)
 	if err != nil {
 		return nil, err
@@ -70,7 +70,7 @@ func openProcess(s Spec, t *tap, opts Options) (way, error) {
 	})
 	readers.Go(func() {
 		<-told
-		p.report("standard error", ReadLines(p.Stderr, min(p.tap.max, maxStderrLine), func(line Text) {
+		p.report("standard error", ReadLines(p.Stderr, min(p.tap.max, maxStderrLine), func(line Clipped) {
 			p.tap.observer.Stderr(line.Head, !line.Whole(), line.Size)
 		}))
 	})

@@ -98,7 +98,7 @@ func TestProcessWhatTheSDKCannotTake(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			r := &recorder{deliver: func(u Unit) []byte {
+			r := &recorder{deliver: func(u Tapped) []byte {
 				if u.Message.Kind == wire.Result && strings.Contains(string(u.Raw), "replace me") {
 					return []byte(`{"jsonrpc":"2.0","id":` + string(u.Message.ID) + `,` + test.answer + `}`)
 				}
@@ -120,7 +120,7 @@ func TestProcessWhatTheSDKCannotTake(t *testing.T) {
 
 func TestProcessDelivers(t *testing.T) {
 	// The observer drops one answer and changes another.
-	r := &recorder{deliver: func(u Unit) []byte {
+	r := &recorder{deliver: func(u Tapped) []byte {
 		switch {
 		case strings.Contains(string(u.Raw), "drop me"):
 			return nil
@@ -148,7 +148,7 @@ func TestProcessDelivers(t *testing.T) {
 }
 
 func TestProcessKeepsBack(t *testing.T) {
-	r := &recorder{send: func(u Unit) bool { return !strings.Contains(string(u.Raw), "secret") }}
+	r := &recorder{send: func(u Tapped) bool { return !strings.Contains(string(u.Raw), "secret") }}
 	l := mustOpen(t, program("good"), r, Options{})
 	s := connect(t, l, nil)
 	_, err := call(t, s, "echo", map[string]any{"text": "secret"})

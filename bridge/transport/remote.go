@@ -54,7 +54,7 @@ const (
 	explainTime  = time.Second
 )
 
-func openHTTP(s Spec, t *tap, opts Options) (way, error) {
+func openHTTP(s Spec, t *tap, opts Options) (connection, error) {
 	u, err := url.Parse(s.URL)
 	switch {
 	case err != nil:

@@ -24,7 +24,7 @@ const patience = 15 * time.Second
 // seen is one call of an observer's method.
 type seen struct {
 	what string // "sent", "received", "undelivered", "stderr", "note"
-	unit Unit
+	unit Tapped
 	err  error
 	text string // text of stderr and note
 	size int64
@@ -38,8 +38,8 @@ type seen struct {
 
 // recorder is an Observer that records its calls.
 type recorder struct {
-	deliver func(Unit) []byte // nil delivers what was received
-	send    func(Unit) bool   // nil sends everything
+	deliver func(Tapped) []byte // nil delivers what was received
+	send    func(Tapped) bool   // nil sends everything
 
 	mu      sync.Mutex
 	all     []seen
@@ -56,12 +56,12 @@ func (r *recorder) add(s seen) {
 	}
 }
 
-func (r *recorder) Sending(_ context.Context, u Unit) bool {
+func (r *recorder) Sending(_ context.Context, u Tapped) bool {
 	r.add(seen{what: "sent", unit: u})
 	return r.send == nil || r.send(u)
 }
 
-func (r *recorder) Received(u Unit) []byte {
+func (r *recorder) Received(u Tapped) []byte {
 	r.add(seen{what: "received", unit: u})
 	if r.deliver != nil {
 		return r.deliver(u)
@@ -69,7 +69,7 @@ func (r *recorder) Received(u Unit) []byte {
 	return u.Raw
 }
 
-func (r *recorder) Undelivered(u Unit, err error) {
+func (r *recorder) Undelivered(u Tapped, err error) {
 	r.add(seen{what: "undelivered", unit: u, err: err})
 }
 

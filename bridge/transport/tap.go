@@ -23,8 +23,8 @@ type tap struct {
 	outgoing func(context.Context, []byte) Outgoing // nil: messages are sent as the SDK encoded them
 }
 
-// leaving returns the message to write for a message that the SDK has encoded.
-func (t *tap) leaving(ctx context.Context, raw []byte) Outgoing {
+// replacement returns the message to write for a message that the SDK has encoded.
+func (t *tap) replacement(ctx context.Context, raw []byte) Outgoing {
 	if sent, is := ctx.Value(sentKey{}).(Outgoing); is {
 		return sent
 	}
@@ -37,7 +37,7 @@ func (t *tap) leaving(ctx context.Context, raw []byte) Outgoing {
 // sending shows the observer a unit before it is written, unless again is set because
 // the observer has seen it, and reports whether it is to be written. If the observer
 // keeps back a request, the error is a [Failure]. The returned unit is for Undelivered.
-func (t *tap) sending(ctx context.Context, u Unit, again bool) (Unit, bool, error) {
+func (t *tap) sending(ctx context.Context, u Tapped, again bool) (Tapped, bool, error) {
 	u.Raw = slices.Clip(u.Raw) // so that an append to it elsewhere copies it
 	u.Dir, u.Size = wire.ClientToServer, int64(len(u.Raw))
 	m, _ := wire.ParseMessage(u.Raw)
@@ -75,7 +75,7 @@ func noteOf(resp *http.Response, n wire.Note) wire.Frame {
 // show passes received bytes to the observer as they are, with the message parsed from
 // them, zero for noise. It returns the unit, and the bytes that the observer gives for
 // the SDK.
-func (t *tap) show(u Unit, k Text, m wire.Message) (Unit, []byte) {
+func (t *tap) show(u Tapped, k Clipped, m wire.Message) (Tapped, []byte) {
 	k.Into(&u.Frame)
 	u.Dir = wire.ServerToClient
 	u.Message, u.Kind = m, cmp.Or(m.Kind, wire.Noise)
@@ -91,9 +91,9 @@ func (t *tap) show(u Unit, k Text, m wire.Message) (Unit, []byte) {
 
 // receive passes received bytes to the observer. It returns the message parsed from
 // them, and the message for the SDK, nil for none.
-func (t *tap) receive(u Unit, k Text) (wire.Message, jsonrpc.Message) {
+func (t *tap) receive(u Tapped, k Clipped) (wire.Message, jsonrpc.Message) {
 	if mark := len(wire.ByteOrderMark); bytes.HasPrefix(k.Head, []byte(wire.ByteOrderMark)) && len(k.Head) > mark {
-		t.show(Unit{Frame: wire.Frame{Stream: u.Stream}}, Text{Head: k.Head[:mark:mark], Size: int64(mark)}, noRequest) // noise before the message
+		t.show(Tapped{Frame: wire.Frame{Stream: u.Stream}}, Clipped{Head: k.Head[:mark:mark], Size: int64(mark)}, noRequest) // noise before the message
 		k.Head, k.Size = k.Head[mark:], k.Size-int64(mark)
 	}
 	parse := wire.ParseMessage
@@ -107,15 +107,15 @@ func (t *tap) receive(u Unit, k Text) (wire.Message, jsonrpc.Message) {
 	case err != nil:
 		return noRequest, nil
 	case u.Unread():
-		return came, t.instead(u, t.notTaken(&u.Frame))
+		return came, t.notPassedOn(u, t.notTaken(&u.Frame))
 	case len(given) == 0:
 		return came, nil
 	case len(given) != len(u.Raw) || &given[0] != &u.Raw[0]:
 		if m, err = wire.ParseMessage(given); err != nil {
-			return came, t.instead(u, "what is given for it is not a message: "+err.Error())
+			return came, t.notPassedOn(u, "what is given for it is not a message: "+err.Error())
 		}
 		if m.TooDeep {
-			return came, t.instead(u, "what is given for it: "+wire.TooDeep)
+			return came, t.notPassedOn(u, "what is given for it: "+wire.TooDeep)
 		}
 	}
 	if m.Kind.IsResponse() && m.ID == nil {
@@ -123,7 +123,7 @@ func (t *tap) receive(u Unit, k Text) (wire.Message, jsonrpc.Message) {
 	}
 	msg, err := messageOf(m)
 	if err != nil {
-		msg = t.instead(u, fmt.Sprintf("the message cannot be read: %v", err))
+		msg = t.notPassedOn(u, fmt.Sprintf("the message cannot be read: %v", err))
 	}
 	return came, msg
 }
@@ -136,9 +136,9 @@ func (t *tap) notTaken(f *wire.Frame) string {
 	return "the inspector does not take the message: " + f.Bound()
 }
 
-// instead notes why a message is not passed on. For a response, it returns a failure in
+// notPassedOn notes why a message is not passed on. For a response, it returns a failure in
 // its place, so that the call ends; for requests and notifications it returns nil.
-func (t *tap) instead(u Unit, why string) jsonrpc.Message {
+func (t *tap) notPassedOn(u Tapped, why string) jsonrpc.Message {
 	t.failure(noRequest, wire.Frame{Note: &wire.Note{Kind: wire.NoteNotPassedOn, Why: why}})
 	if !u.Message.Kind.IsResponse() {
 		return nil
@@ -152,7 +152,7 @@ func (t *tap) instead(u Unit, why string) jsonrpc.Message {
 
 // bytes is like receive, for those connections of the SDK that parse messages
 // themselves.
-func (t *tap) bytes(u Unit, k Text) (wire.Message, []byte) {
+func (t *tap) bytes(u Tapped, k Clipped) (wire.Message, []byte) {
 	m, msg := t.receive(u, k)
 	return m, encoded(msg)
 }

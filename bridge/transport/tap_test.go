@@ -56,7 +56,7 @@ func sends(t *testing.T, spec Spec) (*recorder, *Link) {
 	var l *Link
 	var sending sync.WaitGroup
 	opened := make(chan struct{})
-	r := &recorder{deliver: func(u Unit) []byte {
+	r := &recorder{deliver: func(u Tapped) []byte {
 		if u.Message.Kind != wire.Request {
 			return u.Raw
 		}

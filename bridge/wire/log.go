@@ -189,7 +189,7 @@ func (l *Log) complete(f *Frame) {
 		f.Size = int64(len(f.Raw))
 	}
 	f.Identify()
-	f.claim()
+	f.readResultFlags()
 	if int64(len(f.Raw)) > l.max {
 		f.Truncated = true
 		f.Raw = f.Raw[:l.max:l.max]
@@ -231,7 +231,7 @@ func (l *Log) enter(f *Frame, more bool) *record {
 	}
 	e.line = within(f.line)
 	l.pairs.add(e, s, f)
-	f.conclude()
+	f.resolveFlags()
 	f.Repeat = l.polls.repeats(s, f)
 	rare := Rare{within(f.Status), within(f.Call), within(f.Round), within(f.Question), f.Action()}
 	e.rare = l.index.numberOfRare(rare)

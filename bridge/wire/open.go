@@ -186,7 +186,7 @@ func (l *Log) readFile(ctx context.Context, file *openFile, marks *fileMarks) er
 			l.files.mu.Unlock()
 		} else if !p.blank {
 			f := &p.frame
-			f.claim()
+			f.readResultFlags()
 			l.mu.Lock()
 			e := l.enter(f, p.headers != nil || p.snooped != nil)
 			e.off, e.length = file.base+line.off, uint32(line.size)

@@ -98,9 +98,9 @@ func (p *pairs) among(latest uint32, question int) uint32 {
 	return cmp.Or(open, latest)
 }
 
-// claim reads from a result into Failed, AsksInput and MakesTask what it says by itself.
-// conclude later drops them where the method does not allow them.
-func (f *Frame) claim() {
+// readResultFlags reads from a result into Failed, AsksInput and MakesTask what it says by itself.
+// resolveFlags later drops them where the method does not allow them.
+func (f *Frame) readResultFlags() {
 	if f.Kind != Result {
 		return
 	}
@@ -123,7 +123,7 @@ func (f *Frame) claim() {
 	f.AsksInput = f.AsksInput || isTask && inputs
 }
 
-func (f *Frame) conclude() {
+func (f *Frame) resolveFlags() {
 	fromServer := f.Kind == Result && f.Dir == ServerToClient
 	f.AsksInput = f.AsksInput && fromServer && (mcp.AsksForInput(f.Method) || f.Method == mcp.MethodGetTask)
 	f.MakesTask = f.MakesTask && (fromServer && f.Method == mcp.MethodCallTool || f.Kind == Result && f.Dir == ClientToServer && f.Method == mcp.MethodElicit)

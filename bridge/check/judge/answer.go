@@ -228,7 +228,7 @@ func fieldsOf(q *conversation.Question) []elicit.Field {
 
 // wrongOf describes the defect of an answer, for use inside a sentence.
 func wrongOf(q *conversation.Question) string {
-	if problems := q.Anyway(); len(problems) > 0 {
+	if problems := q.SchemaProblems(); len(problems) > 0 {
 		return strings.TrimSuffix(problems[0].Text, ".")
 	}
 	return q.Wrong
