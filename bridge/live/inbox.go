@@ -120,7 +120,9 @@ func (in *Inbox) Put(q Question) {
 			in.pending = append(in.pending, one)
 			if in.early[q.Number] {
 				delete(in.early, q.Number)
-				one.Completion = conversation.CompletionDone
+				if q.IsURL() {
+					one.Completion = conversation.CompletionDone
+				}
 			}
 			switch {
 			case later != nil:

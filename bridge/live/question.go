@@ -158,7 +158,7 @@ func (in *Inbox) Completed(number int) {
 		switch {
 		case err != nil && len(in.early) < earlyKept:
 			in.early[number] = true
-		case err != nil, q.State != conversation.Pending && q.Completion == conversation.CompletionNone: // declined or cancelled
+		case err != nil, !q.IsURL(), q.State != conversation.Pending && q.Completion == conversation.CompletionNone: // a form, or declined or cancelled
 		default:
 			q.Completion = conversation.CompletionDone
 			n.changed = append(n.changed, q.Question)
