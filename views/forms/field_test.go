@@ -14,13 +14,13 @@ func TestHintsAndCounts(t *testing.T) {
 		hint, count string
 		over        bool
 	}{
-		{elicit.Field{MaxLength: limit(12), Pattern: "^a"}, elicit.Input{Text: "CHG-20418"}, "At most 12 characters, must match", "9 of 12", false},
-		{elicit.Field{MaxLength: limit(2)}, elicit.Input{Text: "\U0001F469\u200d\U0001F4BB"}, "At most 2 characters", "3 of 2", true},
-		{elicit.Field{MinLength: limit(2), MaxLength: limit(5)}, elicit.Input{}, "2 to 5 characters", "0 of 5", false},
-		{elicit.Field{MinLength: limit(3)}, elicit.Input{Text: "a"}, "At least 3 characters", "1 character", true},
-		{elicit.Field{MinLength: limit(1), MaxLength: limit(1)}, elicit.Input{}, "Exactly 1 character", "0 of 1", false},
-		{elicit.Field{}, elicit.Input{Text: "a"}, "", "", false},
-		{elicit.Field{Format: "ipv6"}, elicit.Input{}, "Format ipv6", "", false},
+		{elicit.Field{Kind: elicit.Text, MaxLength: limit(12), Pattern: "^a"}, elicit.Input{Text: "CHG-20418"}, "At most 12 characters, must match", "9 of 12", false},
+		{elicit.Field{Kind: elicit.Text, MaxLength: limit(2)}, elicit.Input{Text: "\U0001F469\u200d\U0001F4BB"}, "At most 2 characters", "3 of 2", true},
+		{elicit.Field{Kind: elicit.Text, MinLength: limit(2), MaxLength: limit(5)}, elicit.Input{}, "2 to 5 characters", "0 of 5", false},
+		{elicit.Field{Kind: elicit.Text, MinLength: limit(3)}, elicit.Input{Text: "a"}, "At least 3 characters", "1 character", true},
+		{elicit.Field{Kind: elicit.Text, MinLength: limit(1), MaxLength: limit(1)}, elicit.Input{}, "Exactly 1 character", "0 of 1", false},
+		{elicit.Field{Kind: elicit.Text}, elicit.Input{Text: "a"}, "", "", false},
+		{elicit.Field{Kind: elicit.Text, Format: "ipv6"}, elicit.Input{}, "Format ipv6", "", false},
 		{elicit.Field{Kind: elicit.Number, Minimum: "0", Maximum: "1.50"}, elicit.Input{Text: "2"}, "From 0 to 1.50", "", false},
 		{elicit.Field{Kind: elicit.Integer, ExclusiveMinimum: "0", MultipleOf: "5"}, elicit.Input{}, "A whole number, more than 0, a multiple of 5", "", false},
 		{elicit.Field{Kind: elicit.MultiChoice, Choices: choices(3), MinItems: limit(1), MaxItems: limit(3)}, elicit.Input{Picks: []int{0, 2}}, "", "2 chosen, 1 to 3 allowed", false},
