@@ -2,6 +2,8 @@ package forms
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 	"testing"
 
 	"elicitation-inspector/bridge/elicit"
@@ -37,6 +39,40 @@ func TestHintsAndCounts(t *testing.T) {
 		}
 		if got := f.over(); got != c.over {
 			t.Errorf("%+v: over is %v", c.field, got)
+		}
+	}
+}
+
+func TestControls(t *testing.T) {
+	long, wordy := []elicit.Choice{{Title: strings.Repeat("a", 30)}, {}}, []elicit.Choice{{Title: strings.Repeat("a", 300)}}
+	for _, c := range []struct {
+		field elicit.Field
+		input elicit.Input
+		want  control
+	}{
+		{elicit.Field{Kind: elicit.Text}, elicit.Input{Text: "a"}, oneLine},
+		{elicit.Field{Kind: elicit.Text, Format: "email"}, elicit.Input{}, oneLine},
+		{elicit.Field{Kind: elicit.Text, Format: "date"}, elicit.Input{}, dateInput},
+		{elicit.Field{Kind: elicit.Text, Format: "date"}, elicit.Input{Text: "soon"}, oneLine},
+		{elicit.Field{Kind: elicit.Text, Format: "date-time"}, elicit.Input{Text: "soon"}, dateTime},
+		{elicit.Field{Kind: elicit.Text, Format: "date-time"}, elicit.Input{Text: "a\nb"}, manyLines},
+		{elicit.Field{Kind: elicit.Number}, elicit.Input{}, numberInput},
+		{elicit.Field{Kind: elicit.Integer}, elicit.Input{JSON: `"x"`}, jsonText},
+		{elicit.Field{Kind: elicit.Boolean}, elicit.Input{}, yesOrNo},
+		{elicit.Field{Kind: elicit.SingleChoice, Choices: choices(2)}, elicit.Input{}, segments},
+		{elicit.Field{Kind: elicit.SingleChoice, Choices: long}, elicit.Input{}, radios},
+		{elicit.Field{Kind: elicit.SingleChoice, Choices: choices(mostRadios)}, elicit.Input{}, radios},
+		{elicit.Field{Kind: elicit.SingleChoice, Choices: choices(mostRadios + 1)}, elicit.Input{}, dropDown},
+		{elicit.Field{Kind: elicit.SingleChoice, Choices: choices(mostOptions)}, elicit.Input{}, dropDown},
+		{elicit.Field{Kind: elicit.SingleChoice, Choices: choices(mostOptions + 1)}, elicit.Input{}, pickOne},
+		{elicit.Field{Kind: elicit.SingleChoice, Choices: slices.Repeat(wordy, 40)}, elicit.Input{}, pickOne},
+		{elicit.Field{Kind: elicit.MultiChoice, Choices: slices.Repeat(wordy, 40)}, elicit.Input{}, pickMany},
+		{elicit.Field{Kind: elicit.MultiChoice, Choices: choices(mostChecks)}, elicit.Input{}, checkBoxes},
+		{elicit.Field{Kind: elicit.MultiChoice, Choices: choices(mostChecks + 1)}, elicit.Input{}, pickMany},
+		{elicit.Field{Kind: elicit.JSON}, elicit.Input{}, jsonText},
+	} {
+		if got := (Field{Field: c.field, Input: c.input}).control(); got != c.want {
+			t.Errorf("%v %q with %d choices and %+v: control %d, want %d", c.field.Kind, c.field.Format, len(c.field.Choices), c.input, got, c.want)
 		}
 	}
 }
