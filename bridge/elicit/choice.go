@@ -65,7 +65,7 @@ func (f *Field) noneOf() json.RawMessage {
 }
 
 func (singleChoice) reads(t string, k Keywords) bool {
-	return (t == "string" || t == "") && (len(k.choiceLists()) > 0 || rawjson.KindOf(k["const"]) == rawjson.String)
+	return (t == "string" || t == "") && (k["enum"] != nil || k["oneOf"] != nil || k["anyOf"] != nil || rawjson.KindOf(k["const"]) == rawjson.String)
 }
 
 func (singleChoice) read(f *Field, k Keywords, r *references) (err error) {

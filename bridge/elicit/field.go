@@ -122,8 +122,10 @@ func (r *references) fieldsIn(properties, required json.RawMessage) (fields []Fi
 	}
 	index := make(map[string]int)
 	choices := 0
+	var field Field
 	for name, property := range rawjson.Members(properties) {
-		field := r.fieldOf(name, property, isRequired[name])
+		field = Field{Name: name, Label: name, Required: isRequired[name], Kind: JSON, Schema: property}
+		r.readField(&field)
 		if choices += len(field.Choices); choices > maxChoices {
 			choices -= len(field.Choices)
 			field.Kind, field.Choices = JSON, nil
@@ -162,8 +164,9 @@ func checkObject(is string, raw json.RawMessage) error {
 	return nil
 }
 
-func (r *references) fieldOf(name string, schema json.RawMessage, required bool) Field {
-	f := Field{Name: name, Label: name, Required: required, Kind: JSON, Schema: schema}
+// readField reads what the schema of a property says.
+func (r *references) readField(f *Field) {
+	schema := f.Schema
 	switch rawjson.KindOf(schema) {
 	case rawjson.Object:
 	case rawjson.Boolean:
@@ -171,17 +174,17 @@ func (r *references) fieldOf(name string, schema json.RawMessage, required bool)
 		if schema[0] == 'f' {
 			f.Why = "Its schema is just false, which allows no value at all."
 		}
-		return f
+		return
 	default:
 		f.Why = "Its schema is " + wording.WithArticle(rawjson.KindOf(schema)) + ", not an object."
-		return f
+		return
 	}
 	k, nullable, err := r.meant(schema)
 	if bytes.Contains(schema, []byte(`"$ref"`)) {
 		f.root = r.root
 	}
 	f.keywords, f.Nullable = k, nullable
-	f.Label = titled(k.Text("title"), name)
+	f.Label = titled(k.Text("title"), f.Name)
 	f.Description = k.Text("description")
 	f.Default, f.Const = k["default"], k["const"]
 	if err == nil {
@@ -192,7 +195,6 @@ func (r *references) fieldOf(name string, schema json.RawMessage, required bool)
 		f.Choices = nil
 		f.Why = wording.Sentence(err.Error())
 	}
-	return f
 }
 
 // control sets the kind of control for a property, and its limits. The error says why no
