@@ -20,7 +20,7 @@ async function ask(url, init) {
 
 /**
  * Sends an action of the person. Its effects are pushed.
- * @param {string} url @param {URLSearchParams} [body] @param {RequestInit} [init]
+ * @param {string} url @param {URLSearchParams | FormData} [body] @param {RequestInit} [init]
  */
 export const post = (url, body, init) => ask(url, { method: "POST", body, ...init })
 

@@ -109,7 +109,7 @@ function apply({ id, html, op, at }) {
 /**
  * Sends a form, and draws the elements in the response: the form, or the call that
  * was made with it.
- * @param {string} url @param {URLSearchParams} body @param {RequestInit} [init]
+ * @param {string} url @param {URLSearchParams | FormData} body @param {RequestInit} [init]
  */
 export async function send(url, body, init) {
   const answer = await drawInTurn(answered(url, body, init), answer => {
@@ -120,7 +120,7 @@ export async function send(url, body, init) {
   return answer
 }
 
-/** @param {string} url @param {URLSearchParams} body @param {RequestInit} [init] */
+/** @param {string} url @param {URLSearchParams | FormData} body @param {RequestInit} [init] */
 async function answered(url, body, init) {
   const answer = await post(url, body, { headers: { Accept: "text/html" }, ...init })
   const elements = answer.headers.get("Content-Type")?.startsWith("text/html") ? [...parse(answer.text).children] : []

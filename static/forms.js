@@ -13,11 +13,11 @@ import { toEnd } from "./wire.js"
 /** @param {EventTarget | null} t @returns {HTMLFormElement | null} */
 const formOf = t => near(t, "form.answer, #args-form")
 
-/** The values of a form, and further ones to send with them. @param {HTMLFormElement} form @param {object} [more] */
+/** The values of a form, and further ones to send with them; in parts if one is a file. @param {HTMLFormElement} form @param {object} [more] */
 function values(form, more) {
-  const values = new URLSearchParams(/** @type {any} */ (new FormData(form)))
+  const values = new FormData(form)
   for (const [name, value] of Object.entries(more ?? {})) values.set(name, value)
-  return values
+  return one("[type=file]", form) ? values : new URLSearchParams(/** @type {any} */ (values))
 }
 
 /** The URL of an action on a form. @param {HTMLFormElement} form @param {string} what */

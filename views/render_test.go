@@ -270,7 +270,7 @@ func everyText(hostile string) map[string]templ.Component {
 		Kind: conversation.Tool, Name: hostile, Key: hostile, Title: hostile, Description: hostile, Schema: json.RawMessage(hostile),
 	}}
 	field := forms.Field{ID: "q1-f0", Problems: []string{hostile}, Input: elicit.Input{Text: hostile}, Field: elicit.Field{
-		Name: hostile, Label: hostile, Description: hostile, Format: hostile, Pattern: hostile}}
+		Kind: elicit.Text, Name: hostile, Label: hostile, Description: hostile, Format: hostile, Pattern: hostile}}
 	choice := forms.Field{ID: "q1-f1", Index: 1, Field: elicit.Field{Label: hostile, Kind: elicit.SingleChoice, Choices: []elicit.Choice{{Value: hostile, Title: hostile}}}}
 	raw := forms.Field{ID: "q1-f2", Index: 2, Input: elicit.Input{JSON: hostile}, Field: elicit.Field{Label: hostile, Kind: elicit.JSON, Why: hostile}}
 	form := forms.Form{ID: "q1", Fields: []forms.Field{field, choice, raw}, Extra: hostile, Content: hostile, Preview: hostile, Problems: []string{hostile}, Trouble: hostile}
@@ -380,11 +380,11 @@ func choices(n int) []elicit.Choice {
 func everyKind() []forms.Field {
 	var out []forms.Field
 	for i, f := range []elicit.Field{
-		{Label: "Text", MaxLength: limit(12), Pattern: `^CHG-\d{5}$`},
-		{Label: "Mail", Format: "email"},
-		{Label: "Site", Format: "uri"},
-		{Label: "Day", Format: "date"},
-		{Label: "Time", Format: "date-time"},
+		{Label: "Text", Kind: elicit.Text, MaxLength: limit(12), Pattern: `^CHG-\d{5}$`},
+		{Label: "Mail", Kind: elicit.Text, Format: "email"},
+		{Label: "Site", Kind: elicit.Text, Format: "uri"},
+		{Label: "Day", Kind: elicit.Text, Format: "date"},
+		{Label: "Time", Kind: elicit.Text, Format: "date-time"},
 		{Label: "Number", Kind: elicit.Number, Minimum: "0", Maximum: "1.50"},
 		{Label: "Integer", Kind: elicit.Integer},
 		{Label: "Maybe", Kind: elicit.Boolean},
@@ -462,12 +462,12 @@ func TestControlsThatWouldLoseText(t *testing.T) {
 		input elicit.Input
 		want  string
 	}{
-		{"a date", elicit.Field{Format: "date"}, elicit.Input{Text: "2026-08-02"}, "input date"},
-		{"no date", elicit.Field{Format: "date"}, elicit.Input{Text: "tomorrow"}, "input text"},
-		{"a day that is not", elicit.Field{Format: "date"}, elicit.Input{Text: "2026-02-30"}, "input text"},
-		{"one line", elicit.Field{}, elicit.Input{Text: "a"}, "input text"},
-		{"two lines", elicit.Field{}, elicit.Input{Text: "a\nb"}, "textarea "},
-		{"a date of two lines", elicit.Field{Format: "date"}, elicit.Input{Text: "a\nb"}, "textarea "},
+		{"a date", elicit.Field{Kind: elicit.Text, Format: "date"}, elicit.Input{Text: "2026-08-02"}, "input date"},
+		{"no date", elicit.Field{Kind: elicit.Text, Format: "date"}, elicit.Input{Text: "tomorrow"}, "input text"},
+		{"a day that is not", elicit.Field{Kind: elicit.Text, Format: "date"}, elicit.Input{Text: "2026-02-30"}, "input text"},
+		{"one line", elicit.Field{Kind: elicit.Text}, elicit.Input{Text: "a"}, "input text"},
+		{"two lines", elicit.Field{Kind: elicit.Text}, elicit.Input{Text: "a\nb"}, "textarea "},
+		{"a date of two lines", elicit.Field{Kind: elicit.Text, Format: "date"}, elicit.Input{Text: "a\nb"}, "textarea "},
 		{"a value of another type", elicit.Field{Kind: elicit.Number}, elicit.Input{JSON: `"x"`}, "textarea "},
 		{"a choice that is none", elicit.Field{Kind: elicit.SingleChoice, Choices: choices(2)}, elicit.Input{JSON: `7`}, "textarea "},
 	} {
@@ -484,7 +484,7 @@ func TestControlsThatWouldLoseText(t *testing.T) {
 
 // TestTextAreaKeepsItsFirstLine: HTML drops a line end that follows <textarea>.
 func TestTextAreaKeepsItsFirstLine(t *testing.T) {
-	doc := draw(t, forms.Fields(forms.Form{Fields: []forms.Field{{ID: "x", Input: elicit.Input{Text: "\n\na"}}}}))
+	doc := draw(t, forms.Fields(forms.Form{Fields: []forms.Field{{ID: "x", Field: elicit.Field{Kind: elicit.Text}, Input: elicit.Input{Text: "\n\na"}}}}))
 	if got := text(byID(t, doc, "x")); got != "\n\na" {
 		t.Errorf("it holds %q", got)
 	}
@@ -702,7 +702,7 @@ func TestProgress(t *testing.T) {
 // TestManyChoicesStayLight checks that the page contains only the picked ones of ten
 // thousand choices.
 func TestManyChoicesStayLight(t *testing.T) {
-	for _, kind := range []elicit.FieldKind{elicit.SingleChoice, elicit.MultiChoice} {
+	for _, kind := range []elicit.Kind{elicit.SingleChoice, elicit.MultiChoice} {
 		f := forms.Field{ID: "x", Field: elicit.Field{Kind: kind, Choices: choices(10_000)}, Input: elicit.Input{Picks: []int{9_999}}}
 		doc := draw(t, forms.Fields(forms.Form{Fields: []forms.Field{f}}))
 		list := only(t, doc, "select", tag("select"))
@@ -732,7 +732,7 @@ func TestDetailShowsWhatCannotBeSeen(t *testing.T) {
 }
 
 func TestDefaultsCanBeBroughtBack(t *testing.T) {
-	f := forms.Field{ID: "q7-f0", Field: elicit.Field{Label: "A", Default: json.RawMessage(`"x"`)}}
+	f := forms.Field{ID: "q7-f0", Field: elicit.Field{Kind: elicit.Text, Label: "A", Default: json.RawMessage(`"x"`)}}
 	hidden := func() bool {
 		return has(button(t, draw(t, QuestionCard(someQuestion(f))), "↺"), "hidden")
 	}

@@ -3,6 +3,7 @@ package web
 import (
 	"cmp"
 	"encoding/json"
+	"mime/multipart"
 	"net/http"
 	"slices"
 	"strconv"
@@ -83,10 +84,21 @@ func postedForm(in *bridge.Inspection) func(echo.Context) (callForm, error) {
 				f.call = n
 			}
 		}
-		f.sub = forms.Submitted(c.Request().Form, f.fields, f.before)
+		f.sub = forms.Submitted(posted(c), f.fields, f.before)
 		f.sub.Checked = c.FormValue("checked") != ""
 		return f, nil
 	}
+}
+
+// posted returns the form that a page sends: pairs of names and values, or parts, which can be
+// files. [posting] has parsed it.
+func posted(c echo.Context) *multipart.Form {
+	r := c.Request()
+	form := &multipart.Form{Value: r.Form}
+	if r.MultipartForm != nil {
+		form.File = r.MultipartForm.File
+	}
+	return form
 }
 
 func unwrapped(content json.RawMessage) json.RawMessage { return content }
@@ -162,9 +174,7 @@ func statusOf(problems []elicit.Problem) int {
 func preview(c echo.Context, form forms.Form) error {
 	parts := []templ.Component{markup.Within(markup.PartMost, form.ID+"-send", forms.WillSend(form))}
 	for _, f := range form.Fields {
-		if f.Kind == elicit.Text || f.Kind == elicit.MultiChoice {
-			parts = append(parts, forms.FieldCount(f))
-		}
+		parts = append(parts, forms.FieldCount(f))
 	}
 	return drawn(c, http.StatusOK, parts...)
 }

@@ -1,11 +1,14 @@
 package web
 
 import (
+	"bytes"
 	"encoding/base64"
 	"fmt"
 	"io"
+	"mime/multipart"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"strings"
 	"testing"
 
@@ -54,6 +57,35 @@ func TestLargeBodies(t *testing.T) {
 				t.Errorf("it says %q", text)
 			}
 		})
+	}
+}
+
+// TestFormInParts checks that a form that is posted in parts, as one with a file is, is read like
+// one of pairs, and that its files come with it.
+func TestFormInParts(t *testing.T) {
+	d := inspectDemo(t, conversation.ClientSettings{})
+	form := url.Values{"server": {"s1"}, "kind": {"tool"}, "key": {"deploy"}, "tab": {"json"}, "content": {"{\"a\":\n1}"}}
+	status, want := d.post("/form/preview", form)
+	if status != http.StatusOK || !strings.Contains(want, "&#34;a&#34;") {
+		t.Fatalf("%d %s", status, want)
+	}
+	var body bytes.Buffer
+	parts := multipart.NewWriter(&body)
+	for name, values := range form {
+		_ = parts.WriteField(name, values[0])
+	}
+	file, _ := parts.CreateFormFile("f0", "a.txt")
+	_, _ = file.Write([]byte("abc"))
+	_ = parts.Close()
+	r, w := httptest.NewRequest(http.MethodPost, "/form/preview", &body), httptest.NewRecorder()
+	r.Header.Set("Content-Type", parts.FormDataContentType())
+	d.s.echo.ServeHTTP(w, r)
+	if w.Code != http.StatusOK || w.Body.String() != want {
+		t.Errorf("in parts: %d %s\nwant %s", w.Code, w.Body, want)
+	}
+	files := posted(d.s.echo.NewContext(r, w)).File["f0"]
+	if len(files) != 1 || files[0].Filename != "a.txt" || files[0].Size != 3 {
+		t.Errorf("its files are %+v", files)
 	}
 }
 

@@ -99,7 +99,7 @@ func (s *questions) posted(c echo.Context) (typed, error) {
 	if q.State != conversation.Pending {
 		return typed{}, live.ErrSettled
 	}
-	return typed{q, forms.Submitted(c.Request().Form, q.fields, s.draftOf(q))}, nil
+	return typed{q, forms.Submitted(posted(c), q.fields, s.draftOf(q))}, nil
 }
 
 func (s *questions) draftOf(a answerable) forms.Submission {

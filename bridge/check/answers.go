@@ -3,7 +3,6 @@ package check
 import (
 	"encoding/json"
 	"fmt"
-	"math/big"
 	"slices"
 	"strings"
 	"time"
@@ -109,7 +108,7 @@ func reworded(request *elicit.Request, base json.RawMessage, call int) json.RawM
 		switch yes := judge.ConsentIn(f, true); {
 		case yes != nil:
 			return yes
-		case f.Kind == elicit.Text, f.Kind == elicit.Number, f.Kind == elicit.Integer:
+		case f.Kind.Entry() == elicit.Typed:
 			return another(f, was, call*7+place)
 		}
 		return was
@@ -165,76 +164,10 @@ func otherArguments(schema, arguments json.RawMessage) json.RawMessage {
 // another returns a valid value for the field that differs from was, or was if none is
 // found. Each number n gives another value.
 func another(f elicit.Field, was json.RawMessage, n int) json.RawMessage {
-	for _, value := range others(f, n) {
+	for _, value := range f.Kind.Others(&f, n) {
 		if f.Takes(value) && !rawjson.Same(value, was) {
 			return value
 		}
 	}
 	return was
-}
-
-// animals are words that no server says by itself.
-var animals = []string{"narwhal", "quokka", "axolotl", "pangolin", "okapi", "tapir", "gecko", "lemur", "marmot", "numbat", "wombat"}
-
-// others lists values for a field that are unlikely to be in a result by chance.
-func others(f elicit.Field, n int) (list []json.RawMessage) {
-	text := func(format string, args ...any) { list = append(list, rawjson.Quoted(fmt.Sprintf(format, args...))) }
-	animal, number := animals[n%len(animals)], 73519+1009*n
-	switch f.Kind {
-	case elicit.Text:
-		for _, format := range []string{"%s-%d", "%[1]s-%[2]d-%[1]s-%[2]d-%[1]s", "%s%d@example.com", "https://%s%d.example/", "%s%d.example"} {
-			text(format, animal, number)
-		}
-		for _, most := range []int{5, 4, 3, 2} {
-			text("%.*s", most, animal)
-		}
-		text("2031-07-%02dT09:41:17Z", 11+n%17)
-		text("2031-07-%02d", 11+n%17)
-	case elicit.Number, elicit.Integer:
-		for _, value := range numbersWithin(f, []int{number, 7351 + 101*n, 735 + 11*n, 57 + n, 31 + n%7, 7 + n%3, 4 + n%3, 2, 0}) {
-			list = append(list, json.RawMessage(value))
-		}
-	case elicit.Boolean:
-		list = append(list, json.RawMessage("true"), json.RawMessage("false"))
-	case elicit.SingleChoice:
-		for i := range f.Choices {
-			list = append(list, rawjson.Quoted(f.Choices[(2*len(f.Choices)-1-n%len(f.Choices)+i)%len(f.Choices)].Value))
-		}
-	case elicit.MultiChoice:
-		for i := range f.Choices {
-			list = append(list, fmt.Appendf(nil, "[%s]", rawjson.Quoted(f.Choices[(n+i)%len(f.Choices)].Value)))
-		}
-	}
-	return list
-}
-
-// numbersWithin lists the candidates as multiples of the field's step, and numbers between
-// its limits.
-func numbersWithin(f elicit.Field, candidates []int) (list []string) {
-	k := f.Keywords()
-	step := k.Exact("multipleOf")
-	add := func(n *big.Rat) {
-		if step != nil && step.Sign() > 0 {
-			times := new(big.Rat).Quo(n, step)
-			n = new(big.Rat).Mul(new(big.Rat).SetInt(new(big.Int).Div(times.Num(), times.Denom())), step)
-		} else {
-			n = new(big.Rat).SetInt(new(big.Int).Div(n.Num(), n.Denom()))
-		}
-		digits, _ := n.FloatPrec()
-		list = append(list, n.FloatString(min(digits, 12)))
-	}
-	low, high := k.Exact("minimum"), k.Exact("maximum")
-	for _, n := range candidates {
-		add(big.NewRat(int64(n), 1))
-		switch {
-		case low != nil && high != nil: // a part of the range, which n chooses
-			span := new(big.Rat).Sub(high, low)
-			add(new(big.Rat).Add(low, span.Mul(span, big.NewRat(int64(n%89+5), 97))))
-		case low != nil:
-			add(new(big.Rat).Add(low, big.NewRat(int64(n), 1)))
-		case high != nil:
-			add(new(big.Rat).Sub(high, big.NewRat(int64(n), 1)))
-		}
-	}
-	return list
 }

@@ -242,7 +242,7 @@ func (q question) written(revision string) question {
 	}
 	var members, required []string
 	for _, f := range fields {
-		if f.Kind != elicit.MultiChoice {
+		if f.Kind.Type() != rawjson.Array {
 			members = append(members, string(mustJSON(f.Name))+":"+titled(f))
 			if f.Required {
 				required = append(required, f.Name)
@@ -275,7 +275,7 @@ func (q question) gathered(content json.RawMessage) json.RawMessage {
 	for _, f := range fields {
 		var values []string
 		for _, c := range f.Choices {
-			if f.Kind == elicit.MultiChoice && string(rawjson.Member(content, picked(f, c))) == "true" {
+			if f.Kind.Type() == rawjson.Array && string(rawjson.Member(content, picked(f, c))) == "true" {
 				values = append(values, c.Value)
 			}
 		}

@@ -197,10 +197,13 @@ func (c *checker) compile(schema json.RawMessage) (*jsonschema.Schema, error) {
 		return tick{c}, nil
 	}})
 	compiler.AssertVocabs()
-	for name, test := range FormatChecks {
+	for name, format := range formats {
+		if format.check == nil {
+			continue
+		}
 		compiler.RegisterFormat(&jsonschema.Format{Name: name, Validate: func(v any) error {
 			if s, ok := v.(string); ok {
-				return test(s)
+				return format.check(s)
 			}
 			return nil
 		}})

@@ -4,12 +4,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"mime/multipart"
 	"net/url"
 	"slices"
 	"strconv"
 	"strings"
-	"time"
-	"unicode"
 
 	"elicitation-inspector/bridge/rawjson"
 	"elicitation-inspector/bridge/wording"
@@ -24,8 +23,8 @@ func Content(fields []Field, in Inputs) (json.RawMessage, []Problem) {
 	var out rawjson.ObjectWriter
 	var problems []Problem
 	sent := make(map[string]bool)
-	for i, f := range fields {
-		var input Input
+	for i := range fields {
+		f, input := &fields[i], Input{}
 		if i < len(in.Fields) {
 			input = in.Fields[i]
 		}
@@ -52,49 +51,18 @@ func Content(fields []Field, in Inputs) (json.RawMessage, []Problem) {
 }
 
 // value returns the JSON of one field's input, nil if the field is left out.
-func (f Field) value(in Input) (json.RawMessage, *Problem) {
+func (f *Field) value(in Input) (json.RawMessage, *Problem) {
 	if strings.TrimSpace(in.JSON) != "" {
 		if err := rawjson.Check([]byte(in.JSON)); err != nil {
 			return nil, &Problem{Text: "Not JSON: " + err.Error() + "."}
 		}
 		return json.RawMessage(in.JSON), nil
 	}
-	picks := slices.DeleteFunc(slices.Clone(in.Picks), func(p int) bool { return p < 0 || p >= len(f.Choices) })
-	switch f.Kind {
-	case Text:
-		if in.Text != "" || in.Empty {
-			return rawjson.Quoted(in.Text), nil
-		}
-	case Number, Integer:
-		text := strings.TrimFunc(in.Text, unicode.IsSpace)
-		switch {
-		case isNumber(text):
-			return json.RawMessage(text), nil
-		case text != "":
-			return rawjson.Quoted(in.Text), &Problem{Keyword: "type", Text: notNumber(f.Kind, text)}
-		}
-	case Boolean:
-		if in.Text == "true" || in.Text == "false" {
-			return json.RawMessage(in.Text), nil
-		}
-	case SingleChoice:
-		if len(picks) > 0 {
-			return rawjson.Quoted(f.Choices[picks[0]].Value), nil
-		}
-	case MultiChoice:
-		if len(picks) > 0 || in.Empty {
-			var list rawjson.ArrayWriter
-			for _, p := range picks {
-				list.Add(rawjson.Quoted(f.Choices[p].Value))
-			}
-			return list.JSON(), nil
-		}
-	case JSON:
+	value, problem := f.Kind.value(f, in)
+	if value == nil && f.Required {
+		problem = &Problem{Keyword: "required", Text: f.Kind.missing(f)}
 	}
-	if f.Required {
-		return nil, &Problem{Keyword: "required", Text: f.missing()}
-	}
-	return nil, nil
+	return value, problem
 }
 
 // InputsOf is the inverse of [Content]: it returns the inputs that produce this content.
@@ -130,60 +98,11 @@ func InputsOf(fields []Field, content json.RawMessage) (Inputs, error) {
 }
 
 // input returns the state of the field's control that produces a value.
-func (f Field) input(value json.RawMessage) Input {
-	text, isText := rawjson.Unquote(value)
-	switch f.Kind {
-	case Text:
-		switch {
-		case isText && text == "":
-			return Input{Empty: true}
-		case isText && typable(text, f.Format):
-			return Input{Text: text}
-		}
-	case Number, Integer:
-		if rawjson.KindOf(value) == rawjson.Number {
-			return Input{Text: string(rawjson.Trim(value))}
-		}
-		if isText && text != "" && !isNumber(text) && oneLine(text) {
-			return Input{Text: text}
-		}
-	case Boolean:
-		if rawjson.KindOf(value) == rawjson.Boolean {
-			return Input{Text: string(rawjson.Trim(value))}
-		}
-	case SingleChoice:
-		i := slices.IndexFunc(f.Choices, func(c Choice) bool { return c.Value == text })
-		if isText && i >= 0 {
-			return Input{Picks: []int{i}}
-		}
-	case MultiChoice:
-		if picks, odd, _ := f.picksOf(value); rawjson.KindOf(value) == rawjson.Array && odd == nil {
-			return Input{Picks: picks, Empty: len(picks) == 0}
-		}
-	case JSON:
+func (f *Field) input(value json.RawMessage) Input {
+	if in, ok := f.Kind.input(f, value); ok {
+		return in
 	}
 	return Input{JSON: rawjson.Pretty(value)}
-}
-
-// picksOf returns the indexes of the choices in an array. It stops at the first element
-// that is no choice or repeats one, and returns that element as odd; twice says that it
-// repeats one.
-func (f Field) picksOf(array json.RawMessage) (picks []int, odd json.RawMessage, twice bool) {
-	index := make(map[string]int, len(f.Choices))
-	for i := len(f.Choices) - 1; i >= 0; i-- {
-		index[f.Choices[i].Value] = i
-	}
-	seen := make(map[int]bool)
-	for _, v := range rawjson.Elements(array) {
-		text, exact := rawjson.Unquote(v)
-		i, ok := index[text]
-		if !ok || !exact || seen[i] {
-			return nil, v, ok && exact
-		}
-		seen[i] = true
-		picks = append(picks, i)
-	}
-	return picks, nil, false
 }
 
 // Defaults returns a form filled in with the schema's defaults, and with the value of a
@@ -191,7 +110,8 @@ func (f Field) picksOf(array json.RawMessage) (picks []int, odd json.RawMessage,
 // empty; see [Field.DefaultProblem]. Null as the default of what may be null means unset.
 func Defaults(fields []Field) Inputs {
 	in := Inputs{Fields: make([]Input, len(fields))}
-	for i, f := range fields {
+	for i := range fields {
+		f := &fields[i]
 		value := f.Default
 		if value == nil && f.Required {
 			value = f.Const
@@ -217,45 +137,25 @@ func Sendable(value json.RawMessage) bool {
 }
 
 // sends reports whether the field may send a value by itself.
-func (f Field) sends(value json.RawMessage) bool { return !f.Restricted || Sendable(value) }
+func (f *Field) sends(value json.RawMessage) bool { return !f.Restricted || Sendable(value) }
 
 // unsets reports whether a default only says that the field has no value.
-func (f Field) unsets(value json.RawMessage) bool {
-	return f.Nullable && f.Kind != JSON && rawjson.KindOf(value) == rawjson.Null
+func (f *Field) unsets(value json.RawMessage) bool {
+	return f.Nullable && f.Kind.Entry() != Written && rawjson.KindOf(value) == rawjson.Null
 }
 
 // DefaultProblem says in a sentence why the field is empty although its schema has a
 // default: the default has another type, or is none of the choices. It returns "" if the
 // control can show the default, even an invalid one.
-func (f Field) DefaultProblem() string {
-	t := rawjson.KindOf(f.Default)
-	fits, what, left := true, "", "the field is left empty"
-	switch f.Kind {
-	case Text:
-		fits, what = t == rawjson.String, "text"
-	case Number:
-		fits, what = t == rawjson.Number, "a number"
-	case Integer:
-		fits, what = t == rawjson.Number, "a whole number"
-	case Boolean:
-		fits, what, left = t == rawjson.Boolean, "true or false", "nothing is chosen"
-	case SingleChoice:
-		fits, what, left = f.Default == nil || f.input(f.Default).JSON == "", "one of the choices", "nothing is chosen"
-	case MultiChoice:
-		fits, what, left = t == rawjson.Array, "a list of choices", "nothing is chosen"
-		switch _, odd, twice := f.picksOf(f.Default); {
-		case twice:
-			return "The schema’s default names " + briefly(odd) + " twice, so nothing is chosen."
-		case odd != nil:
-			return "The schema’s default names " + briefly(odd) + ", which is not one of the choices, so nothing is chosen."
-		}
-	case JSON:
-		fits, what = f.Default == nil || f.sends(f.Default), "what an answer may have (strings, numbers, true or false, and lists of strings)"
-	}
-	if fits || f.Default == nil || f.unsets(f.Default) {
+func (f *Field) DefaultProblem() string {
+	if f.Default == nil || f.unsets(f.Default) {
 		return ""
 	}
-	return "The schema’s default, " + briefly(f.Default) + ", is not " + what + ", so " + left + "."
+	why := f.Kind.misfit(f, f.Default)
+	if why == "" {
+		return ""
+	}
+	return "The schema’s default" + why + wording.Either(f.Kind.Entry() == Chosen, ", so nothing is chosen.", ", so the field is left empty.")
 }
 
 func briefly(value json.RawMessage) string {
@@ -263,32 +163,6 @@ func briefly(value json.RawMessage) string {
 		return wording.Quoted(text)
 	}
 	return wording.Shorten(string(rawjson.AppendCompact(nil, value)), 80)
-}
-
-// typable tells whether the control for a string of this format returns the text
-// unchanged. A text area drops a leading line feed and every carriage return; a date
-// control has no year 0.
-func typable(text, format string) bool {
-	switch format {
-	case "":
-		return plain(text) && text[0] != '\n'
-	case "date": // a text that is no date gets a one-line control
-		if _, err := time.Parse(time.DateOnly, text); err == nil {
-			return text > "0001"
-		}
-	}
-	return oneLine(text)
-}
-
-// oneLine tells whether a one-line control, which drops white space around the text and
-// line breaks in it, returns the text unchanged.
-func oneLine(text string) bool {
-	return plain(text) && !strings.ContainsAny(text, "\n\t") && strings.TrimFunc(text, unicode.IsSpace) == text
-}
-
-// plain tells whether tab and line feed are the only control characters in a text.
-func plain(text string) bool {
-	return !strings.ContainsFunc(text, func(r rune) bool { return r < ' ' && r != '\n' && r != '\t' })
 }
 
 // Input is the state of one field's control. The zero Input is an untouched control: the
@@ -335,56 +209,19 @@ const extraName = "extra"
 
 // InputsFrom reads the inputs from a posted HTML form. Field 0 comes from f0 (for
 // choices, their indexes), f0.empty, f0.json and f0.order; Inputs.Extra comes from
-// extra.
-func InputsFrom(fields []Field, form url.Values) Inputs {
-	in := Inputs{Fields: make([]Input, len(fields))}
-	for i, f := range fields {
-		name := InputName(i)
-		input := &in.Fields[i]
-		input.Empty = form.Get(name+".empty") != ""
-		input.JSON = form.Get(name + ".json")
-		switch f.Kind {
-		case SingleChoice, MultiChoice:
-			input.Picks = picks(form[name], form.Get(name+".order"), f)
-		case JSON:
-			if input.JSON == "" {
-				input.JSON = form.Get(name)
-			}
-		default:
-			// Form encoding turns line breaks into CRLF, and no control can contain a
-			// carriage return of its own.
-			input.Text = strings.ReplaceAll(form.Get(name), "\r\n", "\n")
-		}
+// extra. A form in parts has files beside its values; a kind of field may read either.
+func InputsFrom(fields []Field, form *multipart.Form) Inputs {
+	in, values := Inputs{Fields: make([]Input, len(fields))}, url.Values(form.Value)
+	for i := range fields {
+		f, name, input := &fields[i], InputName(i), &in.Fields[i]
+		input.Empty = values.Get(name+".empty") != ""
+		input.JSON = values.Get(name + ".json")
+		f.Kind.posted(f, input, form, name)
 	}
-	if extra := form.Get(extraName); extra != "" {
+	if extra := values.Get(extraName); extra != "" {
 		in.Extra = json.RawMessage(extra)
 	}
 	return in
-}
-
-// picks reads the indexes of the picked choices. Those listed in order come first, in
-// that order. Values that are no index of a choice are ignored.
-func picks(values []string, order string, f Field) []int {
-	var picked []int
-	for _, v := range values {
-		if n, err := strconv.Atoi(v); err == nil && n >= 0 && n < len(f.Choices) {
-			picked = append(picked, n)
-		}
-	}
-	if f.Kind == SingleChoice && len(picked) > 1 {
-		return picked[:1]
-	}
-	if order == "" || len(picked) < 2 {
-		return picked
-	}
-	rank := make(map[int]int)
-	for i, v := range strings.Split(order, ",") {
-		if n, err := strconv.Atoi(v); err == nil {
-			rank[n] = i - len(order) // negative, so they come before choices without a rank (0)
-		}
-	}
-	slices.SortStableFunc(picked, func(a, b int) int { return rank[a] - rank[b] })
-	return picked
 }
 
 // Digest describes content in a few words, by its fields: "build 2291".

@@ -2,6 +2,7 @@ package elicit
 
 import (
 	"encoding/json"
+	"mime/multipart"
 	"net/url"
 	"reflect"
 	"strconv"
@@ -60,7 +61,7 @@ func TestContent(t *testing.T) {
 			t.Fatal(err)
 		}
 		fields := orderFields(t)
-		in := InputsFrom(fields, form)
+		in := InputsFrom(fields, &multipart.Form{Value: form})
 		got, problems := Content(fields, in)
 		if string(got) != tt.want || !reflect.DeepEqual(problems, tt.problems) {
 			t.Errorf("%s\n got %s %+v\nwant %s %+v", tt.name, got, problems, tt.want, tt.problems)
@@ -85,7 +86,7 @@ func TestNoNumberSaysWhy(t *testing.T) {
 		"NaN":       "Not a number",
 		"1e":        "Not a number",
 	} {
-		_, p := Field{Kind: Number}.value(Input{Text: in})
+		_, p := (&Field{Kind: Number}).value(Input{Text: in})
 		if p == nil || p.Text != want+`. You entered "`+in+`".` {
 			t.Errorf("%s: %+v, want %s", in, p, want)
 		}
@@ -249,7 +250,7 @@ func FuzzContentRoundTrip(f *testing.F) {
 }
 
 // posted returns the HTML form that InputsFrom reads as these inputs.
-func posted(in Inputs) url.Values {
+func posted(in Inputs) *multipart.Form {
 	form := make(url.Values)
 	for i, input := range in.Fields {
 		name := InputName(i)
@@ -272,5 +273,5 @@ func posted(in Inputs) url.Values {
 	if in.Extra != nil {
 		form.Set(extraName, string(in.Extra))
 	}
-	return form
+	return &multipart.Form{Value: form}
 }

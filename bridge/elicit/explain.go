@@ -34,7 +34,7 @@ func (x *explainer) add(location []string, keyword, text string) {
 	if len(location) > 0 {
 		p.Field = x.fieldNamed(location[0])
 	}
-	if len(location) > 1 && p.Field >= 0 && x.fields[p.Field].Kind != MultiChoice {
+	if len(location) > 1 && p.Field >= 0 && x.fields[p.Field].Kind.Type() != rawjson.Array {
 		p.Text = "At " + pointerOf(location[1:]) + ": " + text
 	}
 	x.problems = append(x.problems, p)
@@ -72,7 +72,7 @@ func (x *explainer) explain(e *jsonschema.ValidationError) {
 		for _, name := range k.Missing {
 			text := "Required."
 			if i := x.fieldNamed(name); i >= 0 && len(at) == 0 {
-				text = x.fields[i].missing()
+				text = x.fields[i].Kind.missing(&x.fields[i])
 			}
 			x.addMember(at, name, keyword, text)
 		}
@@ -157,7 +157,7 @@ func (x *explainer) words(e *jsonschema.ValidationError, keyword string) string 
 		if k.Want == "regex" {
 			return wording.Sentence(k.Err.Error())
 		}
-		what := cmp.Or(formatWords[k.Want], "of the format "+wording.Quoted(k.Want))
+		what := cmp.Or(formats[k.Want].noun, "of the format "+wording.Quoted(k.Want))
 		return "Not " + what + ": " + k.Err.Error() + "."
 	case *kind.Pattern:
 		return "Does not match the pattern " + wording.Shorten(k.Want, 120)
@@ -190,7 +190,7 @@ func (x *explainer) limitWords(e *jsonschema.ValidationError) string {
 	isChoice := false
 	if at := e.InstanceLocation; len(at) == 1 {
 		i := x.fieldNamed(at[0])
-		isChoice = i >= 0 && x.fields[i].Kind == MultiChoice
+		isChoice = i >= 0 && x.fields[i].Kind.Type() == rawjson.Array
 	}
 	switch k := e.ErrorKind.(type) {
 	case *kind.Minimum:
@@ -231,10 +231,6 @@ func (x *explainer) limitWords(e *jsonschema.ValidationError) string {
 var typeWords = map[string]string{
 	"string": "text", "number": "a number", "integer": "a whole number", "boolean": "true or false",
 	"array": "a list", "object": "an object", "null": "null",
-}
-
-var formatWords = map[string]string{
-	"email": "an email address", "uri": "a URI", "date": "a date", "time": "a time", "date-time": "a date and time",
 }
 
 func (x *explainer) entered(e *jsonschema.ValidationError) string {
@@ -308,63 +304,37 @@ func fragment(u string) string {
 	return f
 }
 
-func (f Field) missing() string {
-	switch f.Kind {
-	case SingleChoice:
-		return "Choose one."
-	case MultiChoice:
-		if n := f.MinItems; n != nil && *n > 1 {
-			return "Choose at least " + strconv.Itoa(*n) + "."
-		}
-		return "Choose at least 1, or send the empty list."
-	case Boolean:
-		return "Choose yes or no."
+// words lists what there is to say, a few words each.
+type words []string
+
+func (w *words) add(words, value string) {
+	if value != "" {
+		*w = append(*w, words+value)
 	}
-	return "Required."
 }
 
-func notNumber(kind FieldKind, text string) string {
-	what := "Not a number"
-	if kind == Integer {
-		what = "Not a whole number"
+func (w *words) count(words string, n *int, noun string) {
+	if n != nil {
+		*w = append(*w, words+wording.Plural(*n, noun))
 	}
-	switch {
-	case isNumber(strings.ReplaceAll(text, ",", ".")):
-		what = "Write the decimal separator as a point"
-	case isNumber(strings.NewReplacer(",", "", "_", "", " ", "", "'", "", "\u00a0", "", "\u202f", "").Replace(text)):
-		what = "Write the number without grouping its digits"
-	case isNumber(strings.TrimPrefix(text, "+")):
-		what = "Write the number without a plus sign"
-	case strings.HasSuffix(text, ".") && isNumber(text+"0"), isNumber(strings.Replace(text, ".", "0.", 1)):
-		what = "Write a digit before and after the decimal point"
-	case isNumber(strings.TrimLeft(text, "0")):
-		what = "Write the number without leading zeros"
-	}
-	return what + ". You entered " + wording.Quoted(text) + "."
 }
 
 // Limits describes what the schema demands of the field's value, a few words each.
-func (f Field) Limits() (out []string) {
-	add := func(words, value string) {
-		if value != "" {
-			out = append(out, words+value)
-		}
+func (f *Field) Limits() []string { return f.Kind.limits(f) }
+
+// Range describes a range of numbers, and reports whether at least one is needed; words
+// is "" if there is no limit.
+func Range(least, most *int) (words string, needed bool) {
+	number := func(n *int) string { return wording.Grouped(int64(*n)) }
+	switch low := least != nil && *least > 0; {
+	case low && most != nil && *least == *most:
+		return "exactly " + number(most), true
+	case low && most != nil:
+		return number(least) + " to " + number(most), false
+	case most != nil:
+		return "at most " + number(most), false
+	case low:
+		return "at least " + number(least), true
 	}
-	count := func(words string, n *int, noun string) {
-		if n != nil {
-			out = append(out, words+wording.Plural(*n, noun))
-		}
-	}
-	add("format ", f.Format)
-	add("pattern ", f.Pattern)
-	add("at least ", f.Minimum)
-	add("at most ", f.Maximum)
-	add("more than ", f.ExclusiveMinimum)
-	add("less than ", f.ExclusiveMaximum)
-	add("a multiple of ", f.MultipleOf)
-	count("at least ", f.MinLength, "character")
-	count("at most ", f.MaxLength, "character")
-	count("at least ", f.MinItems, "choice")
-	count("at most ", f.MaxItems, "choice")
-	return out
+	return "", false
 }

@@ -12,37 +12,12 @@ import (
 	"elicitation-inspector/bridge/wording"
 )
 
-// FieldKind is the kind of form control for a property.
-type FieldKind int
-
-// The kinds of field.
-const (
-	Text         FieldKind = iota // a string; see Field.Format
-	Number                        // any JSON number
-	Integer                       // a number without a fraction
-	Boolean                       // true, false, or unset
-	SingleChoice                  // one of Field.Choices
-	MultiChoice                   // any number of Field.Choices
-	JSON                          // raw JSON text, for a property that fits no other control; see Field.Why
-)
-
-// String returns the kind as a word for people, such as "choice".
-func (k FieldKind) String() string {
-	return [...]string{"text", "number", "integer", "boolean", "choice", "multiple choice", "JSON"}[k]
-}
-
-// Choice is one value that a person can pick.
-type Choice struct {
-	Value string // the value in the answer
-	Title string // the label in the form; Value if the schema has no title
-}
-
 // Field is one property of a schema, as a form control.
 type Field struct {
 	Name        string // the property's name
 	Label       string // the schema's title, else Name
 	Description string
-	Kind        FieldKind
+	Kind        Kind
 	Required    bool
 	Format      string // email, uri, date, date-time, or any other value of the schema's "format"
 	MinLength   *int   // in Unicode code points; nil if there is no limit
@@ -70,7 +45,7 @@ type Field struct {
 
 // Keywords returns the keywords that the control is made from: those of the property's schema,
 // or of the schema that it refers to.
-func (f Field) Keywords() Keywords {
+func (f *Field) Keywords() Keywords {
 	if f.keywords == nil {
 		return KeywordsOf(f.Schema)
 	}
@@ -147,8 +122,10 @@ func (r *references) fieldsIn(properties, required json.RawMessage) (fields []Fi
 	}
 	index := make(map[string]int)
 	choices := 0
+	var field Field
 	for name, property := range rawjson.Members(properties) {
-		field := r.fieldOf(name, property, isRequired[name])
+		field = Field{Name: name, Label: name, Required: isRequired[name], Kind: JSON, Schema: property}
+		r.readField(&field)
 		if choices += len(field.Choices); choices > maxChoices {
 			choices -= len(field.Choices)
 			field.Kind, field.Choices = JSON, nil
@@ -187,8 +164,9 @@ func checkObject(is string, raw json.RawMessage) error {
 	return nil
 }
 
-func (r *references) fieldOf(name string, schema json.RawMessage, required bool) Field {
-	f := Field{Name: name, Label: name, Required: required, Kind: JSON, Schema: schema}
+// readField reads what the schema of a property says.
+func (r *references) readField(f *Field) {
+	schema := f.Schema
 	switch rawjson.KindOf(schema) {
 	case rawjson.Object:
 	case rawjson.Boolean:
@@ -196,17 +174,17 @@ func (r *references) fieldOf(name string, schema json.RawMessage, required bool)
 		if schema[0] == 'f' {
 			f.Why = "Its schema is just false, which allows no value at all."
 		}
-		return f
+		return
 	default:
 		f.Why = "Its schema is " + wording.WithArticle(rawjson.KindOf(schema)) + ", not an object."
-		return f
+		return
 	}
 	k, nullable, err := r.meant(schema)
 	if bytes.Contains(schema, []byte(`"$ref"`)) {
 		f.root = r.root
 	}
 	f.keywords, f.Nullable = k, nullable
-	f.Label = titled(k.Text("title"), name)
+	f.Label = titled(k.Text("title"), f.Name)
 	f.Description = k.Text("description")
 	f.Default, f.Const = k["default"], k["const"]
 	if err == nil {
@@ -217,7 +195,6 @@ func (r *references) fieldOf(name string, schema json.RawMessage, required bool)
 		f.Choices = nil
 		f.Why = wording.Sentence(err.Error())
 	}
-	return f
 }
 
 // control sets the kind of control for a property, and its limits. The error says why no
@@ -226,48 +203,29 @@ func (f *Field) control(r *references, k Keywords) error {
 	if err := k.beyond("its schema"); err != nil {
 		return err
 	}
-	kind, err := typeKeyword(k["type"])
+	t, err := typeKeyword(k["type"])
 	if err != nil {
 		return err
 	}
-	if kind == "" && f.Const != nil {
-		kind = string(rawjson.KindOf(f.Const))
+	if t == "" && f.Const != nil {
+		t = string(rawjson.KindOf(f.Const))
 	}
-	switch kind {
-	case "string", "":
-		f.Kind = Text
-		f.Format, f.Pattern = k.Text("format"), k.Text("pattern")
-		f.MinLength, f.MaxLength = k.Count("minLength"), k.Count("maxLength")
-		choices, err := choicesOf(k)
-		if err == nil && choices != nil {
-			f.Kind, f.Choices = SingleChoice, choices
-		} else if err == nil && kind == "" {
-			err = errors.New("its schema names no type")
+	for _, kind := range kinds {
+		if kind.reads(t, k) {
+			f.Kind = kind
+			return kind.read(f, k, r)
 		}
-		return err
-	case "number", "integer":
-		f.Kind = Number
-		if kind == "integer" {
-			f.Kind = Integer
-		}
-		f.Minimum, f.Maximum = k.Number("minimum"), k.Number("maximum")
-		f.ExclusiveMinimum, f.ExclusiveMaximum = k.Number("exclusiveMinimum"), k.Number("exclusiveMaximum")
-		f.MultipleOf = k.Number("multipleOf")
-		return k.noChoices("numbers")
-	case "boolean":
-		f.Kind = Boolean
-		return k.noChoices("true or false")
-	case "array":
-		f.Kind = MultiChoice
-		f.MinItems, f.MaxItems = k.Count("minItems"), k.Count("maxItems")
-		f.Choices, err = r.itemChoices(k["items"])
-		return err
+	}
+	switch t {
+	case "":
+		_ = Text.read(f, k, r) // it is most often meant as a string
+		return errors.New("its schema names no type")
 	case "object":
 		return errors.New("it is a nested object")
 	case "null":
 		return errors.New("it can only be null")
 	}
-	return fmt.Errorf("its type is %s, which JSON Schema does not have", wording.Quoted(kind))
+	return fmt.Errorf("its type is %s, which JSON Schema does not have", wording.Quoted(t))
 }
 
 func typeKeyword(raw json.RawMessage) (string, error) {
@@ -280,103 +238,4 @@ func typeKeyword(raw json.RawMessage) (string, error) {
 		return "", fmt.Errorf("its schema allows several types (%s)", wording.Shorten(strings.Join(stringsOf(raw), ", "), 80))
 	}
 	return "", fmt.Errorf("its type is %s, not a name", wording.WithArticle(rawjson.KindOf(raw)))
-}
-
-// noChoices returns an error if a property that is not a string has choices, which the
-// specification does not allow. what describes its values.
-func (k Keywords) noChoices(what string) error {
-	if given := k.choiceLists(); len(given) > 0 {
-		return fmt.Errorf("its choices (%s) are %s, not strings", given[0], what)
-	}
-	return nil
-}
-
-// choiceLists returns the names of the keywords that list choices and are present.
-func (k Keywords) choiceLists() []string {
-	return slices.DeleteFunc([]string{"enum", "oneOf", "anyOf"}, func(name string) bool { return k[name] == nil })
-}
-
-// choicesOf reads the choices of a string's schema; nil if it has none. The
-// specification gives titles with oneOf for a single choice and with anyOf for a
-// multiple choice. If every entry is a constant, both mean the same, so both are
-// accepted.
-func choicesOf(k Keywords) ([]Choice, error) {
-	given := k.choiceLists()
-	if only := k["const"]; rawjson.KindOf(only) == rawjson.String {
-		return []Choice{{Value: rawjson.Text(only), Title: rawjson.Text(only)}}, nil
-	}
-	switch len(given) {
-	case 0:
-		return nil, nil
-	case 1:
-		return choicesIn(given[0], k[given[0]], k["enumNames"])
-	}
-	return nil, fmt.Errorf("its choices are given twice, by %s", strings.Join(given, " and "))
-}
-
-func choicesIn(keyword string, list, enumNames json.RawMessage) ([]Choice, error) {
-	if t := rawjson.KindOf(list); t != rawjson.Array {
-		return nil, fmt.Errorf("its %s is %s, not a list", keyword, wording.WithArticle(t))
-	}
-	var choices []Choice
-	for i, value := range rawjson.Elements(list) {
-		if i == maxChoices {
-			return nil, fmt.Errorf("it has more than %d choices", maxChoices)
-		}
-		title := ""
-		if keyword != "enum" {
-			title = rawjson.Text(rawjson.Member(value, "title"))
-			if value = rawjson.Member(value, "const"); value == nil {
-				return nil, fmt.Errorf("entry %d of its %s is not a constant", i+1, keyword)
-			}
-		}
-		if t := rawjson.KindOf(value); t != rawjson.String {
-			return nil, fmt.Errorf("choice %d is %s, not a string", i+1, wording.WithArticle(t))
-		}
-		c := Choice{Value: rawjson.Text(value)}
-		c.Title = titled(title, c.Value)
-		choices = append(choices, c)
-	}
-	if choices == nil {
-		return nil, fmt.Errorf("its %s is empty, so there is nothing to choose", keyword)
-	}
-	for i, name := range rawjson.Elements(enumNames) {
-		if keyword == "enum" && i < len(choices) {
-			choices[i].Title = titled(rawjson.Text(name), choices[i].Value)
-		}
-	}
-	return choices, nil
-}
-
-func titled(title, otherwise string) string {
-	if strings.TrimSpace(title) == "" {
-		return otherwise
-	}
-	return title
-}
-
-func (r *references) itemChoices(items json.RawMessage) ([]Choice, error) {
-	free := errors.New("it is a list of free values")
-	if rawjson.KindOf(items) != rawjson.Object {
-		return nil, free
-	}
-	k, _, err := r.meant(items)
-	if err != nil {
-		return nil, fmt.Errorf("of its items: %w", err)
-	}
-	if err := k.beyond("the schema of its items"); err != nil {
-		return nil, err
-	}
-	kind, err := typeKeyword(k["type"])
-	if err != nil {
-		return nil, fmt.Errorf("of its items: %w", err)
-	}
-	if kind != "string" && kind != "" {
-		return nil, fmt.Errorf("it is a list of values of type %s, not of choices", wording.Quoted(kind))
-	}
-	choices, err := choicesOf(k)
-	if err == nil && choices == nil {
-		err = free
-	}
-	return choices, err
 }

@@ -14,14 +14,29 @@ import (
 	"elicitation-inspector/bridge/wording"
 )
 
-// FormatChecks holds the check function of each format in the specification, and of "time", a
-// part of date-time. An error says what is wrong, in words that fit after a colon.
-var FormatChecks = map[string]func(string) error{
-	"email":     CheckEmail,
-	"uri":       CheckURI,
-	"date":      CheckDate,
-	"time":      CheckTime,
-	"date-time": CheckDateTime,
+// MadeUpEmail is the address in made-up content. No server is likely to have it from
+// elsewhere.
+const MadeUpEmail = "made.up.4711@example.com"
+
+// format is what is known of a format of strings.
+type format struct {
+	check   func(string) error // says what is wrong, in words that fit after a colon; nil if the validator knows the format
+	noun    string             // what "Not" is said of
+	hint    string             // how it is entered
+	example string
+}
+
+// formats are those of the specification, "time", which is a part of date-time, and others with
+// an example.
+var formats = map[string]format{
+	"email":     {checkEmail, "an email address", "an email address", MadeUpEmail},
+	"uri":       {CheckURI, "a URI", "a URI with its scheme", "https://example.com/"},
+	"date":      {checkDate, "a date", "a date, like 2026-08-01", "2026-01-31"},
+	"time":      {check: checkTime, noun: "a time", example: "12:00:00Z"},
+	"date-time": {checkDateTime, "a date and time", "RFC 3339 with an offset, like 2026-08-01T09:30:00+02:00", "2026-01-31T12:00:00Z"},
+	"hostname":  {example: "example.com"},
+	"uuid":      {example: "123e4567-e89b-42d3-a456-426614174000"},
+	"ipv4":      {example: "192.0.2.1"}, "ipv6": {example: "2001:db8::1"},
 }
 
 // localPart matches an email address before its @ (atoms or a quoted string), and domain
@@ -34,9 +49,9 @@ var localPart, domain = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^` + label + `(?:\.` + label + `)*$`)
 })
 
-// CheckEmail checks a Mailbox by RFC 5321, section 4.1.2, with the length limits of section
+// checkEmail checks a Mailbox by RFC 5321, section 4.1.2, with the length limits of section
 // 4.5.3.1.
-func CheckEmail(s string) error {
+func checkEmail(s string) error {
 	i := strings.LastIndexByte(s, '@')
 	if i < 0 {
 		return errors.New("it has no @")
@@ -125,8 +140,8 @@ func CheckURI(s string) error {
 	return nil
 }
 
-// CheckDate checks a full-date of RFC 3339, section 5.6.
-func CheckDate(s string) error {
+// checkDate checks a full-date of RFC 3339, section 5.6.
+func checkDate(s string) error {
 	_, err := time.Parse(time.DateOnly, s)
 	var wrong *time.ParseError
 	switch {
@@ -138,21 +153,21 @@ func CheckDate(s string) error {
 	return errors.New("it is not written like 2026-01-31")
 }
 
-// CheckTime checks a full-time of RFC 3339, section 5.6.
-func CheckTime(s string) error {
+// checkTime checks a full-time of RFC 3339, section 5.6.
+func checkTime(s string) error {
 	if !isDateTime("2026-01-31T" + s) {
 		return errors.New("it is not written like 09:30:00Z, or there is no such time")
 	}
 	return nil
 }
 
-// CheckDateTime checks a date-time of RFC 3339, section 5.6.
-func CheckDateTime(s string) error {
+// checkDateTime checks a date-time of RFC 3339, section 5.6.
+func checkDateTime(s string) error {
 	if isDateTime(s) {
 		return nil
 	}
 	switch {
-	case CheckDate(s) == nil:
+	case checkDate(s) == nil:
 		return errors.New("the time is missing")
 	case isDateTime(s + "Z"):
 		return errors.New("the offset from UTC is missing; write Z or one such as +02:00")

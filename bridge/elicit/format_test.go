@@ -34,12 +34,12 @@ func TestFormats(t *testing.T) {
 		},
 	} {
 		for _, s := range tt.good {
-			if err := FormatChecks[format](s); err != nil {
+			if err := formats[format].check(s); err != nil {
 				t.Errorf("%s: %q: %v", format, s, err)
 			}
 		}
 		for _, s := range tt.bad {
-			if err := FormatChecks[format](s); err == nil {
+			if err := formats[format].check(s); err == nil {
 				t.Errorf("%s: %q passes", format, s)
 			}
 		}

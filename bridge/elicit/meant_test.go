@@ -9,7 +9,7 @@ import (
 func TestSchemasMeanAField(t *testing.T) {
 	const defs = `"$defs":{"Colour":{"title":"Colour","enum":["red","green"],"type":"string"},"Maybe":{"anyOf":[{"$ref":"#/$defs/Colour"},{"type":"null"}],"default":null},"a/b c":{"type":"integer","minimum":3}}`
 	for property, want := range map[string]struct {
-		kind      FieldKind
+		kind      Kind
 		untouched string // what an untouched form sends
 		valid     string // what is made up
 	}{

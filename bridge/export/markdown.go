@@ -7,7 +7,6 @@ import (
 	"io"
 	"strings"
 
-	"elicitation-inspector/bridge/elicit"
 	"elicitation-inspector/bridge/elicit/link"
 	"elicitation-inspector/bridge/lint"
 	"elicitation-inspector/bridge/rawjson"
@@ -154,7 +153,7 @@ func (q *question) writeMarkdown(b *strings.Builder) {
 func (f *field) writeMarkdown(b *strings.Builder) {
 	fmt.Fprintf(b, "| %s%s%s | %s%s", Cell(f.Label), wording.Either(f.Label != f.Name, " "+Cell(f.Name), ""), wording.Either(f.Required, " (required)", ""),
 		wording.Either(f.Description != "", Cell(f.Description)+"; ", ""), f.Kind)
-	before := wording.Either(f.Kind == elicit.SingleChoice, "; one of ", "; of ")
+	before := wording.Either(f.Kind.Type() == rawjson.Array, "; of ", "; one of ")
 	for _, c := range f.Choices {
 		b.WriteString(before + Cell(c.Title))
 		before = ", "

@@ -87,7 +87,7 @@ type choice struct {
 }
 
 func fieldOf(f elicit.Field, in elicit.Input) field {
-	out := field{Field: f, Value: in.Text}
+	out := field{Field: f, Value: f.Kind.Words(&f, in)}
 	for _, rule := range append(f.Limits(), f.Why) {
 		if rule != "" {
 			out.Rules = append(out.Rules, Visible(rule))
@@ -96,23 +96,13 @@ func fieldOf(f elicit.Field, in elicit.Input) field {
 	for i, c := range f.Choices {
 		out.Choices = append(out.Choices, choice{Visible(c.Title), slices.Contains(in.Picks, i)})
 	}
-	switch f.Kind {
-	case elicit.Boolean:
-		out.Value = map[string]string{"true": "yes", "false": "no"}[in.Text]
-	case elicit.SingleChoice, elicit.MultiChoice:
-		var titles []string
-		for _, i := range in.Picks {
-			titles = append(titles, f.Choices[i].Title)
-		}
-		out.Value = strings.Join(titles, ", ")
-	}
 	switch {
 	case in.JSON != "":
 		out.Value, out.Stray = in.JSON, len(f.Choices) > 0
 	case in.Empty && out.Value == "":
 		out.Value = "(empty)"
 	}
-	out.Long = f.Kind == elicit.JSON || in.JSON != "" || strings.Contains(in.Text, "\n")
+	out.Long = f.Kind.Entry() == elicit.Written || in.JSON != "" || strings.Contains(in.Text, "\n")
 	out.Name, out.Label, out.Description, out.Value = Visible(f.Name), Visible(f.Label), Visible(f.Description), Visible(out.Value)
 	return out
 }

@@ -2145,9 +2145,9 @@ func (f field) control() templ.Component {
 					return templ_7745c5c3_Err
 				}
 				var templ_7745c5c3_Var111 string
-				templ_7745c5c3_Var111, templ_7745c5c3_Err = templ.JoinStringErrs(wording.Either(f.Kind == elicit.SingleChoice, "radio", "checkbox"))
+				templ_7745c5c3_Var111, templ_7745c5c3_Err = templ.JoinStringErrs(wording.Either(f.Kind.Type() == rawjson.Array, "checkbox", "radio"))
 				if templ_7745c5c3_Err != nil {
-					return templ.Error{Err: templ_7745c5c3_Err, FileName: `export/report.templ`, Line: 354, Col: 86}
+					return templ.Error{Err: templ_7745c5c3_Err, FileName: `export/report.templ`, Line: 354, Col: 87}
 				}
 				_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var111))
 				if templ_7745c5c3_Err != nil {
@@ -2174,7 +2174,7 @@ func (f field) control() templ.Component {
 				var templ_7745c5c3_Var112 string
 				templ_7745c5c3_Var112, templ_7745c5c3_Err = templ.JoinStringErrs(c.Title)
 				if templ_7745c5c3_Err != nil {
-					return templ.Error{Err: templ_7745c5c3_Err, FileName: `export/report.templ`, Line: 354, Col: 151}
+					return templ.Error{Err: templ_7745c5c3_Err, FileName: `export/report.templ`, Line: 354, Col: 152}
 				}
 				_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var112))
 				if templ_7745c5c3_Err != nil {
@@ -2261,7 +2261,7 @@ func (f field) control() templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				if f.Kind != elicit.Boolean {
+				if f.Kind.Entry() != elicit.Chosen {
 					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 193, " dir=\"auto\"")
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
@@ -2400,7 +2400,7 @@ func (f *field) label() templ.Component {
 
 // shown is the value in a text box.
 func (f *field) shown() string {
-	return cmp.Or(f.Value, wording.Either(f.Kind == elicit.Boolean, "not set", ""))
+	return cmp.Or(f.Value, wording.Either(f.Kind.Entry() == elicit.Chosen, "not set", ""))
 }
 
 // before is the attribute with the value before the answer; none if there is no answer.

@@ -350,7 +350,7 @@ func askable(params json.RawMessage, mode elicit.Mode) bool {
 	}
 	schema := rawjson.Member(params, "requestedSchema")
 	fields, err := elicit.FieldsOf(schema)
-	odd := func(f elicit.Field) bool { return f.Kind == elicit.JSON }
+	odd := func(f elicit.Field) bool { return f.Kind.Entry() == elicit.Written }
 	return mode == elicit.ModeForm && schema != nil && err == nil && !slices.ContainsFunc(fields, odd) && rawjson.KindOf(rawjson.Member(params, "message")) == rawjson.String
 }
 

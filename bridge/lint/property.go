@@ -129,7 +129,7 @@ func (p property) lintLimits() {
 			break
 		}
 	}
-	if p.field.Kind != elicit.MultiChoice {
+	if p.field.Kind.Type() != rawjson.Array {
 		return
 	}
 	different := make(map[string]bool)

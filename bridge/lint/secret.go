@@ -34,7 +34,7 @@ const (
 // addresses are no secrets.
 func secretIn(f elicit.Field) secret {
 	switch {
-	case f.Kind == elicit.Boolean || f.Kind == elicit.SingleChoice || f.Kind == elicit.MultiChoice:
+	case f.Kind.Entry() == elicit.Chosen:
 		return secret{}
 	case f.Format == "password":
 		return secret{"a password", certain}

@@ -56,7 +56,7 @@ func TestGivenAway(t *testing.T) {
 		{"pin", "Pin", "Pin the card to the board", ""},
 		{"app", "", "Which authenticator app do you use?", ""},
 	} {
-		f := elicit.Field{Name: c.name, Label: cmp.Or(c.title, c.name), Description: c.description}
+		f := elicit.Field{Kind: elicit.Text, Name: c.name, Label: cmp.Or(c.title, c.name), Description: c.description}
 		if got := secretIn(f); got.what != c.want || got.sort != noSecret && got.sort != likely {
 			t.Errorf("%v: %q (%d)", c, got.what, got.sort)
 		}

@@ -209,9 +209,9 @@ func (a *Answer) value(n *written.Node, field *elicit.Field) (json.RawMessage, e
 // JSON, or else a string.
 func typed(text string, field *elicit.Field) json.RawMessage {
 	if field != nil {
-		kind := rawjson.KindOf([]byte(text))
-		number := field.Kind == elicit.Number || field.Kind == elicit.Integer
-		if rawjson.Valid([]byte(text)) && (number && kind == rawjson.Number || field.Kind == elicit.Boolean && kind == rawjson.Boolean || field.Kind == elicit.JSON) {
+		is, takes := rawjson.KindOf([]byte(text)), field.Kind.Type()
+		literal := is == takes && (is == rawjson.Number || is == rawjson.Boolean)
+		if rawjson.Valid([]byte(text)) && (literal || takes == rawjson.None) {
 			return json.RawMessage(text)
 		}
 	}

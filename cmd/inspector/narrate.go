@@ -247,7 +247,7 @@ func tellUnanswered(w io.Writer, u headless.Unanswered) {
 // describe returns one line on the values that a field takes.
 func describe(f elicit.Field) string {
 	parts := []string{f.Kind.String()}
-	if f.Kind == elicit.JSON {
+	if f.Kind.Entry() == elicit.Written {
 		parts = []string{"JSON by the schema " + wording.Shorten(string(rawjson.AppendCompact(nil, f.Schema)), 200)}
 	}
 	if f.Required {

@@ -171,15 +171,27 @@ func (t *terminal) show(ctx context.Context, groups ...*huh.Group) error {
 	return huh.NewForm(groups...).WithInput(t.in).WithOutput(t.out).WithAccessible(t.accessible).RunWithContext(ctx)
 }
 
+// prompt is a field as it is asked for in the terminal.
+type prompt struct {
+	elicit.Field
+	input              *elicit.Input
+	title, description string
+	check              func() error // as on the page
+}
+
+// controls has the control of a field by its kind. Values of other kinds are typed in one line.
+var controls = map[elicit.Kind]func(prompt) huh.Field{
+	elicit.Boolean: prompt.yesOrNo, elicit.SingleChoice: prompt.choice, elicit.MultiChoice: prompt.choices,
+}
+
 // field returns the control of one field, with the same checks as on the page.
 func field(request *elicit.Request, in elicit.Inputs, i int) huh.Field {
-	f, input := request.Fields[i], &in.Fields[i]
-	title := wording.EscapeLine(f.Label)
-	description := wording.EscapeLine(describe(f))
+	f := request.Fields[i]
+	p := prompt{Field: f, input: &in.Fields[i], title: wording.EscapeLine(f.Label), description: wording.EscapeLine(describe(f))}
 	if f.Description != "" {
-		description = wording.Escape(f.Description) + "\n" + description
+		p.description = wording.Escape(f.Description) + "\n" + p.description
 	}
-	check := func() error {
+	p.check = func() error {
 		_, problems, _ := elicit.CheckInputs(request.Schema, request.Fields, in) // an error of the check is shown in the review
 		for _, p := range problems {
 			if p.Field == i {
@@ -188,60 +200,64 @@ func field(request *elicit.Request, in elicit.Inputs, i int) huh.Field {
 		}
 		return nil
 	}
-	switch f.Kind {
-	case elicit.SingleChoice, elicit.Boolean:
-		return picker(f, input, check).Title(title).Description(description)
-	case elicit.MultiChoice:
-		var options []huh.Option[int]
-		for n, c := range f.Choices {
-			options = append(options, huh.NewOption(wording.EscapeLine(c.Title), n).Selected(slices.Contains(input.Picks, n)))
-		}
-		return huh.NewMultiSelect[int]().Title(title).Description(description).Options(options...).Value(&input.Picks).
-			Validate(func(picks []int) error {
-				input.Picks = picks
-				return check()
-			})
+	if control := controls[f.Kind]; control != nil {
+		return control(p)
 	}
-	text := &input.Text
-	if f.Kind == elicit.JSON || input.JSON != "" {
-		text = &input.JSON
+	text := &p.input.Text
+	if f.Kind.Entry() == elicit.Written || p.input.JSON != "" {
+		text = &p.input.JSON
 	}
-	return huh.NewInput().Title(title).Description(description).Value(text).Validate(func(now string) error {
+	return huh.NewInput().Title(p.title).Description(p.description).Value(text).Validate(func(now string) error {
 		*text = now
-		return check()
+		return p.check()
 	})
+}
+
+func (p prompt) options() (options []huh.Option[int]) {
+	for n, c := range p.Choices {
+		options = append(options, huh.NewOption(wording.EscapeLine(c.Title), n))
+	}
+	return options
+}
+
+func (p prompt) yesOrNo() huh.Field {
+	return p.pick([]huh.Option[int]{huh.NewOption("Yes", 1), huh.NewOption("No", 0)}, slices.Index([]string{"false", "true"}, p.input.Text), func(n int) elicit.Input {
+		return elicit.Input{Text: fmt.Sprint(n == 1)}
+	})
+}
+
+func (p prompt) choice() huh.Field {
+	chosen := leftOut
+	if len(p.input.Picks) > 0 {
+		chosen = p.input.Picks[0]
+	}
+	return p.pick(p.options(), chosen, func(n int) elicit.Input { return elicit.Input{Picks: []int{n}} })
 }
 
 const leftOut = -1
 
-// picker returns the control of a field with a single choice, which may be omitted unless
-// it is required.
-func picker(f elicit.Field, input *elicit.Input, check func() error) *huh.Select[int] {
-	var options []huh.Option[int]
-	chosen := new(int)
-	*chosen = leftOut
-	if f.Kind == elicit.Boolean {
-		options = []huh.Option[int]{huh.NewOption("Yes", 1), huh.NewOption("No", 0)}
-		*chosen = slices.Index([]string{"false", "true"}, input.Text)
-	}
-	for n, c := range f.Choices {
-		options = append(options, huh.NewOption(wording.EscapeLine(c.Title), n))
-	}
-	if len(input.Picks) > 0 {
-		*chosen = input.Picks[0]
-	}
-	if !f.Required {
+// pick returns the control of a field with one of several values, which may be omitted unless it
+// is required.
+func (p prompt) pick(options []huh.Option[int], chosen int, of func(int) elicit.Input) huh.Field {
+	if !p.Required {
 		options = append(options, huh.NewOption("(leave it out)", leftOut))
 	}
-	return huh.NewSelect[int]().Options(options...).Value(chosen).Validate(func(n int) error {
-		switch {
-		case n == leftOut:
-			*input = elicit.Input{}
-		case f.Kind == elicit.Boolean:
-			*input = elicit.Input{Text: fmt.Sprint(n == 1)}
-		default:
-			*input = elicit.Input{Picks: []int{n}}
+	return huh.NewSelect[int]().Title(p.title).Description(p.description).Options(options...).Value(&chosen).Validate(func(n int) error {
+		if *p.input = of(n); n == leftOut {
+			*p.input = elicit.Input{}
 		}
-		return check()
+		return p.check()
 	})
+}
+
+func (p prompt) choices() huh.Field {
+	options := p.options()
+	for n, o := range options {
+		options[n] = o.Selected(slices.Contains(p.input.Picks, n))
+	}
+	return huh.NewMultiSelect[int]().Title(p.title).Description(p.description).Options(options...).Value(&p.input.Picks).
+		Validate(func(picks []int) error {
+			p.input.Picks = picks
+			return p.check()
+		})
 }

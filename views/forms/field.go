@@ -17,64 +17,71 @@ import (
 type control int
 
 const (
-	oneLine    control = iota
-	manyLines          // a text area, because the text has several lines
-	dateInput          // the browser's date picker
-	dateTime           // text in RFC 3339 with a helper to pick it
-	segments           // a few short radio buttons in a row
-	radios             // a few radio buttons, one a line
-	dropDown           // a native select
-	pickOne            // a searchable list
-	checkBoxes         // check boxes
-	pickMany           // a searchable list of several
-	jsonText           // JSON as text
+	jsonText    control = iota // JSON as text
+	oneLine                    // a text
+	manyLines                  // a text area, because the text has several lines
+	numberInput                // a line for a number
+	dateInput                  // the browser's date picker
+	dateTime                   // text in RFC 3339 with a helper to pick it
+	yesOrNo                    // radio buttons in a row
+	segments                   // a few short choices as radio buttons in a row
+	radios                     // a few radio buttons, one a line
+	dropDown                   // a native select
+	pickOne                    // a searchable list
+	checkBoxes                 // check boxes
+	pickMany                   // a searchable list of several
 )
 
-// The largest numbers of choices for each way to draw them.
+// Bounds on the choices that are drawn in one way.
 const (
 	mostRadios  = 5
 	mostOptions = 200
 	mostChecks  = 40
 )
 
-// control chooses the element for a field. It also considers the value: the element must
-// be able to show it.
+// controls chooses the element for a field: that of the first row with its kind, format and number
+// of choices that can show its value.
+var controls = []struct {
+	kind   elicit.Kind
+	format string           // "" for any
+	most   int              // choices; 0 for any number
+	fits   func(Field) bool // what else it depends on; nil for nothing
+	is     control
+}{
+	{kind: elicit.Text, fits: Field.hasLines, is: manyLines},
+	{kind: elicit.Text, format: "date", fits: Field.isDate, is: dateInput},
+	{kind: elicit.Text, format: "date-time", is: dateTime},
+	{kind: elicit.Text, is: oneLine},
+	{kind: elicit.Number, is: numberInput},
+	{kind: elicit.Integer, is: numberInput},
+	{kind: elicit.Boolean, is: yesOrNo},
+	{kind: elicit.SingleChoice, fits: Field.wordy, is: pickOne},
+	{kind: elicit.SingleChoice, most: mostRadios, fits: Field.short, is: segments},
+	{kind: elicit.SingleChoice, most: mostRadios, is: radios},
+	{kind: elicit.SingleChoice, most: mostOptions, is: dropDown},
+	{kind: elicit.SingleChoice, is: pickOne},
+	{kind: elicit.MultiChoice, fits: Field.wordy, is: pickMany},
+	{kind: elicit.MultiChoice, most: mostChecks, is: checkBoxes},
+	{kind: elicit.MultiChoice, is: pickMany},
+}
+
 func (f Field) control() control {
 	if f.Input.JSON != "" {
 		return jsonText
 	}
-	switch f.Kind {
-	case elicit.Text:
-		switch {
-		case strings.ContainsAny(f.Input.Text, "\n\r"):
-			return manyLines
-		case f.Format == "date" && (f.Input.Text == "" || isDate(f.Input.Text)):
-			return dateInput
-		case f.Format == "date-time":
-			return dateTime
+	for _, row := range controls {
+		if row.kind == f.Kind && (row.format == "" || row.format == f.Format) && (row.most == 0 || len(f.Choices) <= row.most) && (row.fits == nil || row.fits(f)) {
+			return row.is
 		}
-		return oneLine
-	case elicit.Number, elicit.Integer:
-		return oneLine
-	case elicit.Boolean:
-		return segments
-	case elicit.SingleChoice:
-		switch n := len(f.Choices); {
-		case n > mostOptions || f.wordy():
-			return pickOne
-		case n > mostRadios:
-			return dropDown
-		case f.short():
-			return segments
-		}
-		return radios
-	case elicit.MultiChoice:
-		if len(f.Choices) > mostChecks || f.wordy() {
-			return pickMany
-		}
-		return checkBoxes
 	}
 	return jsonText
+}
+
+func (f Field) hasLines() bool { return strings.ContainsAny(f.Input.Text, "\n\r") }
+
+func (f Field) isDate() bool {
+	_, err := time.Parse(time.DateOnly, f.Input.Text)
+	return f.Input.Text == "" || err == nil
 }
 
 func (f Field) wordy() bool {
@@ -109,17 +116,12 @@ func (f Field) Matches(search string) []int {
 	return out
 }
 
-func isDate(s string) bool {
-	_, err := time.Parse(time.DateOnly, s)
-	return err == nil
-}
-
 // short reports whether the choices fit into one row of a card, by an estimate of their
 // width in characters.
 func (f Field) short() bool {
 	const row, around = 37, 4
 	total := 0
-	if f.Kind == elicit.SingleChoice && f.unset() {
+	if f.unset() {
 		total = len("Unset") + around
 	}
 	for _, title := range f.titles() {
@@ -137,10 +139,7 @@ func (f Field) longTitles() bool {
 func (f Field) title(i int) string {
 	c := f.Choices[i]
 	if c.Title == "" {
-		if c.Value == "" {
-			return `"" (empty)`
-		}
-		return c.Value
+		return cmp.Or(c.Value, `"" (empty)`)
 	}
 	if c.Title != c.Value && len(f.Choices) <= mostOptions {
 		for j, other := range f.Choices {
@@ -179,12 +178,7 @@ func (f Field) longChoices() string {
 func (f Field) picked(i int) bool { return slices.Contains(f.Input.Picks, i) }
 
 // label returns the display name of a field, also if its property has an empty name.
-func (f Field) label() string {
-	if strings.TrimSpace(f.Label) == "" {
-		return `""`
-	}
-	return f.Label
-}
+func (f Field) label() string { return wording.Either(strings.TrimSpace(f.Label) == "", `""`, f.Label) }
 
 func (f Field) name() string { return elicit.InputName(f.Index) }
 
@@ -198,11 +192,7 @@ func (f Field) invalid() bool { return len(f.Problems) > 0 }
 // inputType returns the type of a one-line text box, for the right keyboard and help of
 // the browser. The type checks nothing.
 func (f Field) inputType() string {
-	types := map[string]string{"email": "email", "uri": "url"}
-	if f.Kind != elicit.Text {
-		return "text"
-	}
-	return cmp.Or(types[f.Format], "text")
+	return cmp.Or(map[string]string{"email": "email", "uri": "url"}[f.Format], "text")
 }
 
 func (f Field) describedBy() string {
@@ -221,30 +211,12 @@ func (f Field) describedBy() string {
 	return strings.Join(ids, " ")
 }
 
-// limits describes a range of numbers, and reports whether at least one is needed; words
-// is "" if there is no limit.
-func limits(least, most *int) (words string, needed bool) {
-	number := func(n *int) string { return wording.Grouped(int64(*n)) }
-	switch low := least != nil && *least > 0; {
-	case low && most != nil && *least == *most:
-		return "exactly " + number(most), true
-	case low && most != nil:
-		return number(least) + " to " + number(most), false
-	case most != nil:
-		return "at most " + number(most), false
-	case low:
-		return "at least " + number(least), true
-	}
-	return "", false
-}
-
 // count describes how much is entered, and how much is allowed.
 func (f Field) count() string {
 	switch f.control() {
 	case oneLine, manyLines:
 		n := utf8.RuneCountInString(f.Input.Text)
 		switch {
-		case f.Kind != elicit.Text:
 		case f.MaxLength != nil: // the hint has the whole range
 			return wording.Grouped(int64(n)) + " of " + strconv.Itoa(*f.MaxLength)
 		case f.MinLength != nil && *f.MinLength > 0:
@@ -252,7 +224,7 @@ func (f Field) count() string {
 		}
 	case checkBoxes, pickMany:
 		n := wording.Grouped(int64(len(f.Input.Picks)))
-		words, needed := limits(f.MinItems, f.MaxItems)
+		words, needed := elicit.Range(f.MinItems, f.MaxItems)
 		switch {
 		case words == "":
 			return n + " of " + wording.Grouped(int64(len(f.Choices))) + " chosen"
@@ -266,61 +238,24 @@ func (f Field) count() string {
 
 func (f Field) over() bool {
 	n, least, most := utf8.RuneCountInString(f.Input.Text), f.MinLength, f.MaxLength
-	if f.Kind == elicit.MultiChoice {
+	if c := f.control(); c == checkBoxes || c == pickMany {
 		n, least, most = len(f.Input.Picks), f.MinItems, f.MaxItems
 	}
 	return n > 0 && (most != nil && n > *most || least != nil && n < *least)
 }
 
-var formatHints = map[string]string{
-	"email": "an email address", "uri": "a URI with its scheme", "date": "a date, like 2026-08-01",
-	"date-time": "RFC 3339 with an offset, like 2026-08-01T09:30:00+02:00",
-}
-
 // hints describes the schema's limits of a value, one part of a sentence each, except the
 // pattern, which is drawn as code.
 func (f Field) hints() []string {
-	var out []string
-	add := func(words, value string) {
-		if value != "" {
-			out = append(out, words+value)
-		}
+	limited := f.Field
+	if f.control() == dateInput {
+		limited.Format = "" // the browser's picker shows it
 	}
-	switch f.Kind {
-	case elicit.Text:
-		if f.control() != dateInput && f.Format != "" {
-			out = append(out, cmp.Or(formatHints[f.Format], "format "+f.Format))
-		}
-		if words, _ := limits(f.MinLength, f.MaxLength); words != "" {
-			noun := " characters"
-			if n := cmp.Or(f.MaxLength, f.MinLength); *n == 1 {
-				noun = " character"
-			}
-			out = append(out, words+noun)
-		}
-		if f.Pattern != "" {
-			out = append(out, "must match")
-		}
-	case elicit.Integer, elicit.Number:
-		if f.Kind == elicit.Integer {
-			out = append(out, "a whole number")
-		}
-		if f.Minimum != "" && f.Maximum != "" {
-			add("from ", f.Minimum+" to "+f.Maximum)
-		} else {
-			add("at least ", f.Minimum)
-			add("at most ", f.Maximum)
-		}
-		add("more than ", f.ExclusiveMinimum)
-		add("less than ", f.ExclusiveMaximum)
-		add("a multiple of ", f.MultipleOf)
-	case elicit.JSON:
-		out = append(out, "JSON")
+	out := f.Kind.Hints(&limited)
+	if f.Const != nil && f.Kind != elicit.SingleChoice { // which offers it
+		out = append(out, "only "+wording.Shorten(string(f.Const), 80))
 	}
-	if f.Kind != elicit.SingleChoice {
-		add("only ", wording.Shorten(string(f.Const), 80))
-	}
-	if f.Nullable && f.Required && f.Kind != elicit.JSON {
+	if f.Nullable && f.Required && f.Kind.Entry() != elicit.Written {
 		out = append(out, "or null, in the JSON tab")
 	}
 	if strings.EqualFold(strings.Join(out, ", "), strings.TrimRight(strings.TrimSpace(f.Description), ".")) && f.Pattern == "" {
@@ -335,26 +270,14 @@ const longest = 80
 
 // roomy reports whether to offer several lines for a text.
 func (f Field) roomy() bool {
-	return f.Kind == elicit.Text && f.inputType() == "text" && (f.control() == manyLines || f.control() == oneLine && (f.MaxLength == nil || *f.MaxLength > longest))
+	return f.inputType() == "text" && (f.control() == manyLines || f.control() == oneLine && (f.MaxLength == nil || *f.MaxLength > longest))
 }
 
-func (f Field) hint() string {
-	return wording.Capital(strings.Join(f.hints(), ", "))
-}
+func (f Field) hint() string { return wording.Capital(strings.Join(f.hints(), ", ")) }
 
-func (f Form) tab() string {
-	if f.JSON {
-		return "json"
-	}
-	return "form"
-}
+func (f Form) tab() string { return wording.Either(f.JSON, "json", "form") }
 
-func (f Form) sendName() string {
-	if f.ID == "args" {
-		return "Arguments"
-	}
-	return "Will send"
-}
+func (f Form) sendName() string { return wording.Either(f.ID == "args", "Arguments", "Will send") }
 
 func (f Form) wrong() (n int) {
 	for _, field := range f.Fields {

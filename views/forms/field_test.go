@@ -2,6 +2,8 @@ package forms
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 	"testing"
 
 	"elicitation-inspector/bridge/elicit"
@@ -14,13 +16,13 @@ func TestHintsAndCounts(t *testing.T) {
 		hint, count string
 		over        bool
 	}{
-		{elicit.Field{MaxLength: limit(12), Pattern: "^a"}, elicit.Input{Text: "CHG-20418"}, "At most 12 characters, must match", "9 of 12", false},
-		{elicit.Field{MaxLength: limit(2)}, elicit.Input{Text: "\U0001F469\u200d\U0001F4BB"}, "At most 2 characters", "3 of 2", true},
-		{elicit.Field{MinLength: limit(2), MaxLength: limit(5)}, elicit.Input{}, "2 to 5 characters", "0 of 5", false},
-		{elicit.Field{MinLength: limit(3)}, elicit.Input{Text: "a"}, "At least 3 characters", "1 character", true},
-		{elicit.Field{MinLength: limit(1), MaxLength: limit(1)}, elicit.Input{}, "Exactly 1 character", "0 of 1", false},
-		{elicit.Field{}, elicit.Input{Text: "a"}, "", "", false},
-		{elicit.Field{Format: "ipv6"}, elicit.Input{}, "Format ipv6", "", false},
+		{elicit.Field{Kind: elicit.Text, MaxLength: limit(12), Pattern: "^a"}, elicit.Input{Text: "CHG-20418"}, "At most 12 characters, must match", "9 of 12", false},
+		{elicit.Field{Kind: elicit.Text, MaxLength: limit(2)}, elicit.Input{Text: "\U0001F469\u200d\U0001F4BB"}, "At most 2 characters", "3 of 2", true},
+		{elicit.Field{Kind: elicit.Text, MinLength: limit(2), MaxLength: limit(5)}, elicit.Input{}, "2 to 5 characters", "0 of 5", false},
+		{elicit.Field{Kind: elicit.Text, MinLength: limit(3)}, elicit.Input{Text: "a"}, "At least 3 characters", "1 character", true},
+		{elicit.Field{Kind: elicit.Text, MinLength: limit(1), MaxLength: limit(1)}, elicit.Input{}, "Exactly 1 character", "0 of 1", false},
+		{elicit.Field{Kind: elicit.Text}, elicit.Input{Text: "a"}, "", "", false},
+		{elicit.Field{Kind: elicit.Text, Format: "ipv6"}, elicit.Input{}, "Format ipv6", "", false},
 		{elicit.Field{Kind: elicit.Number, Minimum: "0", Maximum: "1.50"}, elicit.Input{Text: "2"}, "From 0 to 1.50", "", false},
 		{elicit.Field{Kind: elicit.Integer, ExclusiveMinimum: "0", MultipleOf: "5"}, elicit.Input{}, "A whole number, more than 0, a multiple of 5", "", false},
 		{elicit.Field{Kind: elicit.MultiChoice, Choices: choices(3), MinItems: limit(1), MaxItems: limit(3)}, elicit.Input{Picks: []int{0, 2}}, "", "2 chosen, 1 to 3 allowed", false},
@@ -37,6 +39,40 @@ func TestHintsAndCounts(t *testing.T) {
 		}
 		if got := f.over(); got != c.over {
 			t.Errorf("%+v: over is %v", c.field, got)
+		}
+	}
+}
+
+func TestControls(t *testing.T) {
+	long, wordy := []elicit.Choice{{Title: strings.Repeat("a", 30)}, {}}, []elicit.Choice{{Title: strings.Repeat("a", 300)}}
+	for _, c := range []struct {
+		field elicit.Field
+		input elicit.Input
+		want  control
+	}{
+		{elicit.Field{Kind: elicit.Text}, elicit.Input{Text: "a"}, oneLine},
+		{elicit.Field{Kind: elicit.Text, Format: "email"}, elicit.Input{}, oneLine},
+		{elicit.Field{Kind: elicit.Text, Format: "date"}, elicit.Input{}, dateInput},
+		{elicit.Field{Kind: elicit.Text, Format: "date"}, elicit.Input{Text: "soon"}, oneLine},
+		{elicit.Field{Kind: elicit.Text, Format: "date-time"}, elicit.Input{Text: "soon"}, dateTime},
+		{elicit.Field{Kind: elicit.Text, Format: "date-time"}, elicit.Input{Text: "a\nb"}, manyLines},
+		{elicit.Field{Kind: elicit.Number}, elicit.Input{}, numberInput},
+		{elicit.Field{Kind: elicit.Integer}, elicit.Input{JSON: `"x"`}, jsonText},
+		{elicit.Field{Kind: elicit.Boolean}, elicit.Input{}, yesOrNo},
+		{elicit.Field{Kind: elicit.SingleChoice, Choices: choices(2)}, elicit.Input{}, segments},
+		{elicit.Field{Kind: elicit.SingleChoice, Choices: long}, elicit.Input{}, radios},
+		{elicit.Field{Kind: elicit.SingleChoice, Choices: choices(mostRadios)}, elicit.Input{}, radios},
+		{elicit.Field{Kind: elicit.SingleChoice, Choices: choices(mostRadios + 1)}, elicit.Input{}, dropDown},
+		{elicit.Field{Kind: elicit.SingleChoice, Choices: choices(mostOptions)}, elicit.Input{}, dropDown},
+		{elicit.Field{Kind: elicit.SingleChoice, Choices: choices(mostOptions + 1)}, elicit.Input{}, pickOne},
+		{elicit.Field{Kind: elicit.SingleChoice, Choices: slices.Repeat(wordy, 40)}, elicit.Input{}, pickOne},
+		{elicit.Field{Kind: elicit.MultiChoice, Choices: slices.Repeat(wordy, 40)}, elicit.Input{}, pickMany},
+		{elicit.Field{Kind: elicit.MultiChoice, Choices: choices(mostChecks)}, elicit.Input{}, checkBoxes},
+		{elicit.Field{Kind: elicit.MultiChoice, Choices: choices(mostChecks + 1)}, elicit.Input{}, pickMany},
+		{elicit.Field{Kind: elicit.JSON}, elicit.Input{}, jsonText},
+	} {
+		if got := (Field{Field: c.field, Input: c.input}).control(); got != c.want {
+			t.Errorf("%v %q with %d choices and %+v: control %d, want %d", c.field.Kind, c.field.Format, len(c.field.Choices), c.input, got, c.want)
 		}
 	}
 }

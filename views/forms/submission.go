@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"mime/multipart"
 	"net/url"
 	"slices"
 	"strconv"
@@ -23,9 +24,10 @@ type Submission struct {
 }
 
 // Submitted reads a posted form. Values too long for the page are taken from before.
-func Submitted(form url.Values, fields []elicit.Field, before Submission) Submission {
-	sub := Submission{JSON: form.Get("tab") == "json", Content: form.Get("content"), Inputs: elicit.InputsFrom(fields, form)}
-	sub.keep(form["kept"], before)
+func Submitted(form *multipart.Form, fields []elicit.Field, before Submission) Submission {
+	values := url.Values(form.Value)
+	sub := Submission{JSON: values.Get("tab") == "json", Content: values.Get("content"), Inputs: elicit.InputsFrom(fields, form)}
+	sub.keep(values["kept"], before)
 	return sub
 }
 

@@ -449,7 +449,7 @@ func needs(q *conversation.Question) string {
 // choice of honest answers may be the one to do nothing, which a decline rightly gets.
 func saysYes(q *conversation.Question) bool {
 	return !slices.ContainsFunc(fieldsOf(q), func(f elicit.Field) bool {
-		return f.Kind != elicit.Text && f.Kind != elicit.Number && f.Kind != elicit.Integer && ConsentIn(f, true) == nil
+		return f.Kind.Entry() != elicit.Typed && ConsentIn(f, true) == nil
 	})
 }
 
