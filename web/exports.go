@@ -267,6 +267,6 @@ func (s exports) answers(c echo.Context) error {
 		}
 		attach(c, export.FileName("answers of "+title, ".yaml"))
 	}
-	w := answers.Writing{From: "this session", Expect: true}
-	return c.Blob(http.StatusOK, "application/yaml; charset=utf-8", []byte(w.Answers(calls)))
+	script, _ := answers.AnswersOf(calls, answers.Writing{From: "this session", Expect: true}) // its text says what is missing
+	return c.Blob(http.StatusOK, "application/yaml; charset=utf-8", []byte(script.String()))
 }
