@@ -42,7 +42,7 @@ func TestShowing(t *testing.T) {
 		if menu.Link("Whole session as HAR").Exists() {
 			t.Error("HAR is offered though nothing went over HTTP")
 		}
-		page.Eval[any](s.page, `document.querySelector("[data-path$=har]").click()`)
+		page.Eval[any](s.page, `document.querySelector("#export-more [href$=har]").click()`)
 		s.page.Role("alert", "").Contains("The export failed: there are no frames of an HTTP connection")
 		s.page.Press(page.Escape)
 	})

@@ -53,6 +53,6 @@ $("export-more").addEventListener("beforetoggle", (/** @type {ToggleEvent} */ e)
   for (const part of all("[data-scope]:not([data-scope=session])", $("export-more"))) {
     const filter = filters[part.dataset.scope]
     part.hidden = !filter
-    for (const link of all("a", part)) link.href = link.dataset.path + "?" + new URLSearchParams({ download: "1", filter })
+    for (const link of all("a", part)) link.href = link.pathname + "?" + new URLSearchParams({ filter })
   }
 })

@@ -64,9 +64,8 @@ func (s *checks) routes(e *echo.Echo) {
 	e.POST("/check/start", of(itemForm(s.in), s.start))
 	e.POST("/checks/:n/stop", act(number, s.lab.Stop))
 	e.GET("/checks/:n/behaviours/:name", of(latest, s.trials))
-	e.GET("/checks/:n/trials/:trial", of(latest, s.exchange)) // the frames of a trial
-	e.GET("/checks/:n/report.html", of(latest, saveReport("html", "text/html; charset=utf-8")))
-	e.GET("/checks/:n/report.json", of(latest, saveReport("json", "application/json")))
+	e.GET("/checks/:n/trials/:trial", of(latest, s.exchange))  // the frames of a trial
+	e.GET("/checks/:n/report.:ending", of(latest, saveReport)) // html, json, or that of another of its formats
 }
 
 func (*checks) fill(*views.Page) {} // a page fetches its check
@@ -231,14 +230,13 @@ func (s *checks) exchange(c echo.Context, of report.Live) error {
 	return compressed(c, http.StatusOK, "text/html; charset=utf-8", []byte(page.String()))
 }
 
-func saveReport(format, kind string) func(echo.Context, report.Live) error {
-	return func(c echo.Context, of report.Live) error {
-		if of.Report == nil {
-			return echo.NewHTTPError(http.StatusNotFound, "There is no report yet.")
-		}
-		name := export.FileName(export.Heading("check of "+of.Key, nil, 0, of.Report.Began), "."+format)
-		return saved(c, name, kind, func(w io.Writer) error { return report.Write(w, format, of.Report) })
+func saveReport(c echo.Context, of report.Live) error {
+	format := report.Formats.Of("." + c.Param("ending"))
+	if of.Report == nil || format == nil {
+		return echo.NewHTTPError(http.StatusNotFound, "There is no such report yet.")
 	}
+	name := export.FileName(export.Heading("check of "+of.Key, nil, 0, of.Report.Began), format.Ending)
+	return saved(c, name, format.Media, func(w io.Writer) error { return format.Write(w, of.Report) })
 }
 
 func (*checks) draws() (atOnce, calmly changeKinds) { return 0, everything }

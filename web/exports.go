@@ -1,7 +1,6 @@
 package web
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -65,8 +64,8 @@ type exports struct {
 }
 
 func (s exports) routes(e *echo.Echo) {
-	e.GET("/wire.jsonl", s.selected(s.transcript))                      // the transcript so far; query filter
-	e.GET("/export/:format", s.selected(s.document))                    // the log as a document: html, markdown, mermaid, har, json; query filter
+	e.GET("/wire.jsonl", s.selected(s.transcript))                      // the transcript so far; queries filter and download
+	e.GET("/export/:format", s.selected(s.document))                    // the log in one of [export.Documents]; query filter
 	e.GET("/answers.yaml", s.answers)                                   // the answers so far, as a script
 	e.GET("/findings.json", s.findings)                                 // findings of all servers, or of one (query server=ID), for other programs
 	e.GET("/questions/:n/copy/:form", of(questionIn(s.in), s.question)) // an elicitation as text: markdown, call, or code for go-sdk, mcp-go, typescript, python
@@ -137,37 +136,28 @@ func (s exports) selected(save func(echo.Context, selection) error) echo.Handler
 }
 
 func (s exports) transcript(c echo.Context, frames selection) error {
-	if c.QueryParam("download") != "" {
-		title, err := frames.title(c.Request().Context())
-		if err != nil {
-			return err
-		}
-		attach(c, export.FileName(title, ".jsonl"))
-	}
-	return frames.stream(c, "application/x-ndjson; charset=utf-8", func(w io.Writer) error {
-		if err := wire.WriteFrames(w, s.in.Log(), frames.seqs(), s.redaction); err != nil {
-			return err
-		}
-		return s.marks.WriteMarks(w, func(seq int64) bool { _, in := frames.view.Index(seq); return in })
-	})
-}
-
-var exportKinds = map[export.Format]string{
-	export.JSON: echo.MIMEApplicationJSON, export.HAR: echo.MIMEApplicationJSON, export.HTML: echo.MIMETextHTMLCharsetUTF8,
+	return frames.write(c, export.JSONL, c.QueryParam("download") != "")
 }
 
 func (s exports) document(c echo.Context, frames selection) error {
-	format, err := export.ParseFormat(c.Param("format"))
+	format, err := export.Documents.Named(c.Param("format"))
 	if err != nil {
-		return refused(http.StatusBadRequest, err)
+		return bad("The format %v.", err)
 	}
-	title, err := frames.title(c.Request().Context())
-	if err != nil {
-		return err
+	return frames.write(c, format, true)
+}
+
+// write answers with the frames in a format, as a file with a name of its own if it is attached.
+func (s selection) write(c echo.Context, format *export.DocumentFormat, attached bool) error {
+	d := export.Document{Log: s.marks, Seqs: s.seqs(), Redact: s.redaction, Version: s.version}
+	if attached {
+		var err error
+		if d.Title, err = s.title(c.Request().Context()); err != nil {
+			return err
+		}
+		attach(c, export.FileName(d.Title, format.Ending))
 	}
-	attach(c, export.FileName(title, format.Extension()))
-	d := export.Document{Log: s.marks, Seqs: frames.seqs(), Redact: s.redaction, Title: title, Version: s.version}
-	return frames.stream(c, cmp.Or(exportKinds[format], echo.MIMETextPlainCharsetUTF8), func(w io.Writer) error {
+	return s.stream(c, format.Media, func(w io.Writer) error {
 		if err := d.Write(c.Request().Context(), w, format); err != nil {
 			return echo.NewHTTPError(http.StatusUnprocessableEntity, fmt.Sprintf("The export failed: %v.", err))
 		}
@@ -277,6 +267,6 @@ func (s exports) answers(c echo.Context) error {
 		}
 		attach(c, export.FileName("answers of "+title, ".yaml"))
 	}
-	w := answers.Writing{From: "this session", Expect: true}
-	return c.Blob(http.StatusOK, "application/yaml; charset=utf-8", []byte(w.Answers(calls)))
+	script, _ := answers.AnswersOf(calls, answers.Writing{From: "this session", Expect: true}) // its text says what is missing
+	return c.Blob(http.StatusOK, "application/yaml; charset=utf-8", []byte(script.String()))
 }

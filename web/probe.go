@@ -69,16 +69,15 @@ func (s *probes) say(c echo.Context) error {
 // report sends the report as a file.
 func (s *probes) report(c echo.Context) error {
 	name := "probe." + c.Param("ending")
-	format := report.FormatOf(name)
-	if format == "" {
+	format := report.Formats.Of(name)
+	if format == nil {
 		return echo.ErrNotFound
 	}
 	r := s.probe.Report()
 	if err := r.AddEvidence(s.log, s.redaction); err != nil {
 		return err
 	}
-	kind := map[string]string{"json": "application/json", "junit": "application/xml", "markdown": "text/markdown; charset=utf-8", "html": "text/html; charset=utf-8"}[format]
-	return saved(c, name, kind, func(w io.Writer) error { return report.Write(w, format, r) })
+	return saved(c, name, format.Media, func(w io.Writer) error { return format.Write(w, r) })
 }
 
 func (s *probes) changes() [4]<-chan struct{} { return [4]<-chan struct{}{s.probe.Changed()} }

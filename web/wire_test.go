@@ -590,8 +590,8 @@ func TestExport(t *testing.T) {
 	s := newLogServer(t, wire.Options{})
 	s.some(3)
 	t.Setenv("TMPDIR", "/dev/null/nothing")
-	for _, format := range export.Formats() {
-		r := s.ask(http.MethodGet, "/export/"+string(format), url.Values{"filter": {"call:1"}}, nil)
+	for _, format := range export.Documents {
+		r := s.ask(http.MethodGet, "/export/"+format.Name, url.Values{"filter": {"call:1"}}, nil)
 		body, err := io.ReadAll(r.Body)
 		if err != nil {
 			t.Fatal(err)
@@ -602,7 +602,7 @@ func TestExport(t *testing.T) {
 				t.Errorf("har: %s, %.200s", r.Status, body)
 			}
 		default:
-			if r.StatusCode != http.StatusOK || len(body) == 0 || !regexp.MustCompile(`filename="[a-z].*[0-9]{4}-[0-9]{2}-[0-9]{2}`+regexp.QuoteMeta(format.Extension())+`"$`).MatchString(r.Header.Get("Content-Disposition")) {
+			if r.StatusCode != http.StatusOK || len(body) == 0 || !regexp.MustCompile(`filename="[a-z].*[0-9]{4}-[0-9]{2}-[0-9]{2}`+regexp.QuoteMeta(format.Ending)+`"$`).MatchString(r.Header.Get("Content-Disposition")) {
 				t.Errorf("%s: %s, %q, %.200s", format, r.Status, r.Header.Get("Content-Disposition"), body)
 			}
 		}

@@ -11,7 +11,6 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
@@ -130,7 +129,7 @@ func (v *visit) collect(_ context.Context, questions []question) (map[string]ans
 		if _, known := v.notes.Answers[q.key]; known {
 			continue
 		}
-		r := v.reply(q.key)
+		r := v.Answer(q.key)
 		if r == nil {
 			missing = append(missing, q)
 			continue
@@ -153,28 +152,23 @@ func (v *visit) collect(_ context.Context, questions []question) (map[string]ans
 
 // inputRequired returns the error that ends a round; it is sent as an input-required result.
 func (v *visit) inputRequired(questions ...question) error {
-	members := []string{`"resultType":"input_required"`}
-	if questions != nil {
-		members = append(members, `"inputRequests":`+server.InputRequests(inputs(v.Revision, questions)))
-	}
+	state := ""
 	if len(v.notes.Answers)+len(v.notes.Memos) > 0 {
-		members = append(members, v.state())
+		state = v.state()
 	}
-	return exactly("{%s}", strings.Join(members, ","))
+	return raw(server.InputRequired(inputs(v.Revision, questions), state))
 }
 
-// inputs returns the questions as inputRequests.
-func inputs(revision string, questions []question) []server.Input {
-	list := make([]server.Input, len(questions))
+// inputs returns the questions as they are sent.
+func inputs(revision string, questions []question) []server.Question {
+	list := make([]server.Question, len(questions))
 	for i, q := range questions {
-		list[i] = server.Input{Key: q.key, Request: server.WithParams(fmt.Sprintf(`{"method":%q}`, q.requestMethod()), q.encode(revision))}
+		list[i] = server.Question{Key: q.key, Method: q.requestMethod(), Params: q.encode(revision)}
 	}
 	return list
 }
 
-func (v *visit) state() string {
-	return fmt.Sprintf(`"requestState":%q`, v.server.sealed(v.notes, v.identity()))
-}
+func (v *visit) state() string { return v.server.sealed(v.notes, v.identity()) }
 
 // comeBack makes the client repeat the request this many times before the story continues. Before 2026-07-28, when a
 // request can simply take long, it waits.

@@ -51,7 +51,7 @@ func ruleBreaker(ctx context.Context, v *visit, args struct{ Rule string }) (*mc
 		return b.told(answer{Action: "a retry"}, nil)
 	case b.Asks != nil:
 		v.memo("asked", func() string { return "yes" })
-		return nil, exactly(`{"resultType":"input_required","inputRequests":%s,%s}`, b.Asks, v.state())
+		return nil, exactly(`{"resultType":"input_required","inputRequests":%s,"requestState":%q}`, b.Asks, v.state())
 	case b.Elicitations != nil:
 		return nil, urlRequired("This breaks a rule: "+b.What+".", b.Elicitations)
 	case b.Completions != nil:
@@ -140,7 +140,7 @@ var wrongs = map[string]func(context.Context, *visit, breach) (*mcp.CallToolResu
 		return b.told(sizes.answerOf(res))
 	},
 	"empty_state": func(ctx context.Context, v *visit, b breach) (*mcp.CallToolResult, error) {
-		if v.reply(sizes.key) == nil {
+		if v.Answer(sizes.key) == nil {
 			return nil, exactly(`{"resultType":"input_required","inputRequests":{"size":{"method":%q,"params":%s}},"requestState":""}`, protocol.MethodElicit, sizes.encode(v.Revision))
 		}
 		a, err := v.answer(ctx, sizes)

@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"strconv"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -26,14 +25,12 @@ type session struct {
 	end    context.CancelFunc
 
 	// The server's mutex guards these.
-	level   string // set by logging/setLevel, before 2026-07-28; "" for none
-	sent    int
-	waiting map[string]chan wire.Message  // for the responses to the server's requests, by id
-	calls   map[string]context.CancelFunc // by the keys of the ids of the client's requests
+	level string                        // set by logging/setLevel, before 2026-07-28; "" for none
+	calls map[string]context.CancelFunc // by the keys of the ids of the client's requests
 }
 
 func (s *Server) begin(of *server.Session) server.Peer {
-	c := &session{Session: of, server: s, waiting: map[string]chan wire.Message{}, calls: map[string]context.CancelFunc{}}
+	c := &session{Session: of, server: s, calls: map[string]context.CancelFunc{}}
 	c.ctx, c.end = context.WithCancel(s.life)
 	return c
 }
@@ -41,20 +38,13 @@ func (s *Server) begin(of *server.Session) server.Peer {
 // Close ends the calls of the session.
 func (s *session) Close() { s.end() }
 
-// Receive takes a response, or the cancellation of a call.
-func (s *session) Receive(f wire.Frame) {
-	m := f.Message
+// Receive takes the cancellation of a call.
+func (s *session) Receive(f wire.Frame, _ *server.Pending) {
 	s.server.mu.Lock()
-	cancel, answered := s.calls[wire.IDKey(rawjson.Member(m.Params, "requestId"))], s.waiting[string(m.ID)]
-	if f.Kind.IsResponse() {
-		delete(s.waiting, string(m.ID))
-	}
+	cancel := s.calls[wire.IDKey(rawjson.Member(f.Message.Params, "requestId"))]
 	s.server.mu.Unlock()
-	switch {
-	case m.Method == protocol.NotificationCancelled && cancel != nil:
+	if f.Message.Method == protocol.NotificationCancelled && cancel != nil {
 		cancel()
-	case f.Kind.IsResponse() && answered != nil:
-		answered <- m // which has room for it
 	}
 }
 
@@ -197,32 +187,22 @@ func (s *session) request(ctx context.Context, out server.Stream, method string,
 	if out == nil {
 		return nil, errors.New("the client has no event stream open (GET) on which to ask")
 	}
-	answered := make(chan wire.Message, 1)
-	s.server.mu.Lock()
-	s.sent++
-	n, id := s.sent, strconv.Itoa(s.sent)
-	s.waiting[id] = answered
-	s.server.mu.Unlock()
-	defer func() {
-		s.server.mu.Lock()
-		delete(s.waiting, id)
-		s.server.mu.Unlock()
-	}()
-	s.Ask(out, n, method, params)
+	p := s.Ask(out, server.Question{Method: method, Params: params}, nil)
+	defer p.Forget()
 	select {
-	case m := <-answered:
-		if m.Error == nil {
-			return m.Result, nil
+	case f := <-p.Response:
+		if f.Message.Error == nil {
+			return f.Message.Result, nil
 		}
 		e := &jsonrpc.Error{}
-		if err := json.Unmarshal(m.Error, e); err != nil {
+		if err := json.Unmarshal(f.Message.Error, e); err != nil {
 			return nil, fmt.Errorf("reading the error of %s: %w", method, err)
 		}
 		return nil, e
 	case <-s.Done():
 		return nil, errGone
 	case <-ctx.Done():
-		s.Notify(out, protocol.NotificationCancelled, fmt.Appendf(nil, `{"reason":%q,"requestId":%s}`, ctx.Err(), id))
+		s.Notify(out, protocol.NotificationCancelled, fmt.Appendf(nil, `{"reason":%q,"requestId":%s}`, ctx.Err(), p.ID))
 		return nil, context.Cause(ctx)
 	}
 }

@@ -106,7 +106,8 @@ func (t *task) input(ctx context.Context, questions []question) (map[string]answ
 	answers, err := map[string]answer{}, error(nil)
 	t.Look(func() {
 		for i, q := range questions {
-			a, wrong := q.answerOf(rawjson.Member(t.Asked[asked[i].key].Message.Params, "inputResponses", asked[i].key))
+			result, _ := t.Answer(asked[i].key)
+			a, wrong := q.answerOf(result)
 			answers[q.key], err = a, cmp.Or(err, wrong)
 		}
 	})

@@ -58,7 +58,7 @@ func (v *visit) tell(ctx context.Context) (result any, err error) {
 		}
 	}
 	v.stateless = state == ""
-	v.retold = v.Rounds() && (state != "" || v.reply("") != nil)
+	v.retold = v.Rounds() && (state != "" || rawjson.Count(rawjson.Member(v.Params, "inputResponses")) > 0)
 	if v.Method == protocol.MethodCallTool {
 		return v.tellTool(ctx)
 	}
@@ -67,18 +67,6 @@ func (v *visit) tell(ctx context.Context) (result any, err error) {
 		err = &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: early.text}
 	}
 	return result, err
-}
-
-// reply returns the response that the inputResponses of this round have for the key of a question, or for the key ""
-// any of them. It is nil if there is none.
-func (v *visit) reply(key string) json.RawMessage {
-	responses := rawjson.Member(v.Params, "inputResponses")
-	for name, response := range rawjson.Members(responses) {
-		if key == "" || name == key {
-			return response
-		}
-	}
-	return nil
 }
 
 // identity returns the data that a requestState is bound to, so that it is invalid in any other call.

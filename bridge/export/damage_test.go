@@ -93,7 +93,7 @@ func checkAround(t *testing.T, line string) {
 	if err := view.Update(t.Context()); err != nil || view.Len() < 2 {
 		t.Errorf("%s: a filter finds %d, %v", line, view.Len(), err)
 	}
-	for _, format := range Formats() {
+	for _, format := range Documents {
 		var out bytes.Buffer
 		if err := (Document{Log: log, Title: "x", Version: "x"}).Write(t.Context(), &out, format); err != nil {
 			t.Errorf("%s: exported as %s: %v", line, format, err)

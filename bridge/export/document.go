@@ -23,38 +23,20 @@ import (
 	"elicitation-inspector/bridge/wording"
 )
 
-// Format is a format in which a log can be written.
-type Format string
+// DocumentFormat is a format of a log.
+type DocumentFormat = Format[*export]
 
-// The formats.
-const (
-	JSONL    Format = "jsonl"    // a transcript, which the inspector can open again
-	JSON     Format = "json"     // the lines of a transcript as one array
-	HAR      Format = "har"      // HTTP Archive 1.2 of the frames over HTTP, for browsers' developer tools
-	Markdown Format = "markdown" // a report for people
-	Mermaid  Format = "mermaid"  // a sequence diagram as text
-	HTML     Format = "html"     // a self-contained page, to attach to a bug report
+// The formats of a log.
+var (
+	JSONL    = &DocumentFormat{Name: "jsonl", Title: "JSON Lines", Ending: ".jsonl", Media: "application/x-ndjson; charset=utf-8", Write: writeJSONL, For: "a transcript, which the inspector can open again"}
+	JSON     = &DocumentFormat{Name: "json", Title: "JSON", Ending: ".json", Media: "application/json", Write: writeJSON, For: "the same as one array"}
+	HAR      = &DocumentFormat{Name: "har", Title: "HAR", Ending: ".har", Media: "application/json", Write: writeHAR, OverHTTP: true, For: "what went over HTTP, for the developer tools of browsers"}
+	Markdown = &DocumentFormat{Name: "markdown", Title: "Markdown", Ending: ".md", Media: "text/plain; charset=utf-8", Write: writeMarkdown, For: "a report for reading"}
+	Mermaid  = &DocumentFormat{Name: "mermaid", Title: "Mermaid", Ending: ".mmd", Media: "text/plain; charset=utf-8", Write: writeMermaid, For: "a sequence diagram as text"}
+	HTML     = &DocumentFormat{Name: "html", Title: "HTML", Ending: ".html", Media: "text/html; charset=utf-8", Write: writeHTML, For: "a single page that opens offline, to attach to a bug report"}
+
+	Documents = Formats[*export]{JSONL, JSON, HAR, Markdown, Mermaid, HTML}
 )
-
-// Formats lists the formats.
-func Formats() []Format { return []Format{JSONL, JSON, HAR, Markdown, Mermaid, HTML} }
-
-// ParseFormat returns the format with this name.
-func ParseFormat(name string) (Format, error) {
-	if f := Format(name); slices.Contains(Formats(), f) {
-		return f, nil
-	}
-	var names []string
-	for _, f := range Formats() {
-		names = append(names, string(f))
-	}
-	return "", fmt.Errorf("unknown format %q: want %s", name, strings.Join(names, ", "))
-}
-
-// Extension returns the extension of files in the format, with its dot.
-func (f Format) Extension() string {
-	return "." + cmp.Or(map[Format]string{Markdown: "md", Mermaid: "mmd"}[f], string(f))
-}
 
 // errNoHTTP is the error of a HAR export of a log without frames over HTTP.
 var errNoHTTP = errors.New("there are no frames of an HTTP connection, and HAR is for those")
@@ -71,7 +53,7 @@ type Document struct {
 // Write writes the chosen frames in a format. Redaction also applies where questions
 // and answers are shown as forms. Nothing of other frames is written, except the names
 // of calls and servers that they contain; see [conversation.Reading].
-func (d Document) Write(ctx context.Context, w io.Writer, f Format) error {
+func (d Document) Write(ctx context.Context, w io.Writer, f *DocumentFormat) error {
 	if d.Redact == nil {
 		d.Redact, _ = redact.New() // not nil, so that Learn can show it the log
 	}
@@ -81,21 +63,7 @@ func (d Document) Write(ctx context.Context, w io.Writer, f Format) error {
 	d.Title = d.Redact.Text(d.Title)
 	x := &export{Document: d, ctx: ctx}
 	x.choose()
-	switch f {
-	case JSONL:
-		return wire.WriteFrames(w, d.Log, x.Chosen(), d.Redact)
-	case JSON:
-		return x.json(w)
-	case HAR:
-		return x.har(w)
-	case Markdown:
-		return x.markdown(w)
-	case Mermaid:
-		return x.mermaid(w)
-	case HTML:
-		return x.html(w)
-	}
-	return fmt.Errorf("unknown format %q", f)
+	return f.Write(w, x)
 }
 
 type export struct {
@@ -206,9 +174,17 @@ type sentAnyway struct {
 	Text    string `json:"text"`
 }
 
-// json writes the frames as a JSON array, one per line. Each is the object of a
+// writeJSONL writes the frames as a transcript, and after them the marks that no frame stores.
+func writeJSONL(w io.Writer, x *export) error {
+	if err := wire.WriteFrames(w, x.Log, x.Chosen(), x.Redact); err != nil {
+		return err
+	}
+	return x.Log.WriteMarks(w, x.has)
+}
+
+// writeJSON writes the frames as a JSON array, one per line. Each is the object of a
 // transcript's line with the members of said added.
-func (x *export) json(w io.Writer) error {
+func writeJSON(w io.Writer, x *export) error {
 	remarks, err := x.remarks()
 	if err != nil {
 		return err

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"iter"
 	"net/http"
 	"net/url"
@@ -37,25 +36,31 @@ func logOfTalk(t *testing.T, name string) *wire.Log {
 func TestExportsGolden(t *testing.T) {
 	for _, name := range []string{"form", "rounds", "required", "cancelled"} {
 		x := Document{Log: logOfTalk(t, name)}
-		for _, f := range []Format{Markdown, Mermaid} {
-			logtest.Golden(t, "testdata/exports/"+name+f.Extension(), []byte(write(t, x, f)))
+		for _, f := range []*DocumentFormat{Markdown, Mermaid} {
+			logtest.Golden(t, "testdata/exports/"+name+f.Ending, []byte(write(t, x, f)))
 		}
 	}
 	logtest.Golden(t, "testdata/exports/form.html", []byte(write(t, Document{Log: logOfTalk(t, "form")}, HTML)))
 }
 
+// Each format is found by its name, and by the ending of a file that is its own.
 func TestFormats(t *testing.T) {
-	for _, f := range Formats() {
-		got, err := ParseFormat(string(f))
-		if err != nil || got != f || f.Extension() == "." {
-			t.Errorf("%s: %s, %v, %q", f, got, err, f.Extension())
+	for _, f := range Documents {
+		if got, err := Documents.Named(f.Name); err != nil || got != f {
+			t.Errorf("%s: %v, %v", f, got, err)
+		}
+		if got := Documents.Of("flow" + f.Ending); got != f {
+			t.Errorf("%s is of %v", f.Ending, got)
+		}
+		if f.Title == "" || f.For == "" || f.Media == "" {
+			t.Errorf("%+v lacks what people read", f)
 		}
 	}
-	if _, err := ParseFormat("xml"); err == nil || !strings.Contains(err.Error(), "jsonl, json, har, markdown, mermaid, html") {
+	if _, err := Documents.Named("xml"); err == nil || err.Error() != `must be jsonl, json, har, markdown, mermaid or html, not "xml"` {
 		t.Errorf("xml: %v", err)
 	}
-	if err := (Document{Log: logtest.New(t)}).Write(t.Context(), io.Discard, "xml"); err == nil {
-		t.Error("xml was written")
+	if got := Documents.Of("flow.xml"); got != nil {
+		t.Errorf(".xml is of %s", got)
 	}
 }
 
@@ -95,7 +100,7 @@ func TestJSONLAndJSON(t *testing.T) {
 
 // Every format can be written of an empty log, except HAR.
 func TestEmpty(t *testing.T) {
-	for _, f := range Formats() {
+	for _, f := range Documents {
 		var b bytes.Buffer
 		err := Document{Log: logtest.New(t)}.Write(t.Context(), &b, f)
 		if f == HAR {
@@ -127,7 +132,7 @@ func TestOnlyWhatIsChosen(t *testing.T) {
 	}
 	// In the schema, "password" is a property, whose default is left out.
 	x := Document{Log: l, Seqs: seqsIter(1, 4, 4, 99, -1), Redact: redaction}
-	for _, f := range Formats() {
+	for _, f := range Documents {
 		got := write(t, x, f)
 		for _, secret := range []string{"hunter2", "unchosen", "top-secret", "session-secret"} {
 			if strings.Contains(got, secret) {
@@ -139,7 +144,7 @@ func TestOnlyWhatIsChosen(t *testing.T) {
 		}
 	}
 	all := Document{Log: l, Redact: redaction}
-	for _, f := range Formats() {
+	for _, f := range Documents {
 		got := write(t, all, f)
 		for _, secret := range []string{"hunter2", "top-secret", "session-secret"} {
 			if strings.Contains(got, secret) {
@@ -169,7 +174,7 @@ func TestNamesOfWhatIsChosen(t *testing.T) {
 +1s c2s {"jsonrpc":"2.0","id":4,"result":{"role":"assistant","content":{"type":"text","text":"Hello."},"model":"m"}}
 `)...)
 	x := Document{Log: l, Seqs: seqsIter(3, 6, 9)}
-	for _, f := range []Format{Markdown, HTML, Mermaid} {
+	for _, f := range []*DocumentFormat{Markdown, HTML, Mermaid} {
 		got := write(t, x, f)
 		if strings.Contains(got, "unchosen") {
 			t.Errorf("%s holds what was not chosen:\n%s", f, got)
@@ -732,7 +737,7 @@ func TestRecordingsInEveryFormat(t *testing.T) {
 				}
 			}
 		}
-		for _, f := range Formats() {
+		for _, f := range Documents {
 			if f == HAR && !strings.Contains(path, "http") {
 				continue
 			}
@@ -753,7 +758,7 @@ func TestRecordingsInEveryFormat(t *testing.T) {
 // A failing writer makes Write fail.
 func TestWriterFails(t *testing.T) {
 	l := logtest.Open(t, "../conversation/testdata/recorded/2025-11-25-http.jsonl")
-	for _, f := range Formats() {
+	for _, f := range Documents {
 		if err := (Document{Log: l}).Write(t.Context(), full{}, f); !errors.Is(err, errFull) {
 			t.Errorf("%s: %v", f, err)
 		}

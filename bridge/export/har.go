@@ -21,7 +21,7 @@ import (
 	"elicitation-inspector/bridge/wording"
 )
 
-// har writes an HTTP Archive 1.2
+// writeHAR writes an HTTP Archive 1.2
 // (https://w3c.github.io/web-performance/specs/HAR/Overview.html) of the frames over
 // HTTP: one entry for each POST, and for each event stream opened by GET.
 //
@@ -31,7 +31,7 @@ import (
 // response body gets status 202 unless the transcript has another one. Event streams
 // are written in two forms: as the text of the response, and message by message in
 // _eventSourceMessages, as in Chromium's developer tools.
-func (x *export) har(w io.Writer) error {
+func writeHAR(w io.Writer, x *export) error {
 	traffic, err := x.traffic()
 	if err != nil {
 		return err

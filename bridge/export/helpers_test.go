@@ -42,7 +42,7 @@ func read(t testing.TB, c *conversation.Conversation, place int, how conversatio
 }
 
 // write writes a document.
-func write(t testing.TB, d Document, f Format) string {
+func write(t testing.TB, d Document, f *DocumentFormat) string {
 	t.Helper()
 	var b bytes.Buffer
 	if d.Version == "" {

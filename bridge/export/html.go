@@ -28,9 +28,9 @@ var (
 	reportScript string
 )
 
-// html writes one page that shows the log without a server or a network. Everything
+// writeHTML writes one page that shows the log without a server or a network. Everything
 // from the wire is plain text in it.
-func (x *export) html(w io.Writer) error {
+func writeHTML(w io.Writer, x *export) error {
 	r, err := x.report()
 	if err == nil {
 		err = x.readSignIns()

@@ -13,10 +13,10 @@ import (
 	"elicitation-inspector/bridge/wording"
 )
 
-// markdown writes the report as Markdown (CommonMark 0.31, with the tables of GFM): the
+// writeMarkdown writes the report as Markdown (CommonMark 0.31, with the tables of GFM): the
 // calls, the questions as forms, the answers and the results. Everything from the wire
 // is in code blocks or spans, so that it cannot act as markup, links or mentions.
-func (x *export) markdown(w io.Writer) error {
+func writeMarkdown(w io.Writer, x *export) error {
 	r, err := x.report()
 	if err != nil {
 		return err

@@ -36,7 +36,7 @@ func answers(foreign bool) string {
 // noteworthy is the shortest time of a bar that gets a note.
 const noteworthy = time.Second
 
-// mermaid writes the statements of the ladder. server is the id of its server's lane.
+// writeMermaid writes the statements of the ladder. server is the id of its server's lane.
 // titled adds the title, for a diagram with several ladders.
 func (l *Ladder) mermaid(b *strings.Builder, server string, titled bool) {
 	lanes := map[conversation.Party]string{}
@@ -115,7 +115,7 @@ func mermaid(s string) string {
 // than 50,000 characters.
 const mermaidMost = 45_000
 
-func (x *export) mermaid(w io.Writer) error {
+func writeMermaid(w io.Writer, x *export) error {
 	if err := errors.Join(x.follow(), x.readSignIns()); err != nil {
 		return err
 	}

@@ -36,7 +36,7 @@ func markedLog(t *testing.T) *wire.Log {
 // answers, and all choices.
 func TestRemarksForReading(t *testing.T) {
 	l := markedLog(t)
-	for format, want := range map[Format][]string{
+	for format, want := range map[*DocumentFormat][]string{
 		Markdown: {
 			"6 findings: 3 MUST · 3 SHOULD.",
 			"- **SHOULD** `default-invalid`: ", "- **MUST** `completion-unknown`: ",
@@ -109,7 +109,7 @@ func TestRemarksAreRedacted(t *testing.T) {
 	if err := l.Mark(3, wire.Mark{Note: "not mauve again"}); err != nil {
 		t.Fatal(err)
 	}
-	for _, format := range []Format{JSON, Markdown, HTML} {
+	for _, format := range []*DocumentFormat{JSON, Markdown, HTML} {
 		text := write(t, Document{Log: l, Redact: redaction}, format)
 		if strings.Contains(text, "mauve") || strings.Contains(text, "blue") || !strings.Contains(text, "default-invalid") {
 			t.Errorf("%s:\n%s", format, text)
@@ -121,7 +121,7 @@ func TestRemarksAreRedacted(t *testing.T) {
 func TestChoicesBesideAWrongDefault(t *testing.T) {
 	declined := strings.Replace(remarkable, `{"action":"accept","content":{"colour":"blue","age":7}}`, `{"action":"decline"}`, 1)
 	l := logtest.New(t, logtest.Talk(t, declined)...)
-	for format, want := range map[Format][]string{
+	for format, want := range map[*DocumentFormat][]string{
 		Markdown: {"one of `red`, `green`"},
 		HTML:     {`<input type="radio"> <bdi>red</bdi>`, `<input type="radio"> <bdi>green</bdi>`},
 	} {

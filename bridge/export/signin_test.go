@@ -31,7 +31,7 @@ func TestSignInsInOrder(t *testing.T) {
 `)...)
 	frames = append(frames, step(2, wire.StepToken, "POST", "https://as.example/token", 400))
 	l := logtest.New(t, frames...)
-	for format, want := range map[Format][]string{
+	for format, want := range map[*DocumentFormat][]string{
 		HTML: {
 			`<details class="exchange" id="s1" data-from="1">`, "Sign-in 1", "authorization server", "resource metadata: GET /.well-known", "HTTP 200 OK", `data-seq="3"`,
 			`<details class="exchange" id="e1" data-from="4" open>`, `<details class="exchange" id="s6" data-from="6">`, `<span class="state bad" data-from="6">failed</span>`,

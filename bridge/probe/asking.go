@@ -88,8 +88,7 @@ func timeProbes() []*Probe {
 			if rawjson.Member(r.Params, "_meta", "progressToken") == nil {
 				return notSeen("The call has no progressToken, so no progress is sent.")
 			}
-			q := r.session.request(r, r.Out, mcp.MethodElicit, []byte(r.form(r.probe.Do, text)))
-			r.saw(q.seq)
+			q := r.send(r.Out, mcp.MethodElicit, r.form(r.probe.Do, text))
 			var sending sync.WaitGroup
 			ended := make(chan struct{})
 			sending.Go(func() {
@@ -107,32 +106,30 @@ func timeProbes() []*Probe {
 			a := r.await(q)
 			close(ended)
 			sending.Wait()
-			r.saw(a.answered)
 			_, wrong := a.checked()
 			return or(wrong, works(""))
 		}},
 		{Name: "withdrawn", Group: Time, Title: "A question that is taken back", Do: "Do nothing: the question is taken back after a moment.", Until: november, Mode: elicit.ModeForm, Apart: true, Looks: []string{"Did the dialog close by itself?"}, run: func(r *run) finding {
-			q := r.session.request(r, r.Out, mcp.MethodElicit, []byte(r.form(r.probe.Do, text)))
-			r.saw(q.seq)
+			q := r.send(r.Out, mcp.MethodElicit, r.form(r.probe.Do, text))
 			select {
-			case f := <-q.response:
+			case f := <-q.Response:
 				r.saw(f.Seq)
 				return notSeen("It was answered before it was taken back.")
 			case <-r.pause():
 			case <-r.ctx.Done():
-				return r.gaveUp(q.at)
+				return r.gaveUp(q.At)
 			}
-			r.saw(r.Notify(mcp.NotificationCancelled, `{"requestId":`+q.id+`,"reason":"The question is taken back."}`))
+			r.saw(r.Notify(mcp.NotificationCancelled, `{"requestId":`+q.ID+`,"reason":"The question is taken back."}`))
 			select {
-			case f := <-q.response:
+			case f := <-q.Response:
 				r.saw(f.Seq)
 				if action := rawjson.Text(rawjson.Member(f.Message.Result, "action")); action == "accept" || action == "decline" {
 					return partly("It was answered with " + action + " after it had been taken back.")
 				}
-				return works("It was answered " + wording.Duration(f.Time.Sub(q.at)) + " after it was asked, once it had been taken back.")
+				return works("It was answered " + wording.Duration(f.Time.Sub(q.At)) + " after it was asked, once it had been taken back.")
 			case <-r.pause():
 			case <-r.ctx.Done():
-				return r.gaveUp(q.at)
+				return r.gaveUp(q.At)
 			}
 			return works("No answer came any more.")
 		}},
@@ -142,11 +139,7 @@ func timeProbes() []*Probe {
 			if out == nil {
 				return notSeen("The client has no event stream open (GET) on which a question could come.")
 			}
-			q := r.session.request(r, out, mcp.MethodElicit, []byte(r.form(r.probe.Do, text)))
-			r.saw(q.seq)
-			a := r.await(q)
-			r.saw(a.answered)
-			_, wrong := a.checked()
+			_, wrong := r.await(r.send(out, mcp.MethodElicit, r.form(r.probe.Do, text))).checked()
 			return or(wrong, works(""))
 		}},
 		{Name: "patience", Group: Time, Title: "How long the client waits", Do: "Leave this question open, and do nothing, until it goes away or the probe ends.", Until: november, Mode: elicit.ModeForm, Apart: true, run: func(r *run) finding {

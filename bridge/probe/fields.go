@@ -206,7 +206,7 @@ func fieldProbes() (list []*Probe) {
 		&Probe{Name: "fields-many", Group: Fields, Title: "Fifty fields", Do: `Enter "end" in the last of fifty fields, and accept.`, Mode: elicit.ModeForm, enter: `{"action":"accept","content":{"field 50":"end"}}`, run: func(r *run) finding {
 			properties := many(50, func(i int) string { return fmt.Sprintf(`"field %d":{"type":"string","title":"Field %d"}`, i, i) })
 			content, wrong := r.ask(r.form(r.probe.Do, properties, "field 50")).having("field 50", "end")
-			return or(wrong, works(wording.Plural(count(content), "field")+" of fifty came back."))
+			return or(wrong, works(wording.Plural(rawjson.Count(content), "field")+" of fifty came back."))
 		}},
 		&Probe{Name: "fields-names", Group: Fields, Title: "Names that are not identifiers", Do: `Choose "yes" in all fields, and accept.`, Mode: elicit.ModeForm, run: func(r *run) finding {
 			names := []string{"a.b", "a/b", "a b", "größe", "constructor", "toString", "0", "content"}
@@ -253,13 +253,6 @@ func many(n int, f func(int) string) string {
 		list[i] = f(i + 1)
 	}
 	return strings.Join(list, ",")
-}
-
-func count(object json.RawMessage) (n int) {
-	for range rawjson.Members(object) {
-		n++
-	}
-	return n
 }
 
 func optionalEmpty(r *run) finding {

@@ -112,11 +112,7 @@ func (r *run) takesTasks() bool {
 
 // exchange sends a request, and waits for the response.
 func (r *run) exchange(method, params string) answer {
-	q := r.session.request(r, r.Out, method, json.RawMessage(params))
-	r.saw(q.seq)
-	a := r.await(q)
-	r.saw(a.answered)
-	return a
+	return r.await(r.send(r.Out, method, params))
 }
 
 // askLater asks a question with one text field, and wants the client to make it a task. It

@@ -43,7 +43,7 @@ func roundProbes() []*Probe {
 			if a.missing.verdict != "" {
 				return a.missing
 			}
-			if responses := rawjson.Member(r.Params, "inputResponses"); count(responses) > 0 {
+			if responses := rawjson.Member(r.Params, "inputResponses"); rawjson.Count(responses) > 0 {
 				return partly("The retry has inputResponses, and nothing was asked.")
 			}
 			return works("The call was made again after " + wording.Duration(a.took) + ".")

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
-	"strings"
 	"sync/atomic"
 	"time"
 
@@ -107,30 +106,36 @@ func (r *run) askAll(params ...string) []answer {
 		keys := []string{"question", "another", "third"}[:len(params)]
 		return r.round(keys, params, r.newState())
 	}
-	asked := make([]*question, len(params))
+	asked := make([]*server.Pending, len(params))
 	for i, p := range params {
-		asked[i] = r.session.request(r, r.Out, mcp.MethodElicit, json.RawMessage(p))
-		r.saw(asked[i].seq)
+		asked[i] = r.send(r.Out, mcp.MethodElicit, p)
 	}
 	list := make([]answer, len(params))
 	for i, q := range asked {
 		list[i] = r.await(q)
-		r.saw(list[i].answered)
 	}
 	return list
 }
 
+// send sends a request of the server's, such as a question.
+func (r *run) send(out server.Stream, method, params string) *server.Pending {
+	q := r.session.Ask(out, server.Question{Method: method, Params: json.RawMessage(params)}, r)
+	r.saw(q.Seq)
+	return q
+}
+
 // await waits for the response to a request of the server.
-func (r *run) await(q *question) answer {
+func (r *run) await(q *server.Pending) answer {
 	patience := time.NewTimer(r.session.server.options.Patience)
 	defer patience.Stop()
-	a := answer{params: q.params}
+	a := answer{params: q.Params}
 	var stray finding
 	var enough <-chan time.Time
 	for {
 		select {
-		case f := <-q.response:
-			a.answered, a.took = f.Seq, f.Time.Sub(q.at)
+		case f := <-q.Response:
+			r.saw(f.Seq)
+			a.answered, a.took = f.Seq, f.Time.Sub(q.At)
 			if f.Kind == wire.Error {
 				a.err = new(conversation.ReadError(f.Message.Error))
 			} else {
@@ -144,12 +149,14 @@ func (r *run) await(q *question) answer {
 		case <-enough:
 			a.missing = stray
 		case <-r.ctx.Done():
-			a.missing = r.gaveUp(q.at)
+			a.missing = r.gaveUp(q.At)
 		case <-patience.C:
 			a.missing = fails("Nothing came in " + wording.Duration(r.session.server.options.Patience) + ".").because(causeSilent)
 		}
-		r.session.forget(q, r.Out)
-		a.took = time.Since(q.at)
+		if q.Forget() && r.ctx.Err() == nil {
+			r.Notify(mcp.NotificationCancelled, `{"requestId":`+q.ID+`,"reason":"The probe does not wait any longer."}`)
+		}
+		a.took = time.Since(q.At)
 		return a
 	}
 }
@@ -183,9 +190,9 @@ func (r *run) newState() string {
 }
 
 // inputs returns questions by their keys.
-func inputs(keys, params []string) (list []server.Input) {
+func inputs(keys, params []string) (list []server.Question) {
 	for i, key := range keys {
-		list = append(list, server.Input{Key: key, Request: `{"method":"elicitation/create","params":` + params[i] + `}`})
+		list = append(list, server.Question{Key: key, Method: mcp.MethodElicit, Params: json.RawMessage(params[i])})
 	}
 	return list
 }
@@ -193,22 +200,13 @@ func inputs(keys, params []string) (list []server.Input) {
 // round answers the client's request with an input-required result, and waits for the retry.
 // An empty state is left out.
 func (r *run) round(keys, params []string, state string) []answer {
-	var b strings.Builder
-	b.WriteString(`{"resultType":"input_required"`)
-	if len(keys) > 0 {
-		fmt.Fprintf(&b, `,"inputRequests":%s`, server.InputRequests(inputs(keys, params)))
-	}
-	if state != "" {
-		b.WriteString(`,"requestState":` + string(rawjson.Quoted(state)))
-	}
-	b.WriteString("}")
 	r.rounds++
 	r.keys, r.state, r.unstated = keys, state, state == ""
 	list := make([]answer, max(len(keys), 1))
 	at := time.Now()
 	r.session.expect(r)
 	defer r.session.unexpect(r)
-	r.saw(r.Reply(b.String()))
+	r.saw(r.Reply(server.InputRequired(inputs(keys, params), state)))
 	for i := range params {
 		list[i].params = json.RawMessage(params[i])
 	}
@@ -229,9 +227,9 @@ func (r *run) round(keys, params []string, state string) []answer {
 	}
 	for i, key := range keys {
 		list[i].answered, list[i].took = next.Frame.Seq, next.Frame.Time.Sub(at)
-		switch list[i].result = rawjson.Member(responses, key); {
+		switch list[i].result = next.Answer(key); {
 		case list[i].result != nil:
-		case count(responses) > 0:
+		case rawjson.Count(responses) > 0:
 			list[i].missing = fails("The retry has no answer under the key " + wording.Quoted(key) + ".").because(causeKeys)
 		case responses != nil && rawjson.KindOf(responses) != rawjson.Object:
 			list[i].missing = fails("The retry's inputResponses is " + conversation.ContentKind(responses) + " in place of an object.").because(causeList)
@@ -397,7 +395,7 @@ func (a answer) accepted() (content json.RawMessage, wrong finding) {
 		return nil, fails("The form is accepted without content.").because(causeNoContent)
 	case rawjson.KindOf(content) != rawjson.Object:
 		return nil, fails("The content is " + conversation.ContentKind(content) + " in place of an object.").because(causeShape)
-	case count(content) == 1:
+	case rawjson.Count(content) == 1:
 		for name, value := range rawjson.Members(content) {
 			if rawjson.KindOf(value) == rawjson.Object {
 				return nil, fails("All content is in an object under the member " + wording.Quoted(name) + ".").because(causeWrapped)

@@ -2,13 +2,10 @@ package probe
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
-	"time"
 
 	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/mcp"
@@ -24,7 +21,6 @@ type session struct {
 	server *Server
 
 	mu      sync.Mutex
-	asked   map[string]*question  // by their ids
 	calls   map[string]*call      // by the keys of the ids of all their requests
 	waiting []*run                // that have asked in a round
 	spent   map[string]*run       // by requestState
@@ -32,21 +28,10 @@ type session struct {
 	closed  bool
 }
 
-// question is a request of the server.
-type question struct {
-	run      *run
-	id       string
-	params   json.RawMessage
-	seq      int64
-	at       time.Time
-	response chan wire.Frame // capacity 1
-	over     bool            // it is answered, or given up; the session's mutex guards it
-}
-
 func (s *Server) begun(of *server.Session) server.Peer {
 	return &session{
 		Session: of, server: s,
-		asked: map[string]*question{}, calls: map[string]*call{}, spent: map[string]*run{}, later: map[string]*laterTask{},
+		calls: map[string]*call{}, spent: map[string]*run{}, later: map[string]*laterTask{},
 	}
 }
 
@@ -59,29 +44,6 @@ func (s *session) Close() {
 	s.mu.Unlock()
 	for _, c := range calls {
 		c.end(errClosed)
-	}
-}
-
-// request sends a request of the server's, such as a question.
-func (s *session) request(r *run, out server.Stream, method string, params json.RawMessage) *question {
-	s.mu.Lock()
-	id := len(s.asked) + 1
-	q := &question{run: r, id: strconv.Itoa(id), params: params, at: time.Now(), response: make(chan wire.Frame, 1)}
-	s.asked[q.id] = q
-	s.mu.Unlock()
-	q.seq = s.Ask(out, id, method, params)
-	return q
-}
-
-// forget gives up waiting for the response to a question, and tells the client unless its call
-// is over.
-func (s *session) forget(q *question, out server.Stream) {
-	s.mu.Lock()
-	open := !q.over
-	q.over = true
-	s.mu.Unlock()
-	if open && q.run.ctx.Err() == nil {
-		s.Notify(out, mcp.NotificationCancelled, json.RawMessage(`{"requestId":`+q.id+`,"reason":"The probe does not wait any longer."}`))
 	}
 }
 
@@ -117,7 +79,7 @@ func (s *session) done(c *call) {
 }
 
 // Receive handles responses, notifications, and what is no message.
-func (s *session) Receive(f wire.Frame) {
+func (s *session) Receive(f wire.Frame, of *server.Pending) {
 	switch {
 	case f.Kind == wire.Notification && f.Message.Method == mcp.NotificationCancelled:
 		s.mu.Lock()
@@ -129,7 +91,7 @@ func (s *session) Receive(f wire.Frame) {
 	case f.Kind == wire.Notification && f.Message.Method == mcp.NotificationTaskStatus:
 		s.toldOfTask(f)
 	case f.Kind.IsResponse():
-		s.respond(f)
+		s.late(f, of)
 	case f.Kind == wire.Noise:
 		s.strayed(finding{verdict: Fails, how: "Bytes came that are not a JSON-RPC 2.0 message, in place of an answer.", cause: causeNoise, frames: []int64{f.Seq}})
 	}
@@ -147,37 +109,27 @@ func (s *session) left(request *server.Request) {
 	}
 }
 
-// respond gives a response to the question that it answers.
-func (s *session) respond(f wire.Frame) {
-	s.mu.Lock()
-	q := s.asked[string(f.Message.ID)]
-	open := q != nil && !q.over
-	if open {
-		q.over = true
-	}
-	s.mu.Unlock()
-	switch {
-	case open:
-		q.response <- f
-	case q != nil && context.Cause(q.run.ctx) == errCancelled:
-		s.server.amend(q.run, finding{verdict: Fails, how: "The call was cancelled, and its question answered after that.", cause: causeLate, frames: []int64{f.Seq}})
-	case q != nil:
-		s.server.amend(q.run, finding{verdict: Fails, how: "A further response came to a question that was answered, or taken back.", cause: causeTwice, frames: []int64{f.Seq}})
-	default:
+// late judges a response for which nothing waits.
+func (s *session) late(f wire.Frame, q *server.Pending) {
+	if q == nil {
 		s.strayed(finding{verdict: Fails, how: fmt.Sprintf("A response came with the id %s, which no question has.", wording.Quoted(string(f.Message.ID))), cause: causeWrongID, frames: []int64{f.Seq}})
+		return
 	}
+	of, wrong := q.Of.(*run), finding{verdict: Fails, how: "A further response came to a question that was answered, or taken back.", cause: causeTwice, frames: []int64{f.Seq}}
+	if context.Cause(of.ctx) == errCancelled {
+		wrong.how, wrong.cause = "The call was cancelled, and its question answered after that.", causeLate
+	}
+	s.server.amend(of, wrong)
 }
 
 // strayed tells all runs that wait about a message that may be meant as their answer.
 func (s *session) strayed(f finding) {
 	s.mu.Lock()
 	runs := slices.Clone(s.waiting)
-	for _, q := range s.asked {
-		if !q.over {
-			runs = append(runs, q.run)
-		}
-	}
 	s.mu.Unlock()
+	for _, q := range s.Open() {
+		runs = append(runs, q.Of.(*run))
+	}
 	for _, r := range runs {
 		select {
 		case r.stray <- f:

@@ -125,10 +125,7 @@ func (t *task) ask(keys []string, params ...string) []answer {
 			if out, missing := t.stream(); missing.verdict != "" {
 				list[i].missing = missing
 			} else {
-				q := r.session.request(r, out, mcp.MethodElicit, json.RawMessage(rawjson.WithMember(p, "_meta", t.Related())))
-				r.saw(q.seq)
-				list[i] = r.await(q)
-				r.saw(list[i].answered)
+				list[i] = r.await(r.send(out, mcp.MethodElicit, rawjson.WithMember(p, "_meta", t.Related())))
 			}
 		}
 		t.Set(conversation.TaskWorking, "", nil, nil)
@@ -139,9 +136,9 @@ func (t *task) ask(keys []string, params ...string) []answer {
 	missing := t.until(func() bool { return len(t.Open) == 0 })
 	t.Look(func() {
 		for i, key := range keys {
-			f := t.Asked[key]
-			list[i] = answer{answered: f.Seq, params: json.RawMessage(params[i]), took: f.Time.Sub(at)}
-			if list[i].result = rawjson.Member(f.Message.Params, "inputResponses", key); list[i].result == nil {
+			result, f := t.Answer(key)
+			list[i] = answer{answered: f.Seq, params: json.RawMessage(params[i]), took: f.Time.Sub(at), result: result}
+			if result == nil {
 				list[i].missing, list[i].took = missing, time.Since(at)
 			}
 		}

@@ -88,6 +88,14 @@ func Members(raw []byte) iter.Seq2[string, json.RawMessage] {
 	}
 }
 
+// Count counts the members that Members yields.
+func Count(object []byte) (n int) {
+	for range Members(object) {
+		n++
+	}
+	return n
+}
+
 // Elements yields the elements of the array at the beginning of raw, like Members the
 // members of an object.
 func Elements(raw []byte) iter.Seq2[int, json.RawMessage] {

@@ -231,11 +231,11 @@ func contract(f *elicit.Field) json.RawMessage {
 	var w rawjson.ObjectWriter
 	w.Add("required", fmt.Appendf(nil, "%t", f.Required))
 	if len(f.Choices) > 0 {
-		values := make([]string, len(f.Choices))
-		for i, c := range f.Choices {
-			values[i] = string(rawjson.Quoted(c.Value))
+		var values []string
+		for _, c := range f.Choices {
+			values = append(values, c.Value)
 		}
-		w.Add("choices", json.RawMessage("["+strings.Join(values, ",")+"]"))
+		w.Add("choices", texts(values))
 	}
 	for name, value := range rawjson.Members(f.Schema) {
 		w.Add(name, value)

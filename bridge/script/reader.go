@@ -2,6 +2,7 @@ package script
 
 import (
 	"cmp"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -21,6 +22,7 @@ type reader struct {
 	mistakes []written.Mistake
 	plan     bool   // the file is a plan, whose calls may have a witness
 	renamed  string // see Script.Renamed
+	source   json.RawMessage
 }
 
 // Mistakes is the error of a file with mistakes; it lists all of them.
@@ -55,6 +57,7 @@ func (r *reader) parse(text []byte, read func(root *written.Node)) error {
 	mistake := written.Mistake{Line: 1, Column: 1}
 	switch {
 	case err == nil:
+		r.source = root.JSON()
 		read(root)
 	case errors.As(err, &mistake):
 		r.mistakes = append(r.mistakes, mistake)

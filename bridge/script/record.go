@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 	"unicode"
 
@@ -17,7 +16,7 @@ import (
 	"elicitation-inspector/bridge/wording"
 )
 
-// Writing sets how answers files and scenarios are written.
+// Writing sets how answers files and scenarios are made from calls.
 type Writing struct {
 	From string // source of the calls, for the first line
 	// Servers holds the servers of the calls. They tell the target of a scenario.
@@ -28,8 +27,6 @@ type Writing struct {
 	// Loose leaves out of a scenario what is expected of its questions: how often each
 	// rule answers, and all fields with what they take.
 	Loose bool
-
-	contract bool // rules expect of their questions what was recorded
 }
 
 // CallsIn returns the call with this number, or for 0 all calls of a conversation,
@@ -48,130 +45,150 @@ func CallsIn(ctx context.Context, talk *conversation.Conversation, number int, h
 	return calls, nil
 }
 
-// Answers returns an answers file that repeats the answers given in calls.
-func (w Writing) Answers(calls []*conversation.Call) string {
-	var y yamlText
-	y.line(0, "# Answers as they were given in "+wording.EscapeLine(w.From)+".")
-	y.line(0, "# The first rule that matches answers; in a message * stands for any text.")
-	w.rules(&y, 0, calls)
-	made := 0
-	for _, c := range calls {
-		if c.Number != 0 {
-			made++
-		}
-	}
+// AnswersOf returns an answers file that repeats the answers given in calls. See [FromCalls] for the error.
+func AnswersOf(calls []*conversation.Call, w Writing) (*Script, error) {
+	r := recorder{comments: map[string][]string{}}
+	r.comment("", "Answers as they were given in %s.", wording.EscapeLine(w.From))
+	r.comment("", "The first rule that matches answers; in a message * stands for any text.")
+	var o rawjson.ObjectWriter
+	o.Add("answers", r.rules("/answers", calls))
+	calls = slices.DeleteFunc(slices.Clone(calls), func(c *conversation.Call) bool { return c.Number == 0 })
 	switch {
 	case !w.Expect:
-	case made == 1:
-		for _, c := range calls {
-			w.expect(&y, 0, c)
-		}
+	case len(calls) == 1:
+		o.Add("expect", expected(calls[0]))
 	default:
-		y.line(0, fmt.Sprintf("# Nothing is expected of a result, since there are %s.", wording.Plural(made, "call")))
+		r.comment("/", "Nothing is expected of a result, since there are %s.", wording.Plural(len(calls), "call"))
 	}
-	return y.String()
+	s, err := Parse(w.From, o.JSON(), unset)
+	s.Source, s.comments = o.JSON(), r.comments
+	return s, err
 }
 
-// Scenario returns a scenario that repeats those calls that have a response. All are made
+// FromCalls returns a scenario that repeats those calls that have a response. All are made
 // in the revision of the last one, so a call that failed because its own revision has no
-// requests from the server is left out.
-func (w Writing) Scenario(calls []*conversation.Call) string {
+// requests from the server is left out. The error says what has to be filled in before the
+// scenario can be used, such as what a transcript leaves out; its text is whole all the same.
+func FromCalls(calls []*conversation.Call, w Writing) (*Scenario, error) {
 	calls = slices.DeleteFunc(slices.Clone(calls), func(c *conversation.Call) bool { return c.Number == 0 || calledBy[c.Method] == "" })
-	w.contract = w.Expect && !w.Loose
-	var y yamlText
-	y.line(0, "# The calls of "+wording.EscapeLine(w.From)+", with their answers.")
+	r := recorder{contract: w.Expect && !w.Loose, comments: map[string][]string{}}
+	r.comment("", "The calls of %s, with their answers.", wording.EscapeLine(w.From))
 	var server conversation.Server
 	revision := ""
 	for _, c := range calls {
 		revision = c.Protocol
-		for _, s := range w.Servers {
-			if s.Label == c.Server {
-				server = s
+		for _, one := range w.Servers {
+			if one.Label == c.Server {
+				server = one
 			}
 		}
 	}
-	target(&y, &server)
+	var o rawjson.ObjectWriter
+	o.Add("target", r.target(&server))
 	if slices.Contains(mcp.Revisions, revision) {
-		y.entry(0, "protocol", quoted(revision))
+		o.Add("protocol", rawjson.Quoted(revision))
 	}
 	if server.Declared != nil {
 		declared := conversation.ClientSettingsOf(server.Declared)
 		if usual := (conversation.ClientSettings{Protocol: revision}).Declares(); declared.Elicitation != usual {
-			y.entry(0, "elicitation", quoted(string(declared.Elicitation)))
+			o.Add("elicitation", rawjson.Quoted(string(declared.Elicitation)))
 		}
 		if declared.Sampling {
-			y.entry(0, "sampling", "true")
+			o.Add("sampling", json.RawMessage("true"))
 		}
 		if declared.Roots {
-			y.entry(0, "roots", "true")
+			o.Add("roots", json.RawMessage("true"))
 		}
 	}
-	y.line(0, "calls:")
+	var made rawjson.ArrayWriter
+	n := 0
 	for _, c := range calls {
-		left := ""
+		at := fmt.Sprintf("/calls/%d", n)
 		switch {
 		case c.Unsent != "" && c.Protocol != revision:
-			left = "in " + c.Protocol + " the server could not ask"
+			r.comment(at, "Call %d of %s is left out: in %s the server could not ask.", c.Number, wording.EscapeLine(wording.Quoted(c.Name)), c.Protocol)
+			continue
 		case c.Result == nil && c.Error == nil:
-			left = "it has no response (" + c.State.String() + ")"
-		}
-		if left != "" {
-			y.line(2, fmt.Sprintf("# Call %d of %s is left out: %s.", c.Number, wording.EscapeLine(wording.Quoted(c.Name)), left))
+			r.comment(at, "Call %d of %s is left out: it has no response (%s).", c.Number, wording.EscapeLine(wording.Quoted(c.Name)), c.State)
 			continue
 		}
-		y.item(2)
-		y.entry(4, calledBy[c.Method], quoted(c.Name))
-		if c.Arguments != nil && c.Method != mcp.MethodReadResource {
-			y.value(4, "arguments", c.Arguments, quoted)
+		var one rawjson.ObjectWriter
+		one.Add(calledBy[c.Method], rawjson.Quoted(c.Name))
+		if c.Method != mcp.MethodReadResource {
+			one.Add("arguments", c.Arguments)
 		}
 		if len(c.Questions) > 0 {
-			w.rules(&y, 4, []*conversation.Call{c})
+			one.Add("answers", r.rules(at+"/answers", []*conversation.Call{c}))
 		}
 		if w.Expect {
-			w.expect(&y, 4, c)
+			one.Add("expect", expected(c))
 		}
+		made.Add(one.JSON())
+		n++
 	}
-	return y.String()
+	o.Add("calls", made.JSON())
+	s, err := ParseScenario(w.From, o.JSON(), unset)
+	s.Source, s.comments = o.JSON(), r.comments
+	return s, err
 }
 
-// target writes how a server was reached. Variables of the environment stand for the
+// unset is an environment without variables.
+func unset(string) (string, bool) { return "", false }
+
+// recorder makes files of what was recorded.
+type recorder struct {
+	contract bool                // rules expect of their questions what was recorded
+	comments map[string][]string // see Script
+}
+
+func (r *recorder) comment(at, format string, args ...any) {
+	r.comments[at] = append(r.comments[at], fmt.Sprintf(format, args...))
+}
+
+// target returns how a server was reached. Variables of the environment stand for the
 // values that a transcript does not have.
-func target(y *yamlText, s *conversation.Server) {
+func (r *recorder) target(s *conversation.Server) json.RawMessage {
+	var t rawjson.ObjectWriter
 	variables := func(key string, names []string, variable func(string) string) {
-		for i, name := range names {
-			if i == 0 {
-				y.line(2, key+":")
-			}
-			y.entry(4, name, quoted("${"+variable(name)+"}"))
+		var o rawjson.ObjectWriter
+		for _, name := range names {
+			o.Add(name, rawjson.Quoted("${"+variable(name)+"}"))
+		}
+		if o != nil {
+			t.Add(key, o.JSON())
 		}
 	}
 	switch {
 	case s.Transport == "memory":
-		y.line(0, "target: demo")
+		return json.RawMessage(`"demo"`)
 	case s.Started != nil:
-		y.line(0, "target:")
-		var words []string
-		for _, word := range s.Started.Command {
-			words = append(words, quoted(word))
-		}
-		y.entry(2, "command", "["+strings.Join(words, ", ")+"]")
+		t.Add("command", texts(s.Started.Command))
 		if s.Started.Dir != "" {
-			y.entry(2, "cwd", quoted(s.Started.Dir))
+			t.Add("cwd", rawjson.Quoted(s.Started.Dir))
 		}
 		variables("env", s.Started.Env, strings.Clone)
 	case s.URL != "":
-		y.line(0, "target:")
-		y.entry(2, "url", quoted(s.URL))
+		t.Add("url", rawjson.Quoted(s.URL))
 		if s.Legacy {
-			y.entry(2, "transport", "sse")
+			t.Add("transport", json.RawMessage(`"sse"`))
 		}
 		variables("headers", slices.DeleteFunc(slices.Clone(s.LeftOut), func(name string) bool {
 			return name == "Mcp-Session-Id" || name == "Authorization" && s.SignedIn
 		}), variableOf)
 	default:
-		y.line(0, "# The transcript does not have the command line of its server: put it here, or a url.")
-		y.line(0, "target: {command: ["+quoted(commandHere)+"]}")
+		r.comment("/target", "The transcript does not have the command line of its server: put it here, or a url.")
+		t.Add("command", texts([]string{commandHere}))
 	}
+	return t.JSON()
+}
+
+// texts returns a list as JSON.
+func texts(list []string) json.RawMessage {
+	var a rawjson.ArrayWriter
+	for _, text := range list {
+		a.Add(rawjson.Quoted(text))
+	}
+	return a.JSON()
 }
 
 func variableOf(name string) string {
@@ -183,80 +200,87 @@ func variableOf(name string) string {
 	}, name)
 }
 
-// calledBy maps the methods of calls to the keys of a match or a call.
-var calledBy = map[string]string{mcp.MethodCallTool: "tool", mcp.MethodGetPrompt: "prompt", mcp.MethodReadResource: "resource"}
-
-// rules writes one rule for each answer. Equal consecutive rules become one with a
-// higher "times".
-func (w Writing) rules(y *yamlText, indent int, calls []*conversation.Call) {
+// rules returns one rule for each answer. Equal consecutive rules become one with a higher "times".
+func (r *recorder) rules(at string, calls []*conversation.Call) json.RawMessage {
 	type rule struct {
-		text     string // without times and expect
-		contract string // what is expected of the fields
-		times    int
-		answers  bool // it is not only a comment
-		repeated bool // the server asks again until the page of its URL has been visited
+		match, answer, fields string // fields is what is expected of them; "" for nothing
+		comment               string // on the answer; "" for none
+		repeated              bool   // the server asks again until the page of its URL has been visited
 	}
 	var rules []rule
+	var times []int
+	var unanswered []string
 	for _, c := range calls {
 		for _, q := range c.Questions {
-			one := rule{text: w.rule(indent+2, c, q), times: 1, answers: answered(q), repeated: q.URL() != ""}
-			if w.contract {
-				one.contract = contractOf(indent+6, q)
+			here := fmt.Sprintf("%s/%d", at, len(rules))
+			if !answered(q) {
+				comment := fmt.Sprintf("Not answered (%s): %s", q.State, wording.Shorten(strings.Join(strings.Fields(q.Title()), " "), 80))
+				if !slices.Contains(unanswered, comment) {
+					unanswered = append(unanswered, comment)
+					r.comment(here, "%s", comment)
+				}
+				continue
 			}
-			same := func(r rule) bool { return r.text == one.text && r.contract == one.contract }
+			answer, comment := answerOf(q)
+			one := rule{match: string(matchOf(c, q)), answer: string(answer), comment: comment, repeated: q.URL() != ""}
+			if r.contract {
+				one.fields = string(contractOf(q))
+			}
 			switch last := len(rules) - 1; {
-			case last >= 0 && same(rules[last]):
-				rules[last].times++
-			case !slices.ContainsFunc(rules, same) || one.answers && !one.repeated:
-				rules = append(rules, one)
+			case last >= 0 && r.comments[here] == nil && rules[last] == one:
+				times[last]++
+			case !one.repeated || !slices.Contains(rules, one):
+				rules, times = append(rules, one), append(times, 1)
 			}
 		}
 	}
-	if slices.ContainsFunc(rules, func(r rule) bool { return r.answers }) {
-		y.line(indent, "answers:")
-	} else {
-		y.line(indent, "answers: []")
+	var list rawjson.ArrayWriter
+	for i, one := range rules {
+		var o, expect rawjson.ObjectWriter
+		if o.Add("match", json.RawMessage(one.match)); one.comment != "" {
+			r.comment(fmt.Sprintf("%s/%d/answer", at, i), "%s", one.comment)
+		}
+		o.Add("answer", json.RawMessage(one.answer))
+		asked := json.RawMessage(`{"minimum":1}`)
+		if !one.repeated {
+			asked = fmt.Append(nil, times[i])
+			o.Add("times", asked)
+		}
+		if expect.Add("asked", asked); one.fields != "" {
+			expect.Add("allFields", json.RawMessage(one.fields))
+		}
+		if r.contract {
+			o.Add("expect", expect.JSON())
+		}
+		list.Add(o.JSON())
 	}
-	for _, r := range rules {
-		y.text.WriteString(r.text)
-		if !r.answers {
-			continue
-		}
-		asked := "{minimum: 1}"
-		if !r.repeated {
-			asked = strconv.Itoa(r.times)
-			y.line(indent+4, "times: "+asked)
-		}
-		if w.contract {
-			y.line(indent+4, "expect:")
-			y.line(indent+6, "asked: "+asked)
-			y.text.WriteString(r.contract)
-		}
-	}
+	return list.JSON()
 }
 
 // contractOf returns the expectation that a form has the fields that it had, with their types,
-// whether they are required, and their choices; "" for other questions, and where the transcript
+// whether they are required, and their choices; nil for other questions, and where the transcript
 // leaves out the name of a field.
-func contractOf(indent int, q *conversation.Question) string {
+func contractOf(q *conversation.Question) json.RawMessage {
 	request, err := elicit.Parse(q.Params)
 	if q.Method != mcp.MethodElicit || err != nil || request.Mode != elicit.ModeForm {
-		return ""
+		return nil
 	}
-	var y yamlText
-	y.line(indent, "allFields:"+wording.Either(request.Fields == nil, " []", ""))
+	if request.Fields == nil {
+		return json.RawMessage("[]")
+	}
+	var fields rawjson.ObjectWriter
 	for i := range request.Fields {
 		f := &request.Fields[i]
 		if strings.Contains(f.Name, redact.Placeholder) {
-			return ""
+			return nil
 		}
 		whole, kept := contract(f), rawjson.ObjectWriter(nil)
 		for _, name := range []string{"type", "required", "choices"} {
 			kept.Add(name, rawjson.Member(whole, name))
 		}
-		y.entry(indent+2, f.Name, flow(kept.JSON(), pattern))
+		fields.Add(f.Name, patterns(kept.JSON()))
 	}
-	return y.String()
+	return fields.JSON()
 }
 
 // answered reports whether a question has an answer that can be given again.
@@ -265,25 +289,12 @@ func answered(q *conversation.Question) bool {
 	return given && (q.Answer != nil || q.Error != nil)
 }
 
-// rule returns the rule for one question, or a comment if it was not answered.
-func (w Writing) rule(indent int, c *conversation.Call, q *conversation.Question) string {
-	var y yamlText
-	if !answered(q) {
-		y.line(indent, fmt.Sprintf("# Not answered (%s): %s", q.State, wording.Shorten(strings.Join(strings.Fields(q.Title()), " "), 80)))
-		return y.String()
-	}
-	y.item(indent)
-	y.line(indent+2, "match:")
+// matchOf returns the match that distinguishes a question from others.
+func matchOf(c *conversation.Call, q *conversation.Question) json.RawMessage {
+	var m rawjson.ObjectWriter
 	if kind := calledBy[c.Method]; kind != "" {
-		y.entry(indent+4, kind, pattern(c.Name))
+		m.Add(kind, pattern(c.Name))
 	}
-	w.about(&y, indent+4, c, q)
-	w.answer(&y, indent+2, q)
-	return y.String()
-}
-
-// about writes the match that distinguishes a question from others.
-func (w Writing) about(y *yamlText, indent int, c *conversation.Call, q *conversation.Question) {
 	same := 0
 	for i := range c.Questions {
 		if other := c.Questions[i]; other.Round == q.Round && other.Title() == q.Title() {
@@ -291,65 +302,61 @@ func (w Writing) about(y *yamlText, indent int, c *conversation.Call, q *convers
 		}
 	}
 	if q.Key != "" && same > 1 {
-		y.entry(indent, "key", pattern(q.Key))
+		m.Add("key", pattern(q.Key))
 	}
 	request, err := elicit.Parse(q.Params)
 	switch {
 	case q.Method != mcp.MethodElicit:
-		y.entry(indent, "mode", modes[q.Method])
+		m.Add("mode", rawjson.Quoted(modes[q.Method]))
 	case err != nil:
 	default:
-		y.entry(indent, "mode", quoted(string(request.Mode)))
-		y.entry(indent, "message", pattern(request.Message))
+		m.Add("mode", rawjson.Quoted(string(request.Mode)))
+		m.Add("message", pattern(request.Message))
 		var names []string
 		for _, f := range request.Fields {
 			if !strings.Contains(f.Name, redact.Placeholder) {
-				names = append(names, quoted(f.Name))
+				names = append(names, f.Name)
 			}
 		}
 		if names != nil {
-			y.entry(indent, "withFields", "["+strings.Join(names, ", ")+"]")
+			m.Add("withFields", texts(names))
 		}
 	}
+	return m.JSON()
 }
 
-func (w Writing) answer(y *yamlText, indent int, q *conversation.Question) {
-	if q.Fault != "" {
-		y.line(indent, "answer:")
-		y.entry(indent+2, "fault", q.Fault)
-		for name, value := range rawjson.Members(q.FaultParams) {
-			y.entry(indent+2, name, string(rawjson.AppendCompact(nil, value)))
-		}
-		return
-	}
+// answerOf returns the answer that a question was given, and a comment on it.
+func answerOf(q *conversation.Question) (answer json.RawMessage, comment string) {
+	var a rawjson.ObjectWriter
 	content := rawjson.Member(q.Answer, "content")
 	switch {
+	case q.Fault != "":
+		a.Add("fault", rawjson.Quoted(q.Fault))
+		for name, value := range rawjson.Members(q.FaultParams) {
+			a.Add(name, value)
+		}
 	case turnedDown(q):
-		y.entry(indent, "answer", "decline")
+		return json.RawMessage(`"decline"`), ""
 	case q.Method != mcp.MethodElicit:
-		y.line(indent, "answer:")
-		y.value(indent+2, "result", q.Answer, quoted)
+		a.Add("result", q.Answer)
 	case q.Error != nil:
-		y.line(indent, "answer:")
-		y.entry(indent+2, "fault", "any-error")
+		a.Add("fault", json.RawMessage(`"any-error"`))
 		for _, name := range []string{"code", "message", "data"} {
-			if v := rawjson.Member(q.Error, name); v != nil {
-				y.entry(indent+2, name, string(rawjson.AppendCompact(nil, v)))
-			}
+			a.Add(name, rawjson.Member(q.Error, name))
 		}
 	case q.Action != string(Accept) || content == nil:
-		y.entry(indent, "answer", q.Action)
+		return rawjson.Quoted(q.Action), ""
 	default:
 		content, variables := filledIn(content)
 		if len(variables) > 0 {
-			y.line(indent, "# The transcript leaves values out. Set "+wording.Series(variables)+", or put the values here.")
+			comment = "The transcript leaves values out. Set " + wording.Series(variables) + ", or put the values here."
 		}
-		y.line(indent, "answer:")
-		y.value(indent+2, "accept", content, quoted)
+		a.Add("accept", content)
 		if len(variables) == 0 && q.SchemaProblems() != nil || unchecked(q, content) {
-			y.entry(indent+2, "anyway", "true")
+			a.Add("anyway", json.RawMessage("true"))
 		}
 	}
+	return a.JSON(), comment
 }
 
 // filledIn returns an accepted content with environment variables, which it lists, in
@@ -385,31 +392,57 @@ func unchecked(q *conversation.Question, content json.RawMessage) bool {
 }
 
 // pattern returns the pattern for a text, with * for what the transcript leaves out.
-func pattern(text string) string {
-	return quoted(strings.ReplaceAll(Literal(text), redact.Placeholder, "*"))
+func pattern(text string) json.RawMessage {
+	return rawjson.Quoted(strings.ReplaceAll(Literal(text), redact.Placeholder, "*"))
 }
 
-// expect writes the outcome of a call as its expectation, without members that change
-// from run to run, such as _meta.
-func (w Writing) expect(y *yamlText, indent int, c *conversation.Call) {
+// patterns returns a JSON value with patterns in place of its texts.
+func patterns(raw json.RawMessage) json.RawMessage {
+	switch rawjson.KindOf(raw) {
+	case rawjson.Object:
+		var o rawjson.ObjectWriter
+		for name, value := range rawjson.Members(raw) {
+			o.Add(name, patterns(value))
+		}
+		return o.JSON()
+	case rawjson.Array:
+		var a rawjson.ArrayWriter
+		for _, value := range rawjson.Elements(raw) {
+			a.Add(patterns(value))
+		}
+		return a.JSON()
+	case rawjson.String:
+		return pattern(rawjson.Text(raw))
+	}
+	return rawjson.Trim(raw)
+}
+
+// expected returns the outcome of a call as its expectation, without members that change
+// from run to run, such as _meta; nil if there is none.
+func expected(c *conversation.Call) json.RawMessage {
 	kind := rawjson.Text(rawjson.Member(c.Result, "resultType"))
+	var expect, kept rawjson.ObjectWriter
 	switch {
-	case c.Number == 0, kind != "" && kind != "complete": // an incomplete result is not the call's outcome
+	case kind != "" && kind != "complete": // an incomplete result is not the call's outcome
 	case c.Result != nil:
-		var kept rawjson.ObjectWriter
 		for name, value := range rawjson.Members(c.Result) {
 			if !strings.Contains(name, redact.Placeholder) && name != "_meta" && name != "resultType" && name != "ttlMs" && name != "cacheScope" {
-				kept.Add(name, value)
+				kept.Add(name, patterns(value))
 			}
 		}
 		if kept != nil {
-			y.line(indent, "expect:")
-			y.value(indent+2, "result", kept.JSON(), pattern)
+			expect.Add("result", kept.JSON())
 		}
 	case c.Error != nil:
-		y.line(indent, "expect:")
-		y.line(indent+2, "error:")
-		y.value(indent+4, "code", rawjson.Member(c.Error, "code"), pattern)
-		y.value(indent+4, "message", rawjson.Member(c.Error, "message"), pattern)
+		kept.Add("code", patterns(rawjson.Member(c.Error, "code")))
+		kept.Add("message", patterns(rawjson.Member(c.Error, "message")))
+		expect.Add("error", kept.JSON())
 	}
+	if expect == nil {
+		return nil
+	}
+	return expect.JSON()
 }
+
+// calledBy maps the methods of calls to the keys of a match or a call.
+var calledBy = map[string]string{mcp.MethodCallTool: "tool", mcp.MethodGetPrompt: "prompt", mcp.MethodReadResource: "resource"}

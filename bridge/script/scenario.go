@@ -63,7 +63,7 @@ func ParseScenario(file string, text []byte, env func(string) (string, bool)) (*
 			r.wrong(root, "a scenario needs calls")
 		}
 	})
-	s.Renamed = r.renamed
+	s.Source, s.Renamed = r.source, r.renamed
 	return s, err
 }
 
@@ -225,7 +225,7 @@ func ParsePlan(file string, text []byte, env func(string) (string, bool), behavi
 	})
 	delete(known, "elicitation") // which behaviours differ in
 	err := r.parse(text, func(root *written.Node) { r.object(root, "a plan", known) })
-	p.Renamed = r.renamed
+	p.Source, p.Renamed = r.source, r.renamed
 	return p, err
 }
 

@@ -28,6 +28,9 @@ type Script struct {
 	// Renamed says where the file has a key by its former name, and what it is called now. It
 	// is empty if the file has no such key.
 	Renamed string
+
+	Source   json.RawMessage     // JSON of the file
+	comments map[string][]string // of a file made from calls, by pointers into Source: what they stand before; "/" for its end
 }
 
 // Rule is how the questions that match are answered.
@@ -97,7 +100,7 @@ func Parse(file string, text []byte, env func(string) (string, bool)) (*Script, 
 	r := &reader{file: file, env: env}
 	s := new(Script)
 	err := r.parse(text, func(root *written.Node) { r.object(root, "an answers file", r.scriptKeys(s)) })
-	s.Renamed = r.renamed
+	s.Source, s.Renamed = r.source, r.renamed
 	return s, err
 }
 

@@ -2,6 +2,7 @@ package script
 
 import (
 	"encoding/json"
+	"fmt"
 	"regexp"
 	"strings"
 
@@ -12,8 +13,9 @@ import (
 // yamlText is a YAML text under construction. Unlike YAML encoders, it keeps the digits
 // of numbers and the order of members.
 type yamlText struct {
-	text strings.Builder
-	dash bool // the next line begins a list item
+	text     strings.Builder
+	dash     bool                // the next line begins a list item
+	comments map[string][]string // see Script
 }
 
 // String returns the text with escapes in place of hidden characters, which are in
@@ -30,57 +32,101 @@ func (y *yamlText) line(indent int, text string) {
 	y.text.WriteString(text + "\n")
 }
 
-func (y *yamlText) item(int) { y.dash = true }
-
 // entry writes a key with a value that is already YAML.
 func (y *yamlText) entry(indent int, key, value string) { y.line(indent, quoted(key)+": "+value) }
 
-// value writes a key with a JSON value. text formats its strings.
-func (y *yamlText) value(indent int, key string, raw json.RawMessage, text func(string) string) {
-	if raw == nil {
-		return
-	}
-	if empty := string(rawjson.AppendCompact(nil, raw)); empty == "{}" || empty == "[]" {
-		y.entry(indent, key, empty)
-		return
-	}
-	switch rawjson.KindOf(raw) {
-	case rawjson.Object:
+// whole is the depth for value that has everything in blocks that can be.
+const whole = -1
+
+// value writes a key with a JSON value. Objects as deep as depth are blocks, and all else is in one line.
+func (y *yamlText) value(indent int, key string, raw json.RawMessage, depth int) {
+	compact := string(rawjson.AppendCompact(nil, raw))
+	switch kind := rawjson.KindOf(raw); {
+	case compact == "{}" || compact == "[]":
+		y.entry(indent, key, compact)
+	case kind == rawjson.Object && depth != 0:
 		y.line(indent, quoted(key)+":")
 		for name, value := range rawjson.Members(raw) {
-			y.value(indent+2, name, value, text)
+			y.value(indent+2, name, value, depth-1)
 		}
-	case rawjson.Array:
+	case kind == rawjson.Array && depth < 0:
 		y.line(indent, quoted(key)+":")
 		for _, value := range rawjson.Elements(raw) {
-			y.line(indent+2, "- "+flow(value, text))
+			y.line(indent+2, "- "+Flow(value))
 		}
 	default:
-		y.entry(indent, key, flow(raw, text))
+		y.entry(indent, key, Flow(raw))
 	}
 }
 
 // Flow returns a JSON value as YAML in one line.
-func Flow(raw json.RawMessage) string { return flow(raw, quoted) }
-
-// flow is Flow for texts that are written in a way of their own.
-func flow(raw json.RawMessage, text func(string) string) string {
+func Flow(raw json.RawMessage) string {
 	var parts []string
 	switch rawjson.KindOf(raw) {
 	case rawjson.Object:
 		for name, value := range rawjson.Members(raw) {
-			parts = append(parts, quoted(name)+": "+flow(value, text))
+			parts = append(parts, quoted(name)+": "+Flow(value))
 		}
 		return "{" + strings.Join(parts, ", ") + "}"
 	case rawjson.Array:
 		for _, value := range rawjson.Elements(raw) {
-			parts = append(parts, flow(value, text))
+			parts = append(parts, Flow(value))
 		}
 		return "[" + strings.Join(parts, ", ") + "]"
 	case rawjson.String:
-		return text(rawjson.Text(raw))
+		return quoted(rawjson.Text(raw))
 	}
 	return string(rawjson.Trim(raw))
+}
+
+// String returns the file as YAML: an answers file, or a scenario.
+func (s *Script) String() string {
+	y := yamlText{comments: s.comments}
+	y.comment(0, "")
+	y.members(0, s.Source, "")
+	y.comment(0, "/")
+	return y.String()
+}
+
+// comment writes the comments that stand before the value that a pointer leads to.
+func (y *yamlText) comment(indent int, at string) {
+	for _, one := range y.comments[at] {
+		y.line(indent, "# "+one)
+	}
+}
+
+// members writes the members of an object of the file, to which a pointer leads.
+func (y *yamlText) members(indent int, raw json.RawMessage, at string) {
+	faulty := rawjson.Member(raw, "fault") != nil
+	for name, value := range rawjson.Members(raw) {
+		here, kind := at+"/"+name, rawjson.KindOf(value)
+		y.comment(indent, here)
+		switch {
+		case faulty && name != "fault": // its parameters are JSON
+			y.entry(indent, name, string(rawjson.AppendCompact(nil, value)))
+		case name == "answers" || name == "calls":
+			y.line(indent, name+":"+wording.Either(string(value) == "[]", " []", ""))
+			n := 0
+			for i, one := range rawjson.Elements(value) {
+				item := fmt.Sprintf("%s/%d", here, i)
+				y.comment(indent+2, item)
+				y.dash, n = true, i+1
+				y.members(indent+4, one, item)
+			}
+			y.comment(indent+2, fmt.Sprintf("%s/%d", here, n))
+		case kind == rawjson.Object && (name == "answer" || name == "default" || name == "expect"):
+			y.line(indent, name+":")
+			y.members(indent+2, value, here)
+		case name == "allFields":
+			y.value(indent, name, value, 1)
+		case name == "match" || name == "target" && y.comments[here] == nil:
+			y.value(indent, name, value, 2)
+		case name == "accept" || name == "arguments" || name == "result" || name == "error":
+			y.value(indent, name, value, whole)
+		default:
+			y.entry(indent, name, Flow(value))
+		}
+	}
 }
 
 // plain matches the texts that YAML reads as strings without quotation marks, also

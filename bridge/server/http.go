@@ -179,7 +179,7 @@ func (s *Server) post(w http.ResponseWriter, r *http.Request) {
 	f.Stream, f.Header, f.HTTPMethod, f.URL = wire.StreamPost, r.Header.Clone(), r.Method, r.URL.Path
 	f = s.options.Append(f)
 	if f.Kind != wire.Request {
-		one.peer.Receive(f)
+		one.receive(f)
 		status := http.StatusAccepted
 		if f.Kind == wire.Noise {
 			status = http.StatusBadRequest

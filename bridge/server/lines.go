@@ -67,7 +67,7 @@ func (s *Server) ServeLines(ctx context.Context, in io.Reader, out io.Writer) er
 			if f := s.options.Append(one.Frame(wire.ClientToServer, line)); f.Kind == wire.Request {
 				one.serve(f, p)
 			} else {
-				one.peer.Receive(f)
+				one.receive(f)
 			}
 		case err := <-ended:
 			if failed := p.err.Load(); failed != nil {

@@ -68,20 +68,7 @@ func (r *Request) Notify(method, params string) int64 {
 
 // Notify sends a notification, without params if they are null.
 func (s *Session) Notify(out Stream, method string, params json.RawMessage) int64 {
-	return s.Send(out, WithParams(fmt.Sprintf(`{"jsonrpc":"2.0","method":%q}`, method), params), false)
-}
-
-// Ask sends a request of the server's, without params if they are null.
-func (s *Session) Ask(out Stream, id int, method string, params json.RawMessage) int64 {
-	return s.Send(out, WithParams(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":%q}`, id, method), params), false)
-}
-
-// WithParams adds params to a request or a notification, unless they are null.
-func WithParams(message string, params json.RawMessage) string {
-	if string(params) == "null" {
-		return message
-	}
-	return rawjson.WithMember(message, "params", string(params))
+	return s.Send(out, withParams(fmt.Sprintf(`{"jsonrpc":"2.0","method":%q}`, method), params), false)
 }
 
 // serve answers what every server is asked, and leaves the rest to the peer.

@@ -26,8 +26,9 @@ type Peer interface {
 	// the request back by closing its stream.
 	Serve(r *Request) (left func())
 
-	// Receive handles responses, notifications, and what is no message.
-	Receive(f wire.Frame)
+	// Receive handles notifications, what is no message, and responses for which nothing waits, with the request that
+	// they answer; nil if there is none.
+	Receive(f wire.Frame, of *Pending)
 
 	// Close ends what runs in the session, and need not wait for it.
 	Close()
@@ -101,7 +102,9 @@ type Session struct {
 
 	main   atomic.Pointer[Stream] // for what belongs to no request; nil if there is none
 	mu     sync.Mutex
-	client Client // of initialize
+	client Client              // of initialize
+	asked  map[string]*Pending // requests of the server's, by id
+	count  int                 // of these so far
 }
 
 // session begins a session, whose first message decides its label, and returns it; nil if the server is closed or has
@@ -120,7 +123,7 @@ func (s *Server) session(transport, id string, first []byte) *Session {
 	random := strings.ToLower(rand.Text())
 	sessionName := s.options.Name + "-" + strconv.Itoa(s.count) + "-" + random[:6] // transcripts of several runs can stand in one file
 	one := &Session{
-		ID: cmp.Or(id, sessionName+random[6:]+strings.ToLower(rand.Text())), Transport: transport, Name: sessionName, server: s, done: make(chan struct{}), turn: make(chan struct{}, 1),
+		ID: cmp.Or(id, sessionName+random[6:]+strings.ToLower(rand.Text())), Transport: transport, Name: sessionName, server: s, done: make(chan struct{}), turn: make(chan struct{}, 1), asked: map[string]*Pending{},
 		label: wording.Shorten(wording.Join(" ", s.options.Name+" of", name), 80),
 	}
 	one.peer = s.options.Begin(one)

@@ -21,7 +21,7 @@ func (deaf) Serve(r *Request) func() {
 	return nil
 }
 
-func (deaf) Receive(wire.Frame) {}
+func (deaf) Receive(wire.Frame, *Pending) {}
 
 func (deaf) Close() {}
 

@@ -33,24 +33,12 @@ type Task struct {
 	Call   *Request              // that became it
 	Seen   func(*Task, *Request) // is called in Look for each request about it, before that has an effect; nil for nothing to call
 	Cancel context.CancelFunc    // is called when the client has cancelled it, or its TTL is over
-	Open   []Input               // inputs that wait for an answer, since 2026-07-28
-	Asked  map[string]wire.Frame // all inputs so far by their keys, with the request that has the answer; the zero frame for none
+	Open   []Question            // questions that wait for an answer, since 2026-07-28
+	Asked  map[string]wire.Frame // all of them so far by their keys, with the request that has the answer; the zero frame for none
 
 	tasks   *Tasks
 	waiting []*Request    // tasks/result, for its end (2025-11-25)
 	changed chan struct{} // closed, and replaced, at each change
-}
-
-// Input is one of the inputRequests of a result or a task, as JSON.
-type Input struct{ Key, Request string }
-
-// InputRequests returns the object of inputRequests.
-func InputRequests(list []Input) string {
-	o := "{}"
-	for _, in := range list {
-		o = rawjson.WithMember(o, in.Key, in.Request)
-	}
-	return o
 }
 
 // Make answers the call t.Call with a new task, and returns the number of the frame. The caller fills in t, and Make its
@@ -102,7 +90,7 @@ func (t *Task) Told() json.RawMessage {
 	case !t.Call.Rounds():
 		o.Result, o.Error = nil, nil
 	case t.Status == string(conversation.TaskInputRequired):
-		o.Inputs = json.RawMessage(InputRequests(t.Open))
+		o.Inputs = json.RawMessage(inputRequests(t.Open))
 	}
 	return o.JSON(t.Call.Revision)
 }
@@ -165,14 +153,21 @@ func (t *Task) Set(status conversation.TaskStatus, message string, result, failu
 }
 
 // Ask asks by the task's inputRequests, each under a new key (since 2026-07-28).
-func (t *Task) Ask(inputs []Input) {
+func (t *Task) Ask(list []Question) {
 	t.Look(func() {
-		t.Open = inputs
-		for _, in := range inputs {
-			t.Asked[in.Key] = wire.Frame{}
+		t.Open = list
+		for _, q := range list {
+			t.Asked[q.Key] = wire.Frame{}
 		}
 	})
 	t.Set(conversation.TaskInputRequired, "", nil, nil)
+}
+
+// Answer returns the answer for the question of this key, nil for none, and the request that had it. It is called in
+// Look.
+func (t *Task) Answer(key string) (json.RawMessage, wire.Frame) {
+	f := t.Asked[key]
+	return rawjson.Member(f.Message.Params, "inputResponses", key), f
 }
 
 // Stream returns the stream for a request that belongs to the task, up to 2025-11-25: the one outside of requests, or
@@ -294,7 +289,7 @@ func (ts *Tasks) about(r *Request) (*Task, json.RawMessage) {
 // wants it. The caller is in Look.
 func (t *Task) take(r *Request) {
 	for key := range rawjson.Members(rawjson.Member(r.Params, "inputResponses")) {
-		if i := slices.IndexFunc(t.Open, func(in Input) bool { return in.Key == key }); i >= 0 {
+		if i := slices.IndexFunc(t.Open, func(q Question) bool { return q.Key == key }); i >= 0 {
 			t.Asked[key] = r.Frame
 			t.Open = slices.Delete(slices.Clone(t.Open), i, i+1)
 		}

@@ -95,11 +95,16 @@ func Numbers(list []int64) string {
 }
 
 // Series joins names for a sentence: "a, b and c".
-func Series(names []string) string {
+func Series(names []string) string { return series(names, " and ") }
+
+// Alternatives joins names for a sentence: "a, b or c".
+func Alternatives(names []string) string { return series(names, " or ") }
+
+func series(names []string, last string) string {
 	if len(names) < 2 {
 		return strings.Join(names, "")
 	}
-	return strings.Join(names[:len(names)-1], ", ") + " and " + names[len(names)-1]
+	return strings.Join(names[:len(names)-1], ", ") + last + names[len(names)-1]
 }
 
 // QuotedSeries is Series of the first five names, each in quotation marks, with "others"

@@ -2,6 +2,7 @@ package main
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"slices"
 
@@ -95,12 +96,14 @@ func (o *answersOptions) run(cmd *cobra.Command, files []string) (err error) {
 		return usage("a scenario has one server, and the calls are of %s: choose with --server", wording.Series(servers))
 	}
 	w := script.Writing{From: namesOf(files), Servers: talk.Servers(), Expect: !o.noExpect, Loose: o.loose}
-	text := w.Answers(calls)
+	var written fmt.Stringer
 	if o.scenario {
-		text = w.Scenario(calls)
+		written, _ = script.FromCalls(calls, w) // its text says what is missing
+	} else {
+		written, _ = script.AnswersOf(calls, w)
 	}
 	return writeTo(cmd.OutOrStdout(), o.output, func(out io.Writer) error {
-		_, err := io.WriteString(out, text)
+		_, err := io.WriteString(out, written.String())
 		return err
 	})
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"runtime"
 	"slices"
@@ -16,6 +17,7 @@ import (
 	"elicitation-inspector/bridge/check/judge"
 	"elicitation-inspector/bridge/check/report"
 	"elicitation-inspector/bridge/conversation"
+	"elicitation-inspector/bridge/export"
 	"elicitation-inspector/bridge/headless"
 	"elicitation-inspector/bridge/mcp"
 	"elicitation-inspector/bridge/script"
@@ -93,7 +95,7 @@ none of them alone; 18 a decline has the result of an accepted call, and no witn
 	f.StringVar(&o.args, "args", "", "the arguments of each TOOL: a `JSON` object, or @FILE to read one from")
 	f.StringVar(&o.plan, "plan", "", "call, answer and forbid what a plan `FILE` says, YAML or JSON")
 	f.StringVar(&o.script, "answers", "", "answer honestly by the rules in `FILE`, YAML or JSON; - reads standard input")
-	f.StringVar(&o.format, "format", "text", "`FORMAT` of the report: text, json, junit, markdown, html or sarif")
+	f.StringVar(&o.format, "format", "text", "`FORMAT` of the report: "+checkFormats.Names())
 	f.StringVar(&o.baseline, "baseline", "", "compare with an earlier report in the format json (`FILE`), and mark what is new")
 	f.StringVar(&o.failOn, "fail-on", "must", "exit with 8 where a MUST of the specification is broken (fail), or also where a SHOULD is (warn), or also where nothing shows it: must, should or inconclusive (`SEVERITY`)")
 	f.IntVar(&o.jobs, "jobs", max(2*runtime.NumCPU(), 4), "how many trials (`N`) at the same time, without those that only wait for the server")
@@ -115,20 +117,22 @@ none of them alone; 18 a decline has the result of an accepted call, and no witn
 // connectMost is how long connecting to the server may take.
 const connectMost = time.Minute
 
-// textFormat is the one format that package report does not write.
-const textFormat = "text"
+// checkFormats are the formats of package report, and the one for terminals.
+var checkFormats = append(export.Formats[*report.Report]{{Name: "text", Write: func(w io.Writer, r *report.Report) error {
+	return checkText(wording.EscapingWriter{To: w}, r)
+}}}, report.Formats...)
 
 func (o *checkOptions) run(cmd *cobra.Command, args []string) error {
-	switch formats := append([]string{textFormat}, report.Formats()...); {
-	case !slices.Contains(formats, o.format):
-		return usage("--format must be one of %s, not %q", strings.Join(formats, ", "), o.format)
+	format, err := checkFormats.Named(o.format)
+	switch {
+	case err != nil:
+		return usage("--format %w", err)
 	case failing[o.failOn] == "":
 		return usage("--fail-on must be must, should or inconclusive, not %q", o.failOn)
 	case o.jobs < 1:
 		return usage("--jobs must be 1 or more")
 	}
 	var earlier *report.Report
-	var err error
 	if o.baseline != "" {
 		if earlier, err = readReport(o.baseline, report.Read); err != nil {
 			return usage("--baseline: %w", err)
@@ -167,12 +171,7 @@ func (o *checkOptions) run(cmd *cobra.Command, args []string) error {
 	for _, problem := range r.Problems {
 		warn(cmd, "%s", report.Sentence(problem))
 	}
-	if o.format == textFormat {
-		err = checkText(cmd.OutOrStdout(), r)
-	} else {
-		err = report.Write(exact(cmd.OutOrStdout()), o.format, r)
-	}
-	if err != nil {
+	if err := format.Write(exact(cmd.OutOrStdout()), r); err != nil {
 		return fmt.Errorf("printing the report: %w", err)
 	}
 	return o.code(cmd, r)

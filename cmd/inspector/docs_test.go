@@ -13,6 +13,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"elicitation-inspector/bridge/check/judge"
+	"elicitation-inspector/bridge/rawjson"
 	"elicitation-inspector/bridge/script"
 )
 
@@ -63,7 +64,12 @@ func TestDocumentedAnswers(t *testing.T) {
 		schema, err := answers, error(nil)
 		if strings.Contains(text, "calls:") {
 			schema = scenario
-			_, err = script.ParseScenario("scenario", []byte(text), env)
+			var s, again *script.Scenario
+			if s, err = script.ParseScenario("scenario", []byte(text), env); err == nil {
+				if again, err = script.ParseScenario("again", []byte(s.String()), env); err == nil && !rawjson.Same(again.Source, s.Source) {
+					t.Errorf("what is written of %s is\n%s", text, s)
+				}
+			}
 		} else {
 			_, err = script.Parse("answers", []byte(text), env)
 		}
@@ -115,9 +121,13 @@ func TestSchemaAndReaderAgree(t *testing.T) {
 		"answers: [{match: {}}]": false, "answers: [{answer: ask, match: {tol: x}}]": false, "answers: [{answer: ask, delay: soon}]": false,
 		"answers: [{answer: ask, match: {round: 0}}]": false, "expect: {result: {}, error: {}}": false, "expect: {findings: some}": false, "expects: {}": false,
 	} {
-		_, err := script.Parse("answers", []byte(text), func(string) (string, bool) { return "x", true })
+		env := func(string) (string, bool) { return "x", true }
+		s, err := script.Parse("answers", []byte(text), env)
 		if (err == nil) != good {
 			t.Errorf("the reader: %s: %v", text, err)
+		}
+		if again, err := script.Parse("again", []byte(s.String()), env); good && (err != nil || !rawjson.Same(again.Source, s.Source)) {
+			t.Errorf("what is written of %s: %v\n%s", text, err, s)
 		}
 		if err := valid(schema, text); (err == nil) != good {
 			t.Errorf("the schema: %s: %v", text, err)

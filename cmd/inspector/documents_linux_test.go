@@ -10,7 +10,6 @@ import (
 	"strings"
 	"testing"
 
-	"elicitation-inspector/bridge/check/report"
 	"elicitation-inspector/bridge/export"
 	probed "elicitation-inspector/bridge/probe/report"
 )
@@ -63,28 +62,29 @@ func TestNoDocumentHasSecrets(t *testing.T) {
 			clean("the transcript of a run", file(filepath.Join(dir, "run", "s.jsonl")))
 		},
 		"check": func() {
-			for _, format := range append([]string{textFormat}, report.Formats()...) {
-				got := inspectorRun(t, slices.Concat([]string{"check", "--behaviour", "decline", "--behaviour", "cancel", "--protocol", "2025-11-25", "--format", format}, leaves, server)...)
-				clean("check as "+format, got.out)
+			for _, format := range checkFormats {
+				got := inspectorRun(t, slices.Concat([]string{"check", "--behaviour", "decline", "--behaviour", "cancel", "--protocol", "2025-11-25", "--format", format.Name}, leaves, server)...)
+				clean("check as "+format.Name, got.out)
 				if strings.Contains(got.err, everywhere) {
 					t.Errorf("the standard error of check: %s", got.err)
 				}
 			}
 		},
 		"lint": func() {
-			for format := range lintFormats {
-				clean("lint as "+format, inspectorRun(t, slices.Concat([]string{"lint", "--format", format, raw}, leaves)...).out)
+			for _, format := range lintFormats {
+				clean("lint as "+format.Name, inspectorRun(t, slices.Concat([]string{"lint", "--format", format.Name, raw}, leaves)...).out)
 			}
 		},
 		"export": func() {
-			for _, format := range export.Formats() {
-				if format != export.HAR { // which has HTTP alone
-					clean("export as "+string(format), inspectorRun(t, slices.Concat([]string{"export", "--format", string(format), raw}, leaves)...).out)
+			for _, format := range export.Documents {
+				if !format.OverHTTP {
+					clean("export as "+format.Name, inspectorRun(t, slices.Concat([]string{"export", "--format", format.Name, raw}, leaves)...).out)
 				}
 			}
 		},
 		"tap": func() {
-			for _, ending := range probed.Endings() {
+			for _, format := range probed.Formats {
+				ending := format.Ending
 				path := filepath.Join(dir, "tap"+ending)
 				tapped := []string{"--", "env", asInspector + "=1", self, "tap", "--report", path, "--redact-value", everywhere, "--", "env", asHostile + "=secret", self}
 				inspectorRun(t, slices.Concat([]string{"call", "act", "--answers", answers}, tapped)...)
@@ -92,7 +92,8 @@ func TestNoDocumentHasSecrets(t *testing.T) {
 			}
 		},
 		"probe": func() {
-			for _, ending := range probed.Endings() {
+			for _, format := range probed.Formats {
+				ending := format.Ending
 				path := filepath.Join(dir, "probe"+ending)
 				cmd := exec.Command(self, slices.Concat([]string{"probe", "--no-open", "--listen", "127.0.0.1:0", "--report", path}, leaves)...)
 				cmd.Env = append(os.Environ(), asInspector+"=1")

@@ -9,7 +9,6 @@ import (
 	"iter"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -29,19 +28,16 @@ type exportOptions struct {
 
 func newExport() *cobra.Command {
 	var o exportOptions
-	var names []string
-	for _, f := range export.Formats() {
-		names = append(names, string(f))
+	var formats strings.Builder
+	for _, f := range export.Documents {
+		fmt.Fprintf(&formats, "  %-9s %s\n", f.Name, f.For)
 	}
 	cmd := &cobra.Command{
 		Use:   "export FILE... [--format FORMAT] [--output FILE]",
 		Short: "Write a transcript in another format",
 		Long: `Export writes transcripts, and whatever else open reads, in another format:
-jsonl (a transcript again), json (one array), har (what went over HTTP, for the
-developer tools of browsers), markdown (for reading), mermaid (a sequence
-diagram), or html (one page that shows the log, the exchanges and the questions
-without a server, to attach to a bug report).
 
+` + formats.String() + `
 For bug reports, html, markdown and json have what the linter finds, what was
 noted of frames, and which answers were sent although they do not satisfy their
 schema.
@@ -61,7 +57,7 @@ Damaged lines are reported on standard error and left out.`,
 		RunE: o.export,
 	}
 	f := cmd.Flags()
-	f.StringVar(&o.format, "format", "", "`FORMAT` to write: "+strings.Join(names, ", ")+" (default: what the ending of --output says)")
+	f.StringVar(&o.format, "format", "", "`FORMAT` to write: "+export.Documents.Names()+" (default: what the ending of --output says)")
 	f.StringVarP(&o.output, "output", "o", "", "write to `FILE` instead of standard output (-)")
 	f.StringVar(&o.filter, "filter", "", "only the frames that this filter line (`EXPR`) picks, as on the page: 'call:3', 'method:elicitation/*'")
 	o.redact.register(f, "of what is written")
@@ -69,17 +65,14 @@ Damaged lines are reported on standard error and left out.`,
 }
 
 func (o *exportOptions) export(cmd *cobra.Command, files []string) (err error) {
-	format, formats, ending := export.Format(""), export.Formats(), filepath.Ext(o.output)
-	named := slices.IndexFunc(formats, func(f export.Format) bool { return ending != "" && f.Extension() == ending })
-	switch {
-	case o.format != "":
-		if format, err = export.ParseFormat(o.format); err != nil {
-			return usage("--format: %w", err)
+	format := export.Documents.Of(o.output)
+	if o.format != "" {
+		if format, err = export.Documents.Named(o.format); err != nil {
+			return usage("--format %w", err)
 		}
-	case named >= 0:
-		format = formats[named]
-	default:
-		return usage("export needs --format, or an --output whose name ends in .jsonl, .json, .har, .md, .mmd or .html")
+	}
+	if format == nil {
+		return usage("export needs --format, or an --output whose name ends in %s", export.Documents.Endings())
 	}
 	redaction, err := o.redact.redaction()
 	if err != nil {

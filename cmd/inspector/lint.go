@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"elicitation-inspector/bridge/check/report"
+	"elicitation-inspector/bridge/export"
 	"elicitation-inspector/bridge/lint"
 	"elicitation-inspector/bridge/mcp"
 	"elicitation-inspector/bridge/sarif"
@@ -24,8 +25,10 @@ type lintOptions struct {
 	redact redactOptions
 }
 
-var lintFormats = map[string]func(io.Writer, []lintFinding) error{
-	"text": writeLintText, "json": func(w io.Writer, list []lintFinding) error { return report.WriteIndented(w, list) }, "sarif": writeSARIF,
+var lintFormats = export.Formats[[]lintFinding]{
+	{Name: "text", Write: writeLintText},
+	{Name: "json", Write: func(w io.Writer, list []lintFinding) error { return report.WriteIndented(w, list) }},
+	{Name: "sarif", Write: writeSARIF},
 }
 
 func newLint() *cobra.Command {
@@ -60,7 +63,7 @@ Damaged lines are reported on standard error and left out.`,
 		RunE: o.lint,
 	}
 	f := cmd.Flags()
-	f.StringVar(&o.format, "format", "text", "`FORMAT` to print: text, json or sarif")
+	f.StringVar(&o.format, "format", "text", "`FORMAT` to print: "+lintFormats.Names())
 	o.redact.register(f, "of what is printed")
 	f.StringVar(&o.failOn, "fail-on", "must", "exit with 8 for findings of this `SEVERITY` or a graver one: must, should, advice, or never")
 	return cmd
@@ -79,9 +82,9 @@ type lintFinding struct {
 }
 
 func (o *lintOptions) lint(cmd *cobra.Command, files []string) error {
-	write := lintFormats[o.format]
-	if write == nil {
-		return usage("--format must be text, json or sarif, not %q", o.format)
+	format, err := lintFormats.Named(o.format)
+	if err != nil {
+		return usage("--format %w", err)
 	}
 	failOn, err := severity(o.failOn)
 	if err != nil {
@@ -99,7 +102,7 @@ func (o *lintOptions) lint(cmd *cobra.Command, files []string) error {
 		}
 	}
 	if o.format != "text" || len(all) > 0 || len(empty) < len(files) { // "no findings" would say that something was judged
-		if err := write(cmd.OutOrStdout(), all); err != nil {
+		if err := format.Write(cmd.OutOrStdout(), all); err != nil {
 			return fmt.Errorf("printing the findings: %w", err)
 		}
 	}

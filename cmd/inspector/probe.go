@@ -108,7 +108,7 @@ error.`,
 	f.StringVar(&o.http, "http", "", "serve Streamable HTTP at `ADDR` instead of stdio")
 	f.StringArrayVar(&o.protocol, "protocol", nil, "speak only this protocol revision (`REV`): "+strings.Join(mcp.Revisions, ", ")+" (repeat)")
 	f.DurationVar(&o.patience, "patience", 10*time.Minute, "how long (`D`) a question waits for its answer")
-	f.StringArrayVar(&o.reports, "report", nil, "write the report into `FILE` whenever it changes: .json, .md, .html or .xml for JUnit (repeat)")
+	f.StringArrayVar(&o.reports, "report", nil, "write the report into `FILE` whenever it changes: "+report.Formats.Endings()+" for JUnit (repeat)")
 	f.BoolVar(&o.compare, "compare", false, "compare the reports (.json) of several runs in a table, and serve nothing")
 	f.StringVar(&o.failOn, "fail-on", "never", "exit with 8 where a probe fails, or also where it works partly (`VERDICT`): fails, partly or never")
 	f.StringVar(&o.expect, "expect", "", "exit with 8 where a verdict is not as in `FILE`, which has lines such as 'exact-integer: partly'; --fail-on is for all other probes")
@@ -129,8 +129,8 @@ func shownProgram() string {
 
 func checkReports(paths []string) error {
 	for _, path := range paths {
-		if report.FormatOf(path) == "" {
-			return usage("--report %s: the name must end in .json, .md, .html or .xml", path)
+		if report.Formats.Of(path) == nil {
+			return usage("--report %s: the name must end in %s", path, report.Formats.Endings())
 		}
 	}
 	return nil
@@ -312,7 +312,7 @@ func (o *probeOptions) keepReports(ctx context.Context, server *probe.Server, lo
 
 // writeReport replaces a report as a whole, so that nobody reads half of one.
 func writeReport(path string, r *probe.Report) error {
-	if err := writeTo(nil, path, func(w io.Writer) error { return report.Write(w, report.FormatOf(path), r) }); err != nil {
+	if err := writeTo(nil, path, func(w io.Writer) error { return report.Formats.Of(path).Write(w, r) }); err != nil {
 		return fmt.Errorf("--report: %w", err)
 	}
 	return nil

@@ -77,7 +77,7 @@ func TestProbeInCI(t *testing.T) {
 	}}
 	client.Revision = mcp.Revision20251125
 	for _, r := range []*probe.Report{{Format: 1, Clients: []probe.Client{client}}, {Format: 1, Clients: []probe.Client{}}} {
-		if err := report.Write(&b, "json", r); err != nil {
+		if err := report.Formats.Of("one.json").Write(&b, r); err != nil {
 			t.Fatal(err)
 		}
 		b.WriteString("\x00")

@@ -18,6 +18,7 @@ import (
 
 	"elicitation-inspector/bridge/check/report"
 	"elicitation-inspector/bridge/conversation"
+	"elicitation-inspector/bridge/export"
 	"elicitation-inspector/bridge/headless"
 	"elicitation-inspector/bridge/lint"
 	"elicitation-inspector/bridge/script"
@@ -58,7 +59,7 @@ call' for the gravest of the calls that failed: 3, 6, 5, 7, 4, 1, 8, in this ord
 		RunE: func(cmd *cobra.Command, args []string) error { return o.run(cmd, args) },
 	}
 	f := cmd.Flags()
-	f.StringVar(&o.format, "format", "text", "`FORMAT` to print: text, tap, junit or json")
+	f.StringVar(&o.format, "format", "text", "`FORMAT` to print: "+runFormats.Names())
 	f.IntVar(&o.jobs, "jobs", 1, "how many targets (`N`) to run at the same time")
 	f.StringVar(&o.failOn, "fail-on", "never", "fail for findings of this `SEVERITY` or a graver one: must, should, advice, or never")
 	f.DurationVar(&o.timeout, "timeout", time.Minute, "how long (`D`) connecting, and each call, may take, unless the file says; 0 for no limit")
@@ -106,13 +107,14 @@ func (o *runOptions) run(cmd *cobra.Command, args []string) (err error) {
 	if err := o.readTarget(rest, dash); err != nil {
 		return err
 	}
-	write := reports[o.format]
+	format, err := runFormats.Named(o.format)
+	if err != nil {
+		return usage("--format %w", err)
+	}
 	failOn, err := severity(o.failOn)
 	switch {
 	case err != nil:
 		return err
-	case write == nil:
-		return usage("--format must be text, tap, junit or json, not %q", o.format)
 	case len(files) == 0:
 		return usage("run needs a scenario FILE")
 	case o.jobs < 1:
@@ -148,7 +150,7 @@ func (o *runOptions) run(cmd *cobra.Command, args []string) (err error) {
 	if cmd.Context().Err() != nil {
 		return exitCode(exitInterrupted)
 	}
-	if err := write(cmd.OutOrStdout(), suites); err != nil {
+	if err := format.Write(cmd.OutOrStdout(), suites); err != nil {
 		return fmt.Errorf("printing the results: %w", err)
 	}
 	for _, s := range suites {
@@ -314,8 +316,9 @@ func (o *runOptions) config(cmd *cobra.Command, s *suite) (c headless.Config, er
 	return c, nil
 }
 
-var reports = map[string]func(io.Writer, []*suite) error{
-	"text": reportText, "tap": reportTAP, "junit": reportJUnit, "json": func(w io.Writer, suites []*suite) error { return report.WriteIndented(w, suites) },
+var runFormats = export.Formats[[]*suite]{
+	{Name: "text", Write: reportText}, {Name: "tap", Write: reportTAP}, {Name: "junit", Write: reportJUnit},
+	{Name: "json", Write: func(w io.Writer, suites []*suite) error { return report.WriteIndented(w, suites) }},
 }
 
 func below(indent, text string) string {

@@ -91,7 +91,17 @@ func answersFrom(t *testing.T, path string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return script.Writing{From: filepath.Base(path), Expect: true}.Answers(calls)
+	w := script.Writing{From: filepath.Base(path), Servers: talk.Servers(), Expect: true}
+	scenario, missing := script.FromCalls(calls, w)
+	back, err := script.ParseScenario("scenario", []byte(scenario.String()), os.LookupEnv)
+	if (err == nil) != (missing == nil) || !rawjson.Same(back.Source, scenario.Source) || len(back.Calls) != len(scenario.Calls) {
+		t.Errorf("%v, and read back %v:\n%s\n%s", missing, err, scenario, back.Source)
+	}
+	s, missing := script.AnswersOf(calls, w)
+	if missing != nil {
+		t.Error(missing)
+	}
+	return s.String()
 }
 
 // quickly makes pauses in the demo's stories end at once, except for the patience with an answer,

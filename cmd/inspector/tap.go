@@ -18,6 +18,7 @@ import (
 	"elicitation-inspector/bridge"
 	"elicitation-inspector/bridge/playback"
 	"elicitation-inspector/bridge/probe"
+	"elicitation-inspector/bridge/probe/report"
 	"elicitation-inspector/bridge/tap"
 	"elicitation-inspector/bridge/transport"
 	"elicitation-inspector/bridge/wire"
@@ -81,7 +82,7 @@ with 127. docs/tap.md says more.`,
 	f.StringVar(&o.name, "name", "", "the `NAME` of the server, instead of its command or host")
 	f.StringVar(&o.record, "record", "", "append every frame to a transcript `FILE` as it happens")
 	f.BoolVar(&o.recordNew, "record-new", false, "refuse to record to a file that exists, rather than continue it")
-	f.StringArrayVar(&o.reports, "report", nil, "at the end, write into `FILE` what was seen of the client, as 'inspector probe' does: .json, .md, .html or .xml for JUnit (repeat)")
+	f.StringArrayVar(&o.reports, "report", nil, "at the end, write into `FILE` what was seen of the client, as 'inspector probe' does: "+report.Formats.Endings()+" for JUnit (repeat)")
 	o.redact.register(f, "of what is recorded, reported and sent to the page")
 	registerMaxFrame(f, &o.maxFrame, "the `SIZE` past which a message is cut in the log, in bytes, or with k, M, G, Ki, Mi or Gi (default 64Mi); it is passed on whole")
 	f.BoolVarP(&o.verbose, "verbose", "v", false, "say on standard error what the tap itself does")

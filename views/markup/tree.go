@@ -183,16 +183,10 @@ func (t *tree) writeFound(pointer string) {
 }
 
 func count(value []byte) (n int) {
-	if value[0] == '[' {
-		for range rawjson.Elements(value) {
-			n++
-		}
-		return n
-	}
-	for range rawjson.Members(value) {
+	for range rawjson.Elements(value) {
 		n++
 	}
-	return n
+	return n + rawjson.Count(value)
 }
 
 func flat(value []byte) bool { return !bytes.ContainsAny(value[1:], "{[") }

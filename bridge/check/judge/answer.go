@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"elicitation-inspector/bridge/alike"
 	"elicitation-inspector/bridge/check/report"
 	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/elicit"
@@ -85,21 +86,21 @@ const samplesMost = 16
 // against compares a result with each honest result and returns the most telling standing.
 // What varies from call to call is learnt from all calls with the same answers. changes
 // returns the values that the trial sent in place of those that an honest call sent.
-func (o *Observation) against(calls []Made, result json.RawMessage, blank []string, changes func(honest Made) []change) standing {
+func (o *Observation) against(calls []Made, result json.RawMessage, blank []string, changes func(honest Made) []alike.Change) standing {
 	most := different
 	for i, h := range calls {
 		if !h.succeeded() {
 			continue
 		}
-		c := comparison{honest: h.Result, changes: changes(h), blank: blank, sent: append(textsIn(h.Arguments), contentsOf(h)...)}
+		c := alike.Comparison{Base: h.Result, Changes: changes(h), Blank: blank, Sent: append(textsIn(h.Arguments), contentsOf(h)...)}
 		for k, other := range slices.Concat(calls, o.samples()) {
 			known := func(result json.RawMessage) bool { return rawjson.Same(result, other.Result) }
-			if k != i && len(c.again) < samplesMost && other.succeeded() && sameAnswers(h, other) && !slices.ContainsFunc(c.again, known) {
-				c.again = append(c.again, other.Result)
+			if k != i && len(c.Again) < samplesMost && other.succeeded() && sameAnswers(h, other) && !slices.ContainsFunc(c.Again, known) {
+				c.Again = append(c.Again, other.Result)
 			}
 		}
-		like := c.of(result)
-		if c.loose = true; like == different && c.of(result) != different {
+		like := []standing{alike.Different: different, alike.Same: same, alike.Telling: filled}[c.Of(result)]
+		if c.Loose = true; like == different && c.Of(result) != alike.Different {
 			like = unlike
 		}
 		most = max(most, like)
@@ -170,19 +171,22 @@ func contentOf(q *conversation.Question) json.RawMessage {
 }
 
 // changes returns a function that lists the fields whose values differ between these answers
-// and an honest call's. telling reports whether a new value in the result proves that the
+// and an honest call's; an answer that is nil is left out. telling reports whether a new value in the result proves that the
 // server used the content of the question; the field "" is all of the content.
-func changes(answers []*conversation.Question, telling func(q *conversation.Question, field string, value json.RawMessage) bool) func(Made) []change {
-	return func(honest Made) (list []change) {
+func changes(answers []*conversation.Question, telling func(q *conversation.Question, field string, value json.RawMessage) bool) func(Made) []alike.Change {
+	return func(honest Made) (list []alike.Change) {
 		for i, q := range answers[:min(len(answers), len(honest.Questions))] {
+			if q == nil {
+				continue
+			}
 			old, new := contentOf(honest.Questions[i]), contentOf(q)
 			if old != nil && new != nil && !rawjson.Same(old, new) {
-				list = append(list, change{place: i, old: old, new: new, telling: telling(q, "", new)})
+				list = append(list, alike.Change{Old: old, New: new, Telling: telling(q, "", new)})
 			}
 			for name, value := range rawjson.Members(old) {
 				now := rawjson.Member(new, name)
 				if now == nil || !rawjson.Same(value, now) {
-					list = append(list, change{place: i, old: value, new: now, telling: telling(q, name, now)})
+					list = append(list, alike.Change{Old: value, New: now, Telling: telling(q, name, now)})
 				}
 			}
 		}
@@ -200,7 +204,7 @@ func (j *Judgement) usesContent(m Made, deed *conversation.Question, frames []in
 		return q == deed && (value != nil || slices.Contains(required, field) || j.traits.Content == noFields)
 	}
 	what := fmt.Sprintf("The content that went back breaks its schema (%s), and the result is that of an honest call", wrongOf(deed))
-	switch j.standing = j.against(j.Honest, m.Result, blanks, changes(m.Questions, telling)); j.standing {
+	switch j.standing = j.against(j.Honest, m.Result, alike.Blanks, changes(m.Questions, telling)); j.standing {
 	case filled:
 		j.find(report.RuleInvalidContent, report.Fail, fmt.Sprintf("%s with it: %s", what, quoteResult(m)), frames...)
 	case same:
@@ -242,7 +246,7 @@ func quoteResult(m Made) string {
 // from elsewhere; "" if there is none.
 func mentioned(m Made, deed *conversation.Question) string {
 	for name, value := range rawjson.Members(contentOf(deed)) {
-		if isDistinct(value) && m.brings(forms(value)[0], mentions) {
+		if isDistinct(value) && m.brings(alike.Forms(value)[0], mentions) {
 			return name
 		}
 	}
@@ -287,11 +291,11 @@ func (o *Observation) hasState(q *conversation.Question) bool {
 
 // takesState judges whether the server accepted a requestState that it did not send.
 func (j *Judgement) takesState(m Made, deed *conversation.Question, frames []int64) {
-	j.standing = j.against(j.Honest, m.Result, nil, func(h Made) (list []change) {
+	j.standing = j.against(j.Honest, m.Result, nil, func(h Made) (list []alike.Change) {
 		list = changes(m.Questions, func(*conversation.Question, string, json.RawMessage) bool { return false })(h)
 		for _, value := range carried(h, deed) {
 			j.carries = j.carries || isDistinct(value)
-			list = append(list, change{old: value, any: true, telling: true})
+			list = append(list, alike.Change{Old: value, Any: true, Telling: true})
 		}
 		return list
 	})
@@ -380,7 +384,7 @@ func carried(h Made, deed *conversation.Question) (list []json.RawMessage) {
 			break
 		}
 		for _, value := range rawjson.Members(contentOf(q)) {
-			form := forms(value)[0]
+			form := alike.Forms(value)[0]
 			again := func(other *conversation.Question) bool {
 				return other.Round >= deed.Round && mentions(other.Answer, form)
 			}
@@ -399,7 +403,7 @@ func mentions(raw json.RawMessage, text string) bool {
 
 // shows is mentions for a text that is no part of a longer word.
 func shows(raw json.RawMessage, text string) bool {
-	return slices.ContainsFunc(textsIn(raw), func(in string) bool { return len(occurrences(in, text)) > 0 })
+	return slices.ContainsFunc(textsIn(raw), func(in string) bool { return alike.Shows(in, text) })
 }
 
 func textsIn(raw json.RawMessage) (list []string) {

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"sync"
 
+	"elicitation-inspector/bridge/alike"
 	"elicitation-inspector/bridge/check/report"
 	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/elicit"
@@ -157,16 +158,13 @@ func (c *consent) learn() {
 		return
 	}
 	base := honest[0]
-	compare := func(m Made, changes func(Made) []change) standing {
-		return c.list[0].against(honest, m.Result, nil, changes)
-	}
-	all := func(m Made) func(Made) []change {
-		return changes(m.Questions, func(*conversation.Question, string, json.RawMessage) bool { return true })
+	compare := func(m Made, answers []*conversation.Question) standing {
+		return c.list[0].against(honest, m.Result, nil, changes(answers, func(*conversation.Question, string, json.RawMessage) bool { return true }))
 	}
 	c.agreed = slices.DeleteFunc(slices.Clone(honest), func(m Made) bool { return slices.ContainsFunc(m.Questions, denies) })
 	saysNo := len(c.agreed) == 0 // honest answers are those of defaults, or of the user
 	for _, m := range runs {
-		if like := compare(m, all(m)); m.succeeded() && !sameAnswers(m, base) && len(m.Questions) == len(base.Questions) {
+		if like := compare(m, m.Questions); m.succeeded() && !sameAnswers(m, base) && len(m.Questions) == len(base.Questions) {
 			c.shows = c.shows || like == filled
 			if (like >= same || saysNo) && !slices.ContainsFunc(m.Questions, denies) {
 				c.agreed = append(c.agreed, m)
@@ -186,12 +184,11 @@ func (c *consent) learn() {
 			for name, value := range rawjson.Members(contentOf(q)) {
 				varied[name] = varied[name] || !rawjson.Same(value, rawjson.Member(contentOf(m.Questions[place]), name))
 			}
-			others := changes(m.Questions, func(other *conversation.Question, _ string, _ json.RawMessage) bool {
-				return other != m.Questions[place]
-			})
+			others := slices.Clone(m.Questions)
+			others[place] = nil
 			switch {
-			case m.succeeded() && compare(m, func(h Made) []change { return exceptOf(place, others(h)) }) >= same:
-			case m.succeeded() && compare(m, all(m)) == filled:
+			case m.succeeded() && compare(m, others) >= same:
+			case m.succeeded() && compare(m, m.Questions) == filled:
 				most = max(most, shown)
 			default:
 				most = decides
@@ -204,11 +201,6 @@ func (c *consent) learn() {
 		}
 		c.matters[place] = most
 	}
-}
-
-// exceptOf leaves out the changes in the answer to one question.
-func exceptOf(place int, list []change) []change {
-	return slices.DeleteFunc(list, func(d change) bool { return d.place == place })
 }
 
 // matter says how the content of the question under trial shows; of all questions the most.
@@ -226,7 +218,7 @@ func (c *consent) matter(j *Judgement) matter {
 }
 
 // unchanged says that a trial sent what honest calls sent.
-func unchanged(Made) []change { return nil }
+func unchanged(Made) []alike.Change { return nil }
 
 // denies reports whether the content of an answer says no in a field that asks for
 // consent.
@@ -345,13 +337,13 @@ func (c *consent) standing(j *Judgement) standing {
 		return unknown
 	case j.lacks.doubtful: // texts and numbers may differ in what they show
 		values := changes(m.Questions, func(*conversation.Question, string, json.RawMessage) bool { return false })
-		return j.against(c.list[0].Honest, m.Result, nil, func(h Made) []change {
-			return slices.DeleteFunc(values(h), func(d change) bool { return rawjson.KindOf(d.old) == rawjson.Boolean })
+		return j.against(c.list[0].Honest, m.Result, nil, func(h Made) []alike.Change {
+			return slices.DeleteFunc(values(h), func(d alike.Change) bool { return rawjson.KindOf(d.Old) == rawjson.Boolean })
 		})
 	case j.Behaviour == BehaviourDenied:
 		return j.against(c.agreed, m.Result, nil, unchanged)
 	}
-	return j.against(c.agreed, m.Result, undefined, changes(m.Questions, func(q *conversation.Question, field string, value json.RawMessage) bool {
+	return j.against(c.agreed, m.Result, alike.Undefined, changes(m.Questions, func(q *conversation.Question, field string, value json.RawMessage) bool {
 		about := j.lacks.about == nil || q == j.lacks.about
 		return about && (!isContentFault(j.Behaviour) || value == nil || field == j.Field) // the other fields are as in accepted calls
 	}))

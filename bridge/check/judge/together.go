@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"elicitation-inspector/bridge/alike"
 	"elicitation-inspector/bridge/check/report"
 	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/elicit"
@@ -97,8 +98,8 @@ func (j *Judgement) unsteady() bool {
 		calls = append(calls, *j.After)
 	}
 	for _, m := range calls {
-		loose := comparison{honest: calls[0].Result, loose: true}
-		if !m.succeeded() || !calls[0].succeeded() || loose.of(m.Result) == different {
+		loose := alike.Comparison{Base: calls[0].Result, Loose: true}
+		if !m.succeeded() || !calls[0].succeeded() || loose.Of(m.Result) == alike.Different {
 			return true
 		}
 	}

@@ -55,10 +55,10 @@ func (in *Instance) ID() string { return fmt.Sprintf("f%d-%d", in.Told.Number, i
 
 // Given returns the arguments of the call; nil if there are none.
 func (c *CallView) Given() json.RawMessage {
-	for range rawjson.Members(c.Arguments) {
-		return c.Arguments
+	if rawjson.Count(c.Arguments) == 0 {
+		return nil
 	}
-	return nil
+	return c.Arguments
 }
 
 // Passed returns the rows in which all trials passed.

@@ -191,7 +191,7 @@ func WriteSuites(w io.Writer, suites []Suite) error {
 	}
 	text, err := xml.MarshalIndent(all, "", "  ")
 	if err == nil {
-		_, err = fmt.Fprintf(w, "%s%s\n", xml.Header, text)
+		_, err = fmt.Fprintf(wording.EscapingWriter{To: w}, "%s%s\n", xml.Header, text)
 	}
 	return err
 }

@@ -35,7 +35,7 @@ func writeMarkdown(w io.Writer, r *Report) error {
 			fmt.Fprintf(&b, "- %s: %s\n", c.span(), export.Span(c.Why))
 		}
 	}
-	_, err := fmt.Fprintln(w, b.String())
+	_, err := fmt.Fprintln(wording.EscapingWriter{To: w}, b.String())
 	return err
 }
 

@@ -81,7 +81,11 @@ func sample() *Report {
 func written(t *testing.T, format string, r *Report) string {
 	t.Helper()
 	var out bytes.Buffer
-	if err := Write(&out, format, r); err != nil {
+	f, err := Formats.Named(format)
+	if err == nil {
+		err = f.Write(&out, r)
+	}
+	if err != nil {
 		t.Fatal(err)
 	}
 	return out.String()
@@ -104,7 +108,7 @@ func TestJSONIsReadAgain(t *testing.T) {
 			t.Errorf("%s is read", bad)
 		}
 	}
-	if err := Write(io.Discard, "pdf", r); err == nil {
+	if _, err := Formats.Named("pdf"); err == nil {
 		t.Error("there is a format pdf")
 	}
 }

@@ -6,11 +6,11 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"maps"
 	"slices"
 	"time"
 
 	"elicitation-inspector/bridge/conversation"
+	"elicitation-inspector/bridge/export"
 	"elicitation-inspector/bridge/wording"
 )
 
@@ -250,35 +250,19 @@ type Progress struct {
 	Now         string        // the trial that began last
 }
 
-var writers = map[string]func(io.Writer, *Report) error{
-	"json": func(w io.Writer, r *Report) error { return WriteIndented(w, r) }, "junit": writeJUnit, "markdown": writeMarkdown, "html": writeHTML, "sarif": writeSARIF,
-}
-
-// Formats lists the names of the formats.
-func Formats() []string { return slices.Sorted(maps.Keys(writers)) }
-
-// Write writes a report in a format, without a character that is hidden or acts on a
-// terminal: formats for programs have escapes of the same value.
-func Write(w io.Writer, format string, r *Report) error { return WriteWith(writers, w, format, r) }
-
-// WriteWith writes a report of any kind with the writer for a format.
-func WriteWith[R any](writers map[string]func(io.Writer, R) error, w io.Writer, format string, r R) error {
-	write := writers[format]
-	if write == nil {
-		return fmt.Errorf("unknown format %q: want one of %v", format, slices.Sorted(maps.Keys(writers)))
-	}
-	if format != "html" { // which has references
-		w = wording.EscapingWriter{To: w}
-	}
-	if err := write(w, r); err != nil {
-		return fmt.Errorf("writing the report as %s: %w", format, err)
-	}
-	return nil
+// Formats are the formats of reports. None writes a character that is hidden or acts on a terminal:
+// those for programs have escapes of the same value.
+var Formats = export.Formats[*Report]{
+	{Name: "json", Title: "JSON", Ending: ".json", Media: "application/json", Write: func(w io.Writer, r *Report) error { return WriteIndented(w, r) }},
+	{Name: "junit", Title: "JUnit", Ending: ".xml", Media: "application/xml", Write: writeJUnit},
+	{Name: "markdown", Title: "Markdown", Ending: ".md", Media: "text/markdown; charset=utf-8", Write: writeMarkdown},
+	{Name: "html", Title: "HTML", Ending: ".html", Media: "text/html; charset=utf-8", Write: writeHTML},
+	{Name: "sarif", Title: "SARIF", Ending: ".sarif", Media: "application/sarif+json", Write: writeSARIF},
 }
 
 // WriteIndented writes a value as JSON for programs and for people.
 func WriteIndented(w io.Writer, value any) error {
-	out := json.NewEncoder(w)
+	out := json.NewEncoder(wording.EscapingWriter{To: w})
 	out.SetEscapeHTML(false)
 	out.SetIndent("", "  ")
 	return out.Encode(value)

@@ -8,7 +8,6 @@ import (
 	_ "embed"
 	"fmt"
 	"io"
-	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -22,34 +21,17 @@ import (
 //go:embed report.css
 var pageStyle string
 
-var writers = map[string]func(io.Writer, *probe.Report) error{
-	"json":     func(w io.Writer, r *probe.Report) error { return checked.WriteIndented(w, r) },
-	"junit":    writeJUnit,
-	"markdown": writeMarkdown,
-	// A page that needs no server, network or script.
-	"html": func(w io.Writer, r *probe.Report) error {
-		return export.WritePage(context.Background(), w, document(r))
-	},
+// Formats are the formats of reports. None writes a character that is hidden or acts on a terminal.
+var Formats = export.Formats[*probe.Report]{
+	{Name: "html", Title: "HTML", Ending: ".html", Media: "text/html; charset=utf-8", Write: writeHTML},
+	{Name: "markdown", Title: "Markdown", Ending: ".md", Media: "text/markdown; charset=utf-8", Write: writeMarkdown},
+	{Name: "json", Title: "JSON", Ending: ".json", Media: "application/json", Write: func(w io.Writer, r *probe.Report) error { return checked.WriteIndented(w, r) }},
+	{Name: "junit", Title: "JUnit", Ending: ".xml", Media: "application/xml", Write: writeJUnit},
 }
 
-var endings = map[string]string{".json": "json", ".xml": "junit", ".md": "markdown", ".html": "html"}
-
-// Endings lists the endings of the files of reports.
-func Endings() []string { return slices.Sorted(maps.Keys(endings)) }
-
-// FormatOf returns the format of a file by its ending; "" if there is none for it.
-func FormatOf(path string) string {
-	for ending, format := range endings {
-		if strings.HasSuffix(path, ending) {
-			return format
-		}
-	}
-	return ""
-}
-
-// Write writes a report in a format, without a character that is hidden or acts on a terminal.
-func Write(w io.Writer, format string, r *probe.Report) error {
-	return checked.WriteWith(writers, w, format, r)
+// writeHTML writes a page that needs no server, network or script.
+func writeHTML(w io.Writer, r *probe.Report) error {
+	return export.WritePage(context.Background(), w, document(r))
 }
 
 func writeMarkdown(w io.Writer, r *probe.Report) error {
@@ -69,7 +51,7 @@ func writeMarkdown(w io.Writer, r *probe.Report) error {
 	if len(r.Clients) == 0 {
 		b.WriteString("No client has called a probe.\n")
 	}
-	_, err := fmt.Fprintln(w, b.String())
+	_, err := fmt.Fprintln(wording.EscapingWriter{To: w}, b.String())
 	return err
 }
 

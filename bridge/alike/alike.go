@@ -1,4 +1,6 @@
-package judge
+// Package alike says whether two answers of a server are the same, although times, ids and counters differ in them from
+// run to run.
+package alike
 
 import (
 	"cmp"
@@ -13,50 +15,71 @@ import (
 	"elicitation-inspector/bridge/rawjson"
 )
 
-// change is a value that honest calls sent, and the value that the trial sent instead.
-type change struct {
-	place    int             // of the question, from 0
-	old, new json.RawMessage // new is nil if the trial sent no value
-	any      bool            // any text may replace old in the result
-	telling  bool            // if the result has the new value, the server used it
+// Likeness is how an answer relates to the base of a [Comparison].
+type Likeness int
+
+const (
+	Different Likeness = iota
+	Same               // but for what varies
+	Telling            // the same, but for a value of a telling [Change]: the server used what it was given
+)
+
+// Change is a value that the base's run gave to the server, and what the other run gave in its place. An answer that has
+// the new value where the base has the old one is still the same.
+type Change struct {
+	Old, New json.RawMessage // New is nil if nothing was given
+	Any      bool            // any text may stand in place of Old
+	Telling  bool            // where the new value stands, the server used it
 }
 
-// comparison compares results with the result of one honest call.
-type comparison struct {
-	honest  json.RawMessage
-	again   []json.RawMessage // results of other calls with the same answers, which show what varies
-	sent    []string          // texts and numbers that the honest call sent: those do not vary by themselves
-	changes []change
-	blank   []string // texts that programs print for a missing value
-	loose   bool     // words and numbers with a digit may differ
-	told    bool
+// Comparison compares answers with one, the base.
+//
+// A server seldom answers twice with the same bytes: it prints the time, how long it took, an id, how many calls there
+// were. So two runs of the same call are no two answers because of that. But whoever ignores all numbers does not see
+// that 0 files were deleted in place of 3. Therefore only this may differ:
+//
+//   - words in which Again differs from the base: what varied once will vary. A counter may change to another number,
+//     but not to none, and an id to another word with a digit. If every text of Again differs in more than single
+//     words, nobody knows what varies in it, and another text is another answer.
+//   - durations and times, which units and names tell even if they were the same each time, unless they were Sent.
+//   - values that the run was given, by Changes, as programs print them.
+//   - _meta and resultType, in which revisions differ.
+//
+// Texts that are JSON are compared as JSON.
+type Comparison struct {
+	Base    json.RawMessage
+	Again   []json.RawMessage // answers of other runs that were given the same as the base's
+	Sent    []string          // texts and numbers that the base's run gave: those do not vary by themselves
+	Changes []Change
+	Blank   []string // what programs print where a value was not given: Undefined, or Blanks
+	Loose   bool     // all words and numbers with a digit may differ
+
+	told bool // the answer has a value of a telling change
 }
 
-// Texts that programs print for a missing value. Those of undefined are not words of any
-// language.
+// Texts that programs print for a missing value. Those of Undefined are not words of any language.
 var (
-	undefined = []string{"undefined", "<nil>", "%!s(<nil>)", "%!v(<nil>)", "%!d(<nil>)", "<no value>", "NaN"}
-	blanks    = append(slices.Clone(undefined), "null", "None", "nil", "")
+	Undefined = []string{"undefined", "<nil>", "%!s(<nil>)", "%!v(<nil>)", "%!d(<nil>)", "<no value>", "NaN"}
+	Blanks    = append(slices.Clone(Undefined), "null", "None", "nil", "")
 )
 
 // comparedMost is the largest total length in bytes of two texts that are compared word by
 // word.
 const comparedMost = 64 << 10
 
-// of returns how a result relates to the honest one: different, same or filled.
-func (c *comparison) of(result json.RawMessage) standing {
-	c.told = false
+// Of returns how an answer relates to the base.
+func (c Comparison) Of(got json.RawMessage) Likeness {
 	switch {
-	case !c.value(c.honest, c.again, result):
-		return different
+	case !c.value(c.Base, c.Again, got):
+		return Different
 	case c.told:
-		return filled
+		return Telling
 	}
-	return same
+	return Same
 }
 
 // value reports whether two JSON values have only expected differences.
-func (c *comparison) value(honest json.RawMessage, again []json.RawMessage, got json.RawMessage) bool {
+func (c *Comparison) value(honest json.RawMessage, again []json.RawMessage, got json.RawMessage) bool {
 	list, total, err := rawjson.Diff(honest, got, 200)
 	if err != nil || total > len(list) {
 		return false
@@ -69,7 +92,7 @@ func (c *comparison) value(honest json.RawMessage, again []json.RawMessage, got 
 	return true
 }
 
-func (c *comparison) expected(d rawjson.Difference, honest json.RawMessage, again []json.RawMessage, got json.RawMessage) bool {
+func (c *Comparison) expected(d rawjson.Difference, honest json.RawMessage, again []json.RawMessage, got json.RawMessage) bool {
 	if d.Op == rawjson.Rewritten || strings.Contains(d.Pointer+"/", "/_meta/") || d.Pointer == "/resultType" { // of another revision
 		return true
 	}
@@ -93,14 +116,14 @@ func (c *comparison) expected(d rawjson.Difference, honest json.RawMessage, agai
 			varies, zero = varies || !rawjson.Same(value, d.Before), zero || isZero(string(value))
 		}
 	}
-	timed := timeName().MatchString(d.Pointer) && !slices.Contains(c.sent, strings.Trim(string(d.Before), `"`))
+	timed := timeName().MatchString(d.Pointer) && !slices.Contains(c.Sent, strings.Trim(string(d.Before), `"`))
 	switch {
 	case before == rawjson.String && after == rawjson.String:
 		return timed && hasNumber(rawjson.Text(d.Before)) && hasNumber(rawjson.Text(d.After)) || c.text(rawjson.Text(d.Before), then, rawjson.Text(d.After))
 	case before != after || before == rawjson.Object || before == rawjson.Array:
 		return false
 	case before == rawjson.Number:
-		return c.loose || timed || varies && (zero || !isZero(string(d.After))) // none is another thing than some
+		return c.Loose || timed || varies && (zero || !isZero(string(d.After))) // none is another thing than some
 	}
 	return varies
 }
@@ -116,24 +139,24 @@ func hasNumber(text string) bool { return strings.ContainsFunc(text, unicode.IsN
 
 // replaced reports whether the result has a value that the trial sent where the honest
 // result has the value that the honest call sent.
-func (c *comparison) replaced(old, new json.RawMessage) bool {
-	for _, change := range c.changes {
-		if old == nil || !rawjson.Same(change.old, old) {
+func (c *Comparison) replaced(old, new json.RawMessage) bool {
+	for _, change := range c.Changes {
+		if old == nil || !rawjson.Same(change.Old, old) {
 			continue
 		}
 		fits := false
 		switch {
-		case change.any:
+		case change.Any:
 			fits = new != nil
-		case change.new == nil && rawjson.KindOf(new) == rawjson.String:
-			fits = slices.Contains(c.blank, rawjson.Text(new))
-		case change.new == nil:
-			fits = (new == nil || rawjson.KindOf(new) == rawjson.Null) && slices.Contains(c.blank, "null")
+		case change.New == nil && rawjson.KindOf(new) == rawjson.String:
+			fits = slices.Contains(c.Blank, rawjson.Text(new))
+		case change.New == nil:
+			fits = (new == nil || rawjson.KindOf(new) == rawjson.Null) && slices.Contains(c.Blank, "null")
 		default:
-			fits = new != nil && rawjson.Same(change.new, new)
+			fits = new != nil && rawjson.Same(change.New, new)
 		}
 		if fits {
-			c.told = c.told || change.telling
+			c.told = c.told || change.Telling
 			return true
 		}
 	}
@@ -142,7 +165,7 @@ func (c *comparison) replaced(old, new json.RawMessage) bool {
 
 // text reports whether two texts have only expected differences. It compares texts that
 // are JSON objects or arrays as JSON.
-func (c *comparison) text(honest string, again []string, got string) bool {
+func (c *Comparison) text(honest string, again []string, got string) bool {
 	if isContainer(honest) && isContainer(got) {
 		var others []json.RawMessage
 		for _, other := range again {
@@ -155,7 +178,7 @@ func (c *comparison) text(honest string, again []string, got string) bool {
 	if len(honest)+len(got) > comparedMost {
 		return false
 	}
-	volatile, aligned := volatileSpans(honest, again, c.loose)
+	volatile, aligned := volatileSpans(honest, again, c.Loose)
 	if !aligned {
 		return false
 	}
@@ -268,10 +291,10 @@ var durations = sync.OnceValue(func() []*regexp.Regexp {
 })
 
 // timeSpans returns the numbers of a text that say how long something took.
-func (c *comparison) timeSpans(text string) (spans []span) {
+func (c *Comparison) timeSpans(text string) (spans []span) {
 	for _, pattern := range durations() {
 		for _, at := range pattern.FindAllStringSubmatchIndex(text, -1) {
-			if !slices.Contains(c.sent, text[at[2]:at[3]]) {
+			if !slices.Contains(c.Sent, text[at[2]:at[3]]) {
 				spans = append(spans, span{at[2], at[3], `\pN+(?:[.,:]\pN+)*`})
 			}
 		}
@@ -286,12 +309,12 @@ func isWord(text string) bool {
 
 // valueSpans returns the positions of the honest calls' values in a text. At each of them
 // the old value and the new one are expected.
-func (c *comparison) valueSpans(text string) (spans []span) {
-	for _, change := range c.changes {
-		olds := forms(change.old)
-		news := c.blank
-		if change.new != nil {
-			news = forms(change.new)
+func (c *Comparison) valueSpans(text string) (spans []span) {
+	for _, change := range c.Changes {
+		olds := Forms(change.Old)
+		news := c.Blank
+		if change.New != nil {
+			news = Forms(change.New)
 		}
 		var alternatives []string
 		for _, form := range news {
@@ -299,11 +322,11 @@ func (c *comparison) valueSpans(text string) (spans []span) {
 				alternatives = append(alternatives, regexp.QuoteMeta(form))
 			}
 		}
-		if change.any {
+		if change.Any {
 			alternatives = []string{`.{0,200}`}
 		}
 		group := `(?:`
-		if change.telling {
+		if change.Telling {
 			group = `(`
 		}
 		for _, old := range olds {
@@ -339,6 +362,9 @@ func (s *span) quoted(text string) bool {
 	return false
 }
 
+// Shows reports whether a text has a value that is no part of a longer word.
+func Shows(text, value string) bool { return len(occurrences(text, value)) > 0 }
+
 // occurrences returns the positions of a value in a text, except inside longer words.
 func occurrences(text, value string) (list []int) {
 	for at := 0; value != ""; {
@@ -363,8 +389,8 @@ func joins(r rune, edge string) bool {
 	return (unicode.IsLetter(r) || unicode.IsNumber(r)) && (edge[0] >= utf8.RuneSelf || isWord(edge))
 }
 
-// forms lists the texts that programs print for a value, longest first.
-func forms(value json.RawMessage) (list []string) {
+// Forms lists the texts that programs print for a value, longest first.
+func Forms(value json.RawMessage) (list []string) {
 	compact := string(rawjson.AppendCompact(nil, value))
 	switch rawjson.KindOf(value) {
 	case rawjson.String:
@@ -380,11 +406,11 @@ func forms(value json.RawMessage) (list []string) {
 	case rawjson.Boolean:
 		list = []string{compact, strings.ToUpper(compact[:1]) + compact[1:]}
 	case rawjson.Null:
-		list = blanks
+		list = Blanks
 	case rawjson.Array:
 		var elements []string
 		for _, e := range rawjson.Elements(value) {
-			elements = append(elements, forms(e)[0])
+			elements = append(elements, Forms(e)[0])
 		}
 		list = []string{compact, strings.Join(elements, ", "), strings.Join(elements, ","), "[" + strings.Join(elements, " ") + "]"}
 		if len(elements) > 0 {
