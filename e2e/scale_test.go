@@ -26,7 +26,9 @@ func TestMillionRows(t *testing.T) {
 	if *whole {
 		f.frames = 1_000_000
 	}
-	between := func(row int, low, high float64) bool { return float64(row) > low*float64(f.frames) && float64(row) < high*float64(f.frames) }
+	between := func(row int, low, high float64) bool {
+		return float64(row) > low*float64(f.frames) && float64(row) < high*float64(f.frames)
+	}
 	path, _ := f.write(t)
 	s := opened(t, f.frames, path)
 	s.page.Until(func() string { return fmt.Sprintf("the grid has %d rows; it has %d", f.frames, s.rowCount()) }, func() bool { return s.rowCount() == f.frames })
@@ -134,7 +136,9 @@ func TestMillionRows(t *testing.T) {
 
 	// The same with a filter, whose rows the server selects.
 	s.page.Region("Wire log").Field("Filter").Fill("method:elicitation/create kind:request")
-	s.page.Until(func() string { return fmt.Sprintf("the filter picks %d rows; it picks %d", f.frames/10_000, s.rowCount()) }, func() bool { return s.rowCount() == f.frames/10_000 })
+	s.page.Until(func() string {
+		return fmt.Sprintf("the filter picks %d rows; it picks %d", f.frames/10_000, s.rowCount())
+	}, func() bool { return s.rowCount() == f.frames/10_000 })
 	grid.Focus()
 	for _, key := range []string{page.Home, page.PageDown, page.PageDown, page.End, page.PageUp} {
 		s.page.Press(key)
@@ -280,7 +284,9 @@ func TestFilterWhileFramesArrive(t *testing.T) {
 		// A second key before the page has followed the first would leave rows out.
 		before := s.chosenRow()
 		s.page.Press(page.PageDown)
-		s.page.Until(func() string { return fmt.Sprintf("a row after %d of %d is chosen and in sight", before, len(warnings)) }, func() bool {
+		s.page.Until(func() string {
+			return fmt.Sprintf("a row after %d of %d is chosen and in sight", before, len(warnings))
+		}, func() bool {
 			all, at := s.inSight(), s.chosenRow()
 			return at > before && at >= all[0].Index && at <= all[len(all)-1].Index
 		})
