@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"elicitation-inspector/bridge"
 	"elicitation-inspector/bridge/conversation"
 )
 
@@ -43,37 +44,57 @@ func serveList(page func(n int) string) func(*rawServer) {
 	}
 }
 
+// endlessLists are servers whose list is too long in one way each, at a size that a bound divided
+// by part ends.
+func endlessLists(part int) map[string]func(*rawServer) {
+	return map[string]func(*rawServer){
+		"large pages": serveList(func(n int) string {
+			description := strings.Repeat("d", 40<<20/part/100)
+			var tools []string
+			for i := range 100 {
+				tools = append(tools, fmt.Sprintf(`{"name":"t%d-%d","description":"%s","inputSchema":{"type":"object"}}`, n, i, description))
+			}
+			return fmt.Sprintf(`{"tools":[%s],"nextCursor":"%d"}`, strings.Join(tools, ","), n)
+		}),
+		"large cursors": serveList(func(n int) string {
+			return fmt.Sprintf(`{"tools":[{"name":"t%d","inputSchema":{}}],"nextCursor":"%d%s"}`, n, n, strings.Repeat("c", 8<<20/part))
+		}),
+		"many entries": serveList(func(n int) string {
+			var tools []string
+			for i := range 10_000 / part {
+				tools = append(tools, fmt.Sprintf(`{"name":"t%d-%d","inputSchema":{}}`, n, i))
+			}
+			return fmt.Sprintf(`{"tools":[%s],"nextCursor":"%d"}`, strings.Join(tools, ","), n)
+		}),
+	}
+}
+
+// small is the part of the bound of a running inspector that is tried without -whole.
+const small = 50
+
 func init() {
-	rawServers["large pages"] = serveList(func(n int) string {
-		description := strings.Repeat("d", 40<<20/100)
-		var tools []string
-		for i := range 100 {
-			tools = append(tools, fmt.Sprintf(`{"name":"t%d-%d","description":"%s","inputSchema":{"type":"object"}}`, n, i, description))
+	for _, part := range []int{1, small} {
+		for name, serve := range endlessLists(part) {
+			rawServers[fmt.Sprint(name, " ", part)] = serve
 		}
-		return fmt.Sprintf(`{"tools":[%s],"nextCursor":"%d"}`, strings.Join(tools, ","), n)
-	})
-	rawServers["large cursors"] = serveList(func(n int) string {
-		return fmt.Sprintf(`{"tools":[{"name":"t%d","inputSchema":{}}],"nextCursor":"%d%s"}`, n, n, strings.Repeat("c", 8<<20))
-	})
-	rawServers["many entries"] = serveList(func(n int) string {
-		var tools []string
-		for i := range 10_000 {
-			tools = append(tools, fmt.Sprintf(`{"name":"t%d-%d","inputSchema":{}}`, n, i))
-		}
-		return fmt.Sprintf(`{"tools":[%s],"nextCursor":"%d"}`, strings.Join(tools, ","), n)
-	})
+	}
 }
 
 // A server's lists are limited in bytes and in entries. The catalog keeps what fits, and
 // says that the rest is missing.
 func TestCatalogIsBounded(t *testing.T) {
+	part := small
+	if *whole {
+		part = 1
+	}
+	bound := conversation.Room{Bytes: conversation.CatalogMost.Bytes / part, Items: conversation.CatalogMost.Items / part}
 	for server, want := range map[string]int{
-		"large pages":   159, // pages of 100 tools with descriptions of 40 MiB
+		"large pages":   159, // pages of 100 tools with descriptions that take 5/8 of the bound together
 		"large cursors": 8,
-		"many entries":  conversation.MostItems,
+		"many entries":  bound.Items,
 	} {
 		t.Run(server, func(t *testing.T) {
-			b := start(t, server, conversation.ClientSettings{})
+			b := startConfig(t, fmt.Sprint(server, " ", part), bridge.Config{Room: bound})
 			c, err := b.in.Catalog("s1")
 			if err != nil {
 				t.Fatal(err)
@@ -88,7 +109,7 @@ func TestCatalogIsBounded(t *testing.T) {
 			runtime.GC()
 			var m runtime.MemStats
 			runtime.ReadMemStats(&m)
-			const most = 200 << 20
+			most := uint64(20<<20 + 180<<20/part)
 			if t.Logf("%d kB are in use", m.HeapAlloc>>10); m.HeapAlloc > most {
 				t.Errorf("%d kB are in use", m.HeapAlloc>>10)
 			}

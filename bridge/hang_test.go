@@ -24,7 +24,7 @@ import (
 // reconnects is how often TestReconnectWhileTheServerTalks reconnects:
 //
 //	go test -race ./bridge -run TestReconnectWhileTheServerTalks -args -reconnects 500
-var reconnects = flag.Int("reconnects", 30, "how often the server that talks while it connects is connected anew")
+var reconnects = flag.Int("reconnects", 10, "how often the server that talks while it connects is connected anew")
 
 // talk is how many log messages a server sends right after initialize.
 const talk = 3000

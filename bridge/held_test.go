@@ -2,6 +2,7 @@ package bridge_test
 
 import (
 	"bytes"
+	"flag"
 	"fmt"
 	"os"
 	"strings"
@@ -14,12 +15,30 @@ import (
 	"elicitation-inspector/bridge/transport"
 )
 
-// The numbers of questions that tests request from the servers of this file.
-const (
-	roomAndMore = live.ShownMost + 10
-	fullAndMore = live.ShownMost + live.HeldMost + 100
-	torrent     = 96_000
-)
+// roomAndMore is how many questions do not all find room on the page.
+const roomAndMore = live.ShownMost + 10
+
+// flood is how many questions of one server are held back in a test, and how many the server
+// asks: as many as are held back and on show, 100 more, and a torrent.
+type flood struct{ held, full, more, torrent int }
+
+// floods holds what every run tries and, last, the bound of a running inspector, which a run
+// with -whole tries.
+var floods = []flood{floodOf(500, 8_000), floodOf(live.HeldMost, 96_000)}
+
+func floodOf(held, torrent int) flood {
+	full := held + live.ShownMost
+	return flood{held, full, full + 100, torrent}
+}
+
+var whole = flag.Bool("whole", false, "try the bounds of a running inspector")
+
+func tried() flood {
+	if *whole {
+		return floods[1]
+	}
+	return floods[0]
+}
 
 const kiloform = `{"message":"Number %d? %s","requestedSchema":{"type":"object","properties":{"n":{"type":"integer","default":%d}}}}`
 
@@ -39,7 +58,10 @@ func init() {
 		_, _ = fmt.Sscan(call.tool(), &n)
 		return n
 	}
-	tools := []string{fmt.Sprint(roomAndMore), fmt.Sprint(live.HeldMost + live.ShownMost), fmt.Sprint(fullAndMore), fmt.Sprint(torrent)}
+	tools := []string{fmt.Sprint(roomAndMore)}
+	for _, f := range floods {
+		tools = append(tools, fmt.Sprint(f.full), fmt.Sprint(f.more), fmt.Sprint(f.torrent))
+	}
 	rawServers["flood"] = func(s *rawServer) {
 		s.serve("2025-11-25", tools, func(call request) {
 			forms := manyForms(count(call))
@@ -81,18 +103,18 @@ func init() {
 	}
 }
 
-// startTwo starts an inspection of two raw servers.
-func startTwo(t *testing.T, first, second string) *bench {
+// startFlood starts an inspection of two servers, where the first floods and the second asks.
+func startFlood(t *testing.T, held int) *bench {
 	t.Helper()
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
 	}
 	var targets []transport.Spec
-	for _, name := range []string{first, second} {
+	for _, name := range []string{"flood", "asks"} {
 		targets = append(targets, transport.Spec{Name: name, Command: []string{self}, Env: []string{serverEnv + "=" + name}})
 	}
-	b := startInspection(t, bridge.Config{Targets: targets})
+	b := startInspection(t, bridge.Config{Targets: targets, Held: held})
 	b.until("the other server is ready", func() bool { return b.in.Servers()[1].State == conversation.ServerReady })
 	return b
 }

@@ -31,6 +31,8 @@ type Config struct {
 	// Rate limits the questions of one server that are shown per minute; further ones are
 	// held back until the person asks for them. 0 means no limit.
 	Rate int
+	// Held is how many questions of one server are held back; 0 means live.HeldMost.
+	Held int
 	// Probe is how long to wait for the response to server/discover before trying
 	// initialize; 0 means session.DefaultProbe.
 	Probe time.Duration
@@ -50,6 +52,8 @@ type Config struct {
 	JudgeLater bool
 	// NoLists leaves the lists of what servers offer unread.
 	NoLists bool
+	// Room limits the lists of one server; zero means conversation.CatalogMost.
+	Room conversation.Room
 }
 
 // Inspection is one run of the inspector. It connects sessions, calls and questions. Most of its
@@ -94,12 +98,12 @@ func New(c Config) *Inspection {
 	in.useDesk()
 	in.recent = live.NewReader(c.Log, in.conversation, in.haveRead)
 	owner := &wiring{in: in}
-	in.inbox = live.NewInbox(owner, in.changes, c.Rate)
+	in.inbox = live.NewInbox(owner, in.changes, c.Rate, c.Held)
 	owner.Inbox = in.inbox
 	in.calls = live.NewCalls(in.changes, in.inbox, in.spawn, in.startSession, in.resumeTasks)
 	in.servers = live.NewServers(live.ServersConfig{
 		Targets: in.config.Targets, Settings: c.Settings, Owner: owner, Inbox: in.inbox, Changes: in.changes, Ready: in.resumeTasks, Life: life, Spawn: in.spawn,
-		Session: session.Config{Log: c.Log, Conversation: in.conversation, Logger: c.Logger, Version: c.Version, Probe: c.Probe, MaxFrame: c.MaxFrame, NoLists: c.NoLists, Mask: in.signIns.MaskedJSON, Go: in.running.Go},
+		Session: session.Config{Log: c.Log, Conversation: in.conversation, Logger: c.Logger, Version: c.Version, Probe: c.Probe, MaxFrame: c.MaxFrame, NoLists: c.NoLists, Room: c.Room, Mask: in.signIns.MaskedJSON, Go: in.running.Go},
 	})
 	in.known, in.connections, in.steering = in.servers, in.servers, in.calls
 	in.unwatch = in.signIns.Watch(in.signInChanged)

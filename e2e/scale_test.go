@@ -18,13 +18,20 @@ import (
 	"elicitation-inspector/e2e/internal/page"
 )
 
-// A million rows are scrolled from end to end, by key, wheel and scroll bar. In every
-// position the rows are those of the transcript, none missing, doubled or out of order.
+// A million rows, without -whole a tenth of them, are scrolled from end to end, by key, wheel and
+// scroll bar. In every position the rows are those of the transcript, none missing, doubled or out
+// of order.
 func TestMillionRows(t *testing.T) {
-	f := flow{frames: 1_000_000, span: 1000 * 1e9}
+	f := flow{frames: 100_000, span: 1000 * 1e9}
+	if *whole {
+		f.frames = 1_000_000
+	}
+	between := func(row int, low, high float64) bool {
+		return float64(row) > low*float64(f.frames) && float64(row) < high*float64(f.frames)
+	}
 	path, _ := f.write(t)
 	s := opened(t, f.frames, path)
-	s.page.Until(func() string { return fmt.Sprintf("the grid has a million rows; it has %d", s.rowCount()) }, func() bool { return s.rowCount() == f.frames })
+	s.page.Until(func() string { return fmt.Sprintf("the grid has %d rows; it has %d", f.frames, s.rowCount()) }, func() bool { return s.rowCount() == f.frames })
 	grid := s.page.Region("Wire log").Role("grid", "Frames")
 	grid.Focus()
 
@@ -77,16 +84,10 @@ func TestMillionRows(t *testing.T) {
 
 	// By key and by wheel, over many windows, somewhere in the middle.
 	page.Call[bool](s.page.Region("Wire log"), `function() { const g = this.querySelector('[role=grid]'); g.scrollTop = g.scrollHeight * 0.37; return true }`)
-	reach("the scroll bar in the middle", func(first, _ int) bool { return first > 300_000 && first < 450_000 })
-	chosen := func() int {
-		return page.Call[int](s.page.Region("Wire log"), `function() {
-			const active = this.querySelector('[role=grid]').getAttribute('aria-activedescendant');
-			return Number(document.getElementById(active)?.ariaRowIndex ?? 0);
-		}`)
-	}
+	reach("the scroll bar in the middle", func(first, _ int) bool { return between(first, 0.3, 0.45) })
 	grid.Role("row", "").All().Nth(5).Click()
 	at := 0
-	s.page.Until(func() string { return "a row is chosen" }, func() bool { at = chosen(); return at > 300_000 && at < 450_000 })
+	s.page.Until(func() string { return "a row is chosen" }, func() bool { at = s.chosenRow(); return between(at, 0.3, 0.45) })
 	grid.HasFocus()
 	for i := range 45 {
 		key, want := page.Down, at+1
@@ -94,7 +95,7 @@ func TestMillionRows(t *testing.T) {
 			key, want = page.Up, at-1
 		}
 		s.page.Press(key)
-		s.page.Until(func() string { return fmt.Sprintf("row %d is chosen; it is %d", want, chosen()) }, func() bool { return chosen() == want })
+		s.page.Until(func() string { return fmt.Sprintf("row %d is chosen; it is %d", want, s.chosenRow()) }, func() bool { return s.chosenRow() == want })
 		at = want
 		if first, last := right("stepping by key"); at < first || at > last {
 			t.Fatalf("row %d is chosen, in sight are %d to %d", at, first, last)
@@ -131,11 +132,13 @@ func TestMillionRows(t *testing.T) {
 		[...this.querySelectorAll('button')].find(b => b.ariaLabel === 'Close the frame').click();
 		return true;
 	}`)
-	reach("the scroll bar further down, where a frame is closed", func(first, _ int) bool { return first > 750_000 && first < 850_000 })
+	reach("the scroll bar further down, where a frame is closed", func(first, _ int) bool { return between(first, 0.75, 0.85) })
 
 	// The same with a filter, whose rows the server selects.
 	s.page.Region("Wire log").Field("Filter").Fill("method:elicitation/create kind:request")
-	s.page.Until(func() string { return fmt.Sprintf("the filter picks 100 rows; it picks %d", s.rowCount()) }, func() bool { return s.rowCount() == f.frames/10_000 })
+	s.page.Until(func() string {
+		return fmt.Sprintf("the filter picks %d rows; it picks %d", f.frames/10_000, s.rowCount())
+	}, func() bool { return s.rowCount() == f.frames/10_000 })
 	grid.Focus()
 	for _, key := range []string{page.Home, page.PageDown, page.PageDown, page.End, page.PageUp} {
 		s.page.Press(key)
@@ -149,12 +152,22 @@ func TestMillionRows(t *testing.T) {
 	}
 }
 
+// chosenRow returns the position of the chosen row of the log, 0 if there is none.
+func (s *session) chosenRow() int {
+	s.t.Helper()
+	return page.Call[int](s.page.Region("Wire log"), `function() {
+		const active = this.querySelector('[role=grid]').getAttribute('aria-activedescendant');
+		return Number(document.getElementById(active)?.ariaRowIndex ?? 0);
+	}`)
+}
+
 // A filter is typed while 10,000 frames a second arrive. The page keeps up, the server is
 // not slowed down, and afterwards every frame is in the file, in the log and on the page,
 // once and in order.
 func TestFilterWhileFramesArrive(t *testing.T) {
 	const n, rate = 60_000, 10_000
 	const atOnce = n - n/10 // the others come when the filter has been typed
+	const beforeTyping = rate / 2
 	gate, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -163,7 +176,7 @@ func TestFilterWhileFramesArrive(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "flow.jsonl")
 	s := plain(t, "--no-open", "--listen", "127.0.0.1:0", "--record", path, "--", torrentBinary(), "-gate", gate.Addr().String())
 	s.send(n, rate)
-	s.page.Until(func() string { return "frames arrive" }, func() bool { return s.rowCount() > rate/2 })
+	s.page.Until(func() string { return "frames arrive" }, func() bool { return s.rowCount() > beforeTyping })
 	page.Eval[int](s.page, "window.longTasks.length = 0")
 
 	// Each letter makes a new filter, most of which search the bytes of all frames.
@@ -209,7 +222,7 @@ func TestFilterWhileFramesArrive(t *testing.T) {
 		}
 	}
 	next, answers, warnings := 1, map[string]int{}, []int{}
-	var first, last inspector.Frame
+	var first, early, last inspector.Frame
 	for i, f := range frames {
 		switch {
 		case f.Direction == "c2s" && f.IsResponse():
@@ -224,10 +237,12 @@ func TestFilterWhileFramesArrive(t *testing.T) {
 			if !bytes.Contains(f.Raw, []byte(want)) {
 				t.Fatalf("frame %d is %s, want %s", i+1, f.Raw, want)
 			}
-			if next == 1 {
+			switch next {
+			case 1:
 				first = f
-			}
-			if next == atOnce {
+			case beforeTyping:
+				early = f
+			case atOnce:
 				last = f
 			}
 			next++
@@ -241,8 +256,10 @@ func TestFilterWhileFramesArrive(t *testing.T) {
 			t.Errorf("the file has %d answers to request %d", got, i)
 		}
 	}
-	if took := last.TS.Sub(first.TS); took > 3*time.Second*atOnce/rate {
-		t.Errorf("messages for %v took %v: the server was held up", time.Second*atOnce/rate, took)
+	// On a busy machine the server is slower before anything is typed, too.
+	pace := max(time.Second/rate, early.TS.Sub(first.TS)/beforeTyping)
+	if took := last.TS.Sub(first.TS); took > 3*atOnce*pace {
+		t.Errorf("messages for %v took %v: the server was held up", atOnce*pace, took)
 	}
 
 	// The page: every row of the filtered view, page by page.
@@ -251,10 +268,7 @@ func TestFilterWhileFramesArrive(t *testing.T) {
 	}, func() bool { return s.rowCount() == len(warnings) })
 	s.page.Press(page.Home)
 	shown := 0
-	for idle := 0; shown < len(warnings); idle++ {
-		if idle > 20 {
-			t.Fatalf("after row %d of %d nothing comes into sight", shown, len(warnings))
-		}
+	for {
 		for _, r := range s.inSight() {
 			if r.Index > shown+1 {
 				t.Fatalf("after row %d the page shows row %d", shown, r.Index)
@@ -262,11 +276,20 @@ func TestFilterWhileFramesArrive(t *testing.T) {
 			if r.Seq != warnings[r.Index-1] || !strings.Contains(r.Text, messageIn(frames[r.Seq-1])) {
 				t.Fatalf("filtered row is %+v, want frame %d", r, warnings[r.Index-1])
 			}
-			if r.Index > shown {
-				shown, idle = r.Index, 0
-			}
+			shown = max(shown, r.Index)
 		}
+		if shown == len(warnings) {
+			break
+		}
+		// A second key before the page has followed the first would leave rows out.
+		before := s.chosenRow()
 		s.page.Press(page.PageDown)
+		s.page.Until(func() string {
+			return fmt.Sprintf("a row after %d of %d is chosen and in sight", before, len(warnings))
+		}, func() bool {
+			all, at := s.inSight(), s.chosenRow()
+			return at > before && at >= all[0].Index && at <= all[len(all)-1].Index
+		})
 	}
 
 	// And rows of the whole log.

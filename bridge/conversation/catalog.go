@@ -118,14 +118,11 @@ var Lists = []List{
 	{mcp.MethodListTemplates, "resourceTemplates", Template},
 }
 
-// Bounds on all lists of one server together, because a page can be as large as a
+// CatalogMost bounds all lists of one server together, because a page can be as large as a
 // message, and a list can have any number of pages.
-const (
-	CatalogMost = 64 << 20
-	MostItems   = 150_000
-)
+var CatalogMost = Room{Bytes: 64 << 20, Items: 150_000}
 
-// Room is the unused or the used part of these bounds.
+// Room is the unused or the used part of such a bound.
 type Room struct{ Bytes, Items int }
 
 type entry struct {

@@ -56,7 +56,7 @@ func (o *owner) ParamsAt(int64) (map[string][]byte, error) { return nil, nil }
 
 func begin(t *testing.T, result string) (*Calls, *Inbox, *connection) {
 	o := &owner{}
-	in := NewInbox(o, NewFeed(), 0)
+	in := NewInbox(o, NewFeed(), 0, 0)
 	o.calls = NewCalls(NewFeed(), in, func(run func()) bool { go run(); return true }, func(int) {}, func(string) {})
 	ctx, end := context.WithCancel(t.Context())
 	t.Cleanup(end)

@@ -99,7 +99,7 @@ func (in *Inbox) holdBack(n *news, s *serverQueue, q *question) bool {
 		}
 	}
 	n.count(q.Server)
-	if s.held < HeldMost {
+	if s.held < in.most {
 		q.Params, q.Request = nil, nil
 		in.hold(s, q, true)
 		return true

@@ -4,6 +4,7 @@
 package live
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -37,6 +38,7 @@ type Inbox struct {
 	owner   InboxOwner
 	changes *Feed
 	rate    int // how many questions of one server may be shown within a minute; 0 for no limit
+	most    int // how many questions of one server are held back
 
 	mu        sync.Mutex
 	questions map[int]*question // by number
@@ -55,9 +57,10 @@ type question struct {
 	later                *Answer // waits for the question's Delay; nil for none
 }
 
-// NewInbox returns an empty inbox. It marks a server whose Counts have changed in feed.
-func NewInbox(owner InboxOwner, feed *Feed, rate int) *Inbox {
-	return &Inbox{owner: owner, changes: feed, rate: rate, questions: map[int]*question{}, servers: map[string]*serverQueue{}, early: map[int]bool{}}
+// NewInbox returns an empty inbox, which holds back at most held questions of one server; 0 means
+// HeldMost. It marks a server whose Counts have changed in feed.
+func NewInbox(owner InboxOwner, feed *Feed, rate, held int) *Inbox {
+	return &Inbox{owner: owner, changes: feed, rate: rate, most: cmp.Or(held, HeldMost), questions: map[int]*question{}, servers: map[string]*serverQueue{}, early: map[int]bool{}}
 }
 
 // news collects the notifications for the owner, which are sent after the mutex is

@@ -60,7 +60,7 @@ func of(server string) *session.Session {
 
 func open(t *testing.T, rate int) (*Inbox, *desk) {
 	d := &desk{t: t, params: json.RawMessage(form), settled: map[int]Question{}, changed: map[int]int{}}
-	return NewInbox(d, NewFeed(), rate), d
+	return NewInbox(d, NewFeed(), rate, 0), d
 }
 
 // ask puts an elicitation into an inbox.

@@ -20,7 +20,7 @@ func (in *Inbox) SetPolicy(server string, p conversation.Policy) {
 	if p == conversation.PolicyAsk {
 		return
 	}
-	held := in.heldOf(server, HeldMost)
+	held := in.heldOf(server, in.most)
 	if p == conversation.PolicyDefaults { // the only policy that needs the params
 		held = in.recall(held)
 	}

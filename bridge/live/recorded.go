@@ -155,7 +155,7 @@ func (t *Transcript) read(id string, from map[string][]int64) *conversation.Cata
 			// A page that was not requested with a cursor begins the list anew.
 			request, err := t.log.Frame(f.Pair)
 			if f.Pair == 0 || err != nil || rawjson.KindOf(rawjson.Member(request.Message.Params, "cursor")) != rawjson.String {
-				read, problem = conversation.Reader{List: l, Room: conversation.Room{Bytes: conversation.CatalogMost / len(conversation.Lists), Items: itemsMost}}, nil
+				read, problem = conversation.Reader{List: l, Room: conversation.Room{Bytes: conversation.CatalogMost.Bytes / len(conversation.Lists), Items: itemsMost}}, nil
 			}
 			if _, err := read.Page(f.Message.Result); err != nil {
 				problem = err

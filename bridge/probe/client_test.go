@@ -494,3 +494,13 @@ func (b *bare) shown(probe string) (found Result) {
 	}
 	return found
 }
+
+// at makes an answer for one probe only; others are answered right.
+func at(probe, result string) func(*bare, json.RawMessage) string {
+	return func(b *bare, params json.RawMessage) string {
+		if b.tool == probe || probe == "" {
+			return result
+		}
+		return right(b, params)
+	}
+}

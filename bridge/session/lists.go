@@ -1,6 +1,7 @@
 package session
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -139,7 +140,7 @@ func (s *Session) read(which []conversation.List, known map[string]conversation.
 		if capability, _, _ := strings.Cut(one.Method, "/"); !s.agreed().offers(capability) {
 			continue
 		}
-		room := conversation.Room{Bytes: conversation.CatalogMost, Items: conversation.MostItems}
+		room := cmp.Or(s.Room, conversation.CatalogMost)
 		for _, other := range known {
 			room.Bytes -= other.Taken.Bytes
 			room.Items -= other.Taken.Items

@@ -60,7 +60,8 @@ type Config struct {
 	Version      string        // of the inspector, sent as clientInfo.version
 	Probe        time.Duration // how long server/discover may stay unanswered; 0 means DefaultProbe
 	MaxFrame     int64
-	NoLists      bool // reads no list of what the server offers
+	NoLists      bool              // reads no list of what the server offers
+	Room         conversation.Room // limits the lists together; zero means conversation.CatalogMost
 	// Mask masks the secrets that the log masks in JSON of a server, which its label names; nil
 	// where there are none.
 	Mask func(label string, raw []byte) []byte

@@ -1,3 +1,8 @@
+// The race detector makes this test several times slower: it runs dozens of inspectors. Others run
+// each subcommand with it.
+
+//go:build !race
+
 package main
 
 import (

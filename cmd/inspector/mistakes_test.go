@@ -1,3 +1,8 @@
+// The race detector makes these tests several times slower: they run dozens of inspectors. Others run
+// each subcommand with it.
+
+//go:build !race
+
 package main
 
 import (

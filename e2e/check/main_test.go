@@ -11,18 +11,10 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"elicitation-inspector/e2e/check/faulty"
 	"elicitation-inspector/e2e/internal/inspector"
 )
 
-// serving is the environment variable that makes the test binary the faulty server.
-const serving = "E2E_CHECK_FAULTY"
-
 func TestMain(m *testing.M) {
-	if os.Getenv(serving) != "" {
-		faulty.Serve(context.Background(), faulty.Options{In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Exit: os.Exit, Ledger: os.Getenv(faulty.LedgerVariable)})
-		return
-	}
 	if file := os.Getenv(selling); file != "" {
 		if err := shop(file, tenTools...).Run(context.Background(), &mcp.StdioTransport{}); err != nil {
 			fmt.Fprintln(os.Stderr, err)

@@ -14,7 +14,8 @@ import (
 	"elicitation-inspector/e2e/internal/servers"
 )
 
-// The servers without faults do what the answer allows, and nothing else.
+// The servers without faults do what the answer allows, and nothing else. Without -whole, each
+// is called in one revision.
 func TestRightServersKeepToTheAnswer(t *testing.T) {
 	t.Parallel()
 	const pages = "pay_deposit sign_contract open_gate pay_toll" // which 2025-06-18 cannot ask to open
@@ -22,7 +23,13 @@ func TestRightServersKeepToTheAnswer(t *testing.T) {
 	arguments := map[string]string{"rent_bike": `{"bike":"red"}`}
 	accept, decline := file(t, "default: {accept: valid}"), file(t, "default: decline")
 	for name, command := range servers.Right(t) {
-		for _, revision := range mcp.Revisions {
+		revisions := mcp.Revisions
+		if !*whole {
+			// The faulty and the right servers are checked in the other ones.
+			at := slices.Index([]string{"hand", "typescript", "gosdk", "mcpgo"}, name) % 3
+			revisions = revisions[at:][:1]
+		}
+		for _, revision := range revisions {
 			list, code := run(t, append([]string{"list", "--protocol", revision, "--"}, command...)...)
 			if code == 3 && name == "typescript" && revision == mcp.Revision20260728 {
 				continue // its SDK does not speak this revision
