@@ -20,8 +20,9 @@ import (
 	"elicitation-inspector/bridge/live"
 )
 
-// checkPushMost is the greatest size of one push during a check, in bytes.
-const checkPushMost = 12 << 10
+// checkPushMost is the greatest size of one push during a check, in bytes. On a busy machine a push
+// has what several steps have changed.
+const checkPushMost = 32 << 10
 
 // TestCheckOnThePage checks a tool of the demo server: the plan comes first, small
 // pushes fill the matrix, a second check is refused, each cell leads to its exchange,
