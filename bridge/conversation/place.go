@@ -2,22 +2,25 @@ package conversation
 
 import (
 	"context"
-	"encoding/json"
 	"slices"
 
 	"elicitation-inspector/bridge/wire"
 )
 
+// Carrier is the call and the round of the request whose response carries a message; both are 0 if
+// it is of no call, or over.
+type Carrier struct{ Call, Round int }
+
 // Place returns the call and the round that a message from a server belongs to, before it is in
 // the log. A session logs the message with both, so that a transcript says what was known then:
 //
 //   - A message that names a task belongs to the call that became the task.
-//   - Over HTTP, related is the exact id of the request whose response carries the message. It
-//     belongs to the call of that request, or to none if the request is over.
-//   - Stdio and the stream that GET opens do not say; see [LikelyCall].
+//   - Over HTTP, the response to a request carries the message, which belongs to the call of that
+//     request: carrier.
+//   - Stdio and the stream that GET opens have no carrier; see [LikelyCall].
 //
 // Both are 0 if the message belongs to no call.
-func (c *Conversation) Place(f *wire.Frame, related json.RawMessage) (call, round int, guessed bool) {
+func (c *Conversation) Place(f *wire.Frame, carrier *Carrier) (call, round int, guessed bool) {
 	_ = c.Update(context.Background()) // who reads the log reports that a frame cannot be read
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -29,13 +32,10 @@ func (c *Conversation) Place(f *wire.Frame, related json.RawMessage) (call, roun
 	if t, _ := c.taskOf(&of); of.task != "" && t != nil {
 		return int(c.calls[t.call].recorded), t.round, false
 	}
-	var p pending
-	ok := false
-	if related == nil {
-		p, guessed, ok = c.likely(s)
-	} else if k := slices.IndexFunc(s.open, func(p pending) bool { return !p.over && c.log.Entry(p.seq).HasID(wire.HashID(related)) }); k >= 0 {
-		p, ok = s.open[k], true
+	if carrier != nil {
+		return carrier.Call, carrier.Round, false
 	}
+	p, guessed, ok := c.likely(s)
 	if !ok {
 		return 0, 0, false
 	}

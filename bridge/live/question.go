@@ -156,9 +156,12 @@ func (in *Inbox) Completed(number int) {
 	in.update(func(n *news) {
 		q, err := in.find(number)
 		switch {
-		case err != nil && len(in.early) < earlyKept:
+		case err != nil: // of a question that was settled long ago, too
+			if len(in.early) == earlyKept {
+				clear(in.early)
+			}
 			in.early[number] = true
-		case err != nil, !q.IsURL(), q.State != conversation.Pending && q.Completion == conversation.CompletionNone: // a form, or declined or cancelled
+		case !q.IsURL(), q.State != conversation.Pending && q.Completion == conversation.CompletionNone: // a form, or declined or cancelled
 		default:
 			q.Completion = conversation.CompletionDone
 			n.changed = append(n.changed, q.Question)

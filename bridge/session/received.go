@@ -52,9 +52,21 @@ func (t tap) Received(u transport.Tapped) []byte {
 	}
 }
 
+// carrier returns what the request is of whose response carries a message; nil for a message that no
+// response carries.
+func (t tap) carrier(related json.RawMessage) *conversation.Carrier {
+	if related == nil {
+		return nil
+	}
+	if out := t.requests.find(string(related)); out != nil {
+		return &conversation.Carrier{Call: out.Call, Round: out.Round}
+	}
+	return &conversation.Carrier{}
+}
+
 // surely returns the call and the round that a message belongs to; 0, 0 if that is a guess.
 func (t tap) surely(f wire.Frame, related json.RawMessage) (call, round int) {
-	call, round, guessed := t.Conversation.Place(&f, related)
+	call, round, guessed := t.Conversation.Place(&f, t.carrier(related))
 	if guessed {
 		return 0, 0
 	}
@@ -99,7 +111,7 @@ func (t tap) receivedRequest(u transport.Tapped, f wire.Frame) {
 // ask logs a request from the server that asks the person, and passes it to the owner.
 func (t tap) ask(u transport.Tapped, f wire.Frame) {
 	m := u.Message
-	f.Call, f.Round, f.Guessed = t.Conversation.Place(&f, u.Related)
+	f.Call, f.Round, f.Guessed = t.Conversation.Place(&f, t.carrier(u.Related))
 	f.Question = t.Conversation.Numbers(1)
 	r := conversation.InputRequest{
 		Call: f.Call, ID: slices.Clone(m.ID),

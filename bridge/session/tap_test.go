@@ -247,3 +247,21 @@ func TestQuestionBeforeRequest(t *testing.T) {
 		t.Errorf("asked: %+v", l.asked)
 	}
 }
+
+// A question in the response to a request about a task belongs to the call of the task, though it
+// does not name the task.
+func TestQuestionCarriedByATaskRequest(t *testing.T) {
+	s, l := tapped(t, mcp.Revision20251125)
+	begins(t, s, 1)
+	begins(t, s, 2)
+	out := &outgoing{Request: Request{Call: 1, Round: 1, TaskID: "a", Method: mcp.MethodTaskResult}, ctx: t.Context()}
+	if !s.Sending(out.with(t.Context()), unit(t, `{"jsonrpc":"2.0","id":3,"method":"tasks/result","params":{"taskId":"a"}}`)) {
+		t.Fatal("the request is not sent")
+	}
+	u := unit(t, asks)
+	u.Related = []byte("3")
+	s.Received(u)
+	if len(l.asked) != 1 || l.asked[0].Call != 1 || l.asked[0].Guessed {
+		t.Errorf("asked: %+v", l.asked)
+	}
+}
