@@ -24,7 +24,7 @@ var SingleChoice Kind = singleChoice{choice{common{name: "choice", entry: Chosen
 
 type singleChoice struct{ choice }
 
-// choice is what the kinds of choices have in common.
+// choice reads the choices of a schema and explains them, for the kinds where a person picks one or several.
 type choice struct{ common }
 
 func (choice) Words(f *Field, in Input) string {

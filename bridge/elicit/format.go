@@ -18,7 +18,7 @@ import (
 // elsewhere.
 const MadeUpEmail = "made.up.4711@example.com"
 
-// format is what is known of a format of strings.
+// format checks, explains and exemplifies the values of one "format" keyword.
 type format struct {
 	check   func(string) error // says what is wrong, in words that fit after a colon; nil if the validator knows the format
 	noun    string             // what "Not" is said of

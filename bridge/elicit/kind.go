@@ -62,7 +62,7 @@ const (
 	Written              // as JSON
 )
 
-// common is what the kinds have in common. Each kind replaces what it does in its own way.
+// common has the methods that most kinds share. A kind embeds it, and defines again those in which it differs.
 type common struct {
 	name   string       // as a word for people
 	entry  Entry        // how a value is given
