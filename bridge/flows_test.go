@@ -165,7 +165,7 @@ func TestRateHoldsBackButDropsNothing(t *testing.T) {
 }
 
 func TestTimeoutDoesNotCountThePerson(t *testing.T) {
-	const limit = 150 * time.Millisecond
+	const limit = time.Second // in which a busy machine does what the server has to do
 	b := startConfig(t, "asks", bridge.Config{CallTimeout: limit})
 	call := b.call("ask")
 	q := b.question(1)
@@ -398,7 +398,7 @@ func TestTimeoutDoesNotCountVisitsAndPauses(t *testing.T) {
 		policy conversation.Policy
 		busy   func(*bench, bridge.Call) // until the person has nothing left to answer
 	}{
-		{"visit", 300 * time.Millisecond, conversation.PolicyAsk, func(b *bench, _ bridge.Call) {
+		{"visit", time.Second, conversation.PolicyAsk, func(b *bench, _ bridge.Call) {
 			b.question(1)
 			b.answer(1, live.Answer{Action: "accept"})
 		}},

@@ -94,7 +94,7 @@ func newBareOver(t *testing.T, s *Server, revision string, serve func(context.Co
 		b.caps = `{"elicitation":{"form":{},"url":{}},"extensions":{"io.modelcontextprotocol/tasks":{}}}`
 	}
 	go func() {
-		b.done <- serve(t.Context(), inRead, outWrite)
+		b.done <- serve(context.WithoutCancel(t.Context()), inRead, outWrite) // ends with its lines, after the test has
 		outWrite.Close()
 	}()
 	t.Cleanup(func() {
