@@ -14,8 +14,8 @@ import (
 	"strings"
 	"sync"
 
-	"elicitation-inspector/bridge/conversation"
-	"elicitation-inspector/bridge/elicit"
+	"elicitation-inspector/bridge/meaning/conversation"
+	"elicitation-inspector/bridge/meaning/elicit"
 )
 
 // clientEnv has the path of the inspector where the test binary is what the conformance suite runs

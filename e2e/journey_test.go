@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"elicitation-inspector/bridge/mcp"
+	"elicitation-inspector/bridge/base/mcp"
 	"elicitation-inspector/e2e/internal/inspector"
 	"elicitation-inspector/e2e/internal/page"
 	"elicitation-inspector/e2e/internal/servers"

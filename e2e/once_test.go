@@ -61,9 +61,9 @@ func init() {
 // counted are the functions that read and draw a question, by their files, and how often each may
 // run for one question, and for one answer.
 var counted = map[string]map[string]int{
-	"bridge/wire/message.go":   {"ParseMessage": 2},
-	"bridge/elicit/request.go": {"Parse": 2},
-	"views/question_templ.go":  {"QuestionCard": 1},
+	"bridge/wire/message.go":           {"ParseMessage": 2},
+	"bridge/meaning/elicit/request.go": {"Parse": 2},
+	"views/question_templ.go":          {"QuestionCard": 1},
 }
 
 // measureOnce counts how often the inspector parses the message that asks a question and the one

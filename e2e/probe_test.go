@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"elicitation-inspector/bridge/probe"
+	"elicitation-inspector/bridge/judges/probe"
 	"elicitation-inspector/e2e/internal/inspector"
 	"elicitation-inspector/e2e/internal/servers"
 )

@@ -13,9 +13,9 @@ import (
 	"slices"
 	"strconv"
 
-	"elicitation-inspector/bridge/conversation"
-	"elicitation-inspector/bridge/lint"
-	"elicitation-inspector/bridge/wording"
+	"elicitation-inspector/bridge/base/wording"
+	"elicitation-inspector/bridge/meaning/conversation"
+	"elicitation-inspector/bridge/meaning/lint"
 	"elicitation-inspector/views/forms"
 	"elicitation-inspector/views/markup"
 	"elicitation-inspector/views/wirelog"

@@ -6,8 +6,8 @@ import (
 
 	"github.com/a-h/templ"
 
-	"elicitation-inspector/bridge/conversation"
-	"elicitation-inspector/bridge/wording"
+	"elicitation-inspector/bridge/base/wording"
+	"elicitation-inspector/bridge/meaning/conversation"
 	"elicitation-inspector/views/markup"
 )
 

@@ -8,9 +8,9 @@ import (
 	"strings"
 	"time"
 
-	"elicitation-inspector/bridge/check/report"
-	"elicitation-inspector/bridge/conversation"
-	"elicitation-inspector/bridge/wording"
+	"elicitation-inspector/bridge/base/wording"
+	"elicitation-inspector/bridge/judges/check/report"
+	"elicitation-inspector/bridge/meaning/conversation"
 	"elicitation-inspector/views/markup"
 )
 

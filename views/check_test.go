@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"elicitation-inspector/bridge/check/report"
+	"elicitation-inspector/bridge/judges/check/report"
 )
 
 // TestCheckCells expects a verdict to lead to its exchange, and an inconclusive one to its

@@ -12,7 +12,7 @@ import (
 
 	"golang.org/x/net/html"
 
-	"elicitation-inspector/bridge/wording"
+	"elicitation-inspector/bridge/base/wording"
 	"elicitation-inspector/views/markup"
 )
 

@@ -11,7 +11,7 @@ import templruntime "github.com/a-h/templ/runtime"
 import (
 	"strconv"
 
-	"elicitation-inspector/bridge/export"
+	"elicitation-inspector/bridge/keep/export"
 )
 
 // exportScope is a part of the log that can be exported. The page's script shows the

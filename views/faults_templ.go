@@ -11,7 +11,7 @@ import templruntime "github.com/a-h/templ/runtime"
 import (
 	"strconv"
 
-	"elicitation-inspector/bridge/fault"
+	"elicitation-inspector/bridge/meaning/fault"
 	"elicitation-inspector/views/markup"
 )
 

@@ -12,8 +12,8 @@ import (
 	"cmp"
 	"strconv"
 
-	"elicitation-inspector/bridge/lint"
-	"elicitation-inspector/bridge/wording"
+	"elicitation-inspector/bridge/base/wording"
+	"elicitation-inspector/bridge/meaning/lint"
 	"elicitation-inspector/views/markup"
 	"elicitation-inspector/views/wirelog"
 )

@@ -7,9 +7,9 @@ import (
 
 	"golang.org/x/net/html"
 
-	"elicitation-inspector/bridge/conversation"
-	"elicitation-inspector/bridge/elicit"
-	"elicitation-inspector/bridge/lint"
+	"elicitation-inspector/bridge/meaning/conversation"
+	"elicitation-inspector/bridge/meaning/elicit"
+	"elicitation-inspector/bridge/meaning/lint"
 	"elicitation-inspector/bridge/wire"
 	"elicitation-inspector/views/markup"
 	"elicitation-inspector/views/wirelog"

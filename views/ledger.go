@@ -4,9 +4,9 @@ import (
 	"strconv"
 	"strings"
 
-	"elicitation-inspector/bridge/conversation"
-	"elicitation-inspector/bridge/lint"
-	"elicitation-inspector/bridge/wording"
+	"elicitation-inspector/bridge/base/wording"
+	"elicitation-inspector/bridge/meaning/conversation"
+	"elicitation-inspector/bridge/meaning/lint"
 )
 
 // Ledger is the table of all questions of the run.

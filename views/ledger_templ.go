@@ -11,7 +11,7 @@ import templruntime "github.com/a-h/templ/runtime"
 import (
 	"strconv"
 
-	"elicitation-inspector/bridge/wording"
+	"elicitation-inspector/bridge/base/wording"
 	"elicitation-inspector/views/markup"
 )
 

@@ -12,7 +12,7 @@ import (
 	"net/url"
 	"strconv"
 
-	"elicitation-inspector/bridge/conversation"
+	"elicitation-inspector/bridge/meaning/conversation"
 	"elicitation-inspector/views/markup"
 )
 

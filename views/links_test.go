@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"elicitation-inspector/bridge/conversation"
+	"elicitation-inspector/bridge/meaning/conversation"
 )
 
 func TestReadIsTheInverseOfQuery(t *testing.T) {

@@ -9,10 +9,10 @@ import (
 
 	"github.com/a-h/templ"
 
-	"elicitation-inspector/bridge/conversation"
-	"elicitation-inspector/bridge/elicit/link"
-	"elicitation-inspector/bridge/lint"
-	"elicitation-inspector/bridge/playback"
+	"elicitation-inspector/bridge/keep/playback"
+	"elicitation-inspector/bridge/meaning/conversation"
+	"elicitation-inspector/bridge/meaning/elicit/link"
+	"elicitation-inspector/bridge/meaning/lint"
 	"elicitation-inspector/views/forms"
 	"elicitation-inspector/views/wirelog"
 )

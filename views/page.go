@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strconv"
 
-	"elicitation-inspector/bridge/wording"
+	"elicitation-inspector/bridge/base/wording"
 )
 
 func pageTitle(p Page) string {

@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strconv"
 
-	"elicitation-inspector/bridge/playback"
-	"elicitation-inspector/bridge/wording"
+	"elicitation-inspector/bridge/base/wording"
+	"elicitation-inspector/bridge/keep/playback"
 )
 
 // Replay describes the transcript on show.

@@ -12,8 +12,8 @@ import (
 	"fmt"
 	"strconv"
 
-	"elicitation-inspector/bridge/playback"
-	"elicitation-inspector/bridge/wording"
+	"elicitation-inspector/bridge/base/wording"
+	"elicitation-inspector/bridge/keep/playback"
 	"elicitation-inspector/views/forms"
 	"elicitation-inspector/views/markup"
 )

@@ -13,9 +13,9 @@ import (
 	"strconv"
 	"strings"
 
-	"elicitation-inspector/bridge/probe"
-	"elicitation-inspector/bridge/probe/report"
-	"elicitation-inspector/bridge/wording"
+	"elicitation-inspector/bridge/base/wording"
+	"elicitation-inspector/bridge/judges/probe"
+	"elicitation-inspector/bridge/judges/probe/report"
 	"elicitation-inspector/views/markup"
 )
 

@@ -12,10 +12,10 @@ import (
 	"encoding/json"
 	"strconv"
 
-	"elicitation-inspector/bridge/conversation"
-	"elicitation-inspector/bridge/elicit"
-	"elicitation-inspector/bridge/lint"
-	"elicitation-inspector/bridge/wording"
+	"elicitation-inspector/bridge/base/wording"
+	"elicitation-inspector/bridge/meaning/conversation"
+	"elicitation-inspector/bridge/meaning/elicit"
+	"elicitation-inspector/bridge/meaning/lint"
 	"elicitation-inspector/views/forms"
 	"elicitation-inspector/views/markup"
 )

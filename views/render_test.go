@@ -11,8 +11,8 @@ import (
 	"github.com/a-h/templ"
 	"golang.org/x/net/html"
 
-	"elicitation-inspector/bridge/conversation"
-	"elicitation-inspector/bridge/elicit"
+	"elicitation-inspector/bridge/meaning/conversation"
+	"elicitation-inspector/bridge/meaning/elicit"
 	"elicitation-inspector/bridge/wire"
 	"elicitation-inspector/static"
 	"elicitation-inspector/views/forms"

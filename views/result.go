@@ -5,10 +5,10 @@ import (
 	"net/url"
 	"strings"
 
-	"elicitation-inspector/bridge/conversation"
-	"elicitation-inspector/bridge/elicit"
-	"elicitation-inspector/bridge/rawjson"
-	"elicitation-inspector/bridge/wording"
+	"elicitation-inspector/bridge/base/rawjson"
+	"elicitation-inspector/bridge/base/wording"
+	"elicitation-inspector/bridge/meaning/conversation"
+	"elicitation-inspector/bridge/meaning/elicit"
 	"elicitation-inspector/views/markup"
 )
 

@@ -12,8 +12,8 @@ import (
 	"strconv"
 	"time"
 
-	"elicitation-inspector/bridge/conversation"
-	"elicitation-inspector/bridge/wording"
+	"elicitation-inspector/bridge/base/wording"
+	"elicitation-inspector/bridge/meaning/conversation"
 	"elicitation-inspector/views/markup"
 )
 

@@ -6,9 +6,9 @@ import (
 	"strconv"
 	"strings"
 
-	"elicitation-inspector/bridge/conversation"
-	"elicitation-inspector/bridge/mcp"
-	"elicitation-inspector/bridge/wording"
+	"elicitation-inspector/bridge/base/mcp"
+	"elicitation-inspector/bridge/base/wording"
+	"elicitation-inspector/bridge/meaning/conversation"
 	"elicitation-inspector/views/markup"
 )
 

@@ -11,9 +11,9 @@ import (
 	"github.com/a-h/templ"
 	"golang.org/x/net/html"
 
-	"elicitation-inspector/bridge/conversation"
-	"elicitation-inspector/bridge/elicit"
-	"elicitation-inspector/bridge/mcp"
+	"elicitation-inspector/bridge/base/mcp"
+	"elicitation-inspector/bridge/meaning/conversation"
+	"elicitation-inspector/bridge/meaning/elicit"
 
 	"elicitation-inspector/views/forms"
 )

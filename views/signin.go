@@ -3,8 +3,8 @@ package views
 import (
 	"time"
 
-	"elicitation-inspector/bridge/elicit/link"
-	"elicitation-inspector/bridge/wording"
+	"elicitation-inspector/bridge/base/wording"
+	"elicitation-inspector/bridge/meaning/elicit/link"
 	"elicitation-inspector/views/wirelog"
 )
 

@@ -9,7 +9,7 @@ import "github.com/a-h/templ"
 import templruntime "github.com/a-h/templ/runtime"
 
 import (
-	"elicitation-inspector/bridge/wording"
+	"elicitation-inspector/bridge/base/wording"
 	"elicitation-inspector/views/markup"
 )
 

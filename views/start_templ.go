@@ -11,8 +11,8 @@ import templruntime "github.com/a-h/templ/runtime"
 import (
 	"net/url"
 
-	"elicitation-inspector/bridge/conversation"
-	"elicitation-inspector/bridge/wording"
+	"elicitation-inspector/bridge/base/wording"
+	"elicitation-inspector/bridge/meaning/conversation"
 	"elicitation-inspector/views/markup"
 )
 

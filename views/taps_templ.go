@@ -8,7 +8,7 @@ package views
 import "github.com/a-h/templ"
 import templruntime "github.com/a-h/templ/runtime"
 
-import "elicitation-inspector/bridge/wording"
+import "elicitation-inspector/bridge/base/wording"
 
 // Taps describes the taps whose sessions are on show.
 type Taps struct {

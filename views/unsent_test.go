@@ -8,8 +8,8 @@ import (
 
 	"golang.org/x/net/html"
 
-	"elicitation-inspector/bridge/conversation"
-	"elicitation-inspector/bridge/lint"
+	"elicitation-inspector/bridge/meaning/conversation"
+	"elicitation-inspector/bridge/meaning/lint"
 )
 
 // A call whose server asks by a request that the revision does not allow shows this and

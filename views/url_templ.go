@@ -12,8 +12,8 @@ import (
 	"strconv"
 	"strings"
 
-	"elicitation-inspector/bridge/conversation"
-	"elicitation-inspector/bridge/elicit/link"
+	"elicitation-inspector/bridge/meaning/conversation"
+	"elicitation-inspector/bridge/meaning/elicit/link"
 	"elicitation-inspector/views/markup"
 )
 

@@ -1,15 +1,15 @@
 package views
 
 import (
-	"elicitation-inspector/bridge/elicit"
+	"elicitation-inspector/bridge/meaning/elicit"
 	"strings"
 	"testing"
 	"time"
 
 	"golang.org/x/net/html"
 
-	"elicitation-inspector/bridge/conversation"
-	"elicitation-inspector/bridge/elicit/link"
+	"elicitation-inspector/bridge/meaning/conversation"
+	"elicitation-inspector/bridge/meaning/elicit/link"
 )
 
 // urlQuestion returns a question for a URL as package web makes it.

@@ -8,8 +8,8 @@ import (
 
 	"golang.org/x/net/html"
 
-	"elicitation-inspector/bridge/lint"
-	"elicitation-inspector/bridge/rawjson"
+	"elicitation-inspector/bridge/base/rawjson"
+	"elicitation-inspector/bridge/meaning/lint"
 	"elicitation-inspector/bridge/wire"
 	"elicitation-inspector/views/markup"
 	"elicitation-inspector/views/wirelog"

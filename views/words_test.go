@@ -8,8 +8,8 @@ import (
 
 	"golang.org/x/net/html"
 
-	"elicitation-inspector/bridge/conversation"
-	"elicitation-inspector/bridge/elicit"
+	"elicitation-inspector/bridge/meaning/conversation"
+	"elicitation-inspector/bridge/meaning/elicit"
 	"elicitation-inspector/views/forms"
 )
 

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"elicitation-inspector/bridge/conversation"
+	"elicitation-inspector/bridge/meaning/conversation"
 )
 
 // The button on a question that an app would draw reads the app's resource, and the page shows it as text.

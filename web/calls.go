@@ -13,14 +13,14 @@ import (
 	"github.com/a-h/templ"
 	"github.com/labstack/echo/v4"
 
-	"elicitation-inspector/bridge"
-	"elicitation-inspector/bridge/conversation"
-	"elicitation-inspector/bridge/elicit"
-	"elicitation-inspector/bridge/lint"
-	"elicitation-inspector/bridge/live"
-	"elicitation-inspector/bridge/mcp"
+	"elicitation-inspector/bridge/base/mcp"
+	"elicitation-inspector/bridge/base/wording"
+	"elicitation-inspector/bridge/client/inspection"
+	"elicitation-inspector/bridge/client/live"
+	"elicitation-inspector/bridge/meaning/conversation"
+	"elicitation-inspector/bridge/meaning/elicit"
+	"elicitation-inspector/bridge/meaning/lint"
 	"elicitation-inspector/bridge/wire"
-	"elicitation-inspector/bridge/wording"
 	"elicitation-inspector/views"
 	"elicitation-inspector/views/markup"
 	"elicitation-inspector/web/push"
@@ -30,10 +30,10 @@ const argumentsID = "args"
 
 // calls is the panel of the calls, and of the form from which a call is made.
 type calls struct {
-	in     *bridge.Inspection
+	in     *inspection.Inspection
 	hub    *push.Hub
-	replay *bridge.Replay // nil for a live inspection
-	newest int            // number of the call that a playback shows
+	replay *inspection.Replay // nil for a live inspection
+	newest int                // number of the call that a playback shows
 }
 
 func (s *calls) routes(e *echo.Echo) {
@@ -196,8 +196,8 @@ func (s *calls) begin(c echo.Context, f callForm) error {
 
 // made returns a function that answers with a new call, or with the error that there is none: by
 // the number of the call, or with its panel if the page accepts HTML.
-func (s *calls) made(c echo.Context) func(call bridge.Call, err error) error {
-	return func(call bridge.Call, err error) error {
+func (s *calls) made(c echo.Context) func(call inspection.Call, err error) error {
+	return func(call inspection.Call, err error) error {
 		switch {
 		case err != nil:
 			return err
@@ -243,7 +243,7 @@ func (s *calls) panel(n int) (templ.Component, error) {
 	return views.CallPanel(nil, &view), err
 }
 
-func (s *calls) steps(c echo.Context, call bridge.Call) error {
+func (s *calls) steps(c echo.Context, call inspection.Call) error {
 	return html(c, views.CallSteps(s.view(call)))
 }
 
@@ -261,7 +261,7 @@ func (s *calls) retry(c echo.Context, n int) error {
 
 // part answers with the bytes of one image or audio block of a result. Its headers keep
 // the browser from running anything in them.
-func (s *calls) part(c echo.Context, call bridge.Call) error {
+func (s *calls) part(c echo.Context, call inspection.Call) error {
 	i, err := strconv.Atoi(c.Param("i"))
 	if err != nil || call.ResultSeq == 0 {
 		return echo.ErrNotFound
@@ -311,7 +311,7 @@ func (s *calls) strip() (tabs []views.CallTab, earlier views.EarlierCalls) {
 	return tabs, earlier
 }
 
-func (s *calls) view(c bridge.Call) views.Call {
+func (s *calls) view(c inspection.Call) views.Call {
 	server := serverOf(s.in, c.Request.Server)
 	item := conversation.Item{Kind: c.Request.Kind, Name: c.Request.Name, Key: itemKey(c.Request)}
 	if known, err := s.in.Item(c.Request.Server, item.Kind, item.Key); err == nil {
@@ -350,7 +350,7 @@ func (s *calls) view(c bridge.Call) views.Call {
 }
 
 // aftermath lists the findings about what a call came to after the refusal of its question.
-func (s *calls) aftermath(c bridge.Call) (list []lint.Finding) {
+func (s *calls) aftermath(c inspection.Call) (list []lint.Finding) {
 	if !c.State.Over() {
 		return nil
 	}
@@ -366,7 +366,7 @@ func (s *calls) aftermath(c bridge.Call) (list []lint.Finding) {
 // it does whenever it draws its call.
 const resultMost = 64 << 20
 
-func (s *calls) result(c bridge.Call) *views.Result {
+func (s *calls) result(c inspection.Call) *views.Result {
 	out := &views.Result{Seq: c.ResultSeq}
 	if c.ResultSeq == 0 {
 		out.Failed, out.Failure = true, c.Failure

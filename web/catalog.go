@@ -11,10 +11,10 @@ import (
 	"github.com/a-h/templ"
 	"github.com/labstack/echo/v4"
 
-	"elicitation-inspector/bridge"
-	"elicitation-inspector/bridge/conversation"
-	"elicitation-inspector/bridge/live"
-	"elicitation-inspector/bridge/wording"
+	"elicitation-inspector/bridge/base/wording"
+	"elicitation-inspector/bridge/client/inspection"
+	"elicitation-inspector/bridge/client/live"
+	"elicitation-inspector/bridge/meaning/conversation"
 	"elicitation-inspector/views"
 	"elicitation-inspector/views/markup"
 	"elicitation-inspector/web/push"
@@ -23,7 +23,7 @@ import (
 // catalogs is the panel of what the servers offer. A page gets the length of each list and
 // only the visible items.
 type catalogs struct {
-	in       *bridge.Inspection
+	in       *inspection.Inspection
 	hub      *push.Hub
 	readOnly bool
 	active   activity // as drawn last
@@ -108,7 +108,7 @@ type itemID struct {
 
 type counts struct{ running, waiting int }
 
-func activityOf(in *bridge.Inspection) activity {
+func activityOf(in *inspection.Inspection) activity {
 	items := activity{}
 	for _, c := range in.Calls() {
 		if !c.State.Over() {
@@ -190,7 +190,7 @@ func (s *catalogs) view(server views.Server, active activity) views.Catalog {
 // items answers with a window of one server's list: count rows from the 0-based
 // position from on, of the items that contain all words of search. X-Total is the
 // number of all these items.
-func (s *catalogs) items(c echo.Context, server bridge.Server) error {
+func (s *catalogs) items(c echo.Context, server inspection.Server) error {
 	from, err1 := queryNumber(c, "from", 0)
 	count, err2 := queryNumber(c, "count", views.WholeList)
 	if err := cmp.Or(err1, err2); err != nil {
@@ -206,7 +206,7 @@ func (s *catalogs) items(c echo.Context, server bridge.Server) error {
 }
 
 // itemIn finds the item that a page names by its key, or by the handle of a long key.
-func itemIn(in *bridge.Inspection, server, kind, handle string) (conversation.Item, error) {
+func itemIn(in *inspection.Inspection, server, kind, handle string) (conversation.Item, error) {
 	item, err := in.Item(server, conversation.Kind(kind), handle)
 	if err == nil || len(handle) <= markup.NameMost {
 		return item, err
@@ -228,7 +228,7 @@ func (s *catalogs) palette(c echo.Context) error {
 
 // findEntries returns the entries whose texts contain all words of a search, actions last. A
 // number, with or without #, also finds the frame with that number.
-func findEntries(in *bridge.Inspection, search string, readOnly bool) []views.PaletteEntry {
+func findEntries(in *inspection.Inspection, search string, readOnly bool) []views.PaletteEntry {
 	var found []views.PaletteEntry
 	words := strings.Fields(strings.ToLower(search))
 	add := func(title, about, class string, does templ.Attributes) {

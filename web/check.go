@@ -18,17 +18,17 @@ import (
 	"github.com/a-h/templ"
 	"github.com/labstack/echo/v4"
 
-	"elicitation-inspector/bridge/check"
-	"elicitation-inspector/bridge/check/judge"
-	"elicitation-inspector/bridge/check/report"
-	"elicitation-inspector/bridge/conversation"
-	"elicitation-inspector/bridge/elicit"
-	"elicitation-inspector/bridge/export"
-	"elicitation-inspector/bridge/headless"
-	"elicitation-inspector/bridge/playback"
-	"elicitation-inspector/bridge/rawjson"
-	answers "elicitation-inspector/bridge/script"
-	"elicitation-inspector/bridge/transport"
+	"elicitation-inspector/bridge/base/rawjson"
+	"elicitation-inspector/bridge/client/headless"
+	"elicitation-inspector/bridge/client/target"
+	"elicitation-inspector/bridge/judges/check"
+	"elicitation-inspector/bridge/judges/check/judge"
+	"elicitation-inspector/bridge/judges/check/report"
+	"elicitation-inspector/bridge/keep/export"
+	"elicitation-inspector/bridge/keep/playback"
+	answers "elicitation-inspector/bridge/keep/script"
+	"elicitation-inspector/bridge/meaning/conversation"
+	"elicitation-inspector/bridge/meaning/elicit"
 	"elicitation-inspector/views"
 	"elicitation-inspector/web/push"
 )
@@ -122,7 +122,7 @@ func (s *checks) plan(f callForm, before report.Live) (views.CheckPlan, error) {
 	return p, nil
 }
 
-func whereOf(spec transport.Spec) string {
+func whereOf(spec target.Spec) string {
 	switch {
 	case spec.Command != nil:
 		return "a process and a session of its own"

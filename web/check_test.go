@@ -9,8 +9,8 @@ import (
 	"strings"
 	"testing"
 
-	"elicitation-inspector/bridge/check/report"
-	"elicitation-inspector/bridge/conversation"
+	"elicitation-inspector/bridge/judges/check/report"
+	"elicitation-inspector/bridge/meaning/conversation"
 )
 
 // TestDestructiveToolsAreTicked checks that a destructive tool is checked only if its

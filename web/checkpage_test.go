@@ -15,9 +15,9 @@ import (
 	"strings"
 	"testing"
 
-	"elicitation-inspector/bridge/check/report"
-	"elicitation-inspector/bridge/conversation"
-	"elicitation-inspector/bridge/live"
+	"elicitation-inspector/bridge/client/live"
+	"elicitation-inspector/bridge/judges/check/report"
+	"elicitation-inspector/bridge/meaning/conversation"
 )
 
 // checkPartMost is the greatest size of a part of a check in a push, in bytes. How many parts a push

@@ -13,22 +13,22 @@ import (
 
 	"github.com/labstack/echo/v4"
 
-	"elicitation-inspector/bridge"
-	"elicitation-inspector/bridge/conversation"
-	"elicitation-inspector/bridge/export"
-	"elicitation-inspector/bridge/lint"
-	"elicitation-inspector/bridge/rawjson"
-	answers "elicitation-inspector/bridge/script"
+	"elicitation-inspector/bridge/base/rawjson"
+	"elicitation-inspector/bridge/base/wording"
+	"elicitation-inspector/bridge/client/inspection"
+	"elicitation-inspector/bridge/keep/export"
+	answers "elicitation-inspector/bridge/keep/script"
+	"elicitation-inspector/bridge/meaning/conversation"
+	"elicitation-inspector/bridge/meaning/lint"
 	"elicitation-inspector/bridge/wire"
 	"elicitation-inspector/bridge/wire/query"
 	"elicitation-inspector/bridge/wire/redact"
-	"elicitation-inspector/bridge/wording"
 )
 
 // sharing has what it takes to give frames away, in files, copies and pictures, without the
 // values that are redacted.
 type sharing struct {
-	in        *bridge.Inspection
+	in        *inspection.Inspection
 	redaction *redact.Redaction
 	version   string // the inspector's own
 }

@@ -7,9 +7,9 @@ import (
 	"strings"
 	"testing"
 
-	"elicitation-inspector/bridge/conversation"
-	"elicitation-inspector/bridge/live"
-	"elicitation-inspector/bridge/mcp"
+	"elicitation-inspector/bridge/base/mcp"
+	"elicitation-inspector/bridge/client/live"
+	"elicitation-inspector/bridge/meaning/conversation"
 )
 
 // TestFloodIsACount checks that the page shows only some of very many questions and

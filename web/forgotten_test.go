@@ -7,9 +7,9 @@ import (
 	"strings"
 	"testing"
 
-	"elicitation-inspector/bridge/live"
+	"elicitation-inspector/bridge/client/live"
 
-	"elicitation-inspector/bridge/conversation"
+	"elicitation-inspector/bridge/meaning/conversation"
 )
 
 // TestForgottenCalls checks that the address of a call that is no longer kept leads to

@@ -11,11 +11,11 @@ import (
 	"github.com/a-h/templ"
 	"github.com/labstack/echo/v4"
 
-	"elicitation-inspector/bridge"
-	"elicitation-inspector/bridge/conversation"
-	"elicitation-inspector/bridge/elicit"
-	"elicitation-inspector/bridge/live"
-	"elicitation-inspector/bridge/rawjson"
+	"elicitation-inspector/bridge/base/rawjson"
+	"elicitation-inspector/bridge/client/inspection"
+	"elicitation-inspector/bridge/client/live"
+	"elicitation-inspector/bridge/meaning/conversation"
+	"elicitation-inspector/bridge/meaning/elicit"
 	"elicitation-inspector/views"
 	"elicitation-inspector/views/forms"
 	"elicitation-inspector/views/markup"
@@ -60,7 +60,7 @@ func callFormOf(server views.Server, item conversation.Item, arguments json.RawM
 
 // itemForm finds the untouched form of the item that the values server, kind and key of
 // the request name.
-func itemForm(in *bridge.Inspection) func(echo.Context) (callForm, error) {
+func itemForm(in *inspection.Inspection) func(echo.Context) (callForm, error) {
 	return func(c echo.Context) (callForm, error) {
 		server := c.FormValue("server")
 		item, err := itemIn(in, server, c.FormValue("kind"), c.FormValue("key"))
@@ -72,7 +72,7 @@ func itemForm(in *bridge.Inspection) func(echo.Context) (callForm, error) {
 }
 
 // postedForm finds a call's form as the page posts it.
-func postedForm(in *bridge.Inspection) func(echo.Context) (callForm, error) {
+func postedForm(in *inspection.Inspection) func(echo.Context) (callForm, error) {
 	return func(c echo.Context) (callForm, error) {
 		f, err := itemForm(in)(c)
 		if err != nil {
@@ -105,20 +105,20 @@ func unwrapped(content json.RawMessage) json.RawMessage { return content }
 
 // answerable is a question with the fields and the schema of its form.
 type answerable struct {
-	bridge.Question
+	inspection.Question
 	fields []elicit.Field
 	schema json.RawMessage
 }
 
 // questionIn finds the question that a path names.
-func questionIn(in *bridge.Inspection) func(echo.Context) (answerable, error) {
+func questionIn(in *inspection.Inspection) func(echo.Context) (answerable, error) {
 	return numbered(func(n int) (answerable, error) {
 		q, err := in.Question(n)
 		return answerableOf(q), err
 	})
 }
 
-func answerableOf(q bridge.Question) answerable {
+func answerableOf(q inspection.Question) answerable {
 	a := answerable{Question: q}
 	if q.Request != nil && q.Request.Mode == elicit.ModeForm {
 		a.fields, a.schema = q.Request.Fields, q.Request.Schema

@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"elicitation-inspector/bridge"
+	"elicitation-inspector/bridge/client/inspection"
 	"elicitation-inspector/bridge/wire"
 )
 
@@ -24,7 +24,7 @@ func startServer(t *testing.T) (addr string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	in := bridge.New(bridge.Config{Log: log})
+	in := inspection.New(inspection.Config{Log: log})
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)

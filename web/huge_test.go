@@ -2,7 +2,8 @@ package web
 
 import (
 	"context"
-	"elicitation-inspector/bridge/conversation"
+	"elicitation-inspector/bridge/client/target"
+	"elicitation-inspector/bridge/meaning/conversation"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -15,8 +16,7 @@ import (
 
 	"github.com/coder/websocket"
 
-	"elicitation-inspector/bridge"
-	"elicitation-inspector/bridge/transport"
+	"elicitation-inspector/bridge/client/inspection"
 	"elicitation-inspector/bridge/wire"
 	"elicitation-inspector/views/markup"
 )
@@ -65,7 +65,7 @@ func inspectScript(t *testing.T, answers script) onScript {
 	if err != nil {
 		t.Fatal(err)
 	}
-	in := bridge.New(bridge.Config{Log: log, Targets: []transport.Spec{{Name: "huge", URL: scriptedServer(t, answers)}}})
+	in := inspection.New(inspection.Config{Log: log, Targets: []target.Spec{{Name: "huge", URL: scriptedServer(t, answers)}}})
 	t.Cleanup(func() {
 		if err := in.Close(context.Background()); err != nil {
 			t.Error(err)

@@ -15,8 +15,8 @@ import (
 	"testing"
 	"time"
 
-	"elicitation-inspector/bridge"
-	"elicitation-inspector/bridge/conversation"
+	"elicitation-inspector/bridge/client/inspection"
+	"elicitation-inspector/bridge/meaning/conversation"
 	"elicitation-inspector/views/markup"
 )
 
@@ -173,7 +173,7 @@ func TestManyLargeQuestions(t *testing.T) {
 	if status, _ := o.post("/calls", url.Values{"server": {"s1"}, "kind": {"tool"}, "key": {"ask"}}); status != http.StatusOK {
 		t.Fatal(status)
 	}
-	waiting := func() []bridge.Question { return o.in.OnShow(0) }
+	waiting := func() []inspection.Question { return o.in.OnShow(0) }
 	o.until("the questions are on show", func() bool { return len(waiting()) == n })
 	o.pushed(pushes, `Question 9<`)
 	page, _ := o.get("/")

@@ -7,8 +7,8 @@ import (
 
 	"github.com/labstack/echo/v4"
 
-	"elicitation-inspector/bridge"
-	"elicitation-inspector/bridge/conversation"
+	"elicitation-inspector/bridge/client/inspection"
+	"elicitation-inspector/bridge/meaning/conversation"
 	"elicitation-inspector/views"
 )
 
@@ -51,7 +51,7 @@ var ledgerOrders = map[string]func(a, b views.LedgerRow) int{
 	"next":   func(a, b views.LedgerRow) int { return strings.Compare(a.Next.Text, b.Next.Text) },
 }
 
-func (s *questions) row(q bridge.Question) views.LedgerRow {
+func (s *questions) row(q inspection.Question) views.LedgerRow {
 	row := views.LedgerRow{Again: !s.readOnly && q.Repeatable()}
 	request := q.Request
 	if q.State == conversation.Pending {

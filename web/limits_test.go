@@ -12,9 +12,9 @@ import (
 	"strings"
 	"testing"
 
-	"elicitation-inspector/bridge/live"
+	"elicitation-inspector/bridge/client/live"
 
-	"elicitation-inspector/bridge/conversation"
+	"elicitation-inspector/bridge/meaning/conversation"
 	"elicitation-inspector/web/guard"
 )
 

@@ -13,12 +13,12 @@ import (
 
 	"github.com/labstack/echo/v4"
 
-	"elicitation-inspector/bridge"
-	"elicitation-inspector/bridge/conversation"
-	"elicitation-inspector/bridge/elicit"
-	"elicitation-inspector/bridge/live"
-	"elicitation-inspector/bridge/rawjson"
-	"elicitation-inspector/bridge/wording"
+	"elicitation-inspector/bridge/base/rawjson"
+	"elicitation-inspector/bridge/base/wording"
+	"elicitation-inspector/bridge/client/inspection"
+	"elicitation-inspector/bridge/client/live"
+	"elicitation-inspector/bridge/meaning/conversation"
+	"elicitation-inspector/bridge/meaning/elicit"
 	"elicitation-inspector/views"
 	"elicitation-inspector/views/forms"
 	"elicitation-inspector/views/markup"
@@ -26,7 +26,7 @@ import (
 
 // targetOf returns the target of links to an item. It names the server only where there
 // are several.
-func targetOf(in *bridge.Inspection, server views.Server, item conversation.Item) views.Link {
+func targetOf(in *inspection.Inspection, server views.Server, item conversation.Item) views.Link {
 	t := views.Link{Kind: item.Kind, Key: item.Key}
 	if len(in.Servers()) > 1 {
 		t.Server = server.Label
@@ -36,7 +36,7 @@ func targetOf(in *bridge.Inspection, server views.Server, item conversation.Item
 
 // addressOf returns the query of the page's address while an item is on show. A long key
 // has a handle, which is valid in this run.
-func addressOf(in *bridge.Inspection, server views.Server, item conversation.Item) string {
+func addressOf(in *inspection.Inspection, server views.Server, item conversation.Item) string {
 	if len(item.Key) > markup.NameMost {
 		return "?" + url.Values{"server": {server.ID}, "kind": {string(item.Kind)}, "key": {views.Handle(item.Key)}}.Encode()
 	}
@@ -68,7 +68,7 @@ func reads(server views.Server, offers conversation.Catalog) bool {
 }
 
 // linked returns the item that a link leads to, or why there is none.
-func linked(in *bridge.Inspection, t views.Link) (views.Server, conversation.Item, *views.Missing) {
+func linked(in *inspection.Inspection, t views.Link) (views.Server, conversation.Item, *views.Missing) {
 	missing := &views.Missing{Title: wording.Capital(string(t.Kind)) + " " + wording.Quoted(t.Key), Awaits: true, Address: t.Query()}
 	known, waits, similar := false, false, map[string]views.Item{}
 	for _, one := range in.Servers() {

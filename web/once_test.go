@@ -4,11 +4,11 @@ import (
 	"slices"
 	"testing"
 
-	"elicitation-inspector/bridge"
-	"elicitation-inspector/bridge/conversation"
-	"elicitation-inspector/bridge/demo"
-	"elicitation-inspector/bridge/live"
-	"elicitation-inspector/bridge/transport"
+	"elicitation-inspector/bridge/client/inspection"
+	"elicitation-inspector/bridge/client/live"
+	"elicitation-inspector/bridge/client/target"
+	"elicitation-inspector/bridge/meaning/conversation"
+	"elicitation-inspector/bridge/servers/demo"
 	"elicitation-inspector/bridge/wire"
 )
 
@@ -22,7 +22,7 @@ func TestDrawnOnce(t *testing.T) {
 	defer log.Close()
 	server := demo.New(demo.Options{})
 	defer server.Close()
-	in := bridge.New(bridge.Config{Targets: []transport.Spec{{Name: "demo", Builtin: server.ServeLines}}, Log: log})
+	in := inspection.New(inspection.Config{Targets: []target.Spec{{Name: "demo", Builtin: server.ServeLines}}, Log: log})
 	defer in.Close(t.Context())
 	changes := in.Subscribe()
 	defer changes.Close()

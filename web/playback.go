@@ -11,8 +11,8 @@ import (
 
 	"github.com/labstack/echo/v4"
 
-	"elicitation-inspector/bridge"
-	"elicitation-inspector/bridge/playback"
+	"elicitation-inspector/bridge/client/inspection"
+	"elicitation-inspector/bridge/keep/playback"
 	"elicitation-inspector/views"
 	"elicitation-inspector/web/push"
 )
@@ -75,7 +75,7 @@ func (p *Playback) follow() {
 	if old != nil && old.in.Log() == log {
 		return
 	}
-	replay := bridge.NewReplay(log, p.config.Player, p.config.Logger)
+	replay := inspection.NewReplay(log, p.config.Player, p.config.Logger)
 	s := newServer(p.config.Config, source{
 		replay: replay, player: p.config.Player, panel: player{p, replay},
 		refusal: transcriptRefusal,
@@ -94,7 +94,7 @@ func (p *Playback) follow() {
 // player is the panel of a transcript and its playback.
 type player struct {
 	*Playback
-	replay *bridge.Replay
+	replay *inspection.Replay
 }
 
 // routes registers the endpoints of a playback. The other POST endpoints of its [Server]

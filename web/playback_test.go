@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"elicitation-inspector/bridge/playback"
+	"elicitation-inspector/bridge/keep/playback"
 	"elicitation-inspector/bridge/wire"
 )
 

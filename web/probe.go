@@ -7,9 +7,9 @@ import (
 
 	"github.com/labstack/echo/v4"
 
-	"elicitation-inspector/bridge"
-	"elicitation-inspector/bridge/probe"
-	"elicitation-inspector/bridge/probe/report"
+	"elicitation-inspector/bridge/client/inspection"
+	"elicitation-inspector/bridge/judges/probe"
+	"elicitation-inspector/bridge/judges/probe/report"
 	"elicitation-inspector/bridge/wire"
 	"elicitation-inspector/bridge/wire/redact"
 	"elicitation-inspector/views"
@@ -20,7 +20,7 @@ import (
 // the log that they fill.
 func NewProbe(c Config, p *probe.Server, log *wire.Log) *Server {
 	c = c.complete()
-	replay := bridge.NewWatch(log, c.Logger)
+	replay := inspection.NewWatch(log, c.Logger)
 	return newServer(c, source{
 		replay: replay, panel: &probes{probe: p, log: log, redaction: c.Redaction},
 		refusal: "This page shows what a client does: nothing can be called, answered or changed on it.",

@@ -9,8 +9,8 @@ import (
 	"github.com/a-h/templ"
 	"github.com/labstack/echo/v4"
 
-	"elicitation-inspector/bridge"
-	"elicitation-inspector/bridge/live"
+	"elicitation-inspector/bridge/client/inspection"
+	"elicitation-inspector/bridge/client/live"
 	"elicitation-inspector/views"
 	"elicitation-inspector/views/markup"
 	"elicitation-inspector/web/push"
@@ -85,7 +85,7 @@ func (c changed) catalog(id string) bool {
 }
 
 // changesOf returns what changes of the inspection mean for the panels.
-func changesOf(in *bridge.Inspection, when moment, what map[live.Change]bool) changed {
+func changesOf(in *inspection.Inspection, when moment, what map[live.Change]bool) changed {
 	c := changed{when: when, what: what, calls: map[int]bool{}}
 	ofCall := func(call int, waits bool) { c.calls[call] = c.calls[call] || waits }
 	for one := range what {
@@ -103,7 +103,7 @@ func changesOf(in *bridge.Inspection, when moment, what map[live.Change]bool) ch
 			}
 		case live.ServerChanged:
 			// Not by Inspection.Server, which has a removed server for its calls.
-			if !slices.ContainsFunc(in.Servers(), func(s bridge.Server) bool { return s.ID == one.Server }) && one.Server != "" {
+			if !slices.ContainsFunc(in.Servers(), func(s inspection.Server) bool { return s.ID == one.Server }) && one.Server != "" {
 				c.gone = append(c.gone, one.Server)
 			}
 		case live.SignInChanged, live.CatalogChanged, live.FindingsChanged, live.RecordingChanged, live.ScriptChanged:
@@ -121,7 +121,7 @@ const (
 // pump has the panels draw what the inspection changes, and pushes it to every page.
 type pump struct {
 	painter
-	in      *bridge.Inspection
+	in      *inspection.Inspection
 	sub     *live.Subscription
 	panels  []follower
 	stirred <-chan struct{}

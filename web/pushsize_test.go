@@ -14,8 +14,8 @@ import (
 	"strings"
 	"testing"
 
-	"elicitation-inspector/bridge/conversation"
-	"elicitation-inspector/bridge/rawjson"
+	"elicitation-inspector/bridge/base/rawjson"
+	"elicitation-inspector/bridge/meaning/conversation"
 	"elicitation-inspector/web/push"
 )
 

@@ -14,13 +14,13 @@ import (
 
 	"github.com/labstack/echo/v4"
 
-	"elicitation-inspector/bridge"
-	"elicitation-inspector/bridge/conversation"
-	"elicitation-inspector/bridge/elicit"
-	"elicitation-inspector/bridge/elicit/link"
-	"elicitation-inspector/bridge/fault"
-	"elicitation-inspector/bridge/live"
-	"elicitation-inspector/bridge/rawjson"
+	"elicitation-inspector/bridge/base/rawjson"
+	"elicitation-inspector/bridge/client/inspection"
+	"elicitation-inspector/bridge/client/live"
+	"elicitation-inspector/bridge/meaning/conversation"
+	"elicitation-inspector/bridge/meaning/elicit"
+	"elicitation-inspector/bridge/meaning/elicit/link"
+	"elicitation-inspector/bridge/meaning/fault"
 	"elicitation-inspector/views"
 	"elicitation-inspector/views/forms"
 	"elicitation-inspector/views/markup"
@@ -28,7 +28,7 @@ import (
 
 // questions is the panel of the questions, with their ledger.
 type questions struct {
-	in       *bridge.Inspection
+	in       *inspection.Inspection
 	calls    *calls
 	drafts   sync.Map // *forms.Submission by number: what is typed into pending questions, which survives reloads and lost connections
 	settled  int      // how many settled questions are on the page
@@ -255,7 +255,7 @@ func (s *questions) again(c echo.Context, n int) error {
 
 // view converts a question to the data of its card. sub is the state of its
 // form; nil means the draft.
-func (s *questions) view(q bridge.Question, sub *forms.Submission, problems []elicit.Problem) views.Question {
+func (s *questions) view(q inspection.Question, sub *forms.Submission, problems []elicit.Problem) views.Question {
 	a := answerableOf(q)
 	v := views.Question{
 		InputRequest: q.InputRequest, Server: serverOf(s.in, q.Server),
@@ -318,7 +318,7 @@ func (s *questions) view(q bridge.Question, sub *forms.Submission, problems []el
 // server's completion notification. A URL that came in a round waits as long as that
 // round is the call's last one. A notification is possible there only if the URL came
 // in error -32042.
-func (s *questions) await(v *views.Question, q bridge.Question) {
+func (s *questions) await(v *views.Question, q inspection.Question) {
 	if q.Via == elicit.ByRequest || q.Call == 0 {
 		v.Told = v.Server.State == conversation.ServerReady
 		return
@@ -347,13 +347,13 @@ func (s *questions) views(have map[int]bool) (out []views.Question, more bool) {
 	}
 	// Pending questions take room first, oldest first, and then settled ones, latest
 	// first.
-	order := func(q bridge.Question) int {
+	order := func(q inspection.Question) int {
 		if q.State == conversation.Pending {
 			return q.Number + math.MinInt
 		}
 		return -q.Number
 	}
-	slices.SortFunc(list, func(a, b bridge.Question) int { return cmp.Compare(order(a), order(b)) })
+	slices.SortFunc(list, func(a, b inspection.Question) int { return cmp.Compare(order(a), order(b)) })
 	room := views.PanelMost
 	for _, q := range list {
 		if have[q.Number] {

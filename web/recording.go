@@ -9,10 +9,10 @@ import (
 
 	"github.com/labstack/echo/v4"
 
-	"elicitation-inspector/bridge"
-	"elicitation-inspector/bridge/live"
-	"elicitation-inspector/bridge/playback"
-	answers "elicitation-inspector/bridge/script"
+	"elicitation-inspector/bridge/client/inspection"
+	"elicitation-inspector/bridge/client/live"
+	"elicitation-inspector/bridge/keep/playback"
+	answers "elicitation-inspector/bridge/keep/script"
 	"elicitation-inspector/bridge/wire"
 	"elicitation-inspector/views"
 )
@@ -78,7 +78,7 @@ func (r recordings) stop(c echo.Context) error {
 }
 
 // scripts is the panel of the script that answers questions before the person does.
-type scripts struct{ in *bridge.Inspection }
+type scripts struct{ in *inspection.Inspection }
 
 func (s scripts) routes(e *echo.Echo) {
 	e.POST("/script/load", s.load) // load a script that answers further questions: text
@@ -108,7 +108,7 @@ func (s scripts) load(c echo.Context) error {
 	var wrong *answers.Mistakes
 	switch {
 	case err == nil:
-		s.in.AnswerBy(bridge.NewScriptSource("a script", rules))
+		s.in.AnswerBy(inspection.NewScriptSource("a script", rules))
 		return nil
 	case errors.As(err, &wrong):
 		err = wrong.List[0]

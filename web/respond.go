@@ -15,7 +15,7 @@ import (
 	"github.com/a-h/templ"
 	"github.com/labstack/echo/v4"
 
-	"elicitation-inspector/bridge/wording"
+	"elicitation-inspector/bridge/base/wording"
 	"elicitation-inspector/views/markup"
 	"elicitation-inspector/web/push"
 )

@@ -8,14 +8,14 @@ import (
 	"strings"
 	"testing"
 
-	"elicitation-inspector/bridge"
+	"elicitation-inspector/bridge/client/inspection"
+	"elicitation-inspector/bridge/client/target"
 
-	"elicitation-inspector/bridge/conversation"
-	"elicitation-inspector/bridge/demo"
-	"elicitation-inspector/bridge/live"
-	answers "elicitation-inspector/bridge/script"
+	"elicitation-inspector/bridge/client/live"
+	answers "elicitation-inspector/bridge/keep/script"
+	"elicitation-inspector/bridge/meaning/conversation"
+	"elicitation-inspector/bridge/servers/demo"
 
-	"elicitation-inspector/bridge/transport"
 	"elicitation-inspector/bridge/wire"
 )
 
@@ -29,7 +29,7 @@ func TestScriptOnThePage(t *testing.T) {
 	defer log.Close()
 	server := demo.New(demo.Options{})
 	defer server.Close()
-	in := bridge.New(bridge.Config{Targets: []transport.Spec{{Name: "demo", Builtin: server.ServeLines}}, Log: log})
+	in := inspection.New(inspection.Config{Targets: []target.Spec{{Name: "demo", Builtin: server.ServeLines}}, Log: log})
 	defer in.Close(t.Context())
 	s := New(Config{Inspection: in, Token: "t"})
 	ask := func(method, path string, form url.Values) *httptest.ResponseRecorder {

@@ -20,12 +20,12 @@ import (
 	"github.com/a-h/templ"
 	"github.com/labstack/echo/v4"
 
-	"elicitation-inspector/bridge"
-	"elicitation-inspector/bridge/check"
-	"elicitation-inspector/bridge/conversation"
-	"elicitation-inspector/bridge/export"
-	"elicitation-inspector/bridge/live"
-	"elicitation-inspector/bridge/playback"
+	"elicitation-inspector/bridge/client/inspection"
+	"elicitation-inspector/bridge/client/live"
+	"elicitation-inspector/bridge/judges/check"
+	"elicitation-inspector/bridge/keep/export"
+	"elicitation-inspector/bridge/keep/playback"
+	"elicitation-inspector/bridge/meaning/conversation"
 	"elicitation-inspector/bridge/wire/redact"
 	"elicitation-inspector/views"
 	"elicitation-inspector/views/markup"
@@ -35,11 +35,11 @@ import (
 
 // Config configures a [Server].
 type Config struct {
-	Inspection *bridge.Inspection
+	Inspection *inspection.Inspection
 	Logger     *slog.Logger
 	Token      string // the secret of this run; see [guard.NewToken]
 	Version    string
-	MaxFrame   int64 // of the trials of a check; see [bridge.Config]
+	MaxFrame   int64 // of the trials of a check; see [inspection.Config]
 	// Recording writes transcripts, into RecordFolder if the page starts one; nil means
 	// a new Recording.
 	Recording    *playback.Recording
@@ -66,7 +66,7 @@ type Config struct {
 // and the call that the page has just made.
 type Server struct {
 	config Config
-	in     *bridge.Inspection
+	in     *inspection.Inspection
 	hub    *push.Hub
 	echo   *echo.Echo
 	source
@@ -84,7 +84,7 @@ type Server struct {
 // source is where the frames on show come from, if not from the inspection's own connections;
 // empty for a live inspection.
 type source struct {
-	replay  *bridge.Replay
+	replay  *inspection.Replay
 	player  *playback.Player // nil unless it is a transcript
 	panel   watcher          // what the page shows of the source
 	refusal string           // why nothing can be called, answered or changed

@@ -10,11 +10,11 @@ import (
 	"github.com/a-h/templ"
 	"github.com/labstack/echo/v4"
 
-	"elicitation-inspector/bridge"
-	"elicitation-inspector/bridge/conversation"
-	"elicitation-inspector/bridge/demo"
-	"elicitation-inspector/bridge/live"
-	"elicitation-inspector/bridge/wording"
+	"elicitation-inspector/bridge/base/wording"
+	"elicitation-inspector/bridge/client/inspection"
+	"elicitation-inspector/bridge/client/live"
+	"elicitation-inspector/bridge/meaning/conversation"
+	"elicitation-inspector/bridge/servers/demo"
 	"elicitation-inspector/views"
 	"elicitation-inspector/views/markup"
 	"elicitation-inspector/views/wirelog"
@@ -23,7 +23,7 @@ import (
 
 // servers is the panel of the servers, and what the page shows of them before the first call.
 type servers struct {
-	in  *bridge.Inspection
+	in  *inspection.Inspection
 	hub *push.Hub
 	put func(ctx context.Context, typed views.NewServer) (field string, err error) // see [Config]
 }
@@ -97,18 +97,18 @@ func (s *servers) draw(p *painter, c changed) {
 func serverID(c echo.Context) (string, error) { return c.Param("id"), nil }
 
 // serverIn finds the server that a path names.
-func serverIn(in *bridge.Inspection) func(echo.Context) (bridge.Server, error) {
-	return func(c echo.Context) (bridge.Server, error) { return in.Server(c.Param("id")) }
+func serverIn(in *inspection.Inspection) func(echo.Context) (inspection.Server, error) {
+	return func(c echo.Context) (inspection.Server, error) { return in.Server(c.Param("id")) }
 }
 
-func serverView(s bridge.Server) views.Server {
+func serverView(s inspection.Server) views.Server {
 	s.Label, s.Display = markup.Brief(s.Label), markup.Brief(s.Display)
 	return views.Server{ServerStatus: s.ServerStatus, QuestionCounts: s.QuestionCounts, Findings: s.Findings}
 }
 
 // serverOf returns the view of a server, or an empty one with its id if the server is
 // unknown.
-func serverOf(in *bridge.Inspection, id string) views.Server {
+func serverOf(in *inspection.Inspection, id string) views.Server {
 	server, err := in.Server(id)
 	if err != nil {
 		return views.Server{ServerStatus: conversation.ServerStatus{ID: id}}
@@ -182,7 +182,7 @@ func (s *servers) disconnect(c echo.Context) error {
 }
 
 // settings changes how the client presents itself to a server, and reconnects.
-func (s *servers) settings(c echo.Context, before bridge.Server) error {
+func (s *servers) settings(c echo.Context, before inspection.Server) error {
 	settings, err := conversation.ParseClientSettings(c.FormValue("protocol"), c.FormValue("elicitation"))
 	if err != nil {
 		return refused(http.StatusBadRequest, err)
@@ -205,7 +205,7 @@ func (s *servers) policy(c echo.Context) error {
 
 // compare pushes the differences of a server's catalog with the present settings and
 // without the elicitation capability.
-func (s *servers) compare(c echo.Context, server bridge.Server) error {
+func (s *servers) compare(c echo.Context, server inspection.Server) error {
 	with, without := server.Settings, server.Settings
 	if with.Declares() == conversation.DeclareNone {
 		with.Elicitation = conversation.DeclareBoth
@@ -233,11 +233,11 @@ func (s *servers) pushComparison(c echo.Context, view views.Comparison) error {
 	return err
 }
 
-func (s *servers) findings(c echo.Context, server bridge.Server) error {
+func (s *servers) findings(c echo.Context, server inspection.Server) error {
 	return html(c, findingsView(s.in, server.ID))
 }
 
-func findingsView(in *bridge.Inspection, server string) templ.Component {
+func findingsView(in *inspection.Inspection, server string) templ.Component {
 	calls := map[int]string{}
 	for _, c := range in.Calls() {
 		calls[c.Number] = c.Request.Name

@@ -14,11 +14,11 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"elicitation-inspector/bridge/conversation"
-	"elicitation-inspector/bridge/demo"
-	"elicitation-inspector/bridge/live"
+	"elicitation-inspector/bridge/client/live"
+	"elicitation-inspector/bridge/client/target"
+	"elicitation-inspector/bridge/meaning/conversation"
+	"elicitation-inspector/bridge/servers/demo"
 	"elicitation-inspector/bridge/testdata/logtest"
-	"elicitation-inspector/bridge/transport"
 	"elicitation-inspector/views"
 	"elicitation-inspector/views/wirelog"
 )
@@ -86,7 +86,7 @@ func TestCallBeforeTheToolsAreListed(t *testing.T) {
 			return next(ctx, method, r)
 		}
 	})
-	d := inspect(t, conversation.ClientSettings{}, transport.Spec{Name: "slow", Builtin: logtest.Serving(slow.Connect)}, "deploy")
+	d := inspect(t, conversation.ClientSettings{}, target.Spec{Name: "slow", Builtin: logtest.Serving(slow.Connect)}, "deploy")
 	before := d.server().Session
 	d.done("/servers/s1/reconnect", nil)
 	d.until("it has connected anew", func() bool { return d.server().State == conversation.ServerReady && d.server().Session != before })
@@ -123,7 +123,7 @@ func TestAddServer(t *testing.T) {
 		if typed.Address == "" {
 			return "address", errors.New("there is no address")
 		}
-		return "address", d.in.Put(ctx, typed.ID, transport.Spec{Name: cmp.Or(typed.Name, "demo"), Builtin: demo.New(demo.Options{}).ServeLines, Dir: typed.Dir, Header: http.Header{"X-Key": {"a", "b"}}})
+		return "address", d.in.Put(ctx, typed.ID, target.Spec{Name: cmp.Or(typed.Name, "demo"), Builtin: demo.New(demo.Options{}).ServeLines, Dir: typed.Dir, Header: http.Header{"X-Key": {"a", "b"}}})
 	}
 	if status, form := d.post("/servers", url.Values{"name": {"mine"}}); status != http.StatusUnprocessableEntity || !strings.Contains(form, `aria-invalid="true"`) || !strings.Contains(form, "There is no address.") || !strings.Contains(form, `value="mine"`) {
 		t.Errorf("no address: %d %s, want 422 and the form", status, form)

@@ -8,17 +8,17 @@ import (
 
 	"github.com/labstack/echo/v4"
 
-	"elicitation-inspector/bridge"
-	"elicitation-inspector/bridge/elicit/link"
-	"elicitation-inspector/bridge/signin"
+	"elicitation-inspector/bridge/base/wording"
+	"elicitation-inspector/bridge/client/inspection"
+	"elicitation-inspector/bridge/client/signin"
+	"elicitation-inspector/bridge/meaning/elicit/link"
 	"elicitation-inspector/bridge/wire"
-	"elicitation-inspector/bridge/wording"
 	"elicitation-inspector/views"
 	"elicitation-inspector/views/wirelog"
 )
 
 // signInCard returns the card of the latest attempt to sign in to a server; false if there was none.
-func signInCard(in *bridge.Inspection, server views.Server) (views.SignIn, bool) {
+func signInCard(in *inspection.Inspection, server views.Server) (views.SignIn, bool) {
 	flow, err := in.SignIn(server.ID)
 	if err != nil || flow == nil {
 		return views.SignIn{}, false
@@ -84,7 +84,7 @@ func stepOf(t signin.StepTaken) views.SignInStep {
 }
 
 // rowOf returns the data of a server's row, with its token if the inspector signs in to it.
-func rowOf(in *bridge.Inspection, server bridge.Server) views.Server {
+func rowOf(in *inspection.Inspection, server inspection.Server) views.Server {
 	v := serverView(server)
 	flow, err := in.SignIn(v.ID)
 	if err != nil || flow == nil {

@@ -12,7 +12,7 @@ import (
 
 	"github.com/labstack/echo/v4"
 
-	"elicitation-inspector/bridge/export"
+	"elicitation-inspector/bridge/keep/export"
 	"elicitation-inspector/static"
 )
 

@@ -3,7 +3,7 @@ package web
 import (
 	"github.com/labstack/echo/v4"
 
-	"elicitation-inspector/bridge"
+	"elicitation-inspector/bridge/client/inspection"
 	"elicitation-inspector/views"
 	"elicitation-inspector/web/push"
 )
@@ -11,9 +11,9 @@ import (
 // TapsConfig configures the page of what taps send.
 type TapsConfig struct {
 	Config
-	Replay    *bridge.Replay // of the log to which the taps append
-	Connected func() int     // how many taps are connected
-	Socket    string         // where they connect
+	Replay    *inspection.Replay // of the log to which the taps append
+	Connected func() int         // how many taps are connected
+	Socket    string             // where they connect
 }
 
 // NewTaps returns the server of the page that shows what taps send. Nothing can be called or
@@ -27,7 +27,7 @@ func NewTaps(c TapsConfig) *Server {
 
 // taps is the line that says how many taps are connected.
 type taps struct {
-	replay    *bridge.Replay
+	replay    *inspection.Replay
 	connected func() int
 	socket    string
 }

@@ -11,8 +11,8 @@ import (
 	"strings"
 	"testing"
 
-	"elicitation-inspector/bridge/conversation"
-	"elicitation-inspector/bridge/transport"
+	"elicitation-inspector/bridge/client/target"
+	"elicitation-inspector/bridge/meaning/conversation"
 	"elicitation-inspector/views"
 )
 
@@ -74,7 +74,7 @@ func (a asking) inspect(t *testing.T) onDemo {
 	a.answers = make(chan string, 1)
 	server := httptest.NewServer(a)
 	t.Cleanup(server.Close)
-	return inspect(t, conversation.ClientSettings{}, transport.Spec{Name: "asking", URL: server.URL, Transport: transport.TransportHTTP}, "ask")
+	return inspect(t, conversation.ClientSettings{}, target.Spec{Name: "asking", URL: server.URL, Transport: target.TransportHTTP}, "ask")
 }
 
 // TestUncheckedIsSaid checks that an answer whose check gave up is sent only after the

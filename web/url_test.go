@@ -11,16 +11,16 @@ import (
 	"testing"
 	"time"
 
-	"elicitation-inspector/bridge"
+	"elicitation-inspector/bridge/client/inspection"
+	"elicitation-inspector/bridge/client/target"
 
-	"elicitation-inspector/bridge/live"
+	"elicitation-inspector/bridge/client/live"
 
-	"elicitation-inspector/bridge/conversation"
-	"elicitation-inspector/bridge/demo"
-	"elicitation-inspector/bridge/elicit"
-	"elicitation-inspector/bridge/mcp"
+	"elicitation-inspector/bridge/base/mcp"
+	"elicitation-inspector/bridge/meaning/conversation"
+	"elicitation-inspector/bridge/meaning/elicit"
+	"elicitation-inspector/bridge/servers/demo"
 
-	"elicitation-inspector/bridge/transport"
 	"elicitation-inspector/bridge/wire"
 	"elicitation-inspector/views"
 )
@@ -28,23 +28,23 @@ import (
 // onDemo is an inspection of the demo server with its page, without a network.
 type onDemo struct {
 	t  *testing.T
-	in *bridge.Inspection
+	in *inspection.Inspection
 	s  *Server
 }
 
 func inspectDemo(t *testing.T, settings conversation.ClientSettings) onDemo {
 	t.Helper()
-	return inspect(t, settings, transport.Spec{Name: "demo", Builtin: demo.New(demo.Options{}).ServeLines}, "deploy")
+	return inspect(t, settings, target.Spec{Name: "demo", Builtin: demo.New(demo.Options{}).ServeLines}, "deploy")
 }
 
 // inspect starts an inspection of a server, and waits until it offers the tool.
-func inspect(t *testing.T, settings conversation.ClientSettings, spec transport.Spec, tool string) onDemo {
+func inspect(t *testing.T, settings conversation.ClientSettings, spec target.Spec, tool string) onDemo {
 	t.Helper()
 	log, err := wire.NewLog(wire.Options{Dir: t.TempDir()})
 	if err != nil {
 		t.Fatal(err)
 	}
-	in := bridge.New(bridge.Config{Log: log, Settings: settings, Targets: []transport.Spec{spec}})
+	in := inspection.New(inspection.Config{Log: log, Settings: settings, Targets: []target.Spec{spec}})
 	t.Cleanup(func() {
 		if err := in.Close(context.Background()); err != nil {
 			t.Error(err)
@@ -79,7 +79,7 @@ func (d onDemo) until(what string, is func() bool) {
 	}
 }
 
-func (d onDemo) server() bridge.Server {
+func (d onDemo) server() inspection.Server {
 	d.t.Helper()
 	s, err := d.in.Server("s1")
 	if err != nil {
@@ -138,7 +138,7 @@ func (d onDemo) call(tool string, n int) views.Question {
 
 func (d onDemo) question(n int, state conversation.QuestionState) views.Question {
 	d.t.Helper()
-	var q bridge.Question
+	var q inspection.Question
 	d.until(fmt.Sprintf("question %d is %s", n, state), func() bool {
 		got, err := d.in.Question(n)
 		q = got

@@ -21,8 +21,8 @@ import (
 
 	"github.com/labstack/echo/v4"
 
-	"elicitation-inspector/bridge"
-	"elicitation-inspector/bridge/export"
+	"elicitation-inspector/bridge/client/inspection"
+	"elicitation-inspector/bridge/keep/export"
 	"elicitation-inspector/bridge/testdata/logtest"
 	"elicitation-inspector/bridge/wire"
 	"elicitation-inspector/bridge/wire/query"
@@ -44,7 +44,7 @@ func newLogServer(t testing.TB, o wire.Options) logServer {
 	if err != nil {
 		t.Fatal(err)
 	}
-	in := bridge.New(bridge.Config{Log: log})
+	in := inspection.New(inspection.Config{Log: log})
 	s := New(Config{Inspection: in, Token: testToken})
 	t.Cleanup(func() {
 		if err := in.Close(context.Background()); err != nil {

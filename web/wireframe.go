@@ -14,13 +14,13 @@ import (
 	"github.com/a-h/templ"
 	"github.com/labstack/echo/v4"
 
-	"elicitation-inspector/bridge"
-	"elicitation-inspector/bridge/export"
-	"elicitation-inspector/bridge/lint"
-	"elicitation-inspector/bridge/rawjson"
+	"elicitation-inspector/bridge/base/rawjson"
+	"elicitation-inspector/bridge/base/wording"
+	"elicitation-inspector/bridge/client/inspection"
+	"elicitation-inspector/bridge/keep/export"
+	"elicitation-inspector/bridge/meaning/lint"
 	"elicitation-inspector/bridge/wire"
 	"elicitation-inspector/bridge/wire/query"
-	"elicitation-inspector/bridge/wording"
 	"elicitation-inspector/views/markup"
 	"elicitation-inspector/views/wirelog"
 )
@@ -152,7 +152,7 @@ func (s *frames) detail(c echo.Context, f wire.Frame) (wirelog.Detail, error) {
 	return d, nil
 }
 
-func foundIn(in *bridge.Inspection, seq int64) []lint.Finding {
+func foundIn(in *inspection.Inspection, seq int64) []lint.Finding {
 	var out []lint.Finding
 	for _, f := range in.Found(seq) {
 		out = append(out, f.Finding)

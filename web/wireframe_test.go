@@ -12,8 +12,8 @@ import (
 	"strings"
 	"testing"
 
-	"elicitation-inspector/bridge"
-	"elicitation-inspector/bridge/transport"
+	"elicitation-inspector/bridge/client/inspection"
+	"elicitation-inspector/bridge/client/target"
 	"elicitation-inspector/bridge/wire"
 	"elicitation-inspector/bridge/wire/query"
 	"elicitation-inspector/bridge/wire/redact"
@@ -130,7 +130,7 @@ func TestCurl(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	in := bridge.New(bridge.Config{Log: log, Targets: []transport.Spec{{Name: "web", URL: web.URL, Transport: transport.TransportHTTP}}})
+	in := inspection.New(inspection.Config{Log: log, Targets: []target.Spec{{Name: "web", URL: web.URL, Transport: target.TransportHTTP}}})
 	redaction, err := redact.New("password")
 	if err != nil {
 		t.Fatal(err)

@@ -8,9 +8,9 @@ import (
 
 	"github.com/labstack/echo/v4"
 
-	"elicitation-inspector/bridge"
-	"elicitation-inspector/bridge/conversation"
-	"elicitation-inspector/bridge/export"
+	"elicitation-inspector/bridge/client/inspection"
+	"elicitation-inspector/bridge/keep/export"
+	"elicitation-inspector/bridge/meaning/conversation"
 	"elicitation-inspector/views/wirelog"
 )
 
@@ -24,7 +24,7 @@ func (s ladders) routes(e *echo.Echo) {
 	e.GET("/wire/frames/:n/ladder", of(frameIn(s.in), s.ofFrame)) // of its call or sign-in
 }
 
-func (s ladders) ofCall(c echo.Context, call bridge.Call) error {
+func (s ladders) ofCall(c echo.Context, call inspection.Call) error {
 	if call.LastRequest() == 0 {
 		return echo.NewHTTPError(http.StatusNotFound, "The call has not been sent yet.")
 	}
@@ -67,7 +67,7 @@ func (s ladders) around(c echo.Context, seq int64, address string, running bool)
 	return sendLadder(c, l, name, follow, address, running || !e.State.Over() || e.State == conversation.Waiting)
 }
 
-func (s ladders) ofLatestSignIn(c echo.Context, server bridge.Server) error {
+func (s ladders) ofLatestSignIn(c echo.Context, server inspection.Server) error {
 	card, ok := signInCard(s.in, serverView(server))
 	if !ok {
 		return echo.ErrNotFound

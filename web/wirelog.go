@@ -14,19 +14,19 @@ import (
 
 	"github.com/labstack/echo/v4"
 
-	"elicitation-inspector/bridge"
-	"elicitation-inspector/bridge/lint"
-	"elicitation-inspector/bridge/playback"
+	"elicitation-inspector/bridge/base/wording"
+	"elicitation-inspector/bridge/client/inspection"
+	"elicitation-inspector/bridge/keep/playback"
+	"elicitation-inspector/bridge/meaning/lint"
 	"elicitation-inspector/bridge/wire"
 	"elicitation-inspector/bridge/wire/query"
-	"elicitation-inspector/bridge/wording"
 	"elicitation-inspector/views"
 	"elicitation-inspector/views/wirelog"
 )
 
 // wireLog is the panel of the frames, in the order in which they came.
 type wireLog struct {
-	in        *bridge.Inspection
+	in        *inspection.Inspection
 	marks     *wire.Log // stores the marks
 	recording *playback.Recording
 	stir      func()
@@ -69,7 +69,7 @@ func (s *wireLog) draw(p *painter, c changed) {
 }
 
 // frameIn finds the number of the frame that a path names.
-func frameIn(in *bridge.Inspection) func(echo.Context) (int64, error) {
+func frameIn(in *inspection.Inspection) func(echo.Context) (int64, error) {
 	return numbered(func(n int) (int64, error) {
 		if int64(n) > in.Log().Len() {
 			return 0, echo.ErrNotFound
@@ -336,7 +336,7 @@ func (s *wireLog) findView(line string) (*filterView, error) {
 	return one, nil
 }
 
-func viewOf(in *bridge.Inspection, f *query.Filter) *query.View {
+func viewOf(in *inspection.Inspection, f *query.Filter) *query.View {
 	var rules func(seq int64) []string
 	if f.UsesFindings() {
 		rules = in.Rules()

@@ -7,8 +7,8 @@ import (
 	"net/http"
 	"time"
 
-	"elicitation-inspector/bridge/rawjson"
-	"elicitation-inspector/bridge/wording"
+	"elicitation-inspector/bridge/base/rawjson"
+	"elicitation-inspector/bridge/base/wording"
 )
 
 // Direction says which way a frame travelled. The texts are those of the
@@ -104,7 +104,7 @@ type Frame struct {
 	Round    int    // multi round-trip round, 0 if none
 	Question int    // number of the elicitation that the frame asks or answers, 0 if none
 	Actor    string // who made an answer: "person", "script", "policy", "fault", "server"; else ""
-	Fault    string // name of the fault of bridge/fault that made the frame deliberately wrong; else ""
+	Fault    string // name of the fault of bridge/meaning/fault that made the frame deliberately wrong; else ""
 
 	// Answers holds the exact bytes of the id of a request whose response this
 	// frame replaces: in a note that no response will come, and in an HTTP

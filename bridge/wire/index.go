@@ -11,7 +11,7 @@ import (
 	"time"
 	"unsafe"
 
-	"elicitation-inspector/bridge/rawjson"
+	"elicitation-inspector/bridge/base/rawjson"
 )
 
 // record is the index's entry of a frame: its 48 bytes, and what it shares with

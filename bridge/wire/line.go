@@ -10,7 +10,7 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"elicitation-inspector/bridge/rawjson"
+	"elicitation-inspector/bridge/base/rawjson"
 )
 
 // A line of a transcript holds one frame; docs/transcript.md describes it. The

@@ -11,8 +11,8 @@ import (
 	"strings"
 	"sync"
 
-	"elicitation-inspector/bridge/rawjson"
-	"elicitation-inspector/bridge/wording"
+	"elicitation-inspector/bridge/base/rawjson"
+	"elicitation-inspector/bridge/base/wording"
 )
 
 // Mark is a person's remark on a frame: a pin, a colour, a note. The zero Mark

@@ -12,8 +12,8 @@ import (
 	"strconv"
 	"strings"
 
-	"elicitation-inspector/bridge/mcp"
-	"elicitation-inspector/bridge/rawjson"
+	"elicitation-inspector/bridge/base/mcp"
+	"elicitation-inspector/bridge/base/rawjson"
 )
 
 // Message is the envelope of one JSON-RPC 2.0 message. Its parts are

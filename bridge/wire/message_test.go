@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"elicitation-inspector/bridge/rawjson"
+	"elicitation-inspector/bridge/base/rawjson"
 )
 
 func TestParseMessage(t *testing.T) {

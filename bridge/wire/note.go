@@ -9,8 +9,8 @@ import (
 	"strings"
 	"time"
 
-	"elicitation-inspector/bridge/rawjson"
-	"elicitation-inspector/bridge/wording"
+	"elicitation-inspector/bridge/base/rawjson"
+	"elicitation-inspector/bridge/base/wording"
 )
 
 // NoteKind is the kind of a note. Its texts are the values of "kind" in a

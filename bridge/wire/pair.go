@@ -6,7 +6,7 @@ import (
 	"slices"
 	"sync/atomic"
 
-	"elicitation-inspector/bridge/mcp"
+	"elicitation-inspector/bridge/base/mcp"
 )
 
 const maxEarlier = 10_000

@@ -12,7 +12,7 @@ import (
 	"strconv"
 	"strings"
 
-	"elicitation-inspector/bridge/rawjson"
+	"elicitation-inspector/bridge/base/rawjson"
 )
 
 // parser parses lines of a transcript, in one pass each. Its results may share

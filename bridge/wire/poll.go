@@ -5,8 +5,8 @@ import (
 	"slices"
 	"sync/atomic"
 
-	"elicitation-inspector/bridge/mcp"
-	"elicitation-inspector/bridge/rawjson"
+	"elicitation-inspector/bridge/base/mcp"
+	"elicitation-inspector/bridge/base/rawjson"
 )
 
 // polls are the requests tasks/get of a log. Its mutex guards them.

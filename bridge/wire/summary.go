@@ -8,9 +8,9 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"elicitation-inspector/bridge/mcp"
-	"elicitation-inspector/bridge/rawjson"
-	"elicitation-inspector/bridge/wording"
+	"elicitation-inspector/bridge/base/mcp"
+	"elicitation-inspector/bridge/base/rawjson"
+	"elicitation-inspector/bridge/base/wording"
 )
 
 const (

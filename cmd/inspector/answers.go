@@ -8,9 +8,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"elicitation-inspector/bridge/conversation"
-	"elicitation-inspector/bridge/script"
-	"elicitation-inspector/bridge/wording"
+	"elicitation-inspector/bridge/base/wording"
+	"elicitation-inspector/bridge/keep/script"
+	"elicitation-inspector/bridge/meaning/conversation"
 )
 
 type answersOptions struct {

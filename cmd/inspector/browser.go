@@ -1,7 +1,7 @@
 package main
 
 import (
-	"elicitation-inspector/bridge/transport"
+	"elicitation-inspector/bridge/client/transport"
 	"errors"
 	"fmt"
 	"html"

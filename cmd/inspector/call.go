@@ -15,14 +15,14 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"elicitation-inspector/bridge/conversation"
-	"elicitation-inspector/bridge/headless"
-	"elicitation-inspector/bridge/lint"
-	"elicitation-inspector/bridge/mcp"
-	"elicitation-inspector/bridge/rawjson"
-	"elicitation-inspector/bridge/script"
-	"elicitation-inspector/bridge/wording"
-	"elicitation-inspector/bridge/written"
+	"elicitation-inspector/bridge/base/mcp"
+	"elicitation-inspector/bridge/base/rawjson"
+	"elicitation-inspector/bridge/base/wording"
+	"elicitation-inspector/bridge/base/written"
+	"elicitation-inspector/bridge/client/headless"
+	"elicitation-inspector/bridge/keep/script"
+	"elicitation-inspector/bridge/meaning/conversation"
+	"elicitation-inspector/bridge/meaning/lint"
 )
 
 // headlessOptions are the flags of the commands that make calls without a page.

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"elicitation-inspector/bridge"
+	"elicitation-inspector/bridge/client/inspection"
 	"elicitation-inspector/bridge/testdata/logtest"
 )
 
@@ -160,7 +160,7 @@ func TestOwnName(t *testing.T) {
 				t.Errorf("call: %s", got.err)
 			}
 			log := logtest.Open(t, path)
-			replay := bridge.NewReplay(log, nil, nil)
+			replay := inspection.NewReplay(log, nil, nil)
 			if err := replay.Refresh(t.Context()); err != nil {
 				t.Fatal(err)
 			}

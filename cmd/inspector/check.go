@@ -13,16 +13,16 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"elicitation-inspector/bridge/check"
-	"elicitation-inspector/bridge/check/judge"
-	"elicitation-inspector/bridge/check/report"
-	"elicitation-inspector/bridge/conversation"
-	"elicitation-inspector/bridge/export"
-	"elicitation-inspector/bridge/headless"
-	"elicitation-inspector/bridge/mcp"
-	"elicitation-inspector/bridge/script"
-	"elicitation-inspector/bridge/wording"
-	"elicitation-inspector/bridge/written"
+	"elicitation-inspector/bridge/base/mcp"
+	"elicitation-inspector/bridge/base/wording"
+	"elicitation-inspector/bridge/base/written"
+	"elicitation-inspector/bridge/client/headless"
+	"elicitation-inspector/bridge/judges/check"
+	"elicitation-inspector/bridge/judges/check/judge"
+	"elicitation-inspector/bridge/judges/check/report"
+	"elicitation-inspector/bridge/keep/export"
+	"elicitation-inspector/bridge/keep/script"
+	"elicitation-inspector/bridge/meaning/conversation"
 )
 
 type checkOptions struct {

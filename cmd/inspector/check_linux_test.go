@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"elicitation-inspector/bridge/check/report"
+	"elicitation-inspector/bridge/judges/check/report"
 )
 
 // TestCheckInterrupted ends a check by Ctrl-C, and checks that the report has the findings so far

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"elicitation-inspector/bridge/check/report"
+	"elicitation-inspector/bridge/judges/check/report"
 )
 
 // checked runs a check of the demo server with the built binary, and returns its report.

@@ -1,5 +1,5 @@
 // The race detector makes each process of these tests several times slower. The other tests of
-// checks run fewer processes with it, and those of bridge/check more trials.
+// checks run fewer processes with it, and those of bridge/judges/check more trials.
 
 //go:build !race
 
@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"elicitation-inspector/bridge/check/report"
+	"elicitation-inspector/bridge/judges/check/report"
 )
 
 // TestCheckTries checks that each kind of trial is made and ends, over a process and in each

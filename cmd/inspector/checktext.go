@@ -10,9 +10,9 @@ import (
 	"text/tabwriter"
 	"time"
 
-	"elicitation-inspector/bridge/check/report"
+	"elicitation-inspector/bridge/base/wording"
+	"elicitation-inspector/bridge/judges/check/report"
 	"elicitation-inspector/bridge/wire/redact"
-	"elicitation-inspector/bridge/wording"
 
 	"github.com/mattn/go-isatty"
 )

@@ -9,7 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"elicitation-inspector/bridge/demo"
+	"elicitation-inspector/bridge/servers/demo"
 )
 
 func newDemo() *cobra.Command {

@@ -2,19 +2,22 @@ package main
 
 import (
 	"bytes"
+	"maps"
 	"os"
 	"os/exec"
+	"path"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/goccy/go-yaml"
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
-	"elicitation-inspector/bridge/check/judge"
-	"elicitation-inspector/bridge/rawjson"
-	"elicitation-inspector/bridge/script"
+	"elicitation-inspector/bridge/base/rawjson"
+	"elicitation-inspector/bridge/judges/check/judge"
+	"elicitation-inspector/bridge/keep/script"
 )
 
 // examples returns the code blocks of a language in a document.
@@ -169,12 +172,7 @@ func TestDocumentedTests(t *testing.T) {
 // TestMapHasEveryPackage checks that the map in docs/architecture.md names every package, and no
 // package that does not exist.
 func TestMapHasEveryPackage(t *testing.T) {
-	list := exec.Command("go", "list", "./...")
-	list.Dir = filepath.Join("..", "..")
-	packages, err := list.Output()
-	if err != nil {
-		t.Fatal(err)
-	}
+	packages := imports(t)
 	mapped := map[string]bool{}
 	var above []string // the parent packages of the present line, by indentation
 	for line := range strings.Lines(examples(t, "architecture.md", "")[0]) {
@@ -189,17 +187,86 @@ func TestMapHasEveryPackage(t *testing.T) {
 		}
 		above = append(above, strings.FieldsFunc(names, func(r rune) bool { return strings.ContainsRune(", ", r) })[0])
 	}
-	for name := range strings.Lines(string(packages)) {
-		name = strings.TrimPrefix(strings.TrimSpace(name), "elicitation-inspector/")
+	for name := range packages {
 		if !mapped[name] {
 			t.Errorf("%s is not on the map", name)
 		}
 		delete(mapped, name)
 	}
 	delete(mapped, "e2e") // a separate module
+	for name := range packages {
+		delete(mapped, path.Dir(name)) // a wing
+	}
 	for name := range mapped {
 		t.Errorf("%s is on the map, and is no package", name)
 	}
+}
+
+// TestWings checks that each wing of the house imports only those that the table in
+// docs/architecture.md allows it.
+func TestWings(t *testing.T) {
+	text, err := os.ReadFile(filepath.Join("..", "..", "docs", "architecture.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, table, ok := strings.Cut(string(text), "| wing | imports |\n|---|---|\n")
+	if !ok {
+		t.Fatal("there is no table of wings")
+	}
+	folder := func(wing string) string {
+		if wing == "views" {
+			return wing
+		}
+		return "bridge/" + wing
+	}
+	within := func(name, folder string) bool { return name == folder || strings.HasPrefix(name, folder+"/") }
+	allowed := map[string][]string{} // by the folder of a wing: folders
+	for row := range strings.Lines(table) {
+		names := regexp.MustCompile("`([^`]+)`").FindAllStringSubmatch(row, -1)
+		if len(names) == 0 {
+			break
+		}
+		wing := folder(names[0][1])
+		for _, name := range names {
+			allowed[wing] = append(allowed[wing], folder(name[1]))
+		}
+	}
+	for name, imported := range imports(t) {
+		for wing, folders := range allowed {
+			if !within(name, wing) {
+				continue
+			}
+			for _, other := range imported {
+				if inside := strings.HasPrefix(other, "bridge/") || within(other, "web"); inside && !slices.ContainsFunc(folders, func(f string) bool { return within(other, f) }) {
+					t.Errorf("%s imports %s", name, other)
+				}
+			}
+		}
+		if strings.HasPrefix(name, "bridge/") && !slices.ContainsFunc(slices.Collect(maps.Keys(allowed)), func(wing string) bool { return within(name, wing) }) {
+			t.Errorf("%s is in no wing", name)
+		}
+	}
+}
+
+// imports returns what each package of the inspector imports of the others, without its tests.
+func imports(t *testing.T) map[string][]string {
+	list := exec.Command("go", "list", "-f", `{{.ImportPath}} {{join .Imports " "}}`, "./...")
+	list.Dir = filepath.Join("..", "..")
+	packages, err := list.Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := map[string][]string{}
+	for line := range strings.Lines(string(packages)) {
+		var own []string
+		for _, name := range strings.Fields(line) {
+			if name, ours := strings.CutPrefix(name, "elicitation-inspector/"); ours {
+				own = append(own, name)
+			}
+		}
+		all[own[0]] = own[1:]
+	}
+	return all
 }
 
 // TestTestdataIsForTests checks that the binary is built without the packages of the tests.

@@ -15,8 +15,8 @@ import (
 	"strings"
 	"testing"
 
-	"elicitation-inspector/bridge/export"
-	probed "elicitation-inspector/bridge/probe/report"
+	probed "elicitation-inspector/bridge/judges/probe/report"
+	"elicitation-inspector/bridge/keep/export"
 )
 
 // TestNoDocumentHasSecrets has a server and a client whose every text is a secret, and looks into

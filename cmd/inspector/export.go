@@ -13,8 +13,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"elicitation-inspector/bridge/export"
-	"elicitation-inspector/bridge/lint"
+	"elicitation-inspector/bridge/keep/export"
+	"elicitation-inspector/bridge/meaning/lint"
 	"elicitation-inspector/bridge/wire"
 	"elicitation-inspector/bridge/wire/query"
 )

@@ -8,9 +8,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"elicitation-inspector/bridge"
-	"elicitation-inspector/bridge/playback"
-	"elicitation-inspector/bridge/signin"
+	"elicitation-inspector/bridge/client/inspection"
+	"elicitation-inspector/bridge/client/signin"
+	"elicitation-inspector/bridge/keep/playback"
 	"elicitation-inspector/bridge/wire"
 	"elicitation-inspector/views"
 	"elicitation-inspector/web"
@@ -30,13 +30,13 @@ func inspect(cmd *cobra.Command, o options) (err error) {
 	if err != nil {
 		return err
 	}
-	var source *bridge.ScriptSource
+	var source *inspection.ScriptSource
 	if o.answers != "" {
 		answers, err := readAnswers(cmd, o.answers)
 		if err != nil {
 			return err
 		}
-		source = bridge.NewScriptSource(filepath.Base(o.answers), answers)
+		source = inspection.NewScriptSource(filepath.Base(o.answers), answers)
 	}
 	defer func() { err = errors.Join(err, o.close()) }()
 	specs, err := o.targets(redaction, logger)
@@ -62,7 +62,7 @@ func inspect(cmd *cobra.Command, o options) (err error) {
 		Warn: func(text string) { logger.Warn(text) },
 	})
 	defer func() { err = errors.Join(err, desk.Close()) }()
-	in := bridge.New(bridge.Config{
+	in := inspection.New(inspection.Config{
 		Targets: specs, Log: log, Logger: logger, Settings: settings, Rate: o.elicitRate,
 		MaxFrame: o.maxFrame, Version: version(), SignIns: desk,
 	})
@@ -93,7 +93,7 @@ func inspect(cmd *cobra.Command, o options) (err error) {
 
 // serve connects to the servers and serves the page, until the command's context
 // ends or the page cannot be served.
-func serve(cmd *cobra.Command, in *bridge.Inspection, page *web.Server, place *place) (err error) {
+func serve(cmd *cobra.Command, in *inspection.Inspection, page *web.Server, place *place) (err error) {
 	ctx := cmd.Context()
 	serving, stop := context.WithCancel(context.WithoutCancel(ctx))
 	defer stop()

@@ -10,13 +10,13 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"elicitation-inspector/bridge/check/report"
-	"elicitation-inspector/bridge/export"
-	"elicitation-inspector/bridge/lint"
-	"elicitation-inspector/bridge/mcp"
-	"elicitation-inspector/bridge/sarif"
+	"elicitation-inspector/bridge/base/mcp"
+	"elicitation-inspector/bridge/base/wording"
+	"elicitation-inspector/bridge/judges/check/report"
+	"elicitation-inspector/bridge/judges/sarif"
+	"elicitation-inspector/bridge/keep/export"
+	"elicitation-inspector/bridge/meaning/lint"
 	"elicitation-inspector/bridge/wire"
-	"elicitation-inspector/bridge/wording"
 )
 
 type lintOptions struct {

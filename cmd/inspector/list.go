@@ -11,11 +11,11 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"elicitation-inspector/bridge/check/report"
-	"elicitation-inspector/bridge/conversation"
-	"elicitation-inspector/bridge/headless"
-	"elicitation-inspector/bridge/rawjson"
-	"elicitation-inspector/bridge/wording"
+	"elicitation-inspector/bridge/base/rawjson"
+	"elicitation-inspector/bridge/base/wording"
+	"elicitation-inspector/bridge/client/headless"
+	"elicitation-inspector/bridge/judges/check/report"
+	"elicitation-inspector/bridge/meaning/conversation"
 )
 
 type listOptions struct {

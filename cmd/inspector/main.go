@@ -12,8 +12,8 @@ import (
 	"syscall"
 	"time"
 
-	"elicitation-inspector/bridge"
-	"elicitation-inspector/bridge/transport"
+	"elicitation-inspector/bridge/client/inspection"
+	"elicitation-inspector/bridge/client/transport"
 )
 
 // How far the heap may grow between two collections, in percent.
@@ -65,9 +65,9 @@ func main() {
 // signalsTaken is true while a command passes signals on to a server in place of ending.
 var signalsTaken atomic.Bool
 
-// endMost bounds the time from Ctrl-C to the end of the program: bridge.CloseTime for the
+// endMost bounds the time from Ctrl-C to the end of the program: inspection.CloseTime for the
 // connections, and the rest for requests of the page, the transcript and the log.
-const endMost = bridge.CloseTime + 5*time.Second
+const endMost = inspection.CloseTime + 5*time.Second
 
 // giveUp ends the program even if a part of it hangs. All servers have been ended by
 // then.

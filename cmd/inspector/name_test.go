@@ -11,12 +11,12 @@ import (
 	"strings"
 	"testing"
 
-	"elicitation-inspector/bridge/transport"
+	"elicitation-inspector/bridge/client/target"
 	"elicitation-inspector/views"
 )
 
 func TestTypedSpec(t *testing.T) {
-	for line, want := range map[string]transport.Spec{
+	for line, want := range map[string]target.Spec{
 		" https://example.com/mcp ":     {Name: "example.com", URL: "https://example.com/mcp"},
 		`node 'my server.js' --depth=2`: {Name: "my server.js", Command: []string{"node", "my server.js", "--depth=2"}},
 	} {
@@ -161,7 +161,7 @@ func TestDisabledServers(t *testing.T) {
 		}
 	}
 	o := options{config: "mcp.json"}
-	_, err := o.enabled([]transport.Spec{{Name: "off", Disabled: true}}, slog.New(slog.DiscardHandler))
+	_, err := o.enabled([]target.Spec{{Name: "off", Disabled: true}}, slog.New(slog.DiscardHandler))
 	var mistake usageError
 	if !errors.As(err, &mistake) || !strings.Contains(err.Error(), "--server: off") {
 		t.Errorf("all disabled: %v", err)

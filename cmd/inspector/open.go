@@ -8,7 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"elicitation-inspector/bridge/playback"
+	"elicitation-inspector/bridge/keep/playback"
 	"elicitation-inspector/bridge/wire"
 	"elicitation-inspector/web"
 )

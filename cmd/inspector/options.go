@@ -9,14 +9,14 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"elicitation-inspector/bridge/conversation"
-	"elicitation-inspector/bridge/demo"
-	"elicitation-inspector/bridge/mcp"
-	"elicitation-inspector/bridge/script"
+	"elicitation-inspector/bridge/base/mcp"
+	"elicitation-inspector/bridge/base/written"
+	"elicitation-inspector/bridge/keep/script"
+	"elicitation-inspector/bridge/meaning/conversation"
+	"elicitation-inspector/bridge/servers/demo"
 	"elicitation-inspector/bridge/wire"
 	"elicitation-inspector/bridge/wire/query"
 	"elicitation-inspector/bridge/wire/redact"
-	"elicitation-inspector/bridge/written"
 )
 
 // options are the flags of the main command, and the target from its arguments.

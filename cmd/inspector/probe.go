@@ -17,15 +17,15 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"elicitation-inspector/bridge/lint"
-	"elicitation-inspector/bridge/mcp"
-	"elicitation-inspector/bridge/playback"
-	"elicitation-inspector/bridge/probe"
-	"elicitation-inspector/bridge/probe/report"
+	"elicitation-inspector/bridge/base/mcp"
+	"elicitation-inspector/bridge/base/wording"
+	"elicitation-inspector/bridge/base/written"
+	"elicitation-inspector/bridge/judges/probe"
+	"elicitation-inspector/bridge/judges/probe/report"
+	"elicitation-inspector/bridge/keep/playback"
+	"elicitation-inspector/bridge/meaning/lint"
 	"elicitation-inspector/bridge/wire"
 	"elicitation-inspector/bridge/wire/redact"
-	"elicitation-inspector/bridge/wording"
-	"elicitation-inspector/bridge/written"
 	"elicitation-inspector/web"
 )
 

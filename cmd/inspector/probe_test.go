@@ -8,9 +8,9 @@ import (
 	"strings"
 	"testing"
 
-	"elicitation-inspector/bridge/mcp"
-	"elicitation-inspector/bridge/probe"
-	"elicitation-inspector/bridge/probe/report"
+	"elicitation-inspector/bridge/base/mcp"
+	"elicitation-inspector/bridge/judges/probe"
+	"elicitation-inspector/bridge/judges/probe/report"
 )
 
 // serveProbe starts the probe over HTTP, and returns its address. stop ends it, so that its

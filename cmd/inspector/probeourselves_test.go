@@ -12,8 +12,8 @@ import (
 	"strings"
 	"testing"
 
-	"elicitation-inspector/bridge/mcp"
-	"elicitation-inspector/bridge/probe"
+	"elicitation-inspector/bridge/base/mcp"
+	"elicitation-inspector/bridge/judges/probe"
 )
 
 // asAsked answers the forms that ask for certain values, and any other with one that is valid.

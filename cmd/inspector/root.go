@@ -14,10 +14,10 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"elicitation-inspector/bridge/fault"
-	"elicitation-inspector/bridge/live"
+	"elicitation-inspector/bridge/base/wording"
+	"elicitation-inspector/bridge/client/live"
+	"elicitation-inspector/bridge/meaning/fault"
 	"elicitation-inspector/bridge/wire/query"
-	"elicitation-inspector/bridge/wording"
 )
 
 // Exit codes. They are documented in the README and do not change.

@@ -16,15 +16,15 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"elicitation-inspector/bridge/check/report"
-	"elicitation-inspector/bridge/conversation"
-	"elicitation-inspector/bridge/export"
-	"elicitation-inspector/bridge/headless"
-	"elicitation-inspector/bridge/lint"
-	"elicitation-inspector/bridge/script"
-	"elicitation-inspector/bridge/signin"
-	"elicitation-inspector/bridge/wording"
-	"elicitation-inspector/bridge/written"
+	"elicitation-inspector/bridge/base/wording"
+	"elicitation-inspector/bridge/base/written"
+	"elicitation-inspector/bridge/client/headless"
+	"elicitation-inspector/bridge/client/signin"
+	"elicitation-inspector/bridge/judges/check/report"
+	"elicitation-inspector/bridge/keep/export"
+	"elicitation-inspector/bridge/keep/script"
+	"elicitation-inspector/bridge/meaning/conversation"
+	"elicitation-inspector/bridge/meaning/lint"
 )
 
 type runOptions struct {

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"elicitation-inspector/bridge/check/report"
+	"elicitation-inspector/bridge/judges/check/report"
 )
 
 const scenarioText = `

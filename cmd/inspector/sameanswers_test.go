@@ -19,14 +19,14 @@ import (
 	"testing"
 	"time"
 
-	"elicitation-inspector/bridge/conversation"
-	"elicitation-inspector/bridge/demo"
-	"elicitation-inspector/bridge/headless"
-	"elicitation-inspector/bridge/mcp"
-	"elicitation-inspector/bridge/playback"
-	"elicitation-inspector/bridge/rawjson"
-	"elicitation-inspector/bridge/script"
-	"elicitation-inspector/bridge/transport"
+	"elicitation-inspector/bridge/base/mcp"
+	"elicitation-inspector/bridge/base/rawjson"
+	"elicitation-inspector/bridge/client/headless"
+	"elicitation-inspector/bridge/client/target"
+	"elicitation-inspector/bridge/keep/playback"
+	"elicitation-inspector/bridge/keep/script"
+	"elicitation-inspector/bridge/meaning/conversation"
+	"elicitation-inspector/bridge/servers/demo"
 	"elicitation-inspector/bridge/wire"
 )
 
@@ -129,7 +129,7 @@ func connectDemo(t *testing.T, revision, record string) *headless.Session {
 	settings.Sampling, settings.Roots = true, true
 	var visited []string
 	s, err := headless.Open(t.Context(), headless.Config{
-		Target: transport.Spec{Name: "demo", Builtin: server.ServeLines}, Settings: settings, Timeout: 30 * time.Second, Record: record,
+		Target: target.Spec{Name: "demo", Builtin: server.ServeLines}, Settings: settings, Timeout: 30 * time.Second, Record: record,
 		Watch: func(f wire.Frame) {
 			if f.Dir != wire.ServerToClient {
 				return

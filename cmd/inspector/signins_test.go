@@ -14,7 +14,7 @@ import (
 	"strings"
 	"testing"
 
-	"elicitation-inspector/bridge/lint"
+	"elicitation-inspector/bridge/meaning/lint"
 	faulted "elicitation-inspector/bridge/testdata/protected"
 	"elicitation-inspector/bridge/testdata/protectedtest"
 	"elicitation-inspector/bridge/wire"

@@ -15,15 +15,16 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"elicitation-inspector/bridge"
-	"elicitation-inspector/bridge/playback"
-	"elicitation-inspector/bridge/probe"
-	"elicitation-inspector/bridge/probe/report"
-	"elicitation-inspector/bridge/tap"
-	"elicitation-inspector/bridge/transport"
+	"elicitation-inspector/bridge/base/wording"
+	"elicitation-inspector/bridge/client/inspection"
+	"elicitation-inspector/bridge/client/tap"
+	"elicitation-inspector/bridge/client/target"
+	"elicitation-inspector/bridge/client/transport"
+	"elicitation-inspector/bridge/judges/probe"
+	"elicitation-inspector/bridge/judges/probe/report"
+	"elicitation-inspector/bridge/keep/playback"
 	"elicitation-inspector/bridge/wire"
 	"elicitation-inspector/bridge/wire/redact"
-	"elicitation-inspector/bridge/wording"
 	"elicitation-inspector/web"
 )
 
@@ -187,7 +188,7 @@ func (o *tapOptions) relay(cmd *cobra.Command, command []string) error {
 	name := cmp.Or(o.name, serverName(command, wd))
 	forward, release := takeSignals()
 	defer release()
-	child, err := transport.StartChild(transport.Spec{Name: name, Derived: o.name == "", Command: command})
+	child, err := transport.StartChild(target.Spec{Name: name, Derived: o.name == "", Command: command})
 	if err != nil {
 		warn(cmd, "%v", err)
 		return exitCode(exitNoServer)
@@ -277,7 +278,7 @@ func showTaps(cmd *cobra.Command, o options, logger *slog.Logger) (err error) {
 	place.warnOfOthers()
 	var listener *tap.Listener
 	listening := make(chan struct{})
-	replay := bridge.NewTapped(log, func(label string) bool {
+	replay := inspection.NewTapped(log, func(label string) bool {
 		<-listening
 		_, connected := listener.Connected(label)
 		return connected

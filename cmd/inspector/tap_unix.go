@@ -7,7 +7,7 @@ import (
 	"os/signal"
 	"syscall"
 
-	"elicitation-inspector/bridge/transport"
+	"elicitation-inspector/bridge/client/transport"
 )
 
 // takeSignals has the signals that a tap gets wait for forward, which passes them on to a

@@ -4,7 +4,7 @@ import (
 	"os"
 	"os/signal"
 
-	"elicitation-inspector/bridge/transport"
+	"elicitation-inspector/bridge/client/transport"
 )
 
 // takeSignals has Ctrl-C wait for forward, which passes it on to a server as Ctrl-Break.

@@ -11,19 +11,19 @@ import (
 	"path/filepath"
 	"strings"
 
-	"elicitation-inspector/bridge/demo"
-	"elicitation-inspector/bridge/transport"
+	"elicitation-inspector/bridge/base/wording"
+	"elicitation-inspector/bridge/client/target"
+	"elicitation-inspector/bridge/servers/demo"
 	"elicitation-inspector/bridge/wire/redact"
-	"elicitation-inspector/bridge/wording"
 	"elicitation-inspector/views"
 )
 
 // targets returns the servers to connect to: if the command line names none, the built-in
 // server, which close ends. redaction leaves out their credentials.
-func (o *options) targets(redaction *redact.Redaction, logger *slog.Logger) ([]transport.Spec, error) {
+func (o *options) targets(redaction *redact.Redaction, logger *slog.Logger) ([]target.Spec, error) {
 	if !o.hasTarget() {
 		o.builtin = demo.New(demo.Options{})
-		return []transport.Spec{{Name: demo.Name, Builtin: o.builtin.ServeLines}}, nil
+		return []target.Spec{{Name: demo.Name, Builtin: o.builtin.ServeLines}}, nil
 	}
 	specs, err := o.specs()
 	if err == nil {
@@ -44,9 +44,9 @@ func (o *options) close() error {
 }
 
 // specs returns the servers that the command line names, by an mcp.json or directly.
-func (o *options) specs() ([]transport.Spec, error) {
+func (o *options) specs() ([]target.Spec, error) {
 	if o.config != "" {
-		specs, err := transport.LoadConfig(o.config, os.LookupEnv, o.servers...)
+		specs, err := target.LoadConfig(o.config, os.LookupEnv, o.servers...)
 		if err != nil {
 			return nil, usage("--config: %w", err)
 		}
@@ -64,13 +64,13 @@ func (o *options) specs() ([]transport.Spec, error) {
 		if err != nil {
 			dir = o.dir
 		}
-		return []transport.Spec{{Name: cmp.Or(o.name, serverName(o.command, dir)), Derived: o.name == "", Command: o.command, Env: o.env, Dir: o.dir}}, nil
+		return []target.Spec{{Name: cmp.Or(o.name, serverName(o.command, dir)), Derived: o.name == "", Command: o.command, Env: o.env, Dir: o.dir}}, nil
 	}
 	u, err := url.Parse(o.url)
 	if err != nil {
 		return nil, usageError{err}
 	}
-	kind, err := transport.ParseTransport(o.transport)
+	kind, err := target.ParseTransport(o.transport)
 	if err != nil {
 		return nil, usageError{err}
 	}
@@ -82,12 +82,12 @@ func (o *options) specs() ([]transport.Spec, error) {
 	if err != nil {
 		return nil, err
 	}
-	return []transport.Spec{{Name: cmp.Or(o.name, u.Host, o.url), Derived: o.name == "", URL: o.url, Transport: kind, Header: header, SignIn: signIn}}, nil
+	return []target.Spec{{Name: cmp.Or(o.name, u.Host, o.url), Derived: o.name == "", URL: o.url, Transport: kind, Header: header, SignIn: signIn}}, nil
 }
 
 // typedSpec returns the server that a person has typed on the page. With an error, field is
 // the name of the form's field with the mistake.
-func typedSpec(typed views.NewServer) (spec transport.Spec, field string, err error) {
+func typedSpec(typed views.NewServer) (spec target.Spec, field string, err error) {
 	line, dir, name := strings.TrimSpace(typed.Address), strings.TrimSpace(typed.Dir), strings.TrimSpace(typed.Name)
 	headers, env := typedLines(typed.Headers), typedLines(typed.Env)
 	if u, err := url.Parse(line); err == nil && isURL(line) {
@@ -97,7 +97,7 @@ func typedSpec(typed views.NewServer) (spec transport.Spec, field string, err er
 		case dir != "":
 			return spec, "dir", errors.New("a folder needs a command")
 		}
-		spec = transport.Spec{Name: cmp.Or(name, u.Host), Derived: name == "", URL: line}
+		spec = target.Spec{Name: cmp.Or(name, u.Host), Derived: name == "", URL: line}
 		spec.Header, err = headersOf(headers)
 		return spec, "headers", err
 	}
@@ -119,7 +119,7 @@ func typedSpec(typed views.NewServer) (spec transport.Spec, field string, err er
 			err = fmt.Errorf("%s is not a folder", dir)
 		}
 	}
-	return transport.Spec{Name: cmp.Or(name, serverName(words, dir)), Derived: name == "", Command: words, Env: env, Dir: dir}, "dir", err
+	return target.Spec{Name: cmp.Or(name, serverName(words, dir)), Derived: name == "", Command: words, Env: env, Dir: dir}, "dir", err
 }
 
 // typedLines returns the lines of a text box, without blank ones.
@@ -156,8 +156,8 @@ func checkEnv(lines []string) error {
 
 // enabled removes servers that the file disables, and logs them. Servers named on the
 // command line are never disabled.
-func (o *options) enabled(specs []transport.Spec, logger *slog.Logger) ([]transport.Spec, error) {
-	var out []transport.Spec
+func (o *options) enabled(specs []target.Spec, logger *slog.Logger) ([]target.Spec, error) {
+	var out []target.Spec
 	var skipped []string
 	for _, s := range specs {
 		if s.Disabled {

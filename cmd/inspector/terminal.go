@@ -11,13 +11,13 @@ import (
 	"charm.land/huh/v2"
 	"github.com/mattn/go-isatty"
 
-	"elicitation-inspector/bridge"
-	"elicitation-inspector/bridge/conversation"
-	"elicitation-inspector/bridge/elicit"
-	"elicitation-inspector/bridge/elicit/link"
-	"elicitation-inspector/bridge/live"
-	"elicitation-inspector/bridge/rawjson"
-	"elicitation-inspector/bridge/wording"
+	"elicitation-inspector/bridge/base/rawjson"
+	"elicitation-inspector/bridge/base/wording"
+	"elicitation-inspector/bridge/client/inspection"
+	"elicitation-inspector/bridge/client/live"
+	"elicitation-inspector/bridge/meaning/conversation"
+	"elicitation-inspector/bridge/meaning/elicit"
+	"elicitation-inspector/bridge/meaning/elicit/link"
 )
 
 type terminal struct {
@@ -28,7 +28,7 @@ type terminal struct {
 }
 
 // asker asks a person a question, until ctx ends.
-type asker func(ctx context.Context, q bridge.Question) (live.Answer, error)
+type asker func(ctx context.Context, q inspection.Question) (live.Answer, error)
 
 // onTerminal reports whether a person can be asked: standard input and standard error are a
 // terminal.
@@ -45,7 +45,7 @@ const (
 )
 
 // ask asks the person a question. After Ctrl-C the person can decline, cancel or go back.
-func (t *terminal) ask(ctx context.Context, q bridge.Question) (live.Answer, error) {
+func (t *terminal) ask(ctx context.Context, q inspection.Question) (live.Answer, error) {
 	t.narrator.hold()
 	defer t.narrator.release()
 	t.introduce(&q)
@@ -82,7 +82,7 @@ func (t *terminal) tell(a live.Answer, err error) {
 	}
 }
 
-func (t *terminal) introduce(q *bridge.Question) {
+func (t *terminal) introduce(q *inspection.Question) {
 	what := q.Method
 	if q.Request != nil {
 		what = q.Request.Message
@@ -101,7 +101,7 @@ func (t *terminal) introduce(q *bridge.Question) {
 	}
 }
 
-func (t *terminal) fill(ctx context.Context, q *bridge.Question) (live.Answer, error) {
+func (t *terminal) fill(ctx context.Context, q *inspection.Question) (live.Answer, error) {
 	answer := live.Answer{Action: "accept", Actor: conversation.ByPerson}
 	switch {
 	case q.Request == nil:
@@ -142,7 +142,7 @@ func review(request *elicit.Request, in elicit.Inputs) string {
 }
 
 // fillResult lets the person write the result of a request other than an elicitation.
-func (t *terminal) fillResult(ctx context.Context, q *bridge.Question) (live.Answer, error) {
+func (t *terminal) fillResult(ctx context.Context, q *inspection.Question) (live.Answer, error) {
 	text := string(q.Suggestion)
 	fmt.Fprintf(t.out, "%s\n", wording.Escape(rawjson.Pretty(q.Params)))
 	err := t.show(ctx, huh.NewGroup(huh.NewInput().Title("The result, as JSON").Value(&text).Validate(func(text string) error {

@@ -7,10 +7,10 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"elicitation-inspector/bridge/check"
-	"elicitation-inspector/bridge/headless"
-	"elicitation-inspector/bridge/mcp"
-	"elicitation-inspector/bridge/transport"
+	"elicitation-inspector/bridge/base/mcp"
+	"elicitation-inspector/bridge/client/headless"
+	"elicitation-inspector/bridge/client/target"
+	"elicitation-inspector/bridge/judges/check"
 	"elicitation-inspector/e2e/internal/servers"
 )
 
@@ -41,7 +41,7 @@ func TestListsAreReadOnce(t *testing.T) {
 		return list
 	}
 	report, err := check.Run(t.Context(), check.Options{
-		Server: headless.Config{Target: transport.Spec{Name: "many", URL: server.URL}}, Jobs: 4,
+		Server: headless.Config{Target: target.Spec{Name: "many", URL: server.URL}}, Jobs: 4,
 		Wanted: []check.Wanted{{Key: "ask"}}, Revisions: []string{mcp.Revision20260728},
 	})
 	if err != nil || report.Stopped != "" || len(report.Results) < 20 {

@@ -10,16 +10,16 @@ import (
 	"sync"
 	"testing"
 
-	"elicitation-inspector/bridge/check"
-	"elicitation-inspector/bridge/check/judge"
+	"elicitation-inspector/bridge/client/target"
+	"elicitation-inspector/bridge/judges/check"
+	"elicitation-inspector/bridge/judges/check/judge"
 
-	"elicitation-inspector/bridge/check/report"
-	"elicitation-inspector/bridge/conversation"
-	"elicitation-inspector/bridge/demo"
-	"elicitation-inspector/bridge/headless"
-	"elicitation-inspector/bridge/mcp"
-	"elicitation-inspector/bridge/script"
-	"elicitation-inspector/bridge/transport"
+	"elicitation-inspector/bridge/base/mcp"
+	"elicitation-inspector/bridge/client/headless"
+	"elicitation-inspector/bridge/judges/check/report"
+	"elicitation-inspector/bridge/keep/script"
+	"elicitation-inspector/bridge/meaning/conversation"
+	"elicitation-inspector/bridge/servers/demo"
 	"elicitation-inspector/e2e/check/faulty"
 	"elicitation-inspector/e2e/internal/inspector"
 	"elicitation-inspector/e2e/internal/servers"
@@ -36,7 +36,7 @@ func TestFaultyServer(t *testing.T) {
 	if err := inspector.Build("..", binary, "./servers/faulty"); err != nil {
 		t.Fatal(err)
 	}
-	spec := transport.Spec{Name: faulty.Name, Command: []string{binary}, Env: []string{faulty.LedgerVariable + "=" + filepath.Join(t.TempDir(), "ledger")}}
+	spec := target.Spec{Name: faulty.Name, Command: []string{binary}, Env: []string{faulty.LedgerVariable + "=" + filepath.Join(t.TempDir(), "ledger")}}
 	table(t, spec, faulty.Planted())
 }
 
@@ -50,7 +50,7 @@ func TestDemo(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	table(t, transport.Spec{Name: demo.Name, Builtin: server.ServeLines}, faulty.PlantedInDemo())
+	table(t, target.Spec{Name: demo.Name, Builtin: server.ServeLines}, faulty.PlantedInDemo())
 }
 
 // oftenClean are the servers without faults that every run checks: by hand and by an SDK, over
@@ -64,16 +64,16 @@ var oftenClean = []string{"hand", "gosdk over HTTP", "refusing", "with a witness
 func TestRightServersAreClean(t *testing.T) {
 	t.Parallel()
 	commands := servers.Right(t)
-	var specs []transport.Spec
+	var specs []target.Spec
 	for name, command := range commands {
-		specs = append(specs, transport.Spec{Name: name, Command: command})
+		specs = append(specs, target.Spec{Name: name, Command: command})
 	}
 	for name, url := range servers.RightOverHTTP(t, commands) {
-		specs = append(specs, transport.Spec{Name: name + " over HTTP", URL: url})
+		specs = append(specs, target.Spec{Name: name + " over HTTP", URL: url})
 	}
 	gosdk := commands["gosdk"]
 	for _, kind := range []string{"slow", "random", "strict", "refusing"} {
-		specs = append(specs, transport.Spec{Name: kind, Command: append(slices.Clone(gosdk), "-"+kind)})
+		specs = append(specs, target.Spec{Name: kind, Command: append(slices.Clone(gosdk), "-"+kind)})
 	}
 	clean := func(name string, test func(*testing.T)) {
 		if *whole || slices.Contains(oftenClean, name) {
@@ -84,7 +84,7 @@ func TestRightServersAreClean(t *testing.T) {
 		}
 	}
 	clean("one dialogue", func(t *testing.T) {
-		one := transport.Spec{Name: "one dialogue", URL: servers.FlagHTTP(t, gosdk, "-alone")}
+		one := target.Spec{Name: "one dialogue", URL: servers.FlagHTTP(t, gosdk, "-alone")}
 		for i, item := range catalogOf(t, one) { // two checks at the same time would be in each other's way
 			tried(t, one, item, i, nil, "")
 		}
@@ -96,10 +96,10 @@ func TestRightServersAreClean(t *testing.T) {
 		clean("with a witness, over "+over, func(t *testing.T) {
 			for i, tool := range []string{"plan_workshop", "cancel_booking", "book_room", "rent_bike"} {
 				ledger := orders(t)
-				spec, revisions := transport.Spec{Name: "ledger", Command: append(slices.Clone(gosdk), "-ledger", ledger)}, mcp.Revisions
+				spec, revisions := target.Spec{Name: "ledger", Command: append(slices.Clone(gosdk), "-ledger", ledger)}, mcp.Revisions
 				if over == "HTTP" {
 					revisions = mcp.Revisions[1:] // its SDK speaks the newest one only without sessions
-					spec = transport.Spec{Name: "ledger", URL: servers.FlagHTTP(t, gosdk, "-ledger", ledger)}
+					spec = target.Spec{Name: "ledger", URL: servers.FlagHTTP(t, gosdk, "-ledger", ledger)}
 				}
 				tried(t, spec, &offered{Item: conversation.Item{Kind: conversation.Tool, Key: tool}, revisions: revisions}, i, nil, "command:cat "+ledger)
 			}
@@ -114,7 +114,7 @@ type offered struct {
 }
 
 // catalogOf returns all items of a server, in every revision that it supports.
-func catalogOf(t *testing.T, spec transport.Spec) (list []*offered) {
+func catalogOf(t *testing.T, spec target.Spec) (list []*offered) {
 	t.Helper()
 	for _, revision := range mcp.Revisions {
 		s, err := headless.Open(t.Context(), headless.Config{Target: spec, Settings: conversation.ClientSettings{Protocol: revision, Choice: conversation.ChoiceExplicit}})
@@ -152,7 +152,7 @@ const together = 8
 // table checks all items of a server, and compares the findings with the planted
 // faults. Without -whole, it checks each tool with the behaviours that show its planted
 // faults and some others, mostly in one revision; see [reduced].
-func table(t *testing.T, spec transport.Spec, plants []faulty.Plant) {
+func table(t *testing.T, spec target.Spec, plants []faulty.Plant) {
 	var running sync.WaitGroup
 	places := make(chan struct{}, together)
 	trials, offers := make(chan int, 1), catalogOf(t, spec)
@@ -184,7 +184,7 @@ func table(t *testing.T, spec transport.Spec, plants []faulty.Plant) {
 }
 
 // tried checks an item and returns the number of its trials.
-func tried(t *testing.T, spec transport.Spec, item *offered, place int, plants []faulty.Plant, witness string) int {
+func tried(t *testing.T, spec target.Spec, item *offered, place int, plants []faulty.Plant, witness string) int {
 	allowed, err := script.ParseText(script.Literal(item.Key))
 	if err != nil {
 		t.Error(err)

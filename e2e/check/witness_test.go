@@ -16,7 +16,7 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"elicitation-inspector/bridge/check/report"
+	"elicitation-inspector/bridge/judges/check/report"
 	"elicitation-inspector/e2e/internal/inspector"
 )
 

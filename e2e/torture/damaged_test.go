@@ -16,7 +16,7 @@ import (
 )
 
 // recorded matches the transcripts that are damaged.
-const recorded = "../../bridge/conversation/testdata/recorded/*.jsonl"
+const recorded = "../../bridge/meaning/conversation/testdata/recorded/*.jsonl"
 
 // TestDamagedTranscripts damages transcripts, and checks that they can be opened,
 // exported and linted without a crash, and that all undamaged lines are kept.

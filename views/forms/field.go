@@ -8,8 +8,8 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"elicitation-inspector/bridge/elicit"
-	"elicitation-inspector/bridge/wording"
+	"elicitation-inspector/bridge/base/wording"
+	"elicitation-inspector/bridge/meaning/elicit"
 	"elicitation-inspector/views/markup"
 )
 

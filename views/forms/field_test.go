@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"elicitation-inspector/bridge/elicit"
+	"elicitation-inspector/bridge/meaning/elicit"
 )
 
 func TestHintsAndCounts(t *testing.T) {

@@ -10,8 +10,8 @@ import (
 
 	"github.com/a-h/templ"
 
-	"elicitation-inspector/bridge/elicit"
-	"elicitation-inspector/bridge/lint"
+	"elicitation-inspector/bridge/meaning/elicit"
+	"elicitation-inspector/bridge/meaning/lint"
 	"elicitation-inspector/views/markup"
 )
 

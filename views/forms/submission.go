@@ -10,8 +10,8 @@ import (
 	"strconv"
 	"strings"
 
-	"elicitation-inspector/bridge/elicit"
-	"elicitation-inspector/bridge/rawjson"
+	"elicitation-inspector/bridge/base/rawjson"
+	"elicitation-inspector/bridge/meaning/elicit"
 )
 
 // Submission is the state of a form, with what is typed into its tabs.

@@ -14,7 +14,7 @@ import (
 
 	"github.com/a-h/templ"
 
-	"elicitation-inspector/bridge/wording"
+	"elicitation-inspector/bridge/base/wording"
 )
 
 // Limits of the markup, in bytes, for one text of a server. Where a text is cut, "Show

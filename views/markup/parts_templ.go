@@ -12,7 +12,7 @@ import (
 	"strconv"
 	"time"
 
-	"elicitation-inspector/bridge/wording"
+	"elicitation-inspector/bridge/base/wording"
 )
 
 // FrameLink links to a frame of the wire log.

@@ -7,7 +7,7 @@ import (
 
 	"github.com/a-h/templ"
 
-	"elicitation-inspector/bridge/wording"
+	"elicitation-inspector/bridge/base/wording"
 )
 
 // run is a piece of text in one style.

@@ -8,9 +8,9 @@ import (
 
 	"github.com/a-h/templ"
 
-	"elicitation-inspector/bridge/lint"
-	"elicitation-inspector/bridge/rawjson"
-	"elicitation-inspector/bridge/wording"
+	"elicitation-inspector/bridge/base/rawjson"
+	"elicitation-inspector/bridge/base/wording"
+	"elicitation-inspector/bridge/meaning/lint"
 )
 
 // Limits of the parts of a frame that are drawn at once. The page can fetch the rest

@@ -8,10 +8,10 @@ import (
 
 	"github.com/a-h/templ"
 
-	"elicitation-inspector/bridge/lint"
-	"elicitation-inspector/bridge/rawjson"
+	"elicitation-inspector/bridge/base/rawjson"
+	"elicitation-inspector/bridge/base/wording"
+	"elicitation-inspector/bridge/meaning/lint"
 	"elicitation-inspector/bridge/wire"
-	"elicitation-inspector/bridge/wording"
 )
 
 // Detail is one frame in detail.

@@ -12,10 +12,10 @@ import (
 	"cmp"
 	"strconv"
 
-	"elicitation-inspector/bridge/lint"
-	"elicitation-inspector/bridge/rawjson"
+	"elicitation-inspector/bridge/base/rawjson"
+	"elicitation-inspector/bridge/base/wording"
+	"elicitation-inspector/bridge/meaning/lint"
 	"elicitation-inspector/bridge/wire"
-	"elicitation-inspector/bridge/wording"
 	"elicitation-inspector/views/markup"
 )
 

@@ -16,9 +16,9 @@ import (
 	"slices"
 	"strings"
 
-	"elicitation-inspector/bridge/rawjson"
+	"elicitation-inspector/bridge/base/rawjson"
+	"elicitation-inspector/bridge/base/wording"
 	"elicitation-inspector/bridge/wire"
-	"elicitation-inspector/bridge/wording"
 	"elicitation-inspector/views/markup"
 )
 

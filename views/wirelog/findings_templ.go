@@ -13,8 +13,8 @@ import (
 	"slices"
 	"strings"
 
-	"elicitation-inspector/bridge/lint"
-	"elicitation-inspector/bridge/wording"
+	"elicitation-inspector/bridge/base/wording"
+	"elicitation-inspector/bridge/meaning/lint"
 	"elicitation-inspector/views/markup"
 )
 

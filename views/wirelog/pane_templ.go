@@ -12,7 +12,7 @@ import (
 	"strconv"
 	"strings"
 
-	"elicitation-inspector/bridge/wording"
+	"elicitation-inspector/bridge/base/wording"
 	"elicitation-inspector/views/markup"
 )
 

@@ -10,10 +10,10 @@ import (
 	"strings"
 	"time"
 
-	"elicitation-inspector/bridge/lint"
-	"elicitation-inspector/bridge/mcp"
+	"elicitation-inspector/bridge/base/mcp"
+	"elicitation-inspector/bridge/base/wording"
+	"elicitation-inspector/bridge/meaning/lint"
 	"elicitation-inspector/bridge/wire"
-	"elicitation-inspector/bridge/wording"
 )
 
 // Row is one line of the wire log's window.

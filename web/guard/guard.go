@@ -20,7 +20,7 @@ import (
 	"strings"
 	"sync"
 
-	"elicitation-inspector/bridge/signin"
+	"elicitation-inspector/bridge/client/signin"
 	"elicitation-inspector/static"
 )
 

@@ -13,7 +13,7 @@ import (
 
 	"github.com/coder/websocket"
 
-	"elicitation-inspector/bridge/rawjson"
+	"elicitation-inspector/bridge/base/rawjson"
 	"elicitation-inspector/views/markup"
 )
 

@@ -18,7 +18,7 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/oauthex"
 
-	"elicitation-inspector/bridge/demo"
+	"elicitation-inspector/bridge/servers/demo"
 )
 
 // serve serves the demo behind OAuth, and returns its base URL.

@@ -10,7 +10,7 @@ import (
 
 	"github.com/a-h/templ"
 
-	"elicitation-inspector/bridge/demo"
+	"elicitation-inspector/bridge/servers/demo"
 )
 
 // request is an authorization request for which the person has not chosen yet.

@@ -19,8 +19,8 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/auth"
 	"github.com/modelcontextprotocol/go-sdk/oauthex"
 
-	"elicitation-inspector/bridge/demo"
-	"elicitation-inspector/bridge/mcp"
+	"elicitation-inspector/bridge/base/mcp"
+	"elicitation-inspector/bridge/servers/demo"
 )
 
 // Clients that every authorization server knows without registration.

@@ -15,7 +15,7 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/oauthex"
 
-	"elicitation-inspector/bridge/elicit/link"
+	"elicitation-inspector/bridge/meaning/elicit/link"
 )
 
 const (

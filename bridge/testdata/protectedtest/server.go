@@ -14,7 +14,7 @@ import (
 	"sync"
 	"testing"
 
-	"elicitation-inspector/bridge/demo"
+	"elicitation-inspector/bridge/servers/demo"
 	"elicitation-inspector/bridge/testdata/protected"
 )
 

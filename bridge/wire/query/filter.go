@@ -13,9 +13,9 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"elicitation-inspector/bridge/rawjson"
+	"elicitation-inspector/bridge/base/rawjson"
+	"elicitation-inspector/bridge/base/wording"
 	"elicitation-inspector/bridge/wire"
-	"elicitation-inspector/bridge/wording"
 )
 
 // Filter is a parsed filter line.

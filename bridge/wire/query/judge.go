@@ -4,7 +4,7 @@ import (
 	"regexp"
 	"time"
 
-	"elicitation-inspector/bridge/rawjson"
+	"elicitation-inspector/bridge/base/rawjson"
 	"elicitation-inspector/bridge/wire"
 )
 

@@ -9,9 +9,9 @@ import (
 	"strings"
 	"time"
 
-	"elicitation-inspector/bridge/mcp"
+	"elicitation-inspector/bridge/base/mcp"
+	"elicitation-inspector/bridge/base/wording"
 	"elicitation-inspector/bridge/wire"
-	"elicitation-inspector/bridge/wording"
 )
 
 // rule is the syntax and meaning of a term's operators and values.

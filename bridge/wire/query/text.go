@@ -10,7 +10,7 @@ import (
 	"unicode/utf16"
 	"unicode/utf8"
 
-	"elicitation-inspector/bridge/rawjson"
+	"elicitation-inspector/bridge/base/rawjson"
 )
 
 type finder func(raw []byte) bool

@@ -4,7 +4,7 @@ import (
 	"encoding/json"
 	"reflect"
 
-	"elicitation-inspector/bridge/rawjson"
+	"elicitation-inspector/bridge/base/rawjson"
 	"elicitation-inspector/bridge/wire"
 )
 

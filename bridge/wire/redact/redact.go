@@ -19,7 +19,7 @@ import (
 	"sync/atomic"
 	"unicode/utf8"
 
-	"elicitation-inspector/bridge/rawjson"
+	"elicitation-inspector/bridge/base/rawjson"
 	"elicitation-inspector/bridge/wire"
 )
 

@@ -9,7 +9,7 @@ import (
 	"strconv"
 	"strings"
 
-	"elicitation-inspector/bridge/rawjson"
+	"elicitation-inspector/bridge/base/rawjson"
 )
 
 // Step is a step in JSON from an object to a member, or from an array to an element.

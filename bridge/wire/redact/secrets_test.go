@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"elicitation-inspector/bridge/rawjson"
+	"elicitation-inspector/bridge/base/rawjson"
 	"elicitation-inspector/bridge/wire"
 )
 

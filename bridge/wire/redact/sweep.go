@@ -11,7 +11,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"elicitation-inspector/bridge/rawjson"
+	"elicitation-inspector/bridge/base/rawjson"
 	"elicitation-inspector/bridge/wire"
 )
 

@@ -3,7 +3,7 @@ package faulty
 import (
 	"slices"
 
-	"elicitation-inspector/bridge/mcp"
+	"elicitation-inspector/bridge/base/mcp"
 )
 
 // undeclared lists the tools that ask in a mode that the client has not declared.

@@ -8,8 +8,8 @@ import (
 	"sync"
 	"time"
 
-	"elicitation-inspector/bridge/mcp"
-	"elicitation-inspector/bridge/rawjson"
+	"elicitation-inspector/bridge/base/mcp"
+	"elicitation-inspector/bridge/base/rawjson"
 )
 
 // call is a tools/call request that the server is handling.

@@ -12,11 +12,11 @@ import (
 	"testing/synctest"
 	"time"
 
-	"elicitation-inspector/bridge/elicit"
-	"elicitation-inspector/bridge/fault"
-	"elicitation-inspector/bridge/lint"
-	"elicitation-inspector/bridge/mcp"
-	"elicitation-inspector/bridge/rawjson"
+	"elicitation-inspector/bridge/base/mcp"
+	"elicitation-inspector/bridge/base/rawjson"
+	"elicitation-inspector/bridge/meaning/elicit"
+	"elicitation-inspector/bridge/meaning/fault"
+	"elicitation-inspector/bridge/meaning/lint"
 )
 
 // client is the client of a server in the same synctest bubble.

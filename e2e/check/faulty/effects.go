@@ -9,8 +9,8 @@ import (
 	"strings"
 	"time"
 
-	"elicitation-inspector/bridge/mcp"
-	"elicitation-inspector/bridge/rawjson"
+	"elicitation-inspector/bridge/base/mcp"
+	"elicitation-inspector/bridge/base/rawjson"
 )
 
 // effective lists the tools that do something that outlives the session, whose faults only

@@ -3,7 +3,7 @@ package faulty
 import (
 	"time"
 
-	"elicitation-inspector/bridge/mcp"
+	"elicitation-inspector/bridge/base/mcp"
 )
 
 // hanging lists the tools that leave a call without a response.

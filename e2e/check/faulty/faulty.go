@@ -15,8 +15,8 @@ import (
 	"strconv"
 	"sync"
 
-	"elicitation-inspector/bridge/mcp"
-	"elicitation-inspector/bridge/rawjson"
+	"elicitation-inspector/bridge/base/mcp"
+	"elicitation-inspector/bridge/base/rawjson"
 )
 
 // Name is the name that the server reports.

@@ -11,10 +11,10 @@ import (
 
 	"github.com/dlclark/regexp2/v2"
 
-	"elicitation-inspector/bridge/elicit"
-	"elicitation-inspector/bridge/fault"
-	"elicitation-inspector/bridge/mcp"
-	"elicitation-inspector/bridge/rawjson"
+	"elicitation-inspector/bridge/base/mcp"
+	"elicitation-inspector/bridge/base/rawjson"
+	"elicitation-inspector/bridge/meaning/elicit"
+	"elicitation-inspector/bridge/meaning/fault"
 )
 
 const both = `{"form":{},"url":{}}`

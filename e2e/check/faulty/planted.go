@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"elicitation-inspector/bridge/mcp"
+	"elicitation-inspector/bridge/base/mcp"
 )
 
 // Plant is a finding that a check must report for a tool.

@@ -10,8 +10,8 @@ import (
 	"fmt"
 	"strings"
 
-	"elicitation-inspector/bridge/mcp"
-	"elicitation-inspector/bridge/rawjson"
+	"elicitation-inspector/bridge/base/mcp"
+	"elicitation-inspector/bridge/base/rawjson"
 )
 
 // Reasons why a requestState is rejected.

@@ -5,9 +5,9 @@ import (
 	"slices"
 	"strings"
 
-	"elicitation-inspector/bridge/elicit"
-	"elicitation-inspector/bridge/mcp"
-	"elicitation-inspector/bridge/rawjson"
+	"elicitation-inspector/bridge/base/mcp"
+	"elicitation-inspector/bridge/base/rawjson"
+	"elicitation-inspector/bridge/meaning/elicit"
 )
 
 // reaction is a tool's wrong reaction to an answer.

@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"strings"
 
-	"elicitation-inspector/bridge/mcp"
-	"elicitation-inspector/bridge/rawjson"
+	"elicitation-inspector/bridge/base/mcp"
+	"elicitation-inspector/bridge/base/rawjson"
 )
 
 // taskDefect is the defect of a tool that can be called as a task only.

@@ -9,9 +9,9 @@ import (
 	"strings"
 	"time"
 
-	"elicitation-inspector/bridge/elicit"
-	"elicitation-inspector/bridge/mcp"
-	"elicitation-inspector/bridge/rawjson"
+	"elicitation-inspector/bridge/base/mcp"
+	"elicitation-inspector/bridge/base/rawjson"
+	"elicitation-inspector/bridge/meaning/elicit"
 )
 
 // tool asks its questions one after another and then reports what it did. It has exactly

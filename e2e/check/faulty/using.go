@@ -3,7 +3,7 @@ package faulty
 import (
 	"time"
 
-	"elicitation-inspector/bridge/mcp"
+	"elicitation-inspector/bridge/base/mcp"
 )
 
 // spoiling lists the tools that are unusable after a bad answer.

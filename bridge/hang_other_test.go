@@ -1,8 +1,0 @@
-//go:build !unix
-
-package bridge_test
-
-func ignoreSignals() {}
-
-// alive is only implemented on Unix.
-func alive(int) bool { return false }
