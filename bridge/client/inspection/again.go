@@ -23,7 +23,7 @@ func (q *Question) Repeatable() bool {
 // Again repeats an earlier answer. If a pending question asks the same, it gets the
 // answer. Otherwise Again repeats the call: its questions then get the answers of the
 // earlier call. It returns the number of the new call, 0 if it made none.
-func (in *asking) Again(number int) (call int, err error) {
+func (in *questions) Again(number int) (call int, err error) {
 	q, err := in.Question(number)
 	switch {
 	case err != nil:
@@ -36,12 +36,12 @@ func (in *asking) Again(number int) (call int, err error) {
 			return 0, in.answerAs(&q, &waiting)
 		}
 	}
-	first, err := in.calls.Call(q.Call)
+	first, err := in.calls.live.Call(q.Call)
 	if err != nil {
 		return 0, err
 	}
 	first.Request.AnsweredAs = q.Call
-	c, err := in.Begin(first.Request)
+	c, err := in.calls.Begin(first.Request)
 	return c.Number, err
 }
 
@@ -54,7 +54,7 @@ func asksSame(q *Question, waiting *live.Question) bool {
 }
 
 // answerAs gives a pending question the answer of the earlier question q.
-func (in *asking) answerAs(q *Question, waiting *live.Question) error {
+func (in *questions) answerAs(q *Question, waiting *live.Question) error {
 	answer := live.Answer{Action: q.Action, Content: q.Content(), Actor: conversation.ByPerson}
 	switch {
 	case q.Fault != "":
@@ -75,8 +75,8 @@ func (in *asking) answerAs(q *Question, waiting *live.Question) error {
 
 // repeat answers a question of a repeated call. The n-th question that asks the same gets
 // the n-th such answer of the earlier call.
-func (in *asking) repeat(q *live.Question) {
-	c, err := in.calls.Call(q.Call)
+func (in *questions) repeat(q *live.Question) {
+	c, err := in.calls.live.Call(q.Call)
 	if err != nil || c.Request.AnsweredAs == 0 || !waits(q) {
 		return
 	}

@@ -14,11 +14,12 @@ import (
 	"elicitation-inspector/bridge/meaning/elicit"
 )
 
-// calling makes calls, and shows them with those of the log.
-type calling struct {
-	connecting
+// calls makes calls, and shows them with those of the log.
+type calls struct {
+	*reader
 	steering
-	calls *live.Calls
+	servers *servers
+	live    *live.Calls
 }
 
 // steering has the methods of [live.Calls] that an Inspection passes on unchanged.
@@ -75,9 +76,9 @@ func overlaid(own live.Call, said *conversation.Call) Call {
 }
 
 // recorded returns a call of a transcript.
-func (in *calling) recorded(now *live.View, c *conversation.Call) Call {
+func (in *calls) recorded(now *live.View, c *conversation.Call) Call {
 	out := Call{Call: *c}
-	out.Request = live.Request{Server: in.known.IDOf(c.Server), Kind: conversation.KindOf(c.Method), Name: in.nameOf(c), Key: c.Name, Arguments: c.Arguments}
+	out.Request = live.Request{Server: in.servers.known.IDOf(c.Server), Kind: conversation.KindOf(c.Method), Name: in.nameOf(c), Key: c.Name, Arguments: c.Arguments}
 	if out.measure(); c.State.Over() {
 		return out
 	}
@@ -105,12 +106,12 @@ func (in *calling) recorded(now *live.View, c *conversation.Call) Call {
 
 // nameOf returns the display name of a call: the name of the tool, prompt or resource it
 // requests.
-func (in *calling) nameOf(c *conversation.Call) string {
-	if own, err := in.calls.Call(c.Number); err == nil {
+func (in *calls) nameOf(c *conversation.Call) string {
+	if own, err := in.live.Call(c.Number); err == nil {
 		return own.Request.Name
 	}
 	if c.Method == mcp.MethodReadResource {
-		if item, err := in.Item(in.known.IDOf(c.Server), conversation.Resource, c.Name); err == nil {
+		if item, err := in.servers.Item(in.servers.known.IDOf(c.Server), conversation.Resource, c.Name); err == nil {
 			return item.Name
 		}
 	}
@@ -119,8 +120,8 @@ func (in *calling) nameOf(c *conversation.Call) string {
 
 // Calls returns the calls that are kept, oldest first: all running calls, and the latest
 // of the ended ones.
-func (in *calling) Calls() []Call {
-	own := in.calls.All()
+func (in *calls) Calls() []Call {
+	own := in.live.All()
 	now := in.read()
 	said := now.ByNumber()
 	out := []Call{}
@@ -137,8 +138,8 @@ func (in *calling) Calls() []Call {
 }
 
 // Call returns one call by its number.
-func (in *calling) Call(number int) (Call, error) {
-	own, err := in.calls.Call(number)
+func (in *calls) Call(number int) (Call, error) {
+	own, err := in.live.Call(number)
 	now := in.read()
 	said := now.ByNumber()[number]
 	switch all, _ := in.conversation.Counts(); {
@@ -160,12 +161,12 @@ var ErrNoTask = errors.New("it cannot be called as a task, since the server does
 // TaskSupport reports whether an item of a server can, or must, be called as a task
 // (specification 2025-11-25, Tasks, Tool-Level Negotiation). A tool that the server has not
 // listed, or not yet, may be.
-func (in *calling) TaskSupport(server string, kind conversation.Kind, key string) conversation.TaskSupport {
-	s, err := in.known.Server(server)
+func (in *calls) TaskSupport(server string, kind conversation.Kind, key string) conversation.TaskSupport {
+	s, err := in.servers.known.Server(server)
 	if err != nil || kind != conversation.Tool || s.Info.Protocol != mcp.Revision20251125 || !s.Info.Tasks.Calls {
 		return conversation.TaskForbidden
 	}
-	item, err := in.Item(server, kind, key)
+	item, err := in.servers.Item(server, kind, key)
 	if err != nil {
 		return conversation.TaskOptional
 	}
@@ -174,13 +175,13 @@ func (in *calling) TaskSupport(server string, kind conversation.Kind, key string
 
 // Begin starts a call and returns at once. Unless the call has a time limit, it runs
 // until the server answers, the connection is lost, or the call is stopped.
-func (in *calling) Begin(r live.Request) (Call, error) {
-	conn, err := in.servers.Connection(r.Server)
+func (in *calls) Begin(r live.Request) (Call, error) {
+	conn, err := in.servers.live.Connection(r.Server)
 	if err != nil {
 		return Call{}, err
 	}
 	if r.Timeout == 0 {
-		r.Timeout = in.config.CallTimeout
+		r.Timeout = in.servers.config.CallTimeout
 	}
 	switch support := in.TaskSupport(r.Server, r.Kind, r.Key); {
 	case support == conversation.TaskRequired:
@@ -188,37 +189,37 @@ func (in *calling) Begin(r live.Request) (Call, error) {
 	case r.AsTask && support == conversation.TaskForbidden:
 		return Call{}, fmt.Errorf("%w: %s", ErrNoTask, wording.Quoted(r.Key))
 	}
-	begun := in.calls.Begin(conn, r)
-	if flow, err := in.SignIn(r.Server); err == nil && flow != nil {
-		in.calls.SigningIn(r.Server, flow.Busy())
+	begun := in.live.Begin(conn, r)
+	if flow, err := in.servers.SignIn(r.Server); err == nil && flow != nil {
+		in.live.SigningIn(r.Server, flow.Busy())
 	}
 	return overlaid(begun, nil), nil
 }
 
 // Repeat continues a call that ended because an input request of its last round was
 // refused; see [live.Calls.Repeat].
-func (in *calling) Repeat(number int) (Call, error) {
-	c, err := in.calls.Call(number)
+func (in *calls) Repeat(number int) (Call, error) {
+	c, err := in.live.Call(number)
 	if err != nil {
 		return Call{}, err
 	}
-	conn, err := in.servers.Connection(c.Request.Server)
+	conn, err := in.servers.live.Connection(c.Request.Server)
 	if err != nil {
 		return Call{}, err
 	}
-	again, err := in.calls.Repeat(conn, number)
+	again, err := in.live.Repeat(conn, number)
 	return overlaid(again, nil), err
 }
 
 // CallAgain reconnects the server of a call and declares a capability ("sampling" or "roots")
 // to it, or for "" uses [live.RevisionOfRequests], and repeats the call. The error says why
 // the server could not be reconnected.
-func (in *calling) CallAgain(ctx context.Context, number int, declare string) (Call, error) {
-	c, err := in.calls.Call(number)
+func (in *calls) CallAgain(ctx context.Context, number int, declare string) (Call, error) {
+	c, err := in.live.Call(number)
 	if err != nil {
 		return Call{}, err
 	}
-	err = in.servers.Reconnected(ctx, c.Request.Server, func(s *conversation.ClientSettings) {
+	err = in.servers.live.Reconnected(ctx, c.Request.Server, func(s *conversation.ClientSettings) {
 		switch declare {
 		case "sampling":
 			s.Sampling = true

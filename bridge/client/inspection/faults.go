@@ -11,7 +11,7 @@ import (
 )
 
 // Facts returns the facts about a question that faults need; see [fault.Facts].
-func (in *asking) Facts(q live.Question) fault.Facts {
+func (in *questions) Facts(q live.Question) fault.Facts {
 	facts := fault.Facts{
 		Via: q.Via, Method: q.Method, Request: q.Request, ID: q.ID, Key: q.Key,
 		OwnTask: q.TaskID != "",
@@ -22,18 +22,18 @@ func (in *asking) Facts(q live.Question) fault.Facts {
 	if q.Request == nil {
 		facts.Honest = conversation.Suggestion(q.Method)
 	}
-	in.calls.Situation(q.Call, &facts)
+	in.calls.live.Situation(q.Call, &facts)
 	if id := conversation.RelatedTaskID(q.Params); id != "" && q.Via == elicit.ByRequest {
 		facts.Task = id // the call may not know yet that it has become the task
 	}
 	if facts.InCall = facts.InCall && !q.Guessed; !facts.InCall {
 		facts.Task = ""
 	}
-	if s := in.servers.Session(q.Session); s != nil {
+	if s := in.servers.live.Session(q.Session); s != nil {
 		s.Situation(&facts)
 	}
-	if c, err := in.calls.Call(q.Call); err == nil && facts.Via == elicit.InRound {
-		if catalog, err := in.Catalog(q.Server); err == nil {
+	if c, err := in.calls.live.Call(q.Call); err == nil && facts.Via == elicit.InRound {
+		if catalog, err := in.servers.Catalog(q.Server); err == nil {
 			for _, item := range catalog.Items {
 				if item.Kind == c.Request.Kind && item.Key != facts.Tool {
 					facts.Others = append(facts.Others, item.Key)
@@ -45,7 +45,7 @@ func (in *asking) Facts(q live.Question) fault.Facts {
 }
 
 // FactsOf returns the Facts of a question by its number.
-func (in *asking) FactsOf(number int) (fault.Facts, error) {
+func (in *questions) FactsOf(number int) (fault.Facts, error) {
 	q, err := in.inbox.Question(number)
 	if err != nil {
 		return fault.Facts{}, err
@@ -54,7 +54,7 @@ func (in *asking) FactsOf(number int) (fault.Facts, error) {
 }
 
 // Misbehave answers a question deliberately wrong, with a fault and its parameters.
-func (in *asking) Misbehave(number int, name string, params fault.Params) error {
+func (in *questions) Misbehave(number int, name string, params fault.Params) error {
 	q, err := in.inbox.Question(number)
 	if err != nil || q.State != conversation.Pending {
 		return in.settled(number)
@@ -67,7 +67,7 @@ func (in *asking) Misbehave(number int, name string, params fault.Params) error 
 }
 
 // misbehave carries out the plan for a request from the server.
-func (in *asking) misbehave(s *session.Session, q live.Question) {
+func (in *questions) misbehave(s *session.Session, q live.Question) {
 	if s == nil {
 		return
 	}
@@ -76,11 +76,11 @@ func (in *asking) misbehave(s *session.Session, q live.Question) {
 		var err error
 		switch do {
 		case fault.CancelCall:
-			err = in.calls.Stop(q.Call)
+			err = in.calls.live.Stop(q.Call)
 		case fault.StartSession:
-			err = in.Reconnect(q.Server)
+			err = in.servers.Reconnect(q.Server)
 		case fault.LeaveTask:
-			err = in.calls.Leave(q.Call, "the task goes on at the server; deliberate: "+m.Plan.Title, false)
+			err = in.calls.live.Leave(q.Call, "the task goes on at the server; deliberate: "+m.Plan.Title, false)
 		}
 		if err != nil {
 			in.logger.Debug("misbehaving", "fault", m.Plan.Fault, "error", err)
@@ -90,7 +90,7 @@ func (in *asking) misbehave(s *session.Session, q live.Question) {
 		err := s.Misbehave(s.Context(), m)
 		var refused session.UpdateRefused
 		if errors.As(err, &refused) {
-			err = in.calls.Leave(q.Call, refused.Error(), true)
+			err = in.calls.live.Leave(q.Call, refused.Error(), true)
 		}
 		if err != nil {
 			q.State, q.Reason = conversation.Undelivered, err.Error()
@@ -101,19 +101,19 @@ func (in *asking) misbehave(s *session.Session, q live.Question) {
 }
 
 // resumeTasks lets the calls of a server go on whose tasks the lost session left there.
-func (in *calling) resumeTasks(server string) {
-	if conn, err := in.servers.Connection(server); err == nil {
-		in.calls.Resume(conn, server)
+func (in *calls) resumeTasks(server string) {
+	if conn, err := in.servers.live.Connection(server); err == nil {
+		in.live.Resume(conn, server)
 	}
 }
 
-func (in *calling) startSession(number int) {
-	c, err := in.calls.Call(number)
+func (in *calls) startSession(number int) {
+	c, err := in.live.Call(number)
 	if err != nil {
 		return
 	}
 	in.spawn(func() {
-		if err := in.servers.Connect(c.Request.Server); err != nil {
+		if err := in.servers.live.Connect(c.Request.Server); err != nil {
 			return
 		}
 		if _, err := in.Repeat(number); err != nil {

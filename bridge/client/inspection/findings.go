@@ -7,9 +7,11 @@ import (
 	"elicitation-inspector/bridge/meaning/lint"
 )
 
-// judging has the findings of the linter, and tells subscribers of new ones.
-type judging struct {
-	calling
+// findings has the findings of the linter, and tells subscribers of new ones.
+type findings struct {
+	*reader
+	servers *servers
+	calls   *calls
 	linter  *lint.Linter
 	telling chan struct{} // held by the goroutine that uses told
 	told    int           // the number of findings that subscribers know of
@@ -25,16 +27,16 @@ type Found struct {
 
 // Findings returns the findings about a server so far, in the order of the log; for the
 // id "", those about all servers.
-func (in *judging) Findings(id string) []Found {
+func (in *findings) Findings(id string) []Found {
 	return in.placed(id, in.linter.From(0, in.log.Len()))
 }
 
 // Found returns the findings about one frame.
-func (in *judging) Found(seq int64) []Found { return in.placed("", in.linter.At(seq)) }
+func (in *findings) Found(seq int64) []Found { return in.placed("", in.linter.At(seq)) }
 
 // placed adds to findings their servers, questions and calls, and leaves out findings
 // about servers other than id, unless id is "".
-func (in *judging) placed(id string, list []lint.Found) []Found {
+func (in *findings) placed(id string, list []lint.Found) []Found {
 	if len(list) == 0 {
 		return nil
 	}
@@ -42,14 +44,14 @@ func (in *judging) placed(id string, list []lint.Found) []Found {
 	calls := now.ByNumber()
 	var out []Found
 	for _, one := range list {
-		f := Found{Found: one, Server: in.known.IDOf(one.Label), Question: in.questionOf(now, one)}
+		f := Found{Found: one, Server: in.servers.known.IDOf(one.Label), Question: in.questionOf(now, one)}
 		if id != "" && f.Server != id {
 			continue
 		}
 		if place := in.conversation.PlaceOf(one.Seq); place != 0 {
 			f.Call = in.conversation.NumberAt(place)
 		}
-		if _, err := in.calls.Call(f.Call); calls[f.Call] == nil || in.replay == nil && err != nil {
+		if _, err := in.calls.live.Call(f.Call); calls[f.Call] == nil || in.replay == nil && err != nil {
 			f.Call = 0
 		}
 		if _, q := now.Question(f.Question); q == nil {
@@ -63,7 +65,7 @@ func (in *judging) placed(id string, list []lint.Found) []Found {
 // questionOf returns the number of the question that a finding is about: the frame asks it,
 // or answers it. It is 0 if the finding is about a whole message, or if an answered question
 // is none of the latest.
-func (in *judging) questionOf(now *live.View, f lint.Found) int {
+func (in *findings) questionOf(now *live.View, f lint.Found) int {
 	if number := in.conversation.QuestionAt(f.Seq, f.Place); number != 0 || f.Place == 0 && f.Answer == 0 {
 		return number
 	}
@@ -75,10 +77,10 @@ func (in *judging) questionOf(now *live.View, f lint.Found) int {
 	return 0
 }
 
-func (in *judging) bySeverity() map[string]lint.Tally {
+func (in *findings) bySeverity() map[string]lint.Tally {
 	counts := map[string]lint.Tally{}
 	for label, count := range in.linter.ByServer(in.log.Len()) {
-		id := in.known.IDOf(label)
+		id := in.servers.known.IDOf(label)
 		if counts[id] == nil {
 			counts[id] = lint.Tally{}
 		}
@@ -90,17 +92,17 @@ func (in *judging) bySeverity() map[string]lint.Tally {
 }
 
 // FindingsKnown returns the number of findings so far.
-func (in *judging) FindingsKnown() int { return in.linter.Count(in.log.Len()) }
+func (in *findings) FindingsKnown() int { return in.linter.Count(in.log.Len()) }
 
 // Rules returns a function for filters that returns the rules that a frame breaks, by the
 // findings so far.
-func (in *judging) Rules() func(seq int64) []string {
+func (in *findings) Rules() func(seq int64) []string {
 	return lint.RulesAt(in.linter.From(0, in.log.Len()))
 }
 
 // Judge waits until the linter has checked all frames that the log has now. It is for
 // live inspections; a [Replay] runs the linter in each Refresh.
-func (in *judging) Judge(ctx context.Context) error {
+func (in *findings) Judge(ctx context.Context) error {
 	if err := in.linter.Update(ctx); err != nil {
 		return err
 	}
@@ -108,7 +110,7 @@ func (in *judging) Judge(ctx context.Context) error {
 }
 
 // tellFindings marks the servers and questions of new findings as changed.
-func (in *judging) tellFindings(ctx context.Context) error {
+func (in *findings) tellFindings(ctx context.Context) error {
 	select {
 	case in.telling <- struct{}{}:
 		defer func() { <-in.telling }()
@@ -120,7 +122,7 @@ func (in *judging) tellFindings(ctx context.Context) error {
 	in.told += len(fresh)
 	var news []live.Change
 	for _, f := range fresh {
-		if id := in.known.IDOf(f.Label); id != "" {
+		if id := in.servers.known.IDOf(f.Label); id != "" {
 			news = append(news, live.Change{Kind: live.FindingsChanged, Server: id})
 		}
 		if number := in.questionOf(now, f); number != 0 {

@@ -1,4 +1,4 @@
-// Package bridge is one running inspection: its connections to servers, the calls, and
+// Package inspection is one running inspection: its connections to servers, the calls, and
 // the questions that the servers ask. It does not depend on HTTP servers or HTML, so that
 // a page, a script or a test can drive it.
 package inspection
@@ -57,19 +57,23 @@ type Config struct {
 }
 
 // Inspection is one run of the inspector. It connects sessions, calls and questions. Most of its
-// methods are those of five layers, each of which embeds the one below: asking, judging, calling,
-// connecting and reading. They are safe for concurrent use.
+// methods are those of its parts, each of which has those that it needs as fields. They are safe for
+// concurrent use.
 type Inspection struct {
-	asking
+	*reader
+	*servers
+	*calls
+	*findings
+	*questions
 	script   atomic.Pointer[ScriptSource]
 	end      context.CancelFunc // of life
 	closing  sync.Once
 	closeErr error
 }
 
-// reading reads calls and questions from the log, and tells subscribers what has changed. It also
+// reader reads calls and questions from the log, and tells subscribers what has changed. It also
 // starts the goroutines of the inspection.
-type reading struct {
+type reader struct {
 	log          *wire.Log
 	logger       *slog.Logger
 	conversation *conversation.Conversation
@@ -93,19 +97,22 @@ func New(c Config) *Inspection {
 	}
 	life, end := context.WithCancel(context.Background())
 	in := &Inspection{end: end}
-	in.reading = reading{log: c.Log, logger: c.Logger, life: life, changes: live.NewFeed(), conversation: conversation.New(c.Log)}
-	in.config, in.linter, in.telling = c, lint.NewLinter(c.Log, in.conversation), make(chan struct{}, 1)
-	in.useDesk()
+	in.reader = &reader{log: c.Log, logger: c.Logger, life: life, changes: live.NewFeed(), conversation: conversation.New(c.Log)}
 	in.recent = live.NewReader(c.Log, in.conversation, in.haveRead)
+	in.servers = &servers{reader: in.reader, config: c}
+	in.calls = &calls{reader: in.reader, servers: in.servers}
+	in.findings = &findings{reader: in.reader, servers: in.servers, calls: in.calls, linter: lint.NewLinter(c.Log, in.conversation), telling: make(chan struct{}, 1)}
+	in.questions = &questions{reader: in.reader, servers: in.servers, calls: in.calls, findings: in.findings}
+	in.useDesk()
 	owner := &wiring{in: in}
 	in.inbox = live.NewInbox(owner, in.changes, c.Rate, c.Held)
 	owner.Inbox = in.inbox
-	in.calls = live.NewCalls(in.changes, in.inbox, in.spawn, in.startSession, in.resumeTasks)
-	in.servers = live.NewServers(live.ServersConfig{
+	in.calls.live = live.NewCalls(in.changes, in.inbox, in.spawn, in.startSession, in.resumeTasks)
+	in.servers.live = live.NewServers(live.ServersConfig{
 		Targets: in.config.Targets, Settings: c.Settings, Owner: owner, Inbox: in.inbox, Changes: in.changes, Ready: in.resumeTasks, Life: life, Spawn: in.spawn,
 		Session: session.Config{Log: c.Log, Conversation: in.conversation, Logger: c.Logger, Version: c.Version, Probe: c.Probe, MaxFrame: c.MaxFrame, NoLists: c.NoLists, Room: c.Room, Mask: in.signIns.MaskedJSON, Go: in.running.Go},
 	})
-	in.known, in.connections, in.steering = in.servers, in.servers, in.calls
+	in.known, in.connections, in.steering = in.servers.live, in.servers.live, in.calls.live
 	in.unwatch = in.signIns.Watch(in.signInChanged)
 	return in
 }
@@ -120,7 +127,7 @@ func (in *Inspection) Start() {
 		})
 	}
 	in.spawn(func() { in.follow(in.life, in.log, tellEvery, func() { _ = in.tellFindings(in.life) }) }) // fails only when life ends
-	for _, s := range in.servers.All() {
+	for _, s := range in.servers.live.All() {
 		if err := in.Reconnect(s.ID); err != nil {
 			in.logger.Error("connecting", "server", s.Label, "error", err)
 		}
@@ -128,17 +135,17 @@ func (in *Inspection) Start() {
 }
 
 // Subscribe starts collecting what changes. The caller must Close the subscription.
-func (in *reading) Subscribe() *live.Subscription { return in.changes.Subscribe() }
+func (in *reader) Subscribe() *live.Subscription { return in.changes.Subscribe() }
 
 // RecordingChanged tells every subscription that a recording began, ended or failed.
-func (in *reading) RecordingChanged() { in.changes.Mark(live.Change{Kind: live.RecordingChanged}) }
+func (in *reader) RecordingChanged() { in.changes.Mark(live.Change{Kind: live.RecordingChanged}) }
 
 // Log returns the log of all frames of this inspection.
-func (in *reading) Log() *wire.Log { return in.log }
+func (in *reader) Log() *wire.Log { return in.log }
 
 // Conversation returns the state of calls and questions as read from the log; see its
 // Update.
-func (in *reading) Conversation() *conversation.Conversation { return in.conversation }
+func (in *reader) Conversation() *conversation.Conversation { return in.conversation }
 
 // Time limits of Close: CloseTime for an orderly end, and killedTime for the end of
 // killed connections.
@@ -168,7 +175,7 @@ func (in *Inspection) close(ctx context.Context) error {
 		in.mu.Lock()
 		in.closed = true
 		in.mu.Unlock()
-		if err := in.servers.Close(ctx); err != nil {
+		if err := in.servers.live.Close(ctx); err != nil {
 			in.logger.Warn("closing", "error", err)
 		}
 		in.end()
@@ -185,13 +192,13 @@ func (in *Inspection) close(ctx context.Context) error {
 		return nil
 	case <-ctx.Done():
 	}
-	return fmt.Errorf("closing the inspection: %w; connections that had to be cut off: %d", ctx.Err(), in.servers.Kill(killedTime))
+	return fmt.Errorf("closing the inspection: %w; connections that had to be cut off: %d", ctx.Err(), in.servers.live.Kill(killedTime))
 }
 
 // Waits reports whether a request without a response may still get one: neither side has
 // cancelled it, and its connection is open.
 func (in *Inspection) Waits(seq int64, name string) bool {
-	s := in.servers.Present(name)
+	s := in.servers.live.Present(name)
 	if s == nil || in.log.Head(seq).Dir == wire.ServerToClient && s.Revision() >= mcp.Revision20260728 {
 		return false // requests from the server get no response in that revision
 	}
@@ -210,7 +217,7 @@ func (in *Inspection) Waits(seq int64, name string) bool {
 
 // spawn runs f in a goroutine that Close waits for. It returns false, without running f,
 // after the inspection is closed.
-func (in *reading) spawn(f func()) bool {
+func (in *reader) spawn(f func()) bool {
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	if in.closed {
@@ -221,7 +228,7 @@ func (in *reading) spawn(f func()) bool {
 }
 
 // Now returns the present time, or in a replay the time of the last frame, unless taps append to it.
-func (in *reading) Now() time.Time {
+func (in *reader) Now() time.Time {
 	if in.replay != nil && !in.replay.grows {
 		return in.recent.View().Now
 	}
@@ -230,7 +237,7 @@ func (in *reading) Now() time.Time {
 
 // read reads new frames of the log and returns the view of its calls. In a replay only
 // [Replay.Refresh] reads.
-func (in *reading) read() *live.View {
+func (in *reader) read() *live.View {
 	if in.replay == nil && in.recent.View().UpTo != in.log.Len() {
 		if err := in.recent.Read(context.Background(), false); err != nil && in.life.Err() == nil {
 			in.logger.Error("reading the log", "error", err)
@@ -240,7 +247,7 @@ func (in *reading) read() *live.View {
 }
 
 // CatchUp reads the frames that the log has by now, and marks what they change.
-func (in *reading) CatchUp() { in.read() }
+func (in *reader) CatchUp() { in.read() }
 
 // haveRead makes the inbox forget settled questions that the log has by now, and marks
 // the changes for subscribers.
@@ -271,7 +278,7 @@ const tellEvery = 10 * time.Millisecond
 // follow calls look at once, and then whenever there are more frames in the log or in
 // source, or more findings, until ctx ends. Between two calls it pauses for the interval
 // every.
-func (in *judging) follow(ctx context.Context, source *wire.Log, every time.Duration, look func()) {
+func (in *findings) follow(ctx context.Context, source *wire.Log, every time.Duration, look func()) {
 	for ctx.Err() == nil {
 		grown, judged, read := in.log.Grown(), in.linter.Changed(), source.Grown()
 		look()

@@ -16,11 +16,14 @@ import (
 	"elicitation-inspector/bridge/meaning/lint"
 )
 
-// asking shows the questions of the servers, and answers them.
-type asking struct {
-	judging
-	inbox  *live.Inbox
-	parsed elicit.Parsed
+// questions shows the questions of the servers, and answers them.
+type questions struct {
+	*reader
+	servers  *servers
+	calls    *calls
+	findings *findings
+	inbox    *live.Inbox
+	parsed   elicit.Parsed
 }
 
 // Question is the state of a question, from the log and the inbox, with its server,
@@ -62,12 +65,12 @@ func (c *candidate) state() *conversation.Question {
 }
 
 // ofQuestion assembles a Question from the log, the inbox and the linter.
-func (in *asking) ofQuestion(c candidate) Question {
+func (in *questions) ofQuestion(c candidate) Question {
 	var q Question
 	if c.own != nil {
 		q.InputRequest, q.Handling = c.own.InputRequest, c.own.Handling
 	} else if c.call != nil {
-		q.Server, q.Session, q.Call, q.CallName = in.known.IDOf(c.call.Server), c.call.Session, c.call.Number, in.nameOf(c.call)
+		q.Server, q.Session, q.Call, q.CallName = in.servers.known.IDOf(c.call.Server), c.call.Session, c.call.Number, in.calls.nameOf(c.call)
 	}
 	q.Question = *c.state()
 	if c.said != nil { // times are those of frames
@@ -93,7 +96,7 @@ func (in *asking) ofQuestion(c candidate) Question {
 	// The outcome of an accepted URL can still arrive while its call runs. A notification with
 	// an elicitationId can arrive long after the call, but only on the connection that asked.
 	if q.Completion == conversation.CompletionAwaited {
-		connected := in.replay != nil || c.call == nil || in.servers.Session(c.call.Session) != nil
+		connected := in.replay != nil || c.call == nil || in.servers.live.Session(c.call.Session) != nil
 		runs := c.call != nil && c.call.Number != 0 && !c.call.State.Over()
 		q.Awaited = connected && (q.Request != nil && q.Request.ElicitationID != "" || runs)
 	}
@@ -109,7 +112,7 @@ func (in *asking) ofQuestion(c candidate) Question {
 	if c.call != nil {
 		response = c.call.ResultSeq
 	}
-	for _, f := range lint.OfQuestion(&q.Question, response, in.linter.At) {
+	for _, f := range lint.OfQuestion(&q.Question, response, in.findings.linter.At) {
 		q.Findings = append(q.Findings, f.Finding)
 	}
 	return q
@@ -121,7 +124,7 @@ const askedMost = 1 << 20
 
 // fill reads params and answer from the log if they are not in memory, drops large ones
 // of settled questions, and parses the elicitation.
-func (in *asking) fill(q *Question) {
+func (in *questions) fill(q *Question) {
 	if q.BytesDropped {
 		params, err := conversation.ParamsAt(in.log, q.AskedSeq)
 		if err == nil {
@@ -146,7 +149,7 @@ func (in *asking) fill(q *Question) {
 // candidates returns the known questions, in no order. With latest it leaves out those
 // that OnShow does not need, so that its cost does not grow with the settled questions,
 // except in a replay.
-func (in *asking) candidates(latest bool) (list []candidate) {
+func (in *questions) candidates(latest bool) (list []candidate) {
 	own := map[int]*live.Question{}
 	for _, q := range in.inbox.Questions(!latest) {
 		own[q.Number] = &q
@@ -180,12 +183,12 @@ func (in *asking) candidates(latest bool) (list []candidate) {
 
 // isKnown reports whether to show a question. In a live inspection, one that is pending in
 // the log alone is about to be put into the inbox.
-func (in *asking) isKnown(c *candidate) bool {
+func (in *questions) isKnown(c *candidate) bool {
 	return c.own != nil || c.said != nil && (in.replay != nil || c.said.State != conversation.Pending)
 }
 
 // assembled returns the Questions of candidates, oldest first.
-func (in *asking) assembled(list []candidate) []Question {
+func (in *questions) assembled(list []candidate) []Question {
 	out := make([]Question, len(list))
 	for i, c := range list {
 		out[i] = in.ofQuestion(c)
@@ -195,14 +198,14 @@ func (in *asking) assembled(list []candidate) []Question {
 }
 
 // Questions returns all questions that are kept, oldest first.
-func (in *asking) Questions() []Question {
+func (in *questions) Questions() []Question {
 	return in.assembled(in.candidates(false))
 }
 
 // OnShow returns the questions for the page, oldest first: the pending ones that are not
 // held back, the given number of latest settled ones, and earlier ones that wait for the
 // outcome of a URL.
-func (in *asking) OnShow(settled int) []Question {
+func (in *questions) OnShow(settled int) []Question {
 	var list, past []candidate
 	for _, c := range in.candidates(true) {
 		if c.state().State == conversation.Pending {
@@ -223,7 +226,7 @@ func (in *asking) OnShow(settled int) []Question {
 }
 
 // candidate returns a question by its number.
-func (in *asking) candidate(number int) (c candidate, err error) {
+func (in *questions) candidate(number int) (c candidate, err error) {
 	if own, err := in.inbox.Question(number); err == nil {
 		c.own = &own
 	}
@@ -235,7 +238,7 @@ func (in *asking) candidate(number int) (c candidate, err error) {
 }
 
 // Question returns one question by its number.
-func (in *asking) Question(number int) (Question, error) {
+func (in *questions) Question(number int) (Question, error) {
 	c, err := in.candidate(number)
 	if err != nil {
 		return Question{}, err
@@ -245,7 +248,7 @@ func (in *asking) Question(number int) (Question, error) {
 
 // Standing returns the call of a question, 0 if none is known, and whether the question
 // waits. It is much faster than Question.
-func (in *asking) Standing(number int) (call int, waits bool) {
+func (in *questions) Standing(number int) (call int, waits bool) {
 	c, err := in.candidate(number)
 	switch {
 	case err != nil:
@@ -260,7 +263,7 @@ func (in *asking) Standing(number int) (call int, waits bool) {
 
 // Answer settles a question with a. Only the first answer counts: later ones get the
 // error [live.ErrSettled].
-func (in *asking) Answer(number int, a live.Answer) error {
+func (in *questions) Answer(number int, a live.Answer) error {
 	if err := in.inbox.Answer(number, a); !errors.Is(err, live.ErrUnknownQuestion) {
 		return err
 	}
@@ -268,11 +271,11 @@ func (in *asking) Answer(number int, a live.Answer) error {
 }
 
 // Hasten gives a question the answer of the script that waits for its delay.
-func (in *asking) Hasten(number int) { in.inbox.Hasten(number) }
+func (in *questions) Hasten(number int) { in.inbox.Hasten(number) }
 
 // settled returns [live.ErrSettled] for a question that the inbox does not have: the log has
 // its end by then. If the log does not have it either, it is unknown.
-func (in *asking) settled(number int) error {
+func (in *questions) settled(number int) error {
 	if _, err := in.candidate(number); err != nil {
 		return err
 	}
@@ -280,7 +283,7 @@ func (in *asking) settled(number int) error {
 }
 
 // MarkCompleted records that the person marked an accepted URL as done.
-func (in *asking) MarkCompleted(number int) error {
+func (in *questions) MarkCompleted(number int) error {
 	in.inbox.MarkCompleted(number)
 	_, err := in.candidate(number)
 	return err
@@ -288,8 +291,8 @@ func (in *asking) MarkCompleted(number int) error {
 
 // SetPolicy sets the policy for a server's further questions, and for those that are held
 // back. It does not affect questions on show.
-func (in *asking) SetPolicy(id string, p conversation.Policy) error {
-	_, err := in.servers.Server(id)
+func (in *questions) SetPolicy(id string, p conversation.Policy) error {
+	_, err := in.servers.live.Server(id)
 	if err == nil {
 		in.inbox.SetPolicy(id, p)
 	}
@@ -298,8 +301,8 @@ func (in *asking) SetPolicy(id string, p conversation.Policy) error {
 
 // Release handles the questions that are held back: "show" shows the oldest of them, as
 // many as fit, and "decline" declines all of them.
-func (in *asking) Release(id, choice string) error {
-	_, err := in.servers.Server(id)
+func (in *questions) Release(id, choice string) error {
+	_, err := in.servers.live.Server(id)
 	switch {
 	case err != nil:
 		return err
@@ -314,15 +317,15 @@ func (in *asking) Release(id, choice string) error {
 }
 
 // Next describes what a server did after a question was settled.
-func (in *asking) Next(q Question) conversation.Next {
+func (in *questions) Next(q Question) conversation.Next {
 	if q.State == conversation.Pending {
 		return conversation.Next{}
 	}
 	settled := conversation.Settled{Question: q.Question, Session: q.Session}
-	if s, err := in.known.Server(q.Server); err == nil {
+	if s, err := in.servers.known.Server(q.Server); err == nil {
 		settled.Server = s.Label
 	}
-	if c, err := in.Call(q.Call); err == nil {
+	if c, err := in.calls.Call(q.Call); err == nil {
 		settled.Call = c.Call
 	}
 	return in.conversation.After(settled)

@@ -60,7 +60,7 @@ func (s *ScriptSource) Decide(q *live.Question) live.Decision {
 			if d.Retry == 0 {
 				d.Retry = retryEvery
 			}
-			_ = s.in.calls.RetryEvery(q.Call, d.Retry) // fails only if the call is over
+			_ = s.in.calls.live.RetryEvery(q.Call, d.Retry) // fails only if the call is over
 		}
 	}
 	return live.Decision{Answer: &answer, Delay: d.Delay}
@@ -79,7 +79,7 @@ func (s *ScriptSource) left(q *live.Question, why string) live.Decision {
 func (s *ScriptSource) told(q *live.Question) script.Question {
 	server, _ := s.in.known.Server(q.Server)
 	out := script.Question{Server: server.Label, Method: q.Method, Key: q.Key, Round: q.Round, Request: q.Request}
-	call, _ := s.in.calls.Call(q.Call) // a question may belong to none that is kept
+	call, _ := s.in.calls.live.Call(q.Call) // a question may belong to none that is kept
 	switch r := call.Request; r.Kind {
 	case conversation.Tool:
 		out.Tool = r.Key

@@ -10,13 +10,13 @@ import (
 	"elicitation-inspector/bridge/meaning/lint"
 )
 
-// connecting has the servers: the connections to them, what they offer, and how to sign in.
-type connecting struct {
-	reading
+// servers has the connections to servers, what these offer, and how to sign in.
+type servers struct {
+	*reader
 	connections
 	config  Config
-	servers *live.Servers
-	known   knownServers // the field servers, or the servers of the transcript in a replay
+	live    *live.Servers
+	known   knownServers // the field live, or the servers of the transcript in a replay
 	signIns *signin.Desk
 	unwatch func() // stops watching signIns
 }
@@ -49,9 +49,9 @@ type Server struct {
 }
 
 // Servers returns every server, in the order of the configuration.
-func (in *asking) Servers() []Server {
-	found, names := in.bySeverity(), in.names()
-	all := in.known.All()
+func (in *questions) Servers() []Server {
+	found, names := in.findings.bySeverity(), in.names()
+	all := in.servers.known.All()
 	out := make([]Server, len(all))
 	for i, s := range all {
 		s.Display = names[s.Label]
@@ -61,25 +61,25 @@ func (in *asking) Servers() []Server {
 }
 
 // Server returns one server by its id.
-func (in *asking) Server(id string) (Server, error) {
-	s, err := in.known.Server(id)
+func (in *questions) Server(id string) (Server, error) {
+	s, err := in.servers.known.Server(id)
 	if err != nil {
 		return Server{}, err
 	}
 	s.Display = in.names()[s.Label]
-	return Server{s, in.inbox.Counts(id), in.bySeverity()[id]}, nil
+	return Server{s, in.inbox.Counts(id), in.findings.bySeverity()[id]}, nil
 }
 
 // names returns what people read instead of labels, as the log says by now.
-func (in *reading) names() map[string]string {
+func (in *reader) names() map[string]string {
 	in.read()
 	return in.conversation.Names()
 }
 
 // Put connects to another server, under a name that no other has; or to this one in place of
 // the added server with the id.
-func (in *connecting) Put(ctx context.Context, id string, spec target.Spec) error {
-	id, err := in.servers.Put(ctx, id, in.withAccess(spec))
+func (in *servers) Put(ctx context.Context, id string, spec target.Spec) error {
+	id, err := in.live.Put(ctx, id, in.withAccess(spec))
 	if err != nil {
 		return err
 	}
@@ -88,10 +88,10 @@ func (in *connecting) Put(ctx context.Context, id string, spec target.Spec) erro
 
 // Catalog returns the tools, prompts and resources of a server. The lists are shared and
 // must not be changed, because they may be very long.
-func (in *connecting) Catalog(id string) (conversation.Catalog, error) { return in.known.Catalog(id) }
+func (in *servers) Catalog(id string) (conversation.Catalog, error) { return in.known.Catalog(id) }
 
 // Item returns one tool, prompt or resource of a server.
-func (in *connecting) Item(id string, kind conversation.Kind, key string) (conversation.Item, error) {
+func (in *servers) Item(id string, kind conversation.Kind, key string) (conversation.Item, error) {
 	all, err := in.Catalog(id)
 	if err != nil {
 		return conversation.Item{}, err
@@ -100,8 +100,8 @@ func (in *connecting) Item(id string, kind conversation.Kind, key string) (conve
 }
 
 // Ping sends a ping to a connected server and waits for its response.
-func (in *connecting) Ping(ctx context.Context, server string) error {
-	conn, err := in.servers.Connection(server)
+func (in *servers) Ping(ctx context.Context, server string) error {
+	conn, err := in.live.Connection(server)
 	if err != nil {
 		return err
 	}

@@ -9,7 +9,7 @@ import (
 
 // useDesk gives the servers that are reached by a URL their flows, unless they have a
 // token already or want none, and keeps the secrets of all sign-ins out of the log.
-func (in *connecting) useDesk() {
+func (in *servers) useDesk() {
 	if in.signIns = in.config.SignIns; in.signIns == nil {
 		in.signIns = signin.NewDesk(signin.DeskConfig{Headless: true})
 	}
@@ -22,7 +22,7 @@ func (in *connecting) useDesk() {
 }
 
 // withAccess returns a server with its flow, if it can have one.
-func (in *connecting) withAccess(spec target.Spec) target.Spec {
+func (in *servers) withAccess(spec target.Spec) target.Spec {
 	if spec.URL == "" || spec.Problem != nil || spec.Header.Get("Authorization") != "" {
 		return spec
 	}
@@ -30,10 +30,10 @@ func (in *connecting) withAccess(spec target.Spec) target.Spec {
 	return spec
 }
 
-func (in *calling) signInChanged(flow *signin.Flow) {
-	for _, s := range in.servers.All() {
-		if own, err := in.SignIn(s.ID); err == nil && own == flow {
-			in.calls.SigningIn(s.ID, flow.Busy())
+func (in *calls) signInChanged(flow *signin.Flow) {
+	for _, s := range in.servers.live.All() {
+		if own, err := in.servers.SignIn(s.ID); err == nil && own == flow {
+			in.live.SigningIn(s.ID, flow.Busy())
 			in.changes.Mark(live.Change{Kind: live.SignInChanged, Server: s.ID})
 		}
 	}
@@ -41,7 +41,7 @@ func (in *calling) signInChanged(flow *signin.Flow) {
 
 // RefreshToken begins to refresh the token of a server. It does not wait for the end,
 // because the authorization server may take long; the sign-in says how it ended.
-func (in *connecting) RefreshToken(flow *signin.Flow) error {
+func (in *servers) RefreshToken(flow *signin.Flow) error {
 	if !flow.Status().Refreshable {
 		return signin.ErrNoRefresh
 	}
@@ -53,7 +53,7 @@ func (in *connecting) RefreshToken(flow *signin.Flow) error {
 
 // SignIn returns the flow that signs in to a server; nil if the server has none, because
 // it is not a URL, has a token of its own, or the inspection is a replay.
-func (in *connecting) SignIn(server string) (*signin.Flow, error) {
+func (in *servers) SignIn(server string) (*signin.Flow, error) {
 	if in.replay != nil {
 		return nil, nil
 	}
@@ -62,7 +62,7 @@ func (in *connecting) SignIn(server string) (*signin.Flow, error) {
 }
 
 // SignInFrames returns the frames of a sign-in, by the label of its server and its number.
-func (in *connecting) SignInFrames(server string, number int) (out []*wire.Frame, err error) {
+func (in *servers) SignInFrames(server string, number int) (out []*wire.Frame, err error) {
 	for seq := int64(1); seq <= in.log.Len(); seq++ {
 		if head := in.log.Head(seq); head.Kind != wire.NoteFrame || head.Server != server {
 			continue

@@ -40,7 +40,7 @@ func tapped(t *testing.T) (*Inspection, *session.Session) {
 		<-changed.Ready()
 		changed.Take()
 	}
-	return in, in.servers.Session(in.Servers()[0].Session)
+	return in, in.servers.live.Session(in.Servers()[0].Session)
 }
 
 // unit returns a message in the form that the tap receives.

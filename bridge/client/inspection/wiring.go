@@ -18,21 +18,21 @@ type wiring struct {
 func (w *wiring) Asked(s *session.Session, r conversation.InputRequest) {
 	in := w.in
 	q := live.Question{InputRequest: r}
-	q.CallName = in.calls.Asked(q)
+	q.CallName = in.calls.live.Asked(q)
 	in.inbox.Put(q)
 	if by, reason := s.EndedBy(); by != "" {
 		w.Ended(s, by, reason)
 	}
-	in.calls.WithdrawLate(q)
+	in.calls.live.WithdrawLate(q)
 }
 
 // Listed implements [session.Owner].
-func (w *wiring) Listed(s *session.Session, c conversation.Catalog) { w.in.servers.Listed(s, c) }
+func (w *wiring) Listed(s *session.Session, c conversation.Catalog) { w.in.servers.live.Listed(s, c) }
 
 // Settled implements [live.InboxOwner].
 func (w *wiring) Settled(q live.Question) {
 	in := w.in
-	s := in.servers.Session(q.Session)
+	s := in.servers.live.Session(q.Session)
 	responds := q.Via == elicit.ByRequest && !q.CannotRespond
 	ofTask := q.Via == elicit.InTask
 	deliberate := q.State == conversation.Answered && q.Plan != nil
@@ -43,7 +43,7 @@ func (w *wiring) Settled(q live.Question) {
 	if deliberate || !responds && (q.State != conversation.Answered || q.List != "") { // a question that no call waits for
 		note(s, q)
 	}
-	in.calls.Settled(q)
+	in.calls.live.Settled(q)
 	if (responds || ofTask) && deliberate {
 		in.misbehave(s, q)
 	} else if responds { // last, because the server may continue as soon as it gets the response
@@ -83,12 +83,12 @@ func note(s *session.Session, q live.Question) {
 // Changed implements [live.InboxOwner].
 func (w *wiring) Changed(q live.Question) {
 	in := w.in
-	in.calls.Changed(q)
+	in.calls.live.Changed(q)
 	if q.Via == elicit.ByRequest && q.Completion == conversation.CompletionMarked {
-		note(in.servers.Session(q.Session), q)
+		note(in.servers.live.Session(q.Session), q)
 	}
 	if q.List != "" && q.Completion > conversation.CompletionAwaited {
-		s := in.servers.Session(q.Session)
+		s := in.servers.live.Session(q.Session)
 		note(s, q)
 		if s != nil && !in.inbox.IsOpen(func(other *live.Question) bool {
 			return other.Session == q.Session && other.List == q.List
