@@ -185,18 +185,18 @@ type Question struct {
 	Left         string // why the loaded script left it to the person, "" if it did not
 
 	// Once settled:
-	Waited   time.Duration     // from asked to settled
-	Digest   string            // the answer in a few words: "build 2291"
-	Next     conversation.Next // what the server did after a deliberately wrong answer
-	Told     bool              // the server can still report the outcome of the URL
-	Waits    bool              // the call waits for the outcome of this URL, or for the person
-	Behind   bool              // an earlier card of the call offers to try again
-	Every    time.Duration     // interval of the call's retries; 0 for none
-	Address  *link.Verdict
-	Findings []lint.Finding
-	ReadOnly bool            // part of a transcript
-	Unfolded bool            // if settled: show the details at first
-	Card     templ.Component // the card, if it is drawn already
+	Waited          time.Duration     // from asked to settled
+	Digest          string            // the answer in a few words: "build 2291"
+	Next            conversation.Next // what the server did after a deliberately wrong answer
+	ServerMayReport bool              // the server can still report the outcome of the URL
+	CallWaits       bool              // the call waits for the outcome of this URL, or for the person
+	OfferedAbove    bool              // an earlier card of the call offers to try again
+	Every           time.Duration     // interval of the call's retries; 0 for none
+	Address         *link.Verdict
+	Findings        []lint.Finding
+	ReadOnly        bool            // part of a transcript
+	Unfolded        bool            // if settled: show the details at first
+	Card            templ.Component // the card, if it is drawn already
 }
 
 // Script describes the script that answers questions before the person does.

@@ -127,11 +127,11 @@ func (q Question) hasForm() bool {
 // awaits reports whether the outcome of an accepted URL can still arrive, so that the
 // card stays open.
 func (q Question) awaits() bool {
-	return q.State == conversation.Answered && q.Completion == conversation.CompletionAwaited && (q.Told || q.Waits)
+	return q.State == conversation.Answered && q.Completion == conversation.CompletionAwaited && (q.ServerMayReport || q.CallWaits)
 }
 
 func (q Question) awaitedWhat() string {
-	if q.Told {
+	if q.ServerMayReport {
 		return "Waiting for " + mcp.NotificationElicitComplete
 	}
 	return "Waiting for you to try again"
@@ -140,11 +140,11 @@ func (q Question) awaitedWhat() string {
 func (q Question) awaitedHow() string {
 	call := "Call " + strconv.Itoa(q.Call)
 	switch {
-	case q.Told && q.request().ElicitationID == "":
+	case q.ServerMayReport && q.request().ElicitationID == "":
 		return "It came without an elicitationId, so the server has no way to say that it is done: only you can."
-	case q.Told && q.Waits:
+	case q.ServerMayReport && q.CallWaits:
 		return call + " is made again once every page that it needs is done, or when you say so."
-	case q.Told:
+	case q.ServerMayReport:
 		return "If the server never says that it is done, you can."
 	case q.Every > 0:
 		return call + " is tried again every " + seconds(q.Every) + " s, until it has a result."

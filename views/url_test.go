@@ -193,7 +193,7 @@ func TestAwaitedURL(t *testing.T) {
 		{"round of 2026-07-28", false, true, all[:3], "Waiting for you to try again"},
 	} {
 		q := accepted(urlQuestion("https://example.com/"))
-		q.Told, q.Waits = c.told, c.waits
+		q.ServerMayReport, q.CallWaits = c.told, c.waits
 		doc := draw(t, QuestionCard(q))
 		var offered []string
 		for _, name := range all {
@@ -215,7 +215,7 @@ func TestAwaitedURL(t *testing.T) {
 
 func TestRetryEvery(t *testing.T) {
 	q := accepted(urlQuestion("https://example.com/"))
-	q.Waits = true
+	q.CallWaits = true
 	seconds := func() string {
 		return attr(only(t, draw(t, QuestionCard(q)), "seconds", func(e *html.Node) bool { return attr(e, "class") == "seconds" }), "value")
 	}
@@ -268,7 +268,7 @@ func TestEarlyCompletion(t *testing.T) {
 
 func TestAwaitedStandsBetweenPendingAndSettled(t *testing.T) {
 	awaited := accepted(urlQuestion("https://example.com/"))
-	awaited.Number, awaited.Told = 1, true
+	awaited.Number, awaited.ServerMayReport = 1, true
 	settled := Question{InputRequest: conversation.InputRequest{Question: conversation.Question{Number: 2, State: conversation.Answered}}}
 	pending := someQuestion()
 	var got []int

@@ -320,20 +320,20 @@ func (s *questions) view(q inspection.Question, sub *forms.Submission, problems 
 // in error -32042.
 func (s *questions) await(v *views.Question, q inspection.Question) {
 	if q.Via == elicit.ByRequest || q.Call == 0 {
-		v.Told = v.Server.State == conversation.ServerReady
+		v.ServerMayReport = v.Server.State == conversation.ServerReady
 		return
 	}
 	c, err := s.in.Call(q.Call)
 	if err != nil || c.State.Over() || len(c.Rounds) != q.Round {
 		return
 	}
-	v.Waits, v.Every = true, c.Every
+	v.CallWaits, v.Every = true, c.Every
 	for _, other := range s.in.OnShow(1) { // includes all questions whose URL is awaited
 		if other.Number < q.Number && other.Call == q.Call && other.Round == q.Round && other.Awaited {
-			v.Behind = true
+			v.OfferedAbove = true
 		}
 	}
-	v.Told = q.Via == elicit.InError
+	v.ServerMayReport = q.Via == elicit.InError
 }
 
 // views returns the questions on the page, oldest first: all pending ones and

@@ -162,14 +162,14 @@ func TestURLByRequest(t *testing.T) {
 	if card := drawnCard(t, q); !strings.Contains(card, "Mark as done") {
 		t.Errorf("accepted: %s", card)
 	}
-	if !q.Told || q.Waits || q.Completion != conversation.CompletionAwaited || q.Via != elicit.ByRequest {
+	if !q.ServerMayReport || q.CallWaits || q.Completion != conversation.CompletionAwaited || q.Via != elicit.ByRequest {
 		t.Errorf("it waits: %+v", q)
 	}
 	if status, text := d.post("/questions/1/answer", consent); status != http.StatusConflict || !strings.Contains(text, "settled elsewhere") {
 		t.Errorf("accepting twice: %d %s", status, text)
 	}
 	d.done("/questions/1/complete", nil)
-	if q = d.question(1, conversation.Answered); q.Told || q.Completion != conversation.CompletionMarked || !strings.Contains(drawnCard(t, q), "marked as done") {
+	if q = d.question(1, conversation.Answered); q.ServerMayReport || q.Completion != conversation.CompletionMarked || !strings.Contains(drawnCard(t, q), "marked as done") {
 		t.Errorf("once marked: %+v", q)
 	}
 }
@@ -188,13 +188,13 @@ func TestURLOfLostServer(t *testing.T) {
 	d := inspectDemo(t, conversation.ClientSettings{Protocol: mcp.Revision20251125})
 	d.call("connect_mailbox", 1)
 	d.post("/questions/1/answer", consent)
-	if q := d.question(1, conversation.Answered); !q.Told {
+	if q := d.question(1, conversation.Answered); !q.ServerMayReport {
 		t.Fatalf("at first: %+v", q)
 	}
 	if err := d.in.Disconnect(t.Context(), "s1"); err != nil {
 		t.Fatal(err)
 	}
-	if q := d.question(1, conversation.Answered); q.Told || q.Waits {
+	if q := d.question(1, conversation.Answered); q.ServerMayReport || q.CallWaits {
 		t.Errorf("afterwards: %+v", q)
 	}
 }
@@ -207,12 +207,12 @@ func TestURLByError(t *testing.T) {
 		t.Errorf("it came %s", q.Carried())
 	}
 	d.post("/questions/1/answer", consent)
-	if q := d.question(1, conversation.Answered); !q.Told || !q.Waits {
+	if q := d.question(1, conversation.Answered); !q.ServerMayReport || !q.CallWaits {
 		t.Errorf("it waits: %+v", q)
 	}
 	d.done("/calls/1/retry", nil)
 	d.question(2, conversation.Pending) // nobody has signed in, so the server asks again
-	if q := d.question(1, conversation.Answered); q.Told || q.Waits {
+	if q := d.question(1, conversation.Answered); q.ServerMayReport || q.CallWaits {
 		t.Errorf("the first attempt still waits: %+v", q)
 	}
 }
@@ -231,7 +231,7 @@ func TestURLByRound(t *testing.T) {
 		t.Errorf("%d questions of the round are open, want 1", got)
 	}
 	d.post("/questions/1/answer", consent)
-	if q := d.question(1, conversation.Answered); q.Told || !q.Waits {
+	if q := d.question(1, conversation.Answered); q.ServerMayReport || !q.CallWaits {
 		t.Errorf("it waits: %+v", q)
 	}
 	d.done("/calls/1/retry", url.Values{"every": {"3600"}})
@@ -244,7 +244,7 @@ func TestURLByRound(t *testing.T) {
 		}
 	}
 	d.post("/calls/1/stop", nil)
-	if q := d.question(1, conversation.Answered); q.Waits {
+	if q := d.question(1, conversation.Answered); q.CallWaits {
 		t.Errorf("a call that was given up still waits: %+v", q)
 	}
 }

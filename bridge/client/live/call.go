@@ -28,7 +28,7 @@ type call struct {
 	stop    context.CancelCauseFunc
 	woken   chan struct{} // receives when the loop should check again whether it can go on
 
-	over     conversation.State // the state in which the call ends, once known; Ended follows when its questions are settled
+	endState conversation.State // the state in which the call ends, once known; Ended follows when its questions are settled
 	clock    clock
 	round    round              // the latest round
 	repeat   *next              // the next request if the person may go on after a refusal; nil for none
@@ -106,7 +106,7 @@ func (c *call) run(until func() *ending) {
 	by, _ := c.conn.EndedBy()
 	lost, revision := end.lost && by != conversation.ByFault, c.conn.Revision()
 	c.set(func() {
-		if lost = lost && c.over == conversation.Failed; lost {
+		if lost = lost && c.endState == conversation.Failed; lost {
 			c.lost = revision
 		}
 	})
@@ -247,12 +247,12 @@ func (c *call) waiting(is bool) { c.set(func() { c.waits, c.retry = is, false })
 func (c *call) finish(end ending) {
 	cancels := c.conn.CanCancelTasks()
 	c.calls.mu.Lock()
-	if c.over != conversation.Running {
+	if c.endState != conversation.Running {
 		c.calls.mu.Unlock()
 		return
 	}
 	now := time.Now()
-	c.over = end.state
+	c.endState = end.state
 	c.clock.stop(now)
 	note := &wire.Note{Kind: wire.NoteEnded, State: "failed", At: now}
 	switch end.state {
@@ -316,7 +316,7 @@ func (c *call) withdraw() {
 	alone := false
 	c.set(func() {
 		alone = !slices.ContainsFunc(c.calls.calls, func(other *call) bool {
-			return other.over == conversation.Running && other.session == c.session
+			return other.endState == conversation.Running && other.session == c.session
 		})
 	})
 	by, reason, connected := c.withdrawal()
@@ -335,7 +335,7 @@ func (c *call) withdraw() {
 // the connection still stands. The end of the connection also ends the call.
 func (c *call) withdrawal() (by, reason string, connected bool) {
 	stopped := false
-	c.set(func() { stopped = c.over == conversation.Stopped })
+	c.set(func() { stopped = c.endState == conversation.Stopped })
 	by, reason = c.conn.EndedBy()
 	connected = by == ""
 	if stopped {

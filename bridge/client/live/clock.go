@@ -84,7 +84,7 @@ func (cs *Calls) SigningIn(server string, is bool) {
 	var changed []int
 	cs.mu.Lock()
 	for _, c := range cs.calls {
-		if c.Request.Server == server && c.over == conversation.Running && c.clock.signing != is {
+		if c.Request.Server == server && c.endState == conversation.Running && c.clock.signing != is {
 			c.clock.change(time.Now(), func() { c.clock.signing = is })
 			changed = append(changed, c.Number)
 		}
@@ -98,7 +98,7 @@ func (cs *Calls) SigningIn(server string, is bool) {
 func (c *call) hold(is, paused bool) {
 	c.set(func() {
 		c.Paused = paused
-		if c.over == conversation.Running {
+		if c.endState == conversation.Running {
 			c.clock.set(time.Now(), c.clock.open, is)
 		}
 	})

@@ -23,18 +23,18 @@ const compareTime = 30 * time.Second
 // Compare connects to a server twice more, with two settings, and compares what it
 // offers. The present connection stays open. The frames of both connections are in the
 // log.
-func (all *Servers) Compare(ctx context.Context, id string, with, without conversation.ClientSettings) (Comparison, error) {
-	s, err := all.find(id)
+func (servers *Servers) Compare(ctx context.Context, id string, with, without conversation.ClientSettings) (Comparison, error) {
+	s, err := servers.find(id)
 	if err != nil {
 		return Comparison{}, err
 	}
 	ctx, cancel := context.WithTimeout(ctx, compareTime)
 	defer cancel()
-	first, err := all.offers(ctx, s, with)
+	first, err := servers.offers(ctx, s, with)
 	if err != nil {
 		return Comparison{}, err
 	}
-	second, err := all.offers(ctx, s, without)
+	second, err := servers.offers(ctx, s, without)
 	if err != nil {
 		return Comparison{}, err
 	}
@@ -63,14 +63,14 @@ func lacking(items, others []conversation.Item) (list []conversation.Item) {
 }
 
 // offers opens a further connection to a server and returns the catalog.
-func (all *Servers) offers(ctx context.Context, s *liveServer, settings conversation.ClientSettings) (conversation.Catalog, error) {
-	beside := all.newSession(s, settings, "-compare")
+func (servers *Servers) offers(ctx context.Context, s *liveServer, settings conversation.ClientSettings) (conversation.Catalog, error) {
+	beside := servers.newSession(s, settings, "-compare")
 	done := make(chan struct{})
-	if beside == nil || !all.config.Spawn(func() { <-done }) { // closing waits for this goroutine, so that no process is left
+	if beside == nil || !servers.config.Spawn(func() { <-done }) { // closing waits for this goroutine, so that no process is left
 		return conversation.Catalog{}, ErrClosed
 	}
 	defer close(done)
-	defer all.closeSession(context.WithoutCancel(ctx), beside, "the comparison is done")
+	defer servers.closeSession(context.WithoutCancel(ctx), beside, "the comparison is done")
 	stop := context.AfterFunc(ctx, func() { beside.Release(false, context.Cause(ctx).Error()) })
 	defer stop()
 	if _, err := beside.Connect(); err != nil {

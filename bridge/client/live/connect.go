@@ -16,10 +16,10 @@ import (
 
 // update changes a server's state, and marks the server as changed.
 func (s *liveServer) update(change func()) {
-	s.all.mu.Lock()
+	s.servers.mu.Lock()
 	change()
-	s.all.mu.Unlock()
-	s.all.config.Changes.Mark(Change{Kind: ServerChanged, Server: s.ID})
+	s.servers.mu.Unlock()
+	s.servers.config.Changes.Mark(Change{Kind: ServerChanged, Server: s.ID})
 }
 
 // enter sets the state of the connection. The caller is within update.
@@ -42,34 +42,34 @@ func (s *liveServer) leave(of *session.Session, state conversation.ServerState, 
 
 // Reconnect closes a server's connection, if it has one, and opens a new one. It returns
 // before the new connection is ready; the server's state shows the progress.
-func (all *Servers) Reconnect(id string) error {
-	s, err := all.find(id)
+func (servers *Servers) Reconnect(id string) error {
+	s, err := servers.find(id)
 	if err != nil {
 		return err
 	}
-	all.mu.Lock()
+	servers.mu.Lock()
 	queued := s.queued
 	s.queued = true
-	all.mu.Unlock()
-	if !queued && !all.config.Spawn(s.connect) {
+	servers.mu.Unlock()
+	if !queued && !servers.config.Spawn(s.connect) {
 		return ErrClosed
 	}
 	return nil
 }
 
 // ReconnectWith is Reconnect with other settings.
-func (all *Servers) ReconnectWith(id string, settings conversation.ClientSettings) error {
-	s, err := all.find(id)
+func (servers *Servers) ReconnectWith(id string, settings conversation.ClientSettings) error {
+	s, err := servers.find(id)
 	if err != nil {
 		return err
 	}
 	s.update(func() { s.Settings = settings })
-	return all.Reconnect(id)
+	return servers.Reconnect(id)
 }
 
 // Connect is like Reconnect, but returns when the server is ready or has failed.
-func (all *Servers) Connect(id string) error {
-	s, err := all.find(id)
+func (servers *Servers) Connect(id string) error {
+	s, err := servers.find(id)
 	if err == nil {
 		s.connect()
 	}
@@ -77,8 +77,8 @@ func (all *Servers) Connect(id string) error {
 }
 
 // Disconnect closes a server's connection in an orderly way.
-func (all *Servers) Disconnect(ctx context.Context, id string) error {
-	s, err := all.find(id)
+func (servers *Servers) Disconnect(ctx context.Context, id string) error {
+	s, err := servers.find(id)
 	if err != nil {
 		return err
 	}
@@ -105,11 +105,11 @@ func (s *liveServer) disconnect(ctx context.Context, state conversation.ServerSt
 
 // interrupt closes the present session, even while connect holds the turn.
 func (s *liveServer) interrupt(ctx context.Context, reason string) {
-	s.all.mu.Lock()
+	s.servers.mu.Lock()
 	current := s.session
-	s.all.mu.Unlock()
+	s.servers.mu.Unlock()
 	if current != nil {
-		s.all.closeSession(ctx, current, reason)
+		s.servers.closeSession(ctx, current, reason)
 	}
 }
 
@@ -133,13 +133,13 @@ func (s *liveServer) connect() {
 	select {
 	case s.turn <- struct{}{}:
 		defer func() { <-s.turn }()
-	case <-s.all.config.Life.Done():
+	case <-s.servers.config.Life.Done():
 		return
 	}
-	s.all.mu.Lock()
+	s.servers.mu.Lock()
 	anew := s.anew
 	s.queued, s.anew = false, ""
-	s.all.mu.Unlock()
+	s.servers.mu.Unlock()
 	if !s.hangUp(context.Background(), conversation.ServerDisconnected, "reconnecting") {
 		return
 	}
@@ -153,7 +153,7 @@ func (s *liveServer) connect() {
 	if fresh == nil {
 		return
 	}
-	late := time.AfterFunc(session.Moment, func() { s.all.config.Changes.Mark(Change{Kind: ServerChanged, Server: s.ID}) })
+	late := time.AfterFunc(session.Moment, func() { s.servers.config.Changes.Mark(Change{Kind: ServerChanged, Server: s.ID}) })
 	info, err := fresh.Connect()
 	late.Stop()
 	if err != nil {
@@ -168,63 +168,63 @@ func (s *liveServer) connect() {
 		}
 	})
 	if current {
-		s.all.config.Session.Go(func() { s.watch(fresh) })
-		s.all.config.Session.Go(fresh.FollowCatalog)
-		s.all.config.Ready(s.ID)
+		s.servers.config.Session.Go(func() { s.watch(fresh) })
+		s.servers.config.Session.Go(fresh.FollowCatalog)
+		s.servers.config.Ready(s.ID)
 	}
 }
 
 // warn logs each line of a reason by itself.
 func (s *liveServer) warn(what, reason string) {
 	for line := range strings.Lines(reason) {
-		s.all.config.Session.Logger.Warn(what, "server", s.spec.Name, "reason", strings.TrimSpace(line))
+		s.servers.config.Session.Logger.Warn(what, "server", s.spec.Name, "reason", strings.TrimSpace(line))
 	}
 }
 
 // begin gives the server a new session, or returns nil if the inspection is closed. The
 // caller holds the turn.
 func (s *liveServer) begin() *session.Session {
-	fresh := s.all.newSession(s, s.Settings, "")
+	fresh := s.servers.newSession(s, s.Settings, "")
 	if fresh == nil {
 		return nil
 	}
-	s.all.config.Inbox.Connected(s.ID)
+	s.servers.config.Inbox.Connected(s.ID)
 	s.update(func() {
 		s.session, s.latest, s.Info = fresh, fresh, conversation.ServerInfo{}
 		s.catalog = conversation.Catalog{Server: s.ID, Loading: true}
 		s.enter(conversation.ServerConnecting, "")
 	})
-	s.all.config.Changes.Mark(Change{Kind: CatalogChanged, Server: s.ID})
+	s.servers.config.Changes.Mark(Change{Kind: CatalogChanged, Server: s.ID})
 	return fresh
 }
 
 // newSession prepares a session with a server, or returns nil if the inspection is
 // closed. Each session must be closed with closeSession.
-func (all *Servers) newSession(s *liveServer, settings conversation.ClientSettings, suffix string) *session.Session {
-	config := all.config.Session
+func (servers *Servers) newSession(s *liveServer, settings conversation.ClientSettings, suffix string) *session.Session {
+	config := servers.config.Session
 	config.Server, config.Spec, config.Settings = s.ID, s.spec, settings
-	all.mu.Lock()
+	servers.mu.Lock()
 	s.attempt++
 	config.Name = fmt.Sprintf("%s-%d-%d%s", s.ID, time.Now().UnixMilli(), s.attempt, suffix)
-	all.mu.Unlock()
-	fresh := session.New(all.config.Life, config, all.config.Owner)
-	all.mu.Lock()
-	defer all.mu.Unlock()
-	if all.closed {
+	servers.mu.Unlock()
+	fresh := session.New(servers.config.Life, config, servers.config.Owner)
+	servers.mu.Lock()
+	defer servers.mu.Unlock()
+	if servers.closed {
 		return nil
 	}
-	all.sessions[config.Name] = fresh
+	servers.sessions[config.Name] = fresh
 	return fresh
 }
 
 // closeSession closes a session within [session.EndTime], and at once when ctx ends.
-func (all *Servers) closeSession(ctx context.Context, s *session.Session, reason string) {
+func (servers *Servers) closeSession(ctx context.Context, s *session.Session, reason string) {
 	ctx, cancel := context.WithTimeout(ctx, session.EndTime)
 	defer cancel()
 	s.Close(ctx, reason)
-	all.mu.Lock()
-	defer all.mu.Unlock()
-	delete(all.sessions, s.Name)
+	servers.mu.Lock()
+	defer servers.mu.Unlock()
+	delete(servers.sessions, s.Name)
 }
 
 // failed ends a session that could not be connected.
@@ -233,11 +233,11 @@ func (s *liveServer) failed(of *session.Session, err error) {
 	if errors.Is(err, context.Canceled) {
 		reason = "the connection was given up"
 	}
-	s.all.closeSession(context.Background(), of, reason)
+	s.servers.closeSession(context.Background(), of, reason)
 	reason = of.Explain(reason)
 	refused := of.Refused()
 	s.update(func() { s.catalog.Loading, s.Refused = false, refused })
-	s.all.config.Changes.Mark(Change{Kind: CatalogChanged, Server: s.ID})
+	s.servers.config.Changes.Mark(Change{Kind: CatalogChanged, Server: s.ID})
 	if s.leave(of, conversation.ServerFailed, reason) {
 		s.warn("the server cannot be used", reason)
 	}
@@ -264,7 +264,7 @@ func (s *liveServer) watch(of *session.Session) {
 	if s.leave(of, conversation.ServerEnded, reason) {
 		s.warn("the server has ended", reason)
 	}
-	s.all.closeSession(context.Background(), of, reason)
+	s.servers.closeSession(context.Background(), of, reason)
 	if gone {
 		s.connect()
 	}
@@ -284,11 +284,11 @@ var ErrReconnect = errors.New("reconnecting with " + RevisionOfRequests + " fail
 // Recall applies a revision that a browser remembers for a server, or for "" the configured
 // one in place of such a revision, and reconnects. It does nothing if the revision was chosen
 // in another way.
-func (all *Servers) Recall(id, revision string) error {
+func (servers *Servers) Recall(id, revision string) error {
 	if revision != "" && !slices.Contains(mcp.Revisions, revision) {
 		return fmt.Errorf("%w: %q", ErrUnknownRevision, revision)
 	}
-	s, err := all.find(id)
+	s, err := servers.find(id)
 	if err != nil {
 		return err
 	}
@@ -305,13 +305,13 @@ func (all *Servers) Recall(id, revision string) error {
 	if !applies {
 		return nil
 	}
-	return all.Reconnect(id)
+	return servers.Reconnect(id)
 }
 
 // Reconnected reconnects a server with changed settings, and waits until its catalog is
 // read. On errors it restores the server's settings.
-func (all *Servers) Reconnected(ctx context.Context, id string, change func(*conversation.ClientSettings)) error {
-	s, err := all.find(id)
+func (servers *Servers) Reconnected(ctx context.Context, id string, change func(*conversation.ClientSettings)) error {
+	s, err := servers.find(id)
 	if err != nil {
 		return err
 	}
@@ -333,10 +333,10 @@ func (all *Servers) Reconnected(ctx context.Context, id string, change func(*con
 }
 
 func (s *liveServer) reconnected(ctx context.Context) error {
-	changed := s.all.config.Changes.Subscribe()
+	changed := s.servers.config.Changes.Subscribe()
 	defer changed.Close()
 	connected := make(chan struct{})
-	if !s.all.config.Spawn(func() { defer close(connected); s.connect() }) {
+	if !s.servers.config.Spawn(func() { defer close(connected); s.connect() }) {
 		return ErrClosed
 	}
 	select {
@@ -349,7 +349,7 @@ func (s *liveServer) reconnected(ctx context.Context) error {
 		if now.State != conversation.ServerReady {
 			return fmt.Errorf("%w: %s is %s: %s", ErrReconnect, now.Label, now.State, now.Reason)
 		}
-		if catalog, err := s.all.Catalog(s.ID); err != nil || !catalog.Loading {
+		if catalog, err := s.servers.Catalog(s.ID); err != nil || !catalog.Loading {
 			return err
 		}
 		select {

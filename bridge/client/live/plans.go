@@ -17,7 +17,7 @@ func (cs *Calls) Situation(number int, facts *fault.Facts) {
 	if err != nil {
 		return
 	}
-	facts.InCall, facts.Tool, facts.Task = c.over == conversation.Running, c.Request.Key, c.task
+	facts.InCall, facts.Tool, facts.Task = c.endState == conversation.Running, c.Request.Key, c.task
 	if facts.Via != elicit.InRound || len(c.states) == 0 {
 		return
 	}

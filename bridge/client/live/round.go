@@ -50,7 +50,7 @@ func (c *call) put(requests []conversation.InputRequest, number int) {
 			c.round.questions[q.Number] = new(Question)
 			c.round.open++
 		}
-		running = c.over == conversation.Running
+		running = c.endState == conversation.Running
 	})
 	for _, q := range questions {
 		by := "" // who accepted the URL in an earlier round, if the call retries at an interval
@@ -71,7 +71,7 @@ func (c *call) put(requests []conversation.InputRequest, number int) {
 		}
 		in.Put(q)
 	}
-	c.set(func() { running = c.over == conversation.Running })
+	c.set(func() { running = c.endState == conversation.Running })
 	if !running { // the call ended meanwhile
 		c.withdraw()
 	}
@@ -288,7 +288,7 @@ func (cs *Calls) Asked(q Question) (name string) {
 	// No call is kept for a question outside of calls, or of a forgotten call.
 	_ = cs.update(q.Call, func(c *call) bool {
 		name = c.Request.Name
-		if c.over == conversation.Running {
+		if c.endState == conversation.Running {
 			c.clocked[q.Number] = true
 			c.clock.set(q.Asked, c.clock.open+1, c.clock.held)
 		}
@@ -300,7 +300,7 @@ func (cs *Calls) Asked(q Question) (name string) {
 // Settled records that a question is settled.
 func (cs *Calls) Settled(q Question) {
 	_ = cs.update(q.Call, func(c *call) bool {
-		if c.clocked[q.Number] && c.over == conversation.Running {
+		if c.clocked[q.Number] && c.endState == conversation.Running {
 			c.clock.set(q.Ended, max(c.clock.open-1, 0), c.clock.held)
 		}
 		delete(c.clocked, q.Number)
@@ -333,7 +333,7 @@ func (cs *Calls) Changed(q Question) {
 func (cs *Calls) WithdrawLate(q Question) {
 	var late *call
 	_ = cs.update(q.Call, func(c *call) bool {
-		if c.over != conversation.Running {
+		if c.endState != conversation.Running {
 			late = c
 		}
 		return false

@@ -53,7 +53,7 @@ type Servers struct {
 // liveServer is one target with its present connection. The fields below turn are
 // guarded by Servers.mu.
 type liveServer struct {
-	all        *Servers
+	servers    *Servers
 	spec       target.Spec
 	names      []string                    // in frames: that of spec, and those before it was edited
 	configured conversation.ClientSettings // settings of the server at the start of the run
@@ -72,54 +72,54 @@ type liveServer struct {
 
 // NewServers prepares the servers. Nothing is connected before Reconnect.
 func NewServers(c ServersConfig) *Servers {
-	all := &Servers{config: c, sessions: map[string]*session.Session{}}
+	servers := &Servers{config: c, sessions: map[string]*session.Session{}}
 	var list []*liveServer
 	for i, spec := range c.Targets {
-		list = append(list, all.newServer(i, spec))
+		list = append(list, servers.newServer(i, spec))
 	}
-	all.added.Store(&list)
-	return all
+	servers.added.Store(&list)
+	return servers
 }
 
 // list returns all servers. The caller must not change it.
-func (all *Servers) list() []*liveServer { return *all.added.Load() }
+func (servers *Servers) list() []*liveServer { return *servers.added.Load() }
 
 // Put adds a server after the others, or replaces the added one with this id, whose calls and
 // settings it takes over. Its name is one that no other server has or had. It is not
 // connected before Reconnect.
-func (all *Servers) Put(ctx context.Context, id string, spec target.Spec) (string, error) {
+func (servers *Servers) Put(ctx context.Context, id string, spec target.Spec) (string, error) {
 	var before *liveServer
 	put := func() error {
-		all.mu.Lock()
-		defer all.mu.Unlock()
-		if all.closed {
+		servers.mu.Lock()
+		defer servers.mu.Unlock()
+		if servers.closed {
 			return ErrClosed
 		}
 		if before != nil && before.State == conversation.ServerRemoved { // or replaced, by somebody else meanwhile
 			return ErrUnknownServer
 		}
 		name := spec.Name
-		for n := 2; all.IDOf(spec.Name) != "" && all.IDOf(spec.Name) != id; n++ {
+		for n := 2; servers.IDOf(spec.Name) != "" && servers.IDOf(spec.Name) != id; n++ {
 			spec.Name = fmt.Sprintf("%s %d", name, n)
 		}
 		spec.Added = true
-		list := slices.Clone(all.list())
+		list := slices.Clone(servers.list())
 		if before == nil {
-			list = append(list, all.newServer(len(list), spec))
+			list = append(list, servers.newServer(len(list), spec))
 			id = list[len(list)-1].ID
 		} else {
-			fresh := all.newServer(before.Index, spec)
+			fresh := servers.newServer(before.Index, spec)
 			fresh.names, fresh.Settings = append(fresh.names, before.names...), before.Settings
 			list[before.Index], before.State = fresh, conversation.ServerRemoved
 		}
-		all.added.Store(&list)
+		servers.added.Store(&list)
 		return nil
 	}
 	if id == "" {
 		err := put()
 		return id, err
 	}
-	before, err := all.addedServer(id)
+	before, err := servers.addedServer(id)
 	if err != nil {
 		return "", err
 	}
@@ -130,24 +130,24 @@ func (all *Servers) Put(ctx context.Context, id string, spec target.Spec) (strin
 }
 
 // Remove disconnects a server that was added, and takes it out of All.
-func (all *Servers) Remove(ctx context.Context, id string) error {
-	s, err := all.addedServer(id)
+func (servers *Servers) Remove(ctx context.Context, id string) error {
+	s, err := servers.addedServer(id)
 	if err != nil {
 		return err
 	}
 	return s.disconnect(ctx, conversation.ServerRemoved, "removed by a person", nil)
 }
 
-func (all *Servers) addedServer(id string) (*liveServer, error) {
-	s, err := all.find(id)
+func (servers *Servers) addedServer(id string) (*liveServer, error) {
+	s, err := servers.find(id)
 	if err == nil && !s.Added {
 		return nil, ErrNotAdded
 	}
 	return s, err
 }
 
-func (all *Servers) newServer(index int, spec target.Spec) *liveServer {
-	settings := all.config.Settings
+func (servers *Servers) newServer(index int, spec target.Spec) *liveServer {
+	settings := servers.config.Settings
 	own, err := conversation.ParseClientSettings(spec.Protocol, spec.Elicitation)
 	if err != nil && spec.Problem == nil {
 		spec.Problem = fmt.Errorf("%s: server %q: %w", spec.From, spec.Name, err)
@@ -158,14 +158,14 @@ func (all *Servers) newServer(index int, spec target.Spec) *liveServer {
 	}
 	settings.Elicitation = cmp.Or(settings.Elicitation, own.Elicitation)
 	settings.NoTasks, settings.Apps = settings.NoTasks || own.NoTasks, settings.Apps || own.Apps
-	return &liveServer{all: all, spec: spec, names: []string{spec.Name}, configured: settings, turn: make(chan struct{}, 1), Server: Server{
+	return &liveServer{servers: servers, spec: spec, names: []string{spec.Name}, configured: settings, turn: make(chan struct{}, 1), Server: Server{
 		ID: fmt.Sprintf("s%d", index+1), Index: index, Label: spec.Name, Address: spec.Address(), Added: spec.Added, Target: spec.Key(), How: spec.How(), Unusable: spec.Problem != nil,
 		Since: time.Now(), Settings: settings,
 	}}
 }
 
-func (all *Servers) find(id string) (*liveServer, error) {
-	for _, s := range all.list() {
+func (servers *Servers) find(id string) (*liveServer, error) {
+	for _, s := range servers.list() {
 		if s.ID == id {
 			return s, nil
 		}
@@ -174,8 +174,8 @@ func (all *Servers) find(id string) (*liveServer, error) {
 }
 
 // Target returns how a server is reached, for further connections to it.
-func (all *Servers) Target(id string) (target.Spec, error) {
-	s, err := all.find(id)
+func (servers *Servers) Target(id string) (target.Spec, error) {
+	s, err := servers.find(id)
 	if err != nil {
 		return target.Spec{}, err
 	}
@@ -183,9 +183,9 @@ func (all *Servers) Target(id string) (target.Spec, error) {
 }
 
 func (s *liveServer) view() Server {
-	s.all.mu.Lock()
+	s.servers.mu.Lock()
 	out, latest := s.Server, s.latest
-	s.all.mu.Unlock()
+	s.servers.mu.Unlock()
 	out.How = cmp.Or(out.Info.How, out.How)
 	if latest != nil {
 		out.Session = latest.Name
@@ -198,9 +198,9 @@ func (s *liveServer) view() Server {
 }
 
 // All returns every server that was not removed, in the order of the configuration.
-func (all *Servers) All() []Server {
+func (servers *Servers) All() []Server {
 	var out []Server
-	for _, s := range all.list() {
+	for _, s := range servers.list() {
 		if one := s.view(); one.State != conversation.ServerRemoved {
 			out = append(out, one)
 		}
@@ -209,8 +209,8 @@ func (all *Servers) All() []Server {
 }
 
 // Server returns one server by its id.
-func (all *Servers) Server(id string) (Server, error) {
-	s, err := all.find(id)
+func (servers *Servers) Server(id string) (Server, error) {
+	s, err := servers.find(id)
 	if err != nil {
 		return Server{}, err
 	}
@@ -219,8 +219,8 @@ func (all *Servers) Server(id string) (Server, error) {
 
 // IDOf returns the id of the server with this name in frames, "" if there is no such
 // server.
-func (all *Servers) IDOf(label string) string {
-	for _, s := range all.list() {
+func (servers *Servers) IDOf(label string) string {
+	for _, s := range servers.list() {
 		if slices.Contains(s.names, label) {
 			return s.ID
 		}
@@ -230,43 +230,43 @@ func (all *Servers) IDOf(label string) string {
 
 // Catalog returns the tools, prompts and resources of a server. The lists are shared and
 // must not be changed, because they may be very long.
-func (all *Servers) Catalog(id string) (conversation.Catalog, error) {
-	s, err := all.find(id)
+func (servers *Servers) Catalog(id string) (conversation.Catalog, error) {
+	s, err := servers.find(id)
 	if err != nil {
 		return conversation.Catalog{}, err
 	}
-	all.mu.Lock()
-	defer all.mu.Unlock()
+	servers.mu.Lock()
+	defer servers.mu.Unlock()
 	return s.catalog, nil
 }
 
 // Listed stores a server's catalog, as read on its present session.
-func (all *Servers) Listed(of *session.Session, c conversation.Catalog) {
-	all.mu.Lock()
-	list := all.list()
+func (servers *Servers) Listed(of *session.Session, c conversation.Catalog) {
+	servers.mu.Lock()
+	list := servers.list()
 	i := slices.IndexFunc(list, func(s *liveServer) bool { return s.session == of })
 	if i >= 0 {
 		list[i].catalog = c
 	}
-	all.mu.Unlock()
+	servers.mu.Unlock()
 	if i >= 0 {
-		all.config.Changes.Mark(Change{Kind: CatalogChanged, Server: of.Server})
+		servers.config.Changes.Mark(Change{Kind: CatalogChanged, Server: of.Server})
 	}
 }
 
 // Session returns the open connection with this name, nil if it is closed.
-func (all *Servers) Session(name string) *session.Session {
-	all.mu.Lock()
-	defer all.mu.Unlock()
-	return all.sessions[name]
+func (servers *Servers) Session(name string) *session.Session {
+	servers.mu.Lock()
+	defer servers.mu.Unlock()
+	return servers.sessions[name]
 }
 
 // Present returns the connection with this name if it is the present connection of a
 // server, else nil.
-func (all *Servers) Present(name string) *session.Session {
-	all.mu.Lock()
-	defer all.mu.Unlock()
-	for _, s := range all.list() {
+func (servers *Servers) Present(name string) *session.Session {
+	servers.mu.Lock()
+	defer servers.mu.Unlock()
+	for _, s := range servers.list() {
 		if s.session != nil && s.session.Name == name {
 			return s.session
 		}
@@ -275,15 +275,15 @@ func (all *Servers) Present(name string) *session.Session {
 }
 
 // Connection returns the session of a server that is ready, else an error.
-func (all *Servers) Connection(id string) (*session.Session, error) {
-	s, err := all.find(id)
+func (servers *Servers) Connection(id string) (*session.Session, error) {
+	s, err := servers.find(id)
 	if err != nil {
 		return nil, err
 	}
-	all.mu.Lock()
-	defer all.mu.Unlock()
+	servers.mu.Lock()
+	defer servers.mu.Unlock()
 	switch {
-	case all.closed:
+	case servers.closed:
 		return nil, ErrClosed
 	case s.State != conversation.ServerReady || s.session == nil:
 		return nil, fmt.Errorf("%w: %s is %s", ErrNotReady, s.Label, s.State)
@@ -293,11 +293,11 @@ func (all *Servers) Connection(id string) (*session.Session, error) {
 
 // Close disconnects all servers, and prevents new connections. The error names the
 // servers that could not be disconnected before ctx ended.
-func (all *Servers) Close(ctx context.Context) error {
-	all.mu.Lock()
-	all.closed = true
-	all.mu.Unlock()
-	list := all.list()
+func (servers *Servers) Close(ctx context.Context) error {
+	servers.mu.Lock()
+	servers.closed = true
+	servers.mu.Unlock()
+	list := servers.list()
 	errs := make([]error, len(list))
 	var ending sync.WaitGroup
 	for i, s := range list {
@@ -309,10 +309,10 @@ func (all *Servers) Close(ctx context.Context) error {
 
 // Kill kills the open connections, waits until they have ended or patience is over, and
 // returns how many were open.
-func (all *Servers) Kill(patience time.Duration) int {
-	all.mu.Lock()
-	open := slices.Collect(maps.Values(all.sessions))
-	all.mu.Unlock()
+func (servers *Servers) Kill(patience time.Duration) int {
+	servers.mu.Lock()
+	open := slices.Collect(maps.Values(servers.sessions))
+	servers.mu.Unlock()
 	var ending sync.WaitGroup
 	for _, s := range open {
 		ending.Go(s.Kill)

@@ -74,7 +74,7 @@ func (s *Session) Notify(out Stream, method string, params json.RawMessage) int6
 // serve answers what every server is asked, and leaves the rest to the peer.
 func (s *Session) serve(f wire.Frame, out Stream) (left func()) {
 	r := &Request{Message: f.Message, Session: s, Frame: f, Out: out}
-	if !s.meet(r) {
+	if !s.identifyClient(r) {
 		r.Fail(mcp.CodeUnsupportedVersion, "Unsupported protocol version", `{"supported":`+s.server.revisions()+`,"requested":`+string(rawjson.Quoted(r.Revision))+`}`)
 		return nil
 	}
@@ -126,8 +126,8 @@ func (s *Server) Meta() string {
 	return `{"io.modelcontextprotocol/serverInfo":` + s.options.Info + `}`
 }
 
-// meet sets the Client of a request. It reports whether the server speaks the revision of the request.
-func (s *Session) meet(r *Request) bool {
+// identifyClient sets the Client of a request. It reports whether the server speaks the revision of the request.
+func (s *Session) identifyClient(r *Request) bool {
 	meta, revisions := rawjson.Member(r.Params, "_meta"), s.server.options.Revisions
 	if revision := rawjson.Text(rawjson.Member(meta, mcp.MetaProtocol)); mcp.HasRounds(revision) {
 		r.Client = Client{revision, rawjson.Member(meta, mcp.MetaClient), rawjson.Member(meta, mcp.MetaCapabilities)}

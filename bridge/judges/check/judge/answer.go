@@ -20,16 +20,16 @@ import (
 func (j *Judgement) compared() {
 	if j.Behaviour == BehaviourSeveral {
 		j.crossed()
-		j.met()
+		j.judgeOverlap()
 		return
 	}
-	deed := j.deed()
-	if deed == nil || len(j.Calls) != 1 || !slices.ContainsFunc(j.Honest, j.accepted) {
+	onTrial := j.questionOnTrial()
+	if onTrial == nil || len(j.Calls) != 1 || !slices.ContainsFunc(j.Honest, j.accepted) {
 		return
 	}
 	m := j.Calls[0]
 	if j.traits.Forges || j.traits.Forged != "" {
-		j.asksWith(m, deed)
+		j.asksWith(m, onTrial)
 	}
 	switch {
 	case j.askedAgain() || m.responded() && !m.succeeded():
@@ -38,7 +38,7 @@ func (j *Judgement) compared() {
 	case !m.succeeded():
 		return
 	}
-	frames := []int64{deed.AskedSeq, deed.AnswerSeq, m.ResultSeq}
+	frames := []int64{onTrial.AskedSeq, onTrial.AnswerSeq, m.ResultSeq}
 	switch {
 	case j.Behaviour == BehaviourOtherArguments: // does the result depend on them, and is it that of this call all the same?
 		shown := slices.ContainsFunc(textsIn(m.Arguments), func(value string) bool { return len(value) >= 4 && shows(m.Result, value) })
@@ -46,9 +46,9 @@ func (j *Judgement) compared() {
 			j.find(report.RuleForeignState, report.Fail, "The requestState was given out for other arguments, for which the question was declined, and the result is that of an accepted call: "+quoteResult(m), frames...)
 		}
 	case j.Behaviour == "other-tool":
-		if name := mentioned(m, deed); name != "" {
+		if name := mentioned(m, onTrial); name != "" {
 			j.find(report.RuleForeignState, report.Fail, fmt.Sprintf("Another tool took the requestState and the answer of this one: its result has the value of %q: %s", name, quoteResult(m)), frames...)
-		} else if own := j.Other; own != nil && own.succeeded() && len(own.Questions) > 0 && own.Questions[0].Message() != deed.Message() && m.Questions[len(m.Questions)-1] == deed && j.hasState(own.Questions[0]) {
+		} else if own := j.Other; own != nil && own.succeeded() && len(own.Questions) > 0 && own.Questions[0].Message() != onTrial.Message() && m.Questions[len(m.Questions)-1] == onTrial && j.hasState(own.Questions[0]) {
 			j.find(report.RuleForeignState, report.Fail, fmt.Sprintf("Another tool took the requestState and the answer of this one for its own: it did not ask %s, and its result is %s", wording.Quoted(own.Questions[0].Title()), quoteResult(m)), append(frames, own.Questions[0].AskedSeq)...)
 		}
 	case j.Behaviour == BehaviourRemembered:
@@ -56,16 +56,16 @@ func (j *Judgement) compared() {
 			j.remembersContent(m, distinctOf(*j.Other), frames)
 		}
 	case j.traits.Forges || j.traits.Forged != "":
-		j.takesState(m, deed, frames)
+		j.takesState(m, onTrial, frames)
 	case isContentFault(j.Behaviour):
-		j.usesContent(m, deed, frames)
+		j.usesContent(m, onTrial, frames)
 	}
 }
 
 // accepted reports whether an honest call succeeded after the question under trial was
 // accepted. Honest answers cancel a question if no valid content can be made up for it.
 func (j *Judgement) accepted(honest Made) bool {
-	place := slices.Index(j.Calls[0].Questions, j.deed())
+	place := slices.Index(j.Calls[0].Questions, j.questionOnTrial())
 	return honest.succeeded() && place >= 0 && place < len(honest.Questions) && honest.Questions[place].Action == "accept"
 }
 
@@ -195,15 +195,15 @@ func changes(answers []*conversation.Question, telling func(q *conversation.Ques
 }
 
 // usesContent judges whether the server used content that is invalid by the schema.
-func (j *Judgement) usesContent(m Made, deed *conversation.Question, frames []int64) {
-	required := requiredOf(deed)
+func (j *Judgement) usesContent(m Made, onTrial *conversation.Question, frames []int64) {
+	required := requiredOf(onTrial)
 	if len(required) == 0 && j.traits.Content == noContent {
 		return // the schema requires no field
 	}
 	telling := func(q *conversation.Question, field string, value json.RawMessage) bool {
-		return q == deed && (value != nil || slices.Contains(required, field) || j.traits.Content == noFields)
+		return q == onTrial && (value != nil || slices.Contains(required, field) || j.traits.Content == noFields)
 	}
-	what := fmt.Sprintf("The content that went back breaks its schema (%s), and the result is that of an honest call", wrongOf(deed))
+	what := fmt.Sprintf("The content that went back breaks its schema (%s), and the result is that of an honest call", wrongOf(onTrial))
 	switch j.standing = j.against(j.Honest, m.Result, alike.Blanks, changes(m.Questions, telling)); j.standing {
 	case filled:
 		j.find(report.RuleInvalidContent, report.Fail, fmt.Sprintf("%s with it: %s", what, quoteResult(m)), frames...)
@@ -244,8 +244,8 @@ func quoteResult(m Made) string {
 
 // mentioned returns a field of the answer whose value is in the result and cannot come
 // from elsewhere; "" if there is none.
-func mentioned(m Made, deed *conversation.Question) string {
-	for name, value := range rawjson.Members(contentOf(deed)) {
+func mentioned(m Made, onTrial *conversation.Question) string {
+	for name, value := range rawjson.Members(contentOf(onTrial)) {
 		if isDistinct(value) && m.brings(alike.Forms(value)[0], mentions) {
 			return name
 		}
@@ -290,10 +290,10 @@ func (o *Observation) hasState(q *conversation.Question) bool {
 }
 
 // takesState judges whether the server accepted a requestState that it did not send.
-func (j *Judgement) takesState(m Made, deed *conversation.Question, frames []int64) {
+func (j *Judgement) takesState(m Made, onTrial *conversation.Question, frames []int64) {
 	j.standing = j.against(j.Honest, m.Result, nil, func(h Made) (list []alike.Change) {
 		list = changes(m.Questions, func(*conversation.Question, string, json.RawMessage) bool { return false })(h)
-		for _, value := range carried(h, deed) {
+		for _, value := range carried(h, onTrial) {
 			j.carries = j.carries || isDistinct(value)
 			list = append(list, alike.Change{Old: value, Any: true, Telling: true})
 		}
@@ -310,7 +310,7 @@ func (j *Judgement) takesState(m Made, deed *conversation.Question, frames []int
 	if j.traits.Forged != "" {
 		return // together with other refusals
 	}
-	invented := j.invented(m, deed)
+	invented := j.invented(m, onTrial)
 	switch {
 	case invented != "":
 		j.find(report.RuleForgedState, report.Fail, fmt.Sprintf("The call came back with %s, and the result has what the client put there, %s: %s", with, wording.Quoted(invented), quoteResult(m)), frames...)
@@ -322,13 +322,13 @@ func (j *Judgement) takesState(m Made, deed *conversation.Question, frames []int
 }
 
 // asksWith judges whether the server went on to ask with what the client put into the state.
-func (j *Judgement) asksWith(m Made, deed *conversation.Question) {
-	place := slices.Index(m.Questions, deed)
-	for _, text := range j.put(deed) {
+func (j *Judgement) asksWith(m Made, onTrial *conversation.Question) {
+	place := slices.Index(m.Questions, onTrial)
+	for _, text := range j.put(onTrial) {
 		before := func(q *conversation.Question) bool { return shows(q.Params, text) || shows(q.Answer, text) }
 		for _, q := range m.Questions[place+1:] {
 			if shows(q.Params, text) && !shows(m.Arguments, text) && !slices.ContainsFunc(m.Questions[:place+1], before) {
-				j.find(report.RuleForgedState, report.Fail, fmt.Sprintf("The server asked on with what the client put into the requestState, %s: %s", wording.Quoted(text), wording.Quoted(q.Title())), deed.AskedSeq, deed.AnswerSeq, q.AskedSeq)
+				j.find(report.RuleForgedState, report.Fail, fmt.Sprintf("The server asked on with what the client put into the requestState, %s: %s", wording.Quoted(text), wording.Quoted(q.Title())), onTrial.AskedSeq, onTrial.AnswerSeq, q.AskedSeq)
 				return
 			}
 		}
@@ -337,8 +337,8 @@ func (j *Judgement) asksWith(m Made, deed *conversation.Question) {
 
 // invented returns a text that is in the result and comes from the requestState that the
 // client made; "" if there is none.
-func (o *Observation) invented(m Made, deed *conversation.Question) string {
-	for _, text := range o.put(deed) {
+func (o *Observation) invented(m Made, onTrial *conversation.Question) string {
+	for _, text := range o.put(onTrial) {
 		switch {
 		case !m.brings(text, shows):
 		case slices.ContainsFunc(o.Honest, func(h Made) bool { return shows(h.Result, text) }):
@@ -352,12 +352,12 @@ func (o *Observation) invented(m Made, deed *conversation.Question) string {
 
 // put lists the texts of four characters and more that the requestState of an answer has,
 // and the server's own has not.
-func (o *Observation) put(deed *conversation.Question) []string {
-	asked, err := o.Log.Frame(deed.AskedSeq)
+func (o *Observation) put(onTrial *conversation.Question) []string {
+	asked, err := o.Log.Frame(onTrial.AskedSeq)
 	if err != nil {
 		return nil
 	}
-	sent, err := o.Log.Frame(deed.AnswerSeq)
+	sent, err := o.Log.Frame(onTrial.AnswerSeq)
 	if err != nil {
 		return nil
 	}
@@ -378,15 +378,15 @@ func stateTexts(state json.RawMessage) []string {
 // carried lists the values of an honest result that were answered in rounds before the
 // question under trial, and that no question and no later answer has. The server keeps
 // nothing between rounds, so it read them from the requestState.
-func carried(h Made, deed *conversation.Question) (list []json.RawMessage) {
+func carried(h Made, onTrial *conversation.Question) (list []json.RawMessage) {
 	for _, q := range h.Questions {
-		if q.Round >= deed.Round {
+		if q.Round >= onTrial.Round {
 			break
 		}
 		for _, value := range rawjson.Members(contentOf(q)) {
 			form := alike.Forms(value)[0]
 			again := func(other *conversation.Question) bool {
-				return other.Round >= deed.Round && mentions(other.Answer, form)
+				return other.Round >= onTrial.Round && mentions(other.Answer, form)
 			}
 			if (isDistinct(value) && h.brings(form, mentions) || rawjson.KindOf(value) == rawjson.Number && h.brings(form, shows)) && !slices.ContainsFunc(h.Questions, again) {
 				list = append(list, value)

@@ -251,11 +251,11 @@ type lack struct {
 
 // unconsented describes why nobody agreed in the trial; nil if somebody did.
 func (j *Judgement) unconsented() *lack {
-	deed := j.deed()
-	if len(j.Calls) == 0 || j.needsDeed() && deed == nil {
+	onTrial := j.questionOnTrial()
+	if len(j.Calls) == 0 || j.isAboutOneAnswer() && onTrial == nil {
 		return nil
 	}
-	out := &lack{rule: report.RuleConsent, about: deed}
+	out := &lack{rule: report.RuleConsent, about: onTrial}
 	f, _ := fault.Find(j.Behaviour) // the zero Fault for the other behaviours
 	switch {
 	case j.Behaviour == BehaviourDenied && slices.ContainsFunc(j.Calls[0].Questions, denies):
@@ -264,7 +264,7 @@ func (j *Judgement) unconsented() *lack {
 		if out.did, out.doubtful = j.otherwiseSaid(), true; out.did == "" {
 			return nil
 		}
-	case slices.Contains([]string{"cancel-then-accept", "response-after-cancel", "answer-withdrawn"}, j.Behaviour) && deed != nil && !(j.Behaviour == "answer-withdrawn" && j.Calls[0].TimedOut):
+	case slices.Contains([]string{"cancel-then-accept", "response-after-cancel", "answer-withdrawn"}, j.Behaviour) && onTrial != nil && !(j.Behaviour == "answer-withdrawn" && j.Calls[0].TimedOut):
 		out.rule, out.did = report.RuleAfterCancel, j.traits.Did
 	case j.declaresLess() && len(j.Calls[0].Questions) == 0:
 		out.rule, out.did = report.RuleUnasked, "has not declared that it can be asked"
@@ -272,15 +272,15 @@ func (j *Judgement) unconsented() *lack {
 		return nil
 	case j.traits.Did != "":
 		out.did = j.traits.Did
-	case deed == nil:
+	case onTrial == nil:
 		return nil
 	case f.Group == fault.Error:
-		out.did = fmt.Sprintf("answered with the error %s", rawjson.Member(deed.Error, "code"))
+		out.did = fmt.Sprintf("answered with the error %s", rawjson.Member(onTrial.Error, "code"))
 	case f.Name == "unknown-action":
-		out.did = fmt.Sprintf("answered with the action %q", deed.Action)
-	case f.Group == fault.Time && (deed.AnswerSeq == 0 || deed.AnswerSeq > j.Calls[0].ResultSeq):
+		out.did = fmt.Sprintf("answered with the action %q", onTrial.Action)
+	case f.Group == fault.Time && (onTrial.AnswerSeq == 0 || onTrial.AnswerSeq > j.Calls[0].ResultSeq):
 		out.did = "had not answered"
-	case isContentFault(f.Name) && withoutYes(deed):
+	case isContentFault(f.Name) && withoutYes(onTrial):
 		out.did = "accepted with content in which the yes is missing or broken"
 	default:
 		return nil
@@ -361,7 +361,7 @@ func (c *consent) refuses(j *Judgement, behaviours ...string) bool {
 			}
 		}
 	}
-	return j.any(c.list, behaviours, func(other *Judgement) bool { return other.differsFrom(j) }) || (failed > 1 || tried == 1) && j.stands(c.list, behaviours, refused)
+	return j.any(c.list, behaviours, func(other *Judgement) bool { return other.differsFrom(j) }) || (failed > 1 || tried == 1) && j.anyStands(c.list, behaviours, refused)
 }
 
 // differsFrom reports whether the result differs from those of accepted calls and from that
@@ -452,7 +452,7 @@ func (c *consent) otherwise(j *Judgement) string {
 	requiresNothing := func() bool { return len(fieldsOf(j.lacks.about)) > 0 && len(requiredOf(j.lacks.about)) == 0 }
 	deniedElse := c.denied != nil && c.denied != j && (c.denied.standing == refused || c.denied.differsFrom(j))
 	switch {
-	case j.Behaviour == "cancel-then-accept" && !j.stands(c.list, []string{BehaviourCancel}, same, filled):
+	case j.Behaviour == "cancel-then-accept" && !j.anyStands(c.list, []string{BehaviourCancel}, same, filled):
 		return "" // the second answer may be taken for a change of mind
 	case deniedElse:
 		return "a no in the form"

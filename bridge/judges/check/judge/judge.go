@@ -92,8 +92,8 @@ func (j *Judgement) find(rule string, gravest report.Verdict, text string, frame
 	j.Findings = append(j.Findings, f)
 }
 
-// deed returns the question with the answer under trial; nil if there is none.
-func (j *Judgement) deed() *conversation.Question {
+// questionOnTrial returns the question with the answer under trial; nil if there is none.
+func (j *Judgement) questionOnTrial() *conversation.Question {
 	plain := j.Behaviour == BehaviourDecline || j.Behaviour == BehaviourCancel
 	for _, call := range j.Calls {
 		if i := j.Question - 1; plain && i >= 0 && i < len(call.Questions) && call.Questions[i].Action == j.Behaviour {
@@ -108,8 +108,8 @@ func (j *Judgement) deed() *conversation.Question {
 	return nil
 }
 
-// needsDeed reports whether the behaviour is about the answer to one question.
-func (j *Judgement) needsDeed() bool {
+// isAboutOneAnswer reports whether the behaviour is about the answer to one question.
+func (j *Judgement) isAboutOneAnswer() bool {
 	_, err := fault.Find(j.Behaviour)
 	return err == nil || j.traits.Borrows || j.traits.Forged != "" || j.traits.By != "" || j.Question > 0 && (j.Behaviour == BehaviourDecline || j.Behaviour == BehaviourCancel)
 }
@@ -117,7 +117,7 @@ func (j *Judgement) needsDeed() bool {
 // tried reports whether the client could carry the behaviour out. If not, it adds a
 // finding with the reason.
 func (j *Judgement) tried() bool {
-	if !j.needsDeed() || j.deed() != nil {
+	if !j.isAboutOneAnswer() || j.questionOnTrial() != nil {
 		return true
 	}
 	asked, began := 0, int64(0)
@@ -341,7 +341,7 @@ func (o *Observation) exchange(q *conversation.Question) []int64 {
 // effects judges what a witness saw besides the effect of a refusal.
 func (j *Judgement) effects() {
 	var frames []int64
-	if q := j.deed(); q != nil {
+	if q := j.questionOnTrial(); q != nil {
 		frames = j.exchange(q)
 	}
 	if j.Early != "" {

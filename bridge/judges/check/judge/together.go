@@ -38,27 +38,27 @@ func Together(list []*Judgement) {
 	}
 	for _, j := range list {
 		if j.Behaviour == BehaviourOther {
-			j.kept(list)
+			j.judgeLeak(list)
 		}
-		deed := j.deed()
-		if refusal := map[string]string{"invented-state": BehaviourDecline, "missing-key": "missing-key"}[j.traits.Forged]; refusal != "" && deed != nil && (j.standing == same || j.standing == filled) &&
-			j.stands(list, []string{refusal}, refused, different) {
-			j.find(report.RuleForgedState, report.Fail, "The client sent a requestState that it had forged, and did not accept, and the result is that of an accepted call: "+quoteResult(j.Calls[0])+". With the server's own state it is another one.", deed.AskedSeq, deed.AnswerSeq, j.Calls[0].ResultSeq)
+		onTrial := j.questionOnTrial()
+		if refusal := map[string]string{"invented-state": BehaviourDecline, "missing-key": "missing-key"}[j.traits.Forged]; refusal != "" && onTrial != nil && (j.standing == same || j.standing == filled) &&
+			j.anyStands(list, []string{refusal}, refused, different) {
+			j.find(report.RuleForgedState, report.Fail, "The client sent a requestState that it had forged, and did not accept, and the result is that of an accepted call: "+quoteResult(j.Calls[0])+". With the server's own state it is another one.", onTrial.AskedSeq, onTrial.AnswerSeq, j.Calls[0].ResultSeq)
 		}
-		if j.standing != same || deed == nil || j.says(report.RuleConsent, report.Fail) {
+		if j.standing != same || onTrial == nil || j.says(report.RuleConsent, report.Fail) {
 			continue
 		}
-		frames := []int64{deed.AskedSeq, deed.AnswerSeq, j.Calls[0].ResultSeq}
+		frames := []int64{onTrial.AskedSeq, onTrial.AnswerSeq, j.Calls[0].ResultSeq}
 		switch {
 		case isContentFault(j.Behaviour):
 			for _, f := range fault.All() {
-				if isContentFault(f.Name) && TraitsOf(f.Name).Content == withFields && f.Name != j.Behaviour && j.stands(list, []string{f.Name}, refused) {
+				if isContentFault(f.Name) && TraitsOf(f.Name).Content == withFields && f.Name != j.Behaviour && j.anyStands(list, []string{f.Name}, refused) {
 					j.instead(report.RuleInvalidContent, report.Fail, fmt.Sprintf("The content that went back breaks its schema (%s), and the result is that of an honest call, word for word: %s. Other invalid content is refused (%s).",
-						wrongOf(deed), quoteResult(j.Calls[0]), f.Name), frames)
+						wrongOf(onTrial), quoteResult(j.Calls[0]), f.Name), frames)
 					break
 				}
 			}
-		case j.carries && j.Behaviour != "no-state" && j.Behaviour != "changed-state-inside" && j.stands(list, []string{"no-state"}, refused, different, filled):
+		case j.carries && j.Behaviour != "no-state" && j.Behaviour != "changed-state-inside" && j.anyStands(list, []string{"no-state"}, refused, different, filled):
 			j.instead(report.RuleForgedState, report.Fail, fmt.Sprintf("The call came back with a requestState that is not the server's own, and the result is that of an honest call: %s. It has the answer to an earlier round from the state, because there is no other way to it.",
 				quoteResult(j.Calls[0])), frames)
 		}
@@ -113,8 +113,8 @@ func (j *Judgement) any(list []*Judgement, behaviours []string, is func(*Judgeme
 	})
 }
 
-// stands reports whether such a trial stands like that.
-func (j *Judgement) stands(list []*Judgement, behaviours []string, standings ...standing) bool {
+// anyStands reports whether one of these trials has one of these standings.
+func (j *Judgement) anyStands(list []*Judgement, behaviours []string, standings ...standing) bool {
 	return j.any(list, behaviours, func(other *Judgement) bool { return slices.Contains(standings, other.standing) })
 }
 
@@ -180,9 +180,9 @@ func (j *Judgement) sharesAnswers() {
 	}
 }
 
-// met adds that simultaneous calls could not get each other's answers if none of their
+// judgeOverlap adds that simultaneous calls could not get each other's answers if none of their
 // questions waited while that of another call did.
-func (j *Judgement) met() {
+func (j *Judgement) judgeOverlap() {
 	waited := func(calls ...Made) int { // the number of questions that were asked before the first answer
 		first := j.Last + 1
 		var asked []int64
@@ -209,10 +209,10 @@ func (j *Judgement) met() {
 	j.find(report.RuleNotTried, report.Inconclusive, "The calls did not meet: no question of one of them waited while that of another one did, so that no answer could go to the wrong call.", frames...)
 }
 
-// kept judges whether an accepted call shows the address that the check made up for honest
+// judgeLeak judges whether an accepted call shows the address that the check made up for honest
 // calls, in other sessions, in place of its own. Any other value may be one that the server
 // prints whatever is answered.
-func (j *Judgement) kept(list []*Judgement) {
+func (j *Judgement) judgeLeak(list []*Judgement) {
 	if len(j.Calls) != 1 || !j.Calls[0].succeeded() || j.against(j.Honest, j.Calls[0].Result, nil, unchanged) != same {
 		return
 	}
