@@ -244,6 +244,11 @@ func (c *call) waiting(is bool) { c.set(func() { c.waits, c.retry = is, false })
 
 // finish ends the call; further calls of it do nothing. It withdraws open questions, and
 // sends a cancellation if end has one. The log has the end before Ended says so.
+//
+// Several can end a call at the same moment: the response arrives while the person presses
+// Stop and the time limit passes. Whoever sets endState first decides, and only then the
+// others are told, outside of the mutex: the loop that waits for a response, the server, the
+// inbox, the log. Ended is set last, since who sees it reads the rest in the log.
 func (c *call) finish(end ending) {
 	cancels := c.conn.CanCancelTasks()
 	c.calls.mu.Lock()

@@ -92,7 +92,9 @@ func (in *Inbox) update(change func(*news)) {
 	in.changes.Mark(n.counted...)
 }
 
-// Put adds a question under a reserved number. The question is settled at once if it
+// Put adds a question under a reserved number. Four can decide it, in this order: the client,
+// which must refuse what it has not declared; the source of answers, a script; the policy of
+// the server; and the person. The question is settled at once if it
 // has a State other than Pending or a Refusal, or if the source or its server's policy
 // decides it. It is held back if too many questions of its server wait or the rate is
 // exceeded. Otherwise it is shown.

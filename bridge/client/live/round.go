@@ -89,6 +89,11 @@ const (
 // await waits until all questions of a round are settled and the outcomes of URLs are
 // known, or until the person requests the next round. A round without questions is
 // followed by a pause, which grows with the number of consecutive such rounds.
+//
+// To accept a URL says only that the person goes there. A server reports the end of the visit
+// with notifications/elicitation/complete, if the question has an elicitationId; many report
+// nothing, and find out when they are called again. So the person can say that it is done, or
+// have the call made again at an interval.
 func (c *call) await() error {
 	pause := min(firstPause<<min(c.idle, 10), lastPause)
 	c.idle++
@@ -179,7 +184,9 @@ func (c *call) mayGoOn(round int) error {
 }
 
 // goOn adds the answers of the round to the next request, or returns how the call ends.
-// It withdraws open questions: the next request is sent without their answers.
+// It withdraws open questions: the next request is sent without their answers. The inbox
+// settles those at once, but tells the call of it after it has let go of its own mutex; so
+// goOn waits until it was told of all.
 func (c *call) goOn(more *next, reply session.Reply) *ending {
 	c.calls.inbox.Withdraw(conversation.ByPerson, fmt.Sprintf("call %d went on without it", c.Number), false, func(q *Question) bool {
 		return q.Call == c.Number && q.Via != elicit.ByRequest

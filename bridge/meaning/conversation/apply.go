@@ -13,6 +13,23 @@ import (
 
 // apply works out which call and which question a frame belongs to, and adds it there. It
 // is the only place that does. The caller holds c.mu and has the turn.
+//
+// A call that asks once, over stdio in revision 2025-11-25, is four frames:
+//
+//	1 → tools/call, id 7            request   begins a call, which is open now
+//	2 ← elicitation/create, id 1    question  names no call: it belongs to the one that is likely
+//	3 → result of id 1              answer    belongs where frame 2 belongs
+//	4 ← result of id 7              response  belongs where frame 1 belongs; nothing is open any more
+//
+// In revision 2026-07-28 the server asks in a result, and the client calls again:
+//
+//	1 → tools/call, id 7            request   begins a call
+//	2 ← result with inputRequests   response  asks the question; the call waits for its next round
+//	3 → tools/call, id 8            request   goes on with that call: retryOf knows it by the state
+//	4 ← result of id 8              response  ends it
+//
+// Our own sessions write the number of the call on each frame, so that nothing is guessed. The
+// rest is for logs of others: taps, transcripts of other tools, and our own that were cut.
 func (c *attribution) apply(f *frame) {
 	kind := kindOf(&f.Frame)
 	incoming := f.Dir == wire.ServerToClient
@@ -90,7 +107,7 @@ func (c *attribution) apply(f *frame) {
 		c.calls[i].waiting++
 	case callTask, questionTask:
 		c.ofTask(f, kind)
-	case answer:
+	case answer: // also a refusal, which is an error response
 		e := c.eventOf(f.Pair)
 		if s := c.sessionOf(f); e != nil {
 			if !f.MakesTask || f.Question == 0 { // of a task of ours, a note says that it is settled
@@ -102,7 +119,7 @@ func (c *attribution) apply(f *frame) {
 			}
 			c.add(int(e.call), f, kind, e.question)
 		}
-	case faultyAnswer:
+	case faultyAnswer: // an answer that is no valid response, so that its pair alone does not say what it answers
 		s := c.sessionOf(f)
 		c.settled(s, f.Pair)
 		if i, question, ok := s.named(f); ok {

@@ -26,6 +26,11 @@ const (
 
 // conclude returns the state of the call by now: what its frames say, and what
 // follows from the end of its process, its log, or the call itself.
+//
+// Most ends are never said on the wire. A server that crashes withdraws no question, and one
+// whose call ends without an answer forgets it; nobody reports that to the client. So the
+// reduction keeps what the frames say, which later frames can still change, and what only
+// follows is worked out on a copy each time somebody asks.
 func (r *reduction) conclude(what facts) *Call {
 	c := r.call
 	c.Rounds, c.Questions = slices.Clone(c.Rounds), slices.Clone(c.Questions)

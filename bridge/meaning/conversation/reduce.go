@@ -189,7 +189,8 @@ func (r *reduction) edit(nth uint32) *Question {
 }
 
 // request begins a round. Its inputResponses answer the questions of the round
-// before.
+// before. Since an answer goes out only when all of them are settled, a note has said most
+// times what each of them is, and when; then the request adds where on the wire it went.
 func (r *reduction) request(f *wire.Frame) {
 	c := &r.call
 	responses := elicit.KeywordsOf(rawjson.Member(f.Message.Params, "inputResponses"))
@@ -241,7 +242,8 @@ func (r *reduction) settle(q *Question, state QuestionState, reason string) {
 }
 
 // settle ends a question at a time and adds a step. A later settle replaces the
-// outcome and the step of an earlier one.
+// outcome and the step of an earlier one: a question can be answered in the inspector, which
+// a note says at once, and then its server cancels it before the answer is on the wire.
 func (c *Call) settle(q *Question, state QuestionState, reason string, at time.Time) {
 	again := q.State != Pending
 	q.State, q.Reason, q.Ended = state, wording.Shorten(reason, stepMost), at
@@ -284,7 +286,7 @@ func (r *reduction) response(f *wire.Frame, e item) {
 		round.Questions = len(asked)
 		r.ask(f, round.Number, e, asked)
 	}
-	if c.State == Stopped || r.ended {
+	if c.State == Stopped || r.ended { // the client gave up before, and the server may not have noticed
 		return
 	}
 	if r.shown {

@@ -16,7 +16,10 @@ import (
 	"elicitation-inspector/bridge/meaning/fault"
 )
 
-// compared judges the trial's result by comparing it with the results of honest calls.
+// compared judges the trial's result by comparing it with the results of honest calls: a server
+// that took a forged state, content against its schema, or another call's answer, mostly gives
+// the result that it gives to honest ones, and says nothing else. Where honest results differ
+// among each other, what differs counts for nothing.
 func (j *Judgement) compared() {
 	if j.Behaviour == BehaviourSeveral {
 		j.crossed()

@@ -250,6 +250,12 @@ type lack struct {
 }
 
 // unconsented describes why nobody agreed in the trial; nil if somebody did.
+//
+// A server that deletes files asks first. The trial declines, and the server says "Deleted 3
+// files." all the same: that is the fault which matters most, and it shows in two ways only. A
+// witness sees the files gone; without one, the result is the same as after an honest answer,
+// and not as after other answers. For both one must know that nobody agreed, which is plain
+// for a decline, and a guess where somebody accepted with a false in a field.
 func (j *Judgement) unconsented() *lack {
 	onTrial := j.questionOnTrial()
 	if len(j.Calls) == 0 || j.isAboutOneAnswer() && onTrial == nil {

@@ -45,6 +45,11 @@ type Judgement struct {
 
 // Alone returns the findings that one trial shows without other trials. It finds
 // nothing if the server did right, or broke no rule. [Together] adds findings.
+//
+// What can spoil a verdict is looked at first: a trial without a session, a log with gaps, an
+// answer that was never sent. Then what the server did by itself: whether it lives, responds,
+// and refuses as the specification says. The comparison with honest calls comes last, because
+// it is the only one that infers.
 func Alone(o *Observation) *Judgement {
 	j := &Judgement{Observation: o, traits: TraitsOf(o.Behaviour)}
 	if o.Unconnected != "" {
