@@ -119,7 +119,7 @@ func (c *attribution) apply(f *frame) {
 			}
 			c.add(int(e.call), f, kind, e.question)
 		}
-	case faultyAnswer: // an answer that is no valid response, so that its pair alone does not say what it answers
+	case faultyAnswer: // a fault sends it, and its pair alone does not say what it answers
 		s := c.sessionOf(f)
 		c.settled(s, f.Pair)
 		if i, question, ok := s.named(f); ok {
