@@ -25,8 +25,11 @@ const textPreview = 64 << 10
 // offset in the line at which f.Raw stands unescaped; 0 where it is escaped or
 // encoded.
 func appendLine(dst []byte, f *Frame) (line []byte, body int) {
-	start := len(dst)
-	dst = appendHead(dst, f)
+	return appendBody(appendHead(dst, f), len(dst), f)
+}
+
+// appendBody appends the rest of the line that begins at start, after its head; see appendLine.
+func appendBody(dst []byte, start int, f *Frame) (line []byte, body int) {
 	switch {
 	case holdsJSON(f):
 		if len(rawjson.Trim(f.Raw)) == len(f.Raw) && bytes.IndexByte(f.Raw, '\n') < 0 && bytes.IndexByte(f.Raw, '\r') < 0 {
@@ -38,20 +41,49 @@ func appendLine(dst []byte, f *Frame) (line []byte, body int) {
 			dst = rawjson.AppendCompact(append(dst, `,"raw":`...), f.Raw)
 		}
 	default:
-		head := len(dst)
-		at := head + len(`,"text":"`)
-		if utf8.Valid(f.Raw) {
-			dst = appendText(dst, `,"text":`, f.Raw)
-		}
-		switch escaped := len(dst) - 1 - at; {
-		case escaped == len(f.Raw):
-			body = at - start
-		case escaped < 0 || escaped > 2*len(f.Raw)+textPreview:
-			dst = appendBytes(dst[:head], f.Raw)
+		escaped := rawjson.QuotedSize(f.Raw)
+		if escaped > 2*len(f.Raw)+textPreview || !utf8.Valid(f.Raw) {
+			dst = appendBytes(dst, f.Raw)
 			dst = appendText(dst, `,"text":`, f.Raw[:min(len(f.Raw), textPreview)])
+			break
 		}
+		if escaped == len(f.Raw) {
+			body = len(dst) + len(`,"text":"`) - start
+		}
+		dst = appendText(dst, `,"text":`, f.Raw)
 	}
 	return append(dst, "}\n"...), body
+}
+
+// prepared is the line of a large frame but for its head, which is known only once the frame has
+// its number. It has room for that before it.
+type prepared struct {
+	buf  []byte
+	room int
+	body int // as that of appendLine, in buf
+}
+
+// prepare encodes a large frame, which takes a while.
+func prepare(f *Frame) *prepared {
+	const grows = 64 // by the number, and the time
+	p := &prepared{room: len(appendHead(nil, f)) + grows}
+	p.buf, p.body = appendBody(make([]byte, p.room, p.room+len(f.Raw)+len(f.Raw)/8), 0, f)
+	return p
+}
+
+// line completes the line by its head; see appendLine.
+func (p *prepared) line(head []byte) (line []byte, body int) {
+	begin := p.room - len(head)
+	if begin < 0 {
+		line = append(slices.Clip(head), p.buf[p.room:]...)
+	} else {
+		copy(p.buf[begin:], head)
+		line = p.buf[begin:]
+	}
+	if p.body != 0 {
+		body = p.body - begin
+	}
+	return line, body
 }
 
 func holdsJSON(f *Frame) bool {

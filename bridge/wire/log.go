@@ -127,8 +127,9 @@ func (l *Log) Mask(mask func(*Frame) *Frame) { l.mask.Store(&mask) }
 // Of a frame larger than Options.MaxFrame only the head is kept. The log shares the bytes of f,
 // which nobody may change any more.
 //
-// Append costs a few microseconds and never waits for a reader. It waits for
-// the disk only when more than 8 MiB of frames are unwritten. A recorder adds
+// Append costs a few microseconds and never waits for a reader. What servers send
+// waits for the disk when more than 8 MiB of frames are unwritten; what our side sends or notes does
+// not, because there is little of it, and no flood must hold it up. A recorder adds
 // the cost that Recorder describes.
 //
 // On a log made by Open or Beginning it does nothing and returns f.
@@ -140,9 +141,17 @@ func (l *Log) Append(f Frame) Frame {
 		f = *(*mask)(&f)
 	}
 	l.complete(&f)
-
+	var large *prepared
+	waits := f.Dir == ServerToClient || f.Dir == Stderr
 	l.mu.Lock()
-	l.spool.room()
+	if waits {
+		l.spool.room()
+	}
+	if len(f.Raw) >= largeLine {
+		l.mu.Unlock()
+		large = prepare(&f) // without the lock, for which all others wait
+		l.mu.Lock()
+	}
 	recorders := *l.recorders.Load()
 	if f.Time.IsZero() {
 		f.Time = time.Now()
@@ -150,7 +159,13 @@ func (l *Log) Append(f Frame) Frame {
 	e := l.enter(&f, false)
 	// The wall clock may jump, the log's does not.
 	f.Time = e.Time()
-	line, body := appendLine(l.line[:0], &f)
+	var line []byte
+	var body int
+	if large == nil {
+		line, body = appendLine(l.line[:0], &f)
+	} else {
+		line, body = large.line(appendHead(l.line[:0], &f))
+	}
 	e.off, e.length = l.spool.add(line), uint32(len(line))
 	if l.line = line; len(line) >= largeLine {
 		l.line = nil // the spool keeps large lines

@@ -750,3 +750,47 @@ func TestLargeFramesThatAreCopied(t *testing.T) {
 		}
 	}
 }
+
+// A large frame of control characters takes little memory: escaped it would be six times as long.
+func TestLargeFramesOfControlCharacters(t *testing.T) {
+	l := newTestLog(t, Options{})
+	raw := make([]byte, 8<<20)
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	l.Append(Frame{Dir: ServerToClient, Raw: raw})
+	runtime.ReadMemStats(&after)
+	if took := after.TotalAlloc - before.TotalAlloc; took > 4*uint64(len(raw)) {
+		t.Errorf("%d MB for one of %d", took>>20, len(raw)>>20)
+	}
+	if f, err := l.Frame(1); err != nil || !bytes.Equal(f.Raw, raw) {
+		t.Errorf("it has %d bytes, %v", len(f.Raw), err)
+	}
+}
+
+// What a server sends waits for a slow disk, and what our side sends and notes does not.
+func TestOwnFramesDoNotWait(t *testing.T) {
+	l := newTestLog(t, Options{})
+	slow := func(by int64) {
+		l.mu.Lock()
+		l.spool.waiting += by
+		l.spool.changed.Broadcast()
+		l.mu.Unlock()
+	}
+	slow(maxWaiting + 1)
+	flood := make(chan struct{})
+	go func() {
+		defer close(flood)
+		l.Append(message(ServerToClient, `{"jsonrpc":"2.0","id":1,"result":{}}`))
+	}()
+	l.Append(message(ClientToServer, `{"jsonrpc":"2.0","id":1,"method":"ping"}`))
+	l.Append(Frame{Dir: Meta, Note: &Note{Kind: NoteEnded}})
+	l.Append(Frame{Dir: ClientToServer, Raw: bytes.Repeat([]byte("x"), largeLine)})
+	if l.Len() != 3 {
+		t.Errorf("%d frames", l.Len())
+	}
+	slow(-maxWaiting - 1)
+	<-flood
+	if l.Len() != 4 {
+		t.Errorf("%d frames at the end", l.Len())
+	}
+}

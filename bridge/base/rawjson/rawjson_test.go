@@ -176,6 +176,9 @@ func TestText(t *testing.T) {
 		}
 	}
 	for in, want := range map[string]string{"": `""`, "a\"\\\n\r\t\x01é\x7f": `"a\"\\\n\r\t\u0001é` + "\x7f\"", "a\xffb\xc3": `"a` + "\uFFFDb\uFFFD\""} {
+		if valid := strings.ToValidUTF8(in, "\uFFFD"); QuotedSize([]byte(valid)) != len(want)-2 {
+			t.Errorf("QuotedSize(%q) = %d, want that of %s", in, QuotedSize([]byte(valid)), want)
+		}
 		if got := string(AppendQuoted(nil, in)); got != want || string(AppendQuoted([]byte("x"), []byte(in))) != "x"+want {
 			t.Errorf("AppendQuoted(%q) = %s, want %s", in, got, want)
 		}

@@ -183,6 +183,21 @@ func AppendQuoted[T string | []byte](dst []byte, s T) []byte {
 	return append(append(dst, s[from:]...), '"')
 }
 
+// QuotedSize returns the size of valid UTF-8 as [AppendQuoted] appends it, in bytes without the
+// quotation marks.
+func QuotedSize(s []byte) int {
+	n := len(s)
+	for _, c := range s {
+		switch {
+		case c == '"' || c == '\\' || c == '\n' || c == '\r' || c == '\t':
+			n++
+		case c < 0x20:
+			n += len(`u0000`)
+		}
+	}
+	return n
+}
+
 func appendEscape(dst []byte, c byte) []byte {
 	switch c {
 	case '"', '\\':
