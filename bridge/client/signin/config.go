@@ -186,12 +186,13 @@ func (r *run) authenticate(req *http.Request, form url.Values) error {
 	if c.ClientKey == nil {
 		return nil
 	}
-	if r.issuer == "" {
+	issuer := r.server.Issuer
+	if issuer == "" {
 		return errors.New("the issuer for which the client must sign an assertion is unknown")
 	}
 	now := time.Now()
 	assertion, err := jwt.NewWithClaims(signingMethod(c.ClientKey), jwt.MapClaims{
-		"iss": c.ClientID, "sub": c.ClientID, "aud": r.issuer, "jti": rand.Text(),
+		"iss": c.ClientID, "sub": c.ClientID, "aud": issuer, "jti": rand.Text(),
 		"iat": now.Unix(), "exp": now.Add(assertionLife).Unix(),
 	}).SignedString(c.ClientKey)
 	if err != nil {

@@ -98,7 +98,7 @@ func (d *Desk) Flow(key, name, server string, c Config) *Flow {
 	}
 	u.User, u.Fragment, u.RawFragment = nil, "", ""
 	d.secrets.Secret(name, c.ClientSecret)
-	f := &Flow{desk: d, name: name, server: u, config: c, issuer: c.Issuer, loadKept: func() {}, turn: make(chan struct{}, 1), registered: map[string]*answer{}}
+	f := &Flow{desk: d, name: name, server: u, config: c, issuer: c.Issuer, loadKept: func() {}, turn: make(chan struct{}, 1), granted: map[string][]string{}, registered: map[string]*answer{}}
 	if c.Keep {
 		f.loadKept = sync.OnceFunc(f.load)
 	}

@@ -9,22 +9,16 @@ import (
 	"strings"
 	"time"
 
-	"github.com/modelcontextprotocol/go-sdk/auth"
-
 	"elicitation-inspector/bridge/wire"
 )
 
-// fetchCode is the SDK's AuthorizationCodeFetcher: it has a person open the authorization
-// URL, and returns the parameters of the redirect.
-func (f *Flow) fetchCode(ctx context.Context, args *auth.AuthorizationArgs) (*auth.AuthorizationResult, error) {
-	u, err := url.Parse(args.URL)
+// fetchCode has a person open the authorization URL, and returns the parameters of the redirect.
+func (f *Flow) fetchCode(ctx context.Context, address string) (url.Values, error) {
+	u, err := url.Parse(address)
 	if err != nil {
 		return nil, err
 	}
 	r := f.run
-	if err := r.undiscovered(); err != nil {
-		return nil, err
-	}
 	r.step = wire.StepAuthorization
 	if !r.offers(GrantCode) || u.Host == "" {
 		return nil, errNotOffered
@@ -106,7 +100,7 @@ func (f *Flow) Open() (string, bool) {
 }
 
 // redirected returns the parameters of a redirect, or the error that they report.
-func (f *Flow) redirected(q url.Values) (*auth.AuthorizationResult, error) {
+func (f *Flow) redirected(q url.Values) (url.Values, error) {
 	r := f.run
 	r.step = wire.StepRedirect
 	f.mu.Lock()
@@ -129,7 +123,7 @@ func (f *Flow) redirected(q url.Values) (*auth.AuthorizationResult, error) {
 	case q.Get("code") == "":
 		return nil, errors.New("the redirect has no code")
 	}
-	return &auth.AuthorizationResult{Code: q.Get("code"), State: q.Get("state"), Iss: q.Get("iss")}, nil
+	return q, nil
 }
 
 // log logs a visit of the browser, and adds it to the steps of the attempt.

@@ -1,5 +1,5 @@
-// Package signin signs in to MCP servers behind OAuth. It runs the SDK's authorization
-// flows over a tap that logs every HTTP exchange without its secrets, lets a person
+// Package signin signs in to MCP servers behind OAuth. It takes the steps of an authorization
+// over a tap that logs every HTTP exchange without its secrets, lets a person
 // decide, and keeps the tokens.
 package signin
 
@@ -13,12 +13,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/modelcontextprotocol/go-sdk/auth"
-	"github.com/modelcontextprotocol/go-sdk/auth/extauth"
-	"github.com/modelcontextprotocol/go-sdk/oauthex"
 	"golang.org/x/oauth2"
 
-	"elicitation-inspector/bridge/base/wording"
 	"elicitation-inspector/bridge/wire"
 )
 
@@ -33,13 +29,12 @@ type Flow struct {
 	loadKept func()
 
 	// turn holds one value while an attempt runs. It guards the fields up to mu.
-	turn        chan struct{}
-	code        *auth.AuthorizationCodeHandler    // nil before the first authorization code grant
-	credentials *extauth.ClientCredentialsHandler // nil before the first client credentials grant
-	run         *run                              // nil between attempts
-	registered  map[string]*answer                // responses to registrations, by issuer, and URL and body of the request
-	issuer      string                            // to which the configured client belongs; "" while that is unknown
-	another     bool                              // the next authorization request asks for another account
+	turn       chan struct{}
+	run        *run                // nil between attempts
+	granted    map[string][]string // scopes, by issuer
+	registered map[string]*answer  // responses to registrations, by issuer, and URL and body of the request
+	issuer     string              // to which the configured client belongs; "" while that is unknown
+	another    bool                // the next authorization request asks for another account
 
 	mu      sync.Mutex
 	tokens  *tokenSet // nil without a token
@@ -122,7 +117,7 @@ func (f *Flow) SignIn(ctx context.Context, refused *http.Response, again bool, n
 	challenge := strings.Join(refused.Header.Values("WWW-Authenticate"), ", ")
 	ctx, number := f.begin(ctx, Attempt{Grant: GrantCode, Refused: refused.StatusCode, Challenge: challenge})
 	f.run = newRun(f, number, refused)
-	err := f.conclude(ctx, f.authorize(ctx, refused))
+	err := f.conclude(ctx, f.authorize(ctx))
 	f.mu.Lock()
 	f.ended, f.failure = number, err
 	f.mu.Unlock()
@@ -167,132 +162,12 @@ func (f *Flow) conclude(ctx context.Context, err error) error {
 	return failure
 }
 
-// errNotOffered is the error of a grant that the authorization server does not support.
-var errNotOffered = errors.New("the authorization server does not offer this grant")
-
-// authorize runs the SDK's flow of a grant. A client with a secret or a key can use both grants:
-// without a page the one that needs no person comes first, with a page the other one.
-func (f *Flow) authorize(ctx context.Context, refused *http.Response) error {
-	confidential := f.config.ClientSecret != "" || f.config.ClientKey != nil
-	if confidential && f.desk.config.Headless {
-		if err := f.byCredentials(ctx, refused); !errors.Is(err, errNotOffered) {
-			return err
-		}
-		f.run.halted = nil
-	}
-	err := f.byCode(ctx, refused)
-	if confidential && errors.Is(err, errNotOffered) && !f.desk.config.Headless {
-		return f.byCredentials(ctx, refused)
-	}
-	return err
+// context makes golang.org/x/oauth2 send its requests through the tap.
+func (t tap) context(ctx context.Context) context.Context {
+	return context.WithValue(ctx, oauth2.HTTPClient, t.client())
 }
 
-// authorizeBy runs the flow of a handler. The SDK starts discovery from the URL of the
-// request, and the messages of HTTP+SSE go to another URL than the server's.
-func (f *Flow) authorizeBy(ctx context.Context, h auth.OAuthHandler, refused *http.Response) error {
-	req, resp := refused.Request.Clone(ctx), *refused
-	req.URL, resp.Body = f.server, http.NoBody // which has been read
-	resp.Header = resp.Header.Clone()
-	resp.Header["Www-Authenticate"] = readable(refused.Header)
-	return h.Authorize(ctx, req, &resp)
-}
-
-func (f *Flow) byCredentials(ctx context.Context, refused *http.Response) error {
-	if f.credentials == nil {
-		credentials := f.config.preregistered()
-		if f.config.ClientKey != nil { // the SDK requires a secret, which the tap replaces by an assertion
-			credentials.ClientSecretAuth = &oauthex.ClientSecretAuth{ClientSecret: "replaced"}
-		}
-		var err error
-		if f.credentials, err = extauth.NewClientCredentialsHandler(&extauth.ClientCredentialsHandlerConfig{Credentials: credentials, HTTPClient: tap{f}.client()}); err != nil {
-			return err
-		}
-	}
-	f.run.grant = GrantCredentials
-	f.update(func(a *Attempt) {
-		a.Grant, a.Registration, a.ClientID = GrantCredentials, Preregistered, f.config.ClientID
-	})
-	if err := f.authorizeBy(ctx, f.credentials, refused); err != nil {
-		return err
-	}
-	source, err := f.credentials.TokenSource(ctx)
-	if err != nil || source == nil {
-		return errors.Join(err, errors.New("there is no token"))
-	}
-	token, err := source.Token()
-	if err != nil {
-		return err
-	}
-	f.setTokens(&tokenSet{token: token, resource: f.run.resource, issuer: f.run.issuer})
-	return nil
-}
-
-// byCode gets a token with the authorization code grant, for which a person signs in.
-func (f *Flow) byCode(ctx context.Context, refused *http.Response) error {
-	if f.code == nil {
-		redirectURI, err := f.desk.redirectURI(f.config.RedirectPort)
-		if err != nil {
-			return err
-		}
-		c := &auth.AuthorizationCodeHandlerConfig{
-			RedirectURL:              redirectURI,
-			AuthorizationCodeFetcher: f.fetchCode,
-			ScopeFilter:              f.scopes,
-			RequestRefreshToken:      true,
-			Client:                   tap{f}.client(),
-			NewTokenSource: func(_ context.Context, config *oauth2.Config, token *oauth2.Token) (oauth2.TokenSource, error) {
-				f.setTokens(&tokenSet{token: token, config: config, resource: f.run.resource, issuer: f.run.issuer})
-				return oauth2.StaticTokenSource(token), nil
-			},
-			DynamicClientRegistrationConfig: &auth.DynamicClientRegistrationConfig{Metadata: &oauthex.ClientRegistrationMetadata{
-				ClientName:              wording.Product,
-				RedirectURIs:            []string{redirectURI},
-				GrantTypes:              []string{"authorization_code", "refresh_token"},
-				ResponseTypes:           []string{"code"},
-				TokenEndpointAuthMethod: "none",
-			}},
-		}
-		if f.config.MetadataURL != "" {
-			c.ClientIDMetadataDocumentConfig = &auth.ClientIDMetadataDocumentConfig{URL: f.config.MetadataURL}
-		}
-		if f.config.ClientID != "" {
-			c.PreregisteredClient = f.config.preregistered()
-		}
-		if f.code, err = auth.NewAuthorizationCodeHandler(c); err != nil {
-			return err
-		}
-	}
-	f.run.grant = GrantCode
-	f.update(func(a *Attempt) { a.Grant = GrantCode })
-	return f.authorizeBy(ctx, f.code, refused)
-}
-
-// scopes returns the scopes to request: the discovered ones, or those of the configuration,
-// to which a step-up adds the discovered ones.
-func (f *Flow) scopes(discovered []string) []string {
-	if len(f.config.Scopes) == 0 {
-		return discovered
-	}
-	out := slices.Clone(f.config.Scopes)
-	if f.run != nil && f.run.stepUp {
-		for _, scope := range discovered {
-			if !slices.Contains(out, scope) {
-				out = append(out, scope)
-			}
-		}
-	}
-	return out
-}
-
-func (c Config) preregistered() *oauthex.ClientCredentials {
-	out := &oauthex.ClientCredentials{ClientID: c.ClientID}
-	if c.ClientSecret != "" {
-		out.ClientSecretAuth = &oauthex.ClientSecretAuth{ClientSecret: c.ClientSecret}
-	}
-	return out
-}
-
-// client returns the HTTP client for the SDK. It follows redirects only of GET requests,
+// client returns an HTTP client over the tap. It follows redirects only of GET requests,
 // because those carry no credentials.
 func (t tap) client() *http.Client {
 	return &http.Client{Transport: t, CheckRedirect: func(req *http.Request, via []*http.Request) error {

@@ -25,24 +25,23 @@ type run struct {
 	flow          *Flow
 	number        int // of the attempt
 	grant         Grant
-	stepUp        bool               // the server has answered 403 with insufficient_scope
-	step          wire.Step          // the current step, or the next one between two exchanges
-	documents     map[string]*answer // responses to GET requests, by URL
-	metadataURL   string             // resource_metadata of the challenge, "" if it names none
+	stepUp        bool      // the server has answered 403 with insufficient_scope
+	step          wire.Step // the current step
+	metadataURL   string    // resource_metadata of the challenge, "" if it names none
+	scopes        []string  // of the challenge, or else of the metadata of the resource
 	resource      string
-	unusable      string   // why the metadata of the resource cannot be used, "" if none was rejected
-	hasResource   bool     // usable metadata of the resource was found
-	hasServer     bool     // usable metadata of the authorization server was found
-	missingStatus int      // status of the latest response 4xx in place of metadata
-	issuers       []string // authorization servers in the metadata of the resource
-	issuer        string   // of the authorization server, from its metadata
-	grants        []string // grant_types_supported of the authorization server, nil without that member
-	halted        error    // once set, the tap sends nothing more and returns this error
-	strict        bool     // the request was one of 2026-07-28, in which the issuer must be identical
+	issuers       []string                // authorization servers in the metadata of the resource
+	server        *oauthex.AuthServerMeta // nil until it is found
+	grants        []string                // grant_types_supported of the authorization server, nil without that member
+	latest        *answer                 // nil before the first
+	unusable      string                  // why the metadata of the resource cannot be used, "" if none was rejected
+	missingStatus int                     // status of the latest response 4xx in place of metadata
+	halted        error                   // once set, the tap sends nothing more and returns this error
+	strict        bool                    // the request was one of 2026-07-28, in which the issuer must be identical
 }
 
 func newRun(f *Flow, number int, refused *http.Response) *run {
-	r := &run{flow: f, number: number, step: wire.StepResource, documents: map[string]*answer{}, resource: f.server.String()}
+	r := &run{flow: f, number: number, step: wire.StepResource, resource: f.server.String()}
 	if refused == nil {
 		return r
 	}
@@ -52,6 +51,9 @@ func newRun(f *Flow, number int, refused *http.Response) *run {
 	for _, c := range challenges {
 		if r.metadataURL == "" {
 			r.metadataURL = c.Params["resource_metadata"]
+		}
+		if c.Scheme == "bearer" && len(r.scopes) == 0 {
+			r.scopes = strings.Fields(c.Params["scope"])
 		}
 	}
 	return r
@@ -78,75 +80,18 @@ func readable(h http.Header) (list []string) {
 	return list
 }
 
-// classify sets the step to which a request belongs. It returns the body to send, which
-// differs from that of the SDK for a token request.
-func (r *run) classify(req *http.Request, body []byte) []byte {
-	media, _, _ := mime.ParseMediaType(req.Header.Get("Content-Type"))
-	switch path := req.URL.Path; {
-	case req.Response != nil: // the step stays when a response redirects the request
-	case req.Method == http.MethodGet && (strings.Contains(path, "/.well-known/oauth-authorization-server") || strings.Contains(path, "/.well-known/openid-configuration")):
-		r.step = wire.StepServer
-		if !r.hasResource && r.unusable != "" {
-			r.step, r.halted = wire.StepResource, errors.New(r.unusable)
-		}
-	case req.Method == http.MethodGet:
-		r.step = wire.StepResource
-	case media == "application/x-www-form-urlencoded":
-		return r.classifyToken(req, body)
-	default:
-		if r.halted = r.undiscovered(); r.halted == nil {
-			r.step = wire.StepRegistration
-		}
-	}
-	return body
-}
-
-// undiscovered returns an error if no metadata of the authorization server was found. The
-// SDK would go on with the default endpoints of revision 2025-03-26, which the inspector
-// does not support.
-func (r *run) undiscovered() error {
-	if r.hasServer {
-		return nil
-	}
-	if r.step = wire.StepServer; !r.hasResource {
-		r.step = wire.StepResource
-	}
-	return fmt.Errorf("there is no metadata: HTTP %d", r.missingStatus)
-}
-
-// classifyToken is classify for a token request. It adds what the SDK leaves out of some
-// requests: the resource (RFC 8707), the configured scopes, and the client's assertion.
-func (r *run) classifyToken(req *http.Request, body []byte) []byte {
+// completed returns the body of a token request with what golang.org/x/oauth2 leaves out of some: the
+// resource (RFC 8707), and the client's assertion.
+func (r *run) completed(req *http.Request, body []byte) ([]byte, error) {
 	form, err := url.ParseQuery(string(body))
 	if err != nil {
-		return body
-	}
-	grant := Grant(form.Get("grant_type"))
-	if grant == GrantRefresh {
-		r.step = wire.StepRefresh
-	} else if r.halted = r.undiscovered(); r.halted != nil {
-		return body
-	} else {
-		r.step = wire.StepToken
-	}
-	if grant == GrantCredentials {
-		if !r.offers(GrantCredentials) {
-			r.halted = errNotOffered
-		}
-		if scopes := r.flow.scopes(strings.Fields(form.Get("scope"))); len(scopes) > 0 {
-			form.Set("scope", strings.Join(scopes, " "))
-		}
+		return body, nil
 	}
 	if form.Get("resource") == "" && r.resource != "" {
 		form.Set("resource", r.resource)
 	}
-	if r.halted == nil {
-		r.halted = r.authenticate(req, form)
-	}
-	if id := r.flow.config.ClientID; r.flow.issuer == "" && id != "" && r.step == wire.StepToken && r.halted == nil {
-		r.flow.issuer = r.issuer
-	}
-	return []byte(form.Encode())
+	err = r.authenticate(req, form)
+	return []byte(form.Encode()), err
 }
 
 // offers reports whether the authorization server supports a grant type. Without
@@ -158,7 +103,10 @@ func (r *run) offers(g Grant) bool {
 	return slices.Contains(r.grants, string(g))
 }
 
+// judge keeps what the next steps need to know of a response. It ends the attempt if no other place
+// can have a better one.
 func (r *run) judge(a *answer) {
+	r.latest = a
 	ok := a.status >= 200 && a.status < 300
 	switch {
 	case a.status >= 300 && a.status < 400:
@@ -166,22 +114,11 @@ func (r *run) judge(a *answer) {
 		r.halted = errors.New(a.why)
 	case a.status >= 400 && a.status < 500:
 		r.missingStatus = a.status
-	case r.step == wire.StepResource && ok && a.why != "":
+	case !ok || a.why == "":
+	case r.step == wire.StepResource:
 		r.unusable = a.why
-	case r.step == wire.StepResource && ok:
-		r.hasResource, r.step = true, wire.StepServer
-		r.resource = rawjson.Text(rawjson.Member(a.body, "resource"))
-		r.issuers = rawjson.Strings(rawjson.Member(a.body, "authorization_servers"))
-		if len(r.issuers) > 0 {
-			r.flow.update(func(at *Attempt) { at.Issuer = r.issuers[0] })
-		}
-	case r.step == wire.StepServer && ok && a.why != "", (r.step == wire.StepToken || r.step == wire.StepRefresh) && ok && a.why != "":
+	default:
 		r.halted = errors.New(a.why)
-	case r.step == wire.StepServer && ok:
-		r.hasServer, r.step = true, wire.StepRegistration
-		r.grants = rawjson.Strings(rawjson.Member(a.body, "grant_types_supported"))
-		r.issuer = rawjson.Text(rawjson.Member(a.body, "issuer"))
-		r.flow.update(func(at *Attempt) { at.Issuer = r.issuer })
 	}
 }
 
@@ -312,10 +249,8 @@ func (r *run) failure(ctx context.Context, err error) *Error {
 		return &Error{State: Cancelled}
 	case cause != nil:
 		return &Error{State: Withdrawn}
-	case errors.Is(err, errNotOffered), errors.Is(r.halted, errNotOffered):
+	case errors.Is(err, errNotOffered):
 		return &Error{State: Failed, Step: wire.StepServer, Why: "the authorization server offers no grant that this client can use: it has " + strings.Join(r.grants, ", ")}
-	case r.halted == nil && r.unusable != "" && !r.hasResource:
-		return &Error{State: Failed, Step: wire.StepResource, Why: r.flow.masks().text(r.unusable)}
 	case r.halted != nil:
 		return &Error{State: Failed, Step: r.step, Why: r.flow.masks().text(plainly(r.halted))}
 	case errors.As(err, &refused):

@@ -22,8 +22,8 @@ const (
 	redirectsMost = 5
 )
 
-// tap is the round tripper below the SDK's handlers. It classifies each request, sends
-// it, and logs it with its response.
+// tap is the round tripper of an attempt. It sends each request as one of the current step, and logs
+// it with its response.
 type tap struct{ flow *Flow }
 
 // answer is a response with its whole body.
@@ -58,21 +58,19 @@ func (t tap) RoundTrip(req *http.Request) (*http.Response, error) {
 	if strings.Contains(req.URL.Path, "/.well-known/") && req.URL.String() != r.metadataURL { // RFC 8414 and RFC 9728, 3.1: a terminating slash goes first
 		req.URL.Path = strings.TrimSuffix(req.URL.Path, "/")
 	}
-	if known := r.documents[req.URL.String()]; known != nil && req.Method == http.MethodGet {
-		return known.response(req), nil // discovery for a second grant sends nothing again
+	if r.halted == nil && (r.step == wire.StepToken || r.step == wire.StepRefresh) {
+		body, r.halted = r.completed(req, body)
 	}
 	if r.halted != nil {
 		return nil, r.halted
 	}
-	body = r.classify(req, body)
-	if r.halted != nil {
-		return nil, r.halted
+	asked := ""
+	if r.step == wire.StepRegistration {
+		asked = registrationKey(r.server.Issuer, req.URL, body)
 	}
-	asked := registrationKey(r.issuer, req.URL, body)
-	if known := f.registered[asked]; known != nil && r.step == wire.StepRegistration {
+	if known := f.registered[asked]; known != nil {
 		taken := StepTaken{Step: r.step, URL: f.masks().address(req.URL), Status: known.status, Reused: true}
 		f.update(func(a *Attempt) { a.Steps = append(a.Steps, taken) })
-		r.judge(known)
 		return known.response(req), nil
 	}
 	if body != nil {
@@ -82,21 +80,18 @@ func (t tap) RoundTrip(req *http.Request) (*http.Response, error) {
 	}
 	out, err := t.exchange(req, body)
 	if err != nil {
-		r.halted = err // else the SDK would try the next place, and drop this error
+		r.halted = err // else the next place would be tried, and this error dropped
 		return nil, err
 	}
-	step := r.step
 	r.judge(out)
-	if step == wire.StepRegistration && rawjson.Text(rawjson.Member(out.body, "token_endpoint_auth_method")) == "none" {
+	if r.step == wire.StepRegistration && rawjson.Text(rawjson.Member(out.body, "token_endpoint_auth_method")) == "none" {
 		out.body = without(out.body, "client_secret") // a client that is registered for none sends none
 	}
-	switch {
-	case r.halted != nil:
+	if r.halted != nil {
 		return nil, r.halted
-	case step == wire.StepRegistration && out.status < 300 && out.why == "":
+	}
+	if r.step == wire.StepRegistration && out.status < 300 {
 		f.registered[asked] = out
-	case req.Method == http.MethodGet:
-		r.documents[req.URL.String()] = out
 	}
 	return out.response(req), nil
 }

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/modelcontextprotocol/go-sdk/oauthex"
 	"github.com/zalando/go-keyring"
 	"golang.org/x/oauth2"
 
@@ -95,9 +96,9 @@ func (f *Flow) refresh(ctx context.Context, old *tokenSet) error {
 	}
 	ctx, number := f.begin(ctx, Attempt{Grant: GrantRefresh, ClientID: old.config.ClientID})
 	f.run = newRun(f, number, nil)
-	f.run.step, f.run.resource, f.run.issuer = wire.StepRefresh, old.resource, old.issuer
+	f.run.step, f.run.resource, f.run.server = wire.StepRefresh, old.resource, &oauthex.AuthServerMeta{Issuer: old.issuer}
 	stale := &oauth2.Token{RefreshToken: old.token.RefreshToken, Expiry: time.Unix(1, 0)}
-	token, err := old.config.TokenSource(context.WithValue(ctx, oauth2.HTTPClient, tap{f}.client()), stale).Token()
+	token, err := old.config.TokenSource(tap{f}.context(ctx), stale).Token()
 	failure := f.conclude(ctx, err)
 	switch {
 	case errors.As(err, new(*oauth2.RetrieveError)):
@@ -182,7 +183,8 @@ func (f *Flow) SignOut(another bool) error {
 		return ErrUnderWay
 	}
 	defer f.releaseTurn()
-	f.code, f.credentials, f.another = nil, nil, another // the SDK remembers the scopes that were granted
+	f.another = another
+	clear(f.granted)
 	f.setTokens(nil)
 	return nil
 }
