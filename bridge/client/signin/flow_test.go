@@ -260,6 +260,13 @@ func TestFailures(t *testing.T) {
 			if err == nil || a.State != signin.Failed || a.FailedAt != c.step || !strings.Contains(a.Why, c.why) {
 				t.Errorf("the sign-in ended with %v at %q: %q\n%v", a.State, a.FailedAt, a.Why, err)
 			}
+			asked := map[string]bool{}
+			for _, taken := range a.Steps {
+				if document := taken.Step == wire.StepResource || taken.Step == wire.StepServer; document && asked[taken.URL] {
+					t.Errorf("%s is asked for twice", taken.URL)
+				}
+				asked[taken.URL] = true
+			}
 			if c.step == wire.StepToken {
 				u.noSecrets()
 			}

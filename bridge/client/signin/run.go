@@ -25,10 +25,11 @@ type run struct {
 	flow          *Flow
 	number        int // of the attempt
 	grant         Grant
-	stepUp        bool      // the server has answered 403 with insufficient_scope
-	step          wire.Step // the current step
-	metadataURL   string    // resource_metadata of the challenge, "" if it names none
-	scopes        []string  // of the challenge, or else of the metadata of the resource
+	stepUp        bool               // the server has answered 403 with insufficient_scope
+	step          wire.Step          // the current step
+	documents     map[string]*answer // responses to GET requests, by URL
+	metadataURL   string             // resource_metadata of the challenge, "" if it names none
+	scopes        []string           // of the challenge, or else of the metadata of the resource
 	resource      string
 	issuers       []string                // authorization servers in the metadata of the resource
 	server        *oauthex.AuthServerMeta // nil until it is found
@@ -41,7 +42,7 @@ type run struct {
 }
 
 func newRun(f *Flow, number int, refused *http.Response) *run {
-	r := &run{flow: f, number: number, step: wire.StepResource, resource: f.server.String()}
+	r := &run{flow: f, number: number, step: wire.StepResource, documents: map[string]*answer{}, resource: f.server.String()}
 	if refused == nil {
 		return r
 	}
