@@ -387,8 +387,8 @@ func TestEveryRule(t *testing.T) {
 	}
 }
 
-// ofSequences lists the rules on sequences of messages. Package findings judges and tests
-// them.
+// ofSequences lists the rules on sequences of messages, which TestEveryRuleOfSequences
+// breaks.
 var ofSequences = []string{
 	"completion-malformed", "completion-unknown", "completion-of-form", "completion-repeated", "completion-declined", "completion-early", "completion-removed",
 	"stdout-noise", "byte-order-mark", "request-id-taken", "request-without-id", "response-unasked", "error-without-id", "server-request-removed", "cancelled-by-server",
