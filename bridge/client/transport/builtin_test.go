@@ -36,7 +36,7 @@ func TestBuiltinSession(t *testing.T) {
 func TestBuiltinEndsItsHandlers(t *testing.T) {
 	noLeaks(t)
 	r := &recorder{}
-	l := mustOpen(t, target.Spec{Builtin: logtest.Serving(testServer().Connect)}, r, Options{})
+	l := mustOpen(t, target.Spec{Builtin: logtest.Serving(testServer().Connect)}, r, Options{Grace: time.Hour})
 	s := connect(t, l, nil)
 	ended := make(chan error)
 	go func() {
@@ -46,7 +46,7 @@ func TestBuiltinEndsItsHandlers(t *testing.T) {
 	r.await(t, "sent", func(s seen) bool { return s.unit.Message.Method == "tools/call" })
 	start := time.Now()
 	mustClose(t, l)
-	if took := time.Since(start); took > defaultGrace {
+	if took := time.Since(start); took > patience/2 {
 		t.Errorf("the end took %v", took)
 	}
 	if err := <-ended; err == nil {

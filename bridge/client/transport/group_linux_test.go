@@ -42,7 +42,7 @@ func TestDeathSignalEndsTheServer(t *testing.T) {
 		}
 	}
 	_ = cmd.Wait() // it was killed
-	for deadline := time.Now().Add(patience); running(server); runtime.Gosched() {
+	for deadline := time.Now().Add(patience); running(server); time.Sleep(time.Millisecond) {
 		if time.Now().After(deadline) {
 			_ = syscall.Kill(server, syscall.SIGKILL)
 			t.Fatalf("process %d has survived", server)

@@ -95,23 +95,20 @@ func TestProcessLeavesNoSurvivor(t *testing.T) {
 		self bool   // the server ends by itself
 		hurt bool   // the context of Close has already ended
 		want Exit
+		in   time.Duration // the grace: long where something must end within it, and short where nothing does
 	}{
-		{"ignores its input's end", program("sleeper"), "ready", false, false, Exit{Code: -1, Signal: "terminated"}},
-		{"ignores SIGTERM", program("stubborn"), "ready", false, false, Exit{Code: -1, Signal: "killed"}},
-		{"ignores SIGTERM, in a hurry", program("stubborn"), "ready", false, true, Exit{Code: -1, Signal: "killed"}},
-		{"its child ignores SIGTERM", program("family", "stay"), "child", false, false, Exit{}},
-		{"both ignore SIGTERM", program("family", "stubborn"), "child", false, false, Exit{Code: -1, Signal: "killed"}},
-		{"it has left its child behind", program("family", "leave"), "child", true, false, Exit{Code: 3}},
+		{"ignores its input's end", program("sleeper"), "ready", false, false, Exit{Code: -1, Signal: "terminated"}, long},
+		{"ignores SIGTERM", program("stubborn"), "ready", false, false, Exit{Code: -1, Signal: "killed"}, short},
+		{"ignores SIGTERM, in a hurry", program("stubborn"), "ready", false, true, Exit{Code: -1, Signal: "killed"}, time.Hour},
+		{"its child ignores SIGTERM", program("family", "stay"), "child", false, false, Exit{}, long},
+		{"both ignore SIGTERM", program("family", "stubborn"), "child", false, false, Exit{Code: -1, Signal: "killed"}, short},
+		{"it has left its child behind", program("family", "leave"), "child", true, false, Exit{Code: 3}, short},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			noLeaks(t)
 			r := &recorder{}
-			opts := Options{Grace: short}
-			if test.hurt {
-				opts.Grace = time.Hour
-			}
-			l := mustOpen(t, test.spec, r, opts)
+			l := mustOpen(t, test.spec, r, Options{Grace: test.in})
 			n := pid(t, r, test.word)
 			ctx, cancel := context.WithCancel(t.Context())
 			if test.hurt {
@@ -158,7 +155,7 @@ func TestProcessWithARunaway(t *testing.T) {
 
 // firstNumber waits for the first line of standard error and returns the number in it.
 func (r *recorder) firstNumber() string {
-	for ; ; runtime.Gosched() {
+	for ; ; time.Sleep(time.Millisecond) {
 		r.mu.Lock()
 		all := r.all
 		r.mu.Unlock()
@@ -233,7 +230,7 @@ func testKilledInspector(t *testing.T, mode string) {
 	}
 	_ = cmd.Wait() // it was killed
 	for _, n := range family {
-		for deadline := time.Now().Add(patience); running(n); runtime.Gosched() {
+		for deadline := time.Now().Add(patience); running(n); time.Sleep(time.Millisecond) {
 			if time.Now().After(deadline) {
 				_ = syscall.Kill(n, syscall.SIGKILL)
 				t.Fatalf("process %d has survived", n)

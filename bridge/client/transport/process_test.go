@@ -22,8 +22,8 @@ import (
 	"elicitation-inspector/bridge/wire"
 )
 
-// short is the grace for servers that will use all of it.
-const short = 100 * time.Millisecond
+// short is the grace for servers that will use all of it, and long for those that must need less.
+const short, long = 100 * time.Millisecond, 2 * time.Second
 
 func TestProcessSession(t *testing.T) {
 	noLeaks(t)

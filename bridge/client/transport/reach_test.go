@@ -2,11 +2,13 @@ package transport
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"io"
 	"net"
 	"net/http"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -121,7 +123,7 @@ func TestServerEndsInItsOwnOrder(t *testing.T) {
 	}}}
 	m.begin()
 	r := &recorder{}
-	l := mustOpen(t, target.Spec{URL: "http://" + m.address}, r, Options{pauses: lookPauses{first: time.Millisecond, later: 300 * time.Millisecond}})
+	l := mustOpen(t, target.Spec{URL: "http://" + m.address}, r, Options{pauses: lookPauses{first: time.Millisecond, later: 2 * time.Second}})
 	connect(t, l, nil)
 	r.await(t, "note", text("the GET event stream is open"))
 	for len(m.visits) > 0 {
@@ -143,7 +145,8 @@ func TestServerRestarts(t *testing.T) {
 		openStream(w, r)
 	}}}
 	m.begin()
-	l := mustOpen(t, target.Spec{URL: "http://" + m.address}, &recorder{}, Options{})
+	// A busy machine may take its time to begin again.
+	l := mustOpen(t, target.Spec{URL: "http://" + m.address}, &recorder{}, Options{pauses: lookPauses{first: 5 * time.Second, later: 5 * time.Second}})
 	s := connect(t, l, nil)
 	<-opened
 	m.die()
@@ -212,7 +215,11 @@ func TestGetsAreNoted(t *testing.T) {
 	if first.head.Get("X-Key") != "k" || first.head.Get("Accept") != "text/event-stream" {
 		t.Errorf("its headers: %v", first.head)
 	}
-	_, _ = call(t, s, "rude", nil)
+	ctx, cancel := context.WithCancel(t.Context())
+	var calling sync.WaitGroup
+	calling.Go(func() { _, _ = s.CallTool(ctx, &mcp.CallToolParams{Name: "rude"}) }) // which gets no answer
+	defer calling.Wait()
+	defer cancel()
 	again := r.await(t, "note", text("from behind event e1"))
 	if asked := <-asked; asked != "e1" || again.head.Get("Last-Event-ID") != "e1" || !strings.Contains(again.text, "that answers tools/call") {
 		t.Errorf("asked from %q: %q %v", asked, again.text, again.head)

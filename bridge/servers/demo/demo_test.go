@@ -52,8 +52,8 @@ func TestMain(m *testing.M) {
 // leftovers returns the stacks of goroutines that are not the runtime's own, after waiting for them
 // to end.
 func leftovers() string {
-	deadline := time.Now().Add(5 * time.Second)
-	for {
+	deadline := time.Now().Add(patienceOfTests)
+	for ; ; time.Sleep(time.Millisecond) { // nothing tells of a goroutine's end
 		buf := make([]byte, 1<<20)
 		buf = buf[:runtime.Stack(buf, true)]
 		var left []string
@@ -65,7 +65,6 @@ func leftovers() string {
 		if len(left) == 0 || time.Now().After(deadline) {
 			return strings.Join(left, "\n\n")
 		}
-		runtime.Gosched()
 	}
 }
 
@@ -90,21 +89,33 @@ func (p *person) add(f func()) {
 	p.changed = make(chan struct{})
 }
 
+// patienceOfTests is how long a test waits for what must come, also on a machine with much other work.
+const patienceOfTests = 90 * time.Second
+
 // await waits until ok returns true. It calls ok with the lock held.
 func (p *person) await(what string, ok func() bool) {
 	p.t.Helper()
-	timeout := time.After(20 * time.Second)
+	if err := p.saw(context.Background(), ok); err != nil {
+		p.t.Fatalf("waited in vain for %s", what)
+	}
+}
+
+// saw waits until ok returns true, as await does. A handler must return the error: if it failed
+// the test, its goroutine would end without an answer, and the caller would wait for ever.
+func (p *person) saw(ctx context.Context, ok func() bool) error {
+	ctx, cancel := context.WithTimeout(ctx, patienceOfTests)
+	defer cancel()
 	for {
 		p.mu.Lock()
 		done, changed := ok(), p.changed
 		p.mu.Unlock()
 		if done {
-			return
+			return nil
 		}
 		select {
 		case <-changed:
-		case <-timeout:
-			p.t.Fatalf("waited in vain for %s", what)
+		case <-ctx.Done():
+			return ctx.Err()
 		}
 	}
 }

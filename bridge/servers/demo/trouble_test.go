@@ -173,40 +173,50 @@ func TestFlood(t *testing.T) {
 	const count = 2000
 	everywhere(t, func(t *testing.T, s setup) {
 		for _, wait := range []bool{true, false} {
-			var p *person
-			withdrawn, over := make(chan struct{}), make(chan struct{})
-			s.answer = func(ctx context.Context, _ *mcp.ElicitParams) (*mcp.ElicitResult, error) {
-				if wait {
-					// The question stays open until every message is here.
-					p.await("the flood", func() bool { return len(p.logs) == count })
-					return accept(map[string]any{"open": 20})
-				}
-				select {
-				case <-ctx.Done():
-					close(withdrawn)
-				case <-over:
-				}
-				return &mcp.ElicitResult{Action: "cancel"}, nil
-			}
-			p, _ = sit(t, s)
-			res := p.call("flood", map[string]any{"count": count, "wait": wait})
-			var o struct {
-				Sent   int
-				Answer string
-			}
-			if err := json.Unmarshal(mustJSON(res.StructuredContent), &o); err != nil {
-				t.Fatal(err)
-			}
-			if want := map[bool]string{true: "accept"}[wait]; o.Sent != count || o.Answer != want {
-				t.Errorf("wait %v: %+v", wait, o)
-			}
-			p.await("every message", func() bool { return len(p.logs) == count })
-			if !wait && s.revision < protocol.Revision20260728 && !s.http && len(p.messages()) > 0 {
-				<-withdrawn
-			}
-			close(over)
+			flooded(t, s, count, wait)
 		}
 	})
+}
+
+func flooded(t *testing.T, s setup, count int, wait bool) {
+	var p *person
+	withdrawn, over := make(chan struct{}), make(chan struct{})
+	defer close(over) // also of a test that has failed, whose session would wait for the answer
+	s.answer = func(ctx context.Context, _ *mcp.ElicitParams) (*mcp.ElicitResult, error) {
+		if wait {
+			// The question stays open until every message is here.
+			if err := p.saw(ctx, func() bool { return len(p.logs) == count }); err != nil {
+				return nil, err
+			}
+			return accept(map[string]any{"open": 20})
+		}
+		select {
+		case <-ctx.Done():
+			close(withdrawn)
+		case <-over:
+		}
+		return &mcp.ElicitResult{Action: "cancel"}, nil
+	}
+	p, _ = sit(t, s)
+	res := p.call("flood", map[string]any{"count": count, "wait": wait})
+	var o struct {
+		Sent   int
+		Answer string
+	}
+	if err := json.Unmarshal(mustJSON(res.StructuredContent), &o); err != nil {
+		t.Fatal(err)
+	}
+	if want := map[bool]string{true: "accept"}[wait]; o.Sent != count || o.Answer != want {
+		t.Errorf("wait %v: %+v", wait, o)
+	}
+	p.await("every message", func() bool { return len(p.logs) == count })
+	if !wait && s.revision < protocol.Revision20260728 && !s.http && len(p.messages()) > 0 {
+		select {
+		case <-withdrawn:
+		case <-time.After(patienceOfTests):
+			t.Error("the question is not withdrawn")
+		}
+	}
 }
 
 func TestLogLevels(t *testing.T) {
@@ -329,7 +339,9 @@ func TestCountIsStopped(t *testing.T) {
 				if n++; n < 4 {
 					return nil
 				}
-				p.await("progress", counted)
+				if err := p.saw(ctx, counted); err != nil {
+					return err
+				}
 				cancel()
 				<-ctx.Done()
 				close(stopped)
