@@ -165,17 +165,17 @@ func TestRateHoldsBackButDropsNothing(t *testing.T) {
 }
 
 func TestTimeoutDoesNotCountThePerson(t *testing.T) {
-	const limit = time.Second // in which a busy machine does what the server has to do
-	b := startConfig(t, "asks", inspection.Config{CallTimeout: limit})
-	call := b.call("ask")
-	q := b.question(1)
-	// The person takes longer than the limit.
-	<-time.After(2 * limit)
-	b.answer(q.Number, accept(`{}`))
-	got, text := b.done(call.Number)
-	if got.State != conversation.Done || got.Waited < limit {
-		t.Errorf("call is %s after waiting %s for the person: %s", got.State, got.Waited, text)
-	}
+	const limit = 50 * time.Millisecond
+	inside(t, "asks", inspection.Config{CallTimeout: limit}, func(b *bench) {
+		call := b.call("ask")
+		q := b.question(1)
+		time.Sleep(2 * limit) // the person takes longer than the limit
+		b.answer(q.Number, accept(`{}`))
+		got, text := b.done(call.Number)
+		if got.State != conversation.Done || got.Waited < limit {
+			b.Errorf("call is %s after waiting %s for the person: %s", got.State, got.Waited, text)
+		}
+	})
 }
 
 func init() {
@@ -185,12 +185,13 @@ func init() {
 }
 
 func TestTimeoutEndsTheCall(t *testing.T) {
-	b := startConfig(t, "slow", inspection.Config{CallTimeout: 50 * time.Millisecond})
-	got, text := b.done(b.call("never").Number)
-	if got.State != conversation.Failed || !strings.Contains(text, "timed out after 50 ms") {
-		t.Errorf("call is %s: %s", got.State, text)
-	}
-	b.until("the cancellation", func() bool { return strings.Contains(b.transcript(), `"method":"notifications/cancelled"`) })
+	inside(t, "slow", inspection.Config{CallTimeout: 50 * time.Millisecond}, func(b *bench) {
+		got, text := b.done(b.call("never").Number)
+		if got.State != conversation.Failed || !strings.Contains(text, "timed out after 50 ms") {
+			b.Errorf("call is %s: %s", got.State, text)
+		}
+		b.until("the cancellation", func() bool { return strings.Contains(b.transcript(), `"method":"notifications/cancelled"`) })
+	})
 }
 
 func init() {
@@ -392,42 +393,42 @@ func init() {
 // The time in which a person visits a URL, or decides whether to go on, does not count
 // for the limit.
 func TestTimeoutDoesNotCountVisitsAndPauses(t *testing.T) {
+	const limit = 3 * time.Second // longer than the pauses between the rounds
 	cases := []struct {
 		tool   string
-		limit  time.Duration // ten rounds take a busy machine a while
 		policy conversation.Policy
 		busy   func(*bench, inspection.Call) // until the person has nothing left to answer
 	}{
-		{"visit", time.Second, conversation.PolicyAsk, func(b *bench, _ inspection.Call) {
+		{"visit", conversation.PolicyAsk, func(b *bench, _ inspection.Call) {
 			b.question(1)
 			b.answer(1, live.Answer{Action: "accept"})
 		}},
-		{"many", 3 * time.Second, conversation.PolicyDefaults, func(b *bench, call inspection.Call) {
+		{"many", conversation.PolicyDefaults, func(b *bench, call inspection.Call) {
 			b.until("the pause", func() bool { c, _ := b.in.Call(call.Number); return c.Paused })
 		}},
 	}
 	for _, c := range cases {
 		t.Run(c.tool, func(t *testing.T) {
-			b := start(t, "visits", conversation.ClientSettings{})
-			// Before the call: a question that is on show already stays with the person.
-			if err := b.in.SetPolicy("s1", c.policy); err != nil {
-				t.Fatal(err)
-			}
-			call := b.callWithin(c.tool, c.limit)
-			c.busy(b, call)
-			b.until("the person's turn", func() bool { c, _ := b.in.Call(call.Number); return c.Yours && c.Waiting == 0 })
-			// The person takes longer than the limit.
-			<-time.After(c.limit * 3 / 2)
-			if got, _ := b.in.Call(call.Number); got.State.Over() || got.Waited < c.limit {
-				t.Fatalf("call is %s, the person was waited for %s: %s", got.State, got.Waited, got.Failure)
-			}
-			if err := b.in.Retry(call.Number); err != nil {
-				t.Fatal(err)
-			}
-			got, text := b.done(call.Number)
-			if got.Yours || !strings.Contains(text, "timed out after "+wording.Duration(c.limit)) || got.Counted < c.limit-10*time.Millisecond {
-				t.Errorf("call took %s, of which %s for the person: %s", got.Duration, got.Waited, text)
-			}
+			inside(t, "visits", inspection.Config{}, func(b *bench) {
+				// Before the call: a question that is on show already stays with the person.
+				if err := b.in.SetPolicy("s1", c.policy); err != nil {
+					b.Fatal(err)
+				}
+				call := b.callWithin(c.tool, limit)
+				c.busy(b, call)
+				b.until("the person's turn", func() bool { c, _ := b.in.Call(call.Number); return c.Yours && c.Waiting == 0 })
+				time.Sleep(limit * 3 / 2) // the person takes longer than the limit
+				if got, _ := b.in.Call(call.Number); got.State.Over() || got.Waited < limit {
+					b.Fatalf("call is %s, the person was waited for %s: %s", got.State, got.Waited, got.Failure)
+				}
+				if err := b.in.Retry(call.Number); err != nil {
+					b.Fatal(err)
+				}
+				got, text := b.done(call.Number)
+				if got.Yours || !strings.Contains(text, "timed out after "+wording.Duration(limit)) || got.Counted != limit {
+					b.Errorf("call took %s, of which %s for the person: %s", got.Duration, got.Waited, text)
+				}
+			})
 		})
 	}
 }

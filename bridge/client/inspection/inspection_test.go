@@ -4,10 +4,12 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"os"
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"elicitation-inspector/bridge/client/inspection"
@@ -43,6 +45,19 @@ func startConfig(t *testing.T, server string, config inspection.Config) *bench {
 	}
 	config.Targets = []target.Spec{{Name: server, Command: []string{self}, Env: []string{serverEnv + "=" + server}}}
 	return startInspection(t, config)
+}
+
+// inside runs a test of one raw server that runs in the test's own process and by the test's own
+// clock, which goes on when everything waits: however slow the machine is, all takes the same time.
+func inside(t *testing.T, server string, config inspection.Config, test func(*bench)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		config.Targets = []target.Spec{{Name: server, Builtin: func(_ context.Context, in io.Reader, out io.Writer) error {
+			rawServers[server](newRawServer(in, out))
+			return nil
+		}}}
+		test(startInspection(t, config))
+	})
 }
 
 // startInspection starts an inspection, and fails the test unless the first server

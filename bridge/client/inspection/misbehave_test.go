@@ -530,7 +530,7 @@ func TestNever(t *testing.T) {
 		t.Errorf("the server got %s", got)
 	}
 	began := time.Now()
-	if err := b.in.Close(t.Context()); err != nil || time.Since(began) > 20*time.Second {
+	if err := b.in.Close(t.Context()); err != nil || time.Since(began) > time.Minute { // the faults last an hour, or for ever
 		t.Errorf("closing took %s: %v", time.Since(began), err)
 	}
 }

@@ -96,21 +96,22 @@ func init() {
 // each of them with another tasks/get at once.
 func TestToldWhenAsked(t *testing.T) {
 	t.Parallel()
-	b := start(t, "tells-when-asked", conversation.ClientSettings{})
-	b.done(b.callAsTask("work"))
-	frames, err := logtest.Frames(b.log)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var before time.Time
-	for _, f := range frames {
-		if f.Dir == wire.ClientToServer && f.Method == mcp.MethodGetTask {
-			if f.Time.Sub(before) < 50*time.Millisecond {
-				t.Errorf("frame %d asks %v after the one before", f.Seq, f.Time.Sub(before))
-			}
-			before = f.Time
+	inside(t, "tells-when-asked", inspection.Config{}, func(b *bench) {
+		b.done(b.callAsTask("work"))
+		frames, err := logtest.Frames(b.log)
+		if err != nil {
+			b.Fatal(err)
 		}
-	}
+		var before time.Time
+		for _, f := range frames {
+			if f.Dir == wire.ClientToServer && f.Method == mcp.MethodGetTask {
+				if f.Time.Sub(before) < 50*time.Millisecond {
+					b.Errorf("frame %d asks %v after the one before", f.Seq, f.Time.Sub(before))
+				}
+				before = f.Time
+			}
+		}
+	})
 }
 
 // serveListening serves tellsOfTasks over HTTP, and answers subscriptions with listen.
