@@ -329,7 +329,7 @@ func TestInputThatCannotBeGiven(t *testing.T) {
 
 // Close leaves no process of a comparison behind.
 func TestCloseDuringAComparison(t *testing.T) {
-	b := start(t, "asks", conversation.ClientSettings{})
+	b := startProcess(t, "asks")
 	compared := make(chan error, 1)
 	go func() {
 		_, err := b.in.Compare(context.Background(), "s1", conversation.ClientSettings{}, conversation.ClientSettings{Elicitation: conversation.DeclareNone})

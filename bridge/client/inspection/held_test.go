@@ -207,7 +207,7 @@ func TestHeldBackCountsInItsRound(t *testing.T) {
 
 // Every Close returns after the server has ended.
 func TestCloseWaitsEachTime(t *testing.T) {
-	b := start(t, "asks", conversation.ClientSettings{})
+	b := startProcess(t, "asks")
 	var closing sync.WaitGroup
 	for range 3 {
 		closing.Go(func() {

@@ -39,12 +39,42 @@ func start(t *testing.T, server string, settings conversation.ClientSettings) *b
 
 func startConfig(t *testing.T, server string, config inspection.Config) *bench {
 	t.Helper()
+	config.Targets = []target.Spec{inProcess(server)}
+	if ownProcess[server] || strings.HasPrefix(server, "recorder") {
+		config.Targets = []target.Spec{asProcess(t, server)}
+	}
+	return startInspection(t, config)
+}
+
+// ownProcess holds the raw servers that run as a process each, because tests look at its exit, at
+// its standard error, or at what it prints. The others run in the test's process, in a part of
+// the time.
+var ownProcess = map[string]bool{
+	"answers the probe late": true, "chatty": true, "dies late of the probe": true, "dies of the probe": true,
+	"ignores the probe": true, "never": true, "old-tools": true, "panics": true, "talker": true, "withdraws": true,
+}
+
+// startProcess starts an inspection of one raw server that runs as a process.
+func startProcess(t *testing.T, server string) *bench {
+	t.Helper()
+	return startInspection(t, inspection.Config{Targets: []target.Spec{asProcess(t, server)}})
+}
+
+func asProcess(t *testing.T, server string) target.Spec {
+	t.Helper()
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
 	}
-	config.Targets = []target.Spec{{Name: server, Command: []string{self}, Env: []string{serverEnv + "=" + server}}}
-	return startInspection(t, config)
+	return target.Spec{Name: server, Command: []string{self}, Env: []string{serverEnv + "=" + server}}
+}
+
+// inProcess returns a raw server that runs in the test's process.
+func inProcess(server string) target.Spec {
+	return target.Spec{Name: server, Builtin: func(_ context.Context, in io.Reader, out io.Writer) error {
+		rawServers[server](newRawServer(in, out))
+		return nil
+	}}
 }
 
 // inside runs a test of one raw server that runs in the test's own process and by the test's own
@@ -52,10 +82,7 @@ func startConfig(t *testing.T, server string, config inspection.Config) *bench {
 func inside(t *testing.T, server string, config inspection.Config, test func(*bench)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		config.Targets = []target.Spec{{Name: server, Builtin: func(_ context.Context, in io.Reader, out io.Writer) error {
-			rawServers[server](newRawServer(in, out))
-			return nil
-		}}}
+		config.Targets = []target.Spec{inProcess(server)}
 		test(startInspection(t, config))
 	})
 }

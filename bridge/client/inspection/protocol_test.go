@@ -8,7 +8,6 @@ import (
 	"io"
 	"net"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -32,12 +31,6 @@ func TestProtocol(t *testing.T) {
 	if err != nil || len(files) == 0 {
 		t.Fatalf("no cases: %v", err)
 	}
-	relay := filepath.Join(t.TempDir(), "relay.exe")
-	build := exec.Command("go", "build", "-o", relay, "./testdata/relay")
-	build.Env = append(os.Environ(), "CGO_ENABLED=0") // as Taskfile.yml sets it, so that the build cache has what the relay needs
-	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("building the relay: %v\n%s", err, out)
-	}
 	names := map[string]bool{}
 	for _, file := range files {
 		for _, c := range readCases(t, file) {
@@ -48,7 +41,7 @@ func TestProtocol(t *testing.T) {
 			for _, revision := range c.revisions {
 				t.Run(c.name+"/"+revision, func(t *testing.T) {
 					t.Parallel()
-					c.play(t, revision, relay)
+					c.play(t, revision)
 				})
 			}
 		}
@@ -104,14 +97,15 @@ func readCases(t *testing.T, file string) []*protocolCase {
 }
 
 // play runs the case in one revision.
-func (c *protocolCase) play(t *testing.T, revision, relay string) {
-	p := &player{bench: &bench{T: t}, relay: relay, revision: revision, kind: conversation.Tool, key: "t", lists: map[string][]string{}}
+func (c *protocolCase) play(t *testing.T, revision string) {
+	p := &player{bench: &bench{T: t}, revision: revision, kind: conversation.Tool, key: "t", lists: map[string][]string{}}
 	var steps []scriptLine
 	for _, line := range c.lines {
 		if line.only != nil && !slices.Contains(line.only, revision) {
 			continue
 		}
 		line.text = p.fill(line.text)
+		p.stdio = p.stdio || strings.Contains(line.text, "stdout-noise")
 		if !p.prepares(line.text) {
 			steps = append(steps, line)
 		}
@@ -131,7 +125,6 @@ func (c *protocolCase) play(t *testing.T, revision, relay string) {
 type player struct {
 	*bench
 	at       string
-	relay    string // the program that is the server's process
 	revision string
 	settings conversation.ClientSettings
 	lists    map[string][]string // scripted responses to the SDK's own requests, by method
@@ -139,7 +132,8 @@ type player struct {
 	key      string
 	noCall   bool
 
-	conn  net.Conn
+	stdio bool // the server is a process, because the case is about standard output
+	out   io.Writer
 	got   chan request // what the client sent, except for the handshake and the lists
 	id    string       // id of the latest call request
 	asked int          // number of "server asks" steps
@@ -192,25 +186,52 @@ func (p *player) prepares(text string) bool {
 	return true
 }
 
-func (p *player) start() {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		p.Fatal(err)
+const relayEnv = "BRIDGE_TEST_RELAY"
+
+func init() {
+	// is the process between the client and a server in the test.
+	rawServers["relay"] = func(*rawServer) {
+		conn, err := net.Dial("tcp", os.Getenv(relayEnv))
+		if err != nil {
+			panic(err)
+		}
+		go func() {
+			_, _ = io.Copy(conn, os.Stdin) // ends with the process
+			_ = conn.(*net.TCPConn).CloseWrite()
+		}()
+		_, _ = io.Copy(os.Stdout, conn)
 	}
+}
+
+func (p *player) start() {
 	p.got = make(chan request, 1000)
 	ready := make(chan struct{})
-	go func() {
-		defer close(ready)
-		defer l.Close()
-		if p.conn, err = l.Accept(); err == nil {
-			go p.serve()
+	serve := func(in io.Reader, out io.Writer) {
+		p.out = out
+		close(ready)
+		p.serve(in)
+	}
+	spec := target.Spec{Name: "scripted", Builtin: func(_ context.Context, in io.Reader, out io.Writer) error {
+		serve(in, out)
+		return nil
+	}}
+	if p.stdio {
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			p.Fatal(err)
 		}
-	}()
+		spec = asProcess(p.T, "relay")
+		spec.Env = append(spec.Env, relayEnv+"="+l.Addr().String())
+		go func() {
+			defer l.Close()
+			if conn, err := l.Accept(); err == nil {
+				defer conn.Close() // ends the process
+				serve(conn, conn)
+			}
+		}()
+	}
 	p.settings.Protocol = p.revision
-	config := inspection.Config{Settings: p.settings, Targets: []target.Spec{{
-		Name: "scripted", Command: []string{p.relay, l.Addr().String()},
-	}}}
-	p.bench = startAny(p.T, config)
+	p.bench = startAny(p.T, inspection.Config{Settings: p.settings, Targets: []target.Spec{spec}})
 	p.until("the end of connecting", func() bool {
 		s := p.bench.server()
 		c, err := p.in.Catalog("s1")
@@ -221,10 +242,9 @@ func (p *player) start() {
 
 // serve reads the client's messages, and answers the requests that the client makes on
 // its own.
-func (p *player) serve() {
+func (p *player) serve(from io.Reader) {
 	defer close(p.got)
-	defer p.conn.Close() // ends the child
-	in := bufio.NewScanner(p.conn)
+	in := bufio.NewScanner(from)
 	in.Buffer(nil, 1<<24)
 	for in.Scan() {
 		r := request{raw: in.Text()}
@@ -271,7 +291,7 @@ func (p *player) usual(r request) string {
 }
 
 func (p *player) write(message string) {
-	if _, err := io.WriteString(p.conn, message+"\n"); err != nil {
+	if _, err := io.WriteString(p.out, message+"\n"); err != nil {
 		p.Errorf("%s: %v", p.at, err)
 	}
 }

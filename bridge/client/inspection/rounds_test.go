@@ -179,7 +179,7 @@ func TestPausesBeginShort(t *testing.T) {
 // A call that waits for the outcome of a URL ends with its server, shows the reason, and
 // has no open question.
 func TestServerEndsDuringARound(t *testing.T) {
-	b := start(t, "odd-rounds", conversation.ClientSettings{})
+	b := startProcess(t, "odd-rounds")
 	call := b.call("exits")
 	b.question(1)
 	b.answer(1, live.Answer{Action: "accept"})
