@@ -1,3 +1,8 @@
+// The race detector makes each process of these tests several times slower. Tests of the running
+// inspector and of interrupted checks have it, and so has the code below, in its own packages.
+
+//go:build !race
+
 package main
 
 import (
