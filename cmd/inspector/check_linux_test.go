@@ -33,7 +33,7 @@ func TestCheckInterrupted(t *testing.T) {
 	}
 	defer func() { _ = r.Process.Kill() }()
 	var pids []string
-	for end := time.Now().Add(30 * time.Second); len(pids) < 12 && time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
+	for end := time.Now().Add(90 * time.Second); len(pids) < 12 && time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
 		text, _ := os.ReadFile(started)
 		pids = strings.Fields(string(text))
 	}

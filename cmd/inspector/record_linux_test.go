@@ -89,7 +89,7 @@ func (r *running) until(what string) string {
 func (r *running) untilAt(path, what string) string {
 	r.Helper()
 	page := ""
-	for end := time.Now().Add(20 * time.Second); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
+	for end := time.Now().Add(90 * time.Second); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
 		if page = r.ask("GET", path, nil); strings.Contains(page, what) {
 			return page
 		}

@@ -16,7 +16,7 @@ func startStubborn(t *testing.T) (r *running, server int) {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "pid")
 	r = startInspector(t, "--", "sh", "-c", `trap "" TERM; echo $$ >`+file+`.new; mv `+file+`.new `+file+`; while :; do sleep 0.1; done`)
-	for end := time.Now().Add(20 * time.Second); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
+	for end := time.Now().Add(90 * time.Second); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
 		text, err := os.ReadFile(file)
 		if err == nil {
 			if server, err = strconv.Atoi(strings.TrimSpace(string(text))); err != nil {
@@ -32,7 +32,7 @@ func startStubborn(t *testing.T) (r *running, server int) {
 // dies waits until a process has ended.
 func dies(t *testing.T, pid int) {
 	t.Helper()
-	for end := time.Now().Add(10 * time.Second); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
+	for end := time.Now().Add(90 * time.Second); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
 		if stat, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat"); err != nil || strings.Contains(string(stat), ") Z ") {
 			return
 		}

@@ -62,7 +62,7 @@ func atTerminal(t *testing.T, environment []string, args ...string) *typist {
 // sees waits until a text is on the terminal, after the text of the previous call.
 func (p *typist) sees(text string) {
 	p.Helper()
-	if rest, ok := p.saw(text, 30*time.Second); !ok {
+	if rest, ok := p.saw(text, 90*time.Second); !ok {
 		p.Fatalf("%q is not on the terminal, but\n%s", text, rest)
 	}
 }

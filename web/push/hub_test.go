@@ -208,7 +208,7 @@ func TestSlowPageIsDropped(t *testing.T) {
 		}
 	}
 	seen := int64(0)
-	patient, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	patient, cancel := context.WithTimeout(t.Context(), 90*time.Second)
 	defer cancel()
 	for {
 		_, data, err := slow.Read(patient)

@@ -86,10 +86,11 @@ func TestTorrentDelaysNobody(t *testing.T) {
 	flood := tried()
 	b := startFlood(t, flood.held)
 	b.call(fmt.Sprint(flood.torrent))
+	began := time.Now()
 	var worst time.Duration
 	made := 0
 	for b.server().TurnedAway < flood.torrent-flood.full {
-		began := time.Now()
+		begun := time.Now()
 		c, err := b.in.Begin(live.Request{Server: "s2", Kind: conversation.Tool, Name: "ask", Key: "ask"})
 		if err != nil {
 			t.Fatal(err)
@@ -106,10 +107,12 @@ func TestTorrentDelaysNobody(t *testing.T) {
 		b.answer(q.Number, live.Answer{Action: "cancel"})
 		b.done(c.Number)
 		made++
-		worst = max(worst, time.Since(began))
+		worst = max(worst, time.Since(begun))
 	}
-	if t.Logf("the longest of %d calls took %s", made, worst); worst > 45*time.Second { // two seconds on a machine that is not busy, thirty where six others work
-		t.Errorf("a call took %s", worst)
+	all := time.Since(began)
+	// Were a call held up until the torrent is over, there would be one or two.
+	if t.Logf("the longest of %d calls took %s of %s", made, worst, all); made < 3 || worst > all*9/10 {
+		t.Errorf("%d calls, and one took %s of %s", made, worst, all)
 	}
 }
 

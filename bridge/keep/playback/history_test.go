@@ -35,7 +35,7 @@ func TestOpen(t *testing.T) {
 		t.Fatal(err)
 	}
 	folder := opened.folder
-	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), 90*time.Second)
 	defer cancel()
 	if err := opened.Wait(ctx); err != nil {
 		t.Fatal(err)

@@ -73,7 +73,7 @@ func look(t *testing.T, p *playback.Player) *conversation.Call {
 // questions.
 func shows(t *testing.T, p *playback.Player, frames int64, want ...conversation.QuestionState) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), 90*time.Second)
 	defer cancel()
 	for {
 		log := p.Shown()
