@@ -48,3 +48,51 @@ func TestPlaceWhileOthersRead(t *testing.T) {
 		}
 	}
 }
+
+// Who reads a call while an update goes on sees no question without its number, and sees it once
+// it has one.
+func TestReadBeforeNumbers(t *testing.T) {
+	l := logtest.New(t)
+	c := New(l)
+	f := wire.Frame{Server: "a", Session: "a-1", Dir: wire.ServerToClient, Raw: []byte(`{"jsonrpc":"2.0","id":1,"method":"elicitation/create","params":{}}`)}
+	for range 2 {
+		f.Question++
+		l.Append(f)
+	}
+	f.Note, f.Dir, f.Raw = &wire.Note{Kind: wire.NoteSettled, State: "withdrawn"}, wire.Meta, nil // about the second
+	l.Append(f)
+	look := func(place, want int) {
+		t.Helper()
+		called, err := c.Call(t.Context(), place, Reading{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		watched, err := c.Watch(t.Context(), place, false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, call := range []*Call{called, watched} {
+			if len(call.Questions) != want || want == 1 && call.Questions[0].Number != place {
+				t.Errorf("the call at %d: %+v", place, call)
+			}
+		}
+	}
+	apply := func(seq int64) {
+		f := frame{Frame: l.Head(seq)}
+		if err := c.read(&f); err != nil {
+			t.Fatal(err)
+		}
+		c.apply(&f)
+		c.upTo = seq
+	}
+	apply(1)
+	look(1, 0)
+	c.numberQuestions()
+	look(1, 1)
+	apply(2)
+	apply(3)
+	look(1, 1)
+	look(2, 0)
+	c.numberQuestions()
+	look(2, 1)
+}

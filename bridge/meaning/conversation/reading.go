@@ -166,9 +166,12 @@ func (c *Conversation) advance(ctx context.Context, r *reduction, how Reading, o
 		return nil, fmt.Errorf("there is no call at %d in the log", place)
 	}
 	o := c.calls[place-1]
-	items := c.unread(r, &o)
-	reports := c.reportsOf(place-1, r.applied)
 	upTo := c.upTo
+	if len(c.fresh) > 0 { // an update goes on, and has not numbered the questions from there on
+		upTo, r.stale = int64(c.fresh[0].seq)-1, true
+	}
+	items, latest := c.unread(r, &o, upTo)
+	reports := c.reportsOf(place-1, r.applied)
 	r.call.Number, r.call.Recorded, r.call.Session = int(o.number), int(o.recorded), o.session.connection.session
 	what := facts{protocol: o.session.handshake.Protocol, exit: o.session.exit, signIns: o.session.signIns}
 	r.revision, r.call.Protocol = what.protocol, what.protocol
@@ -179,7 +182,7 @@ func (c *Conversation) advance(ctx context.Context, r *reduction, how Reading, o
 	if err := c.feed(ctx, r, items, how); err != nil {
 		return nil, fmt.Errorf("reading call %d: %w", place, err)
 	}
-	r.applied, r.latestEvent = upTo, o.last
+	r.applied, r.latestEvent = upTo, latest
 	what.over, what.now = over, c.log.Head(c.log.Len()).Time
 	call := r.conclude(what)
 	if r.watched { // results can be large; readers take them from the log
@@ -195,21 +198,23 @@ type item struct {
 	stray  int64 // for a note about a stray response: the frame of that response, 0 if unknown
 }
 
-// unread returns the events of a call that were not applied yet. The caller holds c.mu.
-func (c *Conversation) unread(r *reduction, o *outline) (items []item) {
-	at := o.first
+// unread returns the events of a call that were not applied yet, up to a frame, and the index of
+// the last one. The caller holds c.mu.
+func (c *Conversation) unread(r *reduction, o *outline, upTo int64) (items []item, latest uint32) {
+	at, latest := o.first, r.latestEvent
 	if r.latestEvent != 0 {
 		at = c.events[r.latestEvent].next
-	} else if e := c.events[at]; e.kind == listQuestions {
+	} else if e := c.events[at]; e.kind == listQuestions && int64(e.seq) <= upTo {
 		if list := c.log.Head(int64(e.seq)).Pair; list != 0 { // the request is shown with its error
 			items = append(items, item{event: event{seq: uint32(list), kind: request}})
 		}
 	}
-	for ; at != 0; at = c.events[at].next {
+	for ; at != 0 && int64(c.events[at].seq) <= upTo; at = c.events[at].next {
 		e := c.events[at]
+		latest = at
 		items = append(items, item{event: e, number: int(c.numbered[e.seq]), stray: int64(c.strays[e.seq])})
 	}
-	return items
+	return items, latest
 }
 
 // reportsMost bounds how many reports of a call are applied at once: so many of the first
