@@ -93,7 +93,7 @@ func TestShowing(t *testing.T) {
 		s.page.Press("k", page.Ctrl)
 		s.page.Type("call 1 ·")
 		s.page.Role("option", "deploy call 1 · done").Click()
-		s.page.Region("Ladder").Role("group", "Sequence diagram").Wait()
+		s.page.Region("Sequence").Role("group", "Sequence diagram").Wait()
 		s.page.Reload()
 		s.page.Button("Present").HasAttr("aria-pressed", "true").Click()
 		s.page.Role("combobox", "Theme").Choose("Dark")

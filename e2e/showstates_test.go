@@ -17,7 +17,7 @@ var presentStates = []state{
 	{name: "present", pane: work, ask: true, show: func(s *session) {
 		s.page.Region("Call").Button("A deployment Several questions in a row, each depending on the last deploy").Click()
 		s.question("Which build should go out?")
-		s.page.Region("Ladder").Contains("waiting for an answer…")
+		s.page.Region("Sequence").Contains("waiting for an answer…")
 	}},
 	{name: "present-result", pane: log, show: func(s *session) {
 		for _, message := range []string{"Which build should go out?", "Deploy build 2291 of checkout? Three services will restart.", "Build 2291 is up in canary, 4% slower than the last one. Keep it?"} {
@@ -113,7 +113,7 @@ var signInStates = []state{
 	{name: "sign-in-done", pane: work, show: func(s *session) {
 		s.consents(page.Eval[string](s.page, "document.querySelector('.facts-of code').innerText.trim()"), "Allow")
 		s.signIn("signed in").Role("DisclosureTriangle", "").All().Nth(0).Click()
-		s.signIn("signed in").Button("Ladder").Wait()
+		s.signIn("signed in").Button("Sequence").Wait()
 	}},
 	{name: "token", pane: work, show: func(s *session) { s.serverDetails().Button("Sign in as another").Focus() }},
 }
@@ -122,8 +122,8 @@ var signInStates = []state{
 var failedSignInStates = []state{
 	{name: "sign-in-failed", pane: work, show: func(s *session) { s.signIn("failed").Button("Try again").Wait() }},
 	{name: "sign-in-ladder", pane: log, show: func(s *session) {
-		s.signIn("failed").Button("Ladder").Click()
-		s.page.Region("Ladder").Contains("authorization server")
+		s.signIn("failed").Button("Sequence").Click()
+		s.page.Region("Sequence").Contains("authorization server")
 	}},
 }
 

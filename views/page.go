@@ -55,7 +55,7 @@ var keyTable = []struct {
 	{[]string{"f"}, "in the wire log: follow what comes, or stop following"},
 	{[]string{"↵", "Esc"}, "open the frame; close it"},
 	{[]string{"Ctrl k", "⌘ k"}, "command palette"},
-	{[]string{"p"}, "present: big type, the question beside its ladder; again: back"},
+	{[]string{"p"}, "present: big type, the question beside the sequence of its call; again: back"},
 	{[]string{"?"}, "this list"},
 }
 

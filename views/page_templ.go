@@ -221,7 +221,7 @@ func PageView(p Page) templ.Component {
 				return templ_7745c5c3_Err
 			}
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 19, "</select> <button type=\"button\" class=\"ghost\" id=\"present\" aria-pressed=\"false\" title=\"Present: big type, the question beside its ladder\">Present</button></div><button type=\"button\" class=\"ghost\" popovertarget=\"ledger\">Ledger</button> <button type=\"button\" class=\"ghost keys-button\" popovertarget=\"keys\">Keys <kbd aria-hidden=\"true\">?</kbd></button></header>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 19, "</select> <button type=\"button\" class=\"ghost\" id=\"present\" aria-pressed=\"false\" title=\"Present: big type, the question beside the sequence of its call\">Present</button></div><button type=\"button\" class=\"ghost\" popovertarget=\"ledger\">Questions asked</button> <button type=\"button\" class=\"ghost keys-button\" popovertarget=\"keys\">Keys <kbd aria-hidden=\"true\">?</kbd></button></header>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

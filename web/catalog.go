@@ -285,8 +285,8 @@ var paletteActions = []struct {
 }{
 	{"Present", "#present", false},
 	{"Export", "[popovertarget=export-more]", false},
-	{"Ladder of the call on show", "#ladder-button", false},
-	{"All questions of this run (Ledger)", "[popovertarget=ledger]", false},
+	{"Sequence of the call on show", "#ladder-button", false},
+	{"Questions asked in this run", "[popovertarget=ledger]", false},
 	{"Follow the wire log", "#follow", false},
 	{"Record a transcript", "#recording-button", true},
 	{"Answer with a script", "#script-button", true},
