@@ -49,7 +49,7 @@ func TestPresentingFollowsTheLadder(t *testing.T) {
 	page.Eval[any](s.page, watchPresented)
 	call.Button("Call").Click()
 	q := s.question("Which build should go out?")
-	for _, name := range []string{"Misbehave…", "Copy as…", "Export", "This call"} {
+	for _, name := range []string{"Misbehave…", "Copy as…", "Save", "This call"} {
 		s.page.Button(name).Gone()
 	}
 	s.page.Role("combobox", "Filter").Gone()

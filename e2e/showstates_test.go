@@ -54,21 +54,22 @@ var menuStates = []state{
 		q.Role("DisclosureTriangle", "Copy as…").Click()
 		q.Button("Go (go-sdk)").Wait()
 	}},
-	{name: "export-menu", pane: log, show: func(s *session) {
+	{name: "save-menu", pane: log, show: func(s *session) {
 		s.filter().Fill("method:tools/*")
 		s.page.Press(page.Enter)
 		s.page.Region("Wire log").Contains("match")
-		s.page.Region("Wire log").Button("Export").Click()
+		s.page.Region("Wire log").Button("Save").Click()
 		s.page.Role("link", "This filter as Markdown").Wait()
-	}},
-	{name: "recording-menu", pane: log, show: func(s *session) {
-		s.page.Press(page.Escape)
-		s.press("recording-more")
-		s.page.Role("group", "Recording").Button("Start recording").Wait()
 	}},
 	{name: "recording-on", pane: log, show: func(s *session) {
 		s.page.Role("group", "Recording").Button("Start recording").Click()
 		s.page.Role("group", "Recording").Button("Stop recording").Wait()
+		s.page.Region("Wire log").Contains("Recording to session-")
+	}},
+	{name: "answers-file", pane: log, show: func(s *session) {
+		s.page.Press(page.Escape)
+		s.page.Region("Wire log").Button("Open an answers file").Click()
+		s.page.Role("group", "Answers file").Button("Answer by these rules").Wait()
 	}},
 	{name: "note-being-written", pane: log, show: func(s *session) {
 		s.page.Press(page.Escape)

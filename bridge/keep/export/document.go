@@ -35,7 +35,7 @@ var (
 	Mermaid  = &DocumentFormat{Name: "mermaid", Title: "Mermaid", Ending: ".mmd", Media: "text/plain; charset=utf-8", Write: writeMermaid, For: "a sequence diagram as text"}
 	HTML     = &DocumentFormat{Name: "html", Title: "HTML", Ending: ".html", Media: "text/html; charset=utf-8", Write: writeHTML, For: "a single page that opens offline, to attach to a bug report"}
 
-	Documents = Formats[*export]{JSONL, JSON, HAR, Markdown, Mermaid, HTML}
+	Documents = Formats[*export]{HTML, Markdown, JSONL, JSON, HAR, Mermaid}
 )
 
 // errNoHTTP is the error of a HAR export of a log without frames over HTTP.
