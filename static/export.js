@@ -44,15 +44,14 @@ on("click", async e => {
   link.cloneNode().click() // outside of the document, so that this listener does not hear it
 })
 
-// The call on show and the filter in use are the filters of the links.
+// The call on show and the filter in use are the filters of the links; what is typed is their title.
 
-$("save-more").addEventListener("beforetoggle", (/** @type {ToggleEvent} */ e) => {
-  if (e.newState !== "open") return
+for (const type of ["beforetoggle", "input"]) $("save-more").addEventListener(type, () => {
   const { call } = one("#call > [data-call]")?.dataset ?? {}
   const filters = /** @type {Record<string, string>} */ ({ call: call && `call:${call}`, filter: inAddress("filter") })
-  for (const link of all("[data-scope]:not([data-scope=session])", $("save-more"))) {
-    const filter = filters[link.dataset.scope]
-    link.hidden = !filter
-    link.href = link.pathname + "?" + new URLSearchParams({ filter })
+  for (const link of all("[data-scope]", $("save-more"))) {
+    const filter = filters[link.dataset.scope] ?? ""
+    link.hidden = !filter && link.dataset.scope !== "session"
+    link.href = link.pathname + "?" + new URLSearchParams({ filter, title: $("save-title").value })
   }
 })
