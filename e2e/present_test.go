@@ -67,7 +67,7 @@ func TestPresentingFollowsTheLadder(t *testing.T) {
 	})
 	wasPresented(t, s.page)
 	s.page.Region("Sequence").Contains("tools/call deploy")
-	s.page.Question("Which train to Lisbon?").Button("Decline").Click() // it waits in the other call
+	s.page.Question("Which room in Lisbon?").Field("Nights").Fill("5") // it waits in the other call
 	s.page.Region("Sequence").Contains("tools/call plan_trip")
 }
 

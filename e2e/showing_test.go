@@ -40,10 +40,14 @@ func TestShowing(t *testing.T) {
 				t.Errorf("%s has other frames", name)
 			}
 		}
+		menu.Field("Title").Type("Asked in vain")
+		if link := menu.Link("This call as HTML").Attr("href"); !strings.Contains(s.get(link), "<title>Asked in vain</title>") {
+			t.Errorf("%s has another title", link)
+		}
 		if menu.Link("Whole session as HAR").Exists() {
 			t.Error("HAR is offered though nothing went over HTTP")
 		}
-		page.Eval[any](s.page, `document.querySelector("#save-more [href$=har]").click()`)
+		page.Eval[any](s.page, `document.querySelector("#save-more [href*=har]").click()`)
 		s.page.Role("alert", "").Contains("The export failed: there are no frames of an HTTP connection")
 		s.page.Press(page.Escape)
 	})
