@@ -52,6 +52,6 @@ for (const type of ["beforetoggle", "input"]) $("save-more").addEventListener(ty
   for (const link of all("[data-scope]", $("save-more"))) {
     const filter = filters[link.dataset.scope] ?? ""
     link.hidden = !filter && link.dataset.scope !== "session"
-    link.search = String(new URLSearchParams(Object.entries({ filter, title: $("save-title").value }).filter(([, value]) => value)))
+    link.href = link.pathname + "?" + new URLSearchParams(Object.entries({ filter, title: $("save-title").value }).filter(([, value]) => value))
   }
 })

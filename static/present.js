@@ -13,10 +13,7 @@ let middle = "", drawn = ""
 function draw(call) {
   if (button.ariaPressed !== "true" || !Number(call) || call === drawn || innerWidth < 900) return
   drawn = call ?? ""
-  const toggle = $("ladder-button")
-  toggle.dataset.ladder = `/calls/${call}/ladder` // page.js opens what is named here
-  toggle.click()
-  delete toggle.dataset.ladder
+  document.dispatchEvent(new CustomEvent("sequence", { detail: `/calls/${call}/ladder` }))
 }
 
 for (const type of ["pointerdown", "keydown", "input"]) on(type, e => draw(near(e.target, "#work [data-call]")?.dataset.call))
