@@ -54,8 +54,8 @@ func TestAftermath(t *testing.T) {
 		after.Contains(c.mistake).Contains(c.finding)
 		s.page.Role("navigation", "Calls").Contains("declined?")
 	}
-	s.page.Button("Ledger").Click()
-	s.page.Region("Ledger").Contains("Reads content after a decline").Contains("Prints content that a decline does not have")
+	s.page.Button("Questions asked").Click()
+	s.page.Region("Questions asked").Contains("Reads content after a decline").Contains("Prints content that a decline does not have")
 	s.page.Press(page.Escape)
 
 	s.page.Role("navigation", "Calls").Button("1 crash declined?").Click()

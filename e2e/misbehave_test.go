@@ -80,8 +80,8 @@ func TestLedger(t *testing.T) {
 	s.question(message).Button("Cancel").Click()
 	s.result("put off")
 
-	s.page.Button("Ledger").Click()
-	ledger := s.page.Region("Ledger")
+	s.page.Button("Questions asked").Click()
+	ledger := s.page.Region("Questions asked")
 	ledger.Contains("2 questions").Contains("declined").Contains("answered the call: No build was chosen.")
 	ledger.Role("searchbox", "Filter").Type("declined")
 	ledger.Contains("1 question").Contains("No build was chosen.")
@@ -93,7 +93,7 @@ func TestLedger(t *testing.T) {
 		t.Errorf("given again: %s", got)
 	}
 
-	s.page.Button("Ledger").Click()
+	s.page.Button("Questions asked").Click()
 	ledger.Contains("declined")
 	ledger.Button("Call again with other arguments").Nth(0).Click()
 	s.page.Region("Call").Field("Service").Wait()
@@ -108,14 +108,14 @@ func TestLedgerOfARound(t *testing.T) {
 	questions := s.page.Region("Questions")
 	questions.Button("Decline").Nth(2).Wait()
 	questions.Button("Decline").Nth(0).Click()
-	s.page.Button("Ledger").Click()
-	ledger := s.page.Region("Ledger")
+	s.page.Button("Questions asked").Click()
+	ledger := s.page.Region("Questions asked")
 	ledger.Role("searchbox", "Filter").Type("waiting")
 	ledger.Contains("2 questions").Contains("form · ")
 	ledger.Button("Close").Click()
 	s.page.Region("Call").Button("Stop").Click()
 	questions.Contains("never sent, since the call ended first")
-	s.page.Button("Ledger").Click()
+	s.page.Button("Questions asked").Click()
 	ledger.Role("searchbox", "Filter").Fill("never sent")
 	ledger.Contains("1 question").Contains("declined · never sent, since the call ended first")
 }

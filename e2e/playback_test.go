@@ -43,6 +43,9 @@ func TestPlaybackShowsTheAnswerBeingGiven(t *testing.T) {
 	bar.Button("Question 2: Tell the team?").Click()
 	position.HasValue("4")
 	s.page.Question("Tell the team?").HasAttr("data-state", "pending").Button("Decline").HasAttr("aria-pressed", "false")
+	if live := page.Eval[[]string](s.page, `[document.title, ...document.getAnimations().filter(a => a.timeline === document.timeline).map(a => a.animationName), ...[...document.querySelectorAll("#waiting, #badge")].filter(e => !e.hidden).map(e => e.id)]`); len(live) > 1 || strings.HasPrefix(live[0], "(") {
+		t.Errorf("a played question looks as if it waited: %q", live)
+	}
 	position.Focus()
 	s.page.Press(page.PageUp)
 	position.HasValue("2")
@@ -133,7 +136,20 @@ func TestExportedPagePlaysItself(t *testing.T) {
 	})()`) {
 		t.Error("at the end the result is not in sight")
 	}
-	if title := p.Title(); title != "deploy on desk, 2 questions, 2026-07-28" {
+	if cut := page.Eval[int](p, `[...document.querySelectorAll('.frame')].filter(e => {
+		const pane = document.querySelector('#log').getBoundingClientRect(), r = e.getBoundingClientRect();
+		return r.bottom > pane.top + 1 && r.top < pane.bottom - 1 && (r.top < pane.top - 1 || r.bottom > pane.bottom + 1);
+	}).length`); cut > 0 {
+		t.Errorf("%d rows of the list of frames are cut", cut)
+	}
+	bar.Button("Present").Click()
+	p.Region("Frames").Gone()
+	if size := page.Eval[string](p, "getComputedStyle(document.documentElement).fontSize"); size != "22px" {
+		t.Errorf("presented, its letters have %s", size)
+	}
+	p.Press("p")
+	p.Region("Frames").Wait()
+	if title := p.Title(); title != "deploy, asked twice, accepted and declined" {
 		t.Errorf("the title is %q", title)
 	}
 	film := page.Eval[[]string](p, "window.film")

@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -25,8 +26,8 @@ func TestShowing(t *testing.T) {
 		filter := log.Field("Filter")
 		filter.Fill("method:tools/call")
 		s.page.Press(page.Enter)
-		log.Button("Export").Click()
-		menu := log.Role("group", "Export")
+		log.Button("Save").Click()
+		menu := log.Role("group", "Save")
 		for name, want := range map[string]string{
 			"Whole session as HTML": "tools/list", "This call as Markdown": "Which build", "This filter as JSON Lines": "tools/call",
 		} {
@@ -39,10 +40,14 @@ func TestShowing(t *testing.T) {
 				t.Errorf("%s has other frames", name)
 			}
 		}
+		menu.Field("Title").Type("Asked in vain")
+		if link := menu.Link("This call as HTML").Attr("href"); !strings.Contains(s.get(link), "<title>Asked in vain</title>") {
+			t.Errorf("%s has another title", link)
+		}
 		if menu.Link("Whole session as HAR").Exists() {
 			t.Error("HAR is offered though nothing went over HTTP")
 		}
-		page.Eval[any](s.page, `document.querySelector("#export-more [href$=har]").click()`)
+		page.Eval[any](s.page, `document.querySelector("#save-more [href*=har]").click()`)
 		s.page.Role("alert", "").Contains("The export failed: there are no frames of an HTTP connection")
 		s.page.Press(page.Escape)
 	})
@@ -64,6 +69,28 @@ func TestShowing(t *testing.T) {
 		question.Button("Go (go-sdk)").Click()
 		s.page.Role("status", "").Contains("Go (go-sdk) is copied.")
 		question.Button("Cancel").Click()
+	})
+
+	t.Run("answers file", func(t *testing.T) {
+		s := &session{t: t, Process: s.Process, page: s.page.For(t)}
+		s.page.Region("Wire log").Button("Save").Click()
+		file := s.get(s.page.Role("group", "Save").Link("My answers as an answers file").Attr("href"))
+		s.page.Press(page.Escape)
+		s.page.Region("Wire log").Button("Open an answers file").Click()
+		page.Eval[any](s.page, fmt.Sprintf(`{
+			const given = new DataTransfer(), input = document.querySelector("#script-more [type=file]");
+			given.items.add(new File([%q], "answers.yaml"));
+			input.files = given.files;
+			input.dispatchEvent(new Event("change", {bubbles: true}));
+		}`, file))
+		s.page.Role("group", "Answers file").Field("Rules").HasValue(file)
+		s.page.Role("group", "Answers file").Button("Answer by these rules").Click()
+		s.page.Role("group", "Answers file").Button("Stop answering by rules").Wait()
+		s.page.Press(page.Escape)
+		s.page.Region("Wire log").Button("Answered by an answers file").Click()
+		s.page.Role("group", "Answers file").Button("Stop answering by rules").Click()
+		s.page.Press(page.Escape)
+		s.page.Region("Wire log").Button("Open an answers file").Wait()
 	})
 
 	t.Run("palette", func(t *testing.T) {
@@ -93,7 +120,7 @@ func TestShowing(t *testing.T) {
 		s.page.Press("k", page.Ctrl)
 		s.page.Type("call 1 ·")
 		s.page.Role("option", "deploy call 1 · done").Click()
-		s.page.Region("Ladder").Role("group", "Sequence diagram").Wait()
+		s.page.Region("Sequence").Role("group", "Sequence diagram").Wait()
 		s.page.Reload()
 		s.page.Button("Present").HasAttr("aria-pressed", "true").Click()
 		s.page.Role("combobox", "Theme").Choose("Dark")

@@ -17,7 +17,7 @@ var presentStates = []state{
 	{name: "present", pane: work, ask: true, show: func(s *session) {
 		s.page.Region("Call").Button("A deployment Several questions in a row, each depending on the last deploy").Click()
 		s.question("Which build should go out?")
-		s.page.Region("Ladder").Contains("waiting for an answer…")
+		s.page.Region("Sequence").Contains("waiting for an answer…")
 	}},
 	{name: "present-result", pane: log, show: func(s *session) {
 		for _, message := range []string{"Which build should go out?", "Deploy build 2291 of checkout? Three services will restart.", "Build 2291 is up in canary, 4% slower than the last one. Keep it?"} {
@@ -54,21 +54,22 @@ var menuStates = []state{
 		q.Role("DisclosureTriangle", "Copy as…").Click()
 		q.Button("Go (go-sdk)").Wait()
 	}},
-	{name: "export-menu", pane: log, show: func(s *session) {
+	{name: "save-menu", pane: log, show: func(s *session) {
 		s.filter().Fill("method:tools/*")
 		s.page.Press(page.Enter)
 		s.page.Region("Wire log").Contains("match")
-		s.page.Region("Wire log").Button("Export").Click()
+		s.page.Region("Wire log").Button("Save").Click()
 		s.page.Role("link", "This filter as Markdown").Wait()
-	}},
-	{name: "recording-menu", pane: log, show: func(s *session) {
-		s.page.Press(page.Escape)
-		s.press("recording-more")
-		s.page.Role("group", "Recording").Button("Start recording").Wait()
 	}},
 	{name: "recording-on", pane: log, show: func(s *session) {
 		s.page.Role("group", "Recording").Button("Start recording").Click()
 		s.page.Role("group", "Recording").Button("Stop recording").Wait()
+		s.page.Region("Wire log").Contains("Recording to session-")
+	}},
+	{name: "answers-file", pane: log, show: func(s *session) {
+		s.page.Press(page.Escape)
+		s.page.Region("Wire log").Button("Open an answers file").Click()
+		s.page.Role("group", "Answers file").Button("Answer by these rules").Wait()
 	}},
 	{name: "note-being-written", pane: log, show: func(s *session) {
 		s.page.Press(page.Escape)
@@ -113,7 +114,7 @@ var signInStates = []state{
 	{name: "sign-in-done", pane: work, show: func(s *session) {
 		s.consents(page.Eval[string](s.page, "document.querySelector('.facts-of code').innerText.trim()"), "Allow")
 		s.signIn("signed in").Role("DisclosureTriangle", "").All().Nth(0).Click()
-		s.signIn("signed in").Button("Ladder").Wait()
+		s.signIn("signed in").Button("Sequence").Wait()
 	}},
 	{name: "token", pane: work, show: func(s *session) { s.serverDetails().Button("Sign in as another").Focus() }},
 }
@@ -122,8 +123,8 @@ var signInStates = []state{
 var failedSignInStates = []state{
 	{name: "sign-in-failed", pane: work, show: func(s *session) { s.signIn("failed").Button("Try again").Wait() }},
 	{name: "sign-in-ladder", pane: log, show: func(s *session) {
-		s.signIn("failed").Button("Ladder").Click()
-		s.page.Region("Ladder").Contains("authorization server")
+		s.signIn("failed").Button("Sequence").Click()
+		s.page.Region("Sequence").Contains("authorization server")
 	}},
 }
 

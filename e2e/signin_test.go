@@ -110,8 +110,8 @@ func TestSignInByPage(t *testing.T) {
 	// Denied at the authorization server.
 	s.page.Region("Call").Button("Call again").Click()
 	s.consents(issuer, "Deny")
-	s.signIn("failed").Contains("redirect").Contains("access_denied").Button("Ladder").Click()
-	s.page.Region("Ladder").Contains("authorization server").Contains("browser").Contains("redirect")
+	s.signIn("failed").Contains("redirect").Contains("access_denied").Button("Sequence").Click()
+	s.page.Region("Sequence").Contains("authorization server").Contains("browser").Contains("redirect")
 	s.noSecrets()
 }
 

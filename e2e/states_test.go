@@ -67,11 +67,11 @@ var journeys = []journey{
 			q.Button("Leave “environment” out").Focus()
 		}},
 		{name: "ladder-live", pane: log, show: func(s *session) {
-			s.page.Region("Wire log").Button("Ladder").Click()
-			s.page.Region("Ladder").Contains("waiting for an answer…")
+			s.page.Region("Wire log").Button("Sequence").Click()
+			s.page.Region("Sequence").Contains("waiting for an answer…")
 		}},
 		{name: "question-filled", pane: work, show: func(s *session) {
-			s.page.Region("Wire log").Button("Ladder").Click()
+			s.page.Region("Wire log").Button("Sequence").Click()
 			s.page.Region("Wire log").Button("Follow").Click()
 			q := s.page.Region("Questions").Article("Deploy build 2291 of checkout? Three services will restart.")
 			q.Role("DisclosureTriangle", "Misbehave…").Click()
@@ -93,11 +93,11 @@ var journeys = []journey{
 			q.Contains("Sent")
 		}},
 		{name: "ladder", pane: log, show: func(s *session) {
-			s.page.Region("Wire log").Button("Ladder").Click()
-			s.page.Region("Ladder").Contains("tools/call")
+			s.page.Region("Wire log").Button("Sequence").Click()
+			s.page.Region("Sequence").Contains("tools/call")
 		}},
 		{name: "frame", pane: log, show: func(s *session) {
-			s.page.Region("Wire log").Button("Ladder").Click()
+			s.page.Region("Wire log").Button("Sequence").Click()
 			s.row("1").Click()
 			s.page.Region("Wire log").Role("group", "Frame").Contains("#1")
 		}},
@@ -132,7 +132,7 @@ var journeys = []journey{
 		}},
 		{name: "ledger", pane: work, show: func(s *session) {
 			s.press("ledger")
-			s.page.Region("Ledger").Contains("Which build should go out?")
+			s.page.Region("Questions asked").Contains("Which build should go out?")
 		}},
 		{name: "server", pane: work, show: func(s *session) {
 			s.page.Press(page.Escape)

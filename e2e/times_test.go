@@ -58,11 +58,11 @@ func TestOneCallHasOneSetOfTimes(t *testing.T) {
 		for len(steps) < 3 {
 			steps = append(steps, "")
 		}
-		s.page.Region("Wire log").Button("Ladder").Click()
-		ladder := s.page.Region("Ladder").Contains("Done after").Text()
+		s.page.Region("Wire log").Button("Sequence").Click()
+		ladder := s.page.Region("Sequence").Contains("Done after").Text()
 		_, sentence, _ := strings.Cut(ladder, "Done after ")
 		parts := shownDuration.FindAllString(sentence, 2)
-		s.page.Region("Wire log").Button("Ladder").Click()
+		s.page.Region("Wire log").Button("Sequence").Click()
 		card := shownDuration.FindString(s.state("Who signs the release?", "answered").Text())
 		return map[string]string{
 			"call in the result": shownDuration.FindString(s.page.Region("Result").Text()), "call in the timeline": steps[2],

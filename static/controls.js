@@ -50,6 +50,7 @@ on("click", e => {
 })
 
 on("change", async e => {
+  if (e.target.id === "script-file") $("script-text").value = await e.target.files[0]?.text() ?? ""
   const { form, name, value, checked, dataset } = e.target, button = one("[aria-pressed=true]", near(e.target, ".every"))
   // The interval of retries applies as soon as it is changed.
   if (button) press(button, { every: value })

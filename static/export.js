@@ -1,5 +1,5 @@
 // @ts-check
-/** Exports: the links of the menu Export, and texts that are copied. */
+/** What leaves the page: the links of the menu Save, and texts that are copied. */
 import { inAddress } from "./address.js"
 import { announce, copied, drawn, notice, post } from "./ask.js"
 import { $, all, home, near, on, one } from "./dom.js"
@@ -35,7 +35,7 @@ async function linkOf(form) {
 // A failed download would say nothing of why: it begins once the inspector has begun to answer.
 
 on("click", async e => {
-  const link = near(e.target, "#export-more a"), first = new AbortController()
+  const link = near(e.target, "#save-more a"), first = new AbortController()
   if (!link) return
   e.preventDefault()
   const answer = await fetch(link.href, { signal: first.signal }).catch(() => null)
@@ -44,15 +44,14 @@ on("click", async e => {
   link.cloneNode().click() // outside of the document, so that this listener does not hear it
 })
 
-// The call on show and the filter in use are the filters of the links.
+// The call on show and the filter in use are the filters of the links; what is typed is their title.
 
-$("export-more").addEventListener("beforetoggle", (/** @type {ToggleEvent} */ e) => {
-  if (e.newState !== "open") return
+for (const type of ["beforetoggle", "input"]) $("save-more").addEventListener(type, () => {
   const { call } = one("#call > [data-call]")?.dataset ?? {}
   const filters = /** @type {Record<string, string>} */ ({ call: call && `call:${call}`, filter: inAddress("filter") })
-  for (const part of all("[data-scope]:not([data-scope=session])", $("export-more"))) {
-    const filter = filters[part.dataset.scope]
-    part.hidden = !filter
-    for (const link of all("a", part)) link.href = link.pathname + "?" + new URLSearchParams({ filter })
+  for (const link of all("[data-scope]", $("save-more"))) {
+    const filter = filters[link.dataset.scope] ?? ""
+    link.hidden = !filter && link.dataset.scope !== "session"
+    link.href = link.pathname + "?" + new URLSearchParams(Object.entries({ filter, title: $("save-title").value }).filter(([, value]) => value))
   }
 })

@@ -11,7 +11,7 @@ import { $, all, bare, near, on, one } from "./dom.js"
 import { showPane } from "./panes.js"
 import { lookThrough } from "./wire.js"
 
-const input = $("filter"), paint = $("filter-paint"), list = $("filter-list"), wrong = $("filter-error"), clear = $("filter-clear"), download = $("download-filtered")
+const input = $("filter"), paint = $("filter-paint"), list = $("filter-list"), wrong = $("filter-error"), clear = $("filter-clear")
 
 /** @typedef {{pos: number, end: number, text: string}} Mistake */
 /** @type {{from: number, to: number, items: {text: string, means?: string}[], error?: Mistake}} */
@@ -35,8 +35,6 @@ function apply(step) {
   const line = input.value.trim()
   toAddress({ filter: line }, step)
   lookThrough(line)
-  download.hidden = !line
-  download.href = "/wire.jsonl?" + new URLSearchParams({ download: "1", filter: line })
 }
 
 /** @param {boolean} offer show suggestions */

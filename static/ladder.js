@@ -92,7 +92,7 @@ export function toggle() {
     return grid.focus({ preventScroll: true })
   }
   const to = wanted()
-  if (!to) return notice("Choose a frame, or make a call, to see its ladder.", 4)
+  if (!to) return notice("Choose a frame, or make a call, to see its sequence.", 4)
   open(to)
 }
 

@@ -45,6 +45,7 @@ on("click", async e => {
   if (to) (await import("./ladder.js")).open(to)
   else if (near(e.target, "#ladder-button")) (await import("./ladder.js")).toggle()
 })
+on("sequence", async e => (await import("./ladder.js")).open(e.detail))
 on("click", async e => { if (near(e.target, "[data-findings]")) (await import("./findings.js")).open(near(e.target, "[data-findings]")) })
 on("click", async e => { if (near(e.target, "[data-check]")) (await import("./check.js")).open(near(e.target, "[data-check]")) })
 if (inAddress("check")) (await import("./check.js")).reopen(inAddress("check"))

@@ -142,7 +142,7 @@ let counted = ""
 /** @param {number} questions that wait @param {number} open URLs whose outcome is awaited @param {number} signIns that wait */
 function count(questions, open, signIns) {
   const now = `${questions} ${open} ${signIns}`, n = questions + signIns
-  if (now === counted) return
+  if (now === counted || $("playback")) return // nobody waits in a transcript
   counted = now
   document.title = (n ? `(${n}) ` : "") + document.title.replace(/^\(\d+\) /, "")
   $("badge").hidden = !n

@@ -38,7 +38,7 @@ func LedgerPanel() templ.Component {
 			templ_7745c5c3_Var1 = templ.NopComponent
 		}
 		ctx = templ.ClearChildren(ctx)
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 1, "<section class=\"ledger\" id=\"ledger\" aria-label=\"Ledger\" popover><header class=\"more-head\"><h2>Ledger</h2><label>Filter <input type=\"search\" id=\"ledger-filter\" autocomplete=\"off\" placeholder=\"Filter by server, tool, text or person\"></label>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 1, "<section class=\"ledger\" id=\"ledger\" aria-label=\"Questions asked\" popover><header class=\"more-head\"><h2>Questions asked</h2><label>Filter <input type=\"search\" id=\"ledger-filter\" autocomplete=\"off\" placeholder=\"Filter by server, tool, text or person\"></label>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

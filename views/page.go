@@ -2,13 +2,14 @@ package views
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 
 	"elicitation-inspector/bridge/base/wording"
 )
 
 func pageTitle(p Page) string {
-	if n := waiting(p.Questions); n > 0 {
+	if n := waiting(p.Questions); n > 0 && p.Replay == nil {
 		return fmt.Sprintf("(%d) %s", n, wording.Product)
 	}
 	return wording.Product
@@ -27,12 +28,13 @@ func (p Page) shown() int {
 }
 
 // pane returns the pane that a narrow window shows first: the catalog while nothing is
-// selected, and the wire log if only frames of the call are left.
+// selected and there are no stories to begin with, and the wire log if only frames of the
+// call are left.
 func (p Page) pane() string {
 	if p.Forgotten > 0 {
 		return "wire"
 	}
-	if p.Call == nil && p.Form == nil && p.Missing == nil && len(p.Questions) == 0 && !p.ReadOnly {
+	if p.Call == nil && p.Form == nil && p.Missing == nil && len(p.Questions) == 0 && !p.ReadOnly && !slices.ContainsFunc(p.Start.Servers, func(f Found) bool { return len(f.Stories) > 0 }) {
 		return "side"
 	}
 	return "work"
@@ -55,7 +57,7 @@ var keyTable = []struct {
 	{[]string{"f"}, "in the wire log: follow what comes, or stop following"},
 	{[]string{"↵", "Esc"}, "open the frame; close it"},
 	{[]string{"Ctrl k", "⌘ k"}, "command palette"},
-	{[]string{"p"}, "present: big type, the question beside its ladder; again: back"},
+	{[]string{"p"}, "present: big type, the question beside the sequence of its call; again: back"},
 	{[]string{"?"}, "this list"},
 }
 

@@ -175,7 +175,7 @@ func PageView(p Page) templ.Component {
 				return templ_7745c5c3_Err
 			}
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 13, "<span class=\"grow\"></span> <button type=\"button\" class=\"waiting-count\" id=\"waiting\" hidden></button> <span class=\"folds\"><button type=\"button\" class=\"icon\" id=\"fold-side\" aria-expanded=\"true\" aria-controls=\"side\" aria-label=\"Column of tools\" title=\"Fold or show the column of tools\"><svg viewBox=\"0 0 16 16\" aria-hidden=\"true\"><rect x=\"2\" y=\"3\" width=\"12\" height=\"10\" rx=\"1.5\"></rect><path class=\"part\" d=\"M3 4h3v8H3z\"></path></svg></button> <button type=\"button\" class=\"icon\" id=\"fold-wire\" aria-expanded=\"true\" aria-controls=\"wire\" aria-label=\"Column of the wire log\" title=\"Fold or show the wire log\"><svg viewBox=\"0 0 16 16\" aria-hidden=\"true\"><rect x=\"2\" y=\"3\" width=\"12\" height=\"10\" rx=\"1.5\"></rect><path class=\"part\" d=\"M9 4h4v8H9z\"></path></svg></button></span> <button type=\"button\" class=\"icon bar-more-button\" popovertarget=\"bar-more\" aria-label=\"More\" title=\"Notify, theme, present\"><svg viewBox=\"0 0 16 16\" aria-hidden=\"true\"><path d=\"M3 4.5h10M3 8h10M3 11.5h10\"></path></svg></button><div class=\"bar-more\" id=\"bar-more\" popover><button type=\"button\" class=\"ghost\" id=\"notify\" role=\"switch\" aria-checked=\"false\" title=\"Show a desktop notification when a question is waiting\">Notify</button> <select class=\"ghost\" id=\"theme\" aria-label=\"Theme\" title=\"Theme\" autocomplete=\"off\">")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 13, "<span class=\"grow\"></span> <button type=\"button\" class=\"waiting-count\" id=\"waiting\" hidden></button> <span class=\"folds\"><button type=\"button\" class=\"icon\" id=\"fold-side\" aria-expanded=\"true\" aria-controls=\"side\" aria-label=\"Column of tools\" title=\"Fold or show the column of tools\"><svg viewBox=\"0 0 16 16\" aria-hidden=\"true\"><rect x=\"2\" y=\"3\" width=\"12\" height=\"10\" rx=\"1.5\"></rect><path class=\"part\" d=\"M3 4h3v8H3z\"></path></svg></button> <button type=\"button\" class=\"icon\" id=\"fold-wire\" aria-expanded=\"true\" aria-controls=\"wire\" aria-label=\"Column of the wire log\" title=\"Fold or show the wire log\"><svg viewBox=\"0 0 16 16\" aria-hidden=\"true\"><rect x=\"2\" y=\"3\" width=\"12\" height=\"10\" rx=\"1.5\"></rect><path class=\"part\" d=\"M9 4h4v8H9z\"></path></svg></button></span> <button type=\"button\" class=\"icon bar-more-button\" popovertarget=\"bar-more\" aria-label=\"More\" title=\"Notify, theme, present, questions asked\"><svg viewBox=\"0 0 16 16\" aria-hidden=\"true\"><path d=\"M3 4.5h10M3 8h10M3 11.5h10\"></path></svg></button><div class=\"bar-more\" id=\"bar-more\" popover><button type=\"button\" class=\"ghost\" id=\"notify\" role=\"switch\" aria-checked=\"false\" title=\"Show a desktop notification when a question is waiting\">Notify</button> <select class=\"ghost\" id=\"theme\" aria-label=\"Theme\" title=\"Theme\" autocomplete=\"off\">")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -221,7 +221,7 @@ func PageView(p Page) templ.Component {
 				return templ_7745c5c3_Err
 			}
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 19, "</select> <button type=\"button\" class=\"ghost\" id=\"present\" aria-pressed=\"false\" title=\"Present: big type, the question beside its ladder\">Present</button></div><button type=\"button\" class=\"ghost\" popovertarget=\"ledger\">Ledger</button> <button type=\"button\" class=\"ghost keys-button\" popovertarget=\"keys\">Keys <kbd aria-hidden=\"true\">?</kbd></button></header>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 19, "</select> <button type=\"button\" class=\"ghost\" id=\"present\" aria-pressed=\"false\" title=\"Present: big type, the question beside the sequence of its call\">Present</button> <button type=\"button\" class=\"ghost\" popovertarget=\"ledger\">Questions asked</button></div><button type=\"button\" class=\"ghost keys-button\" popovertarget=\"keys\">Keys <kbd aria-hidden=\"true\">?</kbd></button></header>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -294,22 +294,22 @@ func PageView(p Page) templ.Component {
 			}
 			ctx = templ.InitializeContext(ctx)
 			if !p.ReadOnly {
-				templ_7745c5c3_Err = RecordingView(p.Recording).Render(ctx, templ_7745c5c3_Buffer)
-				if templ_7745c5c3_Err != nil {
-					return templ_7745c5c3_Err
-				}
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 23, " ")
-				if templ_7745c5c3_Err != nil {
-					return templ_7745c5c3_Err
-				}
 				templ_7745c5c3_Err = ScriptView(p.Script).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
 			}
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 23, " ")
+			if templ_7745c5c3_Err != nil {
+				return templ_7745c5c3_Err
+			}
+			templ_7745c5c3_Err = saveMenu(p).Render(ctx, templ_7745c5c3_Buffer)
+			if templ_7745c5c3_Err != nil {
+				return templ_7745c5c3_Err
+			}
 			return nil
 		})
-		templ_7745c5c3_Err = wirelog.Pane(p.Log, exportMenu()).Render(templ.WithChildren(ctx, templ_7745c5c3_Var12), templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = wirelog.Pane(p.Log).Render(templ.WithChildren(ctx, templ_7745c5c3_Var12), templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

@@ -319,7 +319,7 @@ func everyText(hostile string) map[string]templ.Component {
 		"steps":    CallSteps(Call{Call: conversation.Call{Steps: []conversation.Step{{Kind: "log", Text: hostile}}}}),
 		"rows":     wirelog.Rows([]wirelog.Row{row}),
 		"detail":   wirelog.FrameDetail(hostileDetail(row)),
-		"log":      wirelog.Pane(wirelog.Status{Err: hostile}, templ.NopComponent),
+		"log":      wirelog.Pane(wirelog.Status{Err: hostile}),
 	}
 }
 

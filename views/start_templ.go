@@ -85,7 +85,7 @@ func StartView(s Start) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 4, "<section aria-label=\"More to try\"><ul class=\"hints\"><li><b>Record</b> <span>Keep every frame in a file: the button below the log.</span></li><li><b>Ladder</b> <span>See an exchange as a sequence diagram: the button above the log.</span></li><li><b>Filter</b> <span>Type <code>is:question</code> above the log to see questions only.</span></li><li><b>Policies</b> <span>Let the inspector answer for you: choose a server in the bar at the top.</span></li>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 4, "<section aria-label=\"More to try\"><ul class=\"hints\"><li><b>Save</b> <span>One page to send, a transcript, or a recording from now on: the button below the log.</span></li><li><b>Sequence</b> <span>See an exchange as a sequence diagram: the button above the log.</span></li><li><b>Filter</b> <span>Type <code>is:question</code> above the log to see questions only.</span></li><li><b>Policies</b> <span>Let the inspector answer for you: choose a server in the bar at the top.</span></li>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

@@ -284,11 +284,11 @@ var paletteActions = []struct {
 	live    bool   // not for a transcript
 }{
 	{"Present", "#present", false},
-	{"Export", "[popovertarget=export-more]", false},
-	{"Ladder of the call on show", "#ladder-button", false},
-	{"All questions of this run (Ledger)", "[popovertarget=ledger]", false},
+	{"Save", "[popovertarget=save-more]", false},
+	{"Sequence of the call on show", "#ladder-button", false},
+	{"Questions asked in this run", "[popovertarget=ledger]", false},
 	{"Follow the wire log", "#follow", false},
-	{"Record a transcript", "#recording-button", true},
-	{"Answer with a script", "#script-button", true},
+	{"Record a transcript", "[popovertarget=save-more]", true},
+	{"Open an answers file", "#script-button", true},
 	{"Keys", "[popovertarget=keys]", false},
 }

@@ -60,7 +60,7 @@ func TestCheckOnThePage(t *testing.T) {
 	}
 	status, plan := o.post("/check", tool("deploy", "tab", "json", "content", `{"service":"search"}`))
 	if status != http.StatusOK || !strings.Contains(plan, "&#34;service&#34;: &#34;search&#34;") || !strings.Contains(plan, "a session of its own") ||
-		!strings.Contains(plan, "<bdi>a script</bdi>") {
+		!strings.Contains(plan, "<bdi>an answers file</bdi>") {
 		t.Fatalf("the plan: %d %s", status, plan)
 	}
 	pushes := o.watch(0)

@@ -65,7 +65,7 @@ type exports struct {
 
 func (s exports) routes(e *echo.Echo) {
 	e.GET("/wire.jsonl", s.selected(s.transcript))                      // the transcript so far; queries filter and download
-	e.GET("/export/:format", s.selected(s.document))                    // the log in one of [export.Documents]; query filter
+	e.GET("/export/:format", s.selected(s.document))                    // the log in one of [export.Documents]; queries filter and title
 	e.GET("/answers.yaml", s.answers)                                   // the answers so far, as a script
 	e.GET("/findings.json", s.findings)                                 // findings of all servers, or of one (query server=ID), for other programs
 	e.GET("/questions/:n/copy/:form", of(questionIn(s.in), s.question)) // an elicitation as text: markdown, call, or code for go-sdk, mcp-go, typescript, python
@@ -152,8 +152,10 @@ func (s selection) write(c echo.Context, format *export.DocumentFormat, attached
 	d := export.Document{Log: s.marks, Seqs: s.seqs(), Redact: s.redaction, Version: s.version}
 	if attached {
 		var err error
-		if d.Title, err = s.title(c.Request().Context()); err != nil {
-			return err
+		if d.Title = c.QueryParam("title"); d.Title == "" {
+			if d.Title, err = s.title(c.Request().Context()); err != nil {
+				return err
+			}
 		}
 		attach(c, export.FileName(d.Title, format.Ending))
 	}

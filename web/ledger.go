@@ -21,7 +21,7 @@ func (s *questions) ledger(c echo.Context) error {
 	key, descending := strings.CutPrefix(l.Sort, "-")
 	less, known := ledgerOrders[key]
 	if !known {
-		return bad("The ledger cannot be sorted by %q.", key)
+		return bad("The questions cannot be sorted by %q.", key)
 	}
 	for _, q := range s.in.Questions() {
 		if row := s.row(q); row.Matches(l.Filter) {

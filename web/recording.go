@@ -108,7 +108,7 @@ func (s scripts) load(c echo.Context) error {
 	var wrong *answers.Mistakes
 	switch {
 	case err == nil:
-		s.in.AnswerBy(inspection.NewScriptSource("a script", rules))
+		s.in.AnswerBy(inspection.NewScriptSource("an answers file", rules))
 		return nil
 	case errors.As(err, &wrong):
 		err = wrong.List[0]

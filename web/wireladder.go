@@ -59,7 +59,7 @@ func (s ladders) around(c echo.Context, seq int64, address string, running bool)
 	if running {
 		l.Live()
 	}
-	name := export.Heading("ladder of "+cmp.Or(e.Name, e.Method), []string{e.ServerName}, len(e.Questions), e.Start)
+	name := export.Heading("sequence of "+cmp.Or(e.Name, e.Method), []string{e.ServerName}, len(e.Questions), e.Start)
 	follow := ""
 	if e.Recorded > 0 {
 		follow = fmt.Sprintf("call:%d", e.Recorded)
@@ -87,7 +87,7 @@ func (s ladders) ofSignIn(c echo.Context, server string, number int, address str
 		frames[i] = s.redaction.Frame(f)
 	}
 	server = s.redaction.Text(s.in.Conversation().NameOf(server))
-	name := export.Heading(fmt.Sprintf("ladder of sign-in %d", number), []string{server}, 0, frames[0].Time)
+	name := export.Heading(fmt.Sprintf("sequence of sign-in %d", number), []string{server}, 0, frames[0].Time)
 	return sendLadder(c, export.DrawSignIn(server, frames, widthOf(c)), name, "", address, running)
 }
 
@@ -101,7 +101,7 @@ func sendLadder(c echo.Context, l *export.Ladder, name, follow, address string, 
 		return saved(c, export.FileName(name, ".mmd"), echo.MIMETextPlainCharsetUTF8, l.Mermaid)
 	case "":
 	default:
-		return bad("A ladder can be saved as svg or mermaid, not as %q.", as)
+		return bad("A sequence can be saved as svg or mermaid, not as %q.", as)
 	}
 	drawing := l.Embed(func(seq int64) string { return fmt.Sprintf("/?frame=%d", seq) })
 	return html(c, wirelog.LadderView(wirelog.Ladder{

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -242,8 +243,10 @@ func (s *wireLog) status() wirelog.Status {
 		Frames: log.Len(), Kept: keptWords(log),
 		State: fmt.Sprintf("%d.%d", s.in.FindingsKnown(), marks), Repeats: log.HasRepeats(),
 	}
-	if err := s.recording.State().Err; err != nil {
-		v.Err = "The recording has stopped. " + sentence(err)
+	if recording := s.recording.State(); recording.Err != nil {
+		v.Err = "The recording has stopped. " + sentence(recording.Err)
+	} else if recording.File != "" {
+		v.File = filepath.Base(recording.File)
 	}
 	if err := log.Err(); err != nil {
 		v.Err = "The log cannot be kept on disk: " + err.Error()

@@ -23,6 +23,7 @@ type exportOptions struct {
 	format string
 	output string
 	filter string
+	title  string
 	redact redactOptions
 }
 
@@ -60,6 +61,7 @@ Damaged lines are reported on standard error and left out.`,
 	f.StringVar(&o.format, "format", "", "`FORMAT` to write: "+export.Documents.Names()+" (default: what the ending of --output says)")
 	f.StringVarP(&o.output, "output", "o", "", "write to `FILE` instead of standard output (-)")
 	f.StringVar(&o.filter, "filter", "", "only the frames that this filter line (`EXPR`) picks, as on the page: 'call:3', 'method:elicitation/*'")
+	f.StringVar(&o.title, "title", "", "`TITLE` of html and markdown (default: what was called, and how it was answered)")
 	o.redact.register(f, "of what is written")
 	return cmd
 }
@@ -93,7 +95,7 @@ func (o *exportOptions) export(cmd *cobra.Command, files []string) (err error) {
 	}
 	defer func() { err = errors.Join(err, opened.Close()) }()
 	log := opened.Log
-	x := export.Document{Log: log, Redact: redaction, Version: version()}
+	x := export.Document{Log: log, Redact: redaction, Title: o.title, Version: version()}
 	if o.filter != "" {
 		if x.Seqs, err = picked(cmd, log, filter); err != nil {
 			return err

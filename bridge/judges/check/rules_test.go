@@ -45,6 +45,15 @@ func TestCitationsExist(t *testing.T) {
 	}
 }
 
+// listed writes a text of one condition as it is, and one of several, which are joined with
+// "; or ", as a list.
+func listed(text string) string {
+	if conditions := strings.Split(text, "; or "); len(conditions) > 1 {
+		return "one of\n  - " + strings.Join(conditions, ";\n  - ") + ".\n"
+	}
+	return text + ".\n"
+}
+
 // TestDocumented compares the part of docs/check-rules.md below its mark with the rules;
 // -update writes it.
 func TestDocumented(t *testing.T) {
@@ -56,7 +65,7 @@ func TestDocumented(t *testing.T) {
 	head, _, _ := strings.Cut(string(text), mark)
 	var want strings.Builder
 	for _, r := range report.Rules() {
-		fmt.Fprintf(&want, "\n### `%s`\n\n- **What breaks it:** %s.\n- **Evidence:** %s.\n- **Inconclusive when:** %s.\n", r.ID, r.Breaks, r.Evidence, r.Unclear)
+		fmt.Fprintf(&want, "\n### `%s`\n\n- **What breaks it:** %s.\n- **Evidence:** %s- **Inconclusive when:** %s", r.ID, r.Breaks, listed(r.Evidence), listed(r.Unclear))
 		for _, revision := range mcp.Revisions {
 			verdict, reference := r.Verdict(revision)
 			if s, exists := r.Sources[revision]; exists && reference == "" {

@@ -35,7 +35,7 @@ var (
 	Mermaid  = &DocumentFormat{Name: "mermaid", Title: "Mermaid", Ending: ".mmd", Media: "text/plain; charset=utf-8", Write: writeMermaid, For: "a sequence diagram as text"}
 	HTML     = &DocumentFormat{Name: "html", Title: "HTML", Ending: ".html", Media: "text/html; charset=utf-8", Write: writeHTML, For: "a single page that opens offline, to attach to a bug report"}
 
-	Documents = Formats[*export]{JSONL, JSON, HAR, Markdown, Mermaid, HTML}
+	Documents = Formats[*export]{HTML, Markdown, JSONL, JSON, HAR, Mermaid}
 )
 
 // errNoHTTP is the error of a HAR export of a log without frames over HTTP.
@@ -248,33 +248,38 @@ func (x *export) anyway() (map[int64][]sentAnyway, error) {
 	return out, nil
 }
 
-// titledMost is how many calls Title reads for the names of their servers.
+// titledMost is how many calls Title reads for their names and for what was answered.
 const titledMost = 20
 
-// Title says what the chosen frames of a log are, as a heading: "deploy on demo, 2 questions,
-// 2026-11-23". The date is that of the frame first, in UTC. A nil only chooses all frames.
+// Title says what the chosen frames of a log are, as a person would: "deploy, asked twice,
+// accepted". Where they belong to no call, it names their server and the day of the frame
+// first, in UTC. A nil only chooses all frames.
 func Title(ctx context.Context, c *conversation.Conversation, log *wire.Log, redaction *redact.Redaction, first int64, only func(seq int64) bool) (string, error) {
-	what, servers := "frames", []string(nil)
+	var names, answers []string
+	add := func(to *[]string, word string) {
+		if !slices.Contains(*to, word) {
+			*to = append(*to, word)
+		}
+	}
 	places := c.Places(only)
 	for _, place := range places[:min(len(places), titledMost)] {
 		call, err := c.Call(ctx, place, conversation.Reading{Redact: redaction, Only: only})
 		if err != nil {
 			return "", err
 		}
-		what = cmp.Or(call.Name, call.Method)
-		if !slices.Contains(servers, call.ServerName) {
-			servers = append(servers, call.ServerName)
+		add(&names, cmp.Or(call.Name, call.Method))
+		for _, q := range call.Questions {
+			add(&answers, cmp.Or(settlings[q.Action], q.State.String()))
 		}
 	}
-	if len(places) > 1 {
-		what = wording.Plural(len(places), "call")
-	}
-	var date time.Time
-	if first >= 1 && first <= log.Len() {
-		head := log.Head(first)
-		if date = head.Time; len(places) == 0 && head.Server != "" {
-			servers = []string{c.NameOf(head.Server)}
-		}
+	what := wording.Series(names)
+	switch {
+	case len(places) == 0 && first >= 1 && first <= log.Len():
+		what = Heading("frames", []string{c.NameOf(log.Head(first).Server)}, 0, log.Head(first).Time)
+	case len(places) > titledMost:
+		what, answers = wording.Plural(len(places), "call"), nil
+	case len(places) > len(names):
+		what = wording.Plural(len(places), "call") + " of " + what
 	}
 	_, all := c.Counts()
 	questions := 0
@@ -283,13 +288,16 @@ func Title(ctx context.Context, c *conversation.Conversation, log *wire.Log, red
 			questions++
 		}
 	}
-	return redaction.Text(Heading(what, servers, questions, date)), nil
+	asked := []string{"", "asked once", "asked twice", "asked " + wording.Grouped(int64(questions)) + " times"}[min(questions, 3)]
+	return redaction.Text(Line(wording.Join(", ", what, asked, wording.Series(answers)), 160)), nil
 }
+
+var settlings = map[string]string{"accept": "accepted", "decline": "declined", "cancel": "cancelled"}
 
 // Heading joins what something is, its servers, how many questions it has, and its date in
 // UTC; it leaves out what is none or zero.
 func Heading(what string, servers []string, questions int, date time.Time) string {
-	if len(servers) > 0 {
+	if strings.Join(servers, "") != "" {
 		what += " on " + strings.Join(servers[:min(len(servers), 3)], ", ")
 	}
 	if questions > 0 {

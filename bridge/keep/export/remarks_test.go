@@ -40,7 +40,7 @@ func TestRemarksForReading(t *testing.T) {
 		Markdown: {
 			"6 findings: 3 MUST · 3 SHOULD.",
 			"- **SHOULD** `default-invalid`: ", "- **MUST** `completion-unknown`: ",
-			"(frame 7 at `/params/elicitationId`; of the server; [MCP 2025-11-25, client/elicitation, Completion Notifications for URL Mode Elicitation](https://modelcontextprotocol.io/specification/2025-11-25/client/elicitation#completion-notifications-for-url-mode-elicitation))",
+			"(frame 7 at `/params/elicitationId`; by the server; [MCP 2025-11-25, client/elicitation, Completion Notifications for URL Mode Elicitation](https://modelcontextprotocol.io/specification/2025-11-25/client/elicitation#completion-notifications-for-url-mode-elicitation))",
 			"; [JSON Schema Validation 2020-12, section 9.2. default](https://json-schema.org/draft/2020-12/json-schema-validation#section-9.2))",
 			"## Notes\n\n- Frame 5 (pinned, amber): `a child, <b>sent</b> | anyway`\n",
 			"Sent anyway, although the answer does not satisfy the schema:\n\n- `colour: ", "\n- `age: ",
@@ -48,7 +48,7 @@ func TestRemarksForReading(t *testing.T) {
 		},
 		HTML: {
 			"6 findings: 3 MUST · 3 SHOULD.", `<a href="#findings">Findings</a> <a href="#notes">Notes</a>`,
-			`<code>default-invalid</code> · of the server · <a href="#f4">frame 4</a>`, `<a href="https://modelcontextprotocol.io/specification/2025-11-25/client/elicitation#completion-notifications-for-url-mode-elicitation" target="_blank" rel="noopener noreferrer">MCP 2025-11-25`, `<b class="found violation">1 finding</b>`, `<span class="pin">pinned</span>`,
+			`<code>default-invalid</code> · by the server · <a href="#f4">frame 4</a>`, `<a href="https://modelcontextprotocol.io/specification/2025-11-25/client/elicitation#completion-notifications-for-url-mode-elicitation" target="_blank" rel="noopener noreferrer">MCP 2025-11-25`, `<b class="found violation">1 finding</b>`, `<span class="pin">pinned</span>`,
 			`a child, &lt;b&gt;sent&lt;/b&gt; | anyway`, "Sent anyway, although the answer does not satisfy the schema:", `<li dir="auto">colour: `,
 			`<input type="radio" data-asked=""> <bdi>red</bdi>`, `None of the choices: <code><bdi>&#34;blue&#34;</bdi></code>`,
 		},

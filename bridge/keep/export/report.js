@@ -272,8 +272,15 @@
     const to = e.target.dataset.position;
     if (to) goTo(Number(to));
   });
+  const present = document.getElementById("present");
+  present.addEventListener("click", () => {
+    present.ariaPressed = String(document.documentElement.classList.toggle("presents"));
+    if (!document.body.classList.contains("plays")) goTo(shown);
+  });
+  addEventListener("keydown", (e) => e.key === "p" && !e.ctrlKey && !e.metaKey && !e.altKey && !e.target.matches?.("input:not([type=range]), select") && present.click());
   document.getElementById("whole").addEventListener("click", () => {
     pause();
+    if (present.ariaPressed === "true") present.click();
     showUpTo(all);
     stage(false);
     for (const e of exchanges) e.open = opened.includes(e);

@@ -7,8 +7,8 @@ import (
 	"elicitation-inspector/bridge/testdata/logtest"
 )
 
-// A title says which tool, server, questions and day the frames are of, and the name of a
-// file has only characters that every shell takes.
+// A title says which tools were called, how often they asked and how that was answered, and
+// the name of a file has only characters that every shell takes.
 func TestTitle(t *testing.T) {
 	t.Parallel()
 	log := logtest.New(t, logtest.Talk(t, `
@@ -18,6 +18,7 @@ func TestTitle(t *testing.T) {
 +0s s2c {"jsonrpc":"2.0","id":1,"result":{"content":[]}}
 +0s c2s {"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"other"}}
 +0s s2c {"jsonrpc":"2.0","id":2,"result":{"content":[]}}
++0s c2s {"jsonrpc":"2.0","method":"notifications/roots/list_changed"}
 `)...)
 	c := follow(t, log)
 	day, server := log.Head(1).Time.UTC().Format("2006-01-02"), log.Head(1).Server
@@ -25,9 +26,10 @@ func TestTitle(t *testing.T) {
 		chosen []int64
 		title  string
 	}{
-		{nil, "2 calls on " + server + ", 1 question, " + day},
-		{[]int64{1, 2, 3, 4}, "deploy on " + server + ", 1 question, " + day},
-		{[]int64{5, 6}, "other on " + server + ", " + day},
+		{nil, "deploy and other, asked once, declined"},
+		{[]int64{1, 2, 3, 4}, "deploy, asked once, declined"},
+		{[]int64{5, 6}, "other"},
+		{[]int64{7}, "frames on " + server + ", " + day},
 	} {
 		only, first := func(seq int64) bool { return slices.Contains(want.chosen, seq) }, int64(1)
 		if want.chosen == nil {

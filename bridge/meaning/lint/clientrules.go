@@ -14,8 +14,8 @@ const (
 	ClientParty Party = "client"
 )
 
-// Words returns the party for people: "of the client".
-func (p Party) Words() string { return "of the " + string(p) }
+// Words says for people who broke the rule: "by the client".
+func (p Party) Words() string { return "by the " + string(p) }
 
 // Judges returns whom the rule judges.
 func (r Rule) Judges() Party {

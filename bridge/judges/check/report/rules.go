@@ -66,16 +66,16 @@ var replies = lint.Always(must(pageBasic, "Messages"))
 var rules = []Rule{
 	{
 		ID:     RuleConsent,
-		Breaks: "a server that acts though nobody agreed: after a decline, a cancel, an error, a result that is not one or has no valid action, no answer, an answer after the call was over, or content that says no or has no valid yes",
-		Evidence: "a witness saw an effect; or the result is that of an accepted call with the content that came without an acceptance, or with undefined, <nil> or the like in place of the accepted; " +
-			"or it is that of an accepted call word for word, and after a decline, after a cancel, or after a no in the form it is another one",
-		Unclear: "nobody looked at the effects (--witness does), and all refusals read like an acceptance (a warn after a decline of a question that required something); or the result after a decline may be what the server does by default: it has the accepted content, or the form requires nothing; " +
-			"a false or another choice changes nothing, and no word says what it means; the result differs from the accepted one in numbers alone, or mentions a refused value in other words; honest calls differ from each other",
+		Breaks: "a server that acts though nobody agreed: after a decline, a cancel, an error, an invalid result, no answer, an answer after the call was over, or content that says no or has no valid yes",
+		Evidence: "a witness saw an effect; or the result is that of an accepted call, with the content of the refusal, or with undefined, <nil> or the like in place of the accepted content; " +
+			"or the result is word for word that of an accepted call, and a decline, a cancel, or a no in the form led to another one",
+		Unclear: "all refusals read like an acceptance, and no witness looked (--witness; after a decline of a question that required something it is a warn); or the result after a decline may be what the server does by default, since it has the accepted content, or the form requires nothing; " +
+			"or a false, or another choice, changes nothing, and no word says what it means; or the result differs from the accepted one in numbers alone; or it mentions a refused value in other words; or honest calls differ from each other",
 		Sources: lint.Always(must(pageElicitation, "Response Actions")).In(mcp.Revision20260728, must(pageElicitation, "Error Handling")),
 	},
 	{
 		ID:       RuleUnasked,
-		Breaks:   "a server that does for a client that cannot be asked what it asks others about first, or does unasked in one session, after a refusal or in one revision what it asks about in another",
+		Breaks:   "a server that acts without asking, where it otherwise asks first: for a client that cannot be asked, in another session, after a refusal, or in another revision",
 		Evidence: "a witness saw an effect; or nothing was asked, and the result is that of an accepted call word for word, whatever its content is, and after a decline or a cancel it is another one",
 		Unclear:  "the result depends on the content, so that it may be what the server does by default",
 		Sources:  lint.Always(should(pageElicitation, "Response Actions")).In(mcp.Revision20260728, should(pageElicitation, "Error Handling")),
