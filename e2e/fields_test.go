@@ -332,3 +332,31 @@ func TestFields(t *testing.T) {
 		}
 	}
 }
+
+// A field is its label, one quiet line and its control, however many things can be done with
+// it, and what is required says so on the line of its label.
+func TestFieldsAreLow(t *testing.T) {
+	t.Parallel()
+	s := open(t)
+	s.call("every_field")
+	q := s.question("Register your boat for the regatta.")
+	for _, w := range []viewport{full, {390, 844, true}} {
+		w.apply(s.page, work)
+		for _, fault := range page.Call[[]string](q, `function() {
+			const high = e => e.getBoundingClientRect().height, faults = []
+			for (const field of this.querySelectorAll(".field")) {
+				const top = field.querySelector(".label"), name = top.textContent, required = field.querySelector(".req")
+				const control = field.querySelector("input.mono") ?? [...field.children].find(e => e.matches("input:not([type=hidden]), textarea, select, [role]:not([popover]), .picker"))
+				faults.push(name + " " + high(field) + " control " + high(control))
+				if (field.querySelector(".in-place")) continue
+				const around = high(field) - high(control), line = parseFloat(getComputedStyle(field).lineHeight)
+				if (around > 3.5 * line) faults.push(name + " has " + (around / line).toFixed(1) + " lines beside its control")
+				if (required?.checkVisibility() && Math.abs(required.getBoundingClientRect().bottom - top.getBoundingClientRect().bottom) > line / 2) faults.push(name + ": required stands alone")
+			}
+			faults.push("HEIGHT " + high(this.querySelector(".fields")))
+			return faults
+		}`) {
+			t.Errorf("%s: %s", w, fault)
+		}
+	}
+}

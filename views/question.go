@@ -15,6 +15,7 @@ import (
 	"elicitation-inspector/bridge/meaning/elicit"
 	"elicitation-inspector/bridge/meaning/elicit/link"
 	"elicitation-inspector/bridge/meaning/fault"
+	"elicitation-inspector/bridge/meaning/lint"
 	"elicitation-inspector/views/markup"
 )
 
@@ -110,6 +111,29 @@ func (q Question) title() string {
 // elicits reports whether a question is an elicitation, and not another request that a
 // person answers.
 func (q Question) elicits() bool { return q.Method == "" || q.Method == mcp.MethodElicit }
+
+// found splits the findings, the gravest first: those that stand nowhere else on the card, and those at its fields.
+// The others stand at the URL.
+func (q Question) found() (here, atFields []lint.Finding) {
+	for _, f := range lint.GravestFirst(q.Findings) {
+		if q.Form.Shows(f) {
+			atFields = append(atFields, f)
+		} else if !slices.Contains(q.aboutURL(), f) {
+			here = append(here, f)
+		}
+	}
+	return here, atFields
+}
+
+// aboutURL returns the findings that stand at the URL of the question while it may be opened.
+func (q Question) aboutURL() (list []lint.Finding) {
+	for _, f := range q.Findings {
+		if q.Address != nil && q.State == conversation.Pending && strings.HasSuffix(f.Pointer, "/url") {
+			list = append(list, f)
+		}
+	}
+	return list
+}
 
 func (q Question) circumstances() string {
 	round := wording.Either(q.Round > 0, "round "+strconv.Itoa(q.Round), "")
