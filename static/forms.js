@@ -118,10 +118,10 @@ function toTrouble(root) {
 on("focusin", e => uncover(e.target))
 
 on("click", e => {
-  const at = near(e.target, "[data-first-found]") && near(one(".in-place-of", near(e.target, ".question")), ".field")
+  const card = near(near(e.target, "[data-first-found]"), "article"), field = near(one(".in-place-of", card), ".field")
   if (near(e.target, "[data-first-wrong]")) toTrouble(formOf(e.target))
-  at?.scrollIntoView({ block: "nearest" })
-  if (at) focusFirst(at, null)
+  field?.scrollIntoView()
+  if (field) focusFirst(field)
 })
 
 /** @param {HTMLFormElement} form @param {any} button */

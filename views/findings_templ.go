@@ -18,7 +18,7 @@ import (
 	"elicitation-inspector/views/wirelog"
 )
 
-// foundOn draws the findings on a question's card that stand at no field and not at the URL: a
+// foundOn draws the findings that stand nowhere else on a question's card: a
 // single one in full, several folded. Those at fields are counted, with a way to the first.
 func foundOn(q Question) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
@@ -41,7 +41,7 @@ func foundOn(q Question) templ.Component {
 			templ_7745c5c3_Var1 = templ.NopComponent
 		}
 		ctx = templ.ClearChildren(ctx)
-		here, atFields := q.found()
+		here, atFields, _ := q.found()
 		if len(here)+len(atFields) > 0 {
 			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 1, "<div class=\"found\">")
 			if templ_7745c5c3_Err != nil {

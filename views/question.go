@@ -112,27 +112,19 @@ func (q Question) title() string {
 // person answers.
 func (q Question) elicits() bool { return q.Method == "" || q.Method == mcp.MethodElicit }
 
-// found splits the findings, the gravest first: those that stand nowhere else on the card, and those at its fields.
-// The others stand at the URL.
-func (q Question) found() (here, atFields []lint.Finding) {
+// found splits the findings, the gravest first: those at fields, those that a warning about the URL says, and the others.
+func (q Question) found() (here, atFields, atURL []lint.Finding) {
 	for _, f := range lint.GravestFirst(q.Findings) {
-		if q.Form.Shows(f) {
+		switch {
+		case q.Form.Shows(f):
 			atFields = append(atFields, f)
-		} else if !slices.Contains(q.aboutURL(), f) {
+		case q.Address != nil && q.State == conversation.Pending && warned(f, q.Address) != "":
+			atURL = append(atURL, f)
+		default:
 			here = append(here, f)
 		}
 	}
-	return here, atFields
-}
-
-// aboutURL returns the findings that stand at the URL of the question while it may be opened.
-func (q Question) aboutURL() (list []lint.Finding) {
-	for _, f := range q.Findings {
-		if q.Address != nil && q.State == conversation.Pending && strings.HasSuffix(f.Pointer, "/url") {
-			list = append(list, f)
-		}
-	}
-	return list
+	return here, atFields, atURL
 }
 
 func (q Question) circumstances() string {
