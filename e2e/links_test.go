@@ -100,6 +100,7 @@ func TestLinks(t *testing.T) {
 		if after := headTop(); after != before {
 			t.Errorf("the first call moves the page from %v to %v", before, after)
 		}
+		q.Button("More about this question").Click()
 		asked := s.copied(q.Button("Copy link to this question"))
 		s.call("book_table")
 		s.page.Region("Call").Button("Stop").Wait() // before that, the menu is the tool's, which the call's panel replaces

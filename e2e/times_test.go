@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"elicitation-inspector/e2e/internal/inspector"
+	"elicitation-inspector/e2e/internal/page"
 	"elicitation-inspector/e2e/internal/servers"
 )
 
@@ -27,6 +28,7 @@ func TestOneCallHasOneSetOfTimes(t *testing.T) {
 	live.call("ask")
 	q := live.question("Who signs the release?")
 	q.Field("Signer").Fill("Ann")
+	live.page.Region("Call").Role("DisclosureTriangle", "Times").Click()
 	live.page.Region("Call").Matches("shows a wait of some seconds", waitedSeconds.MatchString) // so that the durations have several digits
 	q.Button("Accept").Click()
 	live.result("Ann")
@@ -53,7 +55,10 @@ func TestOneCallHasOneSetOfTimes(t *testing.T) {
 	}
 	all := func(s *session) map[string]string {
 		call := s.page.Region("Call")
-		_, timeline, _ := strings.Cut(call.Text(), "called ")
+		if times := call.Role("DisclosureTriangle", "Times"); page.Call[bool](times, "function() { return !this.parentElement.open }") {
+			times.Click()
+		}
+		_, timeline, _ := strings.Cut(call.Contains("result").Text(), "called")
 		steps := shownDuration.FindAllString(timeline, 3)
 		for len(steps) < 3 {
 			steps = append(steps, "")

@@ -4,14 +4,13 @@ import { $ } from "./dom.js"
 
 /**
  * @param {string} url @param {RequestInit} [init]
- * @returns {Promise<{ok: boolean, status: number, headers: Headers, text: string}>}
+ * @returns {Promise<{ok: boolean, wrong?: boolean, status: number, headers: Headers, text: string}>} wrong: the form itself, which is the text, shows what is wrong in it
  */
 async function ask(url, init) {
   try {
-    const response = await fetch(url, init), { ok, status, headers } = response, text = await response.text()
-    // The form itself shows what is wrong in it (422).
-    if (!ok && status !== 422) notice(`${text || response.statusText} (${status})`)
-    return { ok, status, headers, text }
+    const response = await fetch(url, init), { ok, status, headers } = response, text = await response.text(), wrong = headers.has("X-Wrong")
+    if (!ok) notice(`${text || response.statusText} (${status})`)
+    return { ok: ok && !wrong, wrong, status, headers, text }
   } catch (e) {
     if (!(e instanceof DOMException && e.name === "AbortError")) notice("The inspector did not answer. It may have been stopped.")
     return { ok: false, status: 0, headers: new Headers(), text: "" }

@@ -166,7 +166,7 @@ export function setLines(box, many) {
   if (many === (old.localName === "textarea")) return true
   const fresh = /** @type {any} */ (document.createElement(many ? "textarea" : "input"))
   for (const { name, value } of old.attributes) if (name !== "type" && name !== "value") fresh.setAttribute(name, value)
-  fresh.rows = 4
+  fresh.rows = 3
   fresh.defaultValue = old.defaultValue
   fresh.value = old.value
   old.replaceWith(fresh)

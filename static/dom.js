@@ -57,9 +57,17 @@ export function focusField(control) {
   const group = control?.matches("[role=radiogroup], [role=group]")
   const to = group ? one("input:checked", control) ?? one("input", control) : control
   to?.focus()
+  uncover(to)
 }
 
-/** Focuses the first field in root, or else another element. @param {Element} root @param {any} otherwise */
+/** Scrolls a field out from under the bar of answers, which sticks to the edge of the pane. @param {any} control */
+export function uncover(control) {
+  const field = near(control, ".field"), foot = one(".foot", near(field, ".card, .question"))
+  const over = foot && field.getBoundingClientRect().bottom - foot.getBoundingClientRect().top
+  if (over > 0 && !control.matches(":active")) $("work").scrollTop += over + 8
+}
+
+/** Focuses the first field in root, or else another element. @param {Element} root @param {any} [otherwise] */
 export function focusFirst(root, otherwise) {
   const first = all(".field :is(input, textarea, select):not(.data, .toggle *)", root).find(e => e.checkVisibility())
   focusField(near(first, "[role=radiogroup], [role=group]") ?? first ?? otherwise)

@@ -6,7 +6,7 @@
 import { show, showing } from "./address.js"
 import { announce, notice } from "./ask.js"
 import { send, setLines, typed, whenChanged } from "./changes.js"
-import { $, all, focusField, near, on, one } from "./dom.js"
+import { $, all, focusField, focusFirst, near, on, one, uncover } from "./dom.js"
 import { goOnAfter } from "./questions.js"
 import { toEnd } from "./wire.js"
 
@@ -66,6 +66,9 @@ addEventListener("pagehide", () => {
 on("input", e => {
   const form = formOf(e.target), field = near(e.target, ".field")
   if (!form || near(e.target, ".several")) return
+  // What is sent keeps its width while somebody types: the field must not move.
+  const beside = one(".sending", form)
+  if (beside) beside.style.width ||= beside.offsetWidth + "px"
   if (field) {
     const reset = one(".reset", field)
     if (reset) reset.hidden = false
@@ -100,7 +103,7 @@ export async function submit(form, url, more) {
   form.ariaBusy = "true"
   const answer = await send(url, body)
   if (answer.status !== 204) form.ariaBusy = null
-  if (!answer.ok && answer.status !== 422) typed.add(form)
+  if (!answer.ok && !answer.wrong) typed.add(form)
   return answer
 }
 
@@ -112,21 +115,28 @@ function toTrouble(root) {
   announce([n && (n === 1 ? "1 field needs attention." : `${n} fields need attention.`), problems?.innerText].filter(Boolean).join(" "))
 }
 
-on("click", e => { if (near(e.target, "[data-first-wrong]")) toTrouble(formOf(e.target)) })
+on("focusin", e => uncover(e.target))
+
+on("click", e => {
+  const card = near(near(e.target, "[data-first-found]"), "article"), field = near(one(".in-place-of", card), ".field")
+  if (near(e.target, "[data-first-wrong]")) toTrouble(formOf(e.target))
+  field?.scrollIntoView()
+  if (field) focusFirst(field)
+})
 
 /** @param {HTMLFormElement} form @param {any} button */
 async function answer(form, button) {
   const n = form.dataset.question ?? "", force = button?.dataset.force && { force: 1 }
-  const { ok, status } = await submit(form, `/questions/${n}/answer`, { action: button?.value ?? "accept", ...force })
-  if (status === 422) toTrouble($("q" + n))
+  const { ok, wrong, status } = await submit(form, `/questions/${n}/answer`, { action: button?.value ?? "accept", ...force })
+  if (wrong) toTrouble($("q" + n))
   else if (ok || status === 409) goOnAfter(n)
 }
 
 /** @param {HTMLFormElement} form @param {any} button */
 async function call(form, button) {
   if (one("#call .running")) return
-  const { ok, status } = await submit(form, "/calls", button?.dataset.force && { force: 1 })
-  if (status === 422) toTrouble($("call"))
+  const { ok, wrong } = await submit(form, "/calls", button?.dataset.force && { force: 1 })
+  if (wrong) toTrouble($("call"))
   else if (ok) made()
 }
 
@@ -171,8 +181,8 @@ on("click", async e => {
   if (!form) return
   const tab = near(e.target, "[role=tab][data-to]"), field = near(near(e.target, ".reset"), ".field")
   if (tab && tab.ariaSelected !== "true") {
-    const { status } = await turn(form, "tab", { to: tab.dataset.to })
-    if (status === 422) toTrouble($(form.id))
+    const { wrong } = await turn(form, "tab", { to: tab.dataset.to })
+    if (wrong) toTrouble($(form.id))
     else $(tab.id)?.focus({ preventScroll: true })
   }
   if (field) {
@@ -198,7 +208,7 @@ on("keydown", e => {
     }
   }
   const cancel = one("[value=cancel]", near(e.target, "[data-state=pending]"))
-  if (e.key !== "Escape" || e.defaultPrevented || !cancel) return
+  if (e.key !== "Escape" || e.defaultPrevented || !cancel || one(":popover-open", near(cancel, "article"))) return
   e.preventDefault()
   if (cancel === e.target) return back?.focus()
   back = e.target

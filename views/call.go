@@ -5,6 +5,8 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/a-h/templ"
+
 	"elicitation-inspector/bridge/base/wording"
 	"elicitation-inspector/bridge/meaning/conversation"
 	"elicitation-inspector/views/markup"
@@ -69,41 +71,6 @@ func stepWord(s conversation.Step) string {
 	return cmp.Or(settlings[s.Word], s.Word, string(s.Kind))
 }
 
-// repeated is a step in the line over a call, with the number of similar steps in a row.
-// The step is the last of these.
-type repeated struct {
-	conversation.Step
-	n int
-}
-
-// short describes a step for the line over a call: "asked +41 ms", "asked ×3 +2.1 s".
-func (c Call) short(s repeated) string {
-	if s.Kind == conversation.StepCalled {
-		return "called " + s.At.Format(time.TimeOnly)
-	}
-	return wording.Join(" ", stepWord(s.Step), wording.Times(s.n), "+"+wording.Duration(s.At.Sub(c.Start)))
-}
-
-// line returns the part of a timeline that fits over a call: the first step and the last
-// few. left is the number of omitted steps.
-func (c Call) line() (steps []repeated, left int) {
-	const most = 6
-	for _, s := range c.Steps {
-		last := len(steps) - 1
-		switch {
-		case s.Kind == conversation.StepProgress || s.Kind == conversation.StepLog || s.Kind == conversation.StepList:
-		case last > 0 && stepWord(steps[last].Step) == stepWord(s):
-			steps[last] = repeated{s, steps[last].n + 1}
-		default:
-			steps = append(steps, repeated{s, 1})
-		}
-	}
-	if over := len(steps) - most; over > 0 {
-		steps, left = append(steps[:1:1], steps[over+1:]...), over
-	}
-	return steps, left
-}
-
 // taskLines says how the task of the call stands, and those of its questions.
 func (c Call) taskLines() (lines []string) {
 	if t := c.Task; t != nil {
@@ -152,6 +119,16 @@ func (c Call) logged() (n int) {
 		}
 	}
 	return n
+}
+
+func (c Call) tab() CallTab {
+	return CallTab{State: c.State, Waiting: c.Waiting, Yours: !c.State.Over() && c.Yours, Doubted: len(c.After) > 0}
+}
+
+// look returns the classes of a call's state, on its tab as in its head.
+func (c CallTab) look() templ.CSSClasses {
+	failed := c.State == conversation.ToolFailed || c.State == conversation.Failed
+	return templ.Classes(stage(c.State), templ.KV("toolerror", failed), templ.KV("waits", c.Waiting > 0 || c.Yours), templ.KV("doubted", c.Doubted))
 }
 
 // stage returns the class of a call's state.

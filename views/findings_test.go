@@ -11,6 +11,7 @@ import (
 	"elicitation-inspector/bridge/meaning/elicit"
 	"elicitation-inspector/bridge/meaning/lint"
 	"elicitation-inspector/bridge/wire"
+	"elicitation-inspector/views/forms"
 	"elicitation-inspector/views/markup"
 	"elicitation-inspector/views/wirelog"
 )
@@ -85,6 +86,70 @@ func TestFindingsOnACard(t *testing.T) {
 			}
 			if got := text(byClass(folded, "counts")[0]); got != c.summary {
 				t.Errorf("%v: counted as %q, want %q", c.severities, got, c.summary)
+			}
+		}
+	}
+}
+
+// Each finding is said once on a card: at its field or at the URL, else in the head, which counts
+// those at fields. Where the fields are not on show, the head has them all.
+func TestFindingsAreSaidOnce(t *testing.T) {
+	about := func(pointer, rule string) lint.Finding {
+		return lint.Finding{Rule: rule, Severity: lint.Violation, Text: "It breaks " + strings.ToUpper(rule) + ".", Pointer: pointer, Reference: "MCP 2025-11-25"}
+	}
+	form := someQuestion(forms.Field{ID: "q7-f0", Field: elicit.Field{Kind: elicit.Text, Name: "pin", Label: "PIN"}})
+	for n := range 4 {
+		form.Findings = append(form.Findings, about("/params/requestedSchema/properties/pin", "rule-"+strconv.Itoa(n)))
+	}
+	form.Findings = append(form.Findings, about("/params/message", "url-in-form"))
+	forms.AddFindings(form.Form.Fields, form.Findings)
+	asJSON, link := form, urlQuestion("https://www.parcels.example@203.0.113.7/track")
+	asJSON.Form.JSON = true
+	link.Findings = []lint.Finding{about("/params/url", "url-credentials"), about("/params/url", "url-personal-data")}
+	opened := accepted(link)
+	opened.Unfolded = true
+	for name, c := range map[string]struct {
+		q             Question
+		placed, inAll int
+		jump          string
+	}{
+		"a form":          {form, 3, 5, "3 MUST at their fields"},
+		"its JSON":        {asJSON, 0, 5, ""},
+		"a URL":           {link, 0, 1, ""}, // the other finding is what a warning says
+		"a URL once open": {opened, 0, 2, ""},
+	} {
+		doc := draw(t, QuestionCard(c.q))
+		lines := 0
+		for _, f := range c.q.Findings {
+			if n := strings.Count(text(doc), f.Rule); n != 1 {
+				t.Errorf("%s: %s is said %d times", name, f.Rule, n)
+			}
+			for _, line := range byClass(doc, "finding") {
+				lines += strings.Count(text(line), f.Text)
+			}
+		}
+		if placed := len(every(doc, func(e *html.Node) bool { return strings.Contains(attr(e, "class"), "in-place ") && len(byClass(e, "where")) > 0 && attr(e, "data-warning") == "" })); name != "a URL" && placed != c.placed {
+			t.Errorf("%s: %d findings stand in place", name, placed)
+		}
+		if lines != c.inAll {
+			t.Errorf("%s: %d texts of findings", name, lines)
+		}
+		jumps := every(doc, func(e *html.Node) bool { return has(e, "data-first-found") })
+		if len(jumps) != min(c.placed, 1) || len(jumps) > 0 && text(jumps[0]) != c.jump {
+			t.Errorf("%s: %d ways to the fields", name, len(jumps))
+		}
+	}
+}
+
+// A call's state looks the same on its tab and in its head.
+func TestStateOfACall(t *testing.T) {
+	for _, state := range []conversation.State{conversation.Running, conversation.Done, conversation.ToolFailed, conversation.Failed, conversation.Stopped} {
+		for _, waiting := range []int{0, 1} {
+			tab := CallTab{State: state, Waiting: waiting}
+			head := byClass(draw(t, CallView(Call{Call: conversation.Call{Number: 1, State: state}, Wait: conversation.Wait{Waiting: waiting}})), "head")[0]
+			button := byClass(draw(t, CallTabView(tab)), "call-tab")[0]
+			if look, is := strings.TrimPrefix(attr(head, "class"), "head "), attr(button, "class"); !strings.HasSuffix(is, look) || text(byClass(head, "state")[0]) != text(byClass(button, "state")[0]) {
+				t.Errorf("%v, %d waiting: the head is %q, the tab %q", state, waiting, look, is)
 			}
 		}
 	}

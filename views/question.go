@@ -15,6 +15,7 @@ import (
 	"elicitation-inspector/bridge/meaning/elicit"
 	"elicitation-inspector/bridge/meaning/elicit/link"
 	"elicitation-inspector/bridge/meaning/fault"
+	"elicitation-inspector/bridge/meaning/lint"
 	"elicitation-inspector/views/markup"
 )
 
@@ -110,6 +111,21 @@ func (q Question) title() string {
 // elicits reports whether a question is an elicitation, and not another request that a
 // person answers.
 func (q Question) elicits() bool { return q.Method == "" || q.Method == mcp.MethodElicit }
+
+// found splits the findings, the gravest first: those at fields, those that a warning about the URL says, and the others.
+func (q Question) found() (here, atFields, atURL []lint.Finding) {
+	for _, f := range lint.GravestFirst(q.Findings) {
+		switch {
+		case q.Form.Shows(f):
+			atFields = append(atFields, f)
+		case q.Address != nil && q.State == conversation.Pending && warned(f, q.Address) != "":
+			atURL = append(atURL, f)
+		default:
+			here = append(here, f)
+		}
+	}
+	return here, atFields, atURL
+}
 
 func (q Question) circumstances() string {
 	round := wording.Either(q.Round > 0, "round "+strconv.Itoa(q.Round), "")

@@ -734,7 +734,7 @@ func TestDetailShowsWhatCannotBeSeen(t *testing.T) {
 func TestDefaultsCanBeBroughtBack(t *testing.T) {
 	f := forms.Field{ID: "q7-f0", Field: elicit.Field{Kind: elicit.Text, Label: "A", Default: json.RawMessage(`"x"`)}}
 	hidden := func() bool {
-		return has(button(t, draw(t, QuestionCard(someQuestion(f))), "↺"), "hidden")
+		return has(button(t, draw(t, QuestionCard(someQuestion(f))), "Reset"), "hidden")
 	}
 	if !hidden() {
 		t.Error("Reset is offered where nothing has changed")

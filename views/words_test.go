@@ -4,7 +4,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"golang.org/x/net/html"
 
@@ -12,34 +11,6 @@ import (
 	"elicitation-inspector/bridge/meaning/elicit"
 	"elicitation-inspector/views/forms"
 )
-
-func TestTimelineKeepsBothEnds(t *testing.T) {
-	start := time.Date(2026, 8, 1, 14, 2, 7, 0, time.UTC)
-	c := Call{Call: conversation.Call{Start: start}}
-	add := func(kind conversation.StepKind, word string) {
-		c.Steps = append(c.Steps, conversation.Step{Kind: kind, Word: word, At: start.Add(time.Duration(len(c.Steps)) * time.Second)})
-	}
-	add("called", "")
-	for range 5 {
-		add("asked", "")
-		add("log", "")
-		add("answered", "accept")
-		add("answered", "withdrawn")
-	}
-	add("asked", "")
-	add("asked", "")
-	add("answered", "decline")
-	add("answered", "decline")
-	steps, left := c.line()
-	var got []string
-	for _, s := range steps {
-		got = append(got, c.short(s))
-	}
-	want := []string{"called 14:02:07", "asked +17.0 s", "accepted +19.0 s", "withdrawn +20.0 s", "asked ×2 +22.0 s", "declined ×2 +24.0 s"}
-	if !slices.Equal(got, want) || left != 12 {
-		t.Errorf("%q, %d left out, want %q", got, left, want)
-	}
-}
 
 // The reason why a server cannot be called is a sentence in every state of the server.
 func TestNotReady(t *testing.T) {

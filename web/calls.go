@@ -154,7 +154,7 @@ func (s *calls) arguments(c echo.Context, f callForm, problems []elicit.Problem)
 	if err := drawable(c, form.Form, f.sub, f.before); err != nil {
 		return err
 	}
-	return drawn(c, statusOf(problems), markup.Within(markup.PartMost, argumentsID, views.Arguments(form)), views.CallOptions(form))
+	return judged(c, len(problems) > 0, markup.Within(markup.PartMost, argumentsID, views.Arguments(form)), views.CallOptions(form))
 }
 
 // begin makes a call. If the schema rejects the arguments, it answers with the form

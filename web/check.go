@@ -174,7 +174,7 @@ func (s *checks) start(c echo.Context, f callForm) error {
 	}
 	switch err := s.lab.Begin(subjectOf(item), wanted.Arguments, o); {
 	case errors.Is(err, check.ErrBusy):
-		return drawn(c, http.StatusUnprocessableEntity, views.CheckProblem(sentence(err)))
+		return judged(c, true, views.CheckProblem(sentence(err)))
 	case err != nil:
 		return refused(http.StatusBadRequest, err)
 	}

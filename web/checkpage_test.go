@@ -65,7 +65,7 @@ func TestCheckOnThePage(t *testing.T) {
 	}
 	pushes := o.watch(0)
 	o.done("/check/start", tool("deploy", "arguments", `{"service":"search"}`))
-	if status, text := o.post("/check/start", tool("haggle")); status != http.StatusUnprocessableEntity || !strings.Contains(text, "Another check is running, of deploy") {
+	if status, text := o.post("/check/start", tool("haggle")); status != wrong || !strings.Contains(text, "Another check is running, of deploy") {
 		t.Errorf("a second check: %d %s", status, text)
 	}
 	filled := regexp.MustCompile(`aria-label=\\"decline, 2025-11-25: (\w+)\\"`)

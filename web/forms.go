@@ -162,21 +162,13 @@ type typed struct {
 	sub forms.Submission
 }
 
-// statusOf returns the status of an answer with a form that has these problems.
-func statusOf(problems []elicit.Problem) int {
-	if len(problems) > 0 {
-		return http.StatusUnprocessableEntity
-	}
-	return http.StatusOK
-}
-
 // preview answers with the JSON that a form would send, and the counts at its fields.
 func preview(c echo.Context, form forms.Form) error {
 	parts := []templ.Component{markup.Within(markup.PartMost, form.ID+"-send", forms.WillSend(form))}
 	for _, f := range form.Fields {
 		parts = append(parts, forms.FieldCount(f))
 	}
-	return drawn(c, http.StatusOK, parts...)
+	return html(c, parts...)
 }
 
 // drawable returns an error if a redrawn form would lose typed text because the text is

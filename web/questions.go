@@ -125,7 +125,7 @@ func formID(question int) string { return fmt.Sprintf("q%d", question) }
 // card keeps what is typed as the draft, and answers with the card, drawn again.
 func (s *questions) card(c echo.Context, q typed, problems []elicit.Problem) error {
 	s.drafts.Store(q.Number, new(q.sub))
-	return drawn(c, statusOf(problems), views.QuestionCard(s.view(q.Question, &q.sub, problems)))
+	return judged(c, len(problems) > 0, views.QuestionCard(s.view(q.Question, &q.sub, problems)))
 }
 
 func (s *questions) choices(c echo.Context, q answerable) error {

@@ -67,7 +67,7 @@ func (r recordings) start(c echo.Context) error {
 	}
 	v := r.view()
 	v.Typed, v.Fresh, v.Problem = name, fresh, sentence(err)
-	return drawn(c, http.StatusUnprocessableEntity, views.RecordingView(v))
+	return judged(c, true, views.RecordingView(v))
 }
 
 func (r recordings) stop(c echo.Context) error {
@@ -113,5 +113,5 @@ func (s scripts) load(c echo.Context) error {
 	case errors.As(err, &wrong):
 		err = wrong.List[0]
 	}
-	return drawn(c, http.StatusUnprocessableEntity, views.ScriptView(views.Script{Typed: text, Problem: "Line " + sentence(err)}))
+	return judged(c, true, views.ScriptView(views.Script{Typed: text, Problem: "Line " + sentence(err)}))
 }

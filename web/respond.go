@@ -115,16 +115,21 @@ func draw(ctx context.Context, component templ.Component) (string, error) {
 	return b.String(), nil
 }
 
-func html(c echo.Context, components ...templ.Component) error {
-	return drawn(c, http.StatusOK, components...)
+// judged answers with a form, drawn again. X-Wrong tells the page that something in it is wrong: a
+// browser would report a status of 4xx as an error of the page.
+func judged(c echo.Context, wrong bool, components ...templ.Component) error {
+	if wrong {
+		c.Response().Header().Set("X-Wrong", "true")
+	}
+	return html(c, components...)
 }
 
-func drawn(c echo.Context, status int, components ...templ.Component) error {
+func html(c echo.Context, components ...templ.Component) error {
 	text, err := draw(c.Request().Context(), templ.Join(components...))
 	if err != nil {
 		return err
 	}
-	return sendHTML(c, status, text)
+	return sendHTML(c, http.StatusOK, text)
 }
 
 // current answers with a part of the page in its present state, which pushes draw as

@@ -55,7 +55,7 @@ func TestScriptOnThePage(t *testing.T) {
 	in.Start()
 	until("the server is ready", func() bool { return in.Servers()[0].State == conversation.ServerReady })
 
-	if w := ask("POST", "/script/load", url.Values{"text": {"answers:\n  - answer: maybe\n"}}); w.Code != http.StatusUnprocessableEntity || !strings.Contains(w.Body.String(), "Line 2:13: answer cannot be") {
+	if w := ask("POST", "/script/load", url.Values{"text": {"answers:\n  - answer: maybe\n"}}); w.Code != http.StatusOK || w.Header().Get("X-Wrong") == "" || !strings.Contains(w.Body.String(), "Line 2:13: answer cannot be") {
 		t.Errorf("a mistake: %d %s", w.Code, w.Body)
 	}
 	rules := "answers:\n  - {match: {withFields: [build]}, answer: {accept: {build: \"2288\"}}}\n"

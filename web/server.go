@@ -61,7 +61,7 @@ type Config struct {
 // of the page, and draws what changes of it; the Server makes the panels and joins them.
 //
 // Actions of the person are POSTs. Their effects are drawn by pushes alone: the answer
-// is 204, or 200 with the number of a new call, or 422 with the form and its errors.
+// is 204, or 200 with the number of a new call, or with the form and its errors and X-Wrong.
 // The answer draws only the state that one page has by itself: a form being filled in,
 // and the call that the page has just made.
 type Server struct {

@@ -125,18 +125,19 @@ func (s *servers) connect(c echo.Context) error {
 		return errMayNotAdd
 	}
 	typed := views.NewServer{ID: c.Param("id"), Address: c.FormValue("address"), Name: c.FormValue("name"), Headers: c.FormValue("headers"), Env: c.FormValue("env"), Dir: c.FormValue("dir")}
-	form, status := views.AddServer, http.StatusOK
+	form := views.AddServer
 	if typed.ID != "" {
 		form = views.EditServer
 	}
 	ctx, cancel := leisurely(c)
 	defer cancel()
-	if field, err := s.put(ctx, typed); err != nil {
-		typed.Field, typed.Problem, status = field, sentence(err), http.StatusUnprocessableEntity
+	field, err := s.put(ctx, typed)
+	if err != nil {
+		typed.Field, typed.Problem = field, sentence(err)
 	} else if typed.ID == "" {
 		typed = views.NewServer{}
 	}
-	return drawn(c, status, form(typed))
+	return judged(c, err != nil, form(typed))
 }
 
 // edit draws the form of a server that was added.

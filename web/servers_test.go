@@ -125,8 +125,8 @@ func TestAddServer(t *testing.T) {
 		}
 		return "address", d.in.Put(ctx, typed.ID, target.Spec{Name: cmp.Or(typed.Name, "demo"), Builtin: demo.New(demo.Options{}).ServeLines, Dir: typed.Dir, Header: http.Header{"X-Key": {"a", "b"}}})
 	}
-	if status, form := d.post("/servers", url.Values{"name": {"mine"}}); status != http.StatusUnprocessableEntity || !strings.Contains(form, `aria-invalid="true"`) || !strings.Contains(form, "There is no address.") || !strings.Contains(form, `value="mine"`) {
-		t.Errorf("no address: %d %s, want 422 and the form", status, form)
+	if status, form := d.post("/servers", url.Values{"name": {"mine"}}); status != wrong || !strings.Contains(form, `aria-invalid="true"`) || !strings.Contains(form, "There is no address.") || !strings.Contains(form, `value="mine"`) {
+		t.Errorf("no address: %d %s, want the form and X-Wrong", status, form)
 	}
 	if status, form := d.post("/servers", url.Values{"address": {"anything"}}); status != http.StatusOK || strings.Contains(form, "anything") {
 		t.Errorf("%d %s, want an empty form", status, form)
@@ -144,7 +144,7 @@ func TestAddServer(t *testing.T) {
 		t.Errorf("the form to edit it: %s", form)
 	}
 	d.done("/servers/s2/policy", url.Values{"policy": {"decline"}})
-	if status, form := d.post("/servers/s2/edit", url.Values{"address": {""}}); status != http.StatusUnprocessableEntity || !strings.Contains(form, "There is no address.") {
+	if status, form := d.post("/servers/s2/edit", url.Values{"address": {""}}); status != wrong || !strings.Contains(form, "There is no address.") {
 		t.Errorf("edited into nothing: %d %s", status, form)
 	}
 	if status, form := d.post("/servers/s2/edit", url.Values{"address": {"it"}, "name": {"mine"}, "dir": {"/"}}); status != http.StatusOK || !strings.Contains(form, `value="mine"`) {
@@ -260,7 +260,7 @@ func TestTimeoutIsKept(t *testing.T) {
 	d := inspectDemo(t, conversation.ClientSettings{})
 	form := url.Values{"server": {"s1"}, "kind": {"tool"}, "key": {"haggle"}, "tab": {"form"}, "f0": {"many"}, "timeout": {"2.5"}}
 	const shown = `name="timeout" value="2.5"`
-	if status, drawn := d.post("/calls", form); status != http.StatusUnprocessableEntity || !strings.Contains(drawn, shown) {
+	if status, drawn := d.post("/calls", form); status != wrong || !strings.Contains(drawn, shown) {
 		t.Errorf("with an error: %d %s", status, drawn)
 	}
 	form.Set("f0", "2")

@@ -98,7 +98,7 @@ func TestUncheckedIsSaid(t *testing.T) {
 			d := asking{params: fmt.Sprintf(`{"message":"?","requestedSchema":{"type":"object","properties":{%s}}}`, c.properties)}.inspect(t)
 			d.call("ask", 1)
 			status, drawn := d.post("/questions/1/answer", c.form)
-			if status != http.StatusUnprocessableEntity || !strings.Contains(drawn, "This could not be checked: ") || !strings.Contains(drawn, c.says) || !strings.Contains(drawn, "Send anyway") {
+			if status != wrong || !strings.Contains(drawn, "This could not be checked: ") || !strings.Contains(drawn, c.says) || !strings.Contains(drawn, "Send anyway") {
 				t.Errorf("accepting: %d %s", status, drawn)
 			}
 			// A redrawn card repeats the message without repeating the check.

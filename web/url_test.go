@@ -89,14 +89,21 @@ func (d onDemo) server() inspection.Server {
 }
 
 // post posts a form and returns the response.
+// It is of status wrong if something in the form is wrong.
 func (d onDemo) post(path string, form url.Values) (status int, text string) {
 	d.t.Helper()
 	r := httptest.NewRequest(http.MethodPost, path, strings.NewReader(form.Encode()))
 	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 	w := httptest.NewRecorder()
 	d.s.echo.ServeHTTP(w, r)
+	if w.Code == http.StatusOK && w.Header().Get("X-Wrong") != "" {
+		return wrong, w.Body.String()
+	}
 	return w.Code, w.Body.String()
 }
+
+// wrong is no status of HTTP: it stands for 200 with the header X-Wrong.
+const wrong = -1
 
 // done posts a form and fails the test unless the response is 204 without content.
 func (d onDemo) done(path string, form url.Values) {

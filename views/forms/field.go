@@ -205,9 +205,10 @@ func (f Field) describedBy() string {
 	add(true, "error")
 	add(f.Required && f.control() == checkBoxes, "req") // aria-required has no effect on a group
 	add(f.Description != "", "desc")
-	add(f.DefaultProblem() != "", "default")
 	add(len(f.hints()) > 0, "hint")
 	add(f.count() != "", "count")
+	add(f.DefaultProblem() != "", "default")
+	add(len(f.Found) > 0, "found")
 	return strings.Join(ids, " ")
 }
 

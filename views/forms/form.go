@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/a-h/templ"
@@ -94,7 +95,12 @@ func drawFields(ctx context.Context, fields []Field) (text string, kept []int, e
 	return all.String(), kept, nil
 }
 
-// AddFindings adds the findings about a property of a schema to the property's field.
+// Shows reports whether a finding stands at a field that is on show.
+func (f Form) Shows(one lint.Finding) bool {
+	return !f.JSON && slices.ContainsFunc(f.Fields, func(field Field) bool { return slices.Contains(field.Found, one) })
+}
+
+// AddFindings adds the gravest findings about a property of a schema to the property's field.
 func AddFindings(fields []Field, found []lint.Finding) {
 	const properties = "/requestedSchema/properties/"
 	for _, one := range lint.GravestFirst(found) {
@@ -105,7 +111,7 @@ func AddFindings(fields []Field, found []lint.Finding) {
 		name, _, _ := strings.Cut(at, "/")
 		name = strings.NewReplacer("~1", "/", "~0", "~").Replace(name)
 		for i := range fields {
-			if fields[i].Name == name {
+			if fields[i].Name == name && len(fields[i].Found) < foundMost {
 				fields[i].Found = append(fields[i].Found, one)
 			}
 		}

@@ -15,7 +15,7 @@ import (
 )
 
 // MultiChoice is any number of Field.Choices.
-var MultiChoice Kind = multiChoice{choice{common{name: "multiple choice", entry: Chosen, json: rawjson.Array, takes: "a list of choices", demand: "Choose at least 1, or send the empty list."}}}
+var MultiChoice Kind = multiChoice{choice{common{name: "multiple choice", entry: Chosen, json: rawjson.Array, takes: "a list of choices", demand: "Choose some, or send the empty list."}}}
 
 type multiChoice struct{ choice }
 
@@ -116,7 +116,10 @@ func (m multiChoice) misfit(f *Field, value json.RawMessage) string {
 }
 
 func (m multiChoice) missing(f *Field) string {
-	if n := f.MinItems; n != nil && *n > 1 {
+	if bound(f.MaxItems, 1) == 0 {
+		return "Only the empty list fits: send it."
+	}
+	if n := f.MinItems; n != nil && *n > 0 {
 		return "Choose at least " + strconv.Itoa(*n) + "."
 	}
 	return m.demand
