@@ -219,13 +219,3 @@ type Recording struct {
 	Fresh   bool   // do not append to an existing file
 	Problem string // why the recording was not started
 }
-
-func (r Recording) state() string {
-	switch {
-	case r.Err != nil:
-		return "broken"
-	case r.File != "":
-		return "on"
-	}
-	return "off"
-}

@@ -584,8 +584,8 @@ func TestSaveFiltered(t *testing.T) {
 	}
 }
 
-// Each export format contains the frames that the filter selects, and their notes. No
-// temporary file is needed.
+// Each export format contains the frames that the filter selects, and their notes, in a file
+// that is named after its title. No temporary file is needed.
 func TestExport(t *testing.T) {
 	s := newLogServer(t, wire.Options{})
 	s.some(3)
@@ -602,7 +602,7 @@ func TestExport(t *testing.T) {
 				t.Errorf("har: %s, %.200s", r.Status, body)
 			}
 		default:
-			if r.StatusCode != http.StatusOK || len(body) == 0 || !regexp.MustCompile(`filename="[a-z].*[0-9]{4}-[0-9]{2}-[0-9]{2}`+regexp.QuoteMeta(format.Ending)+`"$`).MatchString(r.Header.Get("Content-Disposition")) {
+			if r.StatusCode != http.StatusOK || len(body) == 0 || !regexp.MustCompile(`filename="load-asked-once-accepted`+regexp.QuoteMeta(format.Ending)+`"$`).MatchString(r.Header.Get("Content-Disposition")) {
 				t.Errorf("%s: %s, %q, %.200s", format, r.Status, r.Header.Get("Content-Disposition"), body)
 			}
 		}
