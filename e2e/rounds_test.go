@@ -49,7 +49,10 @@ func TestRoundOfSeveralQuestions(t *testing.T) {
 
 	s.call("three")
 	for message, value := range map[string]string{"Who comes between?": "B", "Who comes first?": "A"} {
-		q := s.question(message).Contains("three").Contains("round 1")
+		q := s.question(message).Contains("three")
+		q.Button("More about this question").Click()
+		q.Contains("round 1")
+		s.page.Press(page.Escape)
 		q.HasAttr("data-call", "1")
 		q.Field("Value").Fill(value)
 		q.Role("group", "Will send").Contains(value)
