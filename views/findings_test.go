@@ -128,7 +128,9 @@ func TestFindingsAreSaidOnce(t *testing.T) {
 				lines += strings.Count(text(line), f.Text)
 			}
 		}
-		if placed := len(every(doc, func(e *html.Node) bool { return strings.Contains(attr(e, "class"), "in-place ") && len(byClass(e, "where")) > 0 && attr(e, "data-warning") == "" })); name != "a URL" && placed != c.placed {
+		if placed := len(every(doc, func(e *html.Node) bool {
+			return strings.Contains(attr(e, "class"), "in-place ") && len(byClass(e, "where")) > 0 && attr(e, "data-warning") == ""
+		})); name != "a URL" && placed != c.placed {
 			t.Errorf("%s: %d findings stand in place", name, placed)
 		}
 		if lines != c.inAll {
