@@ -52,11 +52,7 @@ async function typed(offer) {
     const response = await fetch("/wire/complete?" + query, { signal: control.signal })
     if (!response.ok) return
     ways = await response.json()
-    for (const link of all(".meant")) {
-      link.hidden = !ways.meant
-      link.dataset.filter = ways.meant
-      link.textContent = `Did you mean ${ways.meant}?`
-    }
+    for (const link of all(".meant")) Object.assign(link, { hidden: !ways.meant, textContent: `Did you mean ${ways.meant}?` }).dataset.filter = ways.meant
   } catch {
     return // more was typed, or the inspector is gone, which other scripts show
   }

@@ -468,11 +468,10 @@ function sortBy(way) {
   order = way
   took.ariaSort = order ? order === "took" ? "ascending" : "descending" : null
   left = frames
-  fresh = 0
-  follow(!order)
+  follow(false)
   startOver()
-  if (order) moveTo(0)
-  else toEnd()
+  moveTo(0)
+  toEnd()
   if (placed()) fetchRows()
 }
 

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -129,14 +130,10 @@ func (s exports) selected(save func(echo.Context, selection) error) echo.Handler
 			return misfiltered(c, line, err)
 		}
 		view := viewOf(s.in, filter)
-		if err := view.Update(c.Request().Context()); err != nil {
-			return err
-		}
-		seqs, err := slices.Collect(view.All()), error(nil)
-		if line != "" {
-			seqs, err = export.WithQuestions(c.Request().Context(), s.in.Log(), s.in.Conversation(), view)
-		}
-		if err != nil {
+		ctx := c.Request().Context()
+		err = view.Update(ctx)
+		seqs, seqsErr := export.WithQuestions(ctx, s.in.Log(), s.in.Conversation(), view)
+		if err := cmp.Or(err, seqsErr); err != nil {
 			return err
 		}
 		return save(c, selection{s, view, seqs})

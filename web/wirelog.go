@@ -167,10 +167,10 @@ func (s *wireLog) rowViews(seqs []int64) ([]wirelog.Row, error) {
 	for _, r := range window {
 		row := wirelog.Row{Row: r, Index: r.Seq, Start: start, Since: s.since(&r), Findings: lint.TallyOf(foundIn(s.in, r.Seq)), Mark: s.marks.MarkOf(r.Seq), Polls: log.Polls(r.Seq)}
 		row.ServerIndex = places[r.Server]
-		row.Refused = log.RefusesProbe(r.Seq) || r.Kind == wire.Request && log.RefusesProbe(r.Pair)
+		row.Refused = log.Entry(r.Seq).RefusesProbe()
 		row.Pending = r.Kind == wire.Request && r.Pair == 0 && r.Method != subscription && s.in.Waits(r.Seq, r.Session) && total == 0 // a request in a transcript waits for nothing
 		if r.Kind == wire.Request && r.Pair != 0 {
-			row.Ended = wirelog.EndedBy(log.Head(r.Pair))
+			row.Ended, row.Refused = wirelog.EndedBy(log.Head(r.Pair)), log.Entry(r.Pair).RefusesProbe()
 		}
 		row.Asks = asking[r.Seq] && !row.Pending && total == 0
 		rows = append(rows, row)

@@ -9,18 +9,15 @@ import (
 	"elicitation-inspector/bridge/base/mcp"
 )
 
-// probeMost is how many frames after the refusal of a probe initialize is looked for.
-const probeMost = 1000
-
 // RefusesProbe reports whether a frame is the refusal of server/discover by a server of an
 // earlier revision, which the client expects and meets with initialize (MCP 2026-07-28,
 // Versioning, Backward Compatibility with Initialization-Based Versions).
-func (l *Log) RefusesProbe(seq int64) bool {
-	f := l.Head(seq)
-	refused := f.Failed && f.Pair != 0 && f.Method == mcp.MethodDiscover && (f.Kind == Error || f.Status >= 400) && f.Status < 500
-	for end := min(seq+probeMost, l.Len()); refused && seq < end; {
-		seq++
-		if e := l.Entry(seq); e.Kind == Request && e.Names().Method == mcp.MethodInitialize && e.Names().Session == f.Session {
+func (e Entry) RefusesProbe() bool {
+	const most = 1000 // frames in between
+	status := e.Rare().Status
+	refuses := e.Failed && e.Names().Method == mcp.MethodDiscover && status < 500 && (e.Kind == Error || status >= 400)
+	for seq := e.Seq + 1; refuses && seq <= min(e.Seq+most, e.log.Len()); seq++ {
+		if next := e.log.Entry(seq); next.Kind == Request && next.Names().Method == mcp.MethodInitialize && next.Names().Session == e.Names().Session {
 			return true
 		}
 	}

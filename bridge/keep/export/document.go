@@ -71,7 +71,11 @@ func (d Document) Write(ctx context.Context, w io.Writer, f *DocumentFormat) err
 // frame what asks it and what answers it, with the other halves of both exchanges: it is a
 // question with its answer where they are opened.
 func WithQuestions(ctx context.Context, l *wire.Log, talk *conversation.Conversation, picked *query.View) ([]int64, error) {
-	seqs, err := slices.Collect(picked.All()), talk.Update(ctx)
+	seqs := slices.Collect(picked.All())
+	if picked.Len() == l.Len() {
+		return seqs, nil
+	}
+	err := talk.Update(ctx)
 	has := func(seq int64) bool { _, in := picked.Index(seq); return in }
 	for _, place := range talk.Places(has) {
 		call, callErr := talk.Call(ctx, place, conversation.Reading{})

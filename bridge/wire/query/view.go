@@ -25,12 +25,14 @@ type View struct {
 	rules  func(seq int64) []string
 	busy   chan struct{} // a lock, held during Update
 
-	mu      sync.RWMutex
-	judged  int64           // number of judged frames
-	picked  []uint32        // selected frames
-	by      order           // zero for the order of the log
-	sorted  *View           // the latest that Sorted returned
-	waiting map[int64]piece // results for later frames, by piece.first
+	mu     sync.RWMutex
+	judged int64    // number of judged frames
+	picked []uint32 // selected frames
+	sorted *View    // the latest that Sorted returned
+
+	isSorted, longest bool // of a view that Sorted returned
+	since             int64
+	waiting           map[int64]piece // results for later frames, by piece.first
 }
 
 // NewView returns a view in which no frame is judged yet. rules returns the rules with
@@ -185,7 +187,7 @@ func (v *View) Index(seq int64) (index int64, ok bool) {
 
 // index is Index with v.mu held.
 func (v *View) index(seq int64) (index int64, ok bool) {
-	if v.by != (order{}) {
+	if v.isSorted {
 		i := slices.Index(v.picked, uint32(seq))
 		return int64(max(i, 0)), i >= 0
 	}
@@ -202,21 +204,14 @@ func (v *View) Extent(since int64) (judged, upTo, after int64) {
 	return v.judged, upTo, int64(len(v.picked)) - upTo
 }
 
-// order says which frames a view sorts, and how; see Sorted.
-type order struct {
-	since, upTo int64
-	longest     bool
-}
-
 // Sorted returns a view of the frames after since up to upTo, which must be judged, by how long
 // their exchanges took: the shortest first, or the longest. Frames that end no exchange come
 // last. It never changes, and v keeps the latest one.
 func (v *View) Sorted(since, upTo int64, longest bool) *View {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	by := order{since, upTo, longest}
-	if v.sorted != nil && v.sorted.by == by {
-		return v.sorted
+	if s := v.sorted; s != nil && s.since == since && s.judged == upTo && s.longest == longest {
+		return s
 	}
 	type exchange struct {
 		took time.Duration
@@ -236,9 +231,9 @@ func (v *View) Sorted(since, upTo int64, longest bool) *View {
 		all = append(all, exchange{took, seq})
 	}
 	slices.SortFunc(all, func(a, b exchange) int { return cmp.Or(cmp.Compare(a.took, b.took), cmp.Compare(a.seq, b.seq)) })
-	v.sorted = &View{by: by, judged: upTo, picked: make([]uint32, len(all))}
-	for i, e := range all {
-		v.sorted.picked[i] = e.seq
+	v.sorted = &View{judged: upTo, isSorted: true, since: since, longest: longest}
+	for _, e := range all {
+		v.sorted.picked = append(v.sorted.picked, e.seq)
 	}
 	return v.sorted
 }
