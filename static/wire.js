@@ -131,8 +131,7 @@ let interrupted = false
 $("detail").addEventListener("closed", () => { if (interrupted) toEnd() })
 
 newer.addEventListener("click", () => {
-  if (order) sortBy(order)
-  toEnd()
+  order ? sortBy(order) : toEnd()
   grid.focus()
 })
 
@@ -459,14 +458,10 @@ $("clear").addEventListener("click", () => {
   announce(since ? "The view is cleared. The log keeps every frame." : "All frames are shown.")
 })
 
-// Sorting
-
-const took = $("took")
-
 /** Sorts the frames that are there now. @param {string} way */
 function sortBy(way) {
   order = way
-  took.ariaSort = order ? order === "took" ? "ascending" : "descending" : null
+  $("took").ariaSort = order ? order === "took" ? "ascending" : "descending" : null
   left = frames
   follow(false)
   startOver()
@@ -475,7 +470,7 @@ function sortBy(way) {
   if (placed()) fetchRows()
 }
 
-one("button", took).addEventListener("click", () => {
+one("button", $("took")).addEventListener("click", () => {
   sortBy({ "": "-took", "-took": "took", took: "" }[order] ?? "")
   announce(order ? "Sorted by how long exchanges took, the " + (order === "took" ? "shortest" : "longest") + " first." : "Sorted as the frames came.")
 })

@@ -1,7 +1,6 @@
 package web
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -133,7 +132,7 @@ func (s exports) selected(save func(echo.Context, selection) error) echo.Handler
 		ctx := c.Request().Context()
 		err = view.Update(ctx)
 		seqs, seqsErr := export.WithQuestions(ctx, s.in.Log(), s.in.Conversation(), view)
-		if err := cmp.Or(err, seqsErr); err != nil {
+		if err := errors.Join(err, seqsErr); err != nil {
 			return err
 		}
 		return save(c, selection{s, view, seqs})

@@ -82,12 +82,11 @@ func frameIn(in *inspection.Inspection) func(echo.Context) (int64, error) {
 const rowsMost = 500
 
 // rows answers with a window of the log: count rows from the 0-based position from on,
-// of the frames that the filter selects and that come after since. With sort (took, or
-// -took for the longest first) it sorts those up to upto by how long their exchanges took,
-// once all of them are judged. Frames not judged yet are missing: the page asks again until
-// X-Judged is X-Frames. X-View changes when rows may have moved. X-Near is the position of
-// the frame near, or of the next one if it is not in the view. X-New is the number of rows
-// after the frame after.
+// of the frames that the filter selects and that come after since; with sort (took, or -took)
+// those up to upto, once judged, by how long their exchanges took. Frames not judged yet are
+// missing: the page asks again until X-Judged is X-Frames. X-View changes when rows may have
+// moved. X-Near is the position of the frame near, or of the next one if it is not in the
+// view. X-New is the number of rows after the frame after.
 func (s *wireLog) rows(c echo.Context) error {
 	from, err1 := queryNumber(c, "from", 0)
 	count, err2 := queryNumber(c, "count", rowsMost)
@@ -179,10 +178,9 @@ func (s *wireLog) rowViews(seqs []int64) ([]wirelog.Row, error) {
 }
 
 // since returns when what a row ends began: the exchange, or for the next round of a call the
-// wait for a person.
+// wait for a person, if that is at most 5000 frames long.
 func (s *wireLog) since(r *wire.Row) time.Time {
-	const most = 5000 // frames that may come during a wait
-	for seq := r.Seq - 1; r.Kind == wire.Request && r.Actor == conversation.ByPerson && seq > max(0, r.Seq-most); seq-- {
+	for seq := r.Seq - 1; r.Kind == wire.Request && r.Actor == conversation.ByPerson && seq > max(0, r.Seq-5000); seq-- {
 		if e := s.in.Log().Entry(seq); e.AsksInput && e.Rare().Call == uint32(r.Call) {
 			return e.Time()
 		}

@@ -49,16 +49,6 @@ func (r Row) label() string {
 	return r.Kind.String()
 }
 
-func (r Row) actionClass() string {
-	switch r.Action {
-	case "accept":
-		return "good"
-	case "error":
-		return "bad"
-	}
-	return "plain"
-}
-
 // when returns the date and the time of day.
 func (r Row) when() string {
 	return wording.Either(r.Time.IsZero(), "", r.Time.Local().Format("2006-01-02 15:04:05.000"))
@@ -115,14 +105,6 @@ func (r Row) failure() string {
 		return "isError"
 	}
 	return ""
-}
-
-// size formats the size to fit into the column.
-func (r Row) size() string {
-	if r.Size < 100_000 { // more would not fit the column
-		return wording.Grouped(r.Size)
-	}
-	return wording.Size(r.Size)
 }
 
 // PinID is the id of the element of a pinned frame.

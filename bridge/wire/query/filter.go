@@ -419,18 +419,18 @@ func nameMeant(name string) string {
 func Meant(l *wire.Log, line string, findings []string) string {
 	lexed, _ := lex(line)
 	for _, t := range lexed.tokens {
-		term := termNamed(t.name)
-		if meant := nameMeant(t.name); t.kind == tokenTerm && term == nil && meant != "" {
+		term, meant := termNamed(t.name), nameMeant(t.name)
+		if t.kind == tokenTerm && term == nil && meant != "" {
 			return line[:t.pos] + meant + line[t.pos+len(t.name):]
 		}
-		for _, v := range t.values {
-			var known []string
-			if term != nil && !term.compares {
-				for _, c := range term.values(l, findings) {
-					known = append(known, c.Text)
-				}
+		var known []string
+		if term != nil && !term.compares {
+			for _, c := range term.values(l, findings) {
+				known = append(known, c.Text)
 			}
-			if meant := wording.Nearest(v.text, known); meant != "" && !strings.EqualFold(meant, v.text) {
+		}
+		for _, v := range t.values {
+			if meant = wording.Nearest(v.text, known); meant != "" && !strings.EqualFold(meant, v.text) {
 				return line[:v.pos] + Quote(meant) + line[v.end:]
 			}
 		}

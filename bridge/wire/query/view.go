@@ -25,14 +25,13 @@ type View struct {
 	rules  func(seq int64) []string
 	busy   chan struct{} // a lock, held during Update
 
-	mu     sync.RWMutex
-	judged int64    // number of judged frames
-	picked []uint32 // selected frames
-	sorted *View    // the latest that Sorted returned
-
-	isSorted, longest bool // of a view that Sorted returned
-	since             int64
-	waiting           map[int64]piece // results for later frames, by piece.first
+	mu      sync.RWMutex
+	judged  int64    // number of judged frames
+	picked  []uint32 // selected frames
+	sorted  *View    // the latest that Sorted returned; its filter is nil
+	since   int64    // of Sorted, as longest
+	longest bool
+	waiting map[int64]piece // results for later frames, by piece.first
 }
 
 // NewView returns a view in which no frame is judged yet. rules returns the rules with
@@ -187,7 +186,7 @@ func (v *View) Index(seq int64) (index int64, ok bool) {
 
 // index is Index with v.mu held.
 func (v *View) index(seq int64) (index int64, ok bool) {
-	if v.isSorted {
+	if v.filter == nil {
 		i := slices.Index(v.picked, uint32(seq))
 		return int64(max(i, 0)), i >= 0
 	}
@@ -231,7 +230,7 @@ func (v *View) Sorted(since, upTo int64, longest bool) *View {
 		all = append(all, exchange{took, seq})
 	}
 	slices.SortFunc(all, func(a, b exchange) int { return cmp.Or(cmp.Compare(a.took, b.took), cmp.Compare(a.seq, b.seq)) })
-	v.sorted = &View{judged: upTo, isSorted: true, since: since, longest: longest}
+	v.sorted = &View{judged: upTo, since: since, longest: longest}
 	for _, e := range all {
 		v.sorted.picked = append(v.sorted.picked, e.seq)
 	}
