@@ -246,7 +246,7 @@ func TestLogIsSorted(t *testing.T) {
 	// Rows whose window does not come say that they load.
 	page.Eval[any](s.page, `(() => { const real = fetch; fetch = (url, init) => String(url).startsWith("/wire/rows") ? new Promise(() => {}) : real(url, init) })()`)
 	log.Button("took").Click()
-	log.Contains("Loading row")
+	log.Contains("Loading…")
 	if busy := page.Eval[bool](s.page, `document.querySelector(".blank").ariaBusy === "true"`); !busy {
 		t.Error("a row that loads is not busy")
 	}

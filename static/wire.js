@@ -116,7 +116,7 @@ function follow(on) {
   }
   if (!filter) fresh = frames - Math.max(left, since)
   newer.hidden = following || fresh <= 0
-  if (!newer.hidden) newer.textContent = `${grouped(fresh)} new ` + (order ? "to sort" : "↓")
+  if (!newer.hidden) newer.textContent = `${grouped(fresh)} new ${order ? "to sort" : "↓"}`
 }
 
 /** Goes to the last row, and follows the log from there on; sorted rows have no end to follow. */
@@ -248,7 +248,7 @@ function paint() {
 function blank(i) {
   const row = document.createElement("div")
   Object.assign(row, { className: "row blank", role: "row", ariaRowIndex: String(i + 1), ariaBusy: "true" })
-  row.append(Object.assign(document.createElement("span"), { role: "gridcell", textContent: `Loading row ${grouped(i + 1)}…` }))
+  row.append(Object.assign(document.createElement("span"), { role: "gridcell", textContent: "Loading…" }))
   return row
 }
 
@@ -260,7 +260,7 @@ function fall(shown) {
     style.left = `min(${(at - from) / whole * 100}%, 100% - 2px)`
     style.width = took / whole * 100 + "%"
   }
-  if (bars.length) $("fall").textContent = "waterfall of " + (whole < 1e6 ? Number((whole / 1e3).toPrecision(2)) + " ms" : Number((whole / 1e6).toPrecision(2)) + " s")
+  if (bars.length) $("fall").textContent = `waterfall of ${(whole / 1e6).toFixed(3)} s`
 }
 
 /** @type {{from: number, end: number, control: AbortController} | undefined} */
@@ -461,7 +461,7 @@ $("clear").addEventListener("click", () => {
 /** Sorts the frames that are there now. @param {string} way */
 function sortBy(way) {
   order = way
-  $("took").ariaSort = order ? order === "took" ? "ascending" : "descending" : null
+  $("took").ariaSort = order && (order === "took" ? "ascending" : "descending") || null
   left = frames
   follow(false)
   startOver()
@@ -472,7 +472,6 @@ function sortBy(way) {
 
 one("button", $("took")).addEventListener("click", () => {
   sortBy({ "": "-took", "-took": "took", took: "" }[order] ?? "")
-  announce(order ? "Sorted by how long exchanges took, the " + (order === "took" ? "shortest" : "longest") + " first." : "Sorted as the frames came.")
 })
 
 // Choosing a row
