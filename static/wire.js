@@ -260,7 +260,6 @@ function fall(shown) {
     style.left = `min(${(at - from) / whole * 100}%, 100% - 2px)`
     style.width = took / whole * 100 + "%"
   }
-  if (bars.length) $("fall").textContent = `waterfall of ${(whole / 1e6).toFixed(3)} s`
 }
 
 /** @type {{from: number, end: number, control: AbortController} | undefined} */
