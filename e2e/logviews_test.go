@@ -130,6 +130,19 @@ func TestFilterLine(t *testing.T) {
 	}
 	filter.Fill("latency > 500")
 	log.Contains("did you mean ms>?")
+	log.Button("Did you mean ms > 500?").Click()
+	filter.HasValue("ms > 500")
+	log.Contains("2 match")
+	filter.Fill("tool:deplyo")
+	below := func() bool {
+		return page.Eval[bool](s.page, `document.querySelector("#no-match").getBoundingClientRect().top >= document.querySelector(".names").getBoundingClientRect().bottom`)
+	}
+	log.Contains("No frame matches the filter.")
+	if !below() {
+		t.Error("the head crosses the words about the empty filter")
+	}
+	log.Button("Did you mean tool:deploy?").Click()
+	log.Contains("2 match")
 	filter.Fill("tool:")
 	var offered []string
 	s.page.Until(func() string { return fmt.Sprintf("after tool: the two tools are offered; it is %q", offered) }, func() bool {
@@ -145,7 +158,8 @@ func TestFilterLine(t *testing.T) {
 	log.Contains("1 match").Contains("isError")
 }
 
-// A request that was refused by HTTP status is over, and is among the errors.
+// A request that was refused by HTTP status is over. The refusal of server/discover is none of
+// the errors if initialize follows, since the client expects it of earlier revisions.
 func TestRefusedRequestIsOver(t *testing.T) {
 	t.Parallel()
 	server := servers.NewScripted(t, "2025-11-25", nil)
@@ -163,11 +177,77 @@ func TestRefusedRequestIsOver(t *testing.T) {
 	s.page.Region("Servers").Contains("ready")
 	log := s.page.Region("Wire log")
 	log.Button("Errors").Click()
-	log.Contains("POST of server/discover was answered with HTTP 400 Bad Request").Contains("HTTP 400")
+	log.Contains("No frame matches the filter.")
 	log.Button("Errors").Click()
+	log.Contains("POST of server/discover was answered with HTTP 400 Bad Request").Contains("refused")
 	asked := log.Role("row", "").All().Having("id", "r"+strconv.FormatInt(s.Wire().Requests("c2s", "server/discover")[0].Seq, 10))
 	asked.Contains("server/discover").Contains("HTTP 400")
 	if clocks := page.Call[int](asked, "function() { return this.querySelectorAll('[data-since]').length }"); clocks != 0 {
 		t.Error("the refused request still counts")
+	}
+}
+
+// The log gives its message the room first. It is sorted by how long exchanges took with the
+// header's button, for frames that are not on the page too; frames that come are counted, and
+// sorted on demand. What is not there yet is said to load.
+func TestLogIsSorted(t *testing.T) {
+	t.Parallel()
+	rude := servers.NewRude(t, nil)
+	s := openOn(t, rude.Command)
+	log := s.page.Region("Wire log")
+	s.page.Region("Servers").Contains("ready")
+	s.call("ask")
+	q := s.question("Who signs the release?")
+	q.Field("Signer").Fill("Ann")
+	q.Button("Accept").Click()
+	s.result("Ann")
+	for i := range 100 {
+		rude.OrderWith("write", fmt.Sprintf(`{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","data":"later %d"}}`, i+1))
+	}
+	log.Contains("later 100")
+	if wide := page.Eval[float64](s.page, `document.querySelector(".names .c-message").getBoundingClientRect().width`); wide < 400 {
+		t.Errorf("the message has %.0f pixels", wide)
+	}
+	if cut := page.Eval[string](s.page, `[...document.querySelectorAll(".window :is(.c-ms, .m), .wire-foot *")].filter(e => e.checkVisibility() && e.scrollWidth > e.clientWidth && getComputedStyle(e).overflow !== "visible").map(e => e.textContent).join()`); cut != "" {
+		t.Errorf("cut are %q", cut)
+	}
+	head := log.Role("columnheader", "took")
+	log.Button("took").Click()
+	head.HasAttr("aria-sort", "descending")
+	first := func(want string) {
+		t.Helper()
+		var got string
+		s.page.Until(func() string { return fmt.Sprintf("the first row has %q: %q", want, got) }, func() bool {
+			shown := rows(s)
+			if len(shown) > 0 {
+				got = strings.Join(shown[0].cells, " | ")
+			}
+			return len(shown) > 0 && shown[0].index == 1 && strings.Contains(got, want)
+		})
+	}
+	first("tools/call")
+	rude.OrderWith("write", `{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","data":"last"}}`)
+	offer := log.Button("").All().Having("id", "newer").Contains("1 new to sort")
+	offer.Click()
+	offer.Gone()
+	log.Button("took").Focus()
+	s.page.Press(page.Enter)
+	head.HasAttr("aria-sort", "ascending")
+	s.page.Press(page.Enter)
+	log.Contains("last")
+	log.Button("Follow").HasAttr("aria-pressed", "true")
+
+	// In a wide log the waterfall shows who was at work.
+	s.page.Size(2400, 900)
+	s.page.Region("Wire log").Role("grid", "Frames").Wheel(-5000)
+	bars := `(() => { const w = e => e.getBoundingClientRect().width; return [...document.querySelectorAll(".c-fall .by-person")].some(p => w(p) > 2 && w(p) <= w(p.parentElement)) })()`
+	s.page.Until(func() string { return "the wait for the person has a bar" }, func() bool { return page.Eval[bool](s.page, bars) })
+
+	// Rows whose window does not come say that they load.
+	page.Eval[any](s.page, `(() => { const real = fetch; fetch = (url, init) => String(url).startsWith("/wire/rows") ? new Promise(() => {}) : real(url, init) })()`)
+	log.Button("took").Click()
+	log.Contains("Loading…")
+	if busy := page.Eval[bool](s.page, `document.querySelector(".blank").ariaBusy === "true"`); !busy {
+		t.Error("a row that loads is not busy")
 	}
 }

@@ -16,7 +16,7 @@ import (
 
 var waitedSeconds = regexp.MustCompile(`waiting for you\s+(0:0[1-9]|0:[1-5]|[1-9])`)
 
-var shownDuration = regexp.MustCompile(`\d+ h \d+ min|\d+ min \d+ s|[\d.]+ m?s\b`)
+var shownDuration = regexp.MustCompile(`\d+ h \d+ min|\d+ min \d+ s|[\d.]+ [mµ]?s\b`)
 
 // The times of one call are the same wherever they stand: in its timeline, on the card of
 // its question, at its result, in its ladder and in the wire log, live and in the opened

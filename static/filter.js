@@ -14,7 +14,7 @@ import { lookThrough } from "./wire.js"
 const input = $("filter"), paint = $("filter-paint"), list = $("filter-list"), wrong = $("filter-error"), clear = $("filter-clear")
 
 /** @typedef {{pos: number, end: number, text: string}} Mistake */
-/** @type {{from: number, to: number, items: {text: string, means?: string}[], error?: Mistake}} */
+/** @type {{from: number, to: number, items: {text: string, means?: string}[], error?: Mistake, meant?: string}} */
 let ways = { from: 0, to: 0, items: [] }
 /** The suggestion that Enter takes; -1 for none. */
 let active = -1
@@ -50,6 +50,7 @@ async function typed(offer) {
     const response = await fetch("/wire/complete?" + query, { signal: control.signal })
     if (!response.ok) return
     ways = await response.json()
+    for (const link of all(".meant")) Object.assign(link, { hidden: !ways.meant, textContent: `Did you mean ${ways.meant}?` }).dataset.filter = ways.meant
   } catch {
     return // more was typed, or the inspector is gone, which other scripts show
   }

@@ -13,7 +13,7 @@ import { announce, drawn, notice } from "./ask.js"
 import { parse, whenChanged } from "./changes.js"
 import { tick } from "./clock.js"
 import { closeFrame, comparing, frameOnShow, openFrame } from "./detail.js"
-import { $, bare, grouped, near, one, pulse, remember, remembered } from "./dom.js"
+import { $, all, bare, grouped, near, one, pulse } from "./dom.js"
 import { showPane } from "./panes.js"
 
 const grid = $("grid"), box = $("rows"), newer = $("newer"), status = $("view-status")
@@ -30,6 +30,10 @@ let since = 0
 let filter = "", number = ""
 /** What a person wants to see; and the filter line of the log with the polls folded. */
 let typed = ""
+/** How rows are sorted: by "took", by "-took" with the longest first, or "" as they came. */
+let order = ""
+/** Tells whether only the server knows the places of frames. */
+const placed = () => !!(filter || order)
 const folded = "-is:repeat"
 /** Frames that the server has filtered; frames in the log at the last request. */
 let judged = frames, asked = frames
@@ -95,7 +99,7 @@ function scrolled() {
     clearTimeout(settling)
     settling = setTimeout(() => moveTo(top), at < 1 || at > tallest - height - 1 ? 0 : 150)
   }
-  follow(top >= lowest() - rowHeight / 2)
+  follow(!order && top >= lowest() - rowHeight / 2)
   paintSoon()
 }
 
@@ -112,11 +116,12 @@ function follow(on) {
   }
   if (!filter) fresh = frames - Math.max(left, since)
   newer.hidden = following || fresh <= 0
-  if (!newer.hidden) newer.textContent = `${grouped(fresh)} new ↓`
+  if (!newer.hidden) newer.textContent = `${grouped(fresh)} new ${order ? "to sort" : "↓"}`
 }
 
-/** Goes to the last row, and follows the log from there on. */
+/** Goes to the last row, and follows the log from there on; sorted rows have no end to follow. */
 export function toEnd() {
+  if (order) return
   follow(true)
   moveTo(lowest())
 }
@@ -126,12 +131,13 @@ let interrupted = false
 $("detail").addEventListener("closed", () => { if (interrupted) toEnd() })
 
 newer.addEventListener("click", () => {
-  toEnd()
+  order ? sortBy(order) : toEnd()
   grid.focus()
 })
 
 $("follow").addEventListener("click", () => {
   if (following) follow(false)
+  else if (order) sortBy("")
   else toEnd()
 })
 
@@ -147,8 +153,10 @@ export function grown(n, kept) {
   }
   frames = n
   $("frames").textContent = grouped(n)
-  if (filter) fetchRows()
-  else resize(n - since)
+  if (placed()) {
+    follow(following)
+    fetchRows()
+  } else resize(n - since)
 }
 
 /** @param {number} n rows of the view */
@@ -230,6 +238,7 @@ function paint() {
   const active = rows.get(selected)
   if (active?.isConnected) grid.setAttribute("aria-activedescendant", active.id)
   else grid.removeAttribute("aria-activedescendant")
+  fall(shown)
   tick()
   pulseRow()
   fetchRows()
@@ -239,7 +248,18 @@ function paint() {
 function blank(i) {
   const row = document.createElement("div")
   Object.assign(row, { className: "row blank", role: "row", ariaRowIndex: String(i + 1), ariaBusy: "true" })
+  row.append(Object.assign(document.createElement("span"), { role: "gridcell", textContent: "Loading…" }))
   return row
+}
+
+/** Draws the waterfall, on a scale from the first to the last moment of the rows in sight. @param {HTMLElement[]} shown */
+function fall(shown) {
+  const bars = shown.flatMap(row => all("[data-at]", row)).map(({ style, dataset }) => ({ style, at: Number(dataset.at), took: Number(dataset.took) }))
+  const from = Math.min(...bars.map(b => b.at)), whole = Math.max(1, ...bars.map(b => b.at + b.took - from))
+  for (const { style, at, took } of bars) {
+    style.left = `min(${(at - from) / whole * 100}%, 100% - 2px)`
+    style.width = took / whole * 100 + "%"
+  }
 }
 
 /** @type {{from: number, end: number, control: AbortController} | undefined} */
@@ -258,8 +278,8 @@ function forget() {
  */
 async function fetchRows() {
   const [first, end] = sight(), page = end - first
-  const due = filter && (!number || judged < frames || asked < frames)
-  if (asking && (filter && !number || asking.from < end && asking.end > first)) return
+  const due = placed() && (!number || judged < frames || asked < frames)
+  if (asking && (placed() && !number || asking.from < end && asking.end > first)) return
   const lacks = (/** @type {number} */ i) => !rows.has(i) || stale.has(i)
   // While following, also fetch the rows that match meanwhile.
   let from = Math.max(0, first - page), to = following && due ? end + page : Math.min(total, end + page)
@@ -268,12 +288,12 @@ async function fetchRows() {
   // Rows more than half a window away can wait until more of them are missing.
   const later = from >= to || from >= end + page / 2 || to <= first - page / 2
   if (later && (!due || asking)) return
-  if (later || filter && !number) to = from = first
+  if (later || placed() && !number) to = from = first
   asking?.control.abort()
   clearTimeout(again)
   const control = new AbortController()
   asking = { from, end: to, control }
-  const query = new URLSearchParams({ from: String(from), count: String(to - from), since: String(since), time: timeMode })
+  const query = new URLSearchParams({ from: String(from), count: String(to - from), since: String(since), sort: order, upto: String(left) })
   if (filter) query.set("filter", filter)
   if (anchor) query.set("near", String(anchor.seq))
   if (!following) query.set("after", String(left))
@@ -290,7 +310,7 @@ async function fetchRows() {
   if (rows.size > most) for (const i of rows.keys()) if (Math.abs(i - first) > most / 3) rows.delete(i)
   if (selected >= 0 && !selectedSeq && rows.has(selected)) choose(selected)
   if (i > from) paintSoon()
-  if (filter && judged < frames) again = setTimeout(fetchRows, frames - judged > 20000 ? 0 : 150)
+  if (placed() && judged < frames) again = setTimeout(fetchRows, frames - judged > 20000 ? 0 : 150)
 }
 
 /** Takes the state of the view from a response. @param {Headers} headers */
@@ -298,7 +318,7 @@ function take(headers) {
   const n = (/** @type {string} */ name) => Number(headers.get(name))
   const before = number, wasJudging = !number || judged < asked
   number = headers.get("X-View") ?? ""
-  if (!filter) return
+  if (!placed()) return
   if (before && number !== before) {
     rows.clear()
     stale.clear()
@@ -361,7 +381,7 @@ export function lookThrough(line) {
   filter = line
   startOver()
   anchor = seq ? { seq, select: !!selectedSeq } : undefined
-  if (filter) fetchRows()
+  if (placed()) fetchRows()
   else if (anchor) showAt(anchor)
 }
 
@@ -372,9 +392,9 @@ function startOver() {
   stale.clear()
   selected = -1
   number = ""
-  judged = filter ? 0 : frames
+  judged = placed() ? 0 : frames
   asked = frames
-  if (!filter) resize(frames - since)
+  if (!placed()) resize(frames - since)
   else say()
 }
 
@@ -429,7 +449,7 @@ function showFrom(seq) {
   $("clear").textContent = since ? "Show all" : "Clear view"
   startOver()
   toEnd()
-  if (filter) fetchRows()
+  if (placed()) fetchRows()
 }
 
 $("clear").addEventListener("click", () => {
@@ -437,27 +457,21 @@ $("clear").addEventListener("click", () => {
   announce(since ? "The view is cleared. The log keeps every frame." : "All frames are shown.")
 })
 
-// The time of rows: of day, since the first frame, since the row above
-
-const modes = { day: "time", start: "since start", prev: "since previous" }
-let timeMode = remembered("time") in modes ? remembered("time") : "day"
-
-/** @param {string} mode */
-function tell(mode) {
-  timeMode = mode
-  $("time-mode").textContent = modes[/** @type {keyof modes} */ (mode)]
+/** Sorts the frames that are there now. @param {string} way */
+function sortBy(way) {
+  order = way
+  $("took").ariaSort = order && (order === "took" ? "ascending" : "descending") || null
+  left = frames
+  follow(false)
+  startOver()
+  moveTo(0)
+  toEnd()
+  if (placed()) fetchRows()
 }
 
-$("time-mode").addEventListener("click", () => {
-  const names = Object.keys(modes)
-  tell(names[(names.indexOf(timeMode) + 1) % names.length])
-  remember("time", timeMode)
-  forget()
-  refresh()
-  announce("Times are shown as: " + $("time-mode").textContent)
+one("button", $("took")).addEventListener("click", () => {
+  sortBy({ "": "-took", "-took": "took", took: "" }[order] ?? "")
 })
-
-tell(timeMode)
 
 // Choosing a row
 
@@ -470,7 +484,7 @@ function reveal(i) {
 /** Chooses a row, and shows its frame if one is on show. @param {number} i */
 function choose(i) {
   selected = i
-  selectedSeq = filter ? Number(rows.get(i)?.dataset.seq ?? 0) : since + i + 1
+  selectedSeq = placed() ? Number(rows.get(i)?.dataset.seq ?? 0) : since + i + 1
   // A frame for a comparison is only chosen by a click or Enter.
   if (selectedSeq && frameOnShow() && !comparing()) openSoon()
 }
@@ -535,7 +549,8 @@ export function showFrame(seq) {
   selected = -1
   selectedSeq = seq
   anchor = { seq, select: true, open: true }
-  if (filter) {
+  if (order && seq > left) sortBy(order)
+  if (placed()) {
     // The place of the frame must be fetched.
     asked = frames - 1
     fetchRows()

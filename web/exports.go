@@ -116,7 +116,8 @@ func (s exports) question(c echo.Context, q answerable) error {
 // selection holds the frames that the query filter of a request picks.
 type selection struct {
 	exports
-	view *query.View // up to date
+	view   *query.View // up to date
+	picked []int64     // with all frames of questions
 }
 
 // selected makes a handler that first finds the frames which the query filter picks.
@@ -128,10 +129,13 @@ func (s exports) selected(save func(echo.Context, selection) error) echo.Handler
 			return misfiltered(c, line, err)
 		}
 		view := viewOf(s.in, filter)
-		if err := view.Update(c.Request().Context()); err != nil {
+		ctx := c.Request().Context()
+		err = view.Update(ctx)
+		seqs, seqsErr := export.WithQuestions(ctx, s.in.Log(), s.in.Conversation(), view)
+		if err := errors.Join(err, seqsErr); err != nil {
 			return err
 		}
-		return save(c, selection{s, view})
+		return save(c, selection{s, view, seqs})
 	}
 }
 
@@ -203,10 +207,10 @@ func (s selection) title(ctx context.Context) (string, error) {
 
 // seqs lists the frames, and those that store their marks, in order.
 func (s selection) seqs() iter.Seq[int64] {
-	seqs := slices.Collect(s.view.All())
+	seqs := slices.Clone(s.picked)
 	marked, _ := s.marks.Marked()
 	for _, seq := range marked {
-		if _, in := s.view.Index(seq); in {
+		if _, in := slices.BinarySearch(s.picked, seq); in {
 			if by := s.marks.Marking(seq); by != 0 {
 				seqs = append(seqs, by)
 			}

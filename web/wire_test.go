@@ -112,7 +112,7 @@ type window struct {
 
 var (
 	rowSeq  = regexp.MustCompile(`role="row" id="r\d+" aria-rowindex="(\d+)" aria-selected="false" data-seq="(\d+)"`)
-	rowTime = regexp.MustCompile(`class="c-time">(?:<span class="hh">([^<]*)</span>)?([^<]*)<`)
+	rowTime = regexp.MustCompile(`class="c-time"[^>]*>([^<]*)<`)
 )
 
 func (s logServer) rows(query ...string) window {
@@ -151,7 +151,7 @@ func (s logServer) rows(query ...string) window {
 		w.places, w.seqs = append(w.places, place), append(w.seqs, seq)
 	}
 	for _, m := range rowTime.FindAllStringSubmatch(w.html, -1) {
-		w.times = append(w.times, m[1]+m[2])
+		w.times = append(w.times, m[1])
 	}
 	return w
 }
@@ -319,25 +319,80 @@ func TestRowsMistakes(t *testing.T) {
 	}
 }
 
+// Rows tell the time since the first frame, and the time of day on demand.
 func TestRowsTellTheTime(t *testing.T) {
 	s := newLogServer(t, wire.Options{})
 	start := time.Date(2026, 7, 28, 10, 2, 3, 0, time.Local)
 	for _, after := range []time.Duration{0, 41 * time.Millisecond, 61 * time.Second, 2*time.Hour + 41*time.Second} {
 		s.log.Append(wire.Frame{Dir: wire.Meta, Raw: []byte("note"), Time: start.Add(after)})
 	}
-	for mode, want := range map[string][]string{
-		"":      {"10:02:03.041", "10:03:04.000", "12:02:44.000"},
-		"start": {"+0.041", "+1:01.000", "+2:00:41"},
-		"prev":  {"+0.041", "+1:00.959", "+1:59:40"},
-		"other": {"10:02:03.041", "10:03:04.000", "12:02:44.000"},
+	w := s.rows("filter", "seq>1")
+	if want := []string{"0.041", "1:01.000", "2:00:41"}; !slices.Equal(w.times, want) || !strings.Contains(w.html, `title="2026-07-28 10:02:03.041"`) {
+		t.Errorf("%q in %s", w.times, w.html)
+	}
+}
+
+// The server sorts the whole log, and a page that shows a part of it gets the rows in
+// the same order whatever part it asks for.
+func TestRowsSortedByDuration(t *testing.T) {
+	s := newLogServer(t, wire.Options{})
+	start := time.Now()
+	for i, ms := range []int{30, 5, 0, 400, 5} { // requests 1 to 5, their responses 6 to 10
+		s.log.Append(wire.Frame{Dir: wire.ClientToServer, Raw: fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%d,"method":"ping"}`, i), Time: start.Add(-time.Duration(ms) * time.Millisecond)})
+	}
+	for i := range 5 {
+		s.log.Append(wire.Frame{Dir: wire.ServerToClient, Raw: fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%d,"result":{}}`, i), Time: start})
+	}
+	for name, tt := range map[string]struct {
+		query []string
+		want  []int64
+	}{
+		"longest first":  {[]string{"sort", "-took"}, []int64{9, 6, 7, 10, 8, 1, 2, 3, 4, 5}},
+		"shortest first": {[]string{"sort", "took"}, []int64{8, 7, 10, 6, 9, 1, 2, 3, 4, 5}},
+		"a window":       {[]string{"sort", "-took", "from", "3", "count", "2"}, []int64{10, 8}},
+		"since":          {[]string{"sort", "-took", "since", "7"}, []int64{9, 10, 8}},
+		"up to":          {[]string{"sort", "-took", "upto", "8"}, []int64{6, 7, 8, 1, 2, 3, 4, 5}},
+		"filter":         {[]string{"sort", "-took", "filter", "kind:result -id:3"}, []int64{6, 7, 10, 8}},
+		"nothing":        {[]string{"sort", "-took", "since", "9", "upto", "3"}, nil},
+		"to come":        {[]string{"sort", "-took", "upto", "11"}, nil},
 	} {
-		if w := s.rows("time", mode, "from", "1"); !slices.Equal(w.times, want) {
-			t.Errorf("%q: %q", mode, w.times)
+		if w := s.all(tt.query...); !slices.Equal(w.seqs, tt.want) || len(tt.want) == 10 && w.total != 10 {
+			t.Errorf("%s: %v of %d, want %v", name, w.seqs, w.total, tt.want)
 		}
 	}
-	// The times count from the row above in the view, not in the log.
-	if w := s.all("time", "prev", "filter", "seq>=1 !seq=2 !seq=3"); !slices.Equal(w.times, []string{"–", "+2:00:41"}) {
-		t.Errorf("since the row above in a filtered view: %q", w.times)
+	if w := s.all("sort", "-took", "near", "10", "count", "0"); w.near != 3 || !w.nearFound {
+		t.Errorf("frame 10 is at %d, %v", w.near, w.nearFound)
+	}
+	if w := s.all("sort", "-took", "near", "10", "upto", "8", "count", "0"); w.nearFound {
+		t.Error("a frame is found among those that were there before it")
+	}
+}
+
+// In the waterfall the wait for a person begins with the question: with its request, or
+// since 2026-07-28 with the result that asks.
+func TestRowsSayWhenWaitsBegan(t *testing.T) {
+	s := newLogServer(t, wire.Options{})
+	start := time.Unix(1000, 0)
+	at := func(second int, f wire.Frame) {
+		f.Time = start.Add(time.Duration(second) * time.Second)
+		f.Call = max(f.Call, 1)
+		s.log.Append(f)
+	}
+	at(0, wire.Frame{Dir: wire.ClientToServer, Raw: []byte(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"a"}}`)})
+	at(1, wire.Frame{Dir: wire.ServerToClient, Raw: []byte(`{"jsonrpc":"2.0","id":1,"result":{"resultType":"input_required","inputRequests":{"q":{"method":"elicitation/create","params":{"message":"Go?"}}}}}`)})
+	at(2, wire.Frame{Dir: wire.ServerToClient, Call: 2, Raw: []byte(`{"jsonrpc":"2.0","id":"x","method":"elicitation/create","params":{"message":"Other?"}}`)})
+	at(5, wire.Frame{Dir: wire.ClientToServer, Call: 2, Actor: "person", Raw: []byte(`{"jsonrpc":"2.0","id":"x","result":{"action":"decline"}}`)})
+	at(8, wire.Frame{Dir: wire.ClientToServer, Actor: "person", Raw: []byte(`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"a","inputResponses":{"q":{"action":"decline"}}}}`)})
+	rows, err := s.wire.rowViews([]int64{1, 2, 3, 4, 5})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []float64
+	for _, r := range rows {
+		got = append(got, r.Since.Sub(start).Seconds())
+	}
+	if want := []float64{0, 0, 2, 2, 1}; !slices.Equal(got, want) {
+		t.Errorf("%v, want %v", got, want)
 	}
 }
 
@@ -541,7 +596,7 @@ func TestMarking(t *testing.T) {
 	}
 	// The mark is in the transcript, also in a transcript of selected frames.
 	part := s.text("/wire.jsonl", url.Values{"filter": {"call:1 is:question"}})
-	if lines := strings.Split(strings.TrimSpace(part), "\n"); len(lines) != 2 || !strings.Contains(lines[1], `"raw":{"mark":{"seq":6,"pinned":true,"colour":"amber","note":"here <it> begins"}}`) {
+	if lines := strings.Split(strings.TrimSpace(part), "\n"); len(lines) != 3 || !strings.Contains(lines[2], `"raw":{"mark":{"seq":6,"pinned":true,"colour":"amber","note":"here <it> begins"}}`) {
 		t.Errorf("saved is\n%s", part)
 	}
 	for name, tt := range map[string]struct {
@@ -578,6 +633,13 @@ func TestSaveFiltered(t *testing.T) {
 	}
 	if len(seqs) != 3 || !strings.Contains(r.Header.Get("Content-Disposition"), "attachment") {
 		t.Errorf("%d frames, %q", len(seqs), r.Header.Get("Content-Disposition"))
+	}
+	seqs = nil
+	for _, f := range logtest.Read(t, s.ask(http.MethodGet, "/wire.jsonl", url.Values{"filter": {"seq:6"}}, nil).Body) {
+		seqs = append(seqs, f.Seq)
+	}
+	if !slices.Equal(seqs, []int64{6, 7}) {
+		t.Errorf("with a question its answer is saved: %v", seqs)
 	}
 	if lines := strings.Count(s.text("/wire.jsonl", nil), "\n"); lines != 30 {
 		t.Errorf("all of it is %d lines", lines)

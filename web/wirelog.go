@@ -18,6 +18,7 @@ import (
 	"elicitation-inspector/bridge/base/wording"
 	"elicitation-inspector/bridge/client/inspection"
 	"elicitation-inspector/bridge/keep/playback"
+	"elicitation-inspector/bridge/meaning/conversation"
 	"elicitation-inspector/bridge/meaning/lint"
 	"elicitation-inspector/bridge/wire"
 	"elicitation-inspector/bridge/wire/query"
@@ -82,17 +83,19 @@ func frameIn(in *inspection.Inspection) func(echo.Context) (int64, error) {
 const rowsMost = 500
 
 // rows answers with a window of the log: count rows from the 0-based position from on,
-// of the frames that the filter selects and that come after since. Frames not judged
-// yet are missing: the page asks again until X-Judged is X-Frames. X-View changes when
-// rows may have moved. X-Near is the position of the frame near, or of the next one if
-// it is not in the view. X-New is the number of rows after the frame after.
+// of the frames that the filter selects and that come after since; with sort (took, or -took)
+// those up to upto, once judged, by how long their exchanges took. Frames not judged yet are
+// missing: the page asks again until X-Judged is X-Frames. X-View changes when rows may have
+// moved. X-Near is the position of the frame near, or of the next one if it is not in the
+// view. X-New is the number of rows after the frame after.
 func (s *wireLog) rows(c echo.Context) error {
 	from, err1 := queryNumber(c, "from", 0)
 	count, err2 := queryNumber(c, "count", rowsMost)
 	near, err3 := queryNumber(c, "near", 0)
 	after, err4 := queryNumber(c, "after", 0)
 	since, err5 := queryNumber(c, "since", 0)
-	if err := cmp.Or(err1, err2, err3, err4, err5); err != nil {
+	upTo, err6 := queryNumber(c, "upto", s.in.Log().Len())
+	if err := cmp.Or(err1, err2, err3, err4, err5, err6); err != nil {
 		return err
 	}
 	line := c.QueryParam("filter")
@@ -101,35 +104,33 @@ func (s *wireLog) rows(c echo.Context) error {
 		return misfiltered(c, line, err)
 	}
 	judged, hidden, total := view.Extent(since)
+	_, _, fresh := view.Extent(max(after, since))
+	list := view.View
+	if sort := c.QueryParam("sort"); sort != "" {
+		if list = new(query.View); judged >= upTo {
+			list = view.Sorted(since, upTo, sort != "took")
+		}
+		hidden, total = 0, list.Len()
+	}
 	set := func(name string, n int64) { c.Response().Header().Set(name, strconv.FormatInt(n, 10)) }
 	set("X-Total", total)
 	set("X-Judged", judged)
 	set("X-Frames", s.in.Log().Len())
 	set("X-View", view.number)
 	if after > 0 {
-		_, _, fresh := view.Extent(max(after, since))
 		set("X-New", fresh)
 	}
 	if near > 0 {
-		place, in := view.Index(near)
+		place, in := list.Index(near)
 		set("X-Near", max(0, place-hidden))
 		c.Response().Header().Set("X-Near-Found", strconv.FormatBool(in && near > since))
 	}
-	rows, err := s.rowViews(view.Seqs(hidden+from, int(min(count, rowsMost, max(0, total-from)))))
+	rows, err := s.rowViews(list.Seqs(hidden+from, int(min(count, rowsMost, max(0, total-from)))))
 	if err != nil {
 		return err
 	}
-	start := s.in.Log().Head(1).Time
-	var before time.Time
-	if from > 0 {
-		for _, seq := range view.Seqs(hidden+from-1, 1) {
-			before = s.in.Log().Head(seq).Time
-		}
-	}
 	for i := range rows {
 		rows[i].Index = from + int64(i) + 1
-		rows[i].Clock = wirelog.Clock(c.QueryParam("time"), rows[i].Time, start, before)
-		before = rows[i].Time
 	}
 	return html(c, wirelog.Rows(rows))
 }
@@ -162,18 +163,30 @@ func (s *wireLog) rowViews(seqs []int64) ([]wirelog.Row, error) {
 	for _, q := range s.in.OnShow(0) {
 		asking[q.AskedSeq] = true
 	}
-	rows := make([]wirelog.Row, 0, len(window))
+	rows, start := make([]wirelog.Row, 0, len(window)), log.Head(1).Time
 	for _, r := range window {
-		row := wirelog.Row{Row: r, Index: r.Seq, Clock: wirelog.Clock("", r.Time, time.Time{}, time.Time{}), Findings: lint.TallyOf(foundIn(s.in, r.Seq)), Mark: s.marks.MarkOf(r.Seq), Polls: log.Polls(r.Seq)}
+		row := wirelog.Row{Row: r, Index: r.Seq, Start: start, Since: s.since(&r), Findings: lint.TallyOf(foundIn(s.in, r.Seq)), Mark: s.marks.MarkOf(r.Seq), Polls: log.Polls(r.Seq)}
 		row.ServerIndex = places[r.Server]
+		row.Refused = log.Entry(r.Seq).RefusesProbe()
 		row.Pending = r.Kind == wire.Request && r.Pair == 0 && r.Method != subscription && s.in.Waits(r.Seq, r.Session) && total == 0 // a request in a transcript waits for nothing
 		if r.Kind == wire.Request && r.Pair != 0 {
-			row.Ended = wirelog.EndedBy(log.Head(r.Pair))
+			row.Ended, row.Refused = wirelog.EndedBy(log.Head(r.Pair)), log.Entry(r.Pair).RefusesProbe()
 		}
 		row.Asks = asking[r.Seq] && !row.Pending && total == 0
 		rows = append(rows, row)
 	}
 	return rows, nil
+}
+
+// since returns when what a row ends began: the exchange, or for the next round of a call the
+// wait for a person, if that is at most 5000 frames long.
+func (s *wireLog) since(r *wire.Row) time.Time {
+	for seq := r.Seq - 1; r.Kind == wire.Request && r.Actor == conversation.ByPerson && seq > max(0, r.Seq-5000); seq-- {
+		if e := s.in.Log().Entry(seq); e.AsksInput && e.Rare().Call == uint32(r.Call) {
+			return e.Time()
+		}
+	}
+	return r.Time.Add(-r.Latency)
 }
 
 // of returns the rows of frames, nil for a number that no frame has.
@@ -191,6 +204,7 @@ func (s *wireLog) of(seqs ...int64) ([]*wirelog.Row, error) {
 type completion struct {
 	query.Completion
 	Error *query.Error `json:"error,omitempty"`
+	Meant string       `json:"meant,omitempty"` // see [query.Meant]
 }
 
 // complete answers with the completions of a filter line at a position, counted
@@ -205,7 +219,7 @@ func (s *wireLog) complete(c echo.Context) error {
 	for _, f := range s.in.Findings("") {
 		rules = append(rules, f.Rule)
 	}
-	out := completion{Completion: query.Complete(s.in.Log(), line, query.ByteOffset(line, int(at)), rules)}
+	out := completion{Completion: query.Complete(s.in.Log(), line, query.ByteOffset(line, int(at)), rules), Meant: query.Meant(s.in.Log(), line, rules)}
 	out.From, out.To = query.UTF16Offset(line, out.From), query.UTF16Offset(line, out.To)
 	out.Items = append([]query.Candidate{}, out.Items...) // [] in JSON if it is empty
 	_, err = query.Parse(line)

@@ -9,6 +9,21 @@ import (
 	"elicitation-inspector/bridge/base/mcp"
 )
 
+// RefusesProbe reports whether a frame is the refusal of server/discover by a server of an
+// earlier revision, which the client expects and meets with initialize (MCP 2026-07-28,
+// Versioning, Backward Compatibility with Initialization-Based Versions).
+func (e Entry) RefusesProbe() bool {
+	const most = 1000 // frames in between
+	status := e.Rare().Status
+	refuses := e.Failed && e.Names().Method == mcp.MethodDiscover && status < 500 && (e.Kind == Error || status >= 400)
+	for seq := e.Seq + 1; refuses && seq <= min(e.Seq+most, e.log.Len()); seq++ {
+		if next := e.log.Entry(seq); next.Kind == Request && next.Names().Method == mcp.MethodInitialize && next.Names().Session == e.Names().Session {
+			return true
+		}
+	}
+	return false
+}
+
 const maxEarlier = 10_000
 
 const maxAlike = 100

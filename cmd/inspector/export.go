@@ -9,11 +9,14 @@ import (
 	"iter"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"elicitation-inspector/bridge/base/wording"
 	"elicitation-inspector/bridge/keep/export"
+	"elicitation-inspector/bridge/meaning/conversation"
 	"elicitation-inspector/bridge/meaning/lint"
 	"elicitation-inspector/bridge/wire"
 	"elicitation-inspector/bridge/wire/query"
@@ -47,8 +50,9 @@ Secrets in HTTP headers and the values in queries of addresses are left out, and
 what --redact, --redact-value and --redact-file name. Where a value that --redact
 leaves out still stands elsewhere, standard error names the frames.
 
-A filter chooses frames and keeps no secrets: in formats for reading, exchanges
-keep the tool's name, and questions whose answers it picks their message.
+A filter chooses frames and keeps no secrets: of a question, all frames are written
+if it picks one of them, the answer among them, and in formats for reading,
+exchanges keep the tool's name.
 
 Damaged lines are reported on standard error and left out.`,
 		Example: `  inspector export flow.jsonl --format html --output flow.html
@@ -97,7 +101,7 @@ func (o *exportOptions) export(cmd *cobra.Command, files []string) (err error) {
 	log := opened.Log
 	x := export.Document{Log: log, Redact: redaction, Title: o.title, Version: version()}
 	if o.filter != "" {
-		if x.Seqs, err = picked(cmd, log, filter); err != nil {
+		if x.Seqs, err = picked(cmd, log, o.filter, filter); err != nil {
 			return err
 		}
 	}
@@ -111,9 +115,9 @@ func (o *exportOptions) export(cmd *cobra.Command, files []string) (err error) {
 	return nil
 }
 
-// picked returns the frames that a filter selects. It lints the log if the filter has
+// picked returns the frames that a filter selects, with those of [export.WithQuestions]. It lints the log if the filter has
 // terms for findings.
-func picked(cmd *cobra.Command, log *wire.Log, filter *query.Filter) (iter.Seq[int64], error) {
+func picked(cmd *cobra.Command, log *wire.Log, line string, filter *query.Filter) (iter.Seq[int64], error) {
 	var rules func(seq int64) []string
 	if filter.UsesFindings() {
 		found, gaps, err := lint.FindingsOf(cmd.Context(), log)
@@ -130,9 +134,10 @@ func picked(cmd *cobra.Command, log *wire.Log, filter *query.Filter) (iter.Seq[i
 		return nil, fmt.Errorf("filtering: %w", err)
 	}
 	if view.Len() == 0 {
-		warn(cmd, "the filter picks no frame")
+		warn(cmd, "the filter picks no frame%s", wording.After("; did you mean ", query.Meant(log, line, nil)))
 	}
-	return view.All(), nil
+	seqs, err := export.WithQuestions(cmd.Context(), log, conversation.New(log), view)
+	return slices.Values(seqs), err
 }
 
 func sparesInput(output string, files []string) error {

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -109,9 +110,44 @@ func TestExportToStandardOutput(t *testing.T) {
 
 func TestExportOfNothing(t *testing.T) {
 	path := writeFlow(t, strings.SplitAfter(flow, "\n")[0])
-	for filter, want := range map[string]string{"zzzz": "inspector: the filter picks no frame\n", "deploy": "", "": ""} {
+	for filter, want := range map[string]string{"zzzz": "inspector: the filter picks no frame\n", "tool:deplyo": "inspector: the filter picks no frame; did you mean tool:deploy\n", "deploy": "", "": ""} {
 		if _, errOut, err := runExport(t, path, "--format", "json", "--filter", filter); err != nil || errOut != want {
 			t.Errorf("%q: %v, standard error has %q, want %q", filter, err, errOut, want)
+		}
+	}
+}
+
+// A filter that picks one frame of a question brings the question with its answer, and nothing else.
+func TestExportKeepsQuestionsWhole(t *testing.T) {
+	line := func(dir, raw string) string {
+		return fmt.Sprintf(`{"session_id":"s","server_label":"s","direction":%q,"transport":"stdio","ts":"2026-07-28T10:00:00Z","raw":%s}`+"\n", dir, raw)
+	}
+	call := func(id int, more string) string {
+		return fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"deploy"%s,"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28"}}}`, id, more)
+	}
+	log := line("s2c", `{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","data":"up"}}`)
+	flows := map[string]string{
+		"request": log + line("c2s", `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"deploy"}}`) +
+			line("s2c", `{"jsonrpc":"2.0","id":1,"method":"elicitation/create","params":{"message":"Which build?","requestedSchema":{"type":"object","properties":{}}}}`) + log +
+			line("c2s", `{"jsonrpc":"2.0","id":1,"result":{"action":"decline"}}`) + line("s2c", `{"jsonrpc":"2.0","id":1,"result":{"content":[]}}`),
+		"rounds": log + line("c2s", call(1, "")) +
+			line("s2c", `{"jsonrpc":"2.0","id":1,"result":{"resultType":"input_required","requestState":"a","inputRequests":{"q":{"method":"elicitation/create","params":{"message":"Which build?","requestedSchema":{"type":"object","properties":{}}}}}}}`) + log +
+			line("c2s", call(2, `,"requestState":"a","inputResponses":{"q":{"action":"decline"}}`)) + line("s2c", `{"jsonrpc":"2.0","id":2,"result":{"resultType":"complete","content":[]}}`),
+	}
+	for name, seqs := range map[string][]string{"request": {"3", "5"}, "rounds": {"2", "3", "5", "6"}} {
+		path := writeFlow(t, flows[name])
+		for _, filter := range []string{"seq:3", "seq:5", "is:answer"} {
+			out, _, err := runExport(t, path, "--format", "jsonl", "--filter", filter)
+			if err != nil || strings.Count(out, "\n") != len(seqs) {
+				t.Errorf("%s, %s: %v\n%s\nwant frames %v", name, filter, err, out, seqs)
+			}
+			opened, _, err := runExport(t, writeFlow(t, out), "--format", "markdown")
+			if err != nil || !strings.Contains(opened, "Which build?") || !strings.Contains(opened, "decline") {
+				t.Errorf("%s, %s: %v, opened it is\n%s", name, filter, err, opened)
+			}
+		}
+		if out, _, err := runExport(t, path, "--format", "jsonl", "--filter", "seq:1"); err != nil || strings.Count(out, "\n") != 1 {
+			t.Errorf("%s: another frame brings %v\n%s", name, err, out)
 		}
 	}
 }

@@ -86,6 +86,7 @@ func (d Detail) facts() string {
 	actor := wording.Either(d.Actor == "person", "by a person", "by the "+d.Actor)
 	actor = wording.Either(d.Fault != "", "deliberate: "+d.Fault, actor)
 	return wording.Join(" · ",
+		d.when(),
 		wording.Either(d.id() != "", "id "+d.id(), ""),
 		cmp.Or(streamWords[d.Stream], wording.Either(d.Transport == "memory", "in process", d.Transport)),
 		wording.Either(d.Status != 0, "HTTP "+strconv.Itoa(d.Status), ""),

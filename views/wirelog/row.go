@@ -5,12 +5,10 @@ package wirelog
 import (
 	"cmp"
 	"fmt"
-	"math"
 	"strconv"
 	"strings"
 	"time"
 
-	"elicitation-inspector/bridge/base/mcp"
 	"elicitation-inspector/bridge/base/wording"
 	"elicitation-inspector/bridge/meaning/lint"
 	"elicitation-inspector/bridge/wire"
@@ -19,15 +17,17 @@ import (
 // Row is one line of the wire log's window.
 type Row struct {
 	wire.Row
-	Index       int64  // 1-based place in the present view
-	Clock       string // time of day, or since another frame; with milliseconds
+	Index       int64     // 1-based place in the present view
+	Start       time.Time // of the log
+	Since       time.Time // when what it ends began: the exchange, or the wait for a person; else Time
 	ServerIndex int
 	Pending     bool       // a request that may still get a response
 	Asks        bool       // it asked questions that are still open
 	Ended       string     // for a request: what ended it instead of a response, "HTTP 400"; else ""
 	Findings    lint.Tally // of the linter's
 	Mark        wire.Mark
-	Polls       int // for the first of several requests tasks/get about a task: how many there are; else 0
+	Polls       int  // for the first of several requests tasks/get about a task: how many there are; else 0
+	Refused     bool // it is the expected refusal of a probe, or is refused by it; see [wire.Log.RefusesProbe]
 }
 
 func (r Row) arrow() (sign, words string) {
@@ -49,28 +49,9 @@ func (r Row) label() string {
 	return r.Kind.String()
 }
 
-// negotiates reports whether the frame is the refusal of server/discover by a server of
-// an earlier revision, which is not an error.
-func (r Row) negotiates() bool {
-	return r.Kind == wire.Error && r.Method == mcp.MethodDiscover && r.Status < 400
-}
-
-func (r Row) actionClass() string {
-	switch r.Action {
-	case "accept":
-		return "good"
-	case "error":
-		return "bad"
-	}
-	return "plain"
-}
-
-// clock splits the time of a row into the hour, which narrow windows omit, and the rest.
-func (r Row) clock() (hour, rest string) {
-	if t := r.Clock; len(t) > 3 && t[2] == ':' && t[0] >= '0' && t[0] <= '9' {
-		return t[:3], t[3:]
-	}
-	return "", r.Clock
+// when returns the date and the time of day.
+func (r Row) when() string {
+	return wording.Either(r.Time.IsZero(), "", r.Time.Local().Format("2006-01-02 15:04:05.000"))
 }
 
 // id returns the id of the message, or of the request that the frame ends.
@@ -126,21 +107,6 @@ func (r Row) failure() string {
 	return ""
 }
 
-// size formats the size to fit into the column.
-func (r Row) size() string {
-	if r.Size < 100_000 { // more would not fit the column
-		return wording.Grouped(r.Size)
-	}
-	return wording.Size(r.Size)
-}
-
-// bar returns the class for the length of a latency's bar, from 1 to 10: two more mean
-// ten times as long, from a millisecond to half a minute.
-func (r Row) bar() string {
-	ms := float64(r.Latency) / float64(time.Millisecond)
-	return "w" + strconv.Itoa(int(max(1, min(10, math.Round(1+2*math.Log10(max(ms, 1)))))))
-}
-
 // PinID is the id of the element of a pinned frame.
 func PinID(seq int64) string { return "pin-" + strconv.FormatInt(seq, 10) }
 
@@ -153,30 +119,13 @@ func (r Row) markWords() string {
 	return wording.Join(", ", wording.Either(r.Mark.Pinned, "pinned", ""), wording.Either(r.Mark.Colour != "", "marked "+r.Mark.Colour, ""))
 }
 
-// Clock formats the time of a row: since the first frame (start), since the row above (prev),
-// or else the time of day.
-func Clock(way string, at, start, before time.Time) string {
-	switch {
-	case way == "start":
-		return elapsed(start, at)
-	case way == "prev":
-		return elapsed(before, at)
-	case at.IsZero():
-		return "–"
-	}
-	return at.Local().Format("15:04:05.000")
-}
-
-// elapsed formats a time span for a column: +0.041, +3:07.250, +2:00:41.
+// elapsed formats a time span for a column: 0.041, 3:07.250, 2:00:41.
 func elapsed(from, to time.Time) string {
 	if from.IsZero() || to.IsZero() {
 		return "–"
 	}
-	d, sign := to.Sub(from), "+"
-	if d < 0 {
-		d, sign = -d, "−"
-	}
-	ms := d.Milliseconds()
+	d := to.Sub(from)
+	ms, sign := d.Abs().Milliseconds(), wording.Either(d < 0, "−", "")
 	switch {
 	case ms < 60_000:
 		return fmt.Sprintf("%s%d.%03d", sign, ms/1000, ms%1000)

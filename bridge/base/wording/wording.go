@@ -271,6 +271,8 @@ func Duration(d time.Duration) string {
 		return strconv.FormatInt(int64(d.Round(time.Millisecond)/time.Millisecond), 10) + " ms"
 	case d == 0:
 		return "0 ms"
+	case d.Round(time.Microsecond) < 100*time.Microsecond:
+		return strconv.FormatFloat(float64(d)/float64(time.Microsecond), 'g', 2, 64) + " µs"
 	}
 	return strconv.FormatFloat(float64(d)/float64(time.Millisecond), 'g', 2, 64) + " ms"
 }

@@ -54,7 +54,7 @@ func TestShellWords(t *testing.T) {
 
 func TestDuration(t *testing.T) {
 	durations := map[time.Duration]string{
-		0: "0 ms", 120 * time.Microsecond: "0.12 ms", 45 * time.Millisecond: "45 ms", 1234 * time.Millisecond: "1.23 s", 12340 * time.Millisecond: "12.3 s",
+		0: "0 ms", 98 * time.Microsecond: "98 µs", 99600 * time.Nanosecond: "0.1 ms", 400 * time.Nanosecond: "0.4 µs", 120 * time.Microsecond: "0.12 ms", 45 * time.Millisecond: "45 ms", 1234 * time.Millisecond: "1.23 s", 12340 * time.Millisecond: "12.3 s",
 		999700 * time.Microsecond: "1.00 s", 9996 * time.Millisecond: "10.0 s", 59960 * time.Millisecond: "1 min 0 s",
 		59*time.Minute + 48*time.Second: "59 min 48 s", 59*time.Minute + 59900*time.Millisecond: "1 h 0 min", 90 * time.Minute: "1 h 30 min", -time.Second: "-1.00 s",
 	}

@@ -20,6 +20,7 @@ import (
 	"elicitation-inspector/bridge/meaning/elicit"
 	"elicitation-inspector/bridge/meaning/lint"
 	"elicitation-inspector/bridge/wire"
+	"elicitation-inspector/bridge/wire/query"
 	"elicitation-inspector/bridge/wire/redact"
 )
 
@@ -64,6 +65,31 @@ func (d Document) Write(ctx context.Context, w io.Writer, f *DocumentFormat) err
 	x := &export{Document: d, ctx: ctx}
 	x.choose()
 	return f.Write(w, x)
+}
+
+// WithQuestions returns the frames that a filter selects, and of each question with a selected
+// frame what asks it and what answers it, with the other halves of both exchanges: it is a
+// question with its answer where they are opened.
+func WithQuestions(ctx context.Context, l *wire.Log, talk *conversation.Conversation, picked *query.View) ([]int64, error) {
+	seqs := slices.Collect(picked.All())
+	if picked.Len() == l.Len() {
+		return seqs, nil
+	}
+	err := talk.Update(ctx)
+	has := func(seq int64) bool { _, in := picked.Index(seq); return in }
+	for _, place := range talk.Places(has) {
+		call, callErr := talk.Call(ctx, place, conversation.Reading{})
+		if err = cmp.Or(err, callErr); err != nil {
+			return nil, err
+		}
+		for _, q := range call.Questions {
+			if of := []int64{q.AskedSeq, q.AnswerSeq, q.SaidSeq, q.CompletedSeq}; slices.ContainsFunc(of, has) {
+				seqs = append(append(seqs, of...), l.Head(q.AskedSeq).Pair, l.Head(q.AnswerSeq).Pair)
+			}
+		}
+	}
+	slices.Sort(seqs) // 0 is no frame
+	return slices.Compact(seqs), err
 }
 
 type export struct {

@@ -398,15 +398,45 @@ func termNames() []string {
 // unknownTerm fails with an error for an unknown term, and suggests another one.
 func (p *parser) unknownTerm(t token) {
 	end := t.pos + len(t.name)
-	names, name := append(termNames(), slices.Sorted(maps.Keys(otherNames))...), strings.ToLower(t.name)
+	if meant := nameMeant(t.name); meant != "" {
+		fail(t.pos, end, "there is no term %q; did you mean %s? Put text with %q in it in quotes", t.name, meant+t.op, t.op)
+	}
+	fail(t.pos, end, "there is no term %q, but there are %s; put text with %q in it in quotes", t.name, strings.Join(termNames(), ", "), t.op)
+}
+
+// nameMeant returns the term that an unknown name may mean; "" if there is none.
+func nameMeant(name string) string {
+	names, name := append(termNames(), slices.Sorted(maps.Keys(otherNames))...), strings.ToLower(name)
 	meant := cmp.Or(otherNames[name], wording.Nearest(name, names))
 	if i := slices.IndexFunc(names, func(n string) bool { return strings.HasPrefix(n, name) }); meant == "" && i >= 0 {
 		meant = names[i] // meth
 	}
-	if meant = cmp.Or(otherNames[meant], meant); meant != "" {
-		fail(t.pos, end, "there is no term %q; did you mean %s? Put text with %q in it in quotes", t.name, meant+t.op, t.op)
+	return cmp.Or(otherNames[meant], meant)
+}
+
+// Meant returns what a filter line may mean that has a mistake or selects nothing: the line with
+// the nearest known name in place of an unknown one, of a term or of what is in the log. It is
+// "" if nothing is near. findings are the rules with findings.
+func Meant(l *wire.Log, line string, findings []string) string {
+	lexed, _ := lex(line)
+	for _, t := range lexed.tokens {
+		term, meant := termNamed(t.name), nameMeant(t.name)
+		if t.kind == tokenTerm && term == nil && meant != "" {
+			return line[:t.pos] + meant + line[t.pos+len(t.name):]
+		}
+		var known []string
+		if term != nil && !term.compares {
+			for _, c := range term.values(l, findings) {
+				known = append(known, c.Text)
+			}
+		}
+		for _, v := range t.values {
+			if meant = wording.Nearest(v.text, known); meant != "" && !strings.EqualFold(meant, v.text) {
+				return line[:v.pos] + Quote(meant) + line[v.end:]
+			}
+		}
 	}
-	fail(t.pos, end, "there is no term %q, but there are %s; put text with %q in it in quotes", t.name, strings.Join(termNames(), ", "), t.op)
+	return ""
 }
 
 // ExchangeOf returns the filter line for the frames that belong together with a frame:

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"elicitation-inspector/bridge/wire"
 	"elicitation-inspector/bridge/wire/redact"
@@ -216,5 +217,89 @@ func TestParseSize(t *testing.T) {
 		if got, err := ParseSize(text); err == nil {
 			t.Errorf("%q is %d", text, got)
 		}
+	}
+}
+
+// A server of an earlier revision refuses the probe server/discover, with an error or with an
+// HTTP status, and initialize follows: it has failed at nothing. Without initialize it has.
+func TestFilterLeavesRefusedProbesOut(t *testing.T) {
+	probe, unknown := `{"jsonrpc":"2.0","id":1,"method":"server/discover"}`, `{"jsonrpc":"2.0","id":1,"error":{"code":-32601,"message":"Method not found"}}`
+	hello := message(wire.ClientToServer, `{"jsonrpc":"2.0","id":2,"method":"initialize"}`)
+	status := func(code int) wire.Frame {
+		f := message(wire.Meta, "POST of server/discover was refused")
+		f.Status, f.Failed, f.Answers = code, true, []byte("1")
+		return f
+	}
+	other := hello
+	other.Session = "another"
+	for name, tt := range map[string]struct {
+		refusal wire.Frame
+		then    []wire.Frame
+		want    string
+	}{
+		"an error":           {message(wire.ServerToClient, "%s", unknown), []wire.Frame{message(wire.Stderr, "unknown method"), hello}, ""},
+		"HTTP 400":           {status(400), []wire.Frame{hello}, ""},
+		"HTTP 404":           {status(404), []wire.Frame{hello}, ""},
+		"HTTP 500":           {status(500), []wire.Frame{hello}, "2"},
+		"nothing follows":    {message(wire.ServerToClient, "%s", unknown), nil, "2"},
+		"of another session": {message(wire.ServerToClient, "%s", unknown), []wire.Frame{other}, "2"},
+		"initialize fails":   {message(wire.ServerToClient, "%s", unknown), []wire.Frame{hello, message(wire.ServerToClient, `{"jsonrpc":"2.0","id":2,"error":{"code":1,"message":"no"}}`)}, "4"},
+	} {
+		l := newLog(t)
+		for _, f := range append([]wire.Frame{message(wire.ClientToServer, "%s", probe), tt.refusal}, tt.then...) {
+			l.Append(f)
+		}
+		if got := strings.Trim(fmt.Sprint(pick(t, l, "kind:error", nil)), "[]"); got != tt.want {
+			t.Errorf("%s: kind:error picks %q, want %q", name, got, tt.want)
+		}
+	}
+}
+
+// A line with a misspelt name, of a term or of what is in the log, is put right.
+func TestMeant(t *testing.T) {
+	l := newLog(t)
+	l.Append(message(wire.ClientToServer, `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"deploy now"}}`))
+	for line, want := range map[string]string{
+		"methd:tools/* or x":       "method:tools/* or x",
+		"id:7 kind:request,eror":   "id:7 kind:request,error",
+		"method:tools/cal":         "method:tools/call",
+		`-tool:"deplyo now"`:       `-tool:"deploy now"`,
+		"finding:shema-missing":    "finding:schema-missing",
+		"method:tools/call kind:x": "", "tool:deploy*": "", "ms>501": "", "call:12": "", "deplyo": "", "": "", `"method:x`: "", "kind:error": "",
+	} {
+		if got := Meant(l, line, []string{"schema-missing"}); got != want {
+			t.Errorf("%q: %q, want %q", line, got, want)
+		}
+	}
+}
+
+// A million frames are sorted in a moment.
+func TestSortedIsQuick(t *testing.T) {
+	const frames = 200_000
+	l := newLog(t)
+	start := time.Now()
+	for i := range frames / 2 {
+		f := message(wire.ClientToServer, `{"jsonrpc":"2.0","id":%d,"method":"ping"}`, i)
+		f.Time = start
+		l.Append(f)
+		f = message(wire.ServerToClient, `{"jsonrpc":"2.0","id":%d,"result":{}}`, i)
+		f.Time = start.Add(time.Duration(i*7919%frames) * time.Microsecond)
+		l.Append(f)
+	}
+	v := NewView(l, MustParse(""), nil)
+	if err := v.Update(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	sorted := v.Sorted(0, frames, true)
+	before := time.Duration(frames) * time.Microsecond
+	for seq := range sorted.All() {
+		took, ok := l.Entry(seq).Latency()
+		if ok && took > before || !ok && before > 0 && sorted.Len() != frames {
+			t.Fatalf("frame %d took %v, the one before %v", seq, took, before)
+		}
+		before = took
+	}
+	if again := v.Sorted(0, frames, true); again != sorted {
+		t.Error("the frames are sorted again for the next window")
 	}
 }

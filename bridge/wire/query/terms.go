@@ -35,7 +35,7 @@ var terms = []Term{
 			choice{"request", "", ofKind(wire.Request)},
 			choice{"notification", "", ofKind(wire.Notification)},
 			choice{"result", "", ofKind(wire.Result)},
-			choice{"error", "what failed: errors, isError, HTTP 400 and above, exits with a code", where(func(c *candidate) bool { return c.Failed })},
+			choice{"error", "what failed: errors, isError, HTTP 400 and above, exits with a code", where(func(c *candidate) bool { return c.Failed && !c.RefusesProbe() })},
 			choice{"noise", "", ofKind(wire.Noise)},
 			choice{"stderr", "", ofKind(wire.StderrLine)},
 			choice{"note", "", ofKind(wire.NoteFrame)},

@@ -4,10 +4,12 @@ import (
 	"cmp"
 	"context"
 	"iter"
+	"math"
 	"runtime"
 	"slices"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"elicitation-inspector/bridge/wire"
 )
@@ -24,8 +26,11 @@ type View struct {
 	busy   chan struct{} // a lock, held during Update
 
 	mu      sync.RWMutex
-	judged  int64           // number of judged frames
-	picked  []uint32        // selected frames
+	judged  int64    // number of judged frames
+	picked  []uint32 // selected frames
+	sorted  *View    // the latest that Sorted returned; its filter is nil
+	since   int64    // of Sorted, as longest
+	longest bool
 	waiting map[int64]piece // results for later frames, by piece.first
 }
 
@@ -181,6 +186,10 @@ func (v *View) Index(seq int64) (index int64, ok bool) {
 
 // index is Index with v.mu held.
 func (v *View) index(seq int64) (index int64, ok bool) {
+	if v.filter == nil {
+		i := slices.Index(v.picked, uint32(seq))
+		return int64(max(i, 0)), i >= 0
+	}
 	i, ok := slices.BinarySearchFunc(v.picked, seq, func(picked uint32, seq int64) int { return cmp.Compare(int64(picked), seq) })
 	return int64(i), ok
 }
@@ -192,4 +201,38 @@ func (v *View) Extent(since int64) (judged, upTo, after int64) {
 	defer v.mu.RUnlock()
 	upTo, _ = v.index(since + 1)
 	return v.judged, upTo, int64(len(v.picked)) - upTo
+}
+
+// Sorted returns a view of the frames after since up to upTo, which must be judged, by how long
+// their exchanges took: the shortest first, or the longest. Frames that end no exchange come
+// last. It never changes, and v keeps the latest one.
+func (v *View) Sorted(since, upTo int64, longest bool) *View {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if s := v.sorted; s != nil && s.since == since && s.judged == upTo && s.longest == longest {
+		return s
+	}
+	type exchange struct {
+		took time.Duration
+		seq  uint32
+	}
+	from, _ := v.index(since + 1)
+	to, _ := v.index(upTo + 1)
+	var all []exchange
+	for _, seq := range v.picked[from:max(from, to)] {
+		took, ok := v.log.Entry(int64(seq)).Latency()
+		if longest {
+			took = -took
+		}
+		if !ok {
+			took = math.MaxInt64
+		}
+		all = append(all, exchange{took, seq})
+	}
+	slices.SortFunc(all, func(a, b exchange) int { return cmp.Or(cmp.Compare(a.took, b.took), cmp.Compare(a.seq, b.seq)) })
+	v.sorted = &View{judged: upTo, since: since, longest: longest}
+	for _, e := range all {
+		v.sorted.picked = append(v.sorted.picked, e.seq)
+	}
+	return v.sorted
 }
