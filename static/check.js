@@ -3,13 +3,11 @@
 import { inAddress, toAddress } from "./address.js"
 import { announce, copied, post } from "./ask.js"
 import { drawInto, fetched } from "./changes.js"
-import { $, near, on, one } from "./dom.js"
+import { $, near, on, one, sheet } from "./dom.js"
 
 const panel = $("check"), view = $("check-view")
 
-const style = Object.assign(document.createElement("link"), { rel: "stylesheet", href: "/static/check.css" })
-const styled = new Promise(done => { style.onload = style.onerror = done })
-document.body.append(style) // after the sheet at the end of the page
+const styled = sheet()
 
 /** Draws the check in a response, and opens its panel. @param {string} html */
 async function show(html) {

@@ -72,3 +72,8 @@ export function focusFirst(root, otherwise) {
   const first = all(".field :is(input, textarea, select):not(.data, .toggle *)", root).find(e => e.checkVisibility())
   focusField(near(first, "[role=radiogroup], [role=group]") ?? first ?? otherwise)
 }
+
+/** Fetches the sheet of the panels that are opened later, which stands after the one at the end of the page. */
+export const sheet = () => new Promise(done => document.body.append(
+  Object.assign(document.createElement("link"), { rel: "stylesheet", href: "/static/check.css", onload: done, onerror: done }),
+))

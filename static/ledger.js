@@ -3,11 +3,12 @@
 import { show, showing } from "./address.js"
 import { drawn } from "./ask.js"
 import { drawInto, whenChanged } from "./changes.js"
-import { $, all, focusFirst, near, on, one } from "./dom.js"
+import { $, all, focusFirst, near, on, one, sheet } from "./dom.js"
 import { showPane } from "./panes.js"
 
 const ledger = $("ledger"), filter = $("ledger-filter")
 let sort = "-number", fetching = false, again = false
+const styled = sheet()
 
 const isOpen = () => ledger.matches(":popover-open")
 
@@ -17,6 +18,7 @@ async function draw() {
   if (fetching || !isOpen()) return
   fetching = true
   const answer = await drawn("/ledger?" + new URLSearchParams({ sort, filter: filter.value }))
+  await styled
   if (answer) drawInto($("ledger-rows"), answer.html)
   fetching = false
   if (again) draw()
