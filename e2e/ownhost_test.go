@@ -1,13 +1,18 @@
 package e2e
 
 import (
+	"fmt"
 	"net"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"regexp"
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/chromedp/cdproto/network"
+	"github.com/chromedp/chromedp"
 
 	"elicitation-inspector/e2e/internal/inspector"
 	"elicitation-inspector/e2e/internal/page"
@@ -84,22 +89,90 @@ func TestTheCookieStaysAtHome(t *testing.T) {
 	}
 }
 
-// TestLinksWithoutTheToken follows an address of 127.0.0.1, as links have it, in a browser
-// that knows the own host, and in one that does not.
+// safari is the user agent of a browser that asks the system where names below localhost are.
+const safari = "Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/18.6 Safari/605.1.15"
+
+// TestTheDoor opens the printed address in a browser that is led to the own host by a redirect, and
+// in one that is led there by a page, which first makes sure of it. In both, the token leaves the
+// address without another navigation, and goes along with no other request.
+func TestTheDoor(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		agent     string
+		documents int // besides redirects
+	}{"Chromium": {"", 1}, "Safari": {safari, 2}} {
+		t.Run(name, func(t *testing.T) {
+			p := inspector.Start(t)
+			tab := browser.Blank(t)
+			if c.agent != "" {
+				tab.UserAgent(c.agent)
+			}
+			var mu sync.Mutex
+			documents, requests := 0, []string{}
+			if err := chromedp.Listen(tab.Context(), func(event any) {
+				mu.Lock()
+				defer mu.Unlock()
+				switch e := event.(type) {
+				case *network.EventRequestWillBeSent:
+					if e.Type != network.ResourceTypeDocument {
+						requests = append(requests, fmt.Sprint(e.Request.URL, e.Request.Headers))
+					}
+				case *network.EventResponseReceived:
+					if e.Type == network.ResourceTypeDocument && strings.Contains(e.Response.URL, "token=") {
+						documents++
+					}
+				}
+			}); err != nil {
+				t.Fatal(err)
+			}
+			tab.Goto(p.URL + "&filter=dir:c2s")
+			tab.Button("deploy").Nth(0).Wait()
+			if here := page.Eval[string](tab, "location.href + ' ' + history.length"); !regexp.MustCompile(`^http://\w{26}\.inspector\.localhost:\d+/\?filter=dir%3Ac2s 2$`).MatchString(here) {
+				t.Errorf("the page is at %s", here) // the first entry is the tab's blank page
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			if documents != c.documents {
+				t.Errorf("%d documents were loaded, want %d", documents, c.documents)
+			}
+			for _, r := range requests {
+				if strings.Contains(r, p.Token) {
+					t.Errorf("a request has the token: %s", r)
+				}
+			}
+			if len(requests) == 0 {
+				t.Error("no requests were seen")
+			}
+		})
+	}
+}
+
+// TestLinksWithoutTheToken follows an address of 127.0.0.1, as links have it, in browsers
+// that know the own host, and in one that does not.
 func TestLinksWithoutTheToken(t *testing.T) {
 	t.Parallel()
-	s := open(t)
-	tab := s.page.Tab(s.Base + "/?tool=deploy")
-	tab.Region("Call").Role("heading", "deploy").Wait()
-	if here := page.Eval[string](tab, "location.origin + '/'"); !ownAddress.MatchString(here) {
-		t.Errorf("the link led to %s", here)
+	p := inspector.Start(t)
+	for _, agent := range []string{"", safari} {
+		first := browser.Blank(t)
+		if agent != "" {
+			first.UserAgent(agent)
+		}
+		first.Goto(p.URL)
+		first.Until(func() string { return "the own host is kept" }, func() bool {
+			return page.Eval[bool](first, "performance.getEntriesByName('kept').length > 0") || agent != ""
+		})
+		tab := first.Tab(p.Base + "/?tool=deploy")
+		tab.Region("Call").Role("heading", "deploy").Wait()
+		if here := page.Eval[string](tab, "location.origin + '/'"); !ownAddress.MatchString(here) {
+			t.Errorf("the link led to %s", here)
+		}
 	}
-	stranger := browser.Open(t, s.Base+"/?tool=deploy")
+	stranger := browser.Open(t, p.Base+"/?tool=deploy")
 	if text := page.Eval[string](stranger, "document.body.innerText"); !strings.Contains(text, "Open the address that the inspector printed") {
 		t.Errorf("a browser without the token gets %s", text)
 	}
-	if host := page.Eval[string](stranger, "location.hostname"); host != "127.0.0.1" {
-		t.Errorf("a browser without the token learns of %s", host)
+	if here := page.Eval[string](stranger, "location.origin + '/'"); ownAddress.MatchString(here) {
+		t.Errorf("a browser without the token learns of %s", here)
 	}
 }
 
@@ -109,7 +182,8 @@ func TestFallback(t *testing.T) {
 	t.Parallel()
 	p := inspector.Start(t)
 	tab := browser.Blank(t)
-	tab.BeforeLoad(`const real = fetch; window.fetch = (to, ...more) => String(to).includes(".inspector.localhost") ? Promise.reject(new TypeError("the name is not found")) : real(to, ...more)`)
+	tab.UserAgent(safari)
+	tab.BeforeLoad(`const real = fetch; window.fetch = (to, ...more) => String(to).includes("inspector.localhost") ? Promise.reject(new TypeError("the name is not found")) : real(to, ...more)`)
 	tab.Goto(p.URL)
 	if here := page.Eval[string](tab, "location.href"); here != p.Base+"/" {
 		t.Errorf("the page is at %s", here)

@@ -16,8 +16,6 @@ export const inAddress = name => new URLSearchParams(location.search).get(name) 
  */
 export function toAddress(values, step) {
   const query = new URLSearchParams(location.search)
-  query.delete("token") // the cookie has the token by now
-  query.delete("shared")
   for (const [name, value] of Object.entries(values)) {
     if (value) query.set(name, value)
     else query.delete(name)
@@ -25,8 +23,6 @@ export function toAddress(values, step) {
   const search = query.size ? "?" + query : ""
   if (search !== location.search) history[step ? "pushState" : "replaceState"](null, "", "/" + search)
 }
-
-if (inAddress("token")) toAddress({}) // removes the token from sight and from the history
 
 const parts = ["call", "question", "tool", "prompt", "resource", "template", "server", "kind", "key", "args"]
 

@@ -1,9 +1,13 @@
 // @ts-check
 /**
- * The script that every page carries. The bar at the top is painted first, alone: what is
- * below it is shown, and the other scripts are fetched, after the first paint, which they
- * would otherwise delay.
+ * The script that every page carries. It takes the token out of the address before anything is
+ * fetched. The bar at the top is painted first, alone: what is below it is shown, and the other
+ * scripts are fetched, after the first paint, which they would otherwise delay.
  */
+const query = new URLSearchParams(location.search), entered = query.has("token")
+query.delete("token") // the cookie has it by now
+query.delete("shared")
+if (entered) history.replaceState(null, "", "/" + (query.size ? "?" + query : ""))
 const painted = new Promise(done => {
   new PerformanceObserver(done).observe({ type: "paint", buffered: true })
   setTimeout(done, document.hidden ? 0 : 1000) // in a background tab nothing is painted
@@ -12,3 +16,14 @@ await painted
 document.documentElement.dataset.painted = ""
 await import("/static/bundle.js")
 performance.mark("ready")
+if (entered && location.hostname.endsWith(".inspector.localhost")) {
+  // Have inspector.localhost keep this host, so that links without the token lead here; see door.js.
+  const frame = document.createElement("iframe")
+  frame.hidden = true
+  frame.src = `http://inspector.localhost:${location.port || 80}/#${origin}`
+  frame.onload = () => {
+    frame.remove()
+    performance.mark("kept")
+  }
+  document.body.append(frame)
+}

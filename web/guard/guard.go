@@ -32,8 +32,11 @@ type Guard struct {
 	// own is the host of this page alone, with its port; "" if no browser would find it.
 	// Cookies know no ports: one of 127.0.0.1 goes to every server on this computer. The name
 	// is random, or others could lead a browser to another port of it.
-	own  string
-	next http.Handler
+	own string
+	// known is the host of all runs at this port, with its port. Its pages show nothing: they keep in
+	// the browser which host is the own one, and lead there. "" if there is no own host.
+	known string
+	next  http.Handler
 	// Callback gets the requests for signin.CallbackPath without a token, because they come
 	// from another site; may be nil.
 	Callback http.Handler
@@ -61,7 +64,8 @@ func New(token string, addr net.Addr, next http.Handler) *Guard {
 	g := &Guard{token: token, cookie: "inspector_" + port, hosts: hostsOf(addr), next: next}
 	if g.hosts["127.0.0.1:"+port] {
 		g.own = strings.TrimSuffix(strings.ToLower(rand.Text())+ownDomain+":"+port, ":80")
-		g.hosts[g.own] = true
+		g.known = strings.TrimSuffix(ownDomain[1:]+":"+port, ":80")
+		g.hosts[g.own], g.hosts[g.known] = true, true
 	}
 	return g
 }
@@ -113,13 +117,13 @@ func hostsOf(addr net.Addr) map[string]bool {
 // names of this computer: there is no own host then.
 func (g *Guard) Unnamed() {
 	_, port, _ := strings.Cut(g.own, ":")
-	for _, name := range []string{g.own, "localhost", "localhost:" + port} {
+	for _, name := range []string{g.own, g.known, "localhost", "localhost:" + port} {
 		delete(g.hosts, name)
 	}
-	g.own = ""
+	g.own, g.known = "", ""
 }
 
-// proofPath is where the own host proves to the door that it knows the token, without telling
+// proofPath is where the own host, and the known one, prove to the door that they know the token, without telling
 // it: by the HMAC (RFC 2104) of a nonce that the door has been given together with this HMAC.
 const proofPath = "/door"
 
@@ -143,7 +147,7 @@ func (g *Guard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		refuse(w, http.StatusForbidden, "The inspector does not answer to pages of another origin.")
 		return
 	}
-	if r.URL.Path == proofPath && r.Method == http.MethodGet && host == g.own && len(origins) == 1 {
+	if r.URL.Path == proofPath && r.Method == http.MethodGet && (host == g.own || host == g.known) && len(origins) == 1 {
 		w.Header().Set("Access-Control-Allow-Origin", origins[0])
 		_, _ = io.WriteString(w, g.proof(r.URL.Query().Get("nonce"))) // the client may have hung up
 		return
@@ -164,13 +168,20 @@ func (g *Guard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	enters := navigates && g.own != "" && r.URL.Path == "/"
 	switch {
+	case enters && invited && host != g.own && !shared && findsNames(r):
+		http.Redirect(w, r, "http://"+g.own+r.URL.RequestURI(), http.StatusSeeOther)
+		return
 	case enters && invited && host != g.own && !shared:
 		g.door(w, http.StatusOK, "http://"+g.own, "Opening the page.")
+		return
+	case enters && host == g.known && r.Header.Get("Sec-Fetch-Dest") == "iframe":
+		g.door(w, http.StatusOK, "", "") // which keeps the own host
 		return
 	case invited && (host == g.own || !navigates || shared || g.own == ""):
 		http.SetCookie(w, &http.Cookie{
 			Name: g.cookie, Value: g.token, Path: "/", HttpOnly: true, SameSite: http.SameSiteStrictMode,
 		})
+		w.Header().Del("Cross-Origin-Opener-Policy") // who leads here knows the token; see door
 		if navigates && host != g.own && g.Shared != nil {
 			g.Shared()
 		}
@@ -189,17 +200,24 @@ func (g *Guard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	g.next.ServeHTTP(w, r)
 }
 
+// findsNames reports whether a browser looks for names below localhost on this computer by itself, and
+// past proxies, as Chromium and Firefox do; others ask the system, whose answer the door does not trust.
+func findsNames(r *http.Request) bool {
+	return strings.Contains(r.Header.Get("Sec-CH-UA"), `"Chromium"`) || strings.Contains(r.UserAgent(), " Firefox/")
+}
+
 const uninvited = "Open the address that the inspector printed when it started: it holds the token of this run."
 
 // door answers with a page that leads to the own host, once that has proved to be one: to that
-// of the token's address, else to the one that it led to before in this browser. On the own host, it leads to the same
+// of the token's address, else to the one that the known host keeps in this browser, or that it led to before. On the own host, it leads to the same
 // address once more: browsers send no cookie when another site leads there.
 func (g *Guard) door(w http.ResponseWriter, status int, own, text string) {
 	_, port, _ := strings.Cut(g.own, ":")
+	port = ":" + cmp.Or(port, "80")
 	// The door has nothing to keep from a page that has opened it, and the page that it leads to
 	// separates itself. A policy here would only cost the browser one more process.
 	w.Header().Del("Cross-Origin-Opener-Policy")
-	w.Header().Set("Content-Security-Policy", "default-src 'none'; script-src "+static.Source(static.Door)+"; connect-src http://*"+ownDomain+":"+cmp.Or(port, "80")+"; frame-ancestors 'none'")
+	w.Header().Set("Content-Security-Policy", "default-src 'none'; script-src "+static.Source(static.Door)+"; connect-src http://*"+ownDomain+port+" http://"+ownDomain[1:]+port+"; frame-ancestors http://*"+ownDomain+port)
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	w.WriteHeader(status)
 	nonce := rand.Text()
@@ -240,7 +258,7 @@ func isPlain(url *url.URL) bool {
 // the page draws.
 var Policy = sync.OnceValue(func() string {
 	return "default-src 'none'; script-src 'self' " + static.Source(static.Main) + "; style-src 'self' " + static.Source(static.Sheet) + "; img-src 'self' data:; media-src 'self'; " +
-		"connect-src 'self'; font-src 'none'; object-src 'none'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
+		"connect-src 'self'; frame-src http://" + ownDomain[1:] + ":*; font-src 'none'; object-src 'none'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
 })
 
 func setSecurityHeaders(h http.Header) {

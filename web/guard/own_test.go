@@ -1,6 +1,7 @@
 package guard
 
 import (
+	"fmt"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -17,24 +18,34 @@ func TestOwnHost(t *testing.T) {
 	shared := 0
 	g.Shared = func() { shared++ }
 	const here = "127.0.0.1:6280"
+	const chromium, firefox, safari = `"Not:A-Brand";v="8", "Chromium";v="156"`, "Mozilla/5.0 (X11; Linux x86_64; rv:146.0) Gecko/20100101 Firefox/146.0", "Mozilla/5.0 (iPhone) AppleWebKit/605.1.15 (KHTML, like Gecko) FxiOS/146.0 Mobile/15E148 Safari/605.1.15"
 	for _, c := range []struct {
 		name, host, target string
 		mode, site         string // of Sec-Fetch; "" for a program
 		want               int
 		cookie, told       bool
+		hint, agent        string // Sec-CH-UA and User-Agent
 	}{
-		{"a program with the token", here, "/?token=" + token, "", "", http.StatusTeapot, true, false},
-		{"a browser with the token", here, "/?token=" + token, "navigate", "none", http.StatusOK, false, true},
-		{"one that does not find the host", here, "/?shared=1&token=" + token, "navigate", "same-origin", http.StatusTeapot, true, false},
-		{"one at the host", g.own, "/?token=" + token, "navigate", "cross-site", http.StatusTeapot, true, false},
-		{"a download by address", here, "/wire.jsonl?token=" + token, "navigate", "none", http.StatusTeapot, false, false},
-		{"a link", here, "/?tool=deploy", "navigate", "none", http.StatusUnauthorized, false, false},
-		{"a wrong token", here, "/?token=x", "navigate", "none", http.StatusUnauthorized, false, false},
-		{"a link that led to the host", g.own, "/?tool=deploy", "navigate", "cross-site", http.StatusUnauthorized, false, false},
-		{"a picture elsewhere", here, "/?token=" + token, "no-cors", "cross-site", http.StatusForbidden, false, false},
-		{"the host of another run", "a" + g.own, "/?token=" + token, "navigate", "none", http.StatusForbidden, false, false},
-		{"the proof, elsewhere", here, proofPath + "?nonce=n", "cors", "same-origin", http.StatusUnauthorized, false, false},
-		{"the proof without an origin", g.own, proofPath + "?nonce=n", "navigate", "none", http.StatusUnauthorized, false, false},
+		{"a program with the token", here, "/?token=" + token, "", "", http.StatusTeapot, true, false, "", ""},
+		{"a browser with the token", here, "/?token=" + token, "navigate", "none", http.StatusOK, false, true, "", ""},
+		{"Chromium with the token", here, "/?filter=x&token=" + token, "navigate", "none", http.StatusSeeOther, false, true, chromium, ""},
+		{"Firefox with the token", here, "/?filter=x&token=" + token, "navigate", "none", http.StatusSeeOther, false, true, "", firefox},
+		{"Chromium at the known host", g.known, "/?filter=x&token=" + token, "navigate", "none", http.StatusSeeOther, false, true, chromium, ""},
+		{"Firefox that is another browser underneath", here, "/?token=" + token, "navigate", "none", http.StatusOK, false, true, "", safari},
+		{"a page of Chromium's", here, "/?token=" + token, "cors", "same-origin", http.StatusTeapot, true, false, chromium, ""},
+		{"Chromium with another token", here, "/?token=x", "navigate", "none", http.StatusUnauthorized, false, false, chromium, ""},
+		{"Chromium without a token, at the known host", g.known, "/?tool=deploy", "navigate", "cross-site", http.StatusUnauthorized, false, false, chromium, ""},
+		{"Chromium at the host", g.own, "/?token=" + token, "navigate", "none", http.StatusTeapot, true, false, chromium, ""},
+		{"one that does not find the host", here, "/?shared=1&token=" + token, "navigate", "same-origin", http.StatusTeapot, true, false, "", ""},
+		{"one at the host", g.own, "/?token=" + token, "navigate", "cross-site", http.StatusTeapot, true, false, "", ""},
+		{"a download by address", here, "/wire.jsonl?token=" + token, "navigate", "none", http.StatusTeapot, false, false, "", ""},
+		{"a link", here, "/?tool=deploy", "navigate", "none", http.StatusUnauthorized, false, false, "", ""},
+		{"a wrong token", here, "/?token=x", "navigate", "none", http.StatusUnauthorized, false, false, "", ""},
+		{"a link that led to the host", g.own, "/?tool=deploy", "navigate", "cross-site", http.StatusUnauthorized, false, false, "", ""},
+		{"a picture elsewhere", here, "/?token=" + token, "no-cors", "cross-site", http.StatusForbidden, false, false, "", ""},
+		{"the host of another run", "a" + g.own, "/?token=" + token, "navigate", "none", http.StatusForbidden, false, false, "", ""},
+		{"the proof, elsewhere", here, proofPath + "?nonce=n", "cors", "same-origin", http.StatusUnauthorized, false, false, "", ""},
+		{"the proof without an origin", g.own, proofPath + "?nonce=n", "navigate", "none", http.StatusUnauthorized, false, false, "", ""},
 	} {
 		r := httptest.NewRequest(http.MethodGet, c.target, nil)
 		r.Host = c.host
@@ -42,9 +53,20 @@ func TestOwnHost(t *testing.T) {
 			r.Header.Set("Sec-Fetch-Mode", c.mode)
 			r.Header.Set("Sec-Fetch-Site", c.site)
 		}
+		r.Header.Set("Sec-CH-UA", c.hint)
+		r.Header.Set("User-Agent", c.agent)
 		w := httptest.NewRecorder()
 		g.ServeHTTP(w, r)
-		cookie, told := w.Header().Get("Set-Cookie") != "", strings.Contains(w.Body.String(), g.own)
+		cookie, told := w.Header().Get("Set-Cookie") != "", strings.Contains(fmt.Sprint(w.Header(), w.Body), g.own)
+		if to := w.Header().Get("Location"); to != "" && to != "http://"+g.own+c.target {
+			t.Errorf("%s is redirected to %s", c.name, to)
+		}
+		if w.Header().Get("Cache-Control") != "no-store" || w.Header().Get("Referrer-Policy") != "same-origin" {
+			t.Errorf("%s gets %v", c.name, w.Header())
+		}
+		if separate := w.Header().Get("Cross-Origin-Opener-Policy") != ""; w.Code == http.StatusTeapot && separate == c.cookie {
+			t.Errorf("%s: only who knows the token may keep a hold on the page that it opens; %v", c.name, w.Header())
+		}
 		if c.host != here && w.Code == http.StatusForbidden {
 			told = false // it is the name that was asked for
 		}

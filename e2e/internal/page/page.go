@@ -121,8 +121,8 @@ func (p *Page) Complaints() []string {
 	return append([]string(nil), p.complain...)
 }
 
-// ownHost matches the host that the inspector makes up for a run.
-var ownHost = regexp.MustCompile(`//\w+\.inspector\.localhost(:\d+)?`)
+// ownHost matches the host that the inspector makes up for a run, and the one that keeps which it is.
+var ownHost = regexp.MustCompile(`//(?:\w+\.)?inspector\.localhost(:\d+)?`)
 
 // Requests returns the URLs of all requests of the page so far, with 127.0.0.1 in place of
 // the inspector's own host.
@@ -294,6 +294,14 @@ func (p *Page) Size(width, height int64) {
 	params := emulation.SetDeviceMetricsOverrideParams{Width: width, Height: height, DeviceScaleFactor: 1}
 	if _, err := call(p, emulation.SetDeviceMetricsOverride, params); err != nil {
 		p.t.Fatalf("sizing the window: %v", err)
+	}
+}
+
+// UserAgent has the tab name itself as another browser, and send no hints of its own about that.
+func (p *Page) UserAgent(agent string) {
+	p.t.Helper()
+	if _, err := call(p, emulation.SetUserAgentOverride, emulation.SetUserAgentOverrideParams{UserAgent: agent}); err != nil {
+		p.t.Fatalf("naming another browser: %v", err)
 	}
 }
 
