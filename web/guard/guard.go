@@ -163,8 +163,13 @@ func (g *Guard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	query := r.URL.Query()
 	invited, shared := g.matches(query.Get("token")), query.Has("shared")
-	if invited && g.Opened != nil {
-		g.Opened()
+	if invited {
+		// Nothing is kept from a page that leads here with the token, not even a hold on the page that
+		// it opens; a policy of its own would only cost the browser another process.
+		w.Header().Del("Cross-Origin-Opener-Policy")
+		if g.Opened != nil {
+			g.Opened()
+		}
 	}
 	enters := navigates && g.own != "" && r.URL.Path == "/"
 	switch {
@@ -181,7 +186,6 @@ func (g *Guard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.SetCookie(w, &http.Cookie{
 			Name: g.cookie, Value: g.token, Path: "/", HttpOnly: true, SameSite: http.SameSiteStrictMode,
 		})
-		w.Header().Del("Cross-Origin-Opener-Policy") // who leads here knows the token; see door
 		if navigates && host != g.own && g.Shared != nil {
 			g.Shared()
 		}
@@ -214,8 +218,7 @@ const uninvited = "Open the address that the inspector printed when it started: 
 func (g *Guard) door(w http.ResponseWriter, status int, own, text string) {
 	_, port, _ := strings.Cut(g.own, ":")
 	port = ":" + cmp.Or(port, "80")
-	// The door has nothing to keep from a page that has opened it, and the page that it leads to
-	// separates itself. A policy here would only cost the browser one more process.
+	// Neither has the door anything to keep, and the page that it leads to separates itself.
 	w.Header().Del("Cross-Origin-Opener-Policy")
 	w.Header().Set("Content-Security-Policy", "default-src 'none'; script-src "+static.Source(static.Door)+"; connect-src http://*"+ownDomain+port+" http://"+ownDomain[1:]+port+"; frame-ancestors http://*"+ownDomain+port)
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
