@@ -7,11 +7,11 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
+	"elicitation-inspector/bridge/base/lazy"
 	"elicitation-inspector/bridge/base/mcp"
 	"elicitation-inspector/bridge/base/rawjson"
 )
@@ -125,7 +125,7 @@ const maxEnds = 64 << 10
 // lastMembers matches "id" and "jsonrpc" at the very end of a message, where
 // many servers write them. They belong to the envelope, since the last brace
 // closes the message.
-var lastMembers = regexp.MustCompile(`[,{](` + lastMember + `(?:,` + lastMember + `)?)\}\s*$`)
+var lastMembers = lazy.Regexp(`[,{](` + lastMember + `(?:,` + lastMember + `)?)\}\s*$`)
 
 const lastMember = `\s*"(?:id|jsonrpc)"\s*:\s*(?:-?\d+|"[^"\\]*")\s*`
 
@@ -134,7 +134,7 @@ const lastMember = `\s*"(?:id|jsonrpc)"\s*:\s*(?:-?\d+|"[^"\\]*")\s*`
 func ParseEnds(head, tail []byte) (m Message, err error) {
 	c := rawjson.NewCursor(head[:min(len(head), maxEnds)])
 	seen, wrong := m.read(c)
-	if last := lastMembers.FindSubmatch(tail); last != nil {
+	if last := lastMembers().FindSubmatch(tail); last != nil {
 		more, _ := m.read(rawjson.NewCursor(slices.Concat([]byte("{"), last[1], []byte("}"))))
 		seen |= more
 	}

@@ -2,12 +2,12 @@ package wire
 
 import (
 	"cmp"
-	"regexp"
 	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 
+	"elicitation-inspector/bridge/base/lazy"
 	"elicitation-inspector/bridge/base/mcp"
 	"elicitation-inspector/bridge/base/rawjson"
 	"elicitation-inspector/bridge/base/wording"
@@ -419,7 +419,7 @@ func implementation(info rawjson.Partial) string {
 const tidyMost = 1 << 10
 
 // ansi is a terminal control sequence (ECMA-48, CSI).
-var ansi = regexp.MustCompile("\x1b\\[[^@-~]*[@-~]?")
+var ansi = lazy.Regexp("\x1b\\[[^@-~]*[@-~]?")
 
 // tidy makes one line of s, replaces control and bidirectional formatting
 // characters, and shortens it to summaryRunes.
@@ -437,7 +437,7 @@ func tidy(s string) string {
 		s, more = wording.Head(s, tidyMost), "…"
 	}
 	if strings.Contains(s, "\x1b[") {
-		s = ansi.ReplaceAllString(s, "")
+		s = ansi().ReplaceAllString(s, "")
 	}
 	s = strings.Map(func(r rune) rune {
 		if r >= 0x80 && unicode.Is(unicode.Bidi_Control, r) || unicode.IsControl(r) && !unicode.IsSpace(r) {

@@ -7,13 +7,13 @@ import (
 	"io"
 	"log/slog"
 	"os"
-	"regexp"
 	"runtime/debug"
 	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"elicitation-inspector/bridge/base/lazy"
 	"elicitation-inspector/bridge/base/wording"
 	"elicitation-inspector/bridge/client/live"
 	"elicitation-inspector/bridge/meaning/fault"
@@ -84,11 +84,11 @@ func run(ctx context.Context, args []string) int {
 // warn writes a line to standard error, and ignores write errors. Further lines of the text
 // are indented, so that none of them looks like a line of the inspector.
 func warn(cmd *cobra.Command, format string, args ...any) {
-	text := furtherLine.ReplaceAllString(fmt.Sprintf(format, args...), "\n  $1")
+	text := furtherLine().ReplaceAllString(fmt.Sprintf(format, args...), "\n  $1")
 	fmt.Fprintf(cmd.ErrOrStderr(), "inspector: %s\n", text)
 }
 
-var furtherLine = regexp.MustCompile(`\n(\S)`)
+var furtherLine = lazy.Regexp(`\n(\S)`)
 
 // exact returns the writer below the one that escapes what a terminal would obey: for
 // formats that do so themselves, and for those that have the bytes of the wire.

@@ -12,6 +12,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"elicitation-inspector/bridge/base/lazy"
 	"elicitation-inspector/bridge/base/rawjson"
 )
 
@@ -227,7 +228,7 @@ func expression(text string, spans []span) string {
 // word matches one word. Times, ids and paths are one word each.
 const word = `[\pL\pN]+(?:[-:./_+][\pL\pN]+)*`
 
-var token = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(word + `|[^\pL\pN]`) })
+var token = lazy.Regexp(word + `|[^\pL\pN]`)
 
 // Replacements of words that vary: of any kind, with a digit, and numbers that are not zero.
 const (
@@ -235,7 +236,7 @@ const (
 	nonzero  = `[\pN.,]*[1-9][\pN.,]*`
 )
 
-var plainNumber = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\pN+(?:[.,]\pN+)*$`) })
+var plainNumber = lazy.Regexp(`^\pN+(?:[.,]\pN+)*$`)
 
 // volatileSpans returns the words of a text that differ in another run, and in a loose
 // comparison also those with a digit. aligned is false if the texts differ in more than

@@ -1,9 +1,9 @@
 package wording
 
 import (
-	"regexp"
 	"strings"
-	"sync"
+
+	"elicitation-inspector/bridge/base/lazy"
 )
 
 // Crash finds, among the lines that a program writes to its standard error, the one that
@@ -23,7 +23,7 @@ func (c *Crash) Line(line string) bool {
 	switch {
 	case line == "":
 		return false
-	case tracebackLine.MatchString(line):
+	case tracebackLine().MatchString(line):
 		c.traceback = true
 		return false
 	case c.panicked:
@@ -31,19 +31,19 @@ func (c *Crash) Line(line string) bool {
 		return true
 	case strings.HasPrefix(line, " ") || strings.HasPrefix(line, "\t"):
 		return false
-	case !c.traceback && !crashLine.MatchString(line):
+	case !c.traceback && !crashLine().MatchString(line):
 		return false
 	}
-	c.cause, c.traceback, c.panicked = line, false, rustPanic.MatchString(line)
+	c.cause, c.traceback, c.panicked = line, false, rustPanic().MatchString(line)
 	return true
 }
 
 var (
 	// Python's frames, also without the header, as SyntaxError has them.
-	tracebackLine = regexp.MustCompile(`^(?:Traceback \(most recent call last\):|\s+File "[^"]*", line \d+)`)
-	rustPanic     = regexp.MustCompile(`^thread '.*' (?:\(\d+\) )?panicked at \S+:\d+:\d+:$`)
+	tracebackLine = lazy.Regexp(`^(?:Traceback \(most recent call last\):|\s+File "[^"]*", line \d+)`)
+	rustPanic     = lazy.Regexp(`^thread '.*' (?:\(\d+\) )?panicked at \S+:\d+:\d+:$`)
 	// crashLine matches lines with which a runtime, or a program that gives up, says why.
-	crashLine = regexp.MustCompile(strings.Join([]string{
+	crashLine = lazy.Regexp(strings.Join([]string{
 		`^panic: `, `^fatal error: `, // Go
 		`^(?:Uncaught )?(?:\w+\.)*\w*(?:Error|Exception)(?: \[\w+\])?: `, // JavaScript and others
 		`^thread '.*' (?:\(\d+\) )?panicked at `,                         // Rust
@@ -55,7 +55,7 @@ var (
 
 // RuntimeWords returns the pattern of texts that only a language runtime or a stack trace
 // prints, and that nobody writes for a person.
-var RuntimeWords = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(strings.Join(runtimeWords, "|")) })
+var RuntimeWords = lazy.Regexp(strings.Join(runtimeWords, "|"))
 
 var runtimeWords = []string{
 	// Go

@@ -5,10 +5,11 @@ import (
 	"fmt"
 	"io"
 	"iter"
-	"regexp"
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"elicitation-inspector/bridge/base/lazy"
 )
 
 // HiddenChar is a hidden character in a text, from byte At to End.
@@ -180,7 +181,7 @@ type EscapingWriter struct{ To io.Writer }
 func (w EscapingWriter) Write(p []byte) (int, error) {
 	text := Escape(string(p))
 	if strings.Contains(text, "::") || strings.Contains(text, "##") {
-		text = commands.ReplaceAllStringFunc(text, func(s string) string {
+		text = commands().ReplaceAllStringFunc(text, func(s string) string {
 			at := strings.IndexAny(s, ":#")
 			return s[:at] + escape(HiddenChar{Rune: rune(s[at])}) + s[at+1:]
 		})
@@ -193,7 +194,7 @@ func (w EscapingWriter) Write(p []byte) (int, error) {
 
 // commands finds what runners take for a command: GitHub's at the start of a line, after
 // white space, and those with a bracket anywhere.
-var commands = regexp.MustCompile(`(?m)^[\t ]*::[A-Za-z]|##[A-Za-z]*\[`)
+var commands = lazy.Regexp(`(?m)^[\t ]*::[A-Za-z]|##[A-Za-z]*\[`)
 
 // HTMLWriter writes HTML without hidden characters: those in a text become references. It
 // writes up to a tag at a time, so that it sees each text as a whole; the rest is for Flush.

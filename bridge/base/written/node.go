@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"iter"
-	"regexp"
 	"unicode/utf8"
 
 	"github.com/goccy/go-yaml"
@@ -15,6 +14,7 @@ import (
 	"github.com/goccy/go-yaml/parser"
 	"github.com/goccy/go-yaml/token"
 
+	"elicitation-inspector/bridge/base/lazy"
 	"elicitation-inspector/bridge/base/rawjson"
 )
 
@@ -327,12 +327,12 @@ func (n *Node) setText(text string) {
 
 // zeros matches digits that YAML 1.1 reads as an octal number, and YAML 1.2 as a decimal
 // one, and that are mostly a code, such as that of a place.
-var zeros = regexp.MustCompile(`^[-+]?0[0-9]`)
+var zeros = lazy.Regexp(`^[-+]?0[0-9]`)
 
 // setNumber sets a number. It keeps the digits if they are valid JSON, else it formats
 // value. Digits with leading zeros are text.
 func (n *Node) setNumber(digits string, value any) {
-	if zeros.MatchString(digits) {
+	if zeros().MatchString(digits) {
 		n.setText(digits)
 		return
 	}
@@ -409,20 +409,20 @@ func (r *jsonReader) place(offset int) *Node {
 }
 
 var (
-	comments = regexp.MustCompile(`"(?:[^"\\]|\\.)*"|//[^\n]*|/\*(?s:.*?)\*/`)
-	commas   = regexp.MustCompile(`"(?:[^"\\]|\\.)*"|[{\[:,]\s*,|,\s*[}\]]`)
-	inLines  = regexp.MustCompile(`[^\n]`)
+	comments = lazy.Regexp(`"(?:[^"\\]|\\.)*"|//[^\n]*|/\*(?s:.*?)\*/`)
+	commas   = lazy.Regexp(`"(?:[^"\\]|\\.)*"|[{\[:,]\s*,|,\s*[}\]]`)
+	inLines  = lazy.Regexp(`[^\n]`)
 )
 
 // standard returns JSON with spaces in place of its comments and trailing commas.
 func standard(text []byte) []byte {
-	text = comments.ReplaceAllFunc(text, func(found []byte) []byte {
+	text = comments().ReplaceAllFunc(text, func(found []byte) []byte {
 		if found[0] == '/' {
-			return inLines.ReplaceAll(found, []byte(" "))
+			return inLines().ReplaceAll(found, []byte(" "))
 		}
 		return found
 	})
-	return commas.ReplaceAllFunc(text, func(found []byte) []byte {
+	return commas().ReplaceAllFunc(text, func(found []byte) []byte {
 		if last := found[len(found)-1]; found[0] == ',' && last != ',' {
 			return append([]byte(" "), found[1:]...)
 		}

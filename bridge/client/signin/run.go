@@ -7,13 +7,13 @@ import (
 	"mime"
 	"net/http"
 	"net/url"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/modelcontextprotocol/go-sdk/oauthex"
 	"golang.org/x/oauth2"
 
+	"elicitation-inspector/bridge/base/lazy"
 	"elicitation-inspector/bridge/base/mcp"
 	"elicitation-inspector/bridge/base/rawjson"
 	"elicitation-inspector/bridge/wire"
@@ -62,13 +62,13 @@ func newRun(f *Flow, number int, refused *http.Response) *run {
 
 // spaces matches the white space that RFC 9110, section 5.6.3, allows around the = of a
 // parameter, and that the SDK does not read. Quoted texts stay.
-var spaces = regexp.MustCompile(`"(?:\\.|[^"\\])*"|[ \t]*=[ \t]*`)
+var spaces = lazy.Regexp(`"(?:\\.|[^"\\])*"|[ \t]*=[ \t]*`)
 
 // readable returns the challenges of a response in a form that the SDK reads; nil if it
 // cannot read them, so that it looks at the well-known address.
 func readable(h http.Header) (list []string) {
 	for _, value := range h.Values("WWW-Authenticate") {
-		list = append(list, spaces.ReplaceAllStringFunc(value, func(found string) string {
+		list = append(list, spaces().ReplaceAllStringFunc(value, func(found string) string {
 			if found[0] == '"' {
 				return found
 			}

@@ -9,13 +9,13 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"golang.org/x/net/http/httpguts"
 
+	"elicitation-inspector/bridge/base/lazy"
 	"elicitation-inspector/bridge/base/rawjson"
 	"elicitation-inspector/bridge/base/wording"
 	"elicitation-inspector/bridge/base/written"
@@ -294,7 +294,7 @@ func (s *configServer) value(v *written.Node, member string) string {
 		text = string(v.Scalar)
 	}
 	var wrong error
-	text = variablePattern.ReplaceAllStringFunc(text, func(found string) string {
+	text = variablePattern().ReplaceAllStringFunc(text, func(found string) string {
 		value, known, err := s.variable(found[len("${") : len(found)-len("}")])
 		if wrong = cmp.Or(wrong, err); known {
 			return value
@@ -397,8 +397,8 @@ func (s *configServer) readSignIn() {
 }
 
 var (
-	variablePattern = regexp.MustCompile(`\$\{([^}]*)\}`)
-	variableName    = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+	variablePattern = lazy.Regexp(`\$\{([^}]*)\}`)
+	variableName    = lazy.Regexp(`^[A-Za-z_][A-Za-z0-9_]*$`)
 )
 
 // variable returns the value of the variable with the text v between ${ and }. known is
@@ -427,7 +427,7 @@ func (f configFile) variable(v string) (value string, known bool, err error) {
 		default:
 			return "", false, nil
 		}
-	} else if !variableName.MatchString(variable) {
+	} else if !variableName().MatchString(variable) {
 		return "", false, nil
 	}
 	value, ok := f.env(variable)
@@ -462,7 +462,7 @@ func parseEnvFile(text string) ([]string, error) {
 		if value = strings.TrimSpace(value); !strings.HasPrefix(value, `"`) && !strings.HasPrefix(value, "'") {
 			value, _, _ = strings.Cut(value, " #")
 			value = strings.TrimSpace(value)
-		} else if quoted := quotedValue.FindStringSubmatch(value); quoted != nil {
+		} else if quoted := quotedValue().FindStringSubmatch(value); quoted != nil {
 			value = unescapeEnv.Replace(quoted[1]) + quoted[2]
 		} else {
 			return nil, fmt.Errorf("line %d: the quote is not closed, or there is more behind the closing quote", i+1)
@@ -473,6 +473,6 @@ func parseEnvFile(text string) ([]string, error) {
 }
 
 var (
-	quotedValue = regexp.MustCompile(`^(?:"((?:[^"\\]|\\.)*)"|'([^']*)')\s*(?:#.*)?$`)
+	quotedValue = lazy.Regexp(`^(?:"((?:[^"\\]|\\.)*)"|'([^']*)')\s*(?:#.*)?$`)
 	unescapeEnv = strings.NewReplacer(`\n`, "\n", `\r`, "\r", `\t`, "\t", `\"`, `"`, `\\`, `\`)
 )

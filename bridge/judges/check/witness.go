@@ -14,6 +14,7 @@ import (
 	"time"
 	"unicode"
 
+	"elicitation-inspector/bridge/base/lazy"
 	"elicitation-inspector/bridge/base/rawjson"
 	"elicitation-inspector/bridge/base/wording"
 	"elicitation-inspector/bridge/client/headless"
@@ -173,13 +174,13 @@ func (w *watcher) learn(ctx context.Context) error {
 }
 
 // words finds the parts of a line that can differ from look to look.
-var words = regexp.MustCompile(`[\pL\pN_.:+-]+`)
+var words = lazy.Regexp(`[\pL\pN_.:+-]+`)
 
 // varying returns a pattern that matches both lines, and captures the words that differ.
 // Other words with a digit may change later: they can be what the call does.
 func varying(a, b string) *regexp.Regexp {
-	at, bt := words.FindAllStringIndex(a, -1), words.FindAllString(b, -1)
-	aligned := len(at) == len(bt) && words.ReplaceAllLiteralString(a, "") == words.ReplaceAllLiteralString(b, "")
+	at, bt := words().FindAllStringIndex(a, -1), words().FindAllString(b, -1)
+	aligned := len(at) == len(bt) && words().ReplaceAllLiteralString(a, "") == words().ReplaceAllLiteralString(b, "")
 	expression, end := `\A`, 0
 	for i, span := range at {
 		word := a[span[0]:span[1]]
@@ -189,9 +190,9 @@ func varying(a, b string) *regexp.Regexp {
 		expression += regexp.QuoteMeta(a[end:span[0]])
 		switch end = span[1]; {
 		case word != bt[i]:
-			expression += "(" + words.String() + ")"
+			expression += "(" + words().String() + ")"
 		case strings.ContainsFunc(word, unicode.IsNumber):
-			expression += words.String()
+			expression += words().String()
 		default:
 			expression += regexp.QuoteMeta(word)
 		}
@@ -237,7 +238,7 @@ func (w *watcher) saw(before, after []string, when string) string {
 // amount measures the change between two looks: how many words it adds, or else by how much
 // each number grows.
 func amount(before, after []string) (list []float64) {
-	a, b := words.FindAllString(strings.Join(before, " "), -1), words.FindAllString(strings.Join(after, " "), -1)
+	a, b := words().FindAllString(strings.Join(before, " "), -1), words().FindAllString(strings.Join(after, " "), -1)
 	if len(a) != len(b) {
 		return []float64{float64(len(b) - len(a))}
 	}

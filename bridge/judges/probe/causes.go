@@ -3,6 +3,7 @@ package probe
 import (
 	"cmp"
 	"slices"
+	"sync"
 
 	"elicitation-inspector/bridge/meaning/lint"
 )
@@ -69,7 +70,7 @@ var causes = []*cause{
 func verdictOf(s lint.Severity) Verdict { return []Verdict{Fails, Partly, May}[s] }
 
 // owners maps each rule of the linter to the probe that names what breaks it.
-var owners = func() map[string]string {
+var owners = sync.OnceValue(func() map[string]string {
 	of := map[string]string{ // that probes do not look for themselves, and those of several probes
 		"state-elsewhere": "round-state", "input-unasked": "round-no-state", "input-duplicate": "round-keys", "answer-after-cancellation": "accept",
 		"client-task-malformed": "task-question", "client-task-id-again": "task-question", "client-task-begins-otherwise": "task-question",
@@ -80,7 +81,7 @@ var owners = func() map[string]string {
 		of[c.rule] = cmp.Or(of[c.rule], c.owner, "accept")
 	}
 	return of
-}()
+})
 
 // changeFor says what to change so that a rule of the linter is kept.
 func changeFor(rule string) string {

@@ -9,6 +9,7 @@ package probe
 import (
 	"cmp"
 	"slices"
+	"sync"
 
 	"elicitation-inspector/bridge/meaning/conversation"
 	"elicitation-inspector/bridge/meaning/elicit"
@@ -81,20 +82,26 @@ func (p *Probe) In(revision string) bool {
 const All = "probe_all"
 
 // Table returns all probes, in the order of the report.
-func Table() []*Probe { return table }
+func Table() []*Probe {
+	made.Do(func() {
+		table = slices.Concat(answerProbes(), fieldProbes(), textProbes(), timeProbes(), urlProbes(), roundProbes(), callTaskProbes(), questionTaskProbes(), modeProbes())
+		for _, p := range table {
+			p.Kind = cmp.Or(p.Kind, conversation.Tool)
+			byName[p.Name] = p
+		}
+	})
+	return table
+}
 
 // Find returns the probe of a name, nil if there is none.
-func Find(name string) *Probe { return byName[name] }
+func Find(name string) *Probe {
+	Table()
+	return byName[name]
+}
 
+// They have no values at the start, since the probes' functions refer to the table.
 var (
+	made   sync.Once
 	table  []*Probe
 	byName = map[string]*Probe{}
 )
-
-func init() { // the probes' functions refer to the table
-	table = slices.Concat(answerProbes(), fieldProbes(), textProbes(), timeProbes(), urlProbes(), roundProbes(), callTaskProbes(), questionTaskProbes(), modeProbes())
-	for _, p := range table {
-		p.Kind = cmp.Or(p.Kind, conversation.Tool)
-		byName[p.Name] = p
-	}
-}

@@ -95,7 +95,7 @@ func (s *Server) Report() *Report {
 	out := &Report{Format: reportFormat, Inspector: s.options.Version, Date: time.Now().UTC().Truncate(time.Second), Clients: []Client{}}
 	err := s.linter.Update(context.Background())
 	found := slices.DeleteFunc(s.linter.From(0, s.options.Log.Len()), func(f lint.Found) bool {
-		return f.Judges != lint.ClientParty || f.Severity == lint.Advice || owners[f.Rule] != ""
+		return f.Judges != lint.ClientParty || f.Severity == lint.Advice || owners()[f.Rule] != ""
 	})
 	s.mu.Lock()
 	for _, c := range s.clients {
@@ -143,7 +143,7 @@ func (r *Report) AddEvidence(log *wire.Log, secrets *redact.Redaction) error {
 // report returns the part of the report about a client. The caller has the mutex.
 func (c *client) report(s *Server) Client {
 	out := Client{Number: c.number, Identity: c.Identity, First: c.first, Last: c.last}
-	for _, p := range table {
+	for _, p := range Table() {
 		if !p.In(c.Revision) || !s.serves(p) {
 			continue
 		}
@@ -206,8 +206,8 @@ func (c *client) namedBy(probe string, f finding) string {
 	if f.cause.owner == probe || !slices.Contains([]*cause{causeShape, causeAction, causeNoContent, causeWrapped, causeUnread, causeUnanswered, causePrefetched, causeTextURL, causeState, causeNoState, causeOwnKeys, causeList, causeSameID, causeOther}, f.cause) {
 		return ""
 	}
-	i := slices.IndexFunc(table, func(p *Probe) bool { return p.Name == probe || wrong(p.Name).cause == f.cause })
-	return wording.Either(table[i].Name == probe, "", table[i].Name)
+	i := slices.IndexFunc(Table(), func(p *Probe) bool { return p.Name == probe || wrong(p.Name).cause == f.cause })
+	return wording.Either(Table()[i].Name == probe, "", Table()[i].Name)
 }
 
 // follows reports whether the client sends, somewhere, a value that only the message has: then

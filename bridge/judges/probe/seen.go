@@ -84,7 +84,7 @@ func Seen(ctx context.Context, log *wire.Log, version string, r *redact.Redactio
 			}
 			byRule[f.Rule] = append(byRule[f.Rule], f)
 		}
-		for _, p := range table {
+		for _, p := range Table() {
 			if !p.In(s.Protocol) {
 				continue
 			}
@@ -96,7 +96,7 @@ func Seen(ctx context.Context, log *wire.Log, version string, r *redact.Redactio
 				}
 			}
 			for _, rule := range lint.Rules() {
-				if owners[rule.ID] == p.Name {
+				if owners()[rule.ID] == p.Name {
 					one.blame(byRule[rule.ID], s.Protocol)
 					delete(byRule, rule.ID)
 				}

@@ -296,16 +296,16 @@ func (s *Server) perform(c *call, probes []*Probe) {
 	}
 	s.mu.Lock()
 	results := s.clientOf(c.client, time.Now()).results
-	i := slices.IndexFunc(table, func(p *Probe) bool { return p.In(c.Revision) && s.serves(p) && results[p.Name] == nil })
+	i := slices.IndexFunc(Table(), func(p *Probe) bool { return p.In(c.Revision) && s.serves(p) && results[p.Name] == nil })
 	s.mu.Unlock()
 	if i >= 0 && !several {
-		texts = append(texts, "Not called yet: "+table[i].Name+". "+table[i].Do)
+		texts = append(texts, "Not called yet: "+Table()[i].Name+". "+Table()[i].Do)
 	}
 	if left > 0 {
 		texts = append(texts, fmt.Sprintf("Call %s again: %s left. A call has no more than %d rounds, because clients give up after some; the argument rounds changes that.", All, wording.Count(left, "probe is", "probes are"), most))
 	} else if several {
 		var apart []string
-		for _, p := range table {
+		for _, p := range Table() {
 			if (p.Apart || p.Kind != conversation.Tool) && p.In(c.Revision) {
 				apart = append(apart, p.Name)
 			}

@@ -194,7 +194,7 @@ func (s *session) begin(request *server.Request) {
 		return
 	}
 	var probes []*Probe
-	for _, p := range table {
+	for _, p := range Table() {
 		switch {
 		case !p.In(revision) || !s.server.serves(p):
 		case name == All && kind == conversation.Tool && !p.Apart && p.Kind == conversation.Tool, kind == p.Kind && kind != conversation.Resource && name == p.Name, kind == conversation.Resource && name == p.URI():
@@ -296,7 +296,7 @@ func (s *Server) listed(revision string, kind conversation.Kind) string {
 		list = append(list, entry(All, "All probes", "Runs all probes in order, except those that stand apart."))
 		input = ""
 	}
-	for _, p := range table {
+	for _, p := range Table() {
 		if p.Kind == kind && p.In(revision) && s.serves(p) {
 			if task = ""; p.asTask && revision == november {
 				task = `"execution":{"taskSupport":"required"},`

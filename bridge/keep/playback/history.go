@@ -2,6 +2,7 @@ package playback
 
 import (
 	"bytes"
+	"elicitation-inspector/bridge/base/lazy"
 	"elicitation-inspector/bridge/base/mcp"
 	"elicitation-inspector/bridge/base/rawjson"
 	"elicitation-inspector/bridge/wire"
@@ -11,7 +12,6 @@ import (
 	"io"
 	"net/url"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"time"
 )
@@ -129,10 +129,10 @@ func (e *entry) from(m wire.Message) wire.Direction {
 
 // exported matches the names of the Inspector's exports:
 // inspector-KIND-SERVER-TIME.json, with the server's name in URL encoding.
-var exported = regexp.MustCompile(`^inspector-(?:protocol|history)(?:-pinned|-unpinned)?-(.+)-\d{4}-\d\d-\d\dT[^/]*\.json$`)
+var exported = lazy.Regexp(`^inspector-(?:protocol|history)(?:-pinned|-unpinned)?-(.+)-\d{4}-\d\d-\d\dT[^/]*\.json$`)
 
 func serverOf(name string) string {
-	if m := exported.FindStringSubmatch(filepath.Base(name)); m != nil {
+	if m := exported().FindStringSubmatch(filepath.Base(name)); m != nil {
 		if server, err := url.PathUnescape(m[1]); err == nil {
 			return server
 		}

@@ -4,10 +4,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"regexp"
 	"strings"
 	"time"
 
+	"elicitation-inspector/bridge/base/lazy"
 	"elicitation-inspector/bridge/base/mcp"
 	"elicitation-inspector/bridge/base/rawjson"
 	"elicitation-inspector/bridge/base/written"
@@ -161,7 +161,7 @@ func (r *reader) target(n *written.Node, t *Target) {
 	}
 }
 
-var variable = regexp.MustCompile(`\$\{([A-Za-z_][A-Za-z0-9_]*)(:-[^}]*)?\}`)
+var variable = lazy.Regexp(`\$\{([A-Za-z_][A-Za-z0-9_]*)(:-[^}]*)?\}`)
 
 // commandHere stands in a written scenario in place of a command that its transcript does
 // not have.
@@ -179,8 +179,8 @@ func (r *reader) expand(n *written.Node, t *Target) string {
 	case strings.Contains(n.Text, redact.Placeholder):
 		missing(leftOut)
 	}
-	return variable.ReplaceAllStringFunc(n.Text, func(found string) string {
-		parts := variable.FindStringSubmatch(found)
+	return variable().ReplaceAllStringFunc(n.Text, func(found string) string {
+		parts := variable().FindStringSubmatch(found)
 		value, set := r.env(parts[1])
 		switch {
 		case set && value != "" || set && parts[2] == "":

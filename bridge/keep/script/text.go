@@ -1,6 +1,7 @@
 package script
 
 import (
+	"elicitation-inspector/bridge/base/lazy"
 	"elicitation-inspector/bridge/base/wording"
 	"fmt"
 	"regexp"
@@ -18,7 +19,7 @@ type Text struct {
 
 // ParseText parses a pattern.
 func ParseText(source string) (*Text, error) {
-	if found := slashed.FindStringSubmatch(source); found != nil {
+	if found := slashed().FindStringSubmatch(source); found != nil {
 		expression := found[1]
 		if found[2] != "" {
 			expression = "(?i)" + expression
@@ -32,7 +33,7 @@ func ParseText(source string) (*Text, error) {
 	return &Text{source: source, pieces: piecesOf(source)}, nil
 }
 
-var slashed = regexp.MustCompile(`(?s)^/(.*)/(i?)$`)
+var slashed = lazy.Regexp(`(?s)^/(.*)/(i?)$`)
 
 func piecesOf(source string) []string {
 	var pieces []string

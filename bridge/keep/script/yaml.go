@@ -3,9 +3,9 @@ package script
 import (
 	"encoding/json"
 	"fmt"
-	"regexp"
 	"strings"
 
+	"elicitation-inspector/bridge/base/lazy"
 	"elicitation-inspector/bridge/base/rawjson"
 	"elicitation-inspector/bridge/base/wording"
 )
@@ -131,13 +131,13 @@ func (y *yamlText) members(indent int, raw json.RawMessage, at string) {
 
 // plain matches the texts that YAML reads as strings without quotation marks, also
 // inside brackets.
-var plain = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_./-]*( [A-Za-z0-9_./-]+)*\??$`)
+var plain = lazy.Regexp(`^[A-Za-z_][A-Za-z0-9_./-]*( [A-Za-z0-9_./-]+)*\??$`)
 
 func quoted(text string) string {
 	switch strings.ToLower(text) {
 	case "true", "false", "null", "yes", "no", "on", "off", "y", "n":
 	default:
-		if plain.MatchString(text) {
+		if plain().MatchString(text) {
 			return text
 		}
 	}

@@ -6,12 +6,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/yosida95/uritemplate/v3"
 
+	"elicitation-inspector/bridge/base/lazy"
 	"elicitation-inspector/bridge/base/mcp"
 	"elicitation-inspector/bridge/base/rawjson"
 	"elicitation-inspector/bridge/base/wording"
@@ -132,12 +132,12 @@ type entry struct {
 }
 
 // asksTheModel matches texts about requests that no person answers.
-var asksTheModel = regexp.MustCompile(`(?i)\b(sampling|asks? (the |a )?(model|LLM)|lists? (the )?roots)\b`)
+var asksTheModel = lazy.Regexp(`(?i)\b(sampling|asks? (the |a )?(model|LLM)|lists? (the )?roots)\b`)
 
 // wordBreaks makes words of the parts of a name.
 var wordBreaks = strings.NewReplacer("_", " ", "-", " ", ".", " ", "/", " ")
 
-var speaksOfAsking = regexp.MustCompile(`(?i)\b(ask(s|ed|ing)?|question(s)?|confirm(s|ed|ation)?|elicit(s|ation|ations)?|approv(e|es|al)|sign(s)? in)\b`)
+var speaksOfAsking = lazy.Regexp(`(?i)\b(ask(s|ed|ing)?|question(s)?|confirm(s|ed|ation)?|elicit(s|ation|ations)?|approv(e|es|al)|sign(s)? in)\b`)
 
 func (l List) item(raw json.RawMessage) (Item, error) {
 	var e struct {
@@ -171,7 +171,7 @@ func (l List) item(raw json.RawMessage) (Item, error) {
 	}
 	i.Name = cmp.Or(e.Name, i.Key)
 	words := wordBreaks.Replace(wording.Head(i.Name, wording.TextMost)) + "\n" + wording.Head(i.Title, wording.TextMost) + "\n" + wording.Head(i.Description, wording.TextMost)
-	i.MayAsk = i.Destructive || speaksOfAsking.MatchString(words) && !asksTheModel.MatchString(words)
+	i.MayAsk = i.Destructive || speaksOfAsking().MatchString(words) && !asksTheModel().MatchString(words)
 	if i.Key == "" {
 		err = errors.New("it has no name to call it by")
 	}

@@ -6,9 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
-	"regexp"
 	"strings"
 
+	"elicitation-inspector/bridge/base/lazy"
 	"elicitation-inspector/bridge/base/mcp"
 	"elicitation-inspector/bridge/base/rawjson"
 	"elicitation-inspector/bridge/base/wording"
@@ -260,12 +260,12 @@ func wanted(t reflect.Type) string {
 func ContentKind(raw json.RawMessage) string { return wording.WithArticle(rawjson.KindOf(raw)) }
 
 // The SDK reads some results itself, and returns errors of its JSON package.
-var goErrors = regexp.MustCompile(`(?:unmarshaling result: )?json: cannot unmarshal .* into Go (?:struct field (?:\S*mcp\.\w+\.)?(\S+)|value) of type [^\s)]+`)
+var goErrors = lazy.Regexp(`(?:unmarshaling result: )?json: cannot unmarshal .* into Go (?:struct field (?:\S*mcp\.\w+\.)?(\S+)|value) of type [^\s)]+`)
 
 // PlainError replaces the names of Go types in an error of the SDK.
 func PlainError(text string) string {
-	return goErrors.ReplaceAllStringFunc(text, func(match string) string {
-		if member := goErrors.FindStringSubmatch(match)[1]; member != "" {
+	return goErrors().ReplaceAllStringFunc(text, func(match string) string {
+		if member := goErrors().FindStringSubmatch(match)[1]; member != "" {
 			return fmt.Sprintf("%q of the result is of the wrong type", member)
 		}
 		return "the result is of the wrong type"

@@ -3,9 +3,9 @@ package conversation
 import (
 	"encoding/json"
 	"fmt"
-	"regexp"
 	"strings"
 
+	"elicitation-inspector/bridge/base/lazy"
 	"elicitation-inspector/bridge/base/mcp"
 	"elicitation-inspector/bridge/base/rawjson"
 )
@@ -49,8 +49,8 @@ func refusedMethod(text string) string {
 // ofCapability matches the capabilities of which a server may miss one, and missing what it
 // says of that.
 var (
-	ofCapability = regexp.MustCompile(`(?i)\b(sampling|roots)\b`)
-	missing      = regexp.MustCompile(`(?i)support|capabilit|declare|method not found`)
+	ofCapability = lazy.Regexp(`(?i)\b(sampling|roots)\b`)
+	missing      = lazy.Regexp(`(?i)support|capabilit|declare|method not found`)
 )
 
 // UndeclaredIn returns the capability, "sampling" or "roots", of which a failure of a call
@@ -58,8 +58,8 @@ var (
 // speaks of none, or of one that the settings declare.
 func UndeclaredIn(failure json.RawMessage, s ClientSettings) string {
 	text := failure[:min(len(failure), refusalMost)]
-	capability := strings.ToLower(string(ofCapability.Find(text)))
-	if !missing.Match(text) || capability == "sampling" && s.Sampling || capability == "roots" && s.Roots {
+	capability := strings.ToLower(string(ofCapability().Find(text)))
+	if !missing().Match(text) || capability == "sampling" && s.Sampling || capability == "roots" && s.Roots {
 		return ""
 	}
 	return capability

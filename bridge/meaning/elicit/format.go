@@ -11,6 +11,7 @@ import (
 
 	"github.com/dlclark/regexp2/v2"
 
+	"elicitation-inspector/bridge/base/lazy"
 	"elicitation-inspector/bridge/base/wording"
 )
 
@@ -98,7 +99,7 @@ var uri = sync.OnceValue(func() *regexp.Regexp {
 })
 
 // scheme matches the scheme at the beginning of a URI.
-var scheme = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9+.-]*:`)
+var scheme = lazy.Regexp(`^[A-Za-z][A-Za-z0-9+.-]*:`)
 
 // FormatCheckedMost is how many bytes of a URI are examined. RFC 9110, section 4.1, recommends
 // support for 8,000.
@@ -120,7 +121,7 @@ func FormatHead(s string) string {
 // [FormatHead].
 func CheckURI(s string) error {
 	s = FormatHead(s)
-	if !scheme.MatchString(s) {
+	if !scheme().MatchString(s) {
 		return errors.New("it has no scheme such as https")
 	}
 	if i := strings.IndexFunc(s, func(r rune) bool { return r <= ' ' || r > '~' || strings.ContainsRune("<>\"{}|\\^`", r) }); i >= 0 {
@@ -177,13 +178,13 @@ func checkDateTime(s string) error {
 	return errors.New("it is not written like 2026-01-31T09:30:00Z, or there is no such time")
 }
 
-var dateTime = regexp.MustCompile(`^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-](?:[01]\d|2[0-3]):[0-5]\d)$`)
+var dateTime = lazy.Regexp(`^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-](?:[01]\d|2[0-3]):[0-5]\d)$`)
 
 // isDateTime tells whether s is a date-time. T and Z may be lower case. Second 60 is
 // allowed only where a leap second can be: at 23:59 UTC.
 func isDateTime(s string) bool {
 	s = strings.ToUpper(s)
-	if !dateTime.MatchString(s) {
+	if !dateTime().MatchString(s) {
 		return false
 	}
 	leap := s[17:19] == "60"
@@ -245,17 +246,17 @@ func compilePattern(pattern string) (*regexp2.Regexp, error) {
 }
 
 var (
-	literals   = regexp.MustCompile(`(?s)\\.|\[(?:\\.|[^\]\\])*\]`)
-	groupStart = regexp.MustCompile(`\(\?[^)]?`)
-	ecmaGroup  = regexp.MustCompile(`^\(\?(?:[:=!<]|[ims]*-?[ims]*:)`)
+	literals   = lazy.Regexp(`(?s)\\.|\[(?:\\.|[^\]\\])*\]`)
+	groupStart = lazy.Regexp(`\(\?[^)]?`)
+	ecmaGroup  = lazy.Regexp(`^\(\?(?:[:=!<]|[ims]*-?[ims]*:)`)
 )
 
 // foreignGroup returns the beginning of the first group that regexp2 accepts and
 // ECMA-262 does not have, such as (?i) and (?>; "" if the pattern has none.
 func foreignGroup(pattern string) string {
-	pattern = literals.ReplaceAllString(pattern, "x")
-	for _, at := range groupStart.FindAllStringIndex(pattern, -1) {
-		if !ecmaGroup.MatchString(pattern[at[0]:]) {
+	pattern = literals().ReplaceAllString(pattern, "x")
+	for _, at := range groupStart().FindAllStringIndex(pattern, -1) {
+		if !ecmaGroup().MatchString(pattern[at[0]:]) {
 			return pattern[at[0]:at[1]]
 		}
 	}

@@ -1,12 +1,12 @@
 package elicit
 
 import (
+	"elicitation-inspector/bridge/base/lazy"
 	"elicitation-inspector/bridge/base/rawjson"
 	"encoding/json"
 	"fmt"
 	"math"
 	"math/big"
-	"regexp"
 	"strconv"
 )
 
@@ -95,11 +95,11 @@ const maxDigits = 2000
 
 // hugeExponent matches numbers with an exponent of four or more digits. Their exact
 // value would take too much memory: 1e1000000000 has a billion digits.
-var hugeExponent = regexp.MustCompile(`[eE][+-]?0*[1-9][0-9]{3,}$`)
+var hugeExponent = lazy.Regexp(`[eE][+-]?0*[1-9][0-9]{3,}$`)
 
 // computable tells whether a JSON number is small enough for exact arithmetic.
 func computable(number string) bool {
-	return len(number) <= maxDigits && !hugeExponent.MatchString(number)
+	return len(number) <= maxDigits && !hugeExponent().MatchString(number)
 }
 
 // count reads a non-negative whole JSON number, such as minLength: 3, 3.0 and 3e0 are

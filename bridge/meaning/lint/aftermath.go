@@ -3,11 +3,11 @@ package lint
 import (
 	"encoding/json"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
 
+	"elicitation-inspector/bridge/base/lazy"
 	"elicitation-inspector/bridge/base/rawjson"
 	"elicitation-inspector/bridge/base/wording"
 	"elicitation-inspector/bridge/wire"
@@ -39,9 +39,9 @@ const outcomesMost = 20
 var (
 	// printed matches what programs print for a value that is not there, as long as it is a word
 	// of no language.
-	printed = regexp.MustCompile(`(?:^|[^\w.$])(undefined|<nil>|%![a-z]\(<nil>\)|<no value>|NaN)(?:$|[^\w.$])`)
+	printed = lazy.Regexp(`(?:^|[^\w.$])(undefined|<nil>|%![a-z]\(<nil>\)|<no value>|NaN)(?:$|[^\w.$])`)
 	// volatile matches what differs between results of the same call: ids, times, long numbers.
-	volatile = regexp.MustCompile(`[0-9a-fA-F]{8}-[0-9a-fA-F-]{27}|\d[\d:.,TZ+-]{3,}\d|\d{4,}|\b\d+(?:\.\d+)? ?m?s\b`)
+	volatile = lazy.Regexp(`[0-9a-fA-F]{8}-[0-9a-fA-F-]{27}|\d[\d:.,TZ+-]{3,}\d|\d{4,}|\b\d+(?:\.\d+)? ?m?s\b`)
 )
 
 // followed judges what the last response to a call shows of how the server took a refusal.
@@ -52,7 +52,7 @@ func (s *session) followed(f *wire.Frame, r *request) {
 	collect(&texts, f.Message.Error)
 	text := wording.Head(strings.Join(texts, "\n"), wording.TextMost)
 	failed := f.Kind == wire.Error || string(rawjson.Member(f.Message.Result, "isError")) == "true"
-	crash, missing := wording.RuntimeWords().FindString(text), printed.FindStringSubmatch(text)
+	crash, missing := wording.RuntimeWords().FindString(text), printed().FindStringSubmatch(text)
 	switch {
 	case no.seq == 0:
 	case failed && crash != "":
@@ -82,7 +82,7 @@ func (s *session) compareOutcome(f *wire.Frame, r *request) {
 	if len(kept) > wording.TextMost {
 		return
 	}
-	now := outcome{seq: f.Seq, agreed: r.call.given, refused: r.call.refused, result: sumOf(rawjson.Quoted(volatile.ReplaceAllString(string(kept), "#")))}
+	now := outcome{seq: f.Seq, agreed: r.call.given, refused: r.call.refused, result: sumOf(rawjson.Quoted(volatile().ReplaceAllString(string(kept), "#")))}
 	key := deed{r.target, r.arguments}
 	for _, before := range s.outcomes[key] {
 		yes, no := &before, &now

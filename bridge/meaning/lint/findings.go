@@ -82,12 +82,14 @@ type connection struct{ server, session string }
 
 // judgedFrames selects the frames that can have findings or that later findings depend
 // on.
-var judgedFrames = query.MustParse("kind:request,result,rpc-error,note,notification,noise or fault:*")
+var judgedFrames = sync.OnceValue(func() *query.Filter {
+	return query.MustParse("kind:request,result,rpc-error,note,notification,noise or fault:*")
+})
 
 // NewLinter returns a linter of a log that has linted nothing yet; see Update and Follow.
 func NewLinter(l *wire.Log, talk *conversation.Conversation) *Linter {
 	return &Linter{
-		log: l, talk: talk, view: query.NewView(l, judgedFrames, nil), busy: make(chan struct{}, 1),
+		log: l, talk: talk, view: query.NewView(l, judgedFrames(), nil), busy: make(chan struct{}, 1),
 		sessions: make(map[connection]*session), changed: make(chan struct{}),
 	}
 }

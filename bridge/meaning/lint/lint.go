@@ -288,12 +288,12 @@ const maxFindings = 200
 
 // note adds a finding. Its severity is at most gravest, and at most that of the rule.
 func (l *linter) note(id string, gravest Severity, pointer, text string) {
-	source, ok := ruleByID[id].Sources[l.revision]
+	source, ok := ruleByID()[id].Sources[l.revision]
 	if !ok || len(l.findings) == maxFindings {
 		return
 	}
 	l.findings = append(l.findings, Finding{
-		Rule: id, Judges: ruleByID[id].Judges(), Severity: max(source.Severity, gravest), Text: text, Pointer: pointer,
+		Rule: id, Judges: ruleByID()[id].Judges(), Severity: max(source.Severity, gravest), Text: text, Pointer: pointer,
 		Section: source.Section, Reference: source.Reference(l.revision), Link: source.Link(l.revision),
 	})
 }

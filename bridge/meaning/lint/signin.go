@@ -4,10 +4,10 @@ import (
 	"encoding/json"
 	"net/http"
 	"net/url"
-	"regexp"
 	"slices"
 	"strings"
 
+	"elicitation-inspector/bridge/base/lazy"
 	"elicitation-inspector/bridge/base/rawjson"
 	"elicitation-inspector/bridge/meaning/elicit/link"
 	"elicitation-inspector/bridge/wire"
@@ -32,10 +32,10 @@ type signIn struct {
 }
 
 var (
-	bearer       = regexp.MustCompile(`(?i)(?:^|,\s*)bearer(?:\s|$)`)
-	namesScope   = regexp.MustCompile(`(?i)[\s,]scope\s*=\s*"?[^",\s]`)
-	wantsScope   = regexp.MustCompile(`(?i)[\s,]error\s*=\s*"?insufficient_scope\b`)
-	metadataAt   = regexp.MustCompile(`(?i)[\s,]resource_metadata\s*=\s*"?([^",\s]+)`)
+	bearer       = lazy.Regexp(`(?i)(?:^|,\s*)bearer(?:\s|$)`)
+	namesScope   = lazy.Regexp(`(?i)[\s,]scope\s*=\s*"?[^",\s]`)
+	wantsScope   = lazy.Regexp(`(?i)[\s,]error\s*=\s*"?insufficient_scope\b`)
+	metadataAt   = lazy.Regexp(`(?i)[\s,]resource_metadata\s*=\s*"?([^",\s]+)`)
 	tokensInURLs = []string{"access_token", "refresh_token", "id_token"}
 )
 
@@ -46,17 +46,17 @@ func (s *signIns) noted(f *wire.Frame) {
 	case f.Note == nil:
 	case f.Note.Kind == wire.NoteHTTPStatus:
 		challenge := strings.Join(f.Header.Values("WWW-Authenticate"), ", ")
-		switch wants := wantsScope.MatchString(challenge); {
-		case f.Status == http.StatusUnauthorized && !bearer.MatchString(challenge):
+		switch wants := wantsScope().MatchString(challenge); {
+		case f.Status == http.StatusUnauthorized && !bearer().MatchString(challenge):
 			s.broken("challenge-missing", "The answer is HTTP 401, and has no WWW-Authenticate header with a challenge for a Bearer token.")
-		case f.Status == http.StatusUnauthorized && !namesScope.MatchString(challenge):
+		case f.Status == http.StatusUnauthorized && !namesScope().MatchString(challenge):
 			s.broken("challenge-scope-missing", "The challenge does not say which scope a token needs.")
-		case f.Status == http.StatusForbidden && wants && !namesScope.MatchString(challenge):
+		case f.Status == http.StatusForbidden && wants && !namesScope().MatchString(challenge):
 			s.broken("scope-unnamed", "The challenge does not say which scope is missing.")
 		}
 		if f.Status == http.StatusUnauthorized || f.Status == http.StatusForbidden {
 			s.metadata = ""
-			if m := metadataAt.FindStringSubmatch(challenge); m != nil {
+			if m := metadataAt().FindStringSubmatch(challenge); m != nil {
 				s.metadata = m[1]
 			}
 		}

@@ -7,12 +7,12 @@ import (
 	_ "embed"
 	"encoding/json"
 	"fmt"
-	"regexp"
 	"strings"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"elicitation-inspector/bridge/base/lazy"
 	protocol "elicitation-inspector/bridge/base/mcp"
 	"elicitation-inspector/bridge/base/rawjson"
 )
@@ -63,7 +63,7 @@ var stocked = library{
 }
 
 // contract matches the URIs of the template.
-var contract = regexp.MustCompile(`^contract://([^/?#]+)/([^/?#]+)$`)
+var contract = lazy.Regexp(`^contract://([^/?#]+)/([^/?#]+)$`)
 
 // tell tells the story of the prompt or the resource that is called.
 func (l *library) tell(ctx context.Context, v *visit) (any, error) {
@@ -76,7 +76,7 @@ func (l *library) tell(ctx context.Context, v *visit) (any, error) {
 	if c, ok := l.contents[v.name]; ok {
 		return v.contents(c), nil
 	}
-	if parts := contract.FindStringSubmatch(v.name); parts != nil && len(l.templates) > 0 {
+	if parts := contract().FindStringSubmatch(v.name); parts != nil && len(l.templates) > 0 {
 		return readContract(ctx, v, parts[1], parts[2])
 	}
 	return nil, mcp.ResourceNotFoundError(v.name)

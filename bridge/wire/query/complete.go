@@ -53,7 +53,7 @@ func Complete(l *wire.Log, line string, at int, findings []string) Completion {
 // contain it.
 func (c *Completion) names(l *wire.Log, typed string, findings []string) {
 	for _, t := range terms {
-		head := termHead.FindString(t.Example)
+		head := termHead().FindString(t.Example)
 		if strings.HasPrefix(head, strings.ToLower(typed)) {
 			c.Items = append(c.Items, Candidate{head, t.Means})
 		}

@@ -13,6 +13,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"elicitation-inspector/bridge/base/lazy"
 	"elicitation-inspector/bridge/base/rawjson"
 	"elicitation-inspector/bridge/base/wording"
 	"elicitation-inspector/bridge/wire"
@@ -147,7 +148,7 @@ func (p *parser) not(depth int) node {
 	case tokenClose:
 		fail(t.pos, t.end, "something must stand before this \")\"")
 	case tokenWord:
-		if lone.MatchString(t.text) {
+		if lone().MatchString(t.text) {
 			fail(t.pos, t.end, "the name of a term must stand before %q, as in ms>500; put text with %q in it in quotes", t.text, t.text)
 		}
 		return inBytes(textFinder(t.text))
@@ -252,13 +253,13 @@ const operator = `:>=|:<=|:>|:<|:=|>=|<=|==|!=|:|=|>|<`
 
 var (
 	// Before a digit, "-" is the sign of a number, as in error codes.
-	negation   = regexp.MustCompile(`^(?:!|-[\pL("/!])`)
-	termHead   = regexp.MustCompile(`^([A-Za-z]+)(\s*)(` + operator + `)(\s*)`)
-	lone       = regexp.MustCompile(`^(?:` + operator + `)$`)
-	quotedText = regexp.MustCompile(`(?s)^"((?:[^"\\]|\\.)*)"`)
-	slashed    = regexp.MustCompile(`(?s)^/((?:[^/\\]|\\.)*)/`)
-	wordText   = regexp.MustCompile(`^[^\s\pZ()]*`)
-	valueText  = regexp.MustCompile(`^[^\s\pZ(),"]*`)
+	negation   = lazy.Regexp(`^(?:!|-[\pL("/!])`)
+	termHead   = lazy.Regexp(`^([A-Za-z]+)(\s*)(` + operator + `)(\s*)`)
+	lone       = lazy.Regexp(`^(?:` + operator + `)$`)
+	quotedText = lazy.Regexp(`(?s)^"((?:[^"\\]|\\.)*)"`)
+	slashed    = lazy.Regexp(`(?s)^/((?:[^/\\]|\\.)*)/`)
+	wordText   = lazy.Regexp(`^[^\s\pZ()]*`)
+	valueText  = lazy.Regexp(`^[^\s\pZ(),"]*`)
 
 	unquoted  = strings.NewReplacer(`\\`, `\`, `\"`, `"`)
 	unslashed = strings.NewReplacer(`\\`, `\\`, `\/`, `/`)
@@ -304,7 +305,7 @@ func (x *lexer) next() {
 	case rest[0] == ')':
 		t.kind = tokenClose
 		x.at++
-	case negation.MatchString(rest):
+	case negation().MatchString(rest):
 		t.kind = tokenNot
 		x.at++
 	case rest[0] == '"':
@@ -312,15 +313,15 @@ func (x *lexer) next() {
 		t.text = x.quoted()
 	case rest[0] == '/':
 		t.kind, t.end = tokenRegexp, len(x.line)
-		m := slashed.FindStringSubmatch(rest)
+		m := slashed().FindStringSubmatch(rest)
 		if m == nil {
 			fail(t.pos, t.end, "the regular expression does not end with \"/\"; put text that begins with one in quotes")
 		}
 		x.at += len(m[0])
-		t.text, t.flags = unslashed.Replace(m[1]), x.until(wordText)
+		t.text, t.flags = unslashed.Replace(m[1]), x.until(wordText())
 	case x.term(t):
 	default:
-		t.text = x.until(wordText)
+		t.text = x.until(wordText())
 		if t.text == "" {
 			t.text = rest[:2]
 			x.at += 2 // the text is && or ||
@@ -336,7 +337,7 @@ func (x *lexer) next() {
 // term reads the name, the operator and the values of a term. It returns false if there
 // is no term.
 func (x *lexer) term(t *token) bool {
-	head := termHead.FindStringSubmatch(x.rest())
+	head := termHead().FindStringSubmatch(x.rest())
 	if head == nil || termNamed(head[1]) == nil && head[2] != "" && head[4] == "" {
 		return false // a word, followed by text such as <html>
 	}
@@ -348,7 +349,7 @@ func (x *lexer) term(t *token) bool {
 		if strings.HasPrefix(x.rest(), `"`) {
 			v.text = x.quoted()
 		} else {
-			v.text = x.until(valueText)
+			v.text = x.until(valueText())
 		}
 		v.end = x.at
 		t.values[len(t.values)-1] = v
@@ -370,7 +371,7 @@ func (x *lexer) until(text *regexp.Regexp) string {
 
 // quoted reads a quoted text. In it, \" and \\ stand for " and \.
 func (x *lexer) quoted() string {
-	m := quotedText.FindStringSubmatch(x.rest())
+	m := quotedText().FindStringSubmatch(x.rest())
 	if m == nil {
 		fail(x.at, len(x.line), "the quoted text does not end")
 	}

@@ -4,7 +4,6 @@ import (
 	"encoding/binary"
 	"encoding/json"
 	"net/url"
-	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -12,6 +11,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"elicitation-inspector/bridge/base/lazy"
 	"elicitation-inspector/bridge/base/rawjson"
 )
 
@@ -112,7 +112,7 @@ func (l *learnt) add(s secret, seq int64) {
 	}
 }
 
-var percentEscape = regexp.MustCompile(`%[0-9A-F]{2}`)
+var percentEscape = lazy.Regexp(`%[0-9A-F]{2}`)
 
 // notationsOf returns the notations of a value: unchanged, in a JSON string inside another
 // string, and in a URL.
@@ -123,7 +123,7 @@ func notationsOf(text string) []string {
 		out = append(out, inner(quoted))
 	}
 	for _, escaped := range []string{url.QueryEscape(text), url.PathEscape(text)} {
-		out = append(out, escaped, percentEscape.ReplaceAllStringFunc(escaped, strings.ToLower))
+		out = append(out, escaped, percentEscape().ReplaceAllStringFunc(escaped, strings.ToLower))
 	}
 	slices.Sort(out)
 	return slices.Compact(out)

@@ -12,13 +12,13 @@ import (
 	"maps"
 	"net/http"
 	"net/textproto"
-	"regexp"
 	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"unicode/utf8"
 
+	"elicitation-inspector/bridge/base/lazy"
 	"elicitation-inspector/bridge/base/rawjson"
 	"elicitation-inspector/bridge/wire"
 )
@@ -31,7 +31,7 @@ const quotedPlaceholder = `"` + Placeholder + `"`
 // secretHeader matches the names, in lower case, of headers that hold credentials: those of
 // HTTP, the session of MCP, and what services call theirs, such as X-Api-Key, Private-Token,
 // X-Amz-Security-Token and Ocp-Apim-Subscription-Key.
-var secretHeader = regexp.MustCompile(`^(?:(?:proxy-)?authorization|(?:set-)?cookie|mcp-session-id)$|` +
+var secretHeader = lazy.Regexp(`^(?:(?:proxy-)?authorization|(?:set-)?cookie|mcp-session-id)$|` +
 	`(?:^|-)(?:api-?key|apikey|(?:access|auth|account|master|private|secret|shared|subscription|functions|app|client)-key|` +
 	`(?:\w+-)?token|secret|password|passwd|passphrase|auth|authorization|credentials?|jwt|api-?secret)$`)
 
@@ -39,7 +39,7 @@ var secretHeader = regexp.MustCompile(`^(?:(?:proxy-)?authorization|(?:set-)?coo
 // headers Mcp-Param-… repeat what the arguments of a call say in the open.
 func SecretHeader(name string) bool {
 	name = strings.ToLower(name)
-	return secretHeader.MatchString(name) && !strings.HasPrefix(name, "mcp-param-")
+	return secretHeader().MatchString(name) && !strings.HasPrefix(name, "mcp-param-")
 }
 
 // Redaction redacts transcripts: values of HTTP headers, of JSON members and of queries

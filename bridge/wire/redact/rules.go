@@ -4,11 +4,11 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
+	"elicitation-inspector/bridge/base/lazy"
 	"elicitation-inspector/bridge/base/rawjson"
 )
 
@@ -30,13 +30,13 @@ type pathStep struct {
 }
 
 // pathSteps matches a step with a name, a quoted name, or an index.
-var pathSteps = regexp.MustCompile(`^(?s:\.\.?([^.\[]+)|(?:\.\.)?\[(?:'(.*?)'|"(.*?)"|([0-9]+|\*))\])`)
+var pathSteps = lazy.Regexp(`^(?s:\.\.?([^.\[]+)|(?:\.\.)?\[(?:'(.*?)'|"(.*?)"|([0-9]+|\*))\])`)
 
 // parsePath parses the part of RFC 9535 (JSONPath) that selects by name, index,
 // wildcard and descendant.
 func parsePath(rule string) (steps []pathStep, err error) {
 	for rest := rule[1:]; rest != ""; {
-		m := pathSteps.FindStringSubmatch(rest)
+		m := pathSteps().FindStringSubmatch(rest)
 		st := pathStep{deep: strings.HasPrefix(rest, "..")}
 		if m != nil {
 			st.Step, st.all = Step{cmp.Or(m[1], m[2], m[3]), -1}, m[1] == "*" || m[4] == "*"

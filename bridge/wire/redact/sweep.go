@@ -148,7 +148,7 @@ func (s *sweep) named(f *wire.Frame) (out wire.Frame, note []byte) {
 				values[i] = Placeholder
 			case s.keeps:
 			case name == "Link", name == "Refresh":
-				values[i] = addressIn.ReplaceAllStringFunc(value, func(address string) string { return withoutQuery(address, r.rememberQuery) })
+				values[i] = addressIn().ReplaceAllStringFunc(value, func(address string) string { return withoutQuery(address, r.rememberQuery) })
 			case name == "Location", name == "Content-Location", name == "Referer":
 				values[i] = withoutQuery(value, r.rememberQuery)
 			}

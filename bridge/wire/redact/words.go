@@ -6,6 +6,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"elicitation-inspector/bridge/base/lazy"
 )
 
 // Query returns the query of an address, or a form, with what replace returns for each
@@ -51,14 +53,14 @@ func (r *Redaction) rememberQuery(value string) {
 
 // addressIn finds addresses with a query in text, and addressEnd holds punctuation that
 // may follow them.
-var addressIn = regexp.MustCompile(`[^\s"'<>]+\?[^\s"'<>]+`)
+var addressIn = lazy.Regexp(`[^\s"'<>]+\?[^\s"'<>]+`)
 
 const addressEnd = ".,;:)"
 
 // withoutQueries returns text with the values in the queries of its addresses redacted, and
 // tells each of them.
 func withoutQueries(text string, tell func(value string)) string {
-	return addressIn.ReplaceAllStringFunc(text, func(word string) string {
+	return addressIn().ReplaceAllStringFunc(text, func(word string) string {
 		address := strings.TrimRight(word, addressEnd)
 		_, query, _ := strings.Cut(address, "?")
 		if !strings.Contains(query, "=") && !strings.Contains(address, "://") && address[0] != '/' {
@@ -71,8 +73,8 @@ func withoutQueries(text string, tell func(value string)) string {
 var (
 	// named finds a name and its value in a word of a command line: --token=abc, KEY=abc,
 	// "Authorization: Bearer abc". userInfo finds the password in an address.
-	named    = regexp.MustCompile(`(?s)^-{0,2}([\w.-]+)(?:=|:\s+)(.*)$`)
-	userInfo = regexp.MustCompile(`://[^\s/?#@:]*:([^\s/?#@]+)@`)
+	named    = lazy.Regexp(`(?s)^-{0,2}([\w.-]+)(?:=|:\s+)(.*)$`)
+	userInfo = lazy.Regexp(`://[^\s/?#@:]*:([^\s/?#@]+)@`)
 	// secretWord finds a word which says in the name of a flag or a variable that its value
 	// is a secret, and fileWord one which says that it is the name of a file.
 	secretWord = wordIn("token|secret|password|passwd|passphrase|key|apikey|auth|authorization|credentials?")
@@ -95,10 +97,10 @@ func (r *Redaction) arguments(command []string, tell func(value string)) []strin
 				out[i] = word[:from] + Placeholder + word[to:]
 			}
 		}
-		if at := userInfo.FindStringSubmatchIndex(word); at != nil {
+		if at := userInfo().FindStringSubmatchIndex(word); at != nil {
 			cut(at[2], at[3])
 		}
-		if at := named.FindStringSubmatchIndex(word); at != nil && r.secretName(word[at[2]:at[3]]) {
+		if at := named().FindStringSubmatchIndex(word); at != nil && r.secretName(word[at[2]:at[3]]) {
 			cut(at[4], at[5])
 		}
 		if i == 0 || strings.HasPrefix(word, "-") {

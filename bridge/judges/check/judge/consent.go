@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"elicitation-inspector/bridge/base/alike"
+	"elicitation-inspector/bridge/base/lazy"
 	"elicitation-inspector/bridge/base/mcp"
 	"elicitation-inspector/bridge/base/rawjson"
 	"elicitation-inspector/bridge/judges/check/report"
@@ -547,6 +548,6 @@ func ConsentIn(f elicit.Field, yes bool) json.RawMessage {
 }
 
 // nameWord matches a word of a name in camel case, snake case or with spaces.
-var nameWord = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\p{Lu}?\p{Ll}+|\p{Lu}+|\pN+`) })
+var nameWord = lazy.Regexp(`\p{Lu}?\p{Ll}+|\p{Lu}+|\pN+`)
 
 func nameWords(name string) []string { return nameWord().FindAllString(name, -1) }

@@ -4,12 +4,12 @@ package link
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
 
+	"elicitation-inspector/bridge/base/lazy"
 	"elicitation-inspector/bridge/base/wording"
 	"elicitation-inspector/bridge/meaning/elicit"
 )
@@ -95,14 +95,14 @@ func Judge(raw string) Verdict {
 // Patterns that split a URL (RFC 3986, appendix B): schemePart into scheme and rest,
 // webParts the rest of a web address into user, host, port, path, query and fragment.
 var (
-	schemePart = regexp.MustCompile(`(?s)^([A-Za-z][A-Za-z0-9+.-]*):(.*)$`)
-	webParts   = regexp.MustCompile(`(?s)^//([^/?#]*@)?([^/?#]*?)(:[^]:/?#]*)?(/[^?#]*)?(\?[^#]*)?(#.*)?$`)
+	schemePart = lazy.Regexp(`(?s)^([A-Za-z][A-Za-z0-9+.-]*):(.*)$`)
+	webParts   = lazy.Regexp(`(?s)^//([^/?#]*@)?([^/?#]*?)(:[^]:/?#]*)?(/[^?#]*)?(\?[^#]*)?(#.*)?$`)
 )
 
 // judge splits the URL into its parts and warns about them. It returns why the URL
 // cannot be read, or "".
 func (v *Verdict) judge() (why string) {
-	match := schemePart.FindStringSubmatch(v.Raw)
+	match := schemePart().FindStringSubmatch(v.Raw)
 	if match == nil {
 		return "It is not a web address: it does not begin with https://."
 	}
@@ -114,7 +114,7 @@ func (v *Verdict) judge() (why string) {
 		v.warn(Danger, "scheme", "It is not a web address: it begins with %s, and cannot be opened from here.", wording.Quoted(v.Scheme+":"))
 		return ""
 	}
-	parts := webParts.FindStringSubmatch(rest)
+	parts := webParts().FindStringSubmatch(rest)
 	if parts == nil {
 		return "It is not a web address: the two slashes after " + v.Scheme + ": are missing."
 	}
