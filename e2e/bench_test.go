@@ -1,23 +1,29 @@
 package e2e
 
 import (
+	"bufio"
 	"cmp"
 	"context"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/http/cookiejar"
 	"net/http/httptest"
 	"os"
+	"os/exec"
+	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"text/tabwriter"
 	"time"
 
 	"github.com/chromedp/cdproto/network"
+	cdppage "github.com/chromedp/cdproto/page"
 	"github.com/chromedp/chromedp"
 
 	"elicitation-inspector/e2e/internal/inspector"
@@ -72,6 +78,7 @@ func BenchmarkFigures(b *testing.B) {
 		measure func(b *testing.B) []figure
 	}{
 		{"start", func(b *testing.B) []figure { return measureStart(b, 21) }},
+		{"opening", func(b *testing.B) []figure { return measureOpening(b, 21) }},
 		{"load", func(b *testing.B) []figure { return measureLoad(b, 11) }},
 		{"questions", func(b *testing.B) []figure { return measureQuestions(b, 41) }},
 		{"once", measureOnce},
@@ -169,25 +176,83 @@ func (l *load) listen(event any) {
 	}
 }
 
-// measureLoad loads the page of the demo in fresh browser contexts.
-func measureLoad(b *testing.B, runs int) []figure {
-	packed := figure{what: "first load, compressed", unit: "kB", bound: 80, noise: 1}
-	content := figure{what: "first load, uncompressed", unit: "kB", bound: 2770, noise: 1}
-	requests := figure{what: "first load, requests", unit: "", bound: 5, noise: 1}
-	paint := figure{what: "first contentful paint, to that of one word", unit: "×", bound: 2, noise: 1.5}
-	ready := figure{what: "navigation to a keystroke that counts", unit: "ms", bound: 250, noise: 2}
-	least := figure{what: "first contentful paint of one word, to compare", unit: "ms"}
+// officialVersion is the version of the official Inspector that the task bench installs.
+const officialVersion = "2.12.0"
+
+// official starts the official Inspector, and returns the address that it prints.
+func official(b *testing.B) (address string) {
+	b.Helper()
+	node := servers.Node(b)[0]
+	program := filepath.Join(servers.Cache(), "official", "node_modules", "@modelcontextprotocol", "inspector")
+	if raw, err := os.ReadFile(filepath.Join(program, "package.json")); err != nil || !strings.Contains(string(raw), `"version": "`+officialVersion+`"`) {
+		b.Fatalf("the task bench installs the official Inspector %s; it is not in %s (%v)", officialVersion, program, err)
+	}
+	free, err := net.Listen("tcp", "127.0.0.1:0") // it takes no port of 0
+	if err != nil {
+		b.Fatal(err)
+	}
+	_, port, _ := net.SplitHostPort(free.Addr().String())
+	_ = free.Close()
+	cmd := exec.Command(node, filepath.Join(program, "clients", "launcher", "build", "index.js"), "--web")
+	cmd.Env = append(os.Environ(), "MCP_AUTO_OPEN_ENABLED=false", "CLIENT_PORT="+port, "MCP_INSPECTOR_SECRET_STORE=memory", "HOME="+b.TempDir())
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		b.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() {
+		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) // its children too
+		_ = cmd.Wait()
+	})
+	for lines := bufio.NewScanner(out); lines.Scan(); {
+		if before, query, printed := strings.Cut(strings.TrimSpace(lines.Text()), "?MCP_INSPECTOR_API_TOKEN="); printed {
+			go func() { _, _ = io.Copy(io.Discard, out) }()
+			return before + "/?MCP_INSPECTOR_API_TOKEN=" + query
+		}
+	}
+	b.Fatal("the official Inspector prints no address")
+	return ""
+}
+
+// measureOpening opens the printed address in fresh browser contexts, and beside it, in turn, that of
+// the official Inspector and a page of one word. What counts are the ratios of a turn: times are
+// those of the machine.
+func measureOpening(b *testing.B, runs int) []figure {
 	word := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "text/html; charset=utf-8")
 		_, _ = io.WriteString(w, "<!doctype html><title>t</title><link rel=icon href=data:,>word")
 	}))
 	defer word.Close()
+	ours := figure{what: "printed address to the first contentful paint", unit: "ms"}
+	least := figure{what: "that of a page of one word", unit: "ms"}
+	theirs := figure{what: "that of the official Inspector " + officialVersion, unit: "ms"}
+	toWord := figure{what: "ours to that of one word", unit: "×", bound: 3, noise: 1.5}
+	toTheirs := figure{what: "ours to that of the official Inspector", unit: "×", bound: 0.2, noise: 1.5}
+	p := inspector.Start(b)
+	rival := official(b)
+	for i := range runs + 1 {
+		o, w, t := painted(b, p.URL), painted(b, word.URL), painted(b, rival)
+		if i == 0 {
+			continue // the first turn warms up
+		}
+		ours.values, least.values, theirs.values = append(ours.values, o), append(least.values, w), append(theirs.values, t)
+		toWord.values, toTheirs.values = append(toWord.values, o/w), append(toTheirs.values, o/t)
+	}
+	p.Stop()
+	return []figure{ours, least, theirs, toWord, toTheirs}
+}
+
+// measureLoad loads the page of the demo in fresh browser contexts.
+func measureLoad(b *testing.B, runs int) []figure {
+	packed := figure{what: "first load, compressed", unit: "kB", bound: 80, noise: 1}
+	content := figure{what: "first load, uncompressed", unit: "kB", bound: 2770, noise: 1}
+	requests := figure{what: "first load, requests", unit: "", bound: 5, noise: 1}
+	ready := figure{what: "navigation to a keystroke that counts", unit: "ms", bound: 250, noise: 2}
 	p := inspector.Start(b)
 	for range runs {
-		// Measure the paint without listening to the network or reading the page.
-		first, word := painted(b, p.URL), painted(b, word.URL)
-		paint.values = append(paint.values, first/word)
-		least.values = append(least.values, word)
 		tab := browser.Blank(b)
 		tab.BeforeLoad(pressSlash)
 		tab.Goto(p.URL)
@@ -213,7 +278,7 @@ func measureLoad(b *testing.B, runs int) []figure {
 		tab.Close()
 	}
 	p.Stop()
-	return []figure{packed, content, requests, paint, least, ready}
+	return []figure{packed, content, requests, ready}
 }
 
 // pressSlash presses the key that leads to the search until the search has the focus.
@@ -226,15 +291,22 @@ const pressSlash = `window.keyCounts = new Promise(done => {
 	}, 2);
 })`
 
-// painted opens a page, and returns the time of its first contentful paint, in ms since
-// the start of its navigation.
+// painted opens an address as a person does who clicks on it, and returns the time from then to the
+// first contentful paint of the page that it leads to, in ms. It neither listens to the network nor
+// reads the page meanwhile.
 func painted(b *testing.B, url string) float64 {
-	tab := browser.Open(b, url)
+	b.Helper()
+	tab := browser.Blank(b)
 	defer tab.Close()
-	return page.Eval[float64](tab, `new Promise(done => new PerformanceObserver(l => {
+	from := time.Now()
+	if _, err := chromedp.Call(tab.Context(), cdppage.Navigate, cdppage.NavigateParams{URL: url}); err != nil {
+		b.Fatal(err)
+	}
+	at := page.Eval[float64](tab, `new Promise(done => new PerformanceObserver(l => {
 		const e = l.getEntriesByName('first-contentful-paint')[0];
-		if (e) done(e.startTime);
+		if (e && document.documentElement.dataset.own === undefined) done(performance.timeOrigin + e.startTime); // not on the page of the door
 	}).observe({type: 'paint', buffered: true}))`)
+	return at - float64(from.UnixMicro())/1000
 }
 
 // watchQuestions records, on the server's clock, when a pending question's form came into

@@ -5,8 +5,7 @@
  * scripts are fetched, after the first paint, which they would otherwise delay.
  */
 const query = new URLSearchParams(location.search), entered = query.has("token")
-query.delete("token") // the cookie has it by now
-query.delete("shared")
+for (const name of ["token", "shared"]) query.delete(name) // the cookie has the token by now
 if (entered) history.replaceState(null, "", "/" + (query.size ? "?" + query : ""))
 const painted = new Promise(done => {
   new PerformanceObserver(done).observe({ type: "paint", buffered: true })
@@ -16,14 +15,7 @@ await painted
 document.documentElement.dataset.painted = ""
 await import("/static/bundle.js")
 performance.mark("ready")
-if (entered && location.hostname.endsWith(".inspector.localhost")) {
-  // Have inspector.localhost keep this host, so that links without the token lead here; see door.js.
-  const frame = document.createElement("iframe")
-  frame.hidden = true
-  frame.src = `http://inspector.localhost:${location.port || 80}/#${origin}`
-  frame.onload = () => {
-    frame.remove()
-    performance.mark("kept")
-  }
-  document.body.append(frame)
-}
+// Have inspector.localhost keep this host, so that links without the token lead here; see door.js.
+if (entered && location.hostname.endsWith(".inspector.localhost")) document.body.append(Object.assign(document.createElement("iframe"), {
+  hidden: true, src: `http://inspector.localhost:${location.port || 80}/#${origin}`, onload() { this.remove(); performance.mark("kept") },
+}))

@@ -11,6 +11,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"io"
+	"maps"
 	"net"
 	"net/http"
 	"net/netip"
@@ -33,8 +34,8 @@ type Guard struct {
 	// Cookies know no ports: one of 127.0.0.1 goes to every server on this computer. The name
 	// is random, or others could lead a browser to another port of it.
 	own string
-	// known is the host of all runs at this port, with its port. Its pages show nothing: they keep in
-	// the browser which host is the own one, and lead there. "" if there is no own host.
+	// known is the host of all runs at this port, whose pages keep in the browser which host is the
+	// own one, and lead there; "" without an own host.
 	known string
 	next  http.Handler
 	// Callback gets the requests for signin.CallbackPath without a token, because they come
@@ -116,10 +117,7 @@ func hostsOf(addr net.Addr) map[string]bool {
 // Unnamed has the page answer to its address alone, since another program answers to the
 // names of this computer: there is no own host then.
 func (g *Guard) Unnamed() {
-	_, port, _ := strings.Cut(g.own, ":")
-	for _, name := range []string{g.own, g.known, "localhost", "localhost:" + port} {
-		delete(g.hosts, name)
-	}
+	maps.DeleteFunc(g.hosts, func(name string, _ bool) bool { return strings.Contains(name, "localhost") })
 	g.own, g.known = "", ""
 }
 
@@ -173,10 +171,11 @@ func (g *Guard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	enters := navigates && g.own != "" && r.URL.Path == "/"
 	switch {
-	case enters && invited && host != g.own && !shared && findsNames(r):
-		http.Redirect(w, r, "http://"+g.own+r.URL.RequestURI(), http.StatusSeeOther)
-		return
 	case enters && invited && host != g.own && !shared:
+		if findsNames(r) {
+			http.Redirect(w, r, "http://"+g.own+r.URL.RequestURI(), http.StatusSeeOther)
+			return
+		}
 		g.door(w, http.StatusOK, "http://"+g.own, "Opening the page.")
 		return
 	case enters && host == g.known && r.Header.Get("Sec-Fetch-Dest") == "iframe":
