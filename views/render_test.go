@@ -33,7 +33,7 @@ func render(t *testing.T, c templ.Component) string {
 // draw renders a component and parses it as a browser does.
 func draw(t *testing.T, c templ.Component) *html.Node {
 	t.Helper()
-	doc, err := html.Parse(strings.NewReader(render(t, c)))
+	doc, err := html.ParseWithOptions(strings.NewReader(render(t, c)), html.ParseOptionEnableScripting(false))
 	if err != nil {
 		t.Fatalf("parsing what was rendered: %v", err)
 	}
