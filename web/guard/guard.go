@@ -162,8 +162,7 @@ func (g *Guard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	query := r.URL.Query()
 	invited, shared := g.matches(query.Get("token")), query.Has("shared")
 	if invited {
-		// Nothing is kept from a page that leads here with the token, not even a hold on the page that
-		// it opens; a policy of its own would only cost the browser another process.
+		// Nothing is kept from who has the token, and this policy would cost the browser another process.
 		w.Header().Del("Cross-Origin-Opener-Policy")
 		if g.Opened != nil {
 			g.Opened()

@@ -6,8 +6,7 @@ import (
 	"sync"
 )
 
-// Regexp returns a regular expression that is compiled when it is first asked for. It panics then
-// if the source is none.
+// Regexp returns a regular expression that is compiled, or panics, when it is first asked for.
 func Regexp(source string) func() *regexp.Regexp {
 	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(source) })
 }

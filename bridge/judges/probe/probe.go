@@ -87,7 +87,6 @@ func Table() []*Probe {
 		table = slices.Concat(answerProbes(), fieldProbes(), textProbes(), timeProbes(), urlProbes(), roundProbes(), callTaskProbes(), questionTaskProbes(), modeProbes())
 		for _, p := range table {
 			p.Kind = cmp.Or(p.Kind, conversation.Tool)
-			byName[p.Name] = p
 		}
 	})
 	return table
@@ -95,13 +94,13 @@ func Table() []*Probe {
 
 // Find returns the probe of a name, nil if there is none.
 func Find(name string) *Probe {
-	Table()
-	return byName[name]
+	if i := slices.IndexFunc(Table(), func(p *Probe) bool { return p.Name == name }); i >= 0 {
+		return table[i]
+	}
+	return nil
 }
 
-// They have no values at the start, since the probes' functions refer to the table.
 var (
-	made   sync.Once
-	table  []*Probe
-	byName = map[string]*Probe{}
+	made  sync.Once
+	table []*Probe // made when it is asked for; its probes' functions refer to it
 )

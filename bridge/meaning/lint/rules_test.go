@@ -30,7 +30,7 @@ func TestCitationsExist(t *testing.T) {
 		schemaValidation: {"6.1.2. enum", "6.3.3. pattern", "9.2. default"},
 	}
 	seen := map[string]bool{}
-	for _, r := range slices.Concat(Rules(), probeRules()) {
+	for _, r := range slices.Concat(Rules(), probeRules) {
 		if seen[r.ID] || r.Breaks == "" || len(r.Sources) == 0 {
 			t.Errorf("%+v is there twice, or says too little", r)
 		}

@@ -3,7 +3,6 @@ package lint
 import (
 	"encoding/json"
 	"slices"
-	"sync"
 	"time"
 
 	"elicitation-inspector/bridge/base/mcp"
@@ -15,40 +14,36 @@ import (
 
 // taskRules judge servers by the tasks of 2025-11-25, and by the extension tasks of
 // 2026-07-28.
-var taskRules = sync.OnceValue(func() []Rule {
-	return []Rule{
-		{"task-malformed", "a task without id, status, times or ttl, or with what they cannot be", Sources{november: must(schemaPage, "Task"), july: inExtension(Violation, "Tasks")}},
-		{"task-id-again", "a task under the id of an earlier one", Sources{november: must(taskPage, "Task ID Requirements"), july: inExtension(Violation, "Tasks")}},
-		{"task-begins-otherwise", "a task that does not begin as working, in 2025-11-25", Sources{november: must(taskPage, "Task Status Lifecycle")}},
-		{"task-goes-back", "a task that has another status after it had ended", Sources{november: must(taskPage, "Task Status Lifecycle"), july: inExtension(Advice, "Task Status")}},
-		{"task-other", "an answer about another task than the one that was asked about", Sources{november: must(taskPage, "Associating Task-Related Messages"), july: inExtension(Violation, "Task Polling")}},
-		{"task-unasked", "a task for a request that does not allow one", Sources{november: must(taskPage, "Creating Tasks"), july: inExtension(Violation, "Capability Negotiation")}},
-		{"task-undeclared", "a task of a server that has not declared tasks", Sources{november: must(taskPage, "Task Support and Handling"), july: inExtension(Violation, "Capability Negotiation")}},
-		{"task-not-made", "an ordinary result for a call as a task, of a server that has declared them", Sources{november: must(taskPage, "Result Retrieval")}},
-		{"task-not-cancelled", "the task in the result of tasks/cancel with another status than cancelled", Sources{november: must(taskPage, "Task Cancellation")}},
-		{"task-payload-missing", "a task that has ended without its result or error, or that waits without inputRequests, since 2026-07-28", SinceJuly(inExtension(Violation, "Task Status"))},
-		{"task-key-again", "a key of inputRequests that stood for another request of the same task", SinceJuly(inExtension(Violation, "Task Update Requests"))},
-		{"task-capability-refused", "error -32021 for want of tasks, though the request declares them", SinceJuly(inExtension(Violation, "Capability Negotiation"))},
-		{"related-task-missing", "the result of tasks/result without the related-task metadata of its task", Sources{november: must(taskPage, "Associating Task-Related Messages")}},
-		{"related-task-unknown", "a question of a task that there is not", Sources{november: must(taskPage, "Associating Task-Related Messages")}},
-		{"question-task-undeclared", "a question as a task to a client that has not declared them", Sources{november: should(taskPage, "Capability Negotiation")}},
-	}
-})
+var taskRules = []Rule{
+	{"task-malformed", "a task without id, status, times or ttl, or with what they cannot be", Sources{november: must(schemaPage, "Task"), july: inExtension(Violation, "Tasks")}},
+	{"task-id-again", "a task under the id of an earlier one", Sources{november: must(taskPage, "Task ID Requirements"), july: inExtension(Violation, "Tasks")}},
+	{"task-begins-otherwise", "a task that does not begin as working, in 2025-11-25", Sources{november: must(taskPage, "Task Status Lifecycle")}},
+	{"task-goes-back", "a task that has another status after it had ended", Sources{november: must(taskPage, "Task Status Lifecycle"), july: inExtension(Advice, "Task Status")}},
+	{"task-other", "an answer about another task than the one that was asked about", Sources{november: must(taskPage, "Associating Task-Related Messages"), july: inExtension(Violation, "Task Polling")}},
+	{"task-unasked", "a task for a request that does not allow one", Sources{november: must(taskPage, "Creating Tasks"), july: inExtension(Violation, "Capability Negotiation")}},
+	{"task-undeclared", "a task of a server that has not declared tasks", Sources{november: must(taskPage, "Task Support and Handling"), july: inExtension(Violation, "Capability Negotiation")}},
+	{"task-not-made", "an ordinary result for a call as a task, of a server that has declared them", Sources{november: must(taskPage, "Result Retrieval")}},
+	{"task-not-cancelled", "the task in the result of tasks/cancel with another status than cancelled", Sources{november: must(taskPage, "Task Cancellation")}},
+	{"task-payload-missing", "a task that has ended without its result or error, or that waits without inputRequests, since 2026-07-28", SinceJuly(inExtension(Violation, "Task Status"))},
+	{"task-key-again", "a key of inputRequests that stood for another request of the same task", SinceJuly(inExtension(Violation, "Task Update Requests"))},
+	{"task-capability-refused", "error -32021 for want of tasks, though the request declares them", SinceJuly(inExtension(Violation, "Capability Negotiation"))},
+	{"related-task-missing", "the result of tasks/result without the related-task metadata of its task", Sources{november: must(taskPage, "Associating Task-Related Messages")}},
+	{"related-task-unknown", "a question of a task that there is not", Sources{november: must(taskPage, "Associating Task-Related Messages")}},
+	{"question-task-undeclared", "a question as a task to a client that has not declared them", Sources{november: should(taskPage, "Capability Negotiation")}},
+}
 
 // clientTaskRules judge clients likewise.
-var clientTaskRules = sync.OnceValue(func() []Rule {
-	return []Rule{
-		{"client-task-malformed", "a task of the client's without id, status, times or ttl, or with what they cannot be", Sources{november: must(schemaPage, "Task")}},
-		{"client-task-id-again", "a task of the client's under the id of an earlier one", Sources{november: must(taskPage, "Task ID Requirements")}},
-		{"client-task-begins-otherwise", "a task of the client's that does not begin as working", Sources{november: must(taskPage, "Task Status Lifecycle")}},
-		{"client-task-goes-back", "a task of the client's that has another status after it had ended", Sources{november: must(taskPage, "Task Status Lifecycle")}},
-		{"client-task-unasked", "a task for a question that was not asked as one", Sources{november: must(taskPage, "Creating Tasks")}},
-		{"client-related-task-missing", "the client's result of tasks/result without the related-task metadata of its task", Sources{november: must(taskPage, "Associating Task-Related Messages")}},
-		{"task-call-undeclared", "a call as a task to a server that has not declared them", Sources{november: must(taskPage, "Tool-Level Negotiation")}},
-		{"task-input-unknown", "tasks/update with an input that the task has not asked for", SinceJuly(inExtension(Violation, "Task Update Requests"))},
-		{"task-input-again", "a second answer to the same input of a task", SinceJuly(inExtension(Should, "Task Update Requests"))},
-	}
-})
+var clientTaskRules = []Rule{
+	{"client-task-malformed", "a task of the client's without id, status, times or ttl, or with what they cannot be", Sources{november: must(schemaPage, "Task")}},
+	{"client-task-id-again", "a task of the client's under the id of an earlier one", Sources{november: must(taskPage, "Task ID Requirements")}},
+	{"client-task-begins-otherwise", "a task of the client's that does not begin as working", Sources{november: must(taskPage, "Task Status Lifecycle")}},
+	{"client-task-goes-back", "a task of the client's that has another status after it had ended", Sources{november: must(taskPage, "Task Status Lifecycle")}},
+	{"client-task-unasked", "a task for a question that was not asked as one", Sources{november: must(taskPage, "Creating Tasks")}},
+	{"client-related-task-missing", "the client's result of tasks/result without the related-task metadata of its task", Sources{november: must(taskPage, "Associating Task-Related Messages")}},
+	{"task-call-undeclared", "a call as a task to a server that has not declared them", Sources{november: must(taskPage, "Tool-Level Negotiation")}},
+	{"task-input-unknown", "tasks/update with an input that the task has not asked for", SinceJuly(inExtension(Violation, "Task Update Requests"))},
+	{"task-input-again", "a second answer to the same input of a task", SinceJuly(inExtension(Should, "Task Update Requests"))},
+}
 
 // task is a task of one of the sides, as far as the log tells.
 type task struct {
@@ -301,4 +296,4 @@ func (s *session) judgeTaskReply(f *wire.Frame, answers *asked) bool {
 
 // allRules are the rules about servers and those about clients, each with those about tasks
 // at the end.
-var allRules = sync.OnceValue(func() []Rule { return slices.Concat(rules(), taskRules(), clientRules(), clientTaskRules()) })
+var allRules = slices.Concat(rules, taskRules, clientRules, clientTaskRules)
