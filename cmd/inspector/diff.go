@@ -160,9 +160,9 @@ func readVolatile(cmd *cobra.Command, path string, given bool) ([]diff.Varying, 
 	if err != nil {
 		return nil, err
 	}
-	list, err := diff.ParseVarying(text)
+	list, err := diff.ParseVarying(path, text)
 	if err != nil {
-		return nil, usage("%s: %w", path, err)
+		return nil, usage("%w", err)
 	}
 	if !given {
 		warn(cmd, "%s says what is no difference (%s)", path, wording.Plural(len(list), "place"))

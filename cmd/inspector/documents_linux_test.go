@@ -15,6 +15,7 @@ import (
 	"strings"
 	"testing"
 
+	"elicitation-inspector/bridge/judges/diff"
 	probed "elicitation-inspector/bridge/judges/probe/report"
 	"elicitation-inspector/bridge/keep/export"
 )
@@ -78,6 +79,16 @@ func TestNoDocumentHasSecrets(t *testing.T) {
 		"lint": func() {
 			for _, format := range lintFormats {
 				clean("lint as "+format.Name, inspectorRun(t, slices.Concat([]string{"lint", "--format", format.Name, raw}, leaves)...).out)
+			}
+		},
+		"diff": func() {
+			now := filepath.Join(dir, "now.jsonl")
+			text := strings.ReplaceAll(file(raw), everywhere, everywhere+"2")
+			if err := os.WriteFile(now, []byte(text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			for _, format := range diff.Formats {
+				clean("diff as "+format.Name, inspectorRun(t, slices.Concat([]string{"diff", "--format", format.Name, raw, now}, leaves)...).out)
 			}
 		},
 		"export": func() {

@@ -231,7 +231,7 @@ func TestLearn(t *testing.T) {
 	if len(rest) > 0 || len(varies) != 3 {
 		t.Fatalf("%d places, and %+v", len(varies), rest)
 	}
-	read, err := diff.ParseVarying([]byte(diff.WriteVarying(varies)))
+	read, err := diff.ParseVarying("f", []byte(diff.WriteVarying(varies)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -255,7 +255,7 @@ func TestVaryingMistakes(t *testing.T) {
 		"volatile: [{part: result, pointer: [\"a\"]}]": `"pointer" must be a text, not an array`,
 		"volatile: [{part: result, pionter: /a}]":      `did you mean "pointer"`,
 	} {
-		if _, err := diff.ParseVarying([]byte(text)); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := diff.ParseVarying("f", []byte(text)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %s", text, err, want)
 		}
 	}

@@ -106,15 +106,16 @@ var Parts = []string{
 	"tools/list", "prompts/list", "resources/list", "resources/templates/list",
 }
 
-// ParseVarying reads a file of what varies. An error is a [written.Mistake] or lists several.
-func ParseVarying(text []byte) ([]Varying, error) {
+// ParseVarying reads a file of what varies. The error has a line for each mistake, which begins with
+// the file, the line and the column.
+func ParseVarying(file string, text []byte) ([]Varying, error) {
 	root, err := written.Parse(text)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("%s:%w", file, err)
 	}
 	var mistakes []string
 	wrong := func(n *written.Node, format string, args ...any) {
-		mistakes = append(mistakes, written.Mistake{Line: n.Line, Column: n.Column, Text: fmt.Sprintf(format, args...)}.Error())
+		mistakes = append(mistakes, file+":"+written.Mistake{Line: n.Line, Column: n.Column, Text: fmt.Sprintf(format, args...)}.Error())
 	}
 	list := root.Member("volatile")
 	if list == nil || list.Kind != rawjson.Array {
