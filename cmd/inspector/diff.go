@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -10,10 +11,12 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"elicitation-inspector/bridge/base/wording"
 	"elicitation-inspector/bridge/base/written"
 	"elicitation-inspector/bridge/judges/diff"
+	"elicitation-inspector/bridge/keep/export"
 	"elicitation-inspector/bridge/keep/playback"
 )
 
@@ -64,60 +67,99 @@ understood.`,
 		RunE: o.diff,
 	}
 	f := cmd.Flags()
-	f.StringVar(&o.format, "format", "", "`FORMAT` to write: "+diff.Formats.Names()+" (default: what the ending of --output says, else text)")
-	f.StringVarP(&o.output, "output", "o", "", "write to `FILE` instead of standard output (-)")
-	f.StringVar(&o.volatile, "volatile", "", "read from `FILE` what differs from run to run (default: NAME.volatile.yaml beside OLD)")
 	f.BoolVar(&o.learn, "learn", false, "write what differs between two recordings of the same build into the file of --volatile")
-	f.Float64Var(&o.slower, "slower", diff.SlowerFactor, "report a call for which the server takes this `FACTOR` longer, and at least 100 ms")
+	o.register(f)
 	o.redact.register(f, "of what is written")
 	return cmd
 }
 
-func (o *diffOptions) diff(cmd *cobra.Command, files []string) (err error) {
-	format := diff.Formats.Of(o.output)
-	if format == nil {
+// register adds the flags of all commands that compare.
+func (o *diffOptions) register(f *pflag.FlagSet) {
+	f.StringVar(&o.format, "format", "", "`FORMAT` to write: "+diff.Formats.Names()+" (default: what the ending of --output says, else text)")
+	f.StringVarP(&o.output, "output", "o", "", "write to `FILE` instead of standard output (-)")
+	f.StringVar(&o.volatile, "volatile", "", "read from `FILE` what differs from run to run (default: NAME.volatile.yaml beside the recording)")
+	f.Float64Var(&o.slower, "slower", diff.SlowerFactor, "report a call for which the server takes this `FACTOR` longer, and at least 100 ms")
+}
+
+// check returns the format to write, or the mistake in the flags.
+func (o *diffOptions) check(files []string) (format *export.Format[*diff.Report], err error) {
+	if format = diff.Formats.Of(o.output); format == nil {
 		format = diff.Formats[0]
 	}
 	if o.format != "" {
 		if format, err = diff.Formats.Named(o.format); err != nil {
-			return usage("--format %w", err)
+			return nil, usage("--format %w", err)
 		}
 	}
 	if o.slower <= 1 {
-		return usage("--slower must be more than 1, not %v", o.slower)
+		return nil, usage("--slower must be more than 1, not %v", o.slower)
 	}
-	if err := sparesInput(o.output, files); err != nil {
+	return format, sparesInput(o.output, files)
+}
+
+func (o *diffOptions) diff(cmd *cobra.Command, files []string) (err error) {
+	format, err := o.check(files)
+	if err != nil {
 		return err
-	}
-	given := o.volatile != ""
-	if !given {
-		o.volatile = strings.TrimSuffix(files[0], filepath.Ext(files[0])) + ".volatile.yaml"
 	}
 	options := diff.Options{Slower: o.slower}
 	if !o.learn {
-		if options.Varies, err = readVolatile(cmd, o.volatile, given); err != nil {
+		if options, err = o.readVolatile(cmd, files[0]); err != nil {
 			return err
 		}
 	}
-	sides, end, err := o.sides(cmd, files)
+	var opened []*playback.Opened
+	for _, name := range files {
+		one, err := readTranscripts(cmd, name)
+		if err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, one.Close()) }()
+		opened = append(opened, one)
+	}
+	r, err := o.compare(cmd, files, opened, options)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, end()) }()
+	if o.learn {
+		return o.writeVolatile(cmd, r, volatileOf(o.volatile, files[0]))
+	}
+	if err := o.write(cmd, format, r); err != nil {
+		return err
+	}
+	return codeOf(r)
+}
+
+// compare compares two transcripts, and leaves secrets out of the report.
+func (o *diffOptions) compare(cmd *cobra.Command, names []string, opened []*playback.Opened, options diff.Options) (*diff.Report, error) {
+	var sides []diff.Side
+	for i, name := range names {
+		redaction, err := o.redact.redaction()
+		if err != nil {
+			return nil, err
+		}
+		sides = append(sides, diff.Side{Name: name, Log: opened[i].Log, Redact: redaction})
+	}
 	r, err := diff.Compare(cmd.Context(), sides[0], sides[1], options)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	r.Inspector = version()
 	for _, side := range sides {
 		side.Redact.Document(r)
 	}
-	if o.learn {
-		return o.writeVolatile(cmd, r)
-	}
+	return r, nil
+}
+
+func (o *diffOptions) write(cmd *cobra.Command, format *export.Format[*diff.Report], r *diff.Report) error {
 	if err := writeTo(cmd.OutOrStdout(), o.output, func(w io.Writer) error { return format.Write(w, r) }); err != nil {
 		return fmt.Errorf("writing the comparison: %w", err)
 	}
+	return nil
+}
+
+// codeOf returns the exit code of a comparison; nil for 0.
+func codeOf(r *diff.Report) error {
 	switch counts := r.Counts(); {
 	case counts[diff.Consent]+counts[diff.Contract] > 0:
 		return exitCode(exitFindings)
@@ -127,53 +169,36 @@ func (o *diffOptions) diff(cmd *cobra.Command, files []string) (err error) {
 	return nil
 }
 
-// sides opens the files. end closes them.
-func (o *diffOptions) sides(cmd *cobra.Command, files []string) (sides []diff.Side, end func() error, err error) {
-	var opened []*playback.Opened
-	end = func() (err error) {
-		for _, one := range opened {
-			err = errors.Join(err, one.Close())
-		}
-		return err
-	}
-	for _, name := range files {
-		one, err := readTranscripts(cmd, name)
-		if err != nil {
-			return nil, nil, errors.Join(err, end())
-		}
-		opened = append(opened, one)
-		redaction, err := o.redact.redaction()
-		if err != nil {
-			return nil, nil, errors.Join(err, end())
-		}
-		sides = append(sides, diff.Side{Name: name, Log: one.Log, Redact: redaction})
-	}
-	return sides, end, nil
+// volatileOf returns the file that says what varies in a recording.
+func volatileOf(given, recording string) string {
+	return cmp.Or(given, strings.TrimSuffix(recording, filepath.Ext(recording))+".volatile.yaml")
 }
 
-// readVolatile reads a file of what varies. Unless a person gave its name, it need not exist.
-func readVolatile(cmd *cobra.Command, path string, given bool) ([]diff.Varying, error) {
+// readVolatile reads what varies in a recording. Unless a person gave the name of the file, it need
+// not exist.
+func (o *diffOptions) readVolatile(cmd *cobra.Command, recording string) (options diff.Options, err error) {
+	options.Slower = o.slower
+	path := volatileOf(o.volatile, recording)
 	text, err := written.ReadFile(path)
-	if errors.Is(err, fs.ErrNotExist) && !given {
-		return nil, nil
+	if errors.Is(err, fs.ErrNotExist) && o.volatile == "" {
+		return options, nil
 	}
 	if err != nil {
-		return nil, err
+		return options, err
 	}
-	list, err := diff.ParseVarying(path, text)
-	if err != nil {
-		return nil, usage("%w", err)
+	if options.Varies, err = diff.ParseVarying(path, text); err != nil {
+		return options, usageError{err}
 	}
-	if !given {
-		warn(cmd, "%s says what is no difference (%s)", path, wording.Plural(len(list), "place"))
+	if o.volatile == "" {
+		warn(cmd, "%s says what is no difference (%s)", path, wording.Plural(len(options.Varies), "place"))
 	}
-	return list, nil
+	return options, nil
 }
 
 // writeVolatile writes what two recordings of the same build teach. It replaces no file: people edit it.
-func (o *diffOptions) writeVolatile(cmd *cobra.Command, r *diff.Report) error {
+func (o *diffOptions) writeVolatile(cmd *cobra.Command, r *diff.Report, path string) error {
 	varies, rest := r.Learned()
-	file, err := os.OpenFile(o.volatile, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
 	if err != nil {
 		return err
 	}
@@ -181,7 +206,7 @@ func (o *diffOptions) writeVolatile(cmd *cobra.Command, r *diff.Report) error {
 	if err = errors.Join(err, file.Close()); err != nil {
 		return err
 	}
-	warn(cmd, "%s has %s", o.volatile, wording.Plural(len(varies), "place"))
+	warn(cmd, "%s has %s", path, wording.Plural(len(varies), "place"))
 	if len(rest) == 0 {
 		return nil
 	}

@@ -91,6 +91,12 @@ func TestNoDocumentHasSecrets(t *testing.T) {
 				clean("diff as "+format.Name, inspectorRun(t, slices.Concat([]string{"diff", "--format", format.Name, raw, now}, leaves)...).out)
 			}
 		},
+		"replay": func() {
+			path := filepath.Join(dir, "replay.jsonl")
+			got := inspectorRun(t, slices.Concat([]string{"replay", raw, "--record", path}, leaves, server)...)
+			clean("the transcript of a replay", file(path))
+			clean("what a replay says", got.out+got.err)
+		},
 		"export": func() {
 			for _, format := range export.Documents {
 				if !format.OverHTTP {

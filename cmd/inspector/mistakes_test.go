@@ -27,8 +27,13 @@ func TestMistakesOnTheCommandLine(t *testing.T) {
 		file string // to be named once
 	}{
 		{[]string{"lsit"}, exitUsage, []string{`there is no subcommand "lsit"; did you mean "list"?`}, ""},
-		{[]string{"replay", recorded}, exitUsage, []string{`there is no subcommand "replay"; to open a transcript, write: inspector open `}, ""},
-		{[]string{"replay", "none.jsonl"}, exitUsage, []string{`there is no subcommand "replay"`}, ""},
+		{[]string{"unfold", recorded}, exitUsage, []string{`there is no subcommand "unfold"; to open a transcript, write: inspector open `}, ""},
+		{[]string{"unfold", "none.jsonl"}, exitUsage, []string{`there is no subcommand "unfold"`}, ""},
+		{[]string{"replay"}, exitUsage, []string{"replay needs one FILE"}, ""},
+		{[]string{"replay", none}, exitError, nil, none},
+		{[]string{"replay", text, "--unknown", "guess"}, exitUsage, []string{`--unknown must be fail, ask, cancel or decline, not "guess"`}, ""},
+		{[]string{"replay", text, "--unknown", "ask"}, exitUsage, []string{"--unknown ask needs a terminal"}, ""},
+		{[]string{"replay", text, "--pace", "slow"}, exitUsage, []string{"--pace must be fast or recorded"}, ""},
 		{[]string{"list", "--config", write(t, "line.json", `{"mcpServers": {"a": {"command": "sh -c true"}}}`)}, exitUsage, []string{`server "a", command: there is no program of this name: it looks like a whole command line. Write "command": "sh", "args": ["-c","true"]`}, ""},
 		{[]string{"help", "opne"}, exitUsage, []string{`did you mean "open"?`}, ""},
 		{[]string{"--recrod", "x"}, exitUsage, []string{`unknown flag: --recrod; did you mean "--record"?`, "Run 'inspector help' for usage."}, ""},

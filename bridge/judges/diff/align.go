@@ -101,28 +101,35 @@ func (c *comparison) aligned(servers map[string]string) (pairs []pair) {
 	return pairs
 }
 
+// likenesses say by ever less of what they ask that two questions are the same, and in words by what.
+var likenesses = []struct {
+	by    string
+	alike func(a, b *asked) bool
+}{
+	{"", func(a, b *asked) bool {
+		return a.mode() == b.mode() && a.words == b.words && a.names == b.names && a.host == b.host
+	}},
+	{"its fields", func(a, b *asked) bool { return a.mode() == b.mode() && a.names != "" && a.names == b.names }},
+	{"its message", func(a, b *asked) bool { return a.words != "" && a.words == b.words }},
+	{"a part of its fields or words", func(a, b *asked) bool {
+		return a.mode() == b.mode() && (a.sharesField(b) || likeWords(a.words, b.words))
+	}},
+	{"its method", func(a, b *asked) bool { return a.request == nil && b.request == nil }},
+}
+
 // twins pairs the questions of two calls by ever less of what they ask.
 func twins(old, now []*asked) (with map[*asked]*asked, added []*asked) {
 	with = map[*asked]*asked{}
 	taken := map[*asked]bool{}
-	match := func(alike func(a, b *asked) bool) {
+	for _, l := range likenesses {
 		for _, a := range old {
 			for _, b := range now {
-				if with[a] == nil && !taken[b] && a.Method == b.Method && alike(a, b) {
+				if with[a] == nil && !taken[b] && a.Method == b.Method && l.alike(a, b) {
 					with[a], taken[b] = b, true
 				}
 			}
 		}
 	}
-	match(func(a, b *asked) bool {
-		return a.mode() == b.mode() && a.words == b.words && a.names == b.names && a.host == b.host
-	})
-	match(func(a, b *asked) bool { return a.mode() == b.mode() && a.names != "" && a.names == b.names })
-	match(func(a, b *asked) bool { return a.words != "" && a.words == b.words })
-	match(func(a, b *asked) bool {
-		return a.mode() == b.mode() && (a.sharesField(b) || likeWords(a.words, b.words))
-	})
-	match(func(a, b *asked) bool { return a.request == nil && b.request == nil })
 	for _, b := range now {
 		if !taken[b] {
 			added = append(added, b)

@@ -219,7 +219,7 @@ func (c *comparison) reports(of *side, call *conversation.Call) (out []told) {
 		r := told{seq: row.Seq, stream: row.Stream, says: row.Summary}
 		summary := row.Summary
 		if of == c.old {
-			summary = c.moved(summary)
+			summary = c.live(summary)
 		}
 		r.words = row.Method + " " + masked(summary)
 		out = append(out, r)

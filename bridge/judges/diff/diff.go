@@ -125,6 +125,8 @@ type Side struct {
 type Options struct {
 	Varies []Varying // what differs from run to run
 	Slower float64   // from which factor on a call is slower
+	// Carried are values that the new session was sent in place of those of the old one.
+	Carried []Carried
 }
 
 // SlowerFactor is the default of Options.Slower.
@@ -160,9 +162,13 @@ func Compare(ctx context.Context, old, now Side, o Options) (*Report, error) {
 	if err != nil {
 		return nil, fmt.Errorf("reading %s: %w", now.Name, err)
 	}
-	c := &comparison{Options: o, ctx: ctx, old: before, now: after, carried: map[string]string{}, list: []Difference{}}
+	c := &comparison{Options: o, ctx: ctx, old: before, now: after, Carrier: NewCarrier(), list: []Difference{}}
 	if o.Slower == 0 {
 		c.Slower = SlowerFactor
+	}
+	for _, one := range o.Carried {
+		c.value(one.Old, one.New)
+		c.words(one.Old, one.New)
 	}
 	r := &Report{Old: old.Name, New: now.Name}
 	if err := c.servers(); err != nil {
@@ -179,9 +185,9 @@ func Compare(ctx context.Context, old, now Side, o Options) (*Report, error) {
 // comparison is a comparison that goes on.
 type comparison struct {
 	Options
+	*Carrier
 	ctx      context.Context
 	old, now *side
-	carried  map[string]string // values of the old conversation, and what the new one has instead
 	list     []Difference
 
 	at Difference // what the differences found next are about

@@ -24,24 +24,28 @@ type asked struct {
 
 func questionsOf(call *conversation.Call) (out []*asked) {
 	for _, q := range call.Questions {
-		a := &asked{Question: q, words: masked(q.Message())}
-		if q.Method == mcp.MethodElicit {
-			if request, err := elicit.Parse(q.Params); err == nil {
-				a.request = request
-				var names []string
-				for _, f := range request.Fields {
-					names = append(names, f.Name)
-				}
-				slices.Sort(names)
-				a.names = strings.Join(names, "\x00")
-			}
-		}
-		if u := address(q.URL()); u != nil {
-			a.host = hostOf(u)
-		}
-		out = append(out, a)
+		out = append(out, newAsked(q))
 	}
 	return out
+}
+
+func newAsked(q *conversation.Question) *asked {
+	a := &asked{Question: q, words: masked(q.Message())}
+	if q.Method == mcp.MethodElicit {
+		if request, err := elicit.Parse(q.Params); err == nil {
+			a.request = request
+			var names []string
+			for _, f := range request.Fields {
+				names = append(names, f.Name)
+			}
+			slices.Sort(names)
+			a.names = strings.Join(names, "\x00")
+		}
+	}
+	if u := address(q.URL()); u != nil {
+		a.host = hostOf(u)
+	}
+	return a
 }
 
 func (a *asked) title() string { return wording.EscapeLine(wording.Shorten(a.Title(), 200)) }
@@ -147,14 +151,6 @@ func (c *comparison) schemas(old, now json.RawMessage) {
 
 // fields compares the fields of two schemas, in any order.
 func (c *comparison) fields(old, now []elicit.Field) {
-	find := func(list []elicit.Field, name string) *elicit.Field {
-		for i := range list {
-			if list[i].Name == name {
-				return &list[i]
-			}
-		}
-		return nil
-	}
 	renamed := map[string]bool{}
 	for i := range old {
 		a := &old[i]
@@ -162,12 +158,7 @@ func (c *comparison) fields(old, now []elicit.Field) {
 			c.field(a, b)
 			continue
 		}
-		var heir *elicit.Field
-		for k := range now {
-			if b := &now[k]; find(old, b.Name) == nil && !renamed[b.Name] && heir == nil && a.Kind == b.Kind && (a.Label == b.Label || rawjson.Same(titled(a), titled(b))) {
-				heir = b
-			}
-		}
+		heir := heirOf(a, old, now, renamed)
 		c.at.Pointer = rawjson.PointerTo("/properties", a.Name)
 		if heir == nil {
 			c.found(fieldGone, a.Schema, nil, "the field %s is gone", wording.Quoted(a.Name))
@@ -187,6 +178,27 @@ func (c *comparison) fields(old, now []elicit.Field) {
 			c.found(fieldNew, nil, b.Schema, "the field %s is new%s", wording.Quoted(b.Name), required)
 		}
 	}
+}
+
+func find(list []elicit.Field, name string) *elicit.Field {
+	for i := range list {
+		if list[i].Name == name {
+			return &list[i]
+		}
+	}
+	return nil
+}
+
+// heirOf returns the field that a field which is gone was renamed to: a new one of the same kind with
+// the same title, or the same schema but for the title. nil if there is none that is not taken.
+func heirOf(gone *elicit.Field, old, now []elicit.Field, taken map[string]bool) *elicit.Field {
+	for i := range now {
+		b := &now[i]
+		if find(old, b.Name) == nil && !taken[b.Name] && gone.Kind == b.Kind && (gone.Label == b.Label || rawjson.Same(titled(gone), titled(b))) {
+			return b
+		}
+	}
+	return nil
 }
 
 // titled returns the schema of a field without its title.

@@ -94,12 +94,12 @@ func (c *comparison) same(part, pointer string, old, now json.RawMessage) bool {
 	}
 	name := pointer[strings.LastIndexByte(pointer, '/')+1:]
 	if old != nil && now != nil && (slices.Contains(roles, name) || c.sameValue(name, old, now)) {
-		c.carry(rawjson.Text(old), rawjson.Text(now))
+		c.value(rawjson.Text(old), rawjson.Text(now))
 		return true
 	}
 	for i := range c.Varies {
 		if c.Varies[i].fits(c.at.tool, part, pointer, old, now) {
-			c.carryWords(rawjson.Text(old), rawjson.Text(now))
+			c.words(rawjson.Text(old), rawjson.Text(now))
 			return true
 		}
 	}
@@ -139,65 +139,16 @@ func (c *comparison) sameText(old, now string) bool {
 		return true
 	}
 	if masked(old) == masked(now) {
-		c.carryWords(old, now)
+		c.words(old, now)
 		return true
 	}
-	moved := c.moved(old)
+	moved := c.live(old)
 	return moved == now || masked(moved) == masked(now) || timed("", rawjson.Quoted(masked(moved)), rawjson.Quoted(masked(now)))
 }
 
 func isJSON(text string) bool {
 	kind := rawjson.KindOf([]byte(text))
 	return (kind == rawjson.Object || kind == rawjson.Array) && rawjson.Valid([]byte(text))
-}
-
-// carriedMost bounds the values that are carried; carriedLeast are the characters that a value has
-// at least, since a shorter one occurs by chance.
-const (
-	carriedMost  = 100_000
-	carriedLeast = 3
-)
-
-func (c *comparison) carry(old, now string) {
-	if old != now && len(old) >= carriedLeast && len(c.carried) < carriedMost {
-		c.carried[old] = now
-	}
-}
-
-// words matches the words of a text, in which ids have hyphens and dots.
-var words = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[\pL\pN_]+(?:[-.:][\pL\pN_]+)*`) })
-
-// carryWords carries those words of two texts that differ, if the texts have as many.
-func (c *comparison) carryWords(old, now string) {
-	c.carry(old, now)
-	if len(old)+len(now) > textMost {
-		return
-	}
-	a, b := words().FindAllString(old, -1), words().FindAllString(now, -1)
-	if len(a) != len(b) {
-		return
-	}
-	for i := range a {
-		if strings.ContainsAny(a[i], "0123456789") {
-			c.carry(a[i], b[i])
-		}
-	}
-}
-
-// moved returns a text of the old conversation with the values that the new one has.
-func (c *comparison) moved(text string) string {
-	if now, ok := c.carried[text]; ok {
-		return now
-	}
-	if len(c.carried) == 0 || len(text) > textMost {
-		return text
-	}
-	return words().ReplaceAllStringFunc(text, func(word string) string {
-		if now, ok := c.carried[word]; ok {
-			return now
-		}
-		return word
-	})
 }
 
 // differencesMost bounds the differences of two values that are listed one by one.
