@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"fmt"
 	"maps"
 	"os"
 	"os/exec"
@@ -17,6 +18,7 @@ import (
 
 	"elicitation-inspector/bridge/base/rawjson"
 	"elicitation-inspector/bridge/judges/check/judge"
+	"elicitation-inspector/bridge/judges/diff"
 	"elicitation-inspector/bridge/keep/script"
 )
 
@@ -295,5 +297,25 @@ func TestWithoutTemplates(t *testing.T) {
 	name := strings.Join([]string{"text/template.(*state)", "evalField"}, ".") // as a constant it would be in the binary itself
 	if bytes.Contains(binary, []byte(name)) {
 		t.Errorf("it has %s: see what leads there by go build -ldflags=-dumpdep", name)
+	}
+}
+
+// TestKindsOfDifference compares the table of docs/replay.md with the kinds that there are.
+func TestKindsOfDifference(t *testing.T) {
+	text, err := os.ReadFile(filepath.Join("..", "..", "docs", "replay.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var table strings.Builder
+	for _, k := range diff.Kinds {
+		fmt.Fprintf(&table, "| %s | %s | %s |\n", k.ID, k.Matter, k.Says)
+	}
+	if !strings.Contains(string(text), table.String()) {
+		t.Errorf("docs/replay.md must have\n%s", &table)
+	}
+	for _, example := range examples(t, "replay.md", "yaml") {
+		if _, err := diff.ParseVarying("replay.md", []byte(example)); err != nil {
+			t.Error(err)
+		}
 	}
 }

@@ -15,6 +15,7 @@ import (
 	"strings"
 	"testing"
 
+	"elicitation-inspector/bridge/judges/diff"
 	probed "elicitation-inspector/bridge/judges/probe/report"
 	"elicitation-inspector/bridge/keep/export"
 )
@@ -79,6 +80,22 @@ func TestNoDocumentHasSecrets(t *testing.T) {
 			for _, format := range lintFormats {
 				clean("lint as "+format.Name, inspectorRun(t, slices.Concat([]string{"lint", "--format", format.Name, raw}, leaves)...).out)
 			}
+		},
+		"diff": func() {
+			now := filepath.Join(dir, "now.jsonl")
+			text := strings.ReplaceAll(file(raw), everywhere, everywhere+"2")
+			if err := os.WriteFile(now, []byte(text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			for _, format := range diff.Formats {
+				clean("diff as "+format.Name, inspectorRun(t, slices.Concat([]string{"diff", "--format", format.Name, raw, now}, leaves)...).out)
+			}
+		},
+		"replay": func() {
+			path := filepath.Join(dir, "replay.jsonl")
+			got := inspectorRun(t, slices.Concat([]string{"replay", raw, "--record", path}, leaves, server)...)
+			clean("the transcript of a replay", file(path))
+			clean("what a replay says", got.out+got.err)
 		},
 		"export": func() {
 			for _, format := range export.Documents {

@@ -28,6 +28,10 @@ func TestMain(m *testing.M) {
 		beDeep(os.Stdin, os.Stdout, which)
 		return
 	}
+	if how := os.Getenv(asBooking); how != "" {
+		beBooking(how)
+		return
+	}
 	if os.Getenv(asInspector) != "" {
 		if account, secret, ok := strings.Cut(os.Getenv(inKeyring), " "); ok {
 			keyring.MockInit()

@@ -59,6 +59,11 @@ func TestNothingActsOnTheTerminal(t *testing.T) {
 	if recorded.code != exitUnanswered || !strings.Contains(recorded.err, `\u202e`) {
 		t.Fatalf("the call ended with %d:\n%s", recorded.code, recorded.err)
 	}
+	text, err := os.ReadFile(transcript)
+	if err != nil {
+		t.Fatal(err)
+	}
+	other := write(t, "other.jsonl", strings.ReplaceAll(string(text), `"message":"`, `"message":"so `))
 	for what, c := range map[string]struct {
 		args []string
 		code int
@@ -82,6 +87,7 @@ func TestNothingActsOnTheTerminal(t *testing.T) {
 		"lint":           {[]string{"lint", transcript}, exitFindings},
 		"lint as JSON":   {[]string{"lint", "--format", "json", transcript}, exitFindings},
 		"lint as SARIF":  {[]string{"lint", "--format", "sarif", transcript}, exitFindings},
+		"diff":           {[]string{"diff", transcript, other}, exitFindings},
 		"JSON export":    {[]string{"export", "--format", "json", transcript}, exitOK},
 		"Markdown":       {[]string{"export", "--format", "markdown", transcript}, exitOK},
 		"Mermaid":        {[]string{"export", "--format", "mermaid", transcript}, exitOK},

@@ -31,6 +31,7 @@ type Call struct {
 	TTL       time.Duration // of the task; 0 to leave it to the server
 	Each      bool          // send each answer to a question of a task as it is given (live.Request)
 	Scripts   []*script.Script
+	Decider   inspection.Decider // answers in place of the scripts; nil for none
 	Expect    *script.Outcome
 	Judge     bool // return findings
 	// Asked is called before each question is answered, with its place among the questions,
@@ -79,6 +80,9 @@ func (s *Session) CallTogether(ctx context.Context, c Call, times int) ([]Outcom
 	var unanswered []Unanswered // questions that are cancelled because nothing answers them
 	run := script.NewRun(c.Scripts...)
 	source := &inspection.ScriptSource{Run: run, Before: c.Asked}
+	if c.Decider != nil {
+		source.Run = c.Decider
+	}
 	if s.config.Ask == nil {
 		source.Left = func(q live.Question, why string) (cancel bool) {
 			mu.Lock()

@@ -18,7 +18,7 @@ const retryEvery = time.Second
 type ScriptSource struct {
 	Name   string
 	Script *script.Script // nil where Run has several
-	Run    *script.Run
+	Run    Decider
 	// Left is called for each question that the script leaves to a person, with the
 	// reason. It reports whether to cancel the question instead. If it is nil, all such
 	// questions go to the person.
@@ -29,6 +29,11 @@ type ScriptSource struct {
 
 	in    *Inspection // that asks the questions; AnswerBy sets it
 	asked atomic.Int64
+}
+
+// Decider decides how questions are answered, as a [script.Run] does.
+type Decider interface {
+	Decide(script.Question) script.Decision
 }
 
 // NewScriptSource begins a run of a script.

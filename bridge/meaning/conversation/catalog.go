@@ -106,8 +106,19 @@ func Join(server string, parts map[string]Part) Catalog {
 // List is one of the lists that a server can have.
 type List struct {
 	Method string
-	member string // member of the result that holds the entries
-	kind   Kind
+	Member string // member of the result that holds the entries
+	Kind   Kind
+}
+
+// Key is the member of an entry by which it is known to clients.
+func (l List) Key() string {
+	switch l.Kind {
+	case Resource:
+		return "uri"
+	case Template:
+		return "uriTemplate"
+	}
+	return "name"
 }
 
 // Lists holds all lists, in the order of a catalog.
@@ -152,9 +163,9 @@ func (l List) item(raw json.RawMessage) (Item, error) {
 	if err := DecodeResult(raw, &e); err != nil {
 		return Item{}, err
 	}
-	i := Item{Kind: l.kind, Key: e.Name, Title: e.Title, Description: e.Description, MIME: e.MIME}
+	i := Item{Kind: l.Kind, Key: e.Name, Title: e.Title, Description: e.Description, MIME: e.MIME}
 	var err error
-	switch l.kind {
+	switch l.Kind {
 	case Tool:
 		i.Schema = e.Schema
 		i.Title = cmp.Or(e.Title, rawjson.Text(rawjson.Member(e.Annotations, "title")))
@@ -289,7 +300,7 @@ func (r *Reader) Page(result json.RawMessage) (next *string, err error) {
 		return nil, fmt.Errorf("the result cannot be read: %w", err)
 	}
 	var entries []json.RawMessage
-	member := r.List.member
+	member := r.List.Member
 	if page[member] == nil {
 		return nil, fmt.Errorf("the result has no %q", member)
 	}

@@ -1,0 +1,139 @@
+package diff
+
+import (
+	"context"
+	"fmt"
+
+	"elicitation-inspector/bridge/base/rawjson"
+	"elicitation-inspector/bridge/meaning/conversation"
+	"elicitation-inspector/bridge/wire"
+)
+
+// outline is what calls are told apart by.
+type outline struct {
+	place  int
+	server string // label
+	name   string // as "tool deploy"
+	what   string // arguments, or the message of a question outside of any call, without what varies
+	made   bool   // a client made the call
+}
+
+// outline lists the calls of a conversation, in order.
+func (s *side) outline(ctx context.Context) error {
+	seen := map[int]bool{}
+	for seq := int64(1); seq <= s.Log.Len(); seq++ {
+		if seq%1024 == 0 && ctx.Err() != nil {
+			return ctx.Err()
+		}
+		head := s.Log.Head(seq)
+		if isHandshake(head.Method) && head.Kind == wire.Result && head.Dir == wire.ServerToClient {
+			s.handshakes[serverOf(&head)] = seq
+		}
+		if head.Kind != wire.Request {
+			continue
+		}
+		place := s.conversation.PlaceOf(seq)
+		if place == 0 || seen[place] {
+			continue
+		}
+		seen[place] = true
+		f, err := s.frame(seq)
+		if err != nil {
+			return err
+		}
+		o := outline{place: place, server: serverOf(f), name: f.Method, made: f.Dir == wire.ClientToServer}
+		asked := f.Message.Params
+		if o.made {
+			name, given := parts(f.Method, asked)
+			o.name, asked = name, given
+		}
+		o.what = masked(string(rawjson.AppendCompact(nil, asked)))
+		s.outlines = append(s.outlines, o)
+	}
+	return nil
+}
+
+func serverOf(f *wire.Frame) string {
+	if f.Server == "" {
+		return conversation.Unnamed
+	}
+	return f.Server
+}
+
+// pair is a call that both conversations have; nil stands for one that only one of them has.
+type pair struct{ old, now *outline }
+
+// aligned pairs the calls: those with the same arguments first, then the others of the same name,
+// each in their order.
+func (c *comparison) aligned(servers map[string]string) (pairs []pair) {
+	with := map[*outline]*outline{}
+	taken := map[*outline]bool{}
+	match := func(key func(o *outline, server string) string) {
+		free := map[string][]*outline{}
+		for i := range c.now.outlines {
+			if o := &c.now.outlines[i]; !taken[o] {
+				k := key(o, o.server)
+				free[k] = append(free[k], o)
+			}
+		}
+		for i := range c.old.outlines {
+			o := &c.old.outlines[i]
+			if with[o] != nil {
+				continue
+			}
+			k := key(o, servers[o.server])
+			if list := free[k]; len(list) > 0 {
+				with[o], free[k] = list[0], list[1:]
+				taken[list[0]] = true
+			}
+		}
+	}
+	match(func(o *outline, server string) string { return fmt.Sprintf("%s\x00%s\x00%s", server, o.name, o.what) })
+	match(func(o *outline, server string) string { return fmt.Sprintf("%s\x00%s", server, o.name) })
+	for i := range c.old.outlines {
+		pairs = append(pairs, pair{&c.old.outlines[i], with[&c.old.outlines[i]]})
+	}
+	for i := range c.now.outlines {
+		if o := &c.now.outlines[i]; !taken[o] {
+			pairs = append(pairs, pair{nil, o})
+		}
+	}
+	return pairs
+}
+
+// likenesses say by ever less of what they ask that two questions are the same, and in words by what.
+var likenesses = []struct {
+	by    string
+	alike func(a, b *asked) bool
+}{
+	{"", func(a, b *asked) bool {
+		return a.mode() == b.mode() && a.words == b.words && a.names == b.names && a.host == b.host
+	}},
+	{"its fields", func(a, b *asked) bool { return a.mode() == b.mode() && a.names != "" && a.names == b.names }},
+	{"its message", func(a, b *asked) bool { return a.words != "" && a.words == b.words }},
+	{"a part of its fields or words", func(a, b *asked) bool {
+		return a.mode() == b.mode() && (a.sharesField(b) || likeWords(a.words, b.words))
+	}},
+	{"its method", func(a, b *asked) bool { return a.request == nil && b.request == nil }},
+}
+
+// twins pairs the questions of two calls by ever less of what they ask.
+func twins(old, now []*asked) (with map[*asked]*asked, added []*asked) {
+	with = map[*asked]*asked{}
+	taken := map[*asked]bool{}
+	for _, l := range likenesses {
+		for _, a := range old {
+			for _, b := range now {
+				if with[a] == nil && !taken[b] && a.Method == b.Method && l.alike(a, b) {
+					with[a], taken[b] = b, true
+				}
+			}
+		}
+	}
+	for _, b := range now {
+		if !taken[b] {
+			added = append(added, b)
+		}
+	}
+	return with, added
+}

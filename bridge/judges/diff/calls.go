@@ -1,0 +1,456 @@
+package diff
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"elicitation-inspector/bridge/base/mcp"
+	"elicitation-inspector/bridge/base/rawjson"
+	"elicitation-inspector/bridge/base/wording"
+	"elicitation-inspector/bridge/meaning/conversation"
+	"elicitation-inspector/bridge/meaning/elicit"
+	"elicitation-inspector/bridge/wire"
+)
+
+// parts returns what a request calls, as "tool deploy", and the arguments.
+func parts(method string, params json.RawMessage) (name string, arguments json.RawMessage) {
+	switch method {
+	case mcp.MethodCallTool, mcp.MethodGetPrompt:
+		return string(conversation.KindOf(method)) + " " + rawjson.Text(rawjson.Member(params, "name")), rawjson.Member(params, "arguments")
+	case mcp.MethodReadResource:
+		return "resource " + rawjson.Text(rawjson.Member(params, "uri")), nil
+	}
+	return method, params
+}
+
+// calls compares the calls that both conversations have, and returns how many that are.
+func (c *comparison) calls() (both int, err error) {
+	servers, _ := c.pairedServers()
+	pairs := c.aligned(servers)
+	several := map[string]int{}
+	for _, p := range pairs {
+		if p.old != nil {
+			several[p.old.name]++
+		}
+	}
+	nth := map[string]int{}
+	for _, p := range pairs {
+		o := p.old
+		if o == nil {
+			o = p.now
+		}
+		name := o.name
+		if p.old != nil && several[name] > 1 {
+			nth[name]++
+			name = fmt.Sprintf("%s (%d of %d)", name, nth[name], several[name])
+		}
+		c.at = Difference{Server: c.old.conversation.NameOf(o.server), Call: wording.EscapeLine(name)}
+		if _, c.at.tool, _ = strings.Cut(o.name, " "); !o.made {
+			c.at.Call = "outside of any call"
+		}
+		if p.old != nil && p.now != nil {
+			both++
+		}
+		if err := c.pair(p); err != nil {
+			return both, err
+		}
+	}
+	return both, nil
+}
+
+func (c *comparison) pair(p pair) error {
+	var a, b *conversation.Call
+	var err error
+	if p.old != nil {
+		if a, err = c.old.call(c.ctx, p.old.place); err != nil {
+			return err
+		}
+	}
+	if p.now != nil {
+		if b, err = c.now.call(c.ctx, p.now.place); err != nil {
+			return err
+		}
+	}
+	c.at.OldFrame, c.at.NewFrame = first(a), first(b)
+	switch {
+	case b == nil && p.old.made:
+		c.found(callMissing, nil, nil, "the call was not made again, so that nothing is known of it")
+	case a == nil && p.now.made:
+		c.found(callNew, nil, nil, "this call was not made before")
+	case b == nil:
+		c.lost(questionsOf(a), "the server asks it no more, outside of any call")
+	case a == nil:
+		c.added(questionsOf(b))
+	default:
+		c.call(a, b)
+	}
+	return nil
+}
+
+// first returns the first frame of a call; 0 for none.
+func first(call *conversation.Call) int64 {
+	if call == nil || len(call.Frames) == 0 {
+		return 0
+	}
+	return call.Frames[0].Seq
+}
+
+// call compares the same call in both conversations.
+func (c *comparison) call(a, b *conversation.Call) {
+	before := len(c.list)
+	if c.values(arguments, "arguments", orEmpty(a.Arguments), orEmpty(b.Arguments), "the argument"); len(c.list) > before {
+		return // whoever is told something else may ask and do something else
+	}
+	declined, same := c.questions(a, b)
+	if asked := len(c.list) == before; asked && len(a.Rounds) != len(b.Rounds) && a.State == b.State && a.Protocol == b.Protocol {
+		c.found(rounds, nil, nil, "it takes %s, not %d", wording.Plural(len(b.Rounds), "round"), len(a.Rounds))
+	}
+	c.at.OldFrame, c.at.NewFrame = cmp.Or(a.ResultSeq, first(a)), cmp.Or(b.ResultSeq, first(b))
+	if same {
+		c.ends(a, b, declined)
+		c.notifications(a, b)
+		c.slow(a, b)
+	}
+}
+
+func orEmpty(object json.RawMessage) json.RawMessage {
+	if object == nil {
+		return json.RawMessage("{}")
+	}
+	return object
+}
+
+// ending says how a call ended.
+func ending(call *conversation.Call) string {
+	switch call.State {
+	case conversation.Done:
+		return "a result"
+	case conversation.ToolFailed:
+		return "a result with isError"
+	case conversation.Running, conversation.Waiting:
+		return "no response"
+	}
+	if call.Error != nil {
+		return "error " + string(rawjson.Member(call.Error, "code"))
+	}
+	return "no response: " + wording.Shorten(call.Failure, 200)
+}
+
+// ends compares how a call ended, where both were given the same. declined is the action of an
+// answer that turned a question down, "" for none.
+func (c *comparison) ends(a, b *conversation.Call, declined string) {
+	kind := func(k *Kind) *Kind {
+		if declined != "" && b.State == conversation.Done {
+			return afterDecline
+		}
+		return k
+	}
+	after := ""
+	if declined != "" && b.State == conversation.Done {
+		after = "after the same " + declined + ", "
+	}
+	code := func(call *conversation.Call) string { return string(rawjson.Member(call.Error, "code")) }
+	switch {
+	case a.State != b.State && (a.State == conversation.Failed && a.Error == nil) && (b.State == conversation.Stopped || !b.State.Over()),
+		a.State == conversation.Stopped && b.State == conversation.Stopped: // without a response either way
+	case a.State == b.State && a.Error != nil && b.Error != nil:
+		if code(a) != code(b) {
+			c.found(errorCode, rawjson.Member(a.Error, "code"), rawjson.Member(b.Error, "code"), "the error's code is %s, not %s", code(b), code(a))
+		}
+		c.values(errorText, "error", withoutCode(a.Error), withoutCode(b.Error), "the error")
+	case a.State != b.State, (a.Error == nil) != (b.Error == nil):
+		c.found(kind(outcome), outcomeOf(a), outcomeOf(b), "%sit ends with %s, not with %s", after, ending(b), ending(a))
+	case a.Result != nil && b.Result != nil:
+		c.values(kind(result), "result", content(a.Result), content(b.Result), after+"the result")
+	}
+}
+
+func outcomeOf(call *conversation.Call) json.RawMessage {
+	if call.Error != nil {
+		return call.Error
+	}
+	return call.Result
+}
+
+// content returns a result without the members that only say what kind of result it is and how long
+// it may be kept.
+func content(result json.RawMessage) json.RawMessage {
+	return without(result, "resultType", "ttlMs", "cacheScope")
+}
+
+func withoutCode(err json.RawMessage) json.RawMessage { return without(err, "code") }
+
+func without(object json.RawMessage, names ...string) json.RawMessage {
+	if rawjson.KindOf(object) != rawjson.Object {
+		return object
+	}
+	var kept rawjson.ObjectWriter
+	for name, value := range rawjson.Members(object) {
+		if !slices.Contains(names, name) {
+			kept.Add(name, value)
+		}
+	}
+	return kept.JSON()
+}
+
+// told is a notification that tells of work: a log message, progress, or a change of a list.
+type told struct {
+	words  string // what tells it from others, without what varies; "" for progress without a text
+	seq    int64
+	stream wire.Stream
+	says   string
+}
+
+func (c *comparison) reports(of *side, call *conversation.Call) (out []told) {
+	for i := range call.Frames {
+		row := &call.Frames[i]
+		if row.Kind != wire.Notification || row.Dir != wire.ServerToClient {
+			continue
+		}
+		switch row.Method {
+		case mcp.NotificationProgress, mcp.NotificationMessage, mcp.NotificationToolsChanged, mcp.NotificationPromptsChanged, mcp.NotificationResourcesChanged, mcp.NotificationResourceUpdated:
+		default:
+			continue
+		}
+		r := told{seq: row.Seq, stream: row.Stream, says: row.Summary}
+		summary := row.Summary
+		if of == c.old {
+			summary = c.live(summary)
+		}
+		r.words = row.Method + " " + masked(summary)
+		out = append(out, r)
+	}
+	return out
+}
+
+// telling reports whether a report says more than a number that grows.
+func (r *told) telling() bool {
+	return !strings.HasPrefix(r.words, mcp.NotificationProgress) || strings.ContainsFunc(r.says, func(c rune) bool { return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c > 127 })
+}
+
+// notifications compares what calls reported, in any order.
+func (c *comparison) notifications(a, b *conversation.Call) {
+	old, now := c.reports(c.old, a), c.reports(c.now, b)
+	has := func(list []told, one told) bool {
+		return slices.ContainsFunc(list, func(other told) bool {
+			return other.words == one.words || strings.HasPrefix(other.words, firstWord(one.words)) && timed("", rawjson.Quoted(other.words), rawjson.Quoted(one.words))
+		})
+	}
+	at := c.at
+	once := map[string]bool{}
+	for _, one := range old {
+		if !once[one.words] && one.telling() && !has(now, one) {
+			c.at.OldFrame = one.seq
+			c.part(notification, "notification", "", rawjson.Quoted(one.says), nil, "%s is not sent any more: %s", firstWord(one.words), wording.Quoted(one.says))
+		}
+		once[one.words] = true
+	}
+	c.at = at
+	clear(once)
+	for _, one := range now {
+		if !once[one.words] && one.telling() && !has(old, one) {
+			c.at.NewFrame = one.seq
+			c.part(notification, "notification", "", nil, rawjson.Quoted(one.says), "%s is new: %s", firstWord(one.words), wording.Quoted(one.says))
+		}
+		once[one.words] = true
+	}
+	c.at = at
+}
+
+func firstWord(text string) string {
+	word, _, _ := strings.Cut(text, " ")
+	return word
+}
+
+// slow compares how long the server took.
+func (c *comparison) slow(a, b *conversation.Call) {
+	old, now := a.With(conversation.ServerParty), b.With(conversation.ServerParty)
+	if a.State == b.State && now-old >= slowerLeast && float64(now) >= c.Slower*float64(old) {
+		ms := func(d time.Duration) json.RawMessage { return fmt.Appendf(nil, "%d", d.Milliseconds()) }
+		c.found(slower, ms(old), ms(now), "the server takes %s, not %s", wording.Duration(now), wording.Duration(old))
+	}
+}
+
+// questions compares the questions of a call, up to the first one that was given another answer. It
+// returns how one of them was turned down the same way in both, "" for none, and whether all were
+// given the same answers.
+func (c *comparison) questions(a, b *conversation.Call) (declined string, same bool) {
+	old, now := questionsOf(a), questionsOf(b)
+	with, added := twins(old, now)
+	c.order(old, with)
+	before, after := c.reports(c.old, a), c.reports(c.now, b)
+	at, same := c.at, true
+	var parted, partedNow int64 // frames of the first question that was given another answer
+	var lost []*asked
+	for _, q := range old {
+		twin := with[q]
+		switch {
+		case parted != 0 && q.AskedSeq > parted:
+			continue
+		case twin == nil:
+			lost = append(lost, q)
+			continue
+		}
+		c.at.Question, c.at.OldFrame, c.at.NewFrame = q.title(), q.AskedSeq, twin.AskedSeq
+		c.early(q, twin, before, after)
+		c.question(q, twin)
+		if alike := c.answers(q, twin); !alike && parted == 0 {
+			same, parted, partedNow = false, q.AskedSeq, twin.AskedSeq
+		} else if q.Action == "decline" || q.Action == "cancel" {
+			declined = q.Action
+		}
+	}
+	added = slices.DeleteFunc(added, func(q *asked) bool { return parted != 0 && q.AskedSeq > partedNow })
+	c.at = at
+	if len(lost) > 0 {
+		c.at.NewFrame = cmp.Or(b.ResultSeq, first(b))
+		succeeds := ""
+		if b.State == conversation.Done {
+			succeeds = "the question is gone, and the call still succeeds"
+		}
+		c.lost(lost, succeeds)
+	}
+	c.at = at
+	c.added(added)
+	c.at = at
+	return declined, same && len(lost)+len(added) == 0
+}
+
+// lost finds questions that are not asked any more. succeeds says what that means where the call
+// still succeeds.
+func (c *comparison) lost(list []*asked, succeeds string) {
+	for _, q := range list {
+		c.at.Question, c.at.OldFrame = q.title(), q.AskedSeq
+		switch {
+		case succeeds != "" && q.Method == mcp.MethodElicit:
+			c.found(questionGone, q.Params, nil, "%s", succeeds)
+		case q.Method == mcp.MethodElicit:
+			c.found(questionLost, q.Params, nil, "the question is missing; the call does not succeed any more, or did not go on")
+		default:
+			c.found(questionLost, q.Params, nil, "the request %s is missing", q.Method)
+		}
+	}
+}
+
+func (c *comparison) added(list []*asked) {
+	for _, q := range list {
+		c.at.Question, c.at.NewFrame = q.title(), q.AskedSeq
+		c.found(questionNew, nil, q.Params, "this question is new")
+	}
+}
+
+// order finds questions that were asked one after the other, and are asked in the other order now.
+// The order of those that wait at once is open.
+func (c *comparison) order(old []*asked, with map[*asked]*asked) {
+	at := c.at
+	for i, first := range old {
+		for _, second := range old[i+1:] {
+			a, b := with[first], with[second]
+			if a != nil && b != nil && first.before(second) && b.before(a) {
+				c.at.Question, c.at.OldFrame, c.at.NewFrame = second.title(), second.AskedSeq, b.AskedSeq
+				c.found(questionOrder, nil, nil, "it is asked before %s now, and was asked after it", wording.Quoted(first.title()))
+			}
+		}
+	}
+	c.at = at
+}
+
+// early finds what the server reported after a question, and reports before it now. Only what comes
+// on the question's own stream has an order.
+func (c *comparison) early(q, twin *asked, before, after []told) {
+	at := c.at
+	count := func(list []told, words string, asked *asked) (earlier, later int, seq int64) {
+		for _, r := range list {
+			switch {
+			case r.words != words || r.stream != asked.Stream:
+			case r.seq < asked.AskedSeq:
+				earlier++
+				seq = r.seq
+			default:
+				later++
+			}
+		}
+		return earlier, later, seq
+	}
+	once := map[string]bool{}
+	for _, r := range after {
+		if once[r.words] {
+			continue
+		}
+		once[r.words] = true
+		earlier, later, _ := count(before, r.words, q)
+		if now, _, seq := count(after, r.words, twin); later > 0 && now > earlier {
+			c.at.NewFrame = seq
+			c.found(actsFirst, nil, rawjson.Quoted(r.says), "%s comes before the question now, and came after it: %s", firstWord(r.words), wording.Quoted(r.says))
+		}
+	}
+	c.at = at
+}
+
+// answers compares the answers of the same question, and reports whether they are the same.
+func (c *comparison) answers(a, b *asked) bool {
+	at := c.at
+	defer func() { c.at = at }()
+	c.at.OldFrame, c.at.NewFrame = cmp.Or(a.AnswerSeq, a.AskedSeq), cmp.Or(b.AnswerSeq, b.AskedSeq)
+	if a.State != b.State && b.State == conversation.Withdrawn && b.By == conversation.ByServer {
+		c.found(withdrawn, nil, nil, "the server withdraws the question")
+		return false
+	}
+	how := func(q *asked) string {
+		if q.Action != "" {
+			return q.Action
+		}
+		return q.State.String()
+	}
+	if how(a) != how(b) {
+		c.found(answer, rawjson.Quoted(how(a)), rawjson.Quoted(how(b)), "the question was answered with %s, not with %s; what follows is not compared", how(b), how(a))
+		return false
+	}
+	if given := rawjson.Member(a.Answer, "content"); given != nil && a.Method == mcp.MethodElicit {
+		if c.refuses(a, b, given) {
+			return false
+		}
+	}
+	before := len(c.list)
+	given, now := orEmpty(rawjson.Member(a.Answer, "content")), orEmpty(rawjson.Member(b.Answer, "content"))
+	if a.Method != mcp.MethodElicit {
+		given, now = orEmpty(a.Answer), orEmpty(b.Answer)
+	}
+	c.values(answer, "answer", c.shared(given, b), c.shared(now, a), "the answer")
+	return len(c.list) == before
+}
+
+// shared returns content without the members that have no field in another question.
+func (c *comparison) shared(content json.RawMessage, other *asked) json.RawMessage {
+	if other.request == nil || len(other.request.Fields) == 0 {
+		return content
+	}
+	var kept rawjson.ObjectWriter
+	for name, value := range rawjson.Members(content) {
+		if slices.ContainsFunc(other.request.Fields, func(f elicit.Field) bool { return f.Name == name }) {
+			kept.Add(name, value)
+		}
+	}
+	return kept.JSON()
+}
+
+// refuses reports whether the new schema no longer allows the answer that was given before.
+func (c *comparison) refuses(a, b *asked, given json.RawMessage) bool {
+	if a.request == nil || b.request == nil || b.request.Schema == nil || a.request.Schema == nil {
+		return false
+	}
+	before, err := elicit.Check(a.request.Schema, given)
+	if err != nil || len(before) > 0 {
+		return false
+	}
+	problems, err := elicit.Check(b.request.Schema, given)
+	if err != nil || len(problems) == 0 {
+		return false
+	}
+	c.found(answerRefused, given, b.request.Schema, "the schema no longer allows the recorded answer: %s", problems[0].Named(b.request.Fields))
+	return true
+}

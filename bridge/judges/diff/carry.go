@@ -1,0 +1,140 @@
+package diff
+
+import (
+	"encoding/json"
+	"regexp"
+	"strings"
+	"sync"
+
+	"elicitation-inspector/bridge/base/rawjson"
+)
+
+// Carrier knows the values of an old conversation that were made anew in a new one, such as the
+// number of a ticket, and what the new one has in their place. It is not safe for concurrent use.
+type Carrier struct {
+	values map[string]string
+	used   []Carried
+}
+
+// Carried is a value that was carried.
+type Carried struct {
+	Old   string `json:"old"`
+	New   string `json:"new"`
+	Times int    `json:"times"`
+}
+
+// NewCarrier returns a carrier that knows no value.
+func NewCarrier() *Carrier { return &Carrier{values: map[string]string{}} }
+
+// carriedMost bounds the values that are known. A value has at least carriedLeast characters, and a
+// digit: another one occurs by chance.
+const (
+	carriedMost  = 100_000
+	carriedLeast = 3
+)
+
+// words matches the words of a text, in which ids have hyphens and dots.
+var words = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[\pL\pN_]+(?:[-.:][\pL\pN_]+)*`) })
+
+func (c *Carrier) value(old, now string) {
+	if old != now && len(old) >= carriedLeast && strings.ContainsAny(old, "0123456789") && len(c.values) < carriedMost {
+		c.values[old] = now
+	}
+}
+
+// words learns the words in which two texts differ, if the texts have as many.
+func (c *Carrier) words(old, now string) {
+	c.value(old, now)
+	if len(old)+len(now) > textMost {
+		return
+	}
+	a, b := words().FindAllString(old, -1), words().FindAllString(now, -1)
+	if len(a) != len(b) {
+		return
+	}
+	for i := range a {
+		c.value(a[i], b[i])
+	}
+}
+
+// Learn learns from two values that are the same in their conversations: what the old one has at a
+// place, and the new one has another value there. Numbers need four digits.
+func (c *Carrier) Learn(old, now json.RawMessage) {
+	list, _, err := rawjson.Diff(old, now, 100*differencesMost)
+	if err != nil {
+		return // it is learned from no value that is no JSON
+	}
+	for _, d := range list {
+		kind := rawjson.KindOf(d.Before)
+		switch {
+		case d.Op != rawjson.Changed || kind != rawjson.KindOf(d.After):
+		case kind == rawjson.Number && len(d.Before) > carriedLeast:
+			c.value(string(d.Before), string(d.After))
+		case kind == rawjson.String:
+			if a, b := rawjson.Text(d.Before), rawjson.Text(d.After); isJSON(a) && isJSON(b) {
+				c.Learn(json.RawMessage(a), json.RawMessage(b))
+			} else if c.words(a, b); strings.ContainsAny(a, " \n") {
+				delete(c.values, a) // a sentence is no value
+			}
+		}
+	}
+}
+
+// live returns a text of the old conversation with the values that the new one has.
+func (c *Carrier) live(text string) string {
+	if now, ok := c.values[text]; ok {
+		return now
+	}
+	if len(c.values) == 0 || len(text) > textMost {
+		return text
+	}
+	return words().ReplaceAllStringFunc(text, func(word string) string {
+		if now, ok := c.values[word]; ok {
+			return now
+		}
+		return word
+	})
+}
+
+// Live returns a value of the old conversation with the values that the new one has, and remembers
+// them for Used.
+func (c *Carrier) Live(raw json.RawMessage) json.RawMessage {
+	switch rawjson.KindOf(raw) {
+	case rawjson.Object:
+		var o rawjson.ObjectWriter
+		for name, value := range rawjson.Members(raw) {
+			o.Add(name, c.Live(value))
+		}
+		return o.JSON()
+	case rawjson.Array:
+		var a rawjson.ArrayWriter
+		for _, value := range rawjson.Elements(raw) {
+			a.Add(c.Live(value))
+		}
+		return a.JSON()
+	case rawjson.String:
+		if text := rawjson.Text(raw); c.live(text) != text {
+			c.use(text, c.live(text))
+			return rawjson.Quoted(c.live(text))
+		}
+	case rawjson.Number:
+		if now, ok := c.values[string(raw)]; ok && rawjson.KindOf([]byte(now)) == rawjson.Number {
+			c.use(string(raw), now)
+			return json.RawMessage(now)
+		}
+	}
+	return raw
+}
+
+func (c *Carrier) use(old, now string) {
+	for i := range c.used {
+		if c.used[i].Old == old && c.used[i].New == now {
+			c.used[i].Times++
+			return
+		}
+	}
+	c.used = append(c.used, Carried{old, now, 1})
+}
+
+// Used lists the values that Live has carried.
+func (c *Carrier) Used() []Carried { return c.used }

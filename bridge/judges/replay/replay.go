@@ -1,0 +1,122 @@
+// Package replay makes the calls of a recording again, and answers what is asked meanwhile as it was
+// answered then.
+package replay
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"elicitation-inspector/bridge/base/mcp"
+	"elicitation-inspector/bridge/base/rawjson"
+	"elicitation-inspector/bridge/base/wording"
+	"elicitation-inspector/bridge/client/headless"
+	"elicitation-inspector/bridge/judges/diff"
+	"elicitation-inspector/bridge/meaning/conversation"
+	"elicitation-inspector/bridge/wire/redact"
+)
+
+// Options say how a recording is played again.
+type Options struct {
+	Unknown diff.Unknown  // what happens to questions that it does not have
+	Paced   bool          // answers wait as long as the person did
+	Timeout time.Duration // of each call; 0 for that of the session
+}
+
+// Played says how a recording was played again.
+type Played struct {
+	Made       int            // calls
+	Carried    []diff.Carried // values of this session that were sent in place of recorded ones
+	Notes      []string       // what was not as recorded, in sentences
+	Unanswered []headless.Unanswered
+}
+
+// Run makes calls again, one after the other. An error means that the session cannot go on.
+func Run(ctx context.Context, session *headless.Session, calls []*conversation.Call, o Options) (*Played, error) {
+	p := new(Played)
+	carrier := diff.NewCarrier()
+	for _, call := range calls {
+		if why := leftOut(call); why != "" {
+			p.note(call, "it is not made again: %s", why)
+			continue
+		}
+		answers := diff.NewAnswers(call, carrier)
+		answers.Unknown, answers.Paced = o.Unknown, o.Paced
+		out, err := session.Call(during(ctx, call), headless.Call{
+			Kind: conversation.KindOf(call.Method), Key: keyOf(call, carrier), Arguments: argumentsOf(call, carrier),
+			Timeout: o.Timeout, AsTask: call.Task != nil && call.Method == mcp.MethodCallTool, Decider: answers,
+		})
+		if err != nil {
+			return p, err
+		}
+		p.Made++
+		carrier.Learn(call.Result, out.Result)
+		for _, note := range answers.Notes() {
+			p.note(call, "%s", note)
+		}
+		p.Unanswered = append(p.Unanswered, out.Unanswered...)
+		if out.Lost && ctx.Err() == nil {
+			if err := session.Connected(ctx); err != nil {
+				return p, err
+			}
+		}
+	}
+	p.Carried = carrier.Used()
+	return p, ctx.Err()
+}
+
+func (p *Played) note(call *conversation.Call, format string, args ...any) {
+	p.Notes = append(p.Notes, fmt.Sprintf("call %d, %s: ", call.Number, wording.EscapeLine(call.Name))+fmt.Sprintf(format, args...))
+}
+
+// leftOut says why a call cannot be made again; "" if it can.
+func leftOut(call *conversation.Call) string {
+	switch {
+	case strings.Contains(string(call.Arguments)+call.Name, redact.Placeholder):
+		return "the recording leaves out what it was called with"
+	case call.Unsent != "":
+		return fmt.Sprintf("in revision %s the server could not ask", call.Protocol)
+	}
+	return ""
+}
+
+// The bounds of how long a call goes on that had no response in the recording.
+const (
+	shortest = time.Second
+	longest  = time.Minute
+)
+
+// during returns the context of a call: one without a response is stopped, as then.
+func during(ctx context.Context, call *conversation.Call) context.Context {
+	if call.Result != nil || call.Error != nil {
+		return ctx
+	}
+	ctx, cancel := context.WithTimeout(ctx, min(max(call.Took(), shortest), longest))
+	context.AfterFunc(ctx, cancel)
+	return ctx
+}
+
+func keyOf(call *conversation.Call, carrier *diff.Carrier) string {
+	if call.Method != mcp.MethodReadResource {
+		return call.Name
+	}
+	return rawjson.Text(carrier.Live(rawjson.Quoted(call.Name)))
+}
+
+func argumentsOf(call *conversation.Call, carrier *diff.Carrier) json.RawMessage {
+	if call.Arguments == nil {
+		return nil
+	}
+	return carrier.Live(call.Arguments)
+}
+
+// Calls returns those of the calls of a recording that a client made of a tool, a prompt or a
+// resource.
+func Calls(calls []*conversation.Call) []*conversation.Call {
+	return slices.DeleteFunc(slices.Clone(calls), func(c *conversation.Call) bool {
+		return c.Number == 0 || !slices.Contains([]string{mcp.MethodCallTool, mcp.MethodGetPrompt, mcp.MethodReadResource}, c.Method)
+	})
+}
