@@ -87,7 +87,9 @@ func TestLedger(t *testing.T) {
 	ledger.Contains("1 question").Contains("No build was chosen.")
 	ledger.Button("#").Click()
 	ledger.Button("Give this answer again").Click()
-	s.page.Region("Call").Contains("call 3")
+	s.page.Until(func() string { return "call 3 is on show" }, func() bool {
+		return page.Eval[string](s.page, `document.querySelector("#call > [data-call]")?.dataset.call ?? ""`) == "3"
+	})
 	s.result("No build was chosen.")
 	if got := s.answer(3); got != `{"action":"decline"}` {
 		t.Errorf("given again: %s", got)
@@ -240,7 +242,7 @@ func (m *misbehaving) until(what string, is func() bool) {
 // over reports whether a call has ended.
 func (m *misbehaving) over(call string) bool {
 	panel, _ := m.get("/calls/" + call)
-	return !strings.Contains(panel, `class="head running"`)
+	return !strings.Contains(panel, `class="head running`) // and more classes, while it waits
 }
 
 // ask calls a tool, on a new connection if the last one ended, and returns the numbers of

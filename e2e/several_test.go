@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"elicitation-inspector/e2e/internal/page"
 	"elicitation-inspector/e2e/internal/servers"
 )
 
@@ -76,7 +77,10 @@ func TestQuestionsOfSeveralCallsOverHTTP(t *testing.T) {
 		s.call(everythingTool)
 		pending := s.page.Region("Questions").Article(everythingAsks).Having("data-state", "pending")
 		s.page.Until(func() string { return "another question is there" }, func() bool { return pending.Count() == call })
-		s.page.Region("Questions").Article(everythingAsks).Having("data-call", strconv.Itoa(call)).Contains("call " + strconv.Itoa(call))
+		one := s.page.Region("Questions").Article(everythingAsks).Having("data-call", strconv.Itoa(call))
+		one.Button("More about this question").Click()
+		one.Contains("call " + strconv.Itoa(call))
+		s.page.Press(page.Escape)
 	}
 }
 
