@@ -130,6 +130,9 @@ func TestFilterLine(t *testing.T) {
 	}
 	filter.Fill("latency > 500")
 	log.Contains("did you mean ms>?")
+	if said := page.Eval[string](s.page, `document.querySelector("#notice").textContent`); said != "" {
+		t.Errorf("beside the mistake at the filter the page says: %s", said)
+	}
 	log.Button("Did you mean ms > 500?").Click()
 	filter.HasValue("ms > 500")
 	log.Contains("2 match")

@@ -9,7 +9,7 @@ import { $ } from "./dom.js"
 async function ask(url, init) {
   try {
     const response = await fetch(url, init), { ok, status, headers } = response, text = await response.text(), wrong = headers.has("X-Wrong")
-    if (!ok) notice(`${text || response.statusText} (${status})`)
+    if (!ok && status !== 422) notice(`${text || response.statusText} (${status})`)
     return { ok: ok && !wrong, wrong, status, headers, text }
   } catch (e) {
     if (!(e instanceof DOMException && e.name === "AbortError")) notice("The inspector did not answer. It may have been stopped.")

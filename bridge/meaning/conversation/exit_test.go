@@ -96,7 +96,7 @@ func TestMayAsk(t *testing.T) {
 		`{"name":"confirm_order"}`: true, `{"name":"a","description":"Asks the user for a date"}`: true, `{"name":"wipe","annotations":{"destructiveHint":true}}`: true,
 		`{"name":"a","description":"Asks the model, by sampling"}`: false, `{"name":"echo"}`: false,
 	} {
-		if got, err := (List{kind: Tool}).item([]byte(entry)); err != nil || got.MayAsk != want {
+		if got, err := (List{Kind: Tool}).item([]byte(entry)); err != nil || got.MayAsk != want {
 			t.Errorf("%s: %v, %v", entry, got.MayAsk, err)
 		}
 	}
