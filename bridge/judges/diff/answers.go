@@ -61,25 +61,18 @@ const forever = 1000 * time.Hour
 
 // Decide answers a question as the one of the recording that means the same.
 func (a *Answers) Decide(q script.Question) script.Decision {
-	a.mu.Lock()
-	defer a.mu.Unlock()
 	live := newAsked(&conversation.Question{Method: q.Method, Key: q.Key})
 	if q.Request != nil {
 		live = newAsked(&conversation.Question{Method: q.Method, Key: q.Key, Params: q.Request.Params})
 	}
-	recorded, by := a.find(live)
-	if recorded == nil {
-		return a.unknown(live, "the recording has no question that means the same"+a.nearest(live))
-	}
-	a.left = slices.DeleteFunc(a.left, func(other *asked) bool { return other == recorded })
-	if by != "" {
-		a.note("the question %s is answered as %s was, which it is like by %s", wording.Quoted(live.title()), wording.Quoted(recorded.title()), by)
-	}
-	a.carrier.Learn(recorded.Params, live.Params)
-	if recorded.State == conversation.Pending || recorded.State == conversation.Withdrawn && recorded.AnswerSeq == 0 {
+	recorded, content, missing := a.take(live)
+	switch {
+	case recorded == nil:
+		return a.unknown(live, "the recording has no question that means the same"+missing)
+	case recorded.State == conversation.Pending || recorded.State == conversation.Withdrawn && recorded.AnswerSeq == 0:
 		return script.Decision{Answer: &script.Answer{Action: script.Cancel}, Delay: forever} // nobody answered it
 	}
-	given, why := a.given(recorded, live)
+	given, why := a.given(recorded, live, content)
 	if given == nil {
 		return a.unknown(live, why)
 	}
@@ -91,6 +84,27 @@ func (a *Answers) Decide(q script.Question) script.Decision {
 		d.Delay = recorded.Ended.Sub(recorded.Asked)
 	}
 	return d
+}
+
+// take returns the recorded question that means the same as a live one, which it is not for another
+// one from then on, and the content that was accepted, with the values of this session; nil for none.
+// missing describes what is left if there is no such question.
+func (a *Answers) take(live *asked) (recorded *asked, content json.RawMessage, missing string) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	recorded, by := a.find(live)
+	if recorded == nil {
+		return nil, nil, a.nearest(live)
+	}
+	a.left = slices.DeleteFunc(a.left, func(other *asked) bool { return other == recorded })
+	if by != "" {
+		a.notes = append(a.notes, fmt.Sprintf("the question %s is answered as %s was, which it is like by %s", wording.Quoted(live.title()), wording.Quoted(recorded.title()), by))
+	}
+	a.carrier.Learn(recorded.Params, live.Params)
+	if given := rawjson.Member(recorded.Answer, "content"); given != nil {
+		content = a.carrier.Live(given)
+	}
+	return recorded, content, ""
 }
 
 func (a *Answers) note(format string, args ...any) {
@@ -150,10 +164,11 @@ func (a *Answers) unknown(live *asked, why string) script.Decision {
 	return script.Decision{Why: why}
 }
 
-// given returns the recorded answer for a live question; nil, and why, if it cannot be given again.
-func (a *Answers) given(recorded, live *asked) (*script.Answer, string) {
+// given returns the recorded answer for a live question, with its content in this session; nil, and why,
+// if it cannot be given again.
+func (a *Answers) given(recorded, live *asked, content json.RawMessage) (*script.Answer, string) {
 	again := *recorded.Question
-	if content := rawjson.Member(again.Answer, "content"); content != nil && again.Method == mcp.MethodElicit && again.Fault == "" {
+	if content != nil && again.Method == mcp.MethodElicit && again.Fault == "" {
 		content, why := a.content(recorded, live, content)
 		if why != "" {
 			return nil, why
@@ -174,10 +189,9 @@ func (a *Answers) given(recorded, live *asked) (*script.Answer, string) {
 	return rules.Rules[0].Answer, ""
 }
 
-// content returns an accepted content for a live question: with the names that its fields have now,
-// without those that are gone, and with the values of this session.
+// content returns an accepted content for a live question: with the names that its fields have now, and
+// without those that are gone.
 func (a *Answers) content(recorded, live *asked, content json.RawMessage) (moved json.RawMessage, why string) {
-	content = a.carrier.Live(content)
 	if recorded.request == nil || live.request == nil || live.request.Schema == nil {
 		return content, ""
 	}

@@ -9,7 +9,6 @@ package probe
 import (
 	"cmp"
 	"slices"
-	"sync"
 
 	"elicitation-inspector/bridge/meaning/conversation"
 	"elicitation-inspector/bridge/meaning/elicit"
@@ -82,25 +81,20 @@ func (p *Probe) In(revision string) bool {
 const All = "probe_all"
 
 // Table returns all probes, in the order of the report.
-func Table() []*Probe {
-	made.Do(func() {
-		table = slices.Concat(answerProbes(), fieldProbes(), textProbes(), timeProbes(), urlProbes(), roundProbes(), callTaskProbes(), questionTaskProbes(), modeProbes())
-		for _, p := range table {
-			p.Kind = cmp.Or(p.Kind, conversation.Tool)
-		}
-	})
-	return table
-}
+func Table() []*Probe { return table }
 
 // Find returns the probe of a name, nil if there is none.
-func Find(name string) *Probe {
-	if i := slices.IndexFunc(Table(), func(p *Probe) bool { return p.Name == name }); i >= 0 {
-		return table[i]
-	}
-	return nil
-}
+func Find(name string) *Probe { return byName[name] }
 
 var (
-	made  sync.Once
-	table []*Probe // made when it is asked for; its probes' functions refer to it
+	table  []*Probe
+	byName = map[string]*Probe{}
 )
+
+func init() { // the probes' functions refer to the table
+	table = slices.Concat(answerProbes(), fieldProbes(), textProbes(), timeProbes(), urlProbes(), roundProbes(), callTaskProbes(), questionTaskProbes(), modeProbes())
+	for _, p := range table {
+		p.Kind = cmp.Or(p.Kind, conversation.Tool)
+		byName[p.Name] = p
+	}
+}
