@@ -198,7 +198,7 @@ func (o *callOptions) run(cmd *cobra.Command, args []string) error {
 	call.Judge = failOn != nil
 	var ask asker
 	if !o.noInput && onTerminal() {
-		ask = (&terminal{in: os.Stdin, out: os.Stderr, narrator: n, accessible: os.Getenv("ACCESSIBLE") != "" || os.Getenv("TERM") == "dumb"}).ask
+		ask = theTerminal(n).ask
 	}
 	var out headless.Outcome
 	err = o.converse(cmd, n, ask, o.noInput, func(s *headless.Session) (err error) {

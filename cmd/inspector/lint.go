@@ -4,8 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net/url"
-	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -210,11 +208,7 @@ func writeSARIF(w io.Writer, list []lintFinding) error {
 		run.AddRule(r.ID, r.Breaks, help)
 	}
 	for _, f := range list {
-		uri := url.URL{Path: filepath.ToSlash(f.File)} // a relative path is a relative URI
-		if filepath.IsAbs(f.File) {
-			uri.Scheme = "file"
-		}
-		location := sarif.Location{Physical: sarif.At(uri.String(), int(f.Line))}
+		location := sarif.Location{Physical: sarif.At(sarif.FileURI(f.File), int(f.Line))}
 		if f.Pointer != "" {
 			location.Logical = []sarif.Logical{{Name: f.Pointer}}
 		}

@@ -9,12 +9,12 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
 
 	"elicitation-inspector/bridge/base/wording"
 	"elicitation-inspector/bridge/client/headless"
+	"elicitation-inspector/bridge/client/target"
 	"elicitation-inspector/bridge/judges/diff"
 	"elicitation-inspector/bridge/judges/replay"
 	"elicitation-inspector/bridge/keep/playback"
@@ -171,21 +171,13 @@ func (o *replayOptions) calls(ctx context.Context, old *playback.Opened, file st
 			return nil, nil, err
 		}
 	case !t.Demo:
-		recorded := cmp.Or(t.URL, shellLine(t.Command))
+		recorded := target.Spec{Command: t.Command, URL: t.URL}.Address()
 		if recorded == "" {
 			return nil, nil, usage("replay needs a URL, or a COMMAND after --: the recording does not say which server it is of")
 		}
 		return nil, nil, usage("replay needs a URL, a COMMAND after --, or --recorded-target, which is: %s", wording.EscapeLine(recorded))
 	}
 	return calls, scenario, o.consistent()
-}
-
-func shellLine(command []string) string {
-	var words []string
-	for _, word := range command {
-		words = append(words, wording.ShellWord(word))
-	}
-	return strings.Join(words, " ")
 }
 
 // play makes the calls again.
@@ -206,7 +198,7 @@ func (o *replayOptions) play(cmd *cobra.Command, calls []*conversation.Call, sce
 	n := &narrator{out: cmd.ErrOrStderr(), quiet: o.quiet || !o.verbose}
 	config.Watch = n.watch
 	if o.unknown == string(diff.UnknownAsk) {
-		config.Ask = (&terminal{in: os.Stdin, out: os.Stderr, narrator: n, accessible: os.Getenv("ACCESSIBLE") != "" || os.Getenv("TERM") == "dumb"}).ask
+		config.Ask = theTerminal(n).ask
 	}
 	config.SignIns = o.signIn.newDesk(cmd, false)
 	defer func() { err = errors.Join(err, config.SignIns.Close()) }()

@@ -36,6 +36,11 @@ func onTerminal() bool {
 	return isatty.IsTerminal(os.Stdin.Fd()) && isatty.IsTerminal(os.Stderr.Fd())
 }
 
+// theTerminal is where people are asked on standard input and standard error.
+func theTerminal(n *narrator) *terminal {
+	return &terminal{in: os.Stdin, out: os.Stderr, narrator: n, accessible: os.Getenv("ACCESSIBLE") != "" || os.Getenv("TERM") == "dumb"}
+}
+
 // The choices besides filling in a form.
 const (
 	choiceSend    = "send"

@@ -167,10 +167,10 @@ func (c *Comparison) replaced(old, new json.RawMessage) bool {
 // text reports whether two texts have only expected differences. It compares texts that
 // are JSON objects or arrays as JSON.
 func (c *Comparison) text(honest string, again []string, got string) bool {
-	if isContainer(honest) && isContainer(got) {
+	if IsContainer(honest) && IsContainer(got) {
 		var others []json.RawMessage
 		for _, other := range again {
-			if isContainer(other) {
+			if IsContainer(other) {
 				others = append(others, json.RawMessage(other))
 			}
 		}
@@ -195,7 +195,8 @@ func (c *Comparison) text(honest string, again []string, got string) bool {
 	return found != nil
 }
 
-func isContainer(text string) bool {
+// IsContainer reports whether a text is a JSON object or array.
+func IsContainer(text string) bool {
 	kind := rawjson.KindOf([]byte(text))
 	return (kind == rawjson.Object || kind == rawjson.Array) && rawjson.Valid([]byte(text))
 }

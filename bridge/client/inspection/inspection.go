@@ -56,9 +56,9 @@ type Config struct {
 	Room conversation.Room
 }
 
-// Inspection is one run of the inspector. It connects sessions, calls and questions. Most of its
-// methods are those of its parts, each of which has those that it needs as fields. They are safe for
-// concurrent use.
+// Inspection is one run of the inspector. It connects sessions, calls and questions. It
+// is made of five parts, whose methods are its own; a part keeps the other parts that it calls as
+// fields. All methods are safe for concurrent use.
 type Inspection struct {
 	*reader
 	*servers

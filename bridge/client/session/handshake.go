@@ -12,7 +12,7 @@ import (
 	"elicitation-inspector/bridge/meaning/conversation"
 )
 
-// agreement is what client and server have agreed on, and how.
+// agreement holds the outcome of the handshake: the revision, and what the server said of itself.
 type agreement struct {
 	revision  string // negotiated revision; "" before the end of the handshake
 	presented conversation.Presented

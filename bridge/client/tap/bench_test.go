@@ -60,8 +60,8 @@ func tapped() {
 // BenchmarkRelay compares a client and a server with a tap between them to the same pair on a
 // bare pipe. It measures the messages per second if the client does not wait for responses,
 // and the median round trip if it does. The metric ratio is the throughput with the tap
-// divided by that without, and added-ms is the difference of the round trips. The metrics of
-// "paced" are those of a client that sends 20,000 messages a second, one batch a millisecond.
+// divided by that without, and added-ms is the difference of the round trips. In the
+// benchmark "paced" the client sends 20,000 messages a second, one batch a millisecond.
 func BenchmarkRelay(b *testing.B) {
 	const messages, trips, paced, batch = 100_000, 5000, 40_000, 20
 	exe, err := os.Executable()

@@ -1,15 +1,17 @@
 package diff
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"slices"
 
 	"elicitation-inspector/bridge/base/rawjson"
 	"elicitation-inspector/bridge/meaning/conversation"
 	"elicitation-inspector/bridge/wire"
 )
 
-// outline is what calls are told apart by.
+// outline has what a call is compared by before it is read: its server, its tool and its arguments.
 type outline struct {
 	place  int
 	server string // label
@@ -53,12 +55,7 @@ func (s *side) outline(ctx context.Context) error {
 	return nil
 }
 
-func serverOf(f *wire.Frame) string {
-	if f.Server == "" {
-		return conversation.Unnamed
-	}
-	return f.Server
-}
+func serverOf(f *wire.Frame) string { return cmp.Or(f.Server, conversation.Unnamed) }
 
 // pair is a call that both conversations have; nil stands for one that only one of them has.
 type pair struct{ old, now *outline }
@@ -117,23 +114,31 @@ var likenesses = []struct {
 	{"its method", func(a, b *asked) bool { return a.request == nil && b.request == nil }},
 }
 
+// twinsMost bounds the pairs of questions that are compared by less than all that they ask.
+const twinsMost = 1_000_000
+
 // twins pairs the questions of two calls by ever less of what they ask.
 func twins(old, now []*asked) (with map[*asked]*asked, added []*asked) {
 	with = map[*asked]*asked{}
 	taken := map[*asked]bool{}
-	for _, l := range likenesses {
-		for _, a := range old {
-			for _, b := range now {
-				if with[a] == nil && !taken[b] && a.Method == b.Method && l.alike(a, b) {
+	lost, added := old, now
+	for i, l := range likenesses {
+		if i > 0 && len(lost)*len(added) > twinsMost {
+			break
+		}
+		for _, a := range lost {
+			for k, b := range added {
+				if !taken[b] && a.Method == b.Method && l.alike(a, b) {
 					with[a], taken[b] = b, true
+					if k == 0 { // mostly they come in the same order
+						added = added[1:]
+					}
+					break
 				}
 			}
 		}
-	}
-	for _, b := range now {
-		if !taken[b] {
-			added = append(added, b)
-		}
+		lost = slices.DeleteFunc(slices.Clone(lost), func(a *asked) bool { return with[a] != nil })
+		added = slices.DeleteFunc(slices.Clone(added), func(b *asked) bool { return taken[b] })
 	}
 	return with, added
 }

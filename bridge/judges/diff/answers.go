@@ -195,14 +195,16 @@ func (a *Answers) content(recorded, live *asked, content json.RawMessage) (moved
 	if recorded.request == nil || live.request == nil || live.request.Schema == nil {
 		return content, ""
 	}
-	before, now := recorded.request.Fields, live.request.Fields
+	before, now := byName(recorded.request.Fields), byName(live.request.Fields)
 	names := map[string]string{}
 	taken := map[string]bool{}
-	for i := range before {
-		if find(now, before[i].Name) == nil {
-			if heir := heirOf(&before[i], before, now, taken); heir != nil {
-				names[before[i].Name], taken[heir.Name] = heir.Name, true
-			}
+	for i := range recorded.request.Fields {
+		gone := &recorded.request.Fields[i]
+		if now[gone.Name] != nil {
+			continue
+		}
+		if heir := heirOf(gone, before, live.request.Fields, taken); heir != nil {
+			names[gone.Name], taken[heir.Name] = heir.Name, true
 		}
 	}
 	var kept rawjson.ObjectWriter
@@ -211,7 +213,7 @@ func (a *Answers) content(recorded, live *asked, content json.RawMessage) (moved
 		case heir != "":
 			a.note("the answer to %s has its %s as %s, as the field is called now", wording.Quoted(live.title()), wording.Quoted(name), wording.Quoted(heir))
 			kept.Add(heir, value)
-		case find(before, name) != nil && find(now, name) == nil:
+		case before[name] != nil && now[name] == nil:
 			a.note("the answer to %s goes without %s, whose field is gone", wording.Quoted(live.title()), wording.Quoted(name))
 		default:
 			kept.Add(name, value)

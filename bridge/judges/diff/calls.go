@@ -4,10 +4,12 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
 
+	"elicitation-inspector/bridge/base/lazy"
 	"elicitation-inspector/bridge/base/mcp"
 	"elicitation-inspector/bridge/base/rawjson"
 	"elicitation-inspector/bridge/base/wording"
@@ -221,11 +223,22 @@ func (c *comparison) reports(of *side, call *conversation.Call) (out []told) {
 		if of == c.old {
 			summary = c.live(summary)
 		}
-		r.words = row.Method + " " + masked(summary)
+		r.words = row.Method + " " + durations().ReplaceAllString(masked(summary), mask)
 		out = append(out, r)
 	}
 	return out
 }
+
+func byWords(list []told) map[string][]told {
+	out := map[string][]told{}
+	for _, one := range list {
+		out[one.words] = append(out[one.words], one)
+	}
+	return out
+}
+
+// durations matches numbers with a unit of time.
+var durations = lazy.Regexp(`\pN+(?:[.,]\pN+)*\s?(?:ns|µs|us|ms|s|sec|seconds?|min|minutes?|h|hours?)\b`)
 
 // telling reports whether a report says more than a number that grows.
 func (r *told) telling() bool {
@@ -235,15 +248,11 @@ func (r *told) telling() bool {
 // notifications compares what calls reported, in any order.
 func (c *comparison) notifications(a, b *conversation.Call) {
 	old, now := c.reports(c.old, a), c.reports(c.now, b)
-	has := func(list []told, one told) bool {
-		return slices.ContainsFunc(list, func(other told) bool {
-			return other.words == one.words || strings.HasPrefix(other.words, firstWord(one.words)) && timed("", rawjson.Quoted(other.words), rawjson.Quoted(one.words))
-		})
-	}
+	before, after := byWords(old), byWords(now)
 	at := c.at
 	once := map[string]bool{}
 	for _, one := range old {
-		if !once[one.words] && one.telling() && !has(now, one) {
+		if !once[one.words] && one.telling() && after[one.words] == nil {
 			c.at.OldFrame = one.seq
 			c.part(notification, "notification", "", rawjson.Quoted(one.says), nil, "%s is not sent any more: %s", firstWord(one.words), wording.Quoted(one.says))
 		}
@@ -252,7 +261,7 @@ func (c *comparison) notifications(a, b *conversation.Call) {
 	c.at = at
 	clear(once)
 	for _, one := range now {
-		if !once[one.words] && one.telling() && !has(old, one) {
+		if !once[one.words] && one.telling() && before[one.words] == nil {
 			c.at.NewFrame = one.seq
 			c.part(notification, "notification", "", nil, rawjson.Quoted(one.says), "%s is new: %s", firstWord(one.words), wording.Quoted(one.says))
 		}
@@ -282,7 +291,7 @@ func (c *comparison) questions(a, b *conversation.Call) (declined string, same b
 	old, now := questionsOf(a), questionsOf(b)
 	with, added := twins(old, now)
 	c.order(old, with)
-	before, after := c.reports(c.old, a), c.reports(c.now, b)
+	before, after := byWords(c.reports(c.old, a)), byWords(c.reports(c.now, b))
 	at, same := c.at, true
 	var parted, partedNow int64 // frames of the first question that was given another answer
 	var lost []*asked
@@ -361,12 +370,12 @@ func (c *comparison) order(old []*asked, with map[*asked]*asked) {
 
 // early finds what the server reported after a question, and reports before it now. Only what comes
 // on the question's own stream has an order.
-func (c *comparison) early(q, twin *asked, before, after []told) {
+func (c *comparison) early(q, twin *asked, before, after map[string][]told) {
 	at := c.at
-	count := func(list []told, words string, asked *asked) (earlier, later int, seq int64) {
+	count := func(list []told, asked *asked) (earlier, later int, seq int64) {
 		for _, r := range list {
 			switch {
-			case r.words != words || r.stream != asked.Stream:
+			case r.stream != asked.Stream:
 			case r.seq < asked.AskedSeq:
 				earlier++
 				seq = r.seq
@@ -376,16 +385,12 @@ func (c *comparison) early(q, twin *asked, before, after []told) {
 		}
 		return earlier, later, seq
 	}
-	once := map[string]bool{}
-	for _, r := range after {
-		if once[r.words] {
-			continue
-		}
-		once[r.words] = true
-		earlier, later, _ := count(before, r.words, q)
-		if now, _, seq := count(after, r.words, twin); later > 0 && now > earlier {
+	for _, words := range slices.Sorted(maps.Keys(after)) {
+		earlier, later, _ := count(before[words], q)
+		if now, _, seq := count(after[words], twin); later > 0 && now > earlier {
 			c.at.NewFrame = seq
-			c.found(actsFirst, nil, rawjson.Quoted(r.says), "%s comes before the question now, and came after it: %s", firstWord(r.words), wording.Quoted(r.says))
+			says := after[words][0].says
+			c.found(actsFirst, nil, rawjson.Quoted(says), "%s comes before the question now, and came after it: %s", firstWord(words), wording.Quoted(says))
 		}
 	}
 	c.at = at

@@ -2,10 +2,10 @@ package diff
 
 import (
 	"encoding/json"
-	"regexp"
 	"strings"
-	"sync"
 
+	"elicitation-inspector/bridge/base/alike"
+	"elicitation-inspector/bridge/base/lazy"
 	"elicitation-inspector/bridge/base/rawjson"
 )
 
@@ -34,7 +34,7 @@ const (
 )
 
 // words matches the words of a text, in which ids have hyphens and dots.
-var words = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[\pL\pN_]+(?:[-.:][\pL\pN_]+)*`) })
+var words = lazy.Regexp(`[\pL\pN_]+(?:[-.:][\pL\pN_]+)*`)
 
 func (c *Carrier) value(old, now string) {
 	if old != now && len(old) >= carriedLeast && strings.ContainsAny(old, "0123456789") && len(c.values) < carriedMost {
@@ -71,7 +71,7 @@ func (c *Carrier) Learn(old, now json.RawMessage) {
 		case kind == rawjson.Number && len(d.Before) > carriedLeast:
 			c.value(string(d.Before), string(d.After))
 		case kind == rawjson.String:
-			if a, b := rawjson.Text(d.Before), rawjson.Text(d.After); isJSON(a) && isJSON(b) {
+			if a, b := rawjson.Text(d.Before), rawjson.Text(d.After); alike.IsContainer(a) && alike.IsContainer(b) {
 				c.Learn(json.RawMessage(a), json.RawMessage(b))
 			} else if c.words(a, b); strings.ContainsAny(a, " \n") {
 				delete(c.values, a) // a sentence is no value

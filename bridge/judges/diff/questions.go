@@ -151,14 +151,15 @@ func (c *comparison) schemas(old, now json.RawMessage) {
 
 // fields compares the fields of two schemas, in any order.
 func (c *comparison) fields(old, now []elicit.Field) {
+	before, after := byName(old), byName(now)
 	renamed := map[string]bool{}
 	for i := range old {
 		a := &old[i]
-		if b := find(now, a.Name); b != nil {
+		if b := after[a.Name]; b != nil {
 			c.field(a, b)
 			continue
 		}
-		heir := heirOf(a, old, now, renamed)
+		heir := heirOf(a, before, now, renamed)
 		c.at.Pointer = rawjson.PointerTo("/properties", a.Name)
 		if heir == nil {
 			c.found(fieldGone, a.Schema, nil, "the field %s is gone", wording.Quoted(a.Name))
@@ -169,7 +170,7 @@ func (c *comparison) fields(old, now []elicit.Field) {
 		c.field(a, heir)
 	}
 	for i := range now {
-		if b := &now[i]; find(old, b.Name) == nil && !renamed[b.Name] {
+		if b := &now[i]; before[b.Name] == nil && !renamed[b.Name] {
 			c.at.Pointer = rawjson.PointerTo("/properties", b.Name)
 			required := ""
 			if b.Required {
@@ -180,21 +181,20 @@ func (c *comparison) fields(old, now []elicit.Field) {
 	}
 }
 
-func find(list []elicit.Field, name string) *elicit.Field {
+func byName(list []elicit.Field) map[string]*elicit.Field {
+	fields := make(map[string]*elicit.Field, len(list))
 	for i := range list {
-		if list[i].Name == name {
-			return &list[i]
-		}
+		fields[list[i].Name] = &list[i]
 	}
-	return nil
+	return fields
 }
 
 // heirOf returns the field that a field which is gone was renamed to: a new one of the same kind with
 // the same title, or the same schema but for the title. nil if there is none that is not taken.
-func heirOf(gone *elicit.Field, old, now []elicit.Field, taken map[string]bool) *elicit.Field {
+func heirOf(gone *elicit.Field, old map[string]*elicit.Field, now []elicit.Field, taken map[string]bool) *elicit.Field {
 	for i := range now {
 		b := &now[i]
-		if find(old, b.Name) == nil && !taken[b.Name] && gone.Kind == b.Kind && (gone.Label == b.Label || rawjson.Same(titled(gone), titled(b))) {
+		if old[b.Name] == nil && !taken[b.Name] && gone.Kind == b.Kind && (gone.Label == b.Label || rawjson.Same(titled(gone), titled(b))) {
 			return b
 		}
 	}

@@ -4,8 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"net/url"
-	"path/filepath"
 	"strings"
 
 	"elicitation-inspector/bridge/base/rawjson"
@@ -166,11 +164,7 @@ func writeSARIF(w io.Writer, r *Report) error {
 		if d.NewFrame == 0 {
 			file, line = r.Old, d.OldLine
 		}
-		uri := url.URL{Path: filepath.ToSlash(file)}
-		if filepath.IsAbs(file) {
-			uri.Scheme = "file"
-		}
-		location := sarif.Location{Physical: sarif.At(uri.String(), int(line))}
+		location := sarif.Location{Physical: sarif.At(sarif.FileURI(file), int(line))}
 		if d.Pointer != "" {
 			location.Logical = []sarif.Logical{{Name: d.Pointer}}
 		}

@@ -113,7 +113,7 @@ func (c *comparison) sameValue(name string, old, now json.RawMessage) bool {
 	}
 	if kind == rawjson.String {
 		a, b := rawjson.Text(old), rawjson.Text(now)
-		if isJSON(a) && isJSON(b) {
+		if alike.IsContainer(a) && alike.IsContainer(b) {
 			return len(c.differ("", "", json.RawMessage(a), json.RawMessage(b))) == 0
 		}
 		return c.sameText(a, b)
@@ -144,11 +144,6 @@ func (c *comparison) sameText(old, now string) bool {
 	}
 	moved := c.live(old)
 	return moved == now || masked(moved) == masked(now) || timed("", rawjson.Quoted(masked(moved)), rawjson.Quoted(masked(now)))
-}
-
-func isJSON(text string) bool {
-	kind := rawjson.KindOf([]byte(text))
-	return (kind == rawjson.Object || kind == rawjson.Array) && rawjson.Valid([]byte(text))
 }
 
 // differencesMost bounds the differences of two values that are listed one by one.

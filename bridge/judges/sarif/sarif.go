@@ -3,7 +3,11 @@
 // section numbers are those of the standard.
 package sarif
 
-import "slices"
+import (
+	"net/url"
+	"path/filepath"
+	"slices"
+)
 
 // Run is a file with one run of the tool (3.13, 3.14). New makes it.
 type Run struct {
@@ -54,6 +58,15 @@ func At(uri string, line int) map[string]any {
 		place["region"] = map[string]int{"startLine": line}
 	}
 	return place
+}
+
+// FileURI returns the path of a file as a URI: a relative path is a relative one.
+func FileURI(path string) string {
+	uri := url.URL{Path: filepath.ToSlash(path)}
+	if filepath.IsAbs(path) {
+		uri.Scheme = "file"
+	}
+	return uri.String()
 }
 
 // New returns a run of this version of the inspector.

@@ -75,11 +75,13 @@ func WithQuestions(ctx context.Context, l *wire.Log, talk *conversation.Conversa
 	if picked.Len() == l.Len() {
 		return seqs, nil
 	}
-	err := talk.Update(ctx)
+	if err := talk.Update(ctx); err != nil {
+		return nil, err
+	}
 	has := func(seq int64) bool { _, in := picked.Index(seq); return in }
 	for _, place := range talk.Places(has) {
-		call, callErr := talk.Call(ctx, place, conversation.Reading{})
-		if err = cmp.Or(err, callErr); err != nil {
+		call, err := talk.Call(ctx, place, conversation.Reading{})
+		if err != nil {
 			return nil, err
 		}
 		for _, q := range call.Questions {
@@ -88,8 +90,8 @@ func WithQuestions(ctx context.Context, l *wire.Log, talk *conversation.Conversa
 			}
 		}
 	}
-	slices.Sort(seqs) // 0 is no frame
-	return slices.Compact(seqs), err
+	slices.Sort(seqs)
+	return slices.DeleteFunc(slices.Compact(seqs), func(seq int64) bool { return seq == 0 }), nil // 0 is no frame
 }
 
 type export struct {

@@ -50,7 +50,7 @@ func writeSARIF(w io.Writer, r *Report) error {
 // physical returns the location of a transcript, or of the server if there is none: its
 // URL, or the first word of its command that has the form of a path.
 func physical(r *Report, transcript string) map[string]any {
-	path := url.URL{Path: filepath.ToSlash(filepath.Join(r.Directory, transcript))}
+	path := filepath.Join(r.Directory, transcript)
 	if transcript == "" {
 		words, err := wording.ShellWords(r.Target)
 		if err != nil || len(words) == 0 {
@@ -60,10 +60,7 @@ func physical(r *Report, transcript string) map[string]any {
 		if remote, err := url.Parse(words[at]); err == nil && remote.Scheme != "" {
 			return sarif.At(remote.String(), 0)
 		}
-		path.Path = filepath.ToSlash(words[at])
+		path = words[at]
 	}
-	if filepath.IsAbs(path.Path) {
-		path.Scheme = "file"
-	}
-	return sarif.At(path.String(), 1)
+	return sarif.At(sarif.FileURI(path), 1)
 }
