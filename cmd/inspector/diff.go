@@ -78,7 +78,7 @@ func (o *diffOptions) register(f *pflag.FlagSet) {
 	f.StringVar(&o.format, "format", "", "`FORMAT` to write: "+diff.Formats.Names()+" (default: what the ending of --output says, else text)")
 	f.StringVarP(&o.output, "output", "o", "", "write to `FILE` instead of standard output (-)")
 	f.StringVar(&o.volatile, "volatile", "", "read from `FILE` what differs from run to run (default: NAME.volatile.yaml beside the recording)")
-	f.Float64Var(&o.slower, "slower", diff.SlowerFactor, "report a call for which the server takes this `FACTOR` longer, and at least 100 ms")
+	f.Float64Var(&o.slower, "slower", diff.SlowerFactor, "report a call for which the server takes this `FACTOR` longer, and at least half a second")
 }
 
 // check returns the format to write, or the mistake in the flags.

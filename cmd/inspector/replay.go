@@ -115,9 +115,9 @@ func (o *replayOptions) run(cmd *cobra.Command, args []string) (err error) {
 	} else if o.recordNew = true; o.accept {
 		return usage("--accept and --record cannot be used together: the new session is the recording then")
 	}
-	played, err := o.play(cmd, calls, scenario)
-	if err != nil {
-		return err
+	played, lost := o.play(cmd, calls, scenario)
+	if played == nil {
+		return lost
 	}
 	now, err := readTranscripts(cmd, o.record)
 	if err != nil {
@@ -134,6 +134,8 @@ func (o *replayOptions) run(cmd *cobra.Command, args []string) (err error) {
 		return err
 	}
 	switch {
+	case lost != nil:
+		return lost
 	case len(played.Unanswered) > 0:
 		return exitCode(exitUnanswered)
 	case o.accept:
@@ -180,7 +182,7 @@ func (o *replayOptions) calls(ctx context.Context, old *playback.Opened, file st
 	return calls, scenario, o.consistent()
 }
 
-// play makes the calls again.
+// play makes the calls again. An error besides what was played means that the server was lost meanwhile.
 func (o *replayOptions) play(cmd *cobra.Command, calls []*conversation.Call, scenario *script.Scenario) (played *replay.Played, err error) {
 	defer func() { err = errors.Join(err, o.close()) }()
 	config, err := o.connection(cmd)
@@ -212,9 +214,11 @@ func (o *replayOptions) play(cmd *cobra.Command, calls []*conversation.Call, sce
 		return nil, exitCode(exitInterrupted)
 	case errors.Is(err, headless.ErrConnect):
 		warn(cmd, "%v", err)
-		return nil, exitCode(exitConnect)
+		return played, exitCode(exitConnect)
+	case err != nil:
+		return nil, err
 	}
-	return played, err
+	return played, nil
 }
 
 // tellPlayed says what was not as recorded.

@@ -401,8 +401,13 @@ func (c *comparison) answers(a, b *asked) bool {
 	at := c.at
 	defer func() { c.at = at }()
 	c.at.OldFrame, c.at.NewFrame = cmp.Or(a.AnswerSeq, a.AskedSeq), cmp.Or(b.AnswerSeq, b.AskedSeq)
-	if a.State != b.State && b.State == conversation.Withdrawn && b.By == conversation.ByServer {
+	if a.CancelledSeq == 0 && b.CancelledSeq != 0 {
+		c.at.NewFrame = b.CancelledSeq
 		c.found(withdrawn, nil, nil, "the server withdraws the question")
+		return false
+	}
+	given := rawjson.Member(a.Answer, "content")
+	if given != nil && a.Method == mcp.MethodElicit && c.refuses(a, b, given) {
 		return false
 	}
 	how := func(q *asked) string {
@@ -415,13 +420,8 @@ func (c *comparison) answers(a, b *asked) bool {
 		c.found(answer, rawjson.Quoted(how(a)), rawjson.Quoted(how(b)), "the question was answered with %s, not with %s; what follows is not compared", how(b), how(a))
 		return false
 	}
-	if given := rawjson.Member(a.Answer, "content"); given != nil && a.Method == mcp.MethodElicit {
-		if c.refuses(a, b, given) {
-			return false
-		}
-	}
 	before := len(c.list)
-	given, now := orEmpty(rawjson.Member(a.Answer, "content")), orEmpty(rawjson.Member(b.Answer, "content"))
+	given, now := orEmpty(given), orEmpty(rawjson.Member(b.Answer, "content"))
 	if a.Method != mcp.MethodElicit {
 		given, now = orEmpty(a.Answer), orEmpty(b.Answer)
 	}

@@ -132,8 +132,8 @@ type Options struct {
 // SlowerFactor is the default of Options.Slower.
 const SlowerFactor = 5
 
-// slowerLeast is how much longer a call must take to be slower: below it, machines differ.
-const slowerLeast = 100 * time.Millisecond
+// slowerLeast is how much longer a call must take to be slower: below it, machines and their load differ.
+const slowerLeast = 500 * time.Millisecond
 
 // Report is the comparison of two conversations.
 type Report struct {

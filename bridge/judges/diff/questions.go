@@ -214,7 +214,7 @@ func (c *comparison) field(a, b *elicit.Field) {
 		c.found(fieldRequired, nil, nil, "%s %s", name, words)
 	}
 	if a.Kind != b.Kind {
-		c.found(fieldType, a.Schema, b.Schema, "%s takes %s now, and took %s", name, wording.WithArticle(b.Kind.String()), wording.WithArticle(a.Kind.String()))
+		c.found(fieldType, a.Schema, b.Schema, "%s has the type %s, not %s", name, b.Kind, a.Kind)
 		return
 	}
 	c.choices(name, a, b)

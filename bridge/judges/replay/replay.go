@@ -34,10 +34,12 @@ type Played struct {
 	Unanswered []headless.Unanswered
 }
 
-// Run makes calls again, one after the other. An error means that the session cannot go on.
+// Run makes calls again, one after the other. An error means that the session cannot go on, and what
+// is returned with it tells of the calls before.
 func Run(ctx context.Context, session *headless.Session, calls []*conversation.Call, o Options) (*Played, error) {
 	p := new(Played)
 	carrier := diff.NewCarrier()
+	defer func() { p.Carried = carrier.Used() }()
 	for _, call := range calls {
 		if why := leftOut(call); why != "" {
 			p.note(call, "it is not made again: %s", why)
@@ -64,7 +66,6 @@ func Run(ctx context.Context, session *headless.Session, calls []*conversation.C
 			}
 		}
 	}
-	p.Carried = carrier.Used()
 	return p, ctx.Err()
 }
 

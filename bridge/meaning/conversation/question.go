@@ -63,6 +63,7 @@ type Question struct {
 	Asked, Ended        time.Time // Ended is zero while it is pending
 	AskedSeq, AnswerSeq int64     // frames; AnswerSeq is 0 without an answer or next round
 	SaidSeq             int64     // the note of an answer that is not sent, or not yet; 0 for none
+	CancelledSeq        int64     // the server cancels it, perhaps after the answer; 0 for none
 	// Completed is when the server reported the end of the visit to the URL.
 	Completed    time.Time
 	CompletedSeq int64

@@ -139,6 +139,9 @@ func (r *reduction) apply(f *wire.Frame, e item) {
 		}
 	case cancelled:
 		i, ok := r.find(e.question)
+		if ok {
+			c.edit(i).CancelledSeq = f.Seq
+		}
 		if !ok || c.Questions[i].State != Pending && (c.Questions[i].State != Withdrawn || c.Questions[i].By != ByPolicy) {
 			return
 		}
