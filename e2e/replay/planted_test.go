@@ -166,7 +166,7 @@ var regressions = []struct {
 	{"typescript", "called read-only", contract, "item-changed", ""},
 	{"typescript", "an output schema", contract, "item-changed", ""},
 	{"typescript", "one garden more", contract, "choices", ""},
-	{"typescript", "a tool is gone", contract, "item-gone", "outcome"},
+	{"typescript", "a tool is gone", contract, "item-gone", ""},
 	{"typescript", "a tool is new", contract, "item-new", ""},
 	{"typescript", "a resource is gone", contract, "item-gone", ""},
 	{"typescript", "another media type", contract, "item-changed", ""},

@@ -83,7 +83,21 @@ func (a *Answers) Decide(q script.Question) script.Decision {
 	if a.Paced && recorded.Personal() {
 		d.Delay = recorded.Ended.Sub(recorded.Asked)
 	}
+	if a.early(recorded) {
+		d.Delay = max(d.Delay, earlyWait)
+	}
 	return d
+}
+
+// earlyWait is how long a question that comes earlier than in the recording waits for the one that
+// came first then: the server may ask both at once.
+const earlyWait = 250 * time.Millisecond
+
+// early reports whether a question was asked after the answer to another one that is not asked yet.
+func (a *Answers) early(recorded *asked) bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return slices.ContainsFunc(a.left, func(other *asked) bool { return other.before(recorded) && other.Via != elicit.InRound })
 }
 
 // take returns the recorded question that means the same as a live one, which it is not for another

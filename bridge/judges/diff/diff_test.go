@@ -8,6 +8,9 @@ import (
 	"time"
 
 	"elicitation-inspector/bridge/judges/diff"
+	"elicitation-inspector/bridge/keep/script"
+	"elicitation-inspector/bridge/meaning/conversation"
+	"elicitation-inspector/bridge/meaning/elicit"
 	"elicitation-inspector/bridge/testdata/cost"
 	"elicitation-inspector/bridge/testdata/logtest"
 	"elicitation-inspector/bridge/wire/redact"
@@ -337,6 +340,67 @@ func TestManyOfAll(t *testing.T) {
 	old, now := talk("old"), talk("new")
 	if used := cost.Of(func() { compare(t, old, now, diff.Options{}) }); used > 20*time.Second {
 		t.Errorf("it takes %s", used)
+	}
+}
+
+// TestAnswerIsRefusedInAReplay has a question whose schema no longer allows the recorded answer, so that
+// the replay cancelled it.
+func TestAnswerIsRefusedInAReplay(t *testing.T) {
+	now := edited(t, []string{`"maximum":90`, `"maximum":20`, `{"action":"accept","content":{"kind":"logs","age":30}}`, `{"action":"cancel"}`})
+	r := compare(t, session, now, diff.Options{})
+	if text := written(t, r, "text"); !strings.Contains(text, "no longer allows the recorded answer: age: At most 20") || strings.Contains(text, "[answer]") {
+		t.Error(text)
+	}
+}
+
+// TestWithdrawnAnyway has a question that the server takes back: before an answer, before the answer
+// could go out, and after it. How fast the client is makes no difference.
+func TestWithdrawnAnyway(t *testing.T) {
+	const back = `+0s s2c {"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":"e2"}}` + "\n"
+	answer := line(`"id":"e2","result"`)
+	for _, now := range []string{edited(t, []string{answer, back}), edited(t, []string{answer, answer + back}), edited(t, []string{answer, back + answer})} {
+		frames := logtest.Talk(t, now)
+		for i := range frames { // an inspector numbers what it asks
+			for question, id := range []string{`"id":3,`, `"e1"`, `"e2"`} {
+				if strings.Contains(string(frames[i].Raw), id) {
+					frames[i].Call, frames[i].Question = 1, question
+				}
+			}
+		}
+		of := side(t, "new.jsonl", now)
+		of.Log = logtest.New(t, frames...)
+		r, err := diff.Compare(t.Context(), side(t, "old.jsonl", session), of, diff.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(r.Differences) != 1 || r.Differences[0].Kind != "question-withdrawn" {
+			t.Errorf("%s\n%s", now, written(t, r, "text"))
+		}
+	}
+}
+
+// TestEarlyQuestionWaits answers a question that comes before another one that came first in the
+// recording. Since the server may ask both at once, the other one has a moment to come.
+func TestEarlyQuestionWaits(t *testing.T) {
+	talk := conversation.New(side(t, "old.jsonl", session).Log)
+	if err := talk.Update(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	calls, err := script.CallsIn(t.Context(), talk, 0, conversation.Reading{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	answers := diff.NewAnswers(calls[0], diff.NewCarrier())
+	for i, question := range []int{1, 0} {
+		q := calls[0].Questions[question]
+		request, err := elicit.Parse(q.Params)
+		if err != nil {
+			t.Fatal(err)
+		}
+		d := answers.Decide(script.Question{Method: q.Method, Request: request})
+		if d.Answer == nil || (d.Delay > 0) != (i == 0) {
+			t.Errorf("%s: %+v", q.Message(), d)
+		}
 	}
 }
 
