@@ -283,8 +283,11 @@ func TestRegressions(t *testing.T) {
 		t.Run(c.server+"/"+c.change, func(t *testing.T) {
 			t.Parallel()
 			var args []string
-			if c.kind == "revision" { // a replay speaks the recorded one, unless another one is named
+			switch c.kind {
+			case "revision": // a replay speaks the recorded one, unless another one is named
 				args = []string{"--protocol", "2025-06-18"}
+			case "slower": // the recording was perhaps made on a busy machine
+				args = []string{"--slower", "1.5"}
 			}
 			got := all[c.server].replay(t, c.change, args...)
 			first, _, _ := strings.Cut(got.Stdout, "\n")

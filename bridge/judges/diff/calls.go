@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"iter"
 	"maps"
 	"slices"
 	"strings"
@@ -314,6 +315,9 @@ func (c *comparison) questions(a, b *conversation.Call) (declined string, same b
 		}
 	}
 	added = slices.DeleteFunc(added, func(q *asked) bool { return parted != 0 && q.AskedSeq > partedNow })
+	if unended(a) && unended(b) { // how often a question was repeated is a matter of time then
+		lost, added = unlike(lost, now), unlike(added, old)
+	}
 	c.at = at
 	if len(lost) > 0 {
 		c.at.NewFrame = cmp.Or(b.ResultSeq, first(b))
@@ -332,23 +336,56 @@ func (c *comparison) questions(a, b *conversation.Call) (declined string, same b
 // lost finds questions that are not asked any more. succeeds says what that means where the call
 // still succeeds.
 func (c *comparison) lost(list []*asked, succeeds string) {
-	for _, q := range list {
+	for q, times := range repeated(list) {
 		c.at.Question, c.at.OldFrame = q.title(), q.AskedSeq
 		switch {
 		case succeeds != "" && q.Method == mcp.MethodElicit:
-			c.found(questionGone, q.Params, nil, "%s", succeeds)
+			c.found(questionGone, q.Params, nil, "%s%s", succeeds, times)
 		case q.Method == mcp.MethodElicit:
-			c.found(questionLost, q.Params, nil, "the question is missing; the call does not succeed any more, or did not go on")
+			c.found(questionLost, q.Params, nil, "the question is missing%s; the call does not succeed any more, or did not go on", times)
 		default:
-			c.found(questionLost, q.Params, nil, "the request %s is missing", q.Method)
+			c.found(questionLost, q.Params, nil, "the request %s is missing%s", q.Method, times)
 		}
 	}
 }
 
 func (c *comparison) added(list []*asked) {
-	for _, q := range list {
+	for q, times := range repeated(list) {
 		c.at.Question, c.at.NewFrame = q.title(), q.AskedSeq
-		c.found(questionNew, nil, q.Params, "this question is new")
+		c.found(questionNew, nil, q.Params, "this question is new%s", times)
+	}
+}
+
+// unended reports whether a call has no response of the server.
+func unended(call *conversation.Call) bool { return call.Result == nil && call.Error == nil }
+
+// unlike returns the questions of a list that ask something else than all others.
+func unlike(list, others []*asked) []*asked {
+	times := count(others)
+	return slices.DeleteFunc(list, func(q *asked) bool { return times[q.what()] > 0 })
+}
+
+// count returns how often each question is asked.
+func count(list []*asked) map[what]int {
+	times := map[what]int{}
+	for _, q := range list {
+		times[q.what()]++
+	}
+	return times
+}
+
+// repeated returns the questions of a list without those that repeat one before, and in words how often
+// each one is there.
+func repeated(list []*asked) iter.Seq2[*asked, string] {
+	return func(yield func(*asked, string) bool) {
+		left := count(list)
+		for _, q := range list {
+			times := left[q.what()]
+			delete(left, q.what())
+			if times > 0 && !yield(q, wording.Either(times > 1, fmt.Sprintf(", %d times", times), "")) {
+				return
+			}
+		}
 	}
 }
 

@@ -314,6 +314,7 @@ func TestOtherKinds(t *testing.T) {
 		{rounds(""), rounds(again), "rounds"},
 		{sample("100"), sample("200"), "params"},
 		{session, edited(t, []string{`"required":["sure"]`, `"required":["sure"],"additionalProperties":false`}), "schema"},
+		{session, edited(t, []string{`"title":"Sure"`, `"title":"Sure","$anchor":"sure"`}), "schema"},
 		{edited(t, without(`"id":5,"method"`, `"id":5,"error"`)), session, "call-new"},
 	} {
 		if r := compare(t, c.old, c.now, diff.Options{}); len(r.Differences) == 0 || r.Differences[0].Kind != c.want {
@@ -379,6 +380,33 @@ func TestWithdrawnAnyway(t *testing.T) {
 	}
 }
 
+// TestRepeats has calls that ask the same again and again. Where the server never answers such a call, the
+// client's patience ends it, and how often was asked is no difference. Otherwise it is one.
+func TestRepeats(t *testing.T) {
+	asks := func(times int, end string) string {
+		text := "+0s c2s " + `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"sign"}}` + "\n"
+		for i := range times {
+			text += fmt.Sprintf(`+1s s2c {"jsonrpc":"2.0","id":"e%[1]d","method":"elicitation/create","params":{"message":"Sign it?","requestedSchema":{"type":"object","properties":{}}}}
++0s c2s {"jsonrpc":"2.0","id":"e%[1]d","result":{"action":"accept","content":{}}}
+`, i)
+		}
+		return text + end + "\n"
+	}
+	const done, stopped = `+1s s2c {"jsonrpc":"2.0","id":1,"result":{"content":[]}}`, `+1s c2s {"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}`
+	for _, c := range []struct{ old, now, want string }{
+		{asks(3, stopped), asks(7, stopped), ""},
+		{asks(7, stopped), asks(3, stopped), ""},
+		{asks(1, done), asks(4, done), "this question is new, 3 times [question-new]"},
+		{asks(4, done), asks(1, done), "the question is gone, and the call still succeeds, 3 times [question-gone]"},
+		{asks(0, stopped), asks(4, stopped), "this question is new, 4 times [question-new]"},
+	} {
+		r := compare(t, c.old, c.now, diff.Options{})
+		if text := written(t, r, "text"); len(r.Differences) != min(1, len(c.want)) || !strings.Contains(text, c.want) {
+			t.Errorf("want %q:\n%s", c.want, text)
+		}
+	}
+}
+
 // TestEarlyQuestionWaits answers a question that comes before another one that came first in the
 // recording. Since the server may ask both at once, the other one has a moment to come.
 func TestEarlyQuestionWaits(t *testing.T) {
@@ -427,5 +455,33 @@ func TestFormats(t *testing.T) {
 	}
 	if got := r.Counts(); got != [3]int{1, 0, 1} {
 		t.Errorf("%v", got)
+	}
+}
+
+// TestTimes has times as servers write them, which are no difference, and what only looks like one.
+func TestTimes(t *testing.T) {
+	for _, c := range []struct {
+		old, now string
+		differ   bool
+	}{
+		{"at 2:21:43 PM", "at 11:02:07 AM", false},
+		{"at 2:21:43\u202fPM", "at 2:21:44\u202fPM", false},
+		{"at 11/28/2026, 2:21:43 PM", "at 12/1/2026, 9:00:00 AM", false},
+		{"at 28.11.2026, 14:21:43", "at 1.12.2026, 09:00:00", false},
+		{"at Sat, 28 Nov 2026 14:21:43 GMT", "at Tue, 01 Dec 2026 09:00:00 GMT", false},
+		{"at Sat Nov 28 2026 14:21:43 GMT+0100 (Central European Standard Time)", "at Tue Dec 01 2026 09:00:00 GMT+0100 (Central European Standard Time)", false},
+		{"at Sat Nov 28 14:21:43 UTC 2026", "at Tue Dec  1 09:00:00 UTC 2026", false},
+		{"at 2026-11-28 14:21:43.123456789 +0000 UTC m=+0.001234567", "at 2026-12-01 09:00:00.5 +0000 UTC m=+12.5", false},
+		{"at 2026/11/28 14:21:43", "at 2026/12/01 09:00:00", false},
+		{"at 2026-11-28T14:21Z", "at 2026-12-01T09:00Z", false},
+		{"for Sat, 28 Nov", "for Sun, 29 Nov", true}, // a day that the person chose
+		{"for 2026-11-28", "for 2026-12-01", true},
+		{"at 14:21", "at 15:21", true},
+		{"3 PM", "4 PM", true},
+	} {
+		r := compare(t, edited(t, []string{"Nothing was paid.", c.old}), edited(t, []string{"Nothing was paid.", c.now}), diff.Options{})
+		if (len(r.Differences) > 0) != c.differ {
+			t.Errorf("%q and %q: %v", c.old, c.now, r.Differences)
+		}
 	}
 }

@@ -62,6 +62,15 @@ func (a *asked) before(b *asked) bool {
 	return a.AskedSeq < b.AskedSeq && (a.AnswerSeq != 0 && a.AnswerSeq <= b.AskedSeq || a.Round != 0 && b.Round > a.Round)
 }
 
+// what is all that tells a question from others.
+type what struct {
+	method             string
+	mode               elicit.Mode
+	words, names, host string
+}
+
+func (a *asked) what() what { return what{a.Method, a.mode(), a.words, a.names, a.host} }
+
 func (a *asked) sharesField(b *asked) bool {
 	if a.names == "" || b.names == "" {
 		return false
@@ -241,10 +250,12 @@ func (c *comparison) field(a, b *elicit.Field) {
 				continue
 			}
 			kind = schema
-		case "type", "$ref", "$defs":
-			kind = schema
 		case "_meta", "$comment", "examples":
 			continue
+		default:
+			if keyword == "type" || strings.HasPrefix(keyword, "$") { // $ref, $defs, $anchor
+				kind = schema
+			}
 		}
 		c.part(kind, "schema", rawjson.PointerTo(pointer, keyword), old[keyword], now[keyword], "%s: %s %s", name, keyword, Became(old[keyword], now[keyword]))
 	}
