@@ -134,6 +134,9 @@ func (o *diffOptions) diff(cmd *cobra.Command, files []string) (err error) {
 func (o *diffOptions) compare(cmd *cobra.Command, names []string, opened []*playback.Opened, options diff.Options) (*diff.Report, error) {
 	var sides []diff.Side
 	for i, name := range names {
+		if opened[i].Log.Len() == 0 {
+			return nil, fmt.Errorf("%s has no frame to compare", name)
+		}
 		redaction, err := o.redact.redaction()
 		if err != nil {
 			return nil, err

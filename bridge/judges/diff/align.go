@@ -103,7 +103,7 @@ var likenesses = []struct {
 	by    string
 	alike func(a, b *asked) bool
 }{
-	{"", func(a, b *asked) bool { return a.what() == b.what() }},
+	{"", repeats},
 	{"its fields", func(a, b *asked) bool { return a.mode() == b.mode() && a.names != "" && a.names == b.names }},
 	{"its message", func(a, b *asked) bool { return a.words != "" && a.words == b.words }},
 	{"a part of its fields or words", func(a, b *asked) bool {

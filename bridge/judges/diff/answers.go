@@ -83,22 +83,15 @@ func (a *Answers) Decide(q script.Question) script.Decision {
 	if a.Paced && recorded.Personal() {
 		d.Delay = recorded.Ended.Sub(recorded.Asked)
 	}
-	if a.early(recorded) {
+	if recorded.early {
 		d.Delay = max(d.Delay, earlyWait)
 	}
 	return d
 }
 
-// earlyWait is how long a question that comes earlier than in the recording waits for the one that
-// came first then: the server may ask both at once.
+// earlyWait is how long a question that is asked before one that came first in the recording waits for
+// that one: the server may ask both at once.
 const earlyWait = 250 * time.Millisecond
-
-// early reports whether a question was asked after the answer to another one that is not asked yet.
-func (a *Answers) early(recorded *asked) bool {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	return slices.ContainsFunc(a.left, func(other *asked) bool { return other.before(recorded) && other.Via != elicit.InRound })
-}
 
 // take returns the recorded question that means the same as a live one, which it is not for another
 // one from then on, and the content that was accepted, with the values of this session; nil for none.
@@ -111,6 +104,7 @@ func (a *Answers) take(live *asked) (recorded *asked, content json.RawMessage, m
 		return nil, nil, a.nearest(live)
 	}
 	a.left = slices.DeleteFunc(a.left, func(other *asked) bool { return other == recorded })
+	recorded.early = slices.ContainsFunc(a.left, func(other *asked) bool { return other.before(recorded) && other.Via != elicit.InRound })
 	if by != "" {
 		a.notes = append(a.notes, fmt.Sprintf("the question %s is answered as %s was, which it is like by %s", wording.Quoted(live.title()), wording.Quoted(recorded.title()), by))
 	}

@@ -315,8 +315,13 @@ func (c *comparison) questions(a, b *conversation.Call) (declined string, same b
 		}
 	}
 	added = slices.DeleteFunc(added, func(q *asked) bool { return parted != 0 && q.AskedSeq > partedNow })
-	if unended(a) && unended(b) { // how often a question was repeated is a matter of time then
-		lost, added = unlike(lost, now), unlike(added, old)
+	if a.Result == nil && a.Error == nil && b.Result == nil && b.Error == nil { // how often a question was repeated is a matter of time
+		lost = slices.DeleteFunc(lost, func(q *asked) bool {
+			return slices.ContainsFunc(now, func(other *asked) bool { return repeats(q, other) })
+		})
+		added = slices.DeleteFunc(added, func(q *asked) bool {
+			return slices.ContainsFunc(old, func(other *asked) bool { return repeats(q, other) })
+		})
 	}
 	c.at = at
 	if len(lost) > 0 {
@@ -356,33 +361,14 @@ func (c *comparison) added(list []*asked) {
 	}
 }
 
-// unended reports whether a call has no response of the server.
-func unended(call *conversation.Call) bool { return call.Result == nil && call.Error == nil }
-
-// unlike returns the questions of a list that ask something else than all others.
-func unlike(list, others []*asked) []*asked {
-	times := count(others)
-	return slices.DeleteFunc(list, func(q *asked) bool { return times[q.what()] > 0 })
-}
-
-// count returns how often each question is asked.
-func count(list []*asked) map[what]int {
-	times := map[what]int{}
-	for _, q := range list {
-		times[q.what()]++
-	}
-	return times
-}
-
 // repeated returns the questions of a list without those that repeat one before, and in words how often
 // each one is there.
 func repeated(list []*asked) iter.Seq2[*asked, string] {
 	return func(yield func(*asked, string) bool) {
-		left := count(list)
-		for _, q := range list {
-			times := left[q.what()]
-			delete(left, q.what())
-			if times > 0 && !yield(q, wording.Either(times > 1, fmt.Sprintf(", %d times", times), "")) {
+		for len(list) > 0 {
+			q, before := list[0], len(list)
+			list = slices.DeleteFunc(slices.Clone(list), func(other *asked) bool { return repeats(q, other) })
+			if !yield(q, wording.Either(before-len(list) > 1, fmt.Sprintf(", %d times", before-len(list)), "")) {
 				return
 			}
 		}

@@ -432,6 +432,25 @@ func TestEarlyQuestionWaits(t *testing.T) {
 	}
 }
 
+// TestMoreFieldsThanAFormHas finds what differs in the last of 10,000 fields.
+func TestMoreFieldsThanAFormHas(t *testing.T) {
+	form := func(last string) string {
+		var fields []string
+		for i := range 10_000 {
+			fields = append(fields, fmt.Sprintf(`"f%d":{"type":"string"}`, i))
+		}
+		return edited(t, []string{`"sure":{"type":"boolean","title":"Sure"}`, strings.Join(append(fields, last), ","), `,"required":["sure"]`, "", `{"sure":true}`, `{}`})
+	}
+	const last = `"last":{"type":"string","maxLength":9}`
+	r := compare(t, form(last), form(`"last":{"type":"string","maxLength":8}`), diff.Options{})
+	if len(r.Differences) != 1 || r.Differences[0].Kind != "schema" || r.Differences[0].Pointer != "/properties/last/maxLength" {
+		t.Error(written(t, r, "text"))
+	}
+	if r := compare(t, form(last), form(last), diff.Options{}); len(r.Differences) > 0 {
+		t.Error(written(t, r, "text"))
+	}
+}
+
 func TestFormats(t *testing.T) {
 	r := compare(t, session, edited(t, append(without(`"id":"e2","method"`, `"id":"e2","result"`), "no such folder", "<b>|`no\u202efolder`")), diff.Options{})
 	r.Inspector = "test"

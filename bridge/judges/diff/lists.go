@@ -8,7 +8,6 @@ import (
 	"elicitation-inspector/bridge/base/rawjson"
 	"elicitation-inspector/bridge/base/wording"
 	"elicitation-inspector/bridge/meaning/conversation"
-	"elicitation-inspector/bridge/meaning/elicit"
 )
 
 func isHandshake(method string) bool {
@@ -155,12 +154,8 @@ func (c *comparison) item(list conversation.List, a, b json.RawMessage) {
 	if rawjson.Same(a, b) {
 		return
 	}
-	at := c.at
 	if list.Kind == conversation.Tool {
-		old, now := rawjson.Member(a, "inputSchema"), rawjson.Member(b, "inputSchema")
-		c.fields(elicit.FieldsIn(old), elicit.FieldsIn(now))
-		c.at = at
-		c.values(schema, list.Method, without(orEmpty(old), "properties", "required"), without(orEmpty(now), "properties", "required"), "the inputSchema")
+		c.schemas(list.Method, rawjson.Member(a, "inputSchema"), rawjson.Member(b, "inputSchema"), "the inputSchema")
 		a, b = without(a, "inputSchema"), without(b, "inputSchema")
 	}
 	for _, d := range c.differ(list.Method, "", a, b) {

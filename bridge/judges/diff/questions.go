@@ -20,6 +20,7 @@ type asked struct {
 	words   string          // the message without what varies
 	names   string          // of the fields, sorted
 	host    string          // of the URL
+	early   bool            // it is asked again before another one that was settled before it
 }
 
 func questionsOf(call *conversation.Call) (out []*asked) {
@@ -48,7 +49,7 @@ func newAsked(q *conversation.Question) *asked {
 	return a
 }
 
-func (a *asked) title() string { return wording.EscapeLine(wording.Shorten(a.Title(), 200)) }
+func (a *asked) title() string { return wording.Shorten(a.Title(), 200) }
 
 func (a *asked) mode() elicit.Mode {
 	if a.request == nil {
@@ -62,14 +63,10 @@ func (a *asked) before(b *asked) bool {
 	return a.AskedSeq < b.AskedSeq && (a.AnswerSeq != 0 && a.AnswerSeq <= b.AskedSeq || a.Round != 0 && b.Round > a.Round)
 }
 
-// what is all that tells a question from others.
-type what struct {
-	method             string
-	mode               elicit.Mode
-	words, names, host string
+// repeats reports whether two questions ask the same.
+func repeats(a, b *asked) bool {
+	return a.Method == b.Method && a.mode() == b.mode() && a.words == b.words && a.names == b.names && a.host == b.host
 }
-
-func (a *asked) what() what { return what{a.Method, a.mode(), a.words, a.names, a.host} }
 
 func (a *asked) sharesField(b *asked) bool {
 	if a.names == "" || b.names == "" {
@@ -126,7 +123,7 @@ func (c *comparison) question(a, b *asked) {
 		return
 	}
 	c.address(a.request.URL, b.request.URL)
-	c.schemas(a.request.Schema, b.request.Schema)
+	c.schemas("schema", a.request.Schema, b.request.Schema, "the schema")
 	c.values(params, "params", without(a.Params, "message", "mode", "url", "requestedSchema", "elicitationId", "task"),
 		without(b.Params, "message", "mode", "url", "requestedSchema", "elicitationId", "task"), "the request")
 }
@@ -147,15 +144,21 @@ func (c *comparison) address(old, now string) {
 	}
 }
 
-// schemas compares two schemas: their fields, and the rest.
-func (c *comparison) schemas(old, now json.RawMessage) {
+// schemas compares two schemas: their fields, and the rest. If one of them has more fields than are read
+// of a form, both are compared as JSON.
+func (c *comparison) schemas(part string, old, now json.RawMessage, what string) {
 	if old == nil && now == nil {
 		return
 	}
-	at := c.at
-	defer func() { c.at = at }()
-	c.fields(elicit.FieldsIn(old), elicit.FieldsIn(now))
-	c.values(schema, "schema", without(orEmpty(old), "properties", "required"), without(orEmpty(now), "properties", "required"), "the schema")
+	a, all := elicit.FieldsIn(old)
+	b, both := elicit.FieldsIn(now)
+	var fields []string
+	if all && both {
+		at := c.at
+		c.fields(a, b)
+		c.at, fields = at, []string{"properties", "required"}
+	}
+	c.values(schema, part, without(orEmpty(old), fields...), without(orEmpty(now), fields...), what)
 }
 
 // fields compares the fields of two schemas, in any order.

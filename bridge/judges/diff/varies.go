@@ -21,16 +21,11 @@ var roles = []string{
 // times matches times of day, and dates with one: RFC 3339, RFC 9110, ctime, as Go and JavaScript print
 // them. A date alone is none: it is what people choose.
 var times = sync.OnceValue(func() *regexp.Regexp { // with fewer than 500 instructions, for which Go has a faster engine
-	const (
-		clock   = `\d\d?:\d\d:\d\d(?:[.,]\d+)?(?:[ \x{a0}\x{202f}]?[AaPp]\.?[Mm]\b)?`
-		zone    = `(?: ?(?:Z|GMT|UTC|CES?T|[ECMP][SD]T|[+-]\d\d:?\d\d)\b){0,2}`
-		month   = `(?:[MTWFS][a-z]{2,8},? +)?(?:\d\d? +)?[JFMASOND][aepuco][nbrylgptvc][a-z]*`
-		date    = `(?:\d{4}[-/]\d\d[-/]\d\d|\d{1,2}[./]\d{1,2}[./]\d{4}|` + month + `(?: +\d{1,2},?)?(?: +\d{4})?)`
-		further = `(?: \([\pL ]+ Time\)| m=[+-][\d.]+\d)?`
-	)
+	const clock = `\d\d?:\d\d:\d\d(?:[.,]\d+)?(?:[ \x{a0}\x{202f}]?[AaPp]\.?[Mm]\b)?(?: ?(?:Z|GMT|UTC|CES?T|[ECMP][SD]T|[+-]\d\d:?\d\d)\b){0,2}`
+	const month = `(?:[MTWFS][a-z]{2,8},? +)?(?:\d\d? +)?[JFMASOND][aepuco][nbrylgptvc][a-z]*`
 	return regexp.MustCompile(strings.Join([]string{
-		`\b` + month + ` +\d{1,2} ` + clock + zone + ` \d{4}\b`,
-		`\b(?:` + date + `(?:T|,? |,? at ))?` + clock + zone + further,
+		`\b` + month + ` +\d{1,2} ` + clock + ` \d{4}\b`,
+		`\b(?:(?:\d{4}[-/]\d\d[-/]\d\d|\d{1,2}[./]\d{1,2}[./]\d{4}|` + month + `(?: +\d{1,2},?)?(?: +\d{4})?)(?:T|,? |,? at ))?` + clock + `(?: \([\pL ]+ Time\)| m=[+-][\d.]+\d)?`,
 		`\b\d{4}-\d\d-\d\dT\d\d:\d\d(?:Z|[+-]\d\d:\d\d)`,
 	}, "|"))
 })
@@ -56,7 +51,7 @@ func masked(text string) string {
 	if len(text) > textMost || !strings.ContainsAny(text, "0123456789") { // each shape has a digit
 		return text
 	}
-	if hasClock(text) {
+	if strings.Contains(text, ":") {
 		text = times().ReplaceAllString(text, mask)
 	}
 	return shapes().ReplaceAllStringFunc(text, func(found string) string {
@@ -65,17 +60,6 @@ func masked(text string) string {
 		}
 		return mask
 	})
-}
-
-// hasClock reports whether a text has a colon between digits, as each time of day has.
-func hasClock(text string) bool {
-	digit := func(i int) bool { return i >= 0 && i < len(text) && text[i] >= '0' && text[i] <= '9' }
-	for i := range len(text) {
-		if text[i] == ':' && digit(i-1) && digit(i+1) {
-			return true
-		}
-	}
-	return false
 }
 
 // textMost bounds the texts that are searched for what varies, in bytes.

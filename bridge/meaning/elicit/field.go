@@ -108,10 +108,9 @@ func (k Keywords) otherMembers() error {
 }
 
 // FieldsIn reads the fields of a schema's "properties", with the names in its
-// "required". It reads at most as many fields as a form can have.
-func FieldsIn(schema json.RawMessage) []Field {
-	fields, _ := within(schema).fieldsIn(rawjson.Member(schema, "properties"), rawjson.Member(schema, "required"))
-	return fields
+// "required". It reads at most as many fields as a form can have; all is false if there are more.
+func FieldsIn(schema json.RawMessage) (fields []Field, all bool) {
+	return within(schema).fieldsIn(rawjson.Member(schema, "properties"), rawjson.Member(schema, "required"))
 }
 
 // fieldsIn returns a field for each property that it can read. all is false if it left one out.

@@ -41,7 +41,7 @@ func (q *question) lintSchema(schema json.RawMessage) {
 	default:
 		q.find("properties-missing", schemaAt+"/properties", "The schema's properties are %s, not an object.", wording.WithArticle(t))
 	}
-	q.fields = elicit.FieldsIn(schema)
+	q.fields, _ = elicit.FieldsIn(schema)
 	if len(q.fields) > wellScoped {
 		q.find("too-many-fields", schemaAt+"/properties", "The form has %d fields. Short forms get answered; consider asking in steps.", len(q.fields))
 	}

@@ -120,7 +120,7 @@ func order(_ context.Context, r mcp.CallToolRequest) (*mcp.CallToolResult, error
 	case planted.Is("an error"):
 		return nil, fmt.Errorf("the oven is broken")
 	}
-	time.Sleep(or("slower", 1500*time.Millisecond, or("slower by half", 60*time.Millisecond, 40*time.Millisecond)))
+	time.Sleep(or("slower", 1500*time.Millisecond, 0))
 	return mcp.NewToolResultText(fmt.Sprintf("Ready at %s as %s, %s.", or("a time", "11:22:33", "10:11:12"), or("a UUID", "ffff2d3e-1111-4000-8000-0123456789ff", "0b1c2d3e-0000-4000-8000-0123456789ab"), or("another result", "burnt", "golden"))), nil
 }
 

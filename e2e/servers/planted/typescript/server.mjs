@@ -84,7 +84,7 @@ async function visit({ garden }, { _meta, sendNotification }) {
   if (is('the process ends')) process.exit(1);
   if (is('fully booked')) return { ...said('It is fully booked.'), isError: true };
   if (!is('books before it asks') && !is('a log message is gone')) await log('booking the tour');
-  await wait(or('slower', 1500, or('slower by half', 60, 40)));
+  await wait(or('slower', 1500, 0));
   const number = or('a UUID', crypto.randomUUID(), '7b1c2d3e-0000-4000-8000-0123456789ab');
   const booked = { number, guests: or('another result', 4, 3), page: `http://127.0.0.1:${or('a port', 40123, 8080)}/t/${number}`, tookMs: or('a duration', 61, 41) };
   return { ...said(`Booked as ${number}.`), structuredContent: or('order of members', Object.fromEntries(Object.entries(booked).reverse()), booked) };
