@@ -14,6 +14,7 @@ import (
 	"elicitation-inspector/bridge/keep/script"
 	"elicitation-inspector/bridge/meaning/conversation"
 	"elicitation-inspector/bridge/meaning/elicit"
+	"elicitation-inspector/bridge/wire/redact"
 )
 
 // Unknown says what happens to a question that the recording does not have.
@@ -235,7 +236,7 @@ func (a *Answers) content(recorded, live *asked, content json.RawMessage) (moved
 		}
 		return false, problems[0].Named(request.Fields)
 	}
-	if was, _ := valid(recorded.request, rawjson.Member(recorded.Answer, "content")); was {
+	if was, _ := valid(recorded.request, rawjson.Member(recorded.Answer, "content")); was && !strings.Contains(string(moved), redact.Placeholder) {
 		if is, problem := valid(live.request, moved); !is {
 			return nil, "its schema does not allow the recorded answer: " + problem
 		}

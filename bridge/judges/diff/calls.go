@@ -17,6 +17,7 @@ import (
 	"elicitation-inspector/bridge/meaning/conversation"
 	"elicitation-inspector/bridge/meaning/elicit"
 	"elicitation-inspector/bridge/wire"
+	"elicitation-inspector/bridge/wire/redact"
 )
 
 // parts returns what a request calls, as "tool deploy", and the arguments.
@@ -164,7 +165,7 @@ func (c *comparison) ends(a, b *conversation.Call, declined string) {
 		if code(a) != code(b) {
 			c.found(errorCode, rawjson.Member(a.Error, "code"), rawjson.Member(b.Error, "code"), "the error's code is %s, not %s", code(b), code(a))
 		}
-		c.values(errorText, "error", withoutCode(a.Error), withoutCode(b.Error), "the error")
+		c.values(errorText, "error", without(a.Error, "code"), without(b.Error, "code"), "the error")
 	case a.State != b.State, (a.Error == nil) != (b.Error == nil):
 		c.found(kind(outcome), outcomeOf(a), outcomeOf(b), "%sit ends with %s, not with %s", after, ending(b), ending(a))
 	case a.Result != nil && b.Result != nil:
@@ -184,8 +185,6 @@ func outcomeOf(call *conversation.Call) json.RawMessage {
 func content(result json.RawMessage) json.RawMessage {
 	return without(result, "resultType", "ttlMs", "cacheScope")
 }
-
-func withoutCode(err json.RawMessage) json.RawMessage { return without(err, "code") }
 
 func without(object json.RawMessage, names ...string) json.RawMessage {
 	if rawjson.KindOf(object) != rawjson.Object {
@@ -316,12 +315,12 @@ func (c *comparison) questions(a, b *conversation.Call) (declined string, same b
 	}
 	added = slices.DeleteFunc(added, func(q *asked) bool { return parted != 0 && q.AskedSeq > partedNow })
 	if a.Result == nil && a.Error == nil && b.Result == nil && b.Error == nil { // how often a question was repeated is a matter of time
-		lost = slices.DeleteFunc(lost, func(q *asked) bool {
-			return slices.ContainsFunc(now, func(other *asked) bool { return repeats(q, other) })
-		})
-		added = slices.DeleteFunc(added, func(q *asked) bool {
-			return slices.ContainsFunc(old, func(other *asked) bool { return repeats(q, other) })
-		})
+		in := func(list []*asked) func(*asked) bool {
+			return func(q *asked) bool {
+				return slices.ContainsFunc(list, func(other *asked) bool { return repeats(q, other) })
+			}
+		}
+		lost, added = slices.DeleteFunc(lost, in(now)), slices.DeleteFunc(added, in(old))
 	}
 	c.at = at
 	if len(lost) > 0 {
@@ -468,7 +467,7 @@ func (c *comparison) shared(content json.RawMessage, other *asked) json.RawMessa
 
 // refuses reports whether the new schema no longer allows the answer that was given before.
 func (c *comparison) refuses(a, b *asked, given json.RawMessage) bool {
-	if a.request == nil || b.request == nil || b.request.Schema == nil || a.request.Schema == nil {
+	if a.request == nil || b.request == nil || b.request.Schema == nil || a.request.Schema == nil || strings.Contains(string(given), redact.Placeholder) {
 		return false
 	}
 	before, err := elicit.Check(a.request.Schema, given)

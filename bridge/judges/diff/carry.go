@@ -2,6 +2,7 @@ package diff
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 
 	"elicitation-inspector/bridge/base/alike"
@@ -127,11 +128,9 @@ func (c *Carrier) Live(raw json.RawMessage) json.RawMessage {
 }
 
 func (c *Carrier) use(old, now string) {
-	for i := range c.used {
-		if c.used[i].Old == old && c.used[i].New == now {
-			c.used[i].Times++
-			return
-		}
+	if i := slices.IndexFunc(c.used, func(one Carried) bool { return one.Old == old && one.New == now }); i >= 0 {
+		c.used[i].Times++
+		return
 	}
 	c.used = append(c.used, Carried{old, now, 1})
 }

@@ -17,8 +17,6 @@ type like struct {
 	*script.Text
 }
 
-func (l *like) matches(text string) bool { return l.Text.Matches(text) }
-
 // Learned returns the places in which two recordings of the same build differ, and the differences
 // that are more than another value at a place, such as a question that only one of them has.
 func (r *Report) Learned() (varies []Varying, rest []Difference) {

@@ -19,22 +19,13 @@ func isHandshake(method string) bool {
 func (c *comparison) pairedServers() (labels map[string]string, pairs [][2]*conversation.Server) {
 	labels = map[string]string{}
 	taken := map[string]bool{}
-	pair := func(a, b *conversation.Server) {
-		labels[a.Label] = b.Label
-		taken[b.Label] = true
-		pairs = append(pairs, [2]*conversation.Server{a, b})
-	}
-	for i := range c.old.servers {
-		for k := range c.now.servers {
-			if c.old.servers[i].Label == c.now.servers[k].Label {
-				pair(&c.old.servers[i], &c.now.servers[k])
-			}
-		}
-	}
-	for i := range c.old.servers {
-		for k := range c.now.servers {
-			if a, b := &c.old.servers[i], &c.now.servers[k]; labels[a.Label] == "" && !taken[b.Label] {
-				pair(a, b)
+	for _, anyLabel := range []bool{false, true} {
+		for i := range c.old.servers {
+			for k := range c.now.servers {
+				if a, b := &c.old.servers[i], &c.now.servers[k]; labels[a.Label] == "" && !taken[b.Label] && (anyLabel || a.Label == b.Label) {
+					labels[a.Label], taken[b.Label] = b.Label, true
+					pairs = append(pairs, [2]*conversation.Server{a, b})
+				}
 			}
 		}
 	}

@@ -96,7 +96,7 @@ func (v *Varying) fits(tool, part, pointer string, old, now json.RawMessage) boo
 	if !slices.EqualFunc(want, got, func(a, b string) bool { return a == "*" || a == b }) {
 		return false
 	}
-	return v.Like == nil || v.Like.matches(rawjson.Text(old)) && v.Like.matches(rawjson.Text(now))
+	return v.Like == nil || v.Like.Matches(rawjson.Text(old)) && v.Like.Matches(rawjson.Text(now))
 }
 
 // same reports whether two values at a place are the same, although the run is another one. What was
