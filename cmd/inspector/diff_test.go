@@ -127,10 +127,10 @@ func TestComparesNoBadInput(t *testing.T) {
 		{[]string{"replay", dir, "--", "none"}, exitError, "it is a folder"},
 		{[]string{"diff", good, filepath.Join(dir, "none.jsonl")}, exitError, `none.jsonl": no such file`},
 		{[]string{"diff", "--volatile", name("loop.yaml", "volatile: &a [*a]\n"), good, good}, exitUsage, `loop.yaml:1:15: there is no anchor "a" before this alias`},
-		{[]string{"diff", good, name("hostile"+escape+".jsonl", talk("clean"+quoted, "t"+quoted, "Sure? "+quoted, "x"+quoted))}, exitContent, "tool clean"+quoted},
-		{[]string{"diff", filepath.Join(dir, "hostile"+escape+".jsonl"), name("again.jsonl", talk("clean"+quoted, "t"+quoted, "Really sure? "+quoted, "x"+quoted))}, exitFindings, `"Sure? `+quoted+`": the message was "Sure? `},
+		{[]string{"diff", good, name("hostile"+escape+".jsonl", talk("clean"+quoted, "t"+quoted, "Sure? "+quoted, "x"+quoted))}, exitContent, "tool clean" + quoted},
+		{[]string{"diff", filepath.Join(dir, "hostile"+escape+".jsonl"), name("again.jsonl", talk("clean"+quoted, "t"+quoted, "Really sure? "+quoted, "x"+quoted))}, exitFindings, `"Sure? ` + quoted + `": the message was "Sure? `},
 		{[]string{"replay", filepath.Join(dir, "hostile"+escape+".jsonl")}, exitUsage, "or --recorded-target, which is: touch " + touched},
-		{[]string{"replay", good, "--", "no-such-program-" + escape}, exitConnect, "no-such-program-"+quoted},
+		{[]string{"replay", good, "--", "no-such-program-" + escape}, exitConnect, "no-such-program-" + quoted},
 		{[]string{"replay", name("redacted.jsonl", talk("clean", redact.Placeholder, "Sure?", "x")), "--env", asBooking + "=T-1", "--", self(t)}, exitContent, "call 1, clean: it is not made again: the recording leaves out what it was called with"},
 		{[]string{"replay", name("secret.jsonl", strings.NewReplacer(`{"token":"t"}`, "{}", `"a":`, `"seats":`).Replace(talk("book", "t", "How many seats?", redact.Placeholder))), "--protocol", "2025-11-25", "--env", asBooking + "=T-1", "--", self(t)}, exitUnanswered, "the recording leaves out what was answered"},
 	} {

@@ -165,8 +165,7 @@ func misfit(old, live *asked) string {
 }
 
 func (a *Answers) unknown(live *asked, why string) script.Decision {
-	switch a.Unknown {
-	case UnknownCancel, UnknownDecline:
+	if a.Unknown == UnknownCancel || a.Unknown == UnknownDecline {
 		a.note("the question %s got %s: %s", wording.Quoted(live.title()), a.Unknown, why)
 		return script.Decision{Answer: &script.Answer{Action: script.Action(a.Unknown)}}
 	}

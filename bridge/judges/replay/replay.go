@@ -4,7 +4,6 @@ package replay
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -48,7 +47,7 @@ func Run(ctx context.Context, session *headless.Session, calls []*conversation.C
 		answers := diff.NewAnswers(call, carrier)
 		answers.Unknown, answers.Paced = o.Unknown, o.Paced
 		out, err := session.Call(during(ctx, call), headless.Call{
-			Kind: conversation.KindOf(call.Method), Key: keyOf(call, carrier), Arguments: argumentsOf(call, carrier),
+			Kind: conversation.KindOf(call.Method), Key: keyOf(call, carrier), Arguments: carrier.Live(call.Arguments),
 			Timeout: o.Timeout, AsTask: call.Task != nil && call.Method == mcp.MethodCallTool, Decider: answers,
 		})
 		if err != nil {
@@ -105,13 +104,6 @@ func keyOf(call *conversation.Call, carrier *diff.Carrier) string {
 		return call.Name
 	}
 	return rawjson.Text(carrier.Live(rawjson.Quoted(call.Name)))
-}
-
-func argumentsOf(call *conversation.Call, carrier *diff.Carrier) json.RawMessage {
-	if call.Arguments == nil {
-		return nil
-	}
-	return carrier.Live(call.Arguments)
 }
 
 // Calls returns those of the calls of a recording that a client made of a tool, a prompt or a
