@@ -19,6 +19,7 @@ type files struct {
 	list    []openFile
 	indexed atomic.Int64 // bytes indexed so far
 	total   int64
+	near    atomic.Pointer[run] // what was read last
 
 	mu      sync.Mutex
 	damage  []Damage
@@ -27,6 +28,15 @@ type files struct {
 	stop    context.CancelFunc
 	done    chan struct{} // indexing has ended
 }
+
+// run is what was read at an offset in the log; data is nil if it is not kept.
+type run struct {
+	off  int64
+	data []byte
+}
+
+// ahead is how many bytes are read at once, and kept, for those who read one line after another.
+const ahead = 64 << 10
 
 type openFile struct {
 	path string
@@ -216,13 +226,34 @@ func (fs *files) read(room *[]byte, off int64, n int) ([]byte, error) {
 		return nil, fmt.Errorf("reading the transcript %q: %w", f.path, io.ErrUnexpectedEOF)
 	}
 	b := sized(room, n)
-	if _, err := f.file.ReadAt(b, off-f.base); err != nil {
+	near := fs.near.Load()
+	if near.has(off, n) {
+		copy(b, near.data[off-near.off:])
+		return b, nil
+	}
+	next := &run{off: off}
+	if near != nil && n < ahead && off > near.off-ahead && off < near.off+2*ahead {
+		from := max(f.base, off-ahead/4)
+		piece := make([]byte, min(f.base+f.size, off+ahead)-from)
+		if _, err := f.file.ReadAt(piece, from-f.base); err == nil {
+			next = &run{from, piece}
+		}
+	}
+	if next.has(off, n) {
+		copy(b, next.data[off-next.off:])
+	} else if _, err := f.file.ReadAt(b, off-f.base); err != nil {
 		return nil, fs.changed(f, err)
 	}
+	fs.near.Store(next)
 	if info, err := f.file.Stat(); err == nil && info.Size() < f.size {
 		fs.changed(f, fmt.Errorf("it was cut to %d of %d bytes", info.Size(), f.size))
 	}
 	return b, nil
+}
+
+// has reports whether the run has all of n bytes at off.
+func (r *run) has(off int64, n int) bool {
+	return r != nil && off >= r.off && off+int64(n) <= r.off+int64(len(r.data))
 }
 
 func (fs *files) at(off int64) *openFile {

@@ -3,9 +3,10 @@ package diff
 import (
 	"encoding/json"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"elicitation-inspector/bridge/base/alike"
-	"elicitation-inspector/bridge/base/lazy"
 	"elicitation-inspector/bridge/base/rawjson"
 )
 
@@ -13,6 +14,7 @@ import (
 // number of a ticket, and what the new one has in their place. It is not safe for concurrent use.
 type Carrier struct {
 	values map[string]string
+	masks  bool // its texts are compared masked, so that it need not know what masked hides
 	used   []Carried
 }
 
@@ -33,12 +35,40 @@ const (
 	carriedLeast = 3
 )
 
-// words matches the words of a text, in which ids have hyphens and dots.
-var words = lazy.Regexp(`[\pL\pN_]+(?:[-.:][\pL\pN_]+)*`)
+// words returns where the words of a text begin and end. Ids are words with hyphens and dots in them.
+func words(text string) (list [][2]int) {
+	from, to := -1, 0
+	for i, r := range text {
+		switch {
+		case unicode.IsLetter(r) || unicode.IsNumber(r) || r == '_':
+			if from < 0 {
+				from = i
+			}
+			to = i + utf8.RuneLen(r)
+		case from >= 0 && (to < i || r != '-' && r != '.' && r != ':'):
+			list = append(list, [2]int{from, to})
+			from = -1
+		}
+	}
+	if from >= 0 {
+		list = append(list, [2]int{from, to})
+	}
+	return list
+}
+
+func wordsOf(text string) (list []string) {
+	for _, w := range words(text) {
+		list = append(list, text[w[0]:w[1]])
+	}
+	return list
+}
 
 func (c *Carrier) value(old, now string) {
-	if old != now && len(old) >= carriedLeast && strings.ContainsAny(old, "0123456789") && len(c.values) < carriedMost {
-		c.values[old] = now
+	switch {
+	case old == now, len(old) < carriedLeast, !strings.ContainsAny(old, "0123456789"), len(c.values) >= carriedMost:
+	case c.masks && masked(old) == masked(now):
+	default:
+		c.values[strings.Clone(old)] = strings.Clone(now) // of texts that may be long
 	}
 }
 
@@ -48,7 +78,7 @@ func (c *Carrier) words(old, now string) {
 	if len(old)+len(now) > textMost {
 		return
 	}
-	a, b := words().FindAllString(old, -1), words().FindAllString(now, -1)
+	a, b := wordsOf(old), wordsOf(now)
 	if len(a) != len(b) {
 		return
 	}
@@ -88,12 +118,15 @@ func (c *Carrier) live(text string) string {
 	if len(c.values) == 0 || len(text) > textMost {
 		return text
 	}
-	return words().ReplaceAllStringFunc(text, func(word string) string {
-		if now, ok := c.values[word]; ok {
-			return now
+	var out strings.Builder
+	at := 0
+	for _, w := range words(text) {
+		if now, ok := c.values[text[w[0]:w[1]]]; ok {
+			out.WriteString(text[at:w[0]] + now)
+			at = w[1]
 		}
-		return word
-	})
+	}
+	return out.String() + text[at:]
 }
 
 // Live returns a value of the old conversation with the values that the new one has, and remembers

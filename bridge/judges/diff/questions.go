@@ -1,6 +1,7 @@
 package diff
 
 import (
+	"bytes"
 	"encoding/json"
 	"net/url"
 	"slices"
@@ -72,7 +73,7 @@ func (a *asked) sharesField(b *asked) bool {
 
 // likeWords reports whether two texts have half of their words in common.
 func likeWords(a, b string) bool {
-	x, y := words().FindAllString(strings.ToLower(a), -1), words().FindAllString(strings.ToLower(b), -1)
+	x, y := wordsOf(strings.ToLower(a)), wordsOf(strings.ToLower(b))
 	common := 0
 	for _, word := range x {
 		if i := slices.Index(y, word); i >= 0 {
@@ -103,6 +104,9 @@ func hostOf(u *url.URL) string {
 
 // question compares what the same question asks.
 func (c *comparison) question(a, b *asked) {
+	if bytes.Equal(a.Params, b.Params) {
+		return
+	}
 	if a.Method != mcp.MethodElicit {
 		c.values(params, "params", orEmpty(a.Params), orEmpty(b.Params), "the request "+a.Method)
 		return
@@ -140,7 +144,7 @@ func (c *comparison) address(old, now string) {
 
 // schemas compares two schemas: their fields, and the rest.
 func (c *comparison) schemas(old, now json.RawMessage) {
-	if old == nil && now == nil {
+	if bytes.Equal(old, now) {
 		return
 	}
 	at := c.at

@@ -1,6 +1,7 @@
 package diff
 
 import (
+	"bytes"
 	"encoding/json"
 	"regexp"
 	"slices"
@@ -37,7 +38,7 @@ const mask = "\x00"
 
 // masked returns a text without what is made anew in each run.
 func masked(text string) string {
-	if len(text) > textMost {
+	if len(text) > textMost || !mayBeMasked(text) {
 		return text
 	}
 	return shapes().ReplaceAllStringFunc(text, func(found string) string {
@@ -46,6 +47,25 @@ func masked(text string) string {
 		}
 		return mask
 	})
+}
+
+// mayBeMasked reports whether shapes may match in a text, which most texts show to be false at a
+// glance: each shape has a colon before a digit, or 16 letters, digits, hyphens and underscores in a row.
+func mayBeMasked(text string) bool {
+	row := 0
+	for i := range len(text) {
+		switch c := text[i]; {
+		case c == '-' || c == '_' || '0' <= c && c <= '9' || 'a' <= c|0x20 && c|0x20 <= 'z':
+			if row++; row == 16 {
+				return true
+			}
+		default:
+			if row = 0; c == ':' && i > 0 && i+1 < len(text) && text[i-1] != '"' && '0' <= text[i+1] && text[i+1] <= '9' {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // textMost bounds the texts that are searched for what varies, in bytes.
@@ -89,7 +109,7 @@ func (v *Varying) fits(tool, part, pointer string, old, now json.RawMessage) boo
 // made anew is carried: what has the new value where the old conversation has the old one is the
 // same from then on.
 func (c *comparison) same(part, pointer string, old, now json.RawMessage) bool {
-	if old == nil && now == nil || old != nil && now != nil && rawjson.Same(old, now) {
+	if bytes.Equal(old, now) && (old == nil) == (now == nil) || old != nil && now != nil && rawjson.Same(old, now) {
 		return true
 	}
 	name := pointer[strings.LastIndexByte(pointer, '/')+1:]
@@ -152,6 +172,9 @@ const differencesMost = 50
 // differ lists the differences of two JSON values, except for those that are none from run to run,
 // and for _meta.
 func (c *comparison) differ(part, pointer string, old, now json.RawMessage) (out []rawjson.Difference) {
+	if bytes.Equal(old, now) {
+		return nil
+	}
 	list, _, err := rawjson.Diff(old, now, 100*differencesMost)
 	if err != nil { // one of them is no JSON
 		return []rawjson.Difference{{Op: rawjson.Changed, Before: old, After: now}}
