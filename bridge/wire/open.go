@@ -163,6 +163,9 @@ func (l *Log) readFiles(ctx context.Context) {
 		if ctx.Err() == nil {
 			marks.resolve(l)
 		}
+		l.mu.Lock()
+		l.sessions, l.pairs.requests, l.pairs.earlier = nil, nil, nil // no frame comes after these
+		l.mu.Unlock()
 	}()
 	for i := range l.files.list {
 		f := &l.files.list[i]

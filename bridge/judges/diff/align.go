@@ -13,21 +13,27 @@ import (
 
 // outline has what a call is compared by before it is read: its server, its tool and its arguments.
 type outline struct {
-	place  int
-	server string // label
-	name   string // as "tool deploy"
-	what   uint64 // hash of the arguments, or of a question outside of any call, without what varies
-	made   bool   // a client made the call
+	place int
+	*called
+	what uint64 // hash of the arguments, or of a question outside of any call, without what varies
 
 	twin *outline // the same call of the other conversation; nil for none
 	next *outline // the next one that has as much in common with others
+}
+
+// called is what calls have in common.
+type called struct {
+	server string // label
+	name   string // as "tool deploy"
+	made   bool   // a client made the call
 }
 
 var seed = maphash.MakeSeed()
 
 // outline lists the calls of a conversation, in order.
 func (s *side) outline(ctx context.Context) error {
-	seen := map[int]bool{}
+	seen := make([]bool, s.conversation.Len()+1)
+	same := map[called]*called{}
 	for seq := int64(1); seq <= s.Log.Len(); seq++ {
 		if seq%1024 == 0 && ctx.Err() != nil {
 			return ctx.Err()
@@ -48,14 +54,16 @@ func (s *side) outline(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		o := outline{place: place, server: serverOf(f), name: f.Method, made: f.Dir == wire.ClientToServer}
+		o := called{serverOf(f), f.Method, f.Dir == wire.ClientToServer}
 		asked := f.Message.Params
 		if o.made {
 			name, given := parts(f.Method, asked)
 			o.name, asked = name, given
 		}
-		o.what = maphash.String(seed, masked(string(rawjson.AppendCompact(nil, asked))))
-		s.outlines = append(s.outlines, o)
+		if same[o] == nil {
+			same[o] = &o
+		}
+		s.outlines = append(s.outlines, outline{place: place, called: same[o], what: maphash.String(seed, masked(string(rawjson.AppendCompact(nil, asked))))})
 	}
 	return nil
 }

@@ -239,7 +239,7 @@ func (s *side) ahead(ctx context.Context, pairs []pair, of func(pair) *outline) 
 			var r *reading
 			if o := of(p); o != nil {
 				r = new(reading)
-				if r.Call, r.err = s.conversation.Call(ctx, o.place, conversation.Reading{Redact: s.Redact}); r.err == nil {
+				if r.Call, r.err = s.conversation.Call(ctx, o.place, conversation.Reading{Redact: s.Redact, Bare: true}); r.err == nil {
 					r.asked, r.reports = questionsOf(r.Call), reportsOf(r.Call)
 				}
 			}

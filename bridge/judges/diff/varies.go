@@ -38,10 +38,11 @@ const mask = "\x00"
 
 // masked returns a text without what is made anew in each run.
 func masked(text string) string {
-	if len(text) > textMost || !mayBeMasked(text) {
+	from := unmasked(text)
+	if len(text) > textMost || from == len(text) {
 		return text
 	}
-	return shapes().ReplaceAllStringFunc(text, func(found string) string {
+	return text[:from] + shapes().ReplaceAllStringFunc(text[from:], func(found string) string {
 		if isWord(found) {
 			return found
 		}
@@ -49,23 +50,23 @@ func masked(text string) string {
 	})
 }
 
-// mayBeMasked reports whether shapes may match in a text, which most texts show to be false at a
-// glance: each shape has a colon before a digit, or 16 letters, digits, hyphens and underscores in a row.
-func mayBeMasked(text string) bool {
+// unmasked returns how much of a text certainly has none of the shapes, which is all of most texts: each
+// shape has a colon before a digit, or 16 letters, digits, hyphens and underscores in a row.
+func unmasked(text string) int {
 	row := 0
 	for i := range len(text) {
-		switch c := text[i]; {
-		case c == '-' || c == '_' || '0' <= c && c <= '9' || 'a' <= c|0x20 && c|0x20 <= 'z':
-			if row++; row == 16 {
-				return true
+		c := text[i]
+		if c == '-' || c == '_' || '0' <= c && c <= '9' || 'a' <= c|0x20 && c|0x20 <= 'z' {
+			if row++; row < 16 {
+				continue
 			}
-		default:
-			if row = 0; c == ':' && i > 0 && i+1 < len(text) && text[i-1] != '"' && '0' <= text[i+1] && text[i+1] <= '9' {
-				return true
-			}
+		} else if row = 0; c != ':' || i+1 == len(text) || text[i+1] < '0' || text[i+1] > '9' || i > 0 && text[i-1] == '"' {
+			continue
 		}
+		// A shape that goes on here begins at most so far before, and at the beginning of a word.
+		return strings.LastIndexAny(text[:max(0, i-len("2006-01-02 15:")-2)], " \"") + 1
 	}
-	return false
+	return len(text)
 }
 
 // textMost bounds the texts that are searched for what varies, in bytes.
