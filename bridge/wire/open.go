@@ -19,9 +19,10 @@ type files struct {
 	list    []openFile
 	indexed atomic.Int64 // bytes indexed so far
 	total   int64
-	near    atomic.Pointer[run] // what was read last
 
 	mu      sync.Mutex
+	near    run    // what was read last
+	spare   []byte // for the next run
 	damage  []Damage
 	damaged int64
 	err     error // why indexing ended early
@@ -229,17 +230,22 @@ func (fs *files) read(room *[]byte, off int64, n int) ([]byte, error) {
 		return nil, fmt.Errorf("reading the transcript %q: %w", f.path, io.ErrUnexpectedEOF)
 	}
 	b := sized(room, n)
-	near := fs.near.Load()
+	fs.mu.Lock()
+	near := fs.near
 	if near.has(off, n) {
 		copy(b, near.data[off-near.off:])
+		fs.mu.Unlock()
 		return b, nil
 	}
-	next := &run{off: off}
-	if near != nil && n < ahead && off > near.off-ahead && off < near.off+2*ahead {
+	piece := fs.spare
+	fs.spare = nil
+	fs.mu.Unlock()
+	next := run{off: off}
+	if n < ahead && off > near.off-ahead && off < near.off+2*ahead {
 		from := max(f.base, off-ahead/4)
-		piece := make([]byte, min(f.base+f.size, off+ahead)-from)
+		piece = slices.Grow(piece[:0], 2*ahead)[:min(f.base+f.size, off+ahead)-from]
 		if _, err := f.file.ReadAt(piece, from-f.base); err == nil {
-			next = &run{from, piece}
+			next = run{from, piece}
 		}
 	}
 	if next.has(off, n) {
@@ -247,7 +253,9 @@ func (fs *files) read(room *[]byte, off int64, n int) ([]byte, error) {
 	} else if _, err := f.file.ReadAt(b, off-f.base); err != nil {
 		return nil, fs.changed(f, err)
 	}
-	fs.near.Store(next)
+	fs.mu.Lock()
+	fs.near, fs.spare = next, fs.near.data
+	fs.mu.Unlock()
 	if info, err := f.file.Stat(); err == nil && info.Size() < f.size {
 		fs.changed(f, fmt.Errorf("it was cut to %d of %d bytes", info.Size(), f.size))
 	}
@@ -256,7 +264,7 @@ func (fs *files) read(room *[]byte, off int64, n int) ([]byte, error) {
 
 // has reports whether the run has all of n bytes at off.
 func (r *run) has(off int64, n int) bool {
-	return r != nil && off >= r.off && off+int64(n) <= r.off+int64(len(r.data))
+	return off >= r.off && off+int64(n) <= r.off+int64(len(r.data))
 }
 
 func (fs *files) at(off int64) *openFile {

@@ -93,9 +93,11 @@ func (c *comparison) pair(p pair, a, b *reading) error {
 	case a == nil && p.now.made:
 		c.found(callNew, nil, nil, "this call was not made before")
 	case b == nil:
-		c.lost(a.asked, "the server asks it no more, outside of any call")
+		old, _ := questionsOf(a, &reading{Call: new(conversation.Call)})
+		c.lost(old, "the server asks it no more, outside of any call")
 	case a == nil:
-		c.added(b.asked)
+		_, now := questionsOf(&reading{Call: new(conversation.Call)}, b)
+		c.added(now)
 	default:
 		c.call(a, b)
 	}
@@ -316,7 +318,7 @@ func (c *comparison) slow(a, b *reading) {
 // returns how one of them was turned down the same way in both, "" for none, and whether all were
 // given the same answers.
 func (c *comparison) questions(a, b *reading) (declined string, same bool) {
-	old, now := a.asked, b.asked
+	old, now := questionsOf(a, b)
 	with, added := twins(old, now)
 	c.order(old, with)
 	before, after := byWords(c.moved(a.reports)), byWords(b.reports)

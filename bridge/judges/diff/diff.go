@@ -224,7 +224,6 @@ func read(ctx context.Context, of Side) (s *side, err error) {
 // reading is a call with what is compared of it.
 type reading struct {
 	*conversation.Call
-	asked   []*asked
 	reports []told
 	err     error
 }
@@ -240,7 +239,7 @@ func (s *side) ahead(ctx context.Context, pairs []pair, of func(pair) *outline) 
 			if o := of(p); o != nil {
 				r = new(reading)
 				if r.Call, r.err = s.conversation.Call(ctx, o.place, conversation.Reading{Redact: s.Redact, Bare: true}); r.err == nil {
-					r.asked, r.reports = questionsOf(r.Call), reportsOf(r.Call)
+					r.reports = reportsOf(r.Call)
 				}
 			}
 			select {

@@ -23,13 +23,6 @@ type asked struct {
 	host    string          // of the URL
 }
 
-func questionsOf(call *conversation.Call) (out []*asked) {
-	for _, q := range call.Questions {
-		out = append(out, newAsked(q))
-	}
-	return out
-}
-
 func newAsked(q *conversation.Question) *asked {
 	a := &asked{Question: q, words: masked(q.Message())}
 	if q.Method == mcp.MethodElicit {
@@ -47,6 +40,24 @@ func newAsked(q *conversation.Question) *asked {
 		a.host = hostOf(u)
 	}
 	return a
+}
+
+// questionsOf returns the questions of two calls. They are not parsed if they are the same byte by byte,
+// and so are their answers: then they are paired in their order, and nothing else is asked of them.
+func questionsOf(a, b *reading) (old, now []*asked) {
+	make := newAsked
+	if slices.EqualFunc(a.Questions, b.Questions, func(q, twin *conversation.Question) bool {
+		return q.Method == twin.Method && bytes.Equal(q.Params, twin.Params) && bytes.Equal(q.Answer, twin.Answer)
+	}) {
+		make = func(q *conversation.Question) *asked { return &asked{Question: q} }
+	}
+	for _, q := range a.Questions {
+		old = append(old, make(q))
+	}
+	for _, q := range b.Questions {
+		now = append(now, make(q))
+	}
+	return old, now
 }
 
 func (a *asked) title() string { return wording.EscapeLine(wording.Shorten(a.Title(), 200)) }
