@@ -83,7 +83,9 @@ func (c *Carrier) words(old, now string) {
 		return
 	}
 	for i := range a {
-		c.value(a[i], b[i])
+		if a[i] != old {
+			c.value(a[i], b[i])
+		}
 	}
 }
 

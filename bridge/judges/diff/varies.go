@@ -38,35 +38,47 @@ const mask = "\x00"
 
 // masked returns a text without what is made anew in each run.
 func masked(text string) string {
-	from := unmasked(text)
-	if len(text) > textMost || from == len(text) {
+	if len(text) > textMost {
 		return text
 	}
-	return text[:from] + shapes().ReplaceAllStringFunc(text[from:], func(found string) string {
+	// Of the shapes, only times and ports have a colon, before a digit. All others are in a run of
+	// letters, digits and some signs, most of which are too short.
+	var out strings.Builder
+	at, from, row, longest := 0, 0, 0, 0
+	for i := range len(text) + 1 {
+		c := byte(' ')
+		if i < len(text) {
+			c = text[i]
+		}
+		switch {
+		case c == '-' || c == '_' || '0' <= c && c <= '9' || 'a' <= c|0x20 && c|0x20 <= 'z':
+			row++
+			longest = max(longest, row)
+			continue
+		case c == '.':
+			row = 0
+			continue
+		case c == ':' && i+1 < len(text) && '0' <= text[i+1] && text[i+1] <= '9' && (i == 0 || text[i-1] != '"'):
+			return withoutShapes(text)
+		case longest >= 16:
+			out.WriteString(text[at:from] + withoutShapes(text[from:i]))
+			at = i
+		}
+		from, row, longest = i+1, 0, 0
+	}
+	if at == 0 {
+		return text
+	}
+	return out.String() + text[at:]
+}
+
+func withoutShapes(text string) string {
+	return shapes().ReplaceAllStringFunc(text, func(found string) string {
 		if isWord(found) {
 			return found
 		}
 		return mask
 	})
-}
-
-// unmasked returns how much of a text certainly has none of the shapes, which is all of most texts: each
-// shape has a colon before a digit, or 16 letters, digits, hyphens and underscores in a row.
-func unmasked(text string) int {
-	row := 0
-	for i := range len(text) {
-		c := text[i]
-		if c == '-' || c == '_' || '0' <= c && c <= '9' || 'a' <= c|0x20 && c|0x20 <= 'z' {
-			if row++; row < 16 {
-				continue
-			}
-		} else if row = 0; c != ':' || i+1 == len(text) || text[i+1] < '0' || text[i+1] > '9' || i > 0 && text[i-1] == '"' {
-			continue
-		}
-		// A shape that goes on here begins at most so far before, and at the beginning of a word.
-		return strings.LastIndexAny(text[:max(0, i-len("2006-01-02 15:")-2)], " \"") + 1
-	}
-	return len(text)
 }
 
 // textMost bounds the texts that are searched for what varies, in bytes.

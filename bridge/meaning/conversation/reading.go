@@ -302,7 +302,7 @@ func (c *Conversation) feed(ctx context.Context, r *reduction, items []item, how
 		return nil
 	}
 	r.bare = how.Bare
-	if how.Only == nil && r.rows && !r.bare {
+	if how.Only == nil && r.rows {
 		r.call.Frames = slices.Grow(r.call.Frames, len(items))
 	}
 	for _, e := range items {
@@ -329,7 +329,7 @@ func (c *Conversation) feed(ctx context.Context, r *reduction, items []item, how
 		if !applies {
 			continue
 		}
-		if shown && r.rows && (!how.Bare || r.call.Frames == nil || f.Kind == wire.Notification) {
+		if shown && r.rows && (!how.Bare || len(r.call.Frames) == 0 || f.Kind == wire.Notification) {
 			r.call.Frames = append(r.call.Frames, wire.RowOf(f))
 		}
 		r.apply(&f, e)
