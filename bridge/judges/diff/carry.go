@@ -3,10 +3,9 @@ package diff
 import (
 	"encoding/json"
 	"strings"
-	"unicode"
-	"unicode/utf8"
 
 	"elicitation-inspector/bridge/base/alike"
+	"elicitation-inspector/bridge/base/lazy"
 	"elicitation-inspector/bridge/base/rawjson"
 )
 
@@ -35,39 +34,11 @@ const (
 	carriedLeast = 3
 )
 
-// words returns where the words of a text begin and end. Ids are words with hyphens and dots in them.
-func words(text string) (list [][2]int) {
-	from, to := -1, 0
-	for i, r := range text {
-		switch {
-		case unicode.IsLetter(r) || unicode.IsNumber(r) || r == '_':
-			if from < 0 {
-				from = i
-			}
-			to = i + utf8.RuneLen(r)
-		case from >= 0 && (to < i || r != '-' && r != '.' && r != ':'):
-			list = append(list, [2]int{from, to})
-			from = -1
-		}
-	}
-	if from >= 0 {
-		list = append(list, [2]int{from, to})
-	}
-	return list
-}
-
-func wordsOf(text string) (list []string) {
-	for _, w := range words(text) {
-		list = append(list, text[w[0]:w[1]])
-	}
-	return list
-}
+// words matches the words of a text, in which ids have hyphens and dots.
+var words = lazy.Regexp(`[\pL\pN_]+(?:[-.:][\pL\pN_]+)*`)
 
 func (c *Carrier) value(old, now string) {
-	switch {
-	case old == now, len(old) < carriedLeast, !strings.ContainsAny(old, "0123456789"), len(c.values) >= carriedMost:
-	case c.masks && masked(old) == masked(now):
-	default:
+	if old != now && len(old) >= carriedLeast && strings.ContainsAny(old, "0123456789") && len(c.values) < carriedMost && !(c.masks && masked(old) == masked(now)) {
 		c.values[strings.Clone(old)] = strings.Clone(now) // of texts that may be long
 	}
 }
@@ -78,14 +49,12 @@ func (c *Carrier) words(old, now string) {
 	if len(old)+len(now) > textMost {
 		return
 	}
-	a, b := wordsOf(old), wordsOf(now)
+	a, b := words().FindAllString(old, -1), words().FindAllString(now, -1)
 	if len(a) != len(b) {
 		return
 	}
 	for i := range a {
-		if a[i] != old {
-			c.value(a[i], b[i])
-		}
+		c.value(a[i], b[i])
 	}
 }
 
@@ -120,15 +89,12 @@ func (c *Carrier) live(text string) string {
 	if len(c.values) == 0 || len(text) > textMost {
 		return text
 	}
-	var out strings.Builder
-	at := 0
-	for _, w := range words(text) {
-		if now, ok := c.values[text[w[0]:w[1]]]; ok {
-			out.WriteString(text[at:w[0]] + now)
-			at = w[1]
+	return words().ReplaceAllStringFunc(text, func(word string) string {
+		if now, ok := c.values[word]; ok {
+			return now
 		}
-	}
-	return out.String() + text[at:]
+		return word
+	})
 }
 
 // Live returns a value of the old conversation with the values that the new one has, and remembers

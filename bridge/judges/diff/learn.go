@@ -48,7 +48,7 @@ func (r *Report) Learned() (varies []Varying, rest []Difference) {
 
 // common returns the pattern of two texts, with * in place of the words in which they differ.
 func common(a, b string) string {
-	x, y := words(a), words(b)
+	x, y := words().FindAllStringIndex(a, -1), words().FindAllStringIndex(b, -1)
 	if len(x) != len(y) || len(a)+len(b) > textMost {
 		return "*"
 	}

@@ -84,7 +84,7 @@ func (a *asked) sharesField(b *asked) bool {
 
 // likeWords reports whether two texts have half of their words in common.
 func likeWords(a, b string) bool {
-	x, y := wordsOf(strings.ToLower(a)), wordsOf(strings.ToLower(b))
+	x, y := words().FindAllString(strings.ToLower(a), -1), words().FindAllString(strings.ToLower(b), -1)
 	common := 0
 	for _, word := range x {
 		if i := slices.Index(y, word); i >= 0 {

@@ -38,41 +38,26 @@ const mask = "\x00"
 
 // masked returns a text without what is made anew in each run.
 func masked(text string) string {
-	if len(text) > textMost {
-		return text
-	}
-	// Of the shapes, only times and ports have a colon, before a digit. All others are in a run of
-	// letters, digits and some signs, most of which are too short.
-	var out strings.Builder
-	at, from, row, longest := 0, 0, 0, 0
-	for i := range len(text) + 1 {
-		c := byte(' ')
-		if i < len(text) {
-			c = text[i]
-		}
-		switch {
+	row := 0
+	for i := range min(len(text), textMost) {
+		switch c := text[i]; {
 		case c == '-' || c == '_' || '0' <= c && c <= '9' || 'a' <= c|0x20 && c|0x20 <= 'z':
-			row++
-			longest = max(longest, row)
-			continue
-		case c == '.':
-			row = 0
-			continue
+			if row++; row == 16 {
+				return withoutShapes(text)
+			}
 		case c == ':' && i+1 < len(text) && '0' <= text[i+1] && text[i+1] <= '9' && (i == 0 || text[i-1] != '"'):
 			return withoutShapes(text)
-		case longest >= 16:
-			out.WriteString(text[at:from] + withoutShapes(text[from:i]))
-			at = i
+		default:
+			row = 0
 		}
-		from, row, longest = i+1, 0, 0
 	}
-	if at == 0 {
-		return text
-	}
-	return out.String() + text[at:]
+	return text // each shape has such a row, or a colon before a digit
 }
 
 func withoutShapes(text string) string {
+	if len(text) > textMost {
+		return text
+	}
 	return shapes().ReplaceAllStringFunc(text, func(found string) string {
 		if isWord(found) {
 			return found
