@@ -163,7 +163,8 @@ func (o *replayOptions) calls(ctx context.Context, old *playback.Opened, file st
 	case len(servers) > 1:
 		return nil, nil, fmt.Errorf("%s has calls of %s; replay makes those of one", file, wording.Plural(len(servers), "server"))
 	}
-	scenario, _ := script.FromCalls(calls, script.Writing{From: file, Servers: talk.Servers()}) // of which only the target and the settings count
+	// Only the target and the settings count, which are those of the last call.
+	scenario, _ := script.FromCalls(calls[len(calls)-1:], script.Writing{From: file, Servers: talk.Servers()})
 	switch t := scenario.Target; {
 	case o.hasTarget():
 	case o.recorded:
