@@ -93,6 +93,8 @@ func BenchmarkFigures(b *testing.B) {
 		{"call", func(b *testing.B) []figure { return measureCall(b, 21) }},
 		{"script", func(b *testing.B) []figure { return measureScript(b, 7) }},
 		{"check", measureCheck},
+		{"diff", measureDiff},
+		{"replay", func(b *testing.B) []figure { return measureReplay(b, 3) }},
 	} {
 		b.Run(group.name, func(b *testing.B) {
 			for b.Loop() {

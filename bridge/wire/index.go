@@ -221,7 +221,7 @@ type session struct {
 	id    string
 	lines int64             // frames so far
 	begun int               // frames that begin it anew
-	tools map[uint32]string // of calls, by their numbers
+	calls map[uint32]uint32 // the latest tools/call request of each call, by the call's number
 	open  []openCall        // tools/call requests without a response
 }
 

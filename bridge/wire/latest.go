@@ -20,6 +20,9 @@ func (l *latest) add(f *Frame) {
 
 // latestFrame returns a message that is kept, and reports whether it is.
 func (l *Log) latestFrame(seq int64) (Frame, bool) {
+	if l.spool == nil {
+		return Frame{}, false
+	}
 	e := l.Entry(seq)
 	l.mu.Lock()
 	f := l.latest[seq%latestMost]

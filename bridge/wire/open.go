@@ -21,12 +21,23 @@ type files struct {
 	total   int64
 
 	mu      sync.Mutex
+	near    run    // what was read last
+	spare   []byte // for the next run
 	damage  []Damage
 	damaged int64
 	err     error // why indexing ended early
 	stop    context.CancelFunc
 	done    chan struct{} // indexing has ended
 }
+
+// run is what was read at an offset in the log; data is nil if it is not kept.
+type run struct {
+	off  int64
+	data []byte
+}
+
+// ahead is how many bytes are read at once, and kept, for those who read one line after another.
+const ahead = 64 << 10
 
 type openFile struct {
 	path string
@@ -153,6 +164,9 @@ func (l *Log) readFiles(ctx context.Context) {
 		if ctx.Err() == nil {
 			marks.resolve(l)
 		}
+		l.mu.Lock()
+		l.sessions, l.pairs.requests, l.pairs.earlier = nil, nil, nil // no frame comes after these
+		l.mu.Unlock()
 	}()
 	for i := range l.files.list {
 		f := &l.files.list[i]
@@ -216,13 +230,41 @@ func (fs *files) read(room *[]byte, off int64, n int) ([]byte, error) {
 		return nil, fmt.Errorf("reading the transcript %q: %w", f.path, io.ErrUnexpectedEOF)
 	}
 	b := sized(room, n)
-	if _, err := f.file.ReadAt(b, off-f.base); err != nil {
+	fs.mu.Lock()
+	near := fs.near
+	if near.has(off, n) {
+		copy(b, near.data[off-near.off:])
+		fs.mu.Unlock()
+		return b, nil
+	}
+	piece := fs.spare
+	fs.spare = nil
+	fs.mu.Unlock()
+	next := run{off: off}
+	if n < ahead && off > near.off-ahead && off < near.off+2*ahead {
+		from := max(f.base, off-ahead/4)
+		piece = slices.Grow(piece[:0], 2*ahead)[:min(f.base+f.size, off+ahead)-from]
+		if _, err := f.file.ReadAt(piece, from-f.base); err == nil {
+			next = run{from, piece}
+		}
+	}
+	if next.has(off, n) {
+		copy(b, next.data[off-next.off:])
+	} else if _, err := f.file.ReadAt(b, off-f.base); err != nil {
 		return nil, fs.changed(f, err)
 	}
+	fs.mu.Lock()
+	fs.near, fs.spare = next, fs.near.data
+	fs.mu.Unlock()
 	if info, err := f.file.Stat(); err == nil && info.Size() < f.size {
 		fs.changed(f, fmt.Errorf("it was cut to %d of %d bytes", info.Size(), f.size))
 	}
 	return b, nil
+}
+
+// has reports whether the run has all of n bytes at off.
+func (r *run) has(off int64, n int) bool {
+	return off >= r.off && off+int64(n) <= r.off+int64(len(r.data))
 }
 
 func (fs *files) at(off int64) *openFile {

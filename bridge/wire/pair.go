@@ -169,8 +169,8 @@ const openCallsMost = 1000
 // frame's call number, by the request that the frame answers or cancels, or
 // because all open calls call the same tool. It is "" if none of these applies.
 func (s *session) toolOf(f *Frame, call uint32, entry func(seq int64) Entry) (tool string) {
-	if call != 0 {
-		tool = s.tools[call]
+	if request := s.calls[call]; request != 0 {
+		tool = entry(int64(request)).names.Tool
 	}
 	switch out := f.Dir == ClientToServer; {
 	case f.Kind == Request && out && f.Method == mcp.MethodInitialize:
@@ -180,10 +180,10 @@ func (s *session) toolOf(f *Frame, call uint32, entry func(seq int64) Entry) (to
 		s.open = append(s.open, openCall{f.Seq, HashID(f.Message.ID), tool})
 		s.open = s.open[max(0, len(s.open)-openCallsMost):]
 		if call != 0 {
-			if s.tools == nil {
-				s.tools = make(map[uint32]string)
+			if s.calls == nil {
+				s.calls = make(map[uint32]uint32)
 			}
-			s.tools[call] = tool
+			s.calls[call] = uint32(f.Seq)
 		}
 	case f.Pair != 0:
 		if f.Method == mcp.MethodCallTool {

@@ -102,9 +102,10 @@ func (f Frame) Action() string {
 			}
 		}
 	}
-	switch action {
-	case "accept", "decline", "cancel":
-		return action
+	for _, known := range []string{"accept", "decline", "cancel"} { // one text for all frames
+		if action == known {
+			return known
+		}
 	}
 	return ""
 }

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -97,7 +98,14 @@ func (o *diffOptions) check(files []string) (format *export.Format[*diff.Report]
 	return format, sparesInput(o.output, files)
 }
 
+// diffMemory is the heap size in bytes at which the garbage collector works harder: the indexes of two
+// transcripts of a million frames, and some room, in less than 300 MiB of memory.
+const diffMemory = 270 << 20
+
 func (o *diffOptions) diff(cmd *cobra.Command, files []string) (err error) {
+	if os.Getenv("GOMEMLIMIT") == "" {
+		debug.SetMemoryLimit(diffMemory)
+	}
 	format, err := o.check(files)
 	if err != nil {
 		return err
@@ -110,12 +118,17 @@ func (o *diffOptions) diff(cmd *cobra.Command, files []string) (err error) {
 	}
 	var opened []*playback.Opened
 	for _, name := range files {
-		one, err := readTranscripts(cmd, name)
-		if err != nil {
+		var one *playback.Opened
+		if one, err = playback.Open(name); err != nil {
 			return err
 		}
 		defer func() { err = errors.Join(err, one.Close()) }()
 		opened = append(opened, one)
+	}
+	for _, one := range opened { // both are read at once
+		if err := awaitTranscripts(cmd, one); err != nil {
+			return err
+		}
 	}
 	r, err := o.compare(cmd, files, opened, options)
 	if err != nil {

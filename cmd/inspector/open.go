@@ -125,16 +125,22 @@ func readTranscripts(cmd *cobra.Command, files ...string) (*playback.Opened, err
 	if err != nil {
 		return nil, err
 	}
-	if err = opened.Wait(cmd.Context()); err == nil {
-		for _, p := range opened.Problems {
-			warn(cmd, "%s", p)
-		}
-		err = reportDamage(cmd, opened.Log)
-	}
-	if err != nil {
+	if err := awaitTranscripts(cmd, opened); err != nil {
 		return nil, errors.Join(err, opened.Close())
 	}
 	return opened, nil
+}
+
+// awaitTranscripts waits until opened transcripts are read, and prints which parts could not be
+// read. It fails if nothing could be read.
+func awaitTranscripts(cmd *cobra.Command, opened *playback.Opened) error {
+	if err := opened.Wait(cmd.Context()); err != nil {
+		return err
+	}
+	for _, p := range opened.Problems {
+		warn(cmd, "%s", p)
+	}
+	return reportDamage(cmd, opened.Log)
 }
 
 // reportDamage prints the lines that could not be read. It fails if the log has no other

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -17,6 +18,7 @@ import (
 	"elicitation-inspector/bridge/client/target"
 	"elicitation-inspector/bridge/judges/diff"
 	"elicitation-inspector/bridge/judges/replay"
+	"elicitation-inspector/bridge/keep/export"
 	"elicitation-inspector/bridge/keep/playback"
 	"elicitation-inspector/bridge/keep/script"
 	"elicitation-inspector/bridge/meaning/conversation"
@@ -34,13 +36,18 @@ type replayOptions struct {
 func newReplay() *cobra.Command {
 	var o replayOptions
 	cmd := &cobra.Command{
-		Use:   "replay FILE [flags] [URL | -- COMMAND [ARG...]]",
+		Use:   "replay FILE... [flags] [URL | -- COMMAND [ARG...]]",
 		Short: "Make the calls of a recording again, and compare",
 		Long: `Replay makes the calls of a transcript again, one after the other, and answers each
 question as the one of the recording that means the same. Then it compares both
 sessions, as 'inspector diff' does. The calls are made in the recorded revision, on the
 server that is named; --recorded-target starts the command, or opens the address, that
 the recording has.
+
+Several FILEs are replayed one after the other, each in a session of its own, and compared
+each with its own. --record and --output are folders then, in which each has a file. What
+came of each stands on standard error at the end, and the exit code is the worst: 1, 3, 5,
+8, 9, and then 0.
 
 Values that this session makes anew are carried: what an earlier recorded result had,
 and a later recorded request repeated, such as the number of a ticket, is sent as this
@@ -57,7 +64,8 @@ question that the recording does not have, 1 when a file cannot be read, 2 for a
 line that cannot be understood.`,
 		Example: `  inspector replay flow.jsonl -- node dist/server.js
   inspector replay flow.jsonl --record new.jsonl --format junit --output diff.xml https://example.com/mcp
-  inspector replay flow.jsonl --recorded-target --accept`,
+  inspector replay flow.jsonl --recorded-target --accept
+  inspector replay recordings/*.jsonl -- node dist/server.js`,
 		Args: cobra.ArbitraryArgs,
 		RunE: o.run,
 	}
@@ -74,8 +82,8 @@ line that cannot be understood.`,
 func (o *replayOptions) run(cmd *cobra.Command, args []string) (err error) {
 	files, rest, dash := splitTarget(args, cmd.ArgsLenAtDash())
 	switch {
-	case len(files) != 1:
-		return usage("replay needs one FILE")
+	case len(files) == 0:
+		return usage("replay needs a FILE")
 	case !slices.Contains(diff.Unknowns, o.unknown):
 		return usage("--unknown must be %s, not %q", wording.Alternatives(diff.Unknowns), o.unknown)
 	case o.pace != "fast" && o.pace != "recorded":
@@ -91,57 +99,111 @@ func (o *replayOptions) run(cmd *cobra.Command, args []string) (err error) {
 	if err := o.readTarget(rest, dash); err != nil {
 		return err
 	}
-	compared, err := o.readVolatile(cmd, files[0])
-	if err != nil {
+	if len(files) == 1 {
+		_, err = o.replay(cmd, format, files[0])
 		return err
 	}
-	old, err := readTranscripts(cmd, files[0])
+	return o.several(cmd, format, files)
+}
+
+// worse are the exit codes of a replay, the worst first.
+var worse = []exitCode{exitError, exitConnect, exitUnanswered, exitFindings, exitContent, exitOK}
+
+// several replays recordings one after the other, and returns the worst of their exit codes.
+func (o *replayOptions) several(cmd *cobra.Command, format *export.Format[*diff.Report], files []string) error {
+	if o.output == "" && (format.Name == "junit" || format.Name == "sarif") {
+		return usage("--format %s with several FILEs needs --output, a folder for a report of each", format.Name)
+	}
+	worst, said, seen := exitCode(exitOK), "", map[string]bool{}
+	for _, file := range files {
+		one, name := *o, filepath.Base(file)
+		if seen[name] && o.output+o.record != "" {
+			return usage("two recordings are called %s, so that one folder cannot have a file of each", name)
+		}
+		seen[name] = true
+		for _, path := range []*string{&one.output, &one.record} {
+			if *path != "" {
+				if err := os.MkdirAll(*path, 0o700); err != nil {
+					return err
+				}
+				*path = filepath.Join(*path, name)
+			}
+		}
+		if one.output != "" {
+			one.output = strings.TrimSuffix(one.output, filepath.Ext(name)) + cmp.Or(format.Ending, ".txt")
+		}
+		sum, err := one.replay(cmd, format, file)
+		code := exitCode(exitOK)
+		if err != nil && !errors.As(err, &code) {
+			code, sum = exitError, err.Error()
+		}
+		if !slices.Contains(worse, code) || errors.As(err, new(usageError)) {
+			return err
+		}
+		worst = worse[min(slices.Index(worse, worst), slices.Index(worse, code))]
+		said += fmt.Sprintf("\n%s: %s", file, cmp.Or(sum, code.Error()))
+	}
+	warn(cmd, "%s:%s", wording.Plural(len(files), "recording"), said)
+	if worst == exitOK {
+		return nil
+	}
+	return worst
+}
+
+// replay makes the calls of a recording again, compares, and returns a summary. The error may be an
+// exit code.
+func (o *replayOptions) replay(cmd *cobra.Command, format *export.Format[*diff.Report], file string) (sum string, err error) {
+	compared, err := o.readVolatile(cmd, file)
 	if err != nil {
-		return err
+		return "", err
+	}
+	old, err := readTranscripts(cmd, file)
+	if err != nil {
+		return "", err
 	}
 	defer func() { err = errors.Join(err, old.Close()) }()
-	calls, scenario, err := o.calls(cmd.Context(), old, files[0])
+	calls, scenario, err := o.calls(cmd.Context(), old, file)
 	if err != nil {
-		return err
+		return "", err
 	}
 	newName := cmp.Or(o.record, "new session")
 	if o.record == "" {
-		folder, err := os.MkdirTemp(filepath.Dir(files[0]), ".inspector-replay-*") // beside the file whose place it may take
+		folder, err := os.MkdirTemp(filepath.Dir(file), ".inspector-replay-*") // beside the file whose place it may take
 		if err != nil {
-			return err
+			return "", err
 		}
 		defer func() { err = errors.Join(err, os.RemoveAll(folder)) }()
 		o.record = filepath.Join(folder, "new.jsonl")
 	} else if o.recordNew = true; o.accept {
-		return usage("--accept and --record cannot be used together: the new session is the recording then")
+		return "", usage("--accept and --record cannot be used together: the new session is the recording then")
 	}
 	played, lost := o.play(cmd, calls, scenario)
 	if played == nil {
-		return lost
+		return "", lost
 	}
 	now, err := readTranscripts(cmd, o.record)
 	if err != nil {
-		return err
+		return "", err
 	}
 	defer func() { err = errors.Join(err, now.Close()) }()
 	compared.Carried = played.Carried
-	r, err := o.compare(cmd, []string{files[0], newName}, []*playback.Opened{old, now}, compared)
+	r, err := o.compare(cmd, []string{file, newName}, []*playback.Opened{old, now}, compared)
 	if err != nil {
-		return err
+		return "", err
 	}
 	tellPlayed(cmd.ErrOrStderr(), played)
 	if err := o.write(cmd, format, r); err != nil {
-		return err
+		return "", err
 	}
 	switch {
 	case lost != nil:
-		return lost
+		return r.Sum(), lost
 	case len(played.Unanswered) > 0:
-		return exitCode(exitUnanswered)
+		return r.Sum(), exitCode(exitUnanswered)
 	case o.accept:
-		return os.Rename(o.record, files[0])
+		return r.Sum(), os.Rename(o.record, file)
 	}
-	return codeOf(r)
+	return r.Sum(), codeOf(r)
 }
 
 // calls returns the calls of a recording that can be made again, and its target and settings.
@@ -165,7 +227,8 @@ func (o *replayOptions) calls(ctx context.Context, old *playback.Opened, file st
 	case len(servers) > 1:
 		return nil, nil, fmt.Errorf("%s has calls of %s; replay makes those of one", file, wording.Plural(len(servers), "server"))
 	}
-	scenario, _ := script.FromCalls(calls, script.Writing{From: file, Servers: talk.Servers()}) // of which only the target and the settings count
+	// Only the target and the settings count, which are those of the last call.
+	scenario, _ := script.FromCalls(calls[len(calls)-1:], script.Writing{From: file, Servers: talk.Servers()})
 	switch t := scenario.Target; {
 	case o.hasTarget():
 	case o.recorded:

@@ -143,3 +143,57 @@ func TestReplayAccepts(t *testing.T) {
 		t.Errorf("%v %v", left, err)
 	}
 }
+
+// TestReplaySeveral replays two recordings and a file that is none, each in a session of its own. The
+// first has more in one call than a scenario may have, which does not cost it its revision.
+func TestReplaySeveral(t *testing.T) {
+	t.Parallel()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	record := func(name, arguments string) string {
+		path := filepath.Join(dir, name)
+		answers := write(t, "a.yaml", "default: {accept: {seats: 2}}\n")
+		for _, args := range []string{arguments, "{}"} {
+			if got := inspectorRun(t, "call", "book", "--protocol", "2025-11-25", "--args", args, "--answers", answers, "--record", path, "--env", asBooking+"=T-17", "--", self); got.code == exitUsage {
+				t.Fatalf("recording: %s", got.err)
+			}
+		}
+		return path
+	}
+	large, small := record("large.jsonl", `{"pad":[`+strings.Repeat("1,", 60_000)+`1]}`), record("small.jsonl", "{}")
+	on := func(how string) []string { return []string{"--env", asBooking + "=" + how, "--", self} }
+
+	records, reports := filepath.Join(dir, "new"), filepath.Join(dir, "reports")
+	got := inspectorRun(t, append([]string{"replay", large, small, "--record", records, "--format", "junit", "--output", reports}, on("T-17")...)...)
+	if got.code != exitOK || !strings.Contains(got.err, "2 recordings:") || strings.Count(got.err, ": no differences; 2 calls compared") != 2 {
+		t.Errorf("it ends with %d:\n%s%.4000s", got.code, got.out, got.err)
+	}
+	for _, path := range []string{filepath.Join(records, "large.jsonl"), filepath.Join(records, "small.jsonl"), filepath.Join(reports, "large.xml"), filepath.Join(reports, "small.xml")} {
+		if info, err := os.Stat(path); err != nil || info.Size() == 0 {
+			t.Error(err)
+		}
+	}
+	none := write(t, "none.jsonl", "no transcript\n")
+	for _, c := range []struct {
+		name string
+		args []string
+		code int
+		err  string
+	}{
+		{"another build", append([]string{small, small}, on("T-17 unasked")...), exitFindings, "small.jsonl: 2 differences: 2 of consent; 2 calls compared"},
+		{"one cannot be read", append([]string{none, small}, on("T-17")...), exitError, "small.jsonl: no differences; 2 calls compared"},
+		{"no server", []string{small, none, "--", "no-such-command-at-all"}, exitError, "small.jsonl: exit code 3"},
+		{"two of one name", append([]string{small, small, "--record", filepath.Join(dir, "twice")}, on("T-17")...), exitUsage, "two recordings are called small.jsonl"},
+		{"reports that cannot follow each other", append([]string{small, small, "--format", "sarif"}, on("T-17")...), exitUsage, "a folder"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			if got := inspectorRun(t, append([]string{"replay"}, c.args...)...); got.code != c.code || !strings.Contains(got.err, c.err) {
+				t.Errorf("it ends with %d, want %d and %q:\n%s%s", got.code, c.code, c.err, got.out, got.err)
+			}
+		})
+	}
+}

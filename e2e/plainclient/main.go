@@ -20,6 +20,7 @@ import (
 var (
 	tool      = flag.String("call", "", "call the tool `NAME`, and say so when it has answered")
 	arguments = flag.String("arguments", "{}", "with these arguments, as `JSON`")
+	times     = flag.Int("times", 1, "call it `N` times, one after the other")
 	accept    = flag.String("accept", "", "accept each question with this content, as `JSON`")
 	revision  = flag.String("protocol", "", "ask for this `REVISION`")
 )
@@ -50,9 +51,11 @@ func main() {
 		log.Fatal(err)
 	}
 	if *tool != "" {
-		result, err := session.CallTool(ctx, &mcp.CallToolParams{Name: *tool, Arguments: json.RawMessage(*arguments)})
-		if err != nil {
-			log.Fatal(err)
+		var result *mcp.CallToolResult
+		for range *times {
+			if result, err = session.CallTool(ctx, &mcp.CallToolParams{Name: *tool, Arguments: json.RawMessage(*arguments)}); err != nil {
+				log.Fatal(err)
+			}
 		}
 		for _, c := range result.Content {
 			if text, ok := c.(*mcp.TextContent); ok && *accept != "" {

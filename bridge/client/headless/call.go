@@ -97,6 +97,7 @@ func (s *Session) CallTogether(ctx context.Context, c Call, times int) ([]Outcom
 		_, _ = s.Catalog(ctx) // says whether the tool is called as a task; an error is said by the call
 	}
 	out, problems := make([]Outcome, times), make([]error, times)
+	before := s.log.Len()
 	var making sync.WaitGroup
 	var begun []int // the numbers of the calls
 	for i := range out {
@@ -106,10 +107,10 @@ func (s *Session) CallTogether(ctx context.Context, c Call, times int) ([]Outcom
 		}
 		begun = append(begun, number)
 		making.Go(func() {
-			out[i], problems[i] = s.outcome(ctx, number)
+			out[i], problems[i] = s.outcome(ctx, number, before)
 			if call, err := s.in.Call(number); err == nil && times == 1 && out[i].Lost && call.LastRequest() == 0 { // its session had ended
 				if again, err := s.begin(ctx, c); err == nil {
-					out[i], problems[i] = s.outcome(ctx, again)
+					out[i], problems[i] = s.outcome(ctx, again, before)
 				}
 			}
 		})
@@ -216,7 +217,8 @@ func wrongArguments(item conversation.Item, arguments json.RawMessage) string {
 	return fmt.Sprintf("the arguments do not satisfy the inputSchema of %s: %s", item.Key, wording.Shorten(strings.Join(words, " "), 500))
 }
 
-func (s *Session) outcome(ctx context.Context, number int) (out Outcome, err error) {
+// outcome waits for the end of a call, whose frames come after a frame of the log.
+func (s *Session) outcome(ctx context.Context, number int, after int64) (out Outcome, err error) {
 	call, err := s.converse(ctx, number)
 	if err != nil {
 		return out, err
@@ -224,7 +226,7 @@ func (s *Session) outcome(ctx context.Context, number int) (out Outcome, err err
 	// Answers that are late on purpose go out only now, and the connection must not end before.
 	late, done := context.WithTimeout(context.WithoutCancel(ctx), lateGrace)
 	defer done()
-	_ = s.log.Await(late, func() bool { return !s.owesAnswer(number) })
+	_ = s.log.Await(late, func() bool { return !s.owesAnswer(number, after) })
 	out.Number, out.IsError, out.Failure, out.Took, out.Unsent = number, call.State == conversation.ToolFailed, call.Failure, call.Duration, call.Unsent
 	switch {
 	case call.ResultSeq != 0:
@@ -256,7 +258,7 @@ func (s *Session) Await(ctx, begun context.Context, number int) (Outcome, error)
 	}); err != nil {
 		return Outcome{}, err
 	}
-	return s.outcome(ctx, number)
+	return s.outcome(ctx, number, 0)
 }
 
 // judge adds the linter's findings since the previous judge.
@@ -333,12 +335,12 @@ func (s *Session) converse(ctx context.Context, number int) (inspection.Call, er
 // lateGrace is how long an answer may take to go out after its call has ended.
 const lateGrace = 5 * time.Second
 
-// owesAnswer reports whether the log of a call has the note that a question is answered by
+// owesAnswer reports whether the log of a call, after a frame, has the note that a question is answered by
 // a fault which answers late, and no later frame of that fault: neither the answer nor a
 // note that it could not be sent.
-func (s *Session) owesAnswer(call int) bool {
+func (s *Session) owesAnswer(call int, after int64) bool {
 	frames := map[int]int{} // of such a fault, by the question's number
-	for seq := int64(1); seq <= s.log.Len(); seq++ {
+	for seq := after + 1; seq <= s.log.Len(); seq++ {
 		if f := s.log.Head(seq); f.Call == call && f.Fault != "" && fault.AnswersLate(f.Fault) {
 			frames[f.Question]++
 		}

@@ -141,7 +141,10 @@ func (in *calls) Calls() []Call {
 func (in *calls) Call(number int) (Call, error) {
 	own, err := in.live.Call(number)
 	now := in.read()
-	said := now.ByNumber()[number]
+	var said *conversation.Call
+	if i := slices.IndexFunc(now.Calls, func(c *conversation.Call) bool { return number != 0 && c.Number == number }); i >= 0 {
+		said = now.Calls[i]
+	}
 	switch all, _ := in.conversation.Counts(); {
 	case in.replay == nil && err == nil:
 		return overlaid(own, said), nil

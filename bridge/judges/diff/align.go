@@ -3,7 +3,7 @@ package diff
 import (
 	"cmp"
 	"context"
-	"fmt"
+	"hash/maphash"
 	"slices"
 
 	"elicitation-inspector/bridge/base/rawjson"
@@ -13,16 +13,27 @@ import (
 
 // outline has what a call is compared by before it is read: its server, its tool and its arguments.
 type outline struct {
-	place  int
+	place int
+	*called
+	what uint64 // hash of the arguments, or of a question outside of any call, without what varies
+
+	twin *outline // the same call of the other conversation; nil for none
+	next *outline // the next one that has as much in common with others
+}
+
+// called is what calls have in common.
+type called struct {
 	server string // label
 	name   string // as "tool deploy"
-	what   string // arguments, or the message of a question outside of any call, without what varies
 	made   bool   // a client made the call
 }
 
+var seed = maphash.MakeSeed()
+
 // outline lists the calls of a conversation, in order.
 func (s *side) outline(ctx context.Context) error {
-	seen := map[int]bool{}
+	seen := make([]bool, s.conversation.Len()+1)
+	same := map[called]*called{}
 	for seq := int64(1); seq <= s.Log.Len(); seq++ {
 		if seq%1024 == 0 && ctx.Err() != nil {
 			return ctx.Err()
@@ -43,14 +54,16 @@ func (s *side) outline(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		o := outline{place: place, server: serverOf(f), name: f.Method, made: f.Dir == wire.ClientToServer}
+		o := called{serverOf(f), f.Method, f.Dir == wire.ClientToServer}
 		asked := f.Message.Params
 		if o.made {
 			name, given := parts(f.Method, asked)
 			o.name, asked = name, given
 		}
-		o.what = masked(string(rawjson.AppendCompact(nil, asked)))
-		s.outlines = append(s.outlines, o)
+		if same[o] == nil {
+			same[o] = &o
+		}
+		s.outlines = append(s.outlines, outline{place: place, called: same[o], what: maphash.String(seed, masked(string(rawjson.AppendCompact(nil, asked))))})
 	}
 	return nil
 }
@@ -63,35 +76,35 @@ type pair struct{ old, now *outline }
 // aligned pairs the calls: those with the same arguments first, then the others of the same name,
 // each in their order.
 func (c *comparison) aligned(servers map[string]string) (pairs []pair) {
-	with := map[*outline]*outline{}
-	taken := map[*outline]bool{}
-	match := func(key func(o *outline, server string) string) {
-		free := map[string][]*outline{}
-		for i := range c.now.outlines {
-			if o := &c.now.outlines[i]; !taken[o] {
-				k := key(o, o.server)
-				free[k] = append(free[k], o)
+	type key struct {
+		server, name string
+		what         uint64
+	}
+	match := func(what func(o *outline) uint64) {
+		free := map[key]*outline{} // the first of each, in order
+		for i := range slices.Backward(c.now.outlines) {
+			if o := &c.now.outlines[i]; o.twin == nil {
+				k := key{o.server, o.name, what(o)}
+				o.next = free[k]
+				free[k] = o
 			}
 		}
 		for i := range c.old.outlines {
 			o := &c.old.outlines[i]
-			if with[o] != nil {
-				continue
-			}
-			k := key(o, servers[o.server])
-			if list := free[k]; len(list) > 0 {
-				with[o], free[k] = list[0], list[1:]
-				taken[list[0]] = true
+			k := key{servers[o.server], o.name, what(o)}
+			if first := free[k]; o.twin == nil && first != nil {
+				o.twin, first.twin = first, o
+				free[k] = first.next
 			}
 		}
 	}
-	match(func(o *outline, server string) string { return fmt.Sprintf("%s\x00%s\x00%s", server, o.name, o.what) })
-	match(func(o *outline, server string) string { return fmt.Sprintf("%s\x00%s", server, o.name) })
+	match(func(o *outline) uint64 { return o.what })
+	match(func(*outline) uint64 { return 0 })
 	for i := range c.old.outlines {
-		pairs = append(pairs, pair{&c.old.outlines[i], with[&c.old.outlines[i]]})
+		pairs = append(pairs, pair{&c.old.outlines[i], c.old.outlines[i].twin})
 	}
 	for i := range c.now.outlines {
-		if o := &c.now.outlines[i]; !taken[o] {
+		if o := &c.now.outlines[i]; o.twin == nil {
 			pairs = append(pairs, pair{nil, o})
 		}
 	}

@@ -47,7 +47,11 @@ type Answers struct {
 
 // NewAnswers returns the answers of a recorded call. Values of the recording are carried.
 func NewAnswers(call *conversation.Call, carrier *Carrier) *Answers {
-	return &Answers{Unknown: UnknownFail, call: call, left: questionsOf(call), carrier: carrier}
+	a := &Answers{Unknown: UnknownFail, call: call, carrier: carrier}
+	for _, q := range call.Questions {
+		a.left = append(a.left, newAsked(q))
+	}
+	return a
 }
 
 // Notes says in sentences what was not as recorded.

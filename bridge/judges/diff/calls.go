@@ -1,7 +1,9 @@
 package diff
 
 import (
+	"bytes"
 	"cmp"
+	"context"
 	"encoding/json"
 	"fmt"
 	"iter"
@@ -9,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"elicitation-inspector/bridge/base/lazy"
 	"elicitation-inspector/bridge/base/mcp"
@@ -42,6 +45,16 @@ func (c *comparison) calls() (both int, err error) {
 		}
 	}
 	nth := map[string]int{}
+	ctx, stop := context.WithCancel(c.ctx)
+	old := c.old.ahead(ctx, pairs, func(p pair) *outline { return p.old })
+	now := c.now.ahead(ctx, pairs, func(p pair) *outline { return p.now })
+	defer func() {
+		stop()
+		for range old { // until it is closed
+		}
+		for range now {
+		}
+	}()
 	for _, p := range pairs {
 		o := p.old
 		if o == nil {
@@ -59,25 +72,21 @@ func (c *comparison) calls() (both int, err error) {
 		if p.old != nil && p.now != nil {
 			both++
 		}
-		if err := c.pair(p); err != nil {
+		if err := c.pair(p, <-old, <-now); err != nil {
 			return both, err
 		}
 	}
 	return both, nil
 }
 
-func (c *comparison) pair(p pair) error {
-	var a, b *conversation.Call
-	var err error
-	if p.old != nil {
-		if a, err = c.old.call(c.ctx, p.old.place); err != nil {
-			return err
-		}
-	}
-	if p.now != nil {
-		if b, err = c.now.call(c.ctx, p.now.place); err != nil {
-			return err
-		}
+func (c *comparison) pair(p pair, a, b *reading) error {
+	switch {
+	case c.ctx.Err() != nil:
+		return c.ctx.Err()
+	case a != nil && a.err != nil:
+		return a.err
+	case b != nil && b.err != nil:
+		return b.err
 	}
 	c.at.OldFrame, c.at.NewFrame = first(a), first(b)
 	switch {
@@ -86,9 +95,11 @@ func (c *comparison) pair(p pair) error {
 	case a == nil && p.now.made:
 		c.found(callNew, nil, nil, "this call was not made before")
 	case b == nil:
-		c.lost(questionsOf(a), "the server asks it no more, outside of any call")
+		old, _ := questionsOf(a, &reading{Call: new(conversation.Call)})
+		c.lost(old, "the server asks it no more, outside of any call")
 	case a == nil:
-		c.added(questionsOf(b))
+		_, now := questionsOf(&reading{Call: new(conversation.Call)}, b)
+		c.added(now)
 	default:
 		c.call(a, b)
 	}
@@ -96,7 +107,7 @@ func (c *comparison) pair(p pair) error {
 }
 
 // first returns the first frame of a call; 0 for none.
-func first(call *conversation.Call) int64 {
+func first(call *reading) int64 {
 	if call == nil || len(call.Frames) == 0 {
 		return 0
 	}
@@ -104,7 +115,7 @@ func first(call *conversation.Call) int64 {
 }
 
 // call compares the same call in both conversations.
-func (c *comparison) call(a, b *conversation.Call) {
+func (c *comparison) call(a, b *reading) {
 	before := len(c.list)
 	if c.values(arguments, "arguments", orEmpty(a.Arguments), orEmpty(b.Arguments), "the argument"); len(c.list) > before {
 		return // whoever is told something else may ask and do something else
@@ -129,7 +140,7 @@ func orEmpty(object json.RawMessage) json.RawMessage {
 }
 
 // ending says how a call ended.
-func ending(call *conversation.Call) string {
+func ending(call *reading) string {
 	switch call.State {
 	case conversation.Done:
 		return "a result"
@@ -146,7 +157,7 @@ func ending(call *conversation.Call) string {
 
 // ends compares how a call ended, where both were given the same. declined is the action of an
 // answer that turned a question down, "" for none.
-func (c *comparison) ends(a, b *conversation.Call, declined string) {
+func (c *comparison) ends(a, b *reading, declined string) {
 	kind := func(k *Kind) *Kind {
 		if declined != "" && b.State == conversation.Done {
 			return afterDecline
@@ -157,7 +168,7 @@ func (c *comparison) ends(a, b *conversation.Call, declined string) {
 	if declined != "" && b.State == conversation.Done {
 		after = "after the same " + declined + ", "
 	}
-	code := func(call *conversation.Call) string { return string(rawjson.Member(call.Error, "code")) }
+	code := func(call *reading) string { return string(rawjson.Member(call.Error, "code")) }
 	switch {
 	case a.State != b.State && (a.State == conversation.Failed && a.Error == nil) && (b.State == conversation.Stopped || !b.State.Over()),
 		a.State == conversation.Stopped && b.State == conversation.Stopped: // without a response either way
@@ -173,7 +184,7 @@ func (c *comparison) ends(a, b *conversation.Call, declined string) {
 	}
 }
 
-func outcomeOf(call *conversation.Call) json.RawMessage {
+func outcomeOf(call *reading) json.RawMessage {
 	if call.Error != nil {
 		return call.Error
 	}
@@ -207,7 +218,7 @@ type told struct {
 	says   string
 }
 
-func (c *comparison) reports(of *side, call *conversation.Call) (out []told) {
+func reportsOf(call *conversation.Call) (out []told) {
 	for i := range call.Frames {
 		row := &call.Frames[i]
 		if row.Kind != wire.Notification || row.Dir != wire.ServerToClient {
@@ -218,15 +229,31 @@ func (c *comparison) reports(of *side, call *conversation.Call) (out []told) {
 		default:
 			continue
 		}
-		r := told{seq: row.Seq, stream: row.Stream, says: row.Summary}
-		summary := row.Summary
-		if of == c.old {
-			summary = c.live(summary)
-		}
-		r.words = row.Method + " " + durations().ReplaceAllString(masked(summary), mask)
-		out = append(out, r)
+		out = append(out, told{row.Method + " " + undated(row.Summary), row.Seq, row.Stream, row.Summary})
 	}
 	return out
+}
+
+// moved returns reports of the old conversation with the values that the new one has.
+func (c *comparison) moved(reports []told) []told {
+	for i := range reports {
+		r := &reports[i]
+		if live := c.live(r.says); live != r.says {
+			r.words = firstWord(r.words) + " " + undated(live)
+		}
+	}
+	return reports
+}
+
+// undated returns a text without what is made anew in each run, and without durations.
+func undated(text string) string {
+	text = masked(text)
+	for i := range len(text) {
+		if c := text[i]; c >= utf8.RuneSelf || '0' <= c && c <= '9' && strings.ContainsAny(text[i+1:min(i+3, len(text))], "nµumsh") {
+			return durations().ReplaceAllString(text, mask)
+		}
+	}
+	return text
 }
 
 func byWords(list []told) map[string][]told {
@@ -246,8 +273,11 @@ func (r *told) telling() bool {
 }
 
 // notifications compares what calls reported, in any order.
-func (c *comparison) notifications(a, b *conversation.Call) {
-	old, now := c.reports(c.old, a), c.reports(c.now, b)
+func (c *comparison) notifications(a, b *reading) {
+	old, now := c.moved(a.reports), b.reports
+	if slices.EqualFunc(old, now, func(a, b told) bool { return a.words == b.words }) {
+		return
+	}
 	before, after := byWords(old), byWords(now)
 	at := c.at
 	once := map[string]bool{}
@@ -276,7 +306,7 @@ func firstWord(text string) string {
 }
 
 // slow compares how long the server took.
-func (c *comparison) slow(a, b *conversation.Call) {
+func (c *comparison) slow(a, b *reading) {
 	old, now := a.With(conversation.ServerParty), b.With(conversation.ServerParty)
 	if a.State == b.State && now-old >= slowerLeast && float64(now) >= c.Slower*float64(old) {
 		ms := func(d time.Duration) json.RawMessage { return fmt.Appendf(nil, "%d", d.Milliseconds()) }
@@ -287,11 +317,11 @@ func (c *comparison) slow(a, b *conversation.Call) {
 // questions compares the questions of a call, up to the first one that was given another answer. It
 // returns how one of them was turned down the same way in both, "" for none, and whether all were
 // given the same answers.
-func (c *comparison) questions(a, b *conversation.Call) (declined string, same bool) {
-	old, now := questionsOf(a), questionsOf(b)
+func (c *comparison) questions(a, b *reading) (declined string, same bool) {
+	old, now := questionsOf(a, b)
 	with, added := twins(old, now)
 	c.order(old, with)
-	before, after := byWords(c.reports(c.old, a)), byWords(c.reports(c.now, b))
+	before, after := byWords(c.moved(a.reports)), byWords(b.reports)
 	at, same := c.at, true
 	var parted, partedNow int64 // frames of the first question that was given another answer
 	var lost []*asked
@@ -467,7 +497,8 @@ func (c *comparison) shared(content json.RawMessage, other *asked) json.RawMessa
 
 // refuses reports whether the new schema no longer allows the answer that was given before.
 func (c *comparison) refuses(a, b *asked, given json.RawMessage) bool {
-	if a.request == nil || b.request == nil || b.request.Schema == nil || a.request.Schema == nil || strings.Contains(string(given), redact.Placeholder) {
+	if a.request == nil || b.request == nil || b.request.Schema == nil || a.request.Schema == nil ||
+		bytes.Equal(a.request.Schema, b.request.Schema) || strings.Contains(string(given), redact.Placeholder) {
 		return false
 	}
 	before, err := elicit.Check(a.request.Schema, given)

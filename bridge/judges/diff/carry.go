@@ -14,6 +14,7 @@ import (
 // number of a ticket, and what the new one has in their place. It is not safe for concurrent use.
 type Carrier struct {
 	values map[string]string
+	masks  bool // its texts are compared masked, so that it need not know what masked hides
 	used   []Carried
 }
 
@@ -38,8 +39,8 @@ const (
 var words = lazy.Regexp(`[\pL\pN_]+(?:[-.:][\pL\pN_]+)*`)
 
 func (c *Carrier) value(old, now string) {
-	if old != now && len(old) >= carriedLeast && strings.ContainsAny(old, "0123456789") && len(c.values) < carriedMost {
-		c.values[old] = now
+	if old != now && len(old) >= carriedLeast && strings.ContainsAny(old, "0123456789") && len(c.values) < carriedMost && !(c.masks && masked(old) == masked(now)) {
+		c.values[strings.Clone(old)] = strings.Clone(now) // of texts that may be long
 	}
 }
 

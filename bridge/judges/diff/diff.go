@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"sync"
 	"time"
 
 	"elicitation-inspector/bridge/base/rawjson"
@@ -154,15 +155,16 @@ func (r *Report) Counts() (counts [3]int) {
 
 // Compare compares an old conversation with a new one.
 func Compare(ctx context.Context, old, now Side, o Options) (*Report, error) {
-	before, err := read(ctx, old)
-	if err != nil {
-		return nil, fmt.Errorf("reading %s: %w", old.Name, err)
+	c := &comparison{Options: o, ctx: ctx, Carrier: NewCarrier(), list: []Difference{}}
+	var oldErr, err error
+	var reading sync.WaitGroup
+	reading.Go(func() { c.old, oldErr = read(ctx, old) })
+	c.now, err = read(ctx, now)
+	reading.Wait()
+	if err = cmp.Or(oldErr, err); err != nil {
+		return nil, err
 	}
-	after, err := read(ctx, now)
-	if err != nil {
-		return nil, fmt.Errorf("reading %s: %w", now.Name, err)
-	}
-	c := &comparison{Options: o, ctx: ctx, old: before, now: after, Carrier: NewCarrier(), list: []Difference{}}
+	c.masks = true
 	if o.Slower == 0 {
 		c.Slower = SlowerFactor
 	}
@@ -202,8 +204,13 @@ type side struct {
 	outlines     []outline
 }
 
-func read(ctx context.Context, of Side) (*side, error) {
-	s := &side{Side: of, conversation: conversation.New(of.Log), handshakes: map[string]int64{}}
+func read(ctx context.Context, of Side) (s *side, err error) {
+	defer func() {
+		if err != nil {
+			err = fmt.Errorf("reading %s: %w", of.Name, err)
+		}
+	}()
+	s = &side{Side: of, conversation: conversation.New(of.Log), handshakes: map[string]int64{}}
 	if err := of.Redact.Learn(ctx, of.Log); err != nil {
 		return nil, err
 	}
@@ -214,8 +221,35 @@ func read(ctx context.Context, of Side) (*side, error) {
 	return s, s.outline(ctx)
 }
 
-func (s *side) call(ctx context.Context, place int) (*conversation.Call, error) {
-	return s.conversation.Call(ctx, place, conversation.Reading{Redact: s.Redact})
+// reading is a call with what is compared of it.
+type reading struct {
+	*conversation.Call
+	reports []told
+	err     error
+}
+
+// ahead reads the calls of one side of the pairs, nil for none, some pairs ahead of those who receive
+// them. Once ctx has ended, it closes the channel.
+func (s *side) ahead(ctx context.Context, pairs []pair, of func(pair) *outline) <-chan *reading {
+	out := make(chan *reading, 64)
+	go func() {
+		defer close(out)
+		for _, p := range pairs {
+			var r *reading
+			if o := of(p); o != nil {
+				r = new(reading)
+				if r.Call, r.err = s.conversation.Call(ctx, o.place, conversation.Reading{Redact: s.Redact, Bare: true}); r.err == nil {
+					r.reports = reportsOf(r.Call)
+				}
+			}
+			select {
+			case out <- r:
+			case <-ctx.Done():
+				return
+			}
+		}
+	}()
+	return out
 }
 
 // frame returns a frame with its bytes; nil for the frame 0.

@@ -1,6 +1,7 @@
 package diff
 
 import (
+	"bytes"
 	"encoding/json"
 	"net/url"
 	"slices"
@@ -23,13 +24,6 @@ type asked struct {
 	early   bool            // it is asked again before another one that was settled before it
 }
 
-func questionsOf(call *conversation.Call) (out []*asked) {
-	for _, q := range call.Questions {
-		out = append(out, newAsked(q))
-	}
-	return out
-}
-
 func newAsked(q *conversation.Question) *asked {
 	a := &asked{Question: q, words: masked(q.Message())}
 	if q.Method == mcp.MethodElicit {
@@ -47,6 +41,24 @@ func newAsked(q *conversation.Question) *asked {
 		a.host = hostOf(u)
 	}
 	return a
+}
+
+// questionsOf returns the questions of two calls. They are not parsed if they are the same byte by byte,
+// and so are their answers: then they are paired in their order, and nothing else is asked of them.
+func questionsOf(a, b *reading) (old, now []*asked) {
+	make := newAsked
+	if slices.EqualFunc(a.Questions, b.Questions, func(q, twin *conversation.Question) bool {
+		return q.Method == twin.Method && bytes.Equal(q.Params, twin.Params) && bytes.Equal(q.Answer, twin.Answer)
+	}) {
+		make = func(q *conversation.Question) *asked { return &asked{Question: q} }
+	}
+	for _, q := range a.Questions {
+		old = append(old, make(q))
+	}
+	for _, q := range b.Questions {
+		now = append(now, make(q))
+	}
+	return old, now
 }
 
 func (a *asked) title() string { return wording.Shorten(a.Title(), 200) }
@@ -109,6 +121,9 @@ func hostOf(u *url.URL) string {
 
 // question compares what the same question asks.
 func (c *comparison) question(a, b *asked) {
+	if bytes.Equal(a.Params, b.Params) {
+		return
+	}
 	if a.Method != mcp.MethodElicit {
 		c.values(params, "params", orEmpty(a.Params), orEmpty(b.Params), "the request "+a.Method)
 		return
@@ -147,7 +162,7 @@ func (c *comparison) address(old, now string) {
 // schemas compares two schemas: their fields, and the rest. If one of them has more fields than are read
 // of a form, both are compared as JSON.
 func (c *comparison) schemas(part string, old, now json.RawMessage, what string) {
-	if old == nil && now == nil {
+	if bytes.Equal(old, now) {
 		return
 	}
 	a, all := elicit.FieldsIn(old)

@@ -1,6 +1,7 @@
 package diff
 
 import (
+	"bytes"
 	"encoding/json"
 	"regexp"
 	"slices"
@@ -48,7 +49,24 @@ const mask = "\x00"
 
 // masked returns a text without what is made anew in each run.
 func masked(text string) string {
-	if len(text) > textMost || !strings.ContainsAny(text, "0123456789") { // each shape has a digit
+	row := 0
+	for i := range min(len(text), textMost) {
+		switch c := text[i]; {
+		case c == '-' || c == '_' || '0' <= c && c <= '9' || 'a' <= c|0x20 && c|0x20 <= 'z':
+			if row++; row == 16 {
+				return withoutShapes(text)
+			}
+		case c == ':' && i+1 < len(text) && '0' <= text[i+1] && text[i+1] <= '9' && (i == 0 || text[i-1] != '"'):
+			return withoutShapes(text)
+		default:
+			row = 0
+		}
+	}
+	return text // each shape has such a row, or a colon before a digit
+}
+
+func withoutShapes(text string) string {
+	if len(text) > textMost {
 		return text
 	}
 	if strings.Contains(text, ":") {
@@ -103,7 +121,7 @@ func (v *Varying) fits(tool, part, pointer string, old, now json.RawMessage) boo
 // made anew is carried: what has the new value where the old conversation has the old one is the
 // same from then on.
 func (c *comparison) same(part, pointer string, old, now json.RawMessage) bool {
-	if old == nil && now == nil || old != nil && now != nil && rawjson.Same(old, now) {
+	if bytes.Equal(old, now) && (old == nil) == (now == nil) || old != nil && now != nil && rawjson.Same(old, now) {
 		return true
 	}
 	name := pointer[strings.LastIndexByte(pointer, '/')+1:]
@@ -163,6 +181,9 @@ const differencesMost = 50
 // differ lists the differences of two JSON values, except for those that are none from run to run,
 // and for _meta.
 func (c *comparison) differ(part, pointer string, old, now json.RawMessage) (out []rawjson.Difference) {
+	if bytes.Equal(old, now) {
+		return nil
+	}
 	list, _, err := rawjson.Diff(old, now, 100*differencesMost)
 	if err != nil { // one of them is no JSON
 		return []rawjson.Difference{{Op: rawjson.Changed, Before: old, After: now}}

@@ -33,8 +33,9 @@ const (
 // follows is worked out on a copy each time somebody asks.
 func (r *reduction) conclude(what facts) *Call {
 	c := r.call
-	c.Rounds, c.Questions = slices.Clone(c.Rounds), slices.Clone(c.Questions)
-	c.Steps, c.Frames = slices.Clone(c.Steps), slices.Clone(c.Frames)
+	if r.watched { // later frames are applied to what r has
+		c.Rounds, c.Questions, c.Steps = slices.Clone(c.Rounds), slices.Clone(c.Questions), slices.Clone(c.Steps)
+	}
 	if what.exit != nil && what.exit.seq <= r.alive {
 		what.exit = nil // of an earlier process
 	}

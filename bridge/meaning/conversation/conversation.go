@@ -47,8 +47,8 @@ type attribution struct {
 
 	mu       sync.Mutex
 	watched  map[int]*reduction // calls that Watch reads, by place
-	touched  map[int]int        // the latest touch of each place that got frames since the last Changes
-	touches  int                // so far
+	touched  map[uint32]uint32  // the latest touch of each place that got frames since the last Changes
+	touches  uint32             // so far
 	upTo     int64              // last frame that was applied
 	calls    []outline
 	events   []event           // of all calls, in the order of the log, after an empty one
@@ -125,7 +125,7 @@ type pending struct {
 // New returns a conversation to which no frame was applied yet; see Update.
 func New(l *wire.Log) *Conversation {
 	return &Conversation{turn: make(chan struct{}, 1), watching: make(chan struct{}, 1), attribution: attribution{
-		log: l, watched: make(map[int]*reduction), touched: make(map[int]int), events: make([]event, 1),
+		log: l, watched: make(map[int]*reduction), touched: make(map[uint32]uint32), events: make([]event, 1),
 		strays: make(map[uint32]uint32), numbered: make(map[uint32]uint32),
 		sessions: make(map[connection]*session), waiting: make(map[string][]retry), urls: make(map[urlID]questionOf),
 		tasks: make(map[taskID]*taskOf),
@@ -148,14 +148,17 @@ func (c *Conversation) Update(ctx context.Context) error {
 
 // Changes is Update, and returns the places of the calls that got frames, each once,
 // in the order of their latest frames.
-func (c *Conversation) Changes(ctx context.Context) ([]int, error) {
+func (c *Conversation) Changes(ctx context.Context) (places []int, err error) {
 	if err := c.Update(ctx); err != nil {
 		return nil, err
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	defer clear(c.touched)
-	return slices.SortedFunc(maps.Keys(c.touched), func(a, b int) int { return cmp.Compare(c.touched[a], c.touched[b]) }), nil
+	for _, place := range slices.SortedFunc(maps.Keys(c.touched), func(a, b uint32) int { return cmp.Compare(c.touched[a], c.touched[b]) }) {
+		places = append(places, int(place))
+	}
+	return places, nil
 }
 
 func (c *Conversation) update(ctx context.Context) error {

@@ -175,7 +175,7 @@ func (c *attribution) reportsFrom(seq int64) []reportRun {
 func (c *attribution) touch(i int) {
 	place := i + 1
 	c.touches++
-	c.touched[place] = c.touches
+	c.touched[uint32(place)] = c.touches
 	if r := c.watched[place]; r != nil {
 		r.stale = true
 	}

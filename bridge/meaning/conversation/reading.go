@@ -19,6 +19,9 @@ type Reading struct {
 	// others is kept: the method and the tool, the message of a question whose answer
 	// is chosen, and the outcomes with their times.
 	Only func(seq int64) bool
+	// Bare leaves out what only people look at: the steps and the progress that reports
+	// make, and of Frames all but the first and the notifications.
+	Bare bool
 }
 
 func (how *Reading) chosen(seq int64) bool { return how.Only == nil || how.Only(seq) }
@@ -298,6 +301,10 @@ func (c *Conversation) feed(ctx context.Context, r *reduction, items []item, how
 	if how.Only != nil && !slices.ContainsFunc(items, func(e item) bool { return how.Only(int64(e.seq)) }) {
 		return nil
 	}
+	r.bare = how.Bare
+	if how.Only == nil && r.rows {
+		r.call.Frames = slices.Grow(r.call.Frames, len(items))
+	}
 	for _, e := range items {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -322,7 +329,7 @@ func (c *Conversation) feed(ctx context.Context, r *reduction, items []item, how
 		if !applies {
 			continue
 		}
-		if shown && r.rows {
+		if shown && r.rows && (!how.Bare || len(r.call.Frames) == 0 || f.Kind == wire.Notification) {
 			r.call.Frames = append(r.call.Frames, wire.RowOf(f))
 		}
 		r.apply(&f, e)

@@ -20,6 +20,7 @@ type reduction struct {
 	call    Call
 	applied int64 // frames up to this one were applied
 	rows    bool  // fill Call.Frames
+	bare    bool  // as in Reading
 
 	watched bool  // it is kept for Watch, so that it must not grow without bound
 	latest  *Call // last result of conclude; nil before the first
@@ -99,6 +100,9 @@ func (r *reduction) apply(f *wire.Frame, e item) {
 	}
 	if e.resumed {
 		r.resumed(f)
+	}
+	if r.bare && (e.kind == logMessage || e.kind == progress) {
+		return
 	}
 	switch e.kind {
 	case request:

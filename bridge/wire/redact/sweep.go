@@ -30,9 +30,12 @@ func (r *Redaction) sweep(f *wire.Frame) *sweep {
 
 // Frame implements [wire.Redactor]. f itself is not changed.
 func (r *Redaction) Frame(f *wire.Frame) *wire.Frame {
+	names := len(f.Header) > 0 || f.URL != "" || f.Kind == wire.NoteFrame || f.Note != nil
+	if r == nil && !names {
+		return f
+	}
 	r = r.orDefault()
-	if r.values == nil || r.values.empty() &&
-		(r.given || r.depth == 0 && len(f.Header) == 0 && f.URL == "" && f.Kind != wire.NoteFrame && f.Note == nil) {
+	if r.values == nil || r.values.empty() && (r.given || r.depth == 0 && !names) {
 		return f // most frames
 	}
 	s := r.sweep(f)
