@@ -212,7 +212,13 @@ func (r *reduction) callTask(f *wire.Frame, e item) {
 		case mcp.MethodGetTask:
 			t.Polls++
 		case mcp.MethodUpdateTask:
-			r.updated(f)
+			r.taskInputs.Updated(f.Message.Params)
+			responses := elicit.KeywordsOf(rawjson.Member(f.Message.Params, "inputResponses"))
+			for i, q := range c.Questions {
+				if answer := responses[q.Key]; q.Via == elicit.InTask && answer != nil && q.AnswerSeq == 0 {
+					r.carried(i, answer, f)
+				}
+			}
 		case mcp.MethodCancelTask:
 			c.step(Step{At: r.clock, Kind: StepTask, Word: f.Method, Seq: f.Seq})
 		}
@@ -288,17 +294,6 @@ func Final(f *wire.Frame) wire.Message {
 		m.Kind, m.Result, m.Error = wire.Result, result, nil
 	}
 	return m
-}
-
-// updated settles the questions that a request tasks/update answers.
-func (r *reduction) updated(f *wire.Frame) {
-	r.taskInputs.Updated(f.Message.Params)
-	responses := elicit.KeywordsOf(rawjson.Member(f.Message.Params, "inputResponses"))
-	for i, q := range r.call.Questions {
-		if answer := responses[q.Key]; q.Via == elicit.InTask && answer != nil && q.AnswerSeq == 0 {
-			r.carried(i, answer, f)
-		}
-	}
 }
 
 // questionTask changes a question by a frame about the task that it is.
