@@ -231,16 +231,14 @@ func seconds(text string) (time.Duration, error) {
 }
 
 func (s *calls) show(c echo.Context, n int) error {
-	return current(c, s.hub, func() (templ.Component, error) { return s.panel(n) })
-}
-
-func (s *calls) panel(n int) (templ.Component, error) {
-	call, err := s.in.Call(n)
-	if errors.Is(err, live.ErrForgotten) {
-		return views.ForgottenCall(strconv.Itoa(n)), nil
-	}
-	view := s.view(call)
-	return views.CallPanel(nil, &view), err
+	return current(c, s.hub, func() (templ.Component, error) {
+		call, err := s.in.Call(n)
+		if errors.Is(err, live.ErrForgotten) {
+			return views.ForgottenCall(strconv.Itoa(n)), nil
+		}
+		view := s.view(call)
+		return views.CallPanel(nil, &view), err
+	})
 }
 
 func (s *calls) steps(c echo.Context, call inspection.Call) error {

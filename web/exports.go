@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"iter"
 	"log/slog"
 	"net/http"
 	"slices"
@@ -153,7 +152,17 @@ func (s exports) document(c echo.Context, frames selection) error {
 
 // write answers with the frames in a format, as a file with a name of its own if it is attached.
 func (s selection) write(c echo.Context, format *export.DocumentFormat, attached bool) error {
-	d := export.Document{Log: s.marks, Seqs: s.seqs(), Redact: s.redaction, Version: s.version}
+	seqs := slices.Clone(s.picked) // and the frames that store their marks
+	marked, _ := s.marks.Marked()
+	for _, seq := range marked {
+		if _, in := slices.BinarySearch(s.picked, seq); in {
+			if by := s.marks.Marking(seq); by != 0 {
+				seqs = append(seqs, by)
+			}
+		}
+	}
+	slices.Sort(seqs) // 0 is no frame
+	d := export.Document{Log: s.marks, Seqs: slices.Values(slices.Compact(seqs)), Redact: s.redaction, Version: s.version}
 	if attached {
 		var err error
 		if d.Title = c.QueryParam("title"); d.Title == "" {
@@ -203,21 +212,6 @@ func (s selection) title(ctx context.Context) (string, error) {
 		break
 	}
 	return s.titleOf(ctx, first, func(seq int64) bool { _, in := s.view.Index(seq); return in })
-}
-
-// seqs lists the frames, and those that store their marks, in order.
-func (s selection) seqs() iter.Seq[int64] {
-	seqs := slices.Clone(s.picked)
-	marked, _ := s.marks.Marked()
-	for _, seq := range marked {
-		if _, in := slices.BinarySearch(s.picked, seq); in {
-			if by := s.marks.Marking(seq); by != 0 {
-				seqs = append(seqs, by)
-			}
-		}
-	}
-	slices.Sort(seqs) // 0 is no frame
-	return slices.Values(slices.Compact(seqs))
 }
 
 type exported struct {

@@ -82,6 +82,7 @@ func (o *listOptions) run(cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
+	table := tabwriter.NewWriter(cmd.OutOrStdout(), 0, 0, 2, ' ', 0)
 	list := []offered{}
 	for _, item := range offers.Items {
 		one := offered{Kind: item.Kind, Name: item.Name, Title: item.Title, Description: item.Description, MIME: item.MIME, Schema: item.Schema}
@@ -89,11 +90,17 @@ func (o *listOptions) run(cmd *cobra.Command, args []string) error {
 			one.URI = item.Key
 		}
 		list = append(list, one)
+		var arguments []string
+		for argument := range rawjson.Members(rawjson.Member(one.Schema, "properties")) {
+			arguments = append(arguments, argument)
+		}
+		first, _, _ := strings.Cut(one.Description, "\n")
+		fmt.Fprintf(table, "%s\t%s\t%s\t%s\n", one.Kind, wording.EscapeLine(cmp.Or(one.URI, one.Name)), wording.EscapeLine(strings.Join(arguments, ", ")), wording.EscapeLine(cmp.Or(one.Title, first)))
 	}
 	if o.format == "json" {
 		err = report.WriteIndented(cmd.OutOrStdout(), list)
 	} else {
-		err = writeList(cmd, list)
+		err = table.Flush()
 	}
 	if err != nil {
 		return fmt.Errorf("printing the list: %w", err)
@@ -105,17 +112,4 @@ func (o *listOptions) run(cmd *cobra.Command, args []string) error {
 		return exitCode(exitRPC)
 	}
 	return nil
-}
-
-func writeList(cmd *cobra.Command, list []offered) error {
-	table := tabwriter.NewWriter(cmd.OutOrStdout(), 0, 0, 2, ' ', 0)
-	for _, item := range list {
-		var arguments []string
-		for argument := range rawjson.Members(rawjson.Member(item.Schema, "properties")) {
-			arguments = append(arguments, argument)
-		}
-		first, _, _ := strings.Cut(item.Description, "\n")
-		fmt.Fprintf(table, "%s\t%s\t%s\t%s\n", item.Kind, wording.EscapeLine(cmp.Or(item.URI, item.Name)), wording.EscapeLine(strings.Join(arguments, ", ")), wording.EscapeLine(cmp.Or(item.Title, first)))
-	}
-	return table.Flush()
 }

@@ -110,7 +110,12 @@ func (t *terminal) fill(ctx context.Context, q *inspection.Question) (live.Answe
 	answer := live.Answer{Action: "accept", Actor: conversation.ByPerson}
 	switch {
 	case q.Request == nil:
-		return t.fillResult(ctx, q)
+		text := string(q.Suggestion)
+		fmt.Fprintf(t.out, "%s\n", wording.Escape(rawjson.Pretty(q.Params)))
+		err := t.show(ctx, huh.NewGroup(huh.NewInput().Title("The result, as JSON").Value(&text).Validate(func(text string) error {
+			return rawjson.Check([]byte(text))
+		})))
+		return live.Answer{Result: []byte(text), Actor: conversation.ByPerson}, err
 	case q.Request.Mode == elicit.ModeURL:
 		choice, err := t.choose(ctx, "Accept means that you open this address yourself.", choiceDecline, "accept", choiceDecline, choiceCancel)
 		answer.Action = choice
@@ -123,7 +128,17 @@ func (t *terminal) fill(ctx context.Context, q *inspection.Question) (live.Answe
 		groups = append(groups, huh.NewGroup(field(request, in, i)))
 	}
 	groups = append(groups, huh.NewGroup(chooser("Send this answer?", &choice, choiceSend, choiceDecline, choiceCancel).
-		DescriptionFunc(func() string { return review(request, in) }, &in.Fields)))
+		DescriptionFunc(func() string {
+			content, problems, err := elicit.CheckInputs(request.Schema, request.Fields, in)
+			lines := []string{string(content)}
+			for _, p := range problems {
+				lines = append(lines, "! "+p.Text)
+			}
+			if err != nil {
+				lines = append(lines, "! not checked: "+err.Error())
+			}
+			return wording.Escape(strings.Join(lines, "\n"))
+		}, &in.Fields)))
 	if err := t.show(ctx, groups...); err != nil {
 		return answer, err
 	}
@@ -132,28 +147,6 @@ func (t *terminal) fill(ctx context.Context, q *inspection.Question) (live.Answe
 	}
 	answer.Content, _ = elicit.Content(request.Fields, in)
 	return answer, nil
-}
-
-func review(request *elicit.Request, in elicit.Inputs) string {
-	content, problems, err := elicit.CheckInputs(request.Schema, request.Fields, in)
-	lines := []string{string(content)}
-	for _, p := range problems {
-		lines = append(lines, "! "+p.Text)
-	}
-	if err != nil {
-		lines = append(lines, "! not checked: "+err.Error())
-	}
-	return wording.Escape(strings.Join(lines, "\n"))
-}
-
-// fillResult lets the person write the result of a request other than an elicitation.
-func (t *terminal) fillResult(ctx context.Context, q *inspection.Question) (live.Answer, error) {
-	text := string(q.Suggestion)
-	fmt.Fprintf(t.out, "%s\n", wording.Escape(rawjson.Pretty(q.Params)))
-	err := t.show(ctx, huh.NewGroup(huh.NewInput().Title("The result, as JSON").Value(&text).Validate(func(text string) error {
-		return rawjson.Check([]byte(text))
-	})))
-	return live.Answer{Result: []byte(text), Actor: conversation.ByPerson}, err
 }
 
 func (t *terminal) choose(ctx context.Context, title, first string, words ...string) (string, error) {

@@ -15,7 +15,6 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
-	"net/url"
 	"os"
 	"path"
 	"strings"
@@ -171,7 +170,9 @@ func (g *Guard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	enters := navigates && g.own != "" && r.URL.Path == "/"
 	switch {
 	case enters && invited && host != g.own && !shared:
-		if findsNames(r) {
+		// Chromium and Firefox look for names below localhost on this computer by themselves, and past proxies;
+		// others ask the system, whose answer the door does not trust.
+		if strings.Contains(r.Header.Get("Sec-CH-UA"), `"Chromium"`) || strings.Contains(r.UserAgent(), " Firefox/") {
 			http.Redirect(w, r, "http://"+g.own+r.URL.RequestURI(), http.StatusSeeOther)
 			return
 		}
@@ -195,17 +196,11 @@ func (g *Guard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		refuse(w, http.StatusUnauthorized, uninvited)
 		return
 	}
-	if !isPlain(r.URL) {
+	if at := r.URL.Path; at != r.URL.EscapedPath() || !path.IsAbs(at) || at != path.Clean(at) { // no path of the server needs escapes, or empty or dotted segments
 		refuse(w, http.StatusNotFound, "There is nothing here.")
 		return
 	}
 	g.next.ServeHTTP(w, r)
-}
-
-// findsNames reports whether a browser looks for names below localhost on this computer by itself, and
-// past proxies, as Chromium and Firefox do; others ask the system, whose answer the door does not trust.
-func findsNames(r *http.Request) bool {
-	return strings.Contains(r.Header.Get("Sec-CH-UA"), `"Chromium"`) || strings.Contains(r.UserAgent(), " Firefox/")
 }
 
 const uninvited = "Open the address that the inspector printed when it started: it holds the token of this run."
@@ -246,12 +241,6 @@ func (g *Guard) carries(r *http.Request) bool {
 	}
 	token, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
 	return ok && g.matches(token)
-}
-
-// isPlain reports whether a path has only one interpretation. No path of the server
-// needs escapes, or empty or dotted segments.
-func isPlain(url *url.URL) bool {
-	return url.Path == url.EscapedPath() && path.IsAbs(url.Path) && url.Path == path.Clean(url.Path)
 }
 
 // Policy is the page's content security policy. Scripts and styles may only come from our

@@ -130,9 +130,7 @@ func (c *Comparison) expected(d rawjson.Difference, honest json.RawMessage, agai
 }
 
 // timeName matches the pointer to a member that is a time by its name.
-var timeName = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?i)(?:[/_-](?:ms|us|ns|at)|Ms|At|duration|elapsed|latency|took|millis|timestamp|time|seconds|dauer|zeit)(?:_?(?:ms|s|us|ns|seconds|millis|stamp))?(?:/\d+)?$`)
-})
+var timeName = lazy.Regexp(`(?i)(?:[/_-](?:ms|us|ns|at)|Ms|At|duration|elapsed|latency|took|millis|timestamp|time|seconds|dauer|zeit)(?:_?(?:ms|s|us|ns|seconds|millis|stamp))?(?:/\d+)?$`)
 
 func isZero(number string) bool { return strings.Trim(number, "0.,") == "" }
 

@@ -60,7 +60,7 @@ func HiddenIn(s string) iter.Seq[HiddenChar] {
 				if chosen = selects; !selects {
 					before = 0
 				}
-			case !isTone(r):
+			case r < lightTone || r > darkestTone:
 				before, chosen = r, false
 			}
 			i += n
@@ -157,8 +157,6 @@ func shapes(before rune, text string) int {
 	}
 	return 0
 }
-
-func isTone(r rune) bool { return r >= lightTone && r <= darkestTone }
 
 // isPictograph reports whether a character can be drawn as an emoji: a symbol, or one of
 // the other characters that have both forms.

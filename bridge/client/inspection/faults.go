@@ -100,7 +100,8 @@ func (in *questions) misbehave(s *session.Session, q live.Question) {
 	})
 }
 
-// resumeTasks lets the calls of a server go on whose tasks the lost session left there.
+// resumeTasks continues the calls of a server whose tasks it still runs although their session was
+// lost.
 func (in *calls) resumeTasks(server string) {
 	if conn, err := in.servers.live.Connection(server); err == nil {
 		in.live.Resume(conn, server)

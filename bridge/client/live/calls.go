@@ -93,7 +93,8 @@ type Request struct {
 	// Timeout limits the call, without the time in which its questions wait for a person.
 	// 0 means the default, a negative value no limit.
 	Timeout time.Duration
-	// Whole makes the time in which questions wait count, too, as where nobody is there.
+	// Whole makes the time limit include the time in which questions wait, for runs without a
+	// person.
 	Whole bool
 	// AsTask has the tool called as a task (specification 2025-11-25, Tasks), which the
 	// server keeps for TTL, or as long as it likes if that is 0.
@@ -102,8 +103,8 @@ type Request struct {
 	// Each sends each answer to a question of a task as it is given, instead of all
 	// together (extension tasks of 2026-07-28).
 	Each bool
-	// AnsweredAs is the number of an earlier call whose answers the questions of this one
-	// get; 0 for none.
+	// AnsweredAs is the number of an earlier call. The questions of this call get the answers of
+	// that one; 0 for none.
 	AnsweredAs int
 }
 
@@ -250,9 +251,9 @@ func (cs *Calls) start(c *call, until func() *ending) {
 // sessionsMost bounds in how many further sessions a call goes on.
 const sessionsMost = 20
 
-// Resume lets the calls of a server go on in a new session of the same revision which were
-// lost with an earlier one, and whose tasks may go on at the server. What was answered and
-// not sent is sent, and what was not answered is asked again.
+// Resume continues, in a new session of the same revision, the calls that were lost with an earlier
+// session and whose tasks the server may still run. It sends the answers that were not sent, and
+// asks again what was not answered.
 func (cs *Calls) Resume(conn Connection, server string) {
 	var resumed []*call
 	revision := conn.Revision()

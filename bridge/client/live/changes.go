@@ -74,7 +74,7 @@ func (f *Feed) mark(c Change) {
 	}
 }
 
-// AlsoMark makes Mark mark then, too, whenever it marks one of on. Only the latest ties are
+// AlsoMark makes Mark, whenever it marks one of on, also mark then. Only the latest such pairs are
 // kept.
 func (f *Feed) AlsoMark(then Change, on ...Change) {
 	f.mu.Lock()

@@ -321,16 +321,6 @@ func (in *Inbox) Cancelled(number int, reason string) {
 	})
 }
 
-// amend calls change for a question, if its number is known, and notifies the owner if
-// change returns true.
-func (in *Inbox) amend(number int, change func(*news, *question) bool) {
-	in.update(func(n *news) {
-		if q, err := in.find(number); err == nil && change(n, q) {
-			n.changed = append(n.changed, q.Question)
-		}
-	})
-}
-
 // Question returns one question by its number.
 func (in *Inbox) Question(number int) (Question, error) {
 	in.mu.Lock()

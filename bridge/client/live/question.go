@@ -171,12 +171,11 @@ func (in *Inbox) Completed(number int) {
 
 // MarkCompleted records that the person has reported an accepted URL as done.
 func (in *Inbox) MarkCompleted(number int) {
-	in.amend(number, func(_ *news, q *question) bool {
-		if q.Completion != conversation.CompletionAwaited {
-			return false
+	in.update(func(n *news) {
+		if q, err := in.find(number); err == nil && q.Completion == conversation.CompletionAwaited {
+			q.Completion = conversation.CompletionMarked
+			n.changed = append(n.changed, q.Question)
 		}
-		q.Completion = conversation.CompletionMarked
-		return true
 	})
 }
 

@@ -67,7 +67,7 @@ func (v *View) ByNumber() map[int]*conversation.Call {
 	return all
 }
 
-// At returns the call at a place of the log, nil if it is not kept.
+// At returns the call with this place among the calls of the log; nil if it is not kept.
 func (v *View) At(place int) *conversation.Call {
 	for _, c := range slices.Backward(v.Calls) {
 		if c.Place == place {
@@ -191,7 +191,8 @@ func (r *Reader) look(ctx context.Context, before []*conversation.Call, touched 
 			}
 		}
 	}
-	// Those whose latest frames are the oldest go if there are too many, except running calls.
+	// If there are too many, those with the oldest latest frames are forgotten, except running
+	// calls.
 	room := len(list) - most
 	var err error
 	return slices.DeleteFunc(list, func(c *conversation.Call) bool {

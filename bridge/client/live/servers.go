@@ -84,9 +84,8 @@ func NewServers(c ServersConfig) *Servers {
 // list returns all servers. The caller must not change it.
 func (servers *Servers) list() []*liveServer { return *servers.added.Load() }
 
-// Put adds a server after the others, or replaces the added one with this id, whose calls and
-// settings it takes over. Its name is one that no other server has or had. It is not
-// connected before Reconnect.
+// Put adds a server after the others, or replaces the added server with this id and takes over its
+// calls and settings. No other server has or had its name. Reconnect connects it.
 func (servers *Servers) Put(ctx context.Context, id string, spec target.Spec) (string, error) {
 	var before *liveServer
 	put := func() error {

@@ -95,8 +95,8 @@ func (o *outbox) answered(id string) *incoming {
 	return nil
 }
 
-// beginSending ends the wait of the request whose response is about to be sent, and returns the request;
-// nil if there is none.
+// beginSending returns the request whose response is about to be sent, and no longer waits for that
+// response; nil if there is none.
 func (o *outbox) beginSending(id string) *incoming {
 	o.mu.Lock()
 	defer o.mu.Unlock()

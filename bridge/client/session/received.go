@@ -52,8 +52,8 @@ func (t tap) Received(u transport.Tapped) []byte {
 	}
 }
 
-// carrier returns what the request is of whose response carries a message; nil for a message that no
-// response carries.
+// carrier returns the call and round of the request in whose response stream a message came; nil if it
+// came in none.
 func (t tap) carrier(related json.RawMessage) *conversation.Carrier {
 	if related == nil {
 		return nil

@@ -66,8 +66,8 @@ func (q *requests) begin(out *outgoing, m wire.Message) bool {
 	return true
 }
 
-// await begins the wait for the response to a request that the log has. It is not called earlier,
-// so that what the server sent before the request is not taken for a part of its call.
+// await begins the wait for the response to a request. It is called when the log has the request,
+// so that earlier messages of the server do not become a part of its call.
 func (q *requests) await(out *outgoing) {
 	q.mu.Lock()
 	defer q.mu.Unlock()

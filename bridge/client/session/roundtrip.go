@@ -51,7 +51,7 @@ func (r *Reply) Requests(asked []elicit.Asked, round int) []conversation.InputRe
 	return list
 }
 
-// Request is one request of a call, or about the task that one became.
+// Request is one request of a call, or of the task that a call became.
 type Request struct {
 	Call, Round int
 	Kind        conversation.Kind

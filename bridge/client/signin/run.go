@@ -104,8 +104,8 @@ func (r *run) offers(g Grant) bool {
 	return slices.Contains(r.grants, string(g))
 }
 
-// judge keeps what the next steps need to know of a response. It ends the attempt if no other place
-// can have a better one.
+// judge keeps what the next steps need from a response. If the response is wrong and no other
+// address is left to try, it ends the attempt.
 func (r *run) judge(a *answer) {
 	r.latest = a
 	ok := a.status >= 200 && a.status < 300

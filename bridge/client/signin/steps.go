@@ -196,7 +196,14 @@ func (r *run) register(ctx context.Context, redirectURI string) (*oauth2.Config,
 	case c.ClientID != "":
 		out.ClientID, out.ClientSecret, out.Endpoint.AuthStyle = c.ClientID, c.ClientSecret, styleAmong(server.TokenEndpointAuthMethodsSupported)
 	case server.RegistrationEndpoint != "":
-		known, err := oauthex.RegisterClient(ctx, server.RegistrationEndpoint, metadataFor(redirectURI), tap{r.flow}.client())
+		us := &oauthex.ClientRegistrationMetadata{
+			ClientName: wording.Product, RedirectURIs: []string{redirectURI}, GrantTypes: []string{"authorization_code", "refresh_token"},
+			ResponseTypes: []string{"code"}, TokenEndpointAuthMethod: "none", ApplicationType: "native",
+		}
+		if u, err := url.Parse(redirectURI); err == nil && !link.IsLoopback(u.Hostname()) {
+			us.ApplicationType = "web"
+		}
+		known, err := oauthex.RegisterClient(ctx, server.RegistrationEndpoint, us, tap{r.flow}.client())
 		if err != nil {
 			return nil, fmt.Errorf("failed to register client: %w", err)
 		}
@@ -208,18 +215,6 @@ func (r *run) register(ctx context.Context, redirectURI string) (*oauth2.Config,
 		return nil, errors.New("no configured client registration methods are supported by the authorization server")
 	}
 	return out, nil
-}
-
-// metadataFor returns what the inspector registers as.
-func metadataFor(redirectURI string) *oauthex.ClientRegistrationMetadata {
-	out := &oauthex.ClientRegistrationMetadata{
-		ClientName: wording.Product, RedirectURIs: []string{redirectURI}, GrantTypes: []string{"authorization_code", "refresh_token"},
-		ResponseTypes: []string{"code"}, TokenEndpointAuthMethod: "none", ApplicationType: "native",
-	}
-	if u, err := url.Parse(redirectURI); err == nil && !link.IsLoopback(u.Hostname()) {
-		out.ApplicationType = "web"
-	}
-	return out
 }
 
 // styleAmong returns how a client authenticates by one of the methods that an authorization server

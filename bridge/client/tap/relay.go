@@ -25,7 +25,7 @@ func Relay(c *transport.Child, in io.ReadCloser, out, errOut io.WriteCloser, o *
 	passing.Go(func() { o.pass(o.newPipe(session, wire.Stderr, "standard error"), c.Stderr, errOut) })
 	<-c.Exited
 	c.LastWords()
-	// Only other processes can still write; the client waits for the end of this one.
+	// Only other processes can still write. The client waits for this one to end.
 	drained := time.AfterFunc(drainTime, func() {
 		_ = c.Stdout.Close()
 		_ = c.Stderr.Close()

@@ -215,7 +215,7 @@ var (
 	}
 )
 
-// misspelt finds members that no program knows, but that are like one that is not there.
+// misspelt finds unknown members whose names resemble a known member that is missing.
 func (s *configServer) misspelt(within string, object *written.Node, known []string) {
 	left := slices.DeleteFunc(slices.Clone(known), func(k string) bool { return object.Member(k) != nil })
 	for _, name := range object.Names {

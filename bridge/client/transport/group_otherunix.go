@@ -9,5 +9,6 @@ import "syscall"
 // standard input end.
 func groupAttr() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setpgid: true} }
 
-// onlyZombies cannot be told on these systems, so that zombies count as running.
+// onlyZombies returns false: these systems do not say which processes are zombies, so zombies count
+// as running.
 func onlyZombies(int) bool { return false }

@@ -97,8 +97,8 @@ var guardianInput = sync.OnceValue(func() *os.File {
 func (g group) guard()   { tellGuardian("keep", g.leader) }
 func (g group) unguard() { tellGuardian("forget", g.leader) }
 
-// GuardFile has a file removed if this program is killed, in place of the one before; ""
-// stands for none.
+// GuardFile has this file, and no earlier one, removed if this program is killed; "" stands for no
+// file.
 func GuardFile(path string) {
 	if !strings.Contains(path, "\n") {
 		tellGuardian("file", path)

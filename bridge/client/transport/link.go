@@ -289,8 +289,8 @@ type Outgoing struct {
 	Unasked bool
 }
 
-// slowly writes the pieces one after the other, and does not pause while it is late, so
-// that a busy machine hardly takes longer. It stops when stop is closed.
+// slowly writes the pieces one after the other. When it is late it skips pauses, so that a busy
+// machine hardly takes longer. It stops when stop is closed.
 func (o Outgoing) slowly(w io.Writer, stop <-chan struct{}) error {
 	began := time.Now()
 	for i, piece := range o.Pieces {

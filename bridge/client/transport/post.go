@@ -11,13 +11,13 @@ import (
 	"mime"
 	"net"
 	"net/http"
-	"regexp"
 	"runtime"
 	"strings"
 	"sync"
 	"syscall"
 	"time"
 
+	"elicitation-inspector/bridge/base/lazy"
 	"elicitation-inspector/bridge/base/mcp"
 	"elicitation-inspector/bridge/base/rawjson"
 	"elicitation-inspector/bridge/base/wording"
@@ -308,21 +308,15 @@ func errorText(resp *http.Response, raw []byte) string {
 		return quoted([]byte(said))
 	}
 	if mediaType(resp) == "text/html" {
-		raw = pageText(raw)
+		text := html.UnescapeString(string(noText().ReplaceAll(raw, []byte(" "))))
+		raw = []byte(strings.Join(strings.Fields(text), " "))
 	}
 	return quoted(raw)
 }
 
 // noText matches the parts of a web page that are not text: comments, tags, scripts and style
 // sheets.
-var noText = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?is)<!--.*?(?:-->|\z)|<(?:script\b.*?(?:</script|\z)|style\b.*?(?:</style|\z)|[/!?a-z])[^>]*>?`)
-})
-
-func pageText(raw []byte) []byte {
-	text := html.UnescapeString(string(noText().ReplaceAll(raw, []byte(" "))))
-	return []byte(strings.Join(strings.Fields(text), " "))
-}
+var noText = lazy.Regexp(`(?is)<!--.*?(?:-->|\z)|<(?:script\b.*?(?:</script|\z)|style\b.*?(?:</style|\z)|[/!?a-z])[^>]*>?`)
 
 // inWords describes why an HTTP request has no response.
 func inWords(err error) string {

@@ -69,14 +69,17 @@ func (f field) judge(a answer) finding {
 	shown := wording.Shorten(string(content), 200)
 	want := json.RawMessage(f.want)
 	how := altered(value, want)
+	picks, wanted := slices.Sorted(slices.Values(rawjson.Strings(value))), slices.Sorted(slices.Values(rawjson.Strings(want))) // their order has no meaning
+	number, err := strconv.ParseFloat(string(value), 64)
+	exact, err2 := strconv.ParseFloat(f.want, 64)
 	switch {
 	case f.want == "":
 		return works("The content is " + shown + ".")
-	case rawjson.Same(value, want), samePicks(value, want):
+	case rawjson.Same(value, want), len(picks) > 0 && slices.Equal(picks, wanted):
 		return works("")
 	case value == nil && f.initial:
 		wrong = fails("The default " + f.want + " is lost: the content is " + shown + ".").because(causeAltered)
-	case rounded(value, f.want):
+	case err == nil && err2 == nil && number == exact:
 		return partly("The digits changed, as in a 64-bit float: " + f.want + " came back as " + string(value) + ".").because(causeRounded)
 	case how != "" || f.initial && empty(value):
 		wrong = fails("The value " + f.want + " came back " + cmp.Or(how, "as that of a control that nobody touched") + ": " + shown + ".").because(causeAltered)
@@ -146,21 +149,6 @@ func (a answer) having(name, text string) (content json.RawMessage, wrong findin
 		wrong = unasked(content)
 	}
 	return content, wrong
-}
-
-// rounded reports whether value is the number want, rounded to a 64-bit float.
-func rounded(value json.RawMessage, want string) bool {
-	a, err := strconv.ParseFloat(string(value), 64)
-	b, err2 := strconv.ParseFloat(want, 64)
-	return err == nil && err2 == nil && a == b
-}
-
-// samePicks reports whether two lists have the same choices; their order has no meaning.
-func samePicks(a, b json.RawMessage) bool {
-	x, y := rawjson.Strings(a), rawjson.Strings(b)
-	slices.Sort(x)
-	slices.Sort(y)
-	return len(x) > 0 && slices.Equal(x, y)
 }
 
 func fieldProbes() (list []*Probe) {

@@ -182,7 +182,15 @@ func (x *export) entry(t *transfer) ([]byte, error) {
 			continue
 		}
 		if t.signIn {
-			began = e.signedIn(&f, &body)
+			in := f.Note.SignIn
+			e.Request.Headers = pairs(in.Header)
+			if in.Sent != "" {
+				e.Request.BodySize = int64(len(in.Sent))
+				e.Request.Post = &harPosted{MIME: in.Header.Get("Content-Type"), Params: []harPair{}, Text: in.Sent}
+			}
+			body.WriteString(in.Received)
+			took, _ := time.ParseDuration(f.Note.Took) // stays 0 for a request of the browser
+			began = f.Time.Add(-took)
 		}
 		if first.IsZero() {
 			first = f.Time
@@ -227,19 +235,6 @@ func (e *harEntry) posted(f *wire.Frame) {
 	}
 	e.Response.Status, e.Response.StatusText = http.StatusAccepted, http.StatusText(http.StatusAccepted)
 	e.Response.Comment = "No response is recorded; none but this is called for."
-}
-
-// signedIn writes an exchange of a sign-in. It returns the time of the request.
-func (e *harEntry) signedIn(f *wire.Frame, body *bytes.Buffer) time.Time {
-	in := f.Note.SignIn
-	e.Request.Headers = pairs(in.Header)
-	if in.Sent != "" {
-		e.Request.BodySize = int64(len(in.Sent))
-		e.Request.Post = &harPosted{MIME: in.Header.Get("Content-Type"), Params: []harPair{}, Text: in.Sent}
-	}
-	body.WriteString(in.Received)
-	took, _ := time.ParseDuration(f.Note.Took) // stays 0 for a request of the browser
-	return f.Time.Add(-took)
 }
 
 func (e *harEntry) answered(f *wire.Frame, comment string) {

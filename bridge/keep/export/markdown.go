@@ -10,7 +10,6 @@ import (
 	"elicitation-inspector/bridge/base/rawjson"
 	"elicitation-inspector/bridge/base/wording"
 	"elicitation-inspector/bridge/meaning/elicit/link"
-	"elicitation-inspector/bridge/meaning/lint"
 )
 
 // writeMarkdown writes the report as Markdown (CommonMark 0.31, with the tables of GFM): the
@@ -55,7 +54,8 @@ func (r *report) writeHead(b *strings.Builder) {
 	if found := r.Found(); found != "" {
 		fmt.Fprintf(b, "## Findings\n\n%s\n\n", found)
 		for _, f := range r.Findings {
-			writeFinding(b, f)
+			reference := wording.Either(f.Link != "", fmt.Sprintf("[%s](%s)", f.Reference, f.Link), f.Reference)
+			fmt.Fprintf(b, "- **%s** %s: %s (frame %d%s; %s; %s)\n", f.Severity.Word(), Span(f.Rule), Span(f.Text), f.Seq, SpanAfter(" at ", f.Pointer), f.Judges.Words(), reference)
 		}
 		b.WriteString("\n")
 	}
@@ -67,11 +67,6 @@ func (r *report) writeHead(b *strings.Builder) {
 		}
 		b.WriteString("\n")
 	}
-}
-
-func writeFinding(b *strings.Builder, f lint.Found) {
-	reference := wording.Either(f.Link != "", fmt.Sprintf("[%s](%s)", f.Reference, f.Link), f.Reference)
-	fmt.Fprintf(b, "- **%s** %s: %s (frame %d%s; %s; %s)\n", f.Severity.Word(), Span(f.Rule), Span(f.Text), f.Seq, SpanAfter(" at ", f.Pointer), f.Judges.Words(), reference)
 }
 
 func (c *reportCall) writeMarkdown(b *strings.Builder) {

@@ -2,10 +2,6 @@ package playback
 
 import (
 	"bytes"
-	"elicitation-inspector/bridge/base/lazy"
-	"elicitation-inspector/bridge/base/mcp"
-	"elicitation-inspector/bridge/base/rawjson"
-	"elicitation-inspector/bridge/wire"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -14,6 +10,11 @@ import (
 	"path/filepath"
 	"slices"
 	"time"
+
+	"elicitation-inspector/bridge/base/lazy"
+	"elicitation-inspector/bridge/base/mcp"
+	"elicitation-inspector/bridge/base/rawjson"
+	"elicitation-inspector/bridge/wire"
 )
 
 // entry is an element of the JSON array that the Inspector's web client exports from
@@ -31,13 +32,6 @@ type entry struct {
 	Response    json.RawMessage `json:"response"`
 	Duration    float64         `json:"duration"` // milliseconds
 	ClientError string          `json:"clientError"`
-}
-
-// Is reports whether a file with this beginning can be a history: a history is a JSON
-// array, a transcript is not.
-func Is(head []byte) bool {
-	head = bytes.TrimPrefix(head, []byte("\ufeff"))
-	return bytes.HasPrefix(bytes.TrimLeft(head, " \t\r\n"), []byte("["))
 }
 
 // sizeMost is the size in bytes of the largest history that Read accepts. The Inspector

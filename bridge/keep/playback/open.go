@@ -4,6 +4,7 @@ package playback
 
 import (
 	"bufio"
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -77,7 +78,7 @@ func (o *Opened) transcript(path string, i int) (string, error) {
 	if len(head) > 0 && head[0] == 0 {
 		return "", fmt.Errorf("opening %q: it begins with zero bytes, so it is not a transcript", path)
 	}
-	if !Is(head) {
+	if start := bytes.TrimLeft(bytes.TrimPrefix(head, []byte("\ufeff")), " \t\r\n"); !bytes.HasPrefix(start, []byte("[")) { // a history is a JSON array
 		return path, nil
 	}
 	o.converted = append(o.converted, path)

@@ -213,7 +213,8 @@ func (r *recorder) rules(at string, calls []*conversation.Call) json.RawMessage 
 	for _, c := range calls {
 		for _, q := range c.Questions {
 			here := fmt.Sprintf("%s/%d", at, len(rules))
-			if !answered(q) {
+			given := q.State == conversation.Answered || q.State == conversation.AnswerUnknown || turnedDown(q)
+			if !given || q.Answer == nil && q.Error == nil {
 				comment := fmt.Sprintf("Not answered (%s): %s", q.State, wording.Shorten(strings.Join(strings.Fields(q.Title()), " "), 80))
 				if !slices.Contains(unanswered, comment) {
 					unanswered = append(unanswered, comment)
@@ -281,12 +282,6 @@ func contractOf(q *conversation.Question) json.RawMessage {
 		fields.Add(f.Name, patterns(kept.JSON()))
 	}
 	return fields.JSON()
-}
-
-// answered reports whether a question has an answer that can be given again.
-func answered(q *conversation.Question) bool {
-	given := q.State == conversation.Answered || q.State == conversation.AnswerUnknown || turnedDown(q)
-	return given && (q.Answer != nil || q.Error != nil)
 }
 
 // matchOf returns the match that distinguishes a question from others.

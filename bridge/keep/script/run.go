@@ -94,7 +94,7 @@ func (r *Run) choose(q *Question) (chosen *Rule) {
 	for _, s := range r.scripts {
 		for _, rule := range s.Rules {
 			counts := rule.Match.Nth > 0 // nth also counts questions that an earlier rule answers
-			if chosen != nil && !counts || rule.Times > 0 && r.answered[rule] >= rule.Times || !rule.Match.fits(q) {
+			if chosen != nil && !counts || rule.Times > 0 && r.answered[rule] >= rule.Times || rule.Match.misfits(q) != nil {
 				continue
 			}
 			if counts {
@@ -110,9 +110,6 @@ func (r *Run) choose(q *Question) (chosen *Rule) {
 	}
 	return chosen
 }
-
-// fits reports whether a question satisfies the whole match except Nth.
-func (m *Match) fits(q *Question) bool { return len(m.misfits(q)) == 0 }
 
 // misfit is a condition of a match that a question does not meet.
 type misfit struct{ what, want, got string }

@@ -178,9 +178,9 @@ func (c *attribution) apply(f *frame) {
 	}
 }
 
-// LikelyCall returns the open call that a question belongs to which names none: the latest
-// one without an open question, else the latest one. The calls are in the order in which
-// they began. guessed says that several are open, and ok that one is.
+// LikelyCall returns the open call to which a question that names no call belongs: the latest one
+// without an open question, else the latest one. The calls are in the order in which they began.
+// guessed reports that several calls are open, and ok that at least one is.
 func LikelyCall[C any](open []C, asks func(C) bool) (call C, guessed, ok bool) {
 	if len(open) == 0 {
 		return call, false, false

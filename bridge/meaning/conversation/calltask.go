@@ -18,7 +18,7 @@ type CallTask struct {
 	Changed   time.Time // of its latest change of status
 	Polls     int       // requests tasks/get
 	Told      int       // notifications about it
-	// Problem says what is wrong with what the server told of it; "" for nothing.
+	// Problem says what is wrong with the task object that the server sent; "" for nothing.
 	Problem string
 	implied bool // the server has not told Status: the response to tasks/result implies it
 }
@@ -77,8 +77,8 @@ type taskOf struct {
 	keys  TaskKeys
 }
 
-// readTask reads from a frame's bytes which task it is about, and what that asks. The
-// caller has the turn.
+// readTask reads the id and the questions of a task from the bytes of a frame. The caller has the
+// turn.
 func (c *attribution) readTask(f *frame) error {
 	switch {
 	case f.MakesTask && f.Dir == wire.ServerToClient:
@@ -166,7 +166,7 @@ func (c *attribution) ofTask(f *frame, kind eventKind) {
 	c.add(i, f, kind, question).resumed = resumed
 }
 
-// resumed lets the call go on which had ended with its session, because its task goes on.
+// resumed continues a call that had ended with its session, because its task still runs.
 func (r *reduction) resumed(f *wire.Frame) {
 	c := &r.call
 	r.taskInputs.Resume()
@@ -212,7 +212,13 @@ func (r *reduction) callTask(f *wire.Frame, e item) {
 		case mcp.MethodGetTask:
 			t.Polls++
 		case mcp.MethodUpdateTask:
-			r.updated(f)
+			r.taskInputs.Updated(f.Message.Params)
+			responses := elicit.KeywordsOf(rawjson.Member(f.Message.Params, "inputResponses"))
+			for i, q := range c.Questions {
+				if answer := responses[q.Key]; q.Via == elicit.InTask && answer != nil && q.AnswerSeq == 0 {
+					r.carried(i, answer, f)
+				}
+			}
 		case mcp.MethodCancelTask:
 			c.step(Step{At: r.clock, Kind: StepTask, Word: f.Method, Seq: f.Seq})
 		}
@@ -288,17 +294,6 @@ func Final(f *wire.Frame) wire.Message {
 		m.Kind, m.Result, m.Error = wire.Result, result, nil
 	}
 	return m
-}
-
-// updated settles the questions that a request tasks/update answers.
-func (r *reduction) updated(f *wire.Frame) {
-	r.taskInputs.Updated(f.Message.Params)
-	responses := elicit.KeywordsOf(rawjson.Member(f.Message.Params, "inputResponses"))
-	for i, q := range r.call.Questions {
-		if answer := responses[q.Key]; q.Via == elicit.InTask && answer != nil && q.AnswerSeq == 0 {
-			r.carried(i, answer, f)
-		}
-	}
 }
 
 // questionTask changes a question by a frame about the task that it is.

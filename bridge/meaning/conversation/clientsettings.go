@@ -60,11 +60,6 @@ const (
 	DeclareNone  DeclaredElicitation = "none"
 )
 
-// DeclaredElicitations lists the values of Elicitation.
-func DeclaredElicitations() []DeclaredElicitation {
-	return []DeclaredElicitation{DeclareBoth, DeclareForm, DeclareURL, DeclareEmpty, DeclareNone}
-}
-
 // ParseClientSettings parses the words of the command line. The empty string means no choice,
 // and auto the explicit choice to negotiate the revision.
 func ParseClientSettings(protocol, elicitation string) (ClientSettings, error) {
@@ -85,7 +80,7 @@ func ParseClientSettings(protocol, elicitation string) (ClientSettings, error) {
 		slices.Reverse(modes)
 	}
 	s.Elicitation = DeclaredElicitation(strings.Join(modes, ","))
-	if s.Elicitation != "" && !slices.Contains(DeclaredElicitations(), s.Elicitation) {
+	if s.Elicitation != "" && !slices.Contains([]DeclaredElicitation{DeclareBoth, DeclareForm, DeclareURL, DeclareEmpty, DeclareNone}, s.Elicitation) {
 		return ClientSettings{}, fmt.Errorf("unknown elicitation capability %q: want form,url, form, url, empty or none, and with it no-tasks to declare no tasks, or apps to declare that apps may draw questions", elicitation)
 	}
 	return s, nil

@@ -34,7 +34,7 @@ type InputRequest struct {
 	Refusal *RPCError // why the person is not asked; nil if the person is asked
 }
 
-// Sent returns an answer as it is sent: a string of Params that is masked is that of Exact again.
+// Sent returns an answer as it is sent: masked strings of Params become the exact strings again.
 func (r *InputRequest) Sent(answer json.RawMessage) json.RawMessage {
 	if r.Exact == nil {
 		return answer

@@ -86,8 +86,8 @@ type Declared struct {
 	Extensions  json.RawMessage `json:"extensions"` // since 2026-07-28
 }
 
-// Bounds on what is kept of servers: the first serversMost are kept one by one, all
-// others as one named FurtherServers.
+// The first serversMost servers are kept one by one. All others count as one server,
+// FurtherServers.
 const (
 	serversMost    = 100
 	pagesMost      = 200 // of one list

@@ -304,7 +304,7 @@ func fragment(u string) string {
 	return f
 }
 
-// words lists what there is to say, a few words each.
+// words lists short phrases, such as "at most 5".
 type words []string
 
 func (w *words) add(words, value string) {

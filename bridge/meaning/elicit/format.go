@@ -42,13 +42,15 @@ var formats = map[string]format{
 
 // localPart matches an email address before its @ (atoms or a quoted string), and domain
 // matches a domain name after it.
-var localPart, domain = sync.OnceValue(func() *regexp.Regexp {
-	const atom = "[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+"
-	return regexp.MustCompile(`^(?:` + atom + `(?:\.` + atom + `)*|"(?:[ !#-\[\]-~]|\\[ -~])*")$`)
-}), sync.OnceValue(func() *regexp.Regexp {
-	const label = "[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?"
-	return regexp.MustCompile(`^` + label + `(?:\.` + label + `)*$`)
-})
+var (
+	localPart = lazy.Regexp(`^(?:` + atom + `(?:\.` + atom + `)*|"(?:[ !#-\[\]-~]|\\[ -~])*")$`)
+	domain    = lazy.Regexp(`^` + label + `(?:\.` + label + `)*$`)
+)
+
+const (
+	atom  = "[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+"
+	label = "[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?"
+)
 
 // checkEmail checks a Mailbox by RFC 5321, section 4.1.2, with the length limits of section
 // 4.5.3.1.

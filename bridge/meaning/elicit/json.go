@@ -34,7 +34,7 @@ func (a anyJSON) misfit(f *Field, value json.RawMessage) string {
 	return a.isNot(value)
 }
 
-// limits describes the limits that the kinds read before one of them met what it cannot show.
+// limits describes the limits that were read before a kind found a keyword that it cannot show.
 func (anyJSON) limits(f *Field) []string {
 	return slices.Concat(Text.limits(f), Number.limits(f), MultiChoice.limits(f))
 }

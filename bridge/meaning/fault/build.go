@@ -50,7 +50,7 @@ func (b *builder) retry() *Retry {
 	return b.plan.Retry
 }
 
-// honest plans the answer that other functions spoil: the given one, or else an honest one.
+// honest plans the answer that was given, or else a valid one. Other functions then spoil it.
 func (b *builder) honest() {
 	switch {
 	case b.Answer != nil:
@@ -260,8 +260,8 @@ const Forged = "forged-by-the-client"
 
 var errSealed = errors.New("the requestState has no value that can be read")
 
-// changedState returns a requestState with one other character at a position, which place
-// returns from the length of the state without padding.
+// changedState returns a requestState with one character changed. place returns its position from
+// the length of the state without padding.
 func changedState(place func(length int) int) func(*builder) (json.RawMessage, error) {
 	return func(b *builder) (json.RawMessage, error) {
 		text := []rune(rawjson.Text(b.State))
@@ -311,8 +311,8 @@ func StateValues(state json.RawMessage) map[string]json.RawMessage {
 	return values
 }
 
-// forged returns an object or array with another value at a pointer, where a value is; with
-// one that it makes up if other is nil.
+// forged returns an object or array with other in place of the value at a pointer, or with a
+// made-up value if other is nil.
 func forged(raw json.RawMessage, pointer string, other json.RawMessage) []byte {
 	value := rawjson.At(raw, pointer)
 	switch kind := rawjson.KindOf(value); {

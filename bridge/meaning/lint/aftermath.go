@@ -33,12 +33,11 @@ type outcome struct {
 	result  sum // without what differs from call to call
 }
 
-// outcomesMost bounds how many outcomes of one deed are kept.
+// outcomesMost bounds the outcomes that are kept of calls with the same deed.
 const outcomesMost = 20
 
 var (
-	// printed matches what programs print for a value that is not there, as long as it is a word
-	// of no language.
+	// printed matches what programs print for a missing value and no language has as a word.
 	printed = lazy.Regexp(`(?:^|[^\w.$])(undefined|<nil>|%![a-z]\(<nil>\)|<no value>|NaN)(?:$|[^\w.$])`)
 	// volatile matches what differs between results of the same call: ids, times, long numbers.
 	volatile = lazy.Regexp(`[0-9a-fA-F]{8}-[0-9a-fA-F-]{27}|\d[\d:.,TZ+-]{3,}\d|\d{4,}|\b\d+(?:\.\d+)? ?m?s\b`)
@@ -115,8 +114,8 @@ func collect(texts *[]string, value json.RawMessage) {
 	}
 }
 
-// Aftermath returns the mistake, of those who write servers, that a rule about what follows a
-// refused question points to; "" for other rules.
+// Aftermath returns the programming mistake that explains a finding of a rule about what follows a
+// refused question; "" for other rules.
 func Aftermath(rule string) string {
 	return map[string]string{
 		"reads-declined-content":  "Reads content after a decline",

@@ -99,9 +99,9 @@ func (c *clientState) await(result json.RawMessage, r *request, list []elicit.As
 	}
 }
 
-// judgeSent judges a message of the client's after the session has taken note of it. taken
-// says that its id is that of a request that waits. answers is the request of the server's
-// that it answers, nil for none.
+// judgeSent judges a message of the client, which the session knows already. taken reports that a
+// waiting request has the same id. answers is the request of the server that it answers; nil for
+// none.
 func (s *session) judgeSent(f *wire.Frame, taken bool, answers *asked) {
 	if f.Fault != "" || f.Unread() || s.blamed[string(f.Message.ID)] {
 		return

@@ -84,8 +84,8 @@ var clientRules = []Rule{
 	{"standard-header-wrong", "an HTTP request whose Mcp-Method or Mcp-Name is not what its message has, since 2026-07-28", standardHeaders},
 }
 
-// probeRules are rules about clients that nobody sees who does not know what the person was
-// asked to do. Only a probe finds them.
+// probeRules are rules about clients that only a probe can judge, because it knows what the person
+// was asked to do.
 var probeRules = []Rule{
 	{"answer-altered", "a value that is not the one that was entered, or that nobody touched", answers},
 	{"answer-unattended", "an accept sooner than any person answers, of a question that says to decline", Always(must(elicitation, "User Interaction Model")).In(june, should(elicitation, "User Interaction Model"))},

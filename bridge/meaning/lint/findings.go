@@ -179,8 +179,8 @@ func (l *Linter) Changed() <-chan struct{} {
 	return l.changed
 }
 
-// FindingsOf lints a whole log. gaps says in a sentence what the bounds of the inspector have
-// kept from being judged or told; "" if nothing.
+// FindingsOf lints a whole log. gaps is a sentence about what was not judged or listed because of
+// the limits of the inspector; "" if nothing.
 func FindingsOf(ctx context.Context, log *wire.Log) (found []Found, gaps string, err error) {
 	l := NewLinter(log, conversation.New(log))
 	if err := l.Update(ctx); err != nil {

@@ -77,7 +77,7 @@ type request struct {
 	arguments sum
 }
 
-// is sets what identifies the request among those of its session.
+// is sets what tells the request from others: its id, call, method and what it names.
 func (r *request) is(f *wire.Frame) {
 	r.id, r.number, r.method = string(f.Message.ID), f.Call, f.Method
 	if mcp.AsksForInput(f.Method) {

@@ -112,7 +112,7 @@ var (
 	safeURLs   = "Safe URL Handling"
 	// completions defines the notification of a URL's outcome.
 	completions = Sources{november: must(elicitation, "Completion Notifications for URL Mode Elicitation")}
-	// afterwards is for what follows an answer other than accept.
+	// afterwards is the source of rules about what a server does after a decline or a cancel.
 	afterwards = Always(advice(elicitation, "Response Actions"))
 	inputs     = must(roundTrips, "Server Requirements (Basic Workflow)")
 	// located requires a protected server to name its authorization server.

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 
+	"elicitation-inspector/bridge/base/lazy"
 	"elicitation-inspector/bridge/meaning/elicit"
 )
 
@@ -102,21 +103,16 @@ func saysNothing(title []string) bool {
 	})
 }
 
-var variable = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?:^| )(?:variable|env)(?: |$)|` +
-		`^(?:the )?(?:name of|name for|path to|path of|location of|id of|reference to|where the|number of|length of)(?: |$)`)
-})
+var variable = lazy.Regexp(`(?:^| )(?:variable|env)(?: |$)|` +
+	`^(?:the )?(?:name of|name for|path to|path of|location of|id of|reference to|where the|number of|length of)(?: |$)`)
 
 // namesVariable reports whether a text asks for the name or the place of a secret.
 func namesVariable(text []string) bool { return variable().MatchString(strings.Join(text, " ")) }
 
-// asksAboutSecret reports whether a text asks which secret, why, or what to do with it.
-func asksAboutSecret(text []string) bool {
-	return len(text) > 0 && slices.Contains(vocabulary().Questions, text[0]) || hasAny(text, vocabulary().Changes)
-}
-
+// secretNamed returns the secret that a text names. One that asks for the name or place of a secret, or which,
+// why, or what to do with it, only speaks of it.
 func secretNamed(text []string) secret {
-	if namesVariable(text) || asksAboutSecret(text) {
+	if namesVariable(text) || len(text) > 0 && slices.Contains(vocabulary().Questions, text[0]) || hasAny(text, vocabulary().Changes) {
 		return secret{"", spokenOfOnly}
 	}
 	spoken := false

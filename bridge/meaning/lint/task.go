@@ -45,7 +45,7 @@ var clientTaskRules = []Rule{
 	{"task-input-again", "a second answer to the same input of a task", SinceJuly(inExtension(Should, "Task Update Requests"))},
 }
 
-// task is a task of one of the sides, as far as the log tells.
+// task is what the log says of a task, of the server or of the client.
 type task struct {
 	status   conversation.TaskStatus // "" before it was told
 	updated  time.Time               // lastUpdatedAt with the status
@@ -61,8 +61,8 @@ type taskKey struct {
 	id       string
 }
 
-// taskOf returns a task, which is new if nothing was told of it; nil without an id, or if
-// too many are kept.
+// taskOf returns the task with an id, and begins to keep it if it is new. It returns nil without an
+// id, or if too many are kept.
 func (s *session) taskOf(ofClient bool, id string) *task {
 	key := taskKey{ofClient, id}
 	if s.tasks[key] == nil && id != "" && len(s.tasks) < most {
@@ -71,8 +71,8 @@ func (s *session) taskOf(ofClient bool, id string) *task {
 	return s.tasks[key]
 }
 
-// judgeTask judges a task object at a pointer in the frame. made says that the frame creates
-// the task. It returns the task, nil if it cannot be told which one it is.
+// judgeTask judges the task object at a pointer in the frame. made says that the frame creates the
+// task. It returns nil if the task cannot be identified.
 func (s *session) judgeTask(raw json.RawMessage, at string, ofClient, made bool) *task {
 	side, ttl, poll := "", "ttl", "pollInterval"
 	if ofClient {

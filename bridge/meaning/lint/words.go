@@ -9,6 +9,7 @@ import (
 	"sync"
 	"unicode"
 
+	"elicitation-inspector/bridge/base/lazy"
 	"elicitation-inspector/bridge/base/rawjson"
 	"elicitation-inspector/bridge/base/wording"
 )
@@ -69,9 +70,7 @@ func (q *question) lintLinks(ptr, where, text string) {
 	}
 }
 
-var address = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile("(?i)\\b(?:https?://|www\\.)[^ \\t\\n\\r\"<>()\\[\\]{}'`]*")
-})
+var address = lazy.Regexp("(?i)\\b(?:https?://|www\\.)[^ \\t\\n\\r\"<>()\\[\\]{}'`]*")
 
 // linkIn returns the first address in a text that people are asked to open: a link in
 // Markdown or HTML, or an address after a verb such as "visit". It returns "" if there is

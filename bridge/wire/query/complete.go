@@ -1,8 +1,9 @@
 package query
 
 import (
-	"elicitation-inspector/bridge/wire"
 	"strings"
+
+	"elicitation-inspector/bridge/wire"
 )
 
 // Completion lists the possible texts at a place in a filter line.
@@ -33,7 +34,14 @@ func Complete(l *wire.Log, line string, at int, findings []string) Completion {
 		}
 		switch {
 		case t.kind == tokenTerm && at >= t.values[0].pos:
-			out.values(l, line, at, t, findings)
+			for _, v := range t.values {
+				if v.pos <= at {
+					out.From, out.To = v.pos, max(v.end, at)
+				}
+			}
+			if term := termNamed(t.name); term != nil {
+				out.add(strings.TrimPrefix(line[out.From:at], `"`), "", term.values(l, findings))
+			}
 			return out
 		case t.kind == tokenTerm:
 			out.From, out.To = t.pos, t.values[0].pos
@@ -45,33 +53,17 @@ func Complete(l *wire.Log, line string, at int, findings []string) Completion {
 			out.From, out.To = t.pos, t.end
 		}
 	}
-	out.names(l, line[out.From:at], findings)
-	return out
-}
-
-// names adds the terms whose names begin with the typed text, and the methods that
-// contain it.
-func (c *Completion) names(l *wire.Log, typed string, findings []string) {
+	// What is typed begins the name of a term, or is a part of a method.
+	typed := line[out.From:at]
 	for _, t := range terms {
-		head := termHead().FindString(t.Example)
-		if strings.HasPrefix(head, strings.ToLower(typed)) {
-			c.Items = append(c.Items, Candidate{head, t.Means})
+		if head := termHead().FindString(t.Example); strings.HasPrefix(head, strings.ToLower(typed)) {
+			out.Items = append(out.Items, Candidate{head, t.Means})
 		}
 	}
 	if len(typed) >= 2 {
-		c.add(typed, "method:", termNamed("method").values(l, findings))
+		out.add(typed, "method:", termNamed("method").values(l, findings))
 	}
-}
-
-func (c *Completion) values(l *wire.Log, line string, at int, t token, findings []string) {
-	for _, v := range t.values {
-		if v.pos <= at {
-			c.From, c.To = v.pos, max(v.end, at)
-		}
-	}
-	if term := termNamed(t.name); term != nil {
-		c.add(strings.TrimPrefix(line[c.From:at], `"`), "", term.values(l, findings))
-	}
+	return out
 }
 
 // add adds the values that contain the typed text; those that begin with it come first.

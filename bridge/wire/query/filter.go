@@ -188,7 +188,11 @@ func compile(t token) *regexp.Regexp {
 func (p *parser) term(t token) node {
 	term := termNamed(t.name)
 	if term == nil {
-		p.unknownTerm(t)
+		end := t.pos + len(t.name)
+		if meant := nameMeant(t.name); meant != "" {
+			fail(t.pos, end, "there is no term %q; did you mean %s? Put text with %q in it in quotes", t.name, meant+t.op, t.op)
+		}
+		fail(t.pos, end, "there is no term %q, but there are %s; put text with %q in it in quotes", t.name, strings.Join(termNames(), ", "), t.op)
 	}
 	op := strings.TrimPrefix(t.op, ":")
 	opposite := op == "!="
@@ -393,15 +397,6 @@ func termNames() []string {
 		names[i] = t.Name
 	}
 	return names
-}
-
-// unknownTerm fails with an error for an unknown term, and suggests another one.
-func (p *parser) unknownTerm(t token) {
-	end := t.pos + len(t.name)
-	if meant := nameMeant(t.name); meant != "" {
-		fail(t.pos, end, "there is no term %q; did you mean %s? Put text with %q in it in quotes", t.name, meant+t.op, t.op)
-	}
-	fail(t.pos, end, "there is no term %q, but there are %s; put text with %q in it in quotes", t.name, strings.Join(termNames(), ", "), t.op)
 }
 
 // nameMeant returns the term that an unknown name may mean; "" if there is none.

@@ -69,30 +69,15 @@ func newScope(l *wire.Log, rules func(seq int64) []string) *scope {
 }
 
 func and(nodes ...node) node {
-	return join(nodes, func(tests []test) test {
-		return func(c *candidate) verdict {
-			all := yes
-			for i := 0; i < len(tests) && all != no; i++ {
-				all = min(all, tests[i](c))
-			}
-			return all
-		}
-	})
+	return join(nodes, yes, no, func(a, b verdict) verdict { return min(a, b) })
 }
 
 func or(nodes ...node) node {
-	return join(nodes, func(tests []test) test {
-		return func(c *candidate) verdict {
-			any := no
-			for i := 0; i < len(tests) && any != yes; i++ {
-				any = max(any, tests[i](c))
-			}
-			return any
-		}
-	})
+	return join(nodes, no, yes, func(a, b verdict) verdict { return max(a, b) })
 }
 
-func join(nodes []node, of func([]test) test) node {
+// join returns a node that combines the verdicts of nodes, from none's on, until one decides.
+func join(nodes []node, none, decides verdict, combined func(a, b verdict) verdict) node {
 	if len(nodes) == 1 {
 		return nodes[0]
 	}
@@ -105,7 +90,13 @@ func join(nodes []node, of func([]test) test) node {
 		for _, n := range nodes {
 			tests = append(tests, n.test(s))
 		}
-		return of(tests)
+		return func(c *candidate) verdict {
+			out := none
+			for i := 0; i < len(tests) && out != decides; i++ {
+				out = combined(out, tests[i](c))
+			}
+			return out
+		}
 	}, all}
 }
 

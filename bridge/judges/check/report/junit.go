@@ -42,7 +42,18 @@ func writeJUnit(w io.Writer, r *Report) error {
 			var took time.Duration
 			for _, one := range results {
 				took += one.Took
-				s.Add(testCase(one, s.Name))
+				name, _ := strings.CutSuffix(one.Trial.Words(), ", "+one.Revision)
+				c := Case{Name: export.Visible(name), Class: s.Name, Time: Seconds(one.Took)}
+				rule, message, text := sentences(one)
+				switch one.Verdict {
+				case Fail:
+					c.Failure = &Failure{Message: message, Type: rule, Text: text}
+				case Inconclusive:
+					c.Skipped = &Skipped{Message: message}
+				case Warn:
+					c.Out = text
+				}
+				s.Add(c)
 			}
 			s.Time = Seconds(took)
 			suites = append(suites, s)
@@ -75,21 +86,6 @@ func unjudged(r *Report) Suite {
 		add(fmt.Sprintf("%s %s", c.Kind, c.Key), nil, c.Why)
 	}
 	return s
-}
-
-func testCase(one *Result, suite string) Case {
-	name, _ := strings.CutSuffix(one.Trial.Words(), ", "+one.Revision)
-	c := Case{Name: export.Visible(name), Class: suite, Time: Seconds(one.Took)}
-	rule, message, text := sentences(one)
-	switch one.Verdict {
-	case Fail:
-		c.Failure = &Failure{Message: message, Type: rule, Text: text}
-	case Inconclusive:
-		c.Skipped = &Skipped{Message: message}
-	case Warn:
-		c.Out = text
-	}
-	return c
 }
 
 // sentences returns the rule and text of a trial's most severe finding, and the texts of

@@ -74,7 +74,7 @@ func (v *View) writeSummary(b *strings.Builder) {
 
 func (c *CallView) writeMarkdown(b *strings.Builder, revisions []string) {
 	fmt.Fprintf(b, "\n## %s\n", c.span())
-	if blamed := c.Blamed(); len(blamed) > 0 {
+	if blamed := c.rows(func(v Verdict, _ bool) bool { return v.Defect() }); len(blamed) > 0 {
 		fmt.Fprintf(b, "\n| behaviour | %s |\n|---|%s\n", strings.Join(revisions, " | "), strings.Repeat("---|", len(revisions)))
 		for _, row := range blamed {
 			fmt.Fprintf(b, "| %s | %s |\n", row.Name, each(row.Cells, len(row.Cells), " | ", Cell.markdown))
@@ -85,10 +85,10 @@ func (c *CallView) writeMarkdown(b *strings.Builder, revisions []string) {
 	if passed := c.Passed(); len(passed) > 0 {
 		fmt.Fprintf(b, "\n%s passed in every revision that has them.\n", wording.Plural(len(passed), "behaviour"))
 	}
-	if rows := c.Undecidable(); len(rows) > 0 {
+	if rows := c.rows(func(v Verdict, unmade bool) bool { return v == Inconclusive && !unmade }); len(rows) > 0 {
 		fmt.Fprintf(b, "\nFor %s no frame can show whether the server did right, at least in one revision: %s.\n", wording.Plural(len(rows), "behaviour"), names(rows))
 	}
-	if rows := c.Unmade(); len(rows) > 0 {
+	if rows := c.rows(func(v Verdict, unmade bool) bool { return v == Inconclusive && unmade }); len(rows) > 0 {
 		fmt.Fprintf(b, "\n%s could not be tried as meant, at least in one revision: %s.\n", wording.Plural(len(rows), "behaviour"), names(rows))
 	}
 	for _, t := range c.Found {
@@ -187,23 +187,7 @@ func (in *Instance) Quoted() (list []*Quoted) {
 	return list
 }
 
-// Blamed returns the rows with a fail or a warning.
-func (c *CallView) Blamed() []Row {
-	return c.rows(func(v Verdict, _ bool) bool { return v.Defect() })
-}
-
-// Undecidable returns the rows without a fail or a warning in which no frame can show
-// whether the server did right.
-func (c *CallView) Undecidable() []Row {
-	return c.rows(func(v Verdict, unmade bool) bool { return v == Inconclusive && !unmade })
-}
-
-// Unmade returns the rows without a fail or a warning in which a trial could not be made as
-// it was meant.
-func (c *CallView) Unmade() []Row {
-	return c.rows(func(v Verdict, unmade bool) bool { return v == Inconclusive && unmade })
-}
-
+// rows returns the rows with such a verdict. unmade says that a trial could not be made as it was meant.
 func (c *CallView) rows(of func(v Verdict, unmade bool) bool) []Row {
 	return slices.DeleteFunc(slices.Clone(c.Rows), func(r Row) bool { return !of(r.Verdict()) })
 }

@@ -308,9 +308,3 @@ func concernOf(rule string) concern {
 func (f Finding) Before(g Finding) int {
 	return cmp.Or(concernOf(f.Rule).place-concernOf(g.Rule).place, f.Verdict.Rank()-g.Verdict.Rank())
 }
-
-// Undecidable reports whether the trial is inconclusive by its nature: it was made as it
-// was meant, and the frames cannot show whether the server did right.
-func (r *Result) Undecidable() bool {
-	return r.Verdict == Inconclusive && !slices.ContainsFunc(r.Findings, func(f Finding) bool { return f.Rule == RuleNotTried })
-}

@@ -2,11 +2,10 @@ package report
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
 
+	"elicitation-inspector/bridge/base/lazy"
 	"elicitation-inspector/bridge/base/wording"
 )
 
@@ -145,7 +144,7 @@ func (c *CallView) add(one *Result, r *Report) {
 	}
 	if one.Verdict == cell.Verdict {
 		cell.Some++
-		cell.Unmade = cell.Unmade || one.Verdict == Inconclusive && !one.Undecidable()
+		cell.Unmade = cell.Unmade || one.Verdict == Inconclusive && slices.ContainsFunc(one.Findings, func(f Finding) bool { return f.Rule == RuleNotTried })
 	}
 	for _, f := range one.Findings {
 		text := incidental().ReplaceAllLiteralString(f.Text, "")
@@ -187,9 +186,7 @@ func (r *Result) Frame() int64 {
 // incidental matches the parts of a finding's text that differ between trials: what the
 // client sent, in parentheses, how it refused, ids, and what the server sent, in quotes
 // after a colon.
-var incidental = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`frames? \d+|\b[\d.]+ (ms|s|min|h)\b| \([^()]*\)|[Tt]he client (declined|cancelled|answered|left|had not).*?, and (the result|a witness)|\bthe id \S+|: "(?:[^"\\]|\\.)*"`)
-})
+var incidental = lazy.Regexp(`frames? \d+|\b[\d.]+ (ms|s|min|h)\b| \([^()]*\)|[Tt]he client (declined|cancelled|answered|left|had not).*?, and (the result|a witness)|\bthe id \S+|: "(?:[^"\\]|\\.)*"`)
 
 // Counts returns the counts of all calls together.
 func (v *View) Counts() Counts {

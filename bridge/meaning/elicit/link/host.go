@@ -55,7 +55,8 @@ func readHost(host string) (h Host, why string) {
 		return h, "Its host contains a % that does not begin an escape."
 	}
 	ascii, err := hostProfile().ToASCII(name)
-	if err != nil || ascii == "" || strings.ContainsFunc(ascii, isForbiddenInHost) {
+	forbidden := func(r rune) bool { return r <= ' ' || r >= 0x7f || strings.ContainsRune(`#/:<>?@[\]^|%`, r) } // URL Standard, "forbidden domain code point"
+	if err != nil || ascii == "" || strings.ContainsFunc(ascii, forbidden) {
 		return h, "Its host is not a name that can be looked up."
 	}
 	ascii = strings.TrimSuffix(strings.ToLower(ascii), ".")
@@ -110,12 +111,6 @@ func addressHost(addr netip.Addr) Host {
 		text = "[" + text + "]"
 	}
 	return Host{ASCII: text, Unicode: text, Loopback: addr.IsLoopback()}
-}
-
-// isForbiddenInHost tells whether a character is not allowed in a domain (URL Standard,
-// "forbidden domain code point").
-func isForbiddenInHost(r rune) bool {
-	return r <= ' ' || r >= 0x7f || strings.ContainsRune(`#/:<>?@[\]^|%`, r)
 }
 
 // isDot tells whether a character separates labels (UTS 46, section 4.5).
