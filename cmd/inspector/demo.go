@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"net"
 	"net/http"
 	"os"
 	"time"
@@ -46,19 +47,23 @@ func demoHTTP(cmd *cobra.Command, address string, options demo.Options) error {
 	if err != nil {
 		return err
 	}
-	base := "http://" + shownAddress(l.Addr())
-	options.BaseURL = base
+	options.BaseURL = "http://" + shownAddress(l.Addr())
 	s := demo.New(options)
-	server := &http.Server{Handler: s.Handler(), ReadHeaderTimeout: 10 * time.Second}
+	return serveMCP(cmd, l, "Demo server", s.Handler(), s.Close)
+}
+
+// serveMCP serves a server of our own over HTTP until the command's context ends, and then closes it.
+func serveMCP(cmd *cobra.Command, l net.Listener, name string, handler http.Handler, closes func() error) (err error) {
+	server := &http.Server{Handler: handler, ReadHeaderTimeout: 10 * time.Second}
 	ended := make(chan error, 1)
 	go func() { ended <- server.Serve(l) }()
-	if _, err := fmt.Fprintf(cmd.OutOrStdout(), "Demo server ready: %s/mcp\n", base); err != nil {
+	if _, err := fmt.Fprintf(cmd.OutOrStdout(), "%s ready: http://%s/mcp\n", name, shownAddress(l.Addr())); err != nil {
 		return err
 	}
 	select {
 	case err = <-ended:
 	case <-cmd.Context().Done():
-		err = errors.Join(s.Close(), server.Close())
+		err = errors.Join(closes(), server.Close())
 		<-ended
 	}
 	return err

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -195,5 +196,62 @@ func TestReplaySeveral(t *testing.T) {
 				t.Errorf("it ends with %d, want %d and %q:\n%s%s", got.code, c.code, c.err, got.out, got.err)
 			}
 		})
+	}
+}
+
+// TestMock replays a recording against the built binary that is a mock of it, over stdio and HTTP, and has it tell at
+// its end of what it does not have.
+func TestMock(t *testing.T) {
+	t.Parallel()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "flow.jsonl")
+	answers := write(t, "a.yaml", "default: {accept: valid}\n")
+	if got := inspectorRun(t, "call", "onboard", "--args", "{}", "--answers", answers, "--record", path); got.code != exitOK {
+		t.Fatalf("recording: %s", got.err)
+	}
+	stdio := []string{"--env", asInspector + "=1", "--", self, "mock", path, "--fail-unmatched"}
+	ctx, cancel := context.WithCancel(t.Context())
+	served := exec.CommandContext(ctx, self, "mock", path, "--http", "127.0.0.1:0", "--fail-unmatched")
+	served.Env = append(os.Environ(), asInspector+"=1")
+	served.Cancel = func() error { return served.Process.Signal(os.Interrupt) }
+	var told strings.Builder
+	served.Stderr = &told
+	out, err := served.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := served.Start(); err != nil {
+		t.Fatal(err)
+	}
+	var address string
+	if _, err := fmt.Fscanf(out, "Mock ready: %s\n", &address); err != nil {
+		t.Fatal(err)
+	}
+	for _, target := range [][]string{stdio, {address}} {
+		if got := inspectorRun(t, append([]string{"replay", path}, target...)...); got.code != exitOK || got.out != "no differences; 1 call compared\n" {
+			t.Errorf("%v: %d: %s%s", target, got.code, got.out, got.err)
+		}
+		got := inspectorRun(t, append([]string{"call", "onboard", "--args", `{"team":"other"}`, "--answers", answers}, target...)...)
+		if got.code != exitError || !strings.Contains(got.out, "the nearest recorded call is call 1 of "+path+`, in whose arguments /team was absent, and is "other".`) {
+			t.Errorf("%v: %d: %s%s", target, got.code, got.out, got.err)
+		}
+	}
+	cancel()
+	_ = served.Wait() // the exit code is checked
+	if code := served.ProcessState.ExitCode(); code != exitUnmet || strings.Count(told.String(), "in no recording: tools/call onboard: ") != 1 {
+		t.Errorf("it ended with %d: %s", code, told.String())
+	}
+	for text, want := range map[string]string{
+		`{"log":{"version":"1.2","entries":[]}}`: "there is no frame in it",
+		"not a transcript":                       "bad.jsonl",
+		"":                                       "there is no call and no list",
+	} {
+		bad := write(t, "bad.jsonl", text)
+		if got := inspectorRun(t, "mock", bad); got.code != exitError || !strings.Contains(got.err, want) {
+			t.Errorf("%q: %d: %s", text, got.code, got.err)
+		}
 	}
 }

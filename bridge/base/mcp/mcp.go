@@ -58,6 +58,10 @@ const TasksExtension = "io.modelcontextprotocol/tasks"
 // elicitation says that the client lets an app draw a question (draft SEP-3118).
 const AppsExtension = "io.modelcontextprotocol/ui"
 
+// MetaMock is the key in _meta in which a mock of ours says what it stands for: the recording of a
+// result, or the URL of the recorded page.
+const MetaMock = "elicitation-inspector/mock"
+
 // RelatedTask is the key in _meta that names the task of a message (specification
 // 2025-11-25, Tasks, Related Task Metadata).
 const RelatedTask = "io.modelcontextprotocol/related-task"

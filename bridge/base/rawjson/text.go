@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"iter"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf16"
@@ -130,6 +131,20 @@ func WithMember[T ~string | ~[]byte](object T, name, value string) T {
 		members += ","
 	}
 	return T(members + string(Quoted(name)) + ":" + value + "}")
+}
+
+// Without returns a JSON object without some of its members, and other JSON as it is.
+func Without[T ~[]byte](object T, names ...string) T {
+	if KindOf(object) != Object {
+		return object
+	}
+	var kept ObjectWriter
+	for name, value := range Members(object) {
+		if !slices.Contains(names, name) {
+			kept.Add(name, value)
+		}
+	}
+	return T(kept.JSON())
 }
 
 // ArrayWriter is a JSON array under construction; nil is an empty one.

@@ -89,7 +89,7 @@ func (t tap) RoundTrip(req *http.Request) (*http.Response, error) {
 	}
 	r.judge(out)
 	if r.step == wire.StepRegistration && rawjson.Text(rawjson.Member(out.body, "token_endpoint_auth_method")) == "none" {
-		out.body = without(out.body, "client_secret") // a client that is registered for none sends none
+		out.body = rawjson.Without(out.body, "client_secret") // a client that is registered for none sends none
 	}
 	if r.halted != nil {
 		return nil, r.halted
@@ -101,17 +101,6 @@ func (t tap) RoundTrip(req *http.Request) (*http.Response, error) {
 		r.documents[req.URL.String()] = out
 	}
 	return out.response(req), nil
-}
-
-// without returns a JSON object without one of its members.
-func without(object []byte, member string) []byte {
-	var kept rawjson.ObjectWriter
-	for name, value := range rawjson.Members(object) {
-		if name != member {
-			kept.Add(name, value)
-		}
-	}
-	return kept.JSON()
 }
 
 // registrationKey identifies a registration. A client belongs to the issuer that has

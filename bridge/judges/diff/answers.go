@@ -180,6 +180,9 @@ func (a *Answers) unknown(live *asked, why string) script.Decision {
 // if it cannot be given again.
 func (a *Answers) given(recorded, live *asked, content json.RawMessage) (*script.Answer, string) {
 	again := *recorded.Question
+	if again.State == conversation.AnswerUnknown && again.URL() != "" { // the call was made again, so the visit was accepted
+		again.State, again.Action, again.Answer = conversation.Answered, "accept", json.RawMessage(`{"action":"accept"}`)
+	}
 	if content != nil && again.Method == mcp.MethodElicit && again.Fault == "" {
 		content, why := a.content(recorded, live, content)
 		if why != "" {

@@ -171,12 +171,13 @@ func (c *comparison) ends(a, b *reading, declined string) {
 	code := func(call *reading) string { return string(rawjson.Member(call.Error, "code")) }
 	switch {
 	case a.State != b.State && (a.State == conversation.Failed && a.Error == nil) && (b.State == conversation.Stopped || !b.State.Over()),
-		a.State == conversation.Stopped && b.State == conversation.Stopped: // without a response either way
+		a.State == conversation.Stopped && b.State == conversation.Stopped, // without a response either way
+		!a.State.Over(): // the recording ends before the call does
 	case a.State == b.State && a.Error != nil && b.Error != nil:
 		if code(a) != code(b) {
 			c.found(errorCode, rawjson.Member(a.Error, "code"), rawjson.Member(b.Error, "code"), "the error's code is %s, not %s", code(b), code(a))
 		}
-		c.values(errorText, "error", without(a.Error, "code"), without(b.Error, "code"), "the error")
+		c.values(errorText, "error", rawjson.Without(a.Error, "code"), rawjson.Without(b.Error, "code"), "the error")
 	case a.State != b.State, (a.Error == nil) != (b.Error == nil):
 		c.found(kind(outcome), outcomeOf(a), outcomeOf(b), "%sit ends with %s, not with %s", after, ending(b), ending(a))
 	case a.Result != nil && b.Result != nil:
@@ -194,20 +195,7 @@ func outcomeOf(call *reading) json.RawMessage {
 // content returns a result without the members that only say what kind of result it is and how long
 // it may be kept.
 func content(result json.RawMessage) json.RawMessage {
-	return without(result, "resultType", "ttlMs", "cacheScope")
-}
-
-func without(object json.RawMessage, names ...string) json.RawMessage {
-	if rawjson.KindOf(object) != rawjson.Object {
-		return object
-	}
-	var kept rawjson.ObjectWriter
-	for name, value := range rawjson.Members(object) {
-		if !slices.Contains(names, name) {
-			kept.Add(name, value)
-		}
-	}
-	return kept.JSON()
+	return rawjson.Without(result, "resultType", "ttlMs", "cacheScope")
 }
 
 // told is a notification that tells of work: a log message, progress, or a change of a list.
@@ -467,6 +455,9 @@ func (c *comparison) answers(a, b *asked) bool {
 			return q.Action
 		}
 		return q.State.String()
+	}
+	if a.State == conversation.Pending || a.State == conversation.AnswerUnknown { // the recording does not have the answer
+		return a.State != conversation.Pending && (b.State == a.State || b.Action == "accept")
 	}
 	if how(a) != how(b) {
 		c.found(answer, rawjson.Quoted(how(a)), rawjson.Quoted(how(b)), "the question was answered with %s, not with %s; what follows is not compared", how(b), how(a))

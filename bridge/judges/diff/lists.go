@@ -147,7 +147,7 @@ func (c *comparison) item(list conversation.List, a, b json.RawMessage) {
 	}
 	if list.Kind == conversation.Tool {
 		c.schemas(list.Method, rawjson.Member(a, "inputSchema"), rawjson.Member(b, "inputSchema"), "the inputSchema")
-		a, b = without(a, "inputSchema"), without(b, "inputSchema")
+		a, b = rawjson.Without(a, "inputSchema"), rawjson.Without(b, "inputSchema")
 	}
 	for _, d := range c.differ(list.Method, "", a, b) {
 		c.part(itemChanged, list.Method, d.Pointer, d.Before, d.After, "%s %s", d.Pointer[min(1, len(d.Pointer)):], Became(d.Before, d.After))

@@ -2,6 +2,7 @@ package diff
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"net/url"
 	"slices"
@@ -12,6 +13,7 @@ import (
 	"elicitation-inspector/bridge/base/wording"
 	"elicitation-inspector/bridge/meaning/conversation"
 	"elicitation-inspector/bridge/meaning/elicit"
+	"elicitation-inspector/bridge/meaning/elicit/link"
 )
 
 // asked is a question, with what it is told apart by.
@@ -20,6 +22,7 @@ type asked struct {
 	request *elicit.Request // nil if it is no elicitation, or cannot be read
 	words   string          // the message without what varies
 	names   string          // of the fields, sorted
+	url     string          // that a person is sent to; "" for none
 	host    string          // of the URL
 	early   bool            // it is asked again before another one that was settled before it
 }
@@ -37,7 +40,11 @@ func newAsked(q *conversation.Question) *asked {
 			a.names = strings.Join(names, "\x00")
 		}
 	}
-	if u := address(q.URL()); u != nil {
+	a.url = q.URL()
+	if u := address(a.url); u != nil && link.IsLoopback(u.Hostname()) { // a mock has a page of its own, and says for which one
+		a.url = cmp.Or(rawjson.Text(rawjson.Member(q.Params, "_meta", mcp.MetaMock, "url")), a.url)
+	}
+	if u := address(a.url); u != nil {
 		a.host = hostOf(u)
 	}
 	return a
@@ -137,10 +144,12 @@ func (c *comparison) question(a, b *asked) {
 		c.found(questionMode, rawjson.Quoted(string(a.mode())), rawjson.Quoted(string(b.mode())), "the mode is %s, not %s", b.mode(), a.mode())
 		return
 	}
-	c.address(a.request.URL, b.request.URL)
+	if c.address(a.url, b.url); a.url == b.url {
+		c.value(a.URL(), b.URL())
+	}
 	c.schemas("schema", a.request.Schema, b.request.Schema, "the schema")
-	c.values(params, "params", without(a.Params, "message", "mode", "url", "requestedSchema", "elicitationId", "task"),
-		without(b.Params, "message", "mode", "url", "requestedSchema", "elicitationId", "task"), "the request")
+	c.values(params, "params", rawjson.Without(a.Params, "message", "mode", "url", "requestedSchema", "elicitationId", "task", "_meta"),
+		rawjson.Without(b.Params, "message", "mode", "url", "requestedSchema", "elicitationId", "task", "_meta"), "the request")
 }
 
 func (c *comparison) address(old, now string) {
@@ -173,7 +182,7 @@ func (c *comparison) schemas(part string, old, now json.RawMessage, what string)
 		c.fields(a, b)
 		c.at, fields = at, []string{"properties", "required"}
 	}
-	c.values(schema, part, without(orEmpty(old), fields...), without(orEmpty(now), fields...), what)
+	c.values(schema, part, rawjson.Without(orEmpty(old), fields...), rawjson.Without(orEmpty(now), fields...), what)
 }
 
 // fields compares the fields of two schemas, in any order.
@@ -229,7 +238,7 @@ func heirOf(gone *elicit.Field, old map[string]*elicit.Field, now []elicit.Field
 }
 
 // titled returns the schema of a field without its title.
-func titled(f *elicit.Field) json.RawMessage { return without(orEmpty(f.Schema), "title") }
+func titled(f *elicit.Field) json.RawMessage { return rawjson.Without(orEmpty(f.Schema), "title") }
 
 // field compares the same field of two schemas.
 func (c *comparison) field(a, b *elicit.Field) {
@@ -280,6 +289,9 @@ func (c *comparison) field(a, b *elicit.Field) {
 }
 
 func (c *comparison) choices(name string, a, b *elicit.Field) {
+	if slices.Equal(a.Choices, b.Choices) { // even if two have the same value
+		return
+	}
 	find := func(list []elicit.Choice, value string) int {
 		return slices.IndexFunc(list, func(one elicit.Choice) bool { return one.Value == value })
 	}
@@ -297,7 +309,7 @@ func (c *comparison) choices(name string, a, b *elicit.Field) {
 			says = append(says, wording.Quoted(one.Value)+" is new")
 		}
 	}
-	if says == nil && !slices.Equal(a.Choices, b.Choices) {
+	if says == nil {
 		says = []string{"they are in another order"}
 	}
 	if says != nil {

@@ -39,6 +39,10 @@ func Run(ctx context.Context, session *headless.Session, calls []*conversation.C
 	p := new(Played)
 	carrier := diff.NewCarrier()
 	defer func() { p.Carried = carrier.Used() }()
+	server, err := session.Server()
+	if err != nil {
+		return p, err
+	}
 	for _, call := range calls {
 		if why := leftOut(call); why != "" {
 			p.note(call, "it is not made again: %s", why)
@@ -48,7 +52,7 @@ func Run(ctx context.Context, session *headless.Session, calls []*conversation.C
 		answers.Unknown, answers.Paced = o.Unknown, o.Paced
 		out, err := session.Call(during(ctx, call), headless.Call{
 			Kind: conversation.KindOf(call.Method), Key: keyOf(call, carrier), Arguments: carrier.Live(call.Arguments),
-			Timeout: o.Timeout, AsTask: call.Task != nil && call.Method == mcp.MethodCallTool, Decider: answers,
+			Timeout: o.Timeout, AsTask: call.Task != nil && call.Method == mcp.MethodCallTool && server.Info.Tasks.Calls, Decider: answers,
 		})
 		if err != nil {
 			return p, err
@@ -59,11 +63,6 @@ func Run(ctx context.Context, session *headless.Session, calls []*conversation.C
 			p.note(call, "%s", note)
 		}
 		p.Unanswered = append(p.Unanswered, out.Unanswered...)
-		if out.Lost && ctx.Err() == nil {
-			if err := session.Connected(ctx); err != nil {
-				return p, err
-			}
-		}
 	}
 	return p, ctx.Err()
 }

@@ -9,7 +9,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
 	"strconv"
 	"time"
 
@@ -168,7 +167,7 @@ func inputs(revision string, questions []question) []server.Question {
 	return list
 }
 
-func (v *visit) state() string { return v.server.sealed(v.notes, v.identity()) }
+func (v *visit) state() string { return v.server.seal.Close(mustJSON(v.notes), v.identity()) }
 
 // comeBack makes the client repeat the request this many times before the story continues. Before 2026-07-28, when a
 // request can simply take long, it waits.
@@ -219,7 +218,7 @@ func (v *visit) askWithin(ctx context.Context, d time.Duration, takeBack bool, q
 	}
 
 	// A question that is left waiting outlives the call, until it is answered or the session ends.
-	replied, withdraw := v.begin(v.session.ctx, q)
+	replied, withdraw := v.begin(v.session.Life, q)
 	ctx, end := context.WithCancel(ctx)
 	defer end()
 	select {
@@ -380,18 +379,9 @@ func (c *card) complete() {
 	c.session.Notify(c.session.Outside(), protocol.NotificationElicitComplete, c.completion())
 }
 
-// levels lists the log levels, the lowest first.
-var levels = []mcp.LoggingLevel{"debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"}
-
-// wants reports whether the client wants log messages of this level. Since 2026-07-28 each request sets a level, and
-// without one the client gets no messages.
+// wants reports whether the client wants log messages of this level.
 func (r served) wants(level mcp.LoggingLevel) bool {
-	least := rawjson.Text(rawjson.Member(r.Params, "_meta", protocol.MetaLogs))
-	if !r.Rounds() {
-		r.server.mu.Lock()
-		least = cmp.Or(r.session.level, "info") // the server may choose
-		r.server.mu.Unlock()
-	}
-	i := slices.Index(levels, mcp.LoggingLevel(least))
-	return i >= 0 && slices.Index(levels, level) >= i
+	r.server.mu.Lock()
+	defer r.server.mu.Unlock()
+	return r.WantsLog(string(level), cmp.Or(r.session.level, "info")) // the server may choose
 }

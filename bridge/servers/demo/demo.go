@@ -7,7 +7,6 @@ package demo
 
 import (
 	"context"
-	"crypto/cipher"
 	"io"
 	"log/slog"
 	"net/http"
@@ -59,7 +58,7 @@ type Server struct {
 	core    *server.Server
 	library library
 	desk    *desk
-	seal    cipher.AEAD // encrypts requestState; its key exists only in this server
+	seal    server.Seal // of requestState
 
 	life context.Context // ends when Close is called
 	end  context.CancelFunc
@@ -88,7 +87,7 @@ func New(o Options) *Server {
 			}
 		}
 	}
-	s := &Server{options: o, library: stocked, desk: newDesk(o.BaseURL), seal: newSeal(), tasks: server.Tasks{Tells: true}}
+	s := &Server{options: o, library: stocked, desk: newDesk(o.BaseURL), seal: server.NewSeal(), tasks: server.Tasks{Tells: true}}
 	if o.Conformance {
 		s.library = suite
 	}

@@ -234,7 +234,7 @@ func showResult(_ context.Context, v *visit, args struct{ Kind show }) (*mcp.Cal
 }
 
 func whoAmI(_ context.Context, v *visit) (*mcp.CallToolResult, error) {
-	modes := v.modes()
+	modes := v.Modes()
 	v.outcome = struct {
 		Revision     string          `json:"revision"`
 		Client       json.RawMessage `json:"client,omitempty"`

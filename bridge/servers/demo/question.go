@@ -89,25 +89,9 @@ func (q question) encode(revision string) json.RawMessage {
 	return mustJSON(p)
 }
 
-// modes returns the modes of questions that the client takes.
-func (r served) modes() []string {
-	modes, declared := []string{}, r.Declared().Elicitation
-	if declared == nil {
-		return modes
-	}
-	form, url := rawjson.Member(declared, "form") != nil, rawjson.Member(declared, "url") != nil
-	if form || !url {
-		modes = append(modes, "form")
-	}
-	if url && r.Revision >= protocol.Revision20251125 {
-		modes = append(modes, "url")
-	}
-	return modes
-}
-
 // missing returns the capability that a question needs and the client has not declared; "" if there is none.
 func (r served) missing(q question) string {
-	modes := r.modes()
+	modes := r.Modes()
 	switch {
 	case q.unruly:
 	case q.method == protocol.MethodSample && r.Declared().Sampling == nil:

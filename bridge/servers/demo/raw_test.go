@@ -333,7 +333,7 @@ func flip(s string) string {
 }
 
 func stateOfAnother() string {
-	return New(Options{}).sealed(notes{}, []byte("tools/call\nonboard\n{}"))
+	return New(Options{}).seal.Close(mustJSON(notes{}), "tools/call\nonboard\n{}")
 }
 
 func TestModesOnTheWire(t *testing.T) {

@@ -14,59 +14,30 @@ import (
 	protocol "elicitation-inspector/bridge/base/mcp"
 	"elicitation-inspector/bridge/base/rawjson"
 	"elicitation-inspector/bridge/servers/server"
-	"elicitation-inspector/bridge/wire"
 )
 
 // session is one client's connection, or since 2026-07-28 over HTTP the requests of a client.
 type session struct {
 	*server.Session
+	*server.Calls
 	server *Server
-	ctx    context.Context // ends with the session
-	end    context.CancelFunc
-
-	// The server's mutex guards these.
-	level string                        // set by logging/setLevel, before 2026-07-28; "" for none
-	calls map[string]context.CancelFunc // by the keys of the ids of the client's requests
+	level  string // set by logging/setLevel, before 2026-07-28, "" for none; the server's mutex guards it
 }
 
 func (s *Server) begin(of *server.Session) server.Peer {
-	c := &session{Session: of, server: s, calls: map[string]context.CancelFunc{}}
-	c.ctx, c.end = context.WithCancel(s.life)
-	return c
+	return &session{Session: of, Calls: server.NewCalls(s.life, &s.work), server: s}
 }
 
 // Close ends the calls of the session.
-func (s *session) Close() { s.end() }
-
-// Receive takes the cancellation of a call.
-func (s *session) Receive(f wire.Frame, _ *server.Pending) {
-	s.server.mu.Lock()
-	cancel := s.calls[wire.IDKey(rawjson.Member(f.Message.Params, "requestId"))]
-	s.server.mu.Unlock()
-	if f.Message.Method == protocol.NotificationCancelled && cancel != nil {
-		cancel()
-	}
-}
+func (s *session) Close() { s.Calls.Close() }
 
 // Serve starts to answer a request. The function that it returns cancels the request.
 func (s *session) Serve(r *server.Request) (left func()) {
-	ctx, cancel := context.WithCancel(s.ctx)
-	one, key := served{r, s.server, s}, wire.IDKey(r.ID)
-	s.server.mu.Lock()
-	defer s.server.mu.Unlock()
-	if s.ctx.Err() != nil { // Close may not wait for it
-		return cancel
-	}
-	s.calls[key] = cancel
-	s.server.work.Go(func() {
+	one := served{r, s.server, s}
+	return s.Go(r.ID, func(ctx context.Context) {
 		result, err := one.handle(ctx)
 		one.respond(ctx, result, err)
-		cancel()
-		s.server.mu.Lock()
-		delete(s.calls, key)
-		s.server.mu.Unlock()
 	})
-	return cancel
 }
 
 // served is a request that is served.
@@ -102,7 +73,8 @@ func (r served) handle(ctx context.Context) (any, error) {
 		r.server.mu.Unlock()
 		return exactly(`{}`), nil
 	case r.Method == protocol.MethodListen && r.Rounds():
-		return r.listen(ctx)
+		r.server.tasks.Listen(ctx, r.Request)
+		return nil, raw(nil)
 	case protocol.AsksForInput(r.Method):
 		v := &visit{served: r, input: `{}`, notes: notes{Answers: map[string]answer{}, Memos: map[string]string{}}}
 		return v.tell(ctx)

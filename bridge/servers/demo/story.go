@@ -104,7 +104,7 @@ func (t tool) listed() *mcp.Tool {
 // tools returns the tools of a client, as a list of its revision has them.
 func (r served) tools() []json.RawMessage {
 	list := []json.RawMessage{}
-	opensPages := slices.Contains(r.modes(), "url")
+	opensPages := slices.Contains(r.Modes(), "url")
 	for _, t := range r.server.tools() {
 		if !opensPages && t.URLOnly || t.AsksLater && !r.asksLater() {
 			continue
@@ -134,8 +134,8 @@ func (v *visit) tellTool(ctx context.Context) (any, error) {
 	}
 	t := list[i]
 	v.input = t.inputSchema()
-	if err := v.admits(t.Task); err != nil {
-		return nil, err
+	if v.RefusesTask(t.Task) {
+		return nil, raw(nil)
 	}
 	if err := validate(v.input, v.arguments); err != nil {
 		return failed("The arguments do not fit: %v", err), nil

@@ -1,18 +1,14 @@
 package demo
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
 	"slices"
 	"strconv"
-	"strings"
-	"sync"
 	"time"
 
-	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	protocol "elicitation-inspector/bridge/base/mcp"
@@ -27,25 +23,6 @@ const (
 	taskPoll = 500 * time.Millisecond // wanted between two tasks/get
 )
 
-// becomesTask reports whether the call can become a task: in 2025-11-25 the client asks for it, and since 2026-07-28 it
-// declares the extension.
-func (r served) becomesTask() bool {
-	return r.DeclaresTasks() || r.Revision == protocol.Revision20251125 && conversation.IsAskedAsTask(r.Params)
-}
-
-// admits returns the error for a call that a tool with this task support refuses.
-func (r served) admits(support string) error {
-	switch becomes := r.becomesTask(); {
-	case support == "required" && r.Rounds() && !becomes:
-		return missingCapability("Missing required client capability", `{"extensions":{"`+protocol.TasksExtension+`":{}}}`)
-	case support == "required" && r.Revision == protocol.Revision20251125 && !becomes:
-		return &jsonrpc.Error{Code: jsonrpc.CodeMethodNotFound, Message: r.Target() + " must be called as a task"}
-	case support == "" && becomes && !r.Rounds():
-		return &jsonrpc.Error{Code: jsonrpc.CodeMethodNotFound, Message: r.Target() + " cannot be called as a task"}
-	}
-	return nil
-}
-
 // asTask makes of a story one that is told by inTask.
 func asTask(tell story) story {
 	return func(ctx context.Context, v *visit) (*mcp.CallToolResult, error) { return v.inTask(ctx, tell) }
@@ -53,12 +30,12 @@ func asTask(tell story) story {
 
 // inTask tells a story as a task, if the call can become one, else at once.
 func (v *visit) inTask(ctx context.Context, tell story) (*mcp.CallToolResult, error) {
-	if !v.becomesTask() {
+	if !v.BecomesTask() {
 		return tell(ctx, v)
 	}
 	parent, in := v.server.life, *v
 	if !v.Rounds() {
-		parent = v.session.ctx
+		parent = v.session.Life
 	}
 	ctx, cancel := context.WithCancel(parent)
 	t := &task{Task: server.Task{Call: v.Request, Cancel: cancel, Task: protocol.Task{Created: time.Now(), TTL: taskTTL, Poll: taskPoll}}}
@@ -114,68 +91,9 @@ func (t *task) input(ctx context.Context, questions []question) (map[string]answ
 	return answers, err
 }
 
-// listen serves a subscription to tasks: it tells of their changes until the client takes the subscription back (since
-// 2026-07-28). The lists, which it may ask for, too, never change.
-func (r served) listen(ctx context.Context) (any, error) {
-	meta := fmt.Sprintf(`{%q:%s}`, mcp.MetaKeySubscriptionID, r.ID)
-	wanted := rawjson.Member(r.Params, "notifications")
-	agreed := json.RawMessage(`{}`)
-	for name, value := range rawjson.Members(wanted) {
-		if strings.HasSuffix(name, "ListChanged") && string(value) == "true" {
-			agreed = rawjson.WithMember(agreed, name, "true")
-		}
-	}
-	var listened []*server.Task
-	if asked := rawjson.Member(wanted, "taskIds"); asked != nil {
-		if !r.DeclaresTasks() {
-			return nil, r.admits("required")
-		}
-		listened = r.server.tasks.Find(r.Request, rawjson.Strings(asked))
-		ids := make([]string, len(listened))
-		for i, t := range listened {
-			ids[i] = t.ID
-		}
-		agreed = rawjson.WithMember(agreed, "taskIds", string(mustJSON(ids)))
-	}
-	r.session.Notify(r.Out, protocol.NotificationListening, fmt.Appendf(nil, `{"_meta":%s,"notifications":%s}`, meta, agreed))
-	var telling sync.WaitGroup
-	for _, t := range listened {
-		telling.Go(func() { r.follow(ctx, t, meta) })
-	}
-	telling.Wait()
-	<-ctx.Done()
-	return nil, ctx.Err()
-}
-
-// follow notifies the client of the changes of a task, until it has ended or the subscription has. What only wakes those
-// who wait, such as a request about the task, changes nothing that a client is told.
-func (r served) follow(ctx context.Context, t *server.Task, meta string) {
-	var known json.RawMessage // by the client
-	for first := true; ; first = false {
-		var changed <-chan struct{}
-		over := false
-		r.session.InTurn(func() {
-			var told json.RawMessage
-			t.Look(func() { told, over, changed = t.Told(), t.Over(), t.Changed() })
-			if !bytes.Equal(told, known) && (!first || over) {
-				r.session.Notify(r.Out, protocol.NotificationTask, rawjson.WithMember(told, "_meta", meta))
-			}
-			known = told
-		})
-		if over {
-			return
-		}
-		select {
-		case <-changed:
-		case <-ctx.Done():
-			return
-		}
-	}
-}
-
 // asksLater reports whether a question can be a task of the client's: in 2025-11-25, if the client has declared it.
 func (r served) asksLater() bool {
-	return r.Revision == protocol.Revision20251125 && rawjson.Member(r.Capabilities, "tasks", "requests", "elicitation", "create") != nil && slices.Contains(r.modes(), "form")
+	return r.Revision == protocol.Revision20251125 && rawjson.Member(r.Capabilities, "tasks", "requests", "elicitation", "create") != nil && slices.Contains(r.Modes(), "form")
 }
 
 // askLater asks a question as a task of the client's, and asks for the answer once the client says that there is one
@@ -203,7 +121,7 @@ func (v *visit) askLater(ctx context.Context, q question) (answer, error) {
 	if err != nil {
 		if ctx.Err() != nil {
 			// An error means that the question has ended, or the connection: nobody waits for either.
-			_, _ = v.session.request(v.session.ctx, v.Out, protocol.MethodCancelTask, params)
+			_, _ = v.session.request(v.session.Life, v.Out, protocol.MethodCancelTask, params)
 		}
 		return answer{}, refusal(err)
 	}

@@ -3,12 +3,7 @@
 package demo
 
 import (
-	"bytes"
 	"context"
-	"crypto/aes"
-	"crypto/cipher"
-	"crypto/rand"
-	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -19,6 +14,7 @@ import (
 
 	protocol "elicitation-inspector/bridge/base/mcp"
 	"elicitation-inspector/bridge/base/rawjson"
+	"elicitation-inspector/bridge/servers/server"
 )
 
 // visit is one request for which a story is told.
@@ -53,7 +49,7 @@ func (v *visit) tell(ctx context.Context) (result any, err error) {
 	}
 	state := rawjson.Text(rawjson.Member(v.Params, "requestState"))
 	if v.Rounds() && state != "" {
-		if err := v.server.open(state, v.identity(), &v.notes); err != nil {
+		if err := v.server.seal.Open(state, v.identity(), &v.notes); err != nil {
 			return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: err.Error()}
 		}
 	}
@@ -69,17 +65,8 @@ func (v *visit) tell(ctx context.Context) (result any, err error) {
 	return result, err
 }
 
-// identity returns the data that a requestState is bound to, so that it is invalid in any other call.
-func (v *visit) identity() []byte {
-	id := []byte(v.Method + "\n" + v.name + "\n")
-	d := json.NewDecoder(bytes.NewReader(v.arguments))
-	d.UseNumber()
-	var args any
-	if d.Decode(&args) == nil {
-		id = append(id, mustJSON(args)...) // the client may change the order of members
-	}
-	return id
-}
+// identity is what a requestState is bound to, so that it is invalid in any other call.
+func (v *visit) identity() string { return server.CallKey(v.Method, v.name, v.arguments) }
 
 // args decodes the arguments. Missing ones get the defaults of the schema.
 func (v *visit) args(into any) error {
@@ -137,43 +124,6 @@ func (v *visit) pause(ctx context.Context, d time.Duration) error {
 		return nil
 	}
 	return v.server.options.Pause(ctx, d)
-}
-
-var errState = errors.New("requestState is not one that this server gave out for this request")
-
-func newSeal() cipher.AEAD {
-	key := make([]byte, 32)
-	rand.Read(key)
-	block, err := aes.NewCipher(key)
-	if err != nil {
-		panic(err) // only for a key of the wrong length
-	}
-	seal, err := cipher.NewGCMWithRandomNonce(block)
-	if err != nil {
-		panic(err) // only for a block of the wrong size
-	}
-	return seal
-}
-
-// sealed encrypts v for the client to keep. The client can neither read nor change it, nor use it for another request.
-func (s *Server) sealed(v any, identity []byte) string {
-	return base64.RawURLEncoding.EncodeToString(s.seal.Seal(nil, nil, mustJSON(v), identity))
-}
-
-// open decrypts the result of sealed for the same identity.
-func (s *Server) open(state string, identity []byte, v any) error {
-	box, err := base64.RawURLEncoding.DecodeString(state)
-	if err != nil {
-		return errState
-	}
-	plain, err := s.seal.Open(nil, nil, box, identity)
-	if err != nil {
-		return errState
-	}
-	if err := json.Unmarshal(plain, v); err != nil {
-		return fmt.Errorf("%w: %w", errState, err)
-	}
-	return nil
 }
 
 // mustJSON encodes values that always encode: strings, numbers, and structs of them. Unlike json.Marshal, it does not

@@ -118,9 +118,9 @@ func (s *Session) receive(f wire.Frame) {
 	s.peer.Receive(f, p)
 }
 
-// withParams adds params to a message, unless they are null.
+// withParams adds params to a message, unless there are none or they are null.
 func withParams(message string, params json.RawMessage) string {
-	if string(params) == "null" {
+	if params == nil || string(params) == "null" {
 		return message
 	}
 	return rawjson.WithMember(message, "params", string(params))

@@ -24,6 +24,35 @@ func (c Client) Declared() *conversation.Declared {
 	return &conversation.Declared{Elicitation: of("elicitation"), Sampling: of("sampling"), Roots: of("roots"), Tasks: of("tasks"), Extensions: of("extensions")}
 }
 
+// Modes returns the modes in which the client can be asked.
+func (c Client) Modes() []string {
+	modes, declared := []string{}, c.Declared().Elicitation
+	if declared == nil {
+		return modes
+	}
+	form, url := rawjson.Member(declared, "form") != nil, rawjson.Member(declared, "url") != nil
+	if form || !url {
+		modes = append(modes, "form")
+	}
+	if url && c.Revision >= mcp.Revision20251125 {
+		modes = append(modes, "url")
+	}
+	return modes
+}
+
+// WantsLog reports whether the client wants log messages of this level. Since 2026-07-28 each request sets the least
+// one, and without one the client gets no messages; before, it is that of the session.
+func (r *Request) WantsLog(level, session string) bool {
+	if r.Rounds() {
+		session = rawjson.Text(rawjson.Member(r.Params, "_meta", mcp.MetaLogs))
+	}
+	i := slices.Index(levels, session)
+	return i >= 0 && slices.Index(levels, level) >= i
+}
+
+// levels lists the log levels, the lowest first.
+var levels = []string{"debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"}
+
 // Request is a request of a client. It gets one Reply or one Fail.
 type Request struct {
 	Client
@@ -97,14 +126,20 @@ func (s *Session) serve(f wire.Frame, out Stream) (left func()) {
 
 // offers returns the members capabilities and instructions of a handshake in a revision.
 func (s *Server) offers(revision string) string {
-	tasks, extensions := "", ""
-	switch revision {
-	case mcp.Revision20251125:
-		tasks = `"tasks":{"list":{},"cancel":{},"requests":{"tools":{"call":{}}}},`
-	case mcp.Revision20260728:
-		extensions = `"extensions":{"` + mcp.TasksExtension + `":{}},`
+	offered := ""
+	switch {
+	case s.options.Offers != nil:
+		offered = s.options.Offers(revision)
+	case revision == mcp.Revision20251125:
+		offered = `"tasks":{"list":{},"cancel":{},"requests":{"tools":{"call":{}}}},`
+	case revision == mcp.Revision20260728:
+		offered = `"extensions":{"` + mcp.TasksExtension + `":{}},`
 	}
-	return `"capabilities":{` + tasks + extensions + s.options.Capabilities + `},"instructions":` + string(rawjson.Quoted(s.options.Instructions))
+	offered = `"capabilities":{` + offered + s.options.Capabilities + `}`
+	if s.options.Instructions != "" {
+		offered += `,"instructions":` + string(rawjson.Quoted(s.options.Instructions))
+	}
+	return offered
 }
 
 // revisions returns the revisions that the server speaks, as JSON.

@@ -42,7 +42,7 @@ type Stream interface {
 
 // Options configures a [Server].
 type Options struct {
-	// Append gets every frame before it is handled or written, and returns it with what its bytes say.
+	// Append gets every frame before it is handled or written, and returns it with what its bytes say; nil does no more.
 	Append func(wire.Frame) wire.Frame
 	// Begin returns the peer of a new session. It must take no lock, because the server holds one meanwhile.
 	Begin func(*Session) Peer
@@ -50,6 +50,8 @@ type Options struct {
 	// Info is the JSON of the server's name and version, and Capabilities the members of what it offers beside tasks.
 	Info, Capabilities, Instructions string
 	Revisions                        []string // that it speaks, the newest first
+	// Offers returns the members of what it offers in a revision, in place of tasks; may be nil.
+	Offers func(revision string) string
 	// AnyRevisionHeader has a session served whatever its requests say in MCP-Protocol-Version,
 	// for a server that judges what they say.
 	AnyRevisionHeader bool
@@ -72,7 +74,17 @@ const (
 )
 
 // New returns a server.
-func New(o Options) *Server { return &Server{options: o, sessions: map[string]*Session{}} }
+func New(o Options) *Server {
+	if o.Append == nil {
+		o.Append = func(f wire.Frame) wire.Frame {
+			if f.Dir != wire.Meta {
+				f.Identify()
+			}
+			return f
+		}
+	}
+	return &Server{options: o, sessions: map[string]*Session{}}
+}
 
 // Close ends all sessions. There are no new ones after it.
 func (s *Server) Close() {

@@ -1,9 +1,11 @@
 package server
 
 import (
+	"bytes"
 	"context"
 	"crypto/rand"
 	"encoding/json"
+	"fmt"
 	"slices"
 	"strings"
 	"sync"
@@ -80,7 +82,7 @@ func (t *Task) Look(f func()) {
 	f()
 }
 
-// Over reports whether the task has ended. It is called in Look, as are Told, Changed, Wake and Stream.
+// Over reports whether the task has ended. It is called in Look, as are Told, Wake and Stream.
 func (t *Task) Over() bool { return conversation.TaskStatus(t.Status).Terminal() }
 
 // Told returns the task as an object of the revision in which the call was made.
@@ -94,9 +96,6 @@ func (t *Task) Told() json.RawMessage {
 	}
 	return o.JSON(t.Call.Revision)
 }
-
-// Changed returns a channel that is closed at the next change.
-func (t *Task) Changed() <-chan struct{} { return t.changed }
 
 // Wake tells those who wait that something has changed.
 func (t *Task) Wake() {
@@ -188,6 +187,32 @@ func (c Client) DeclaresTasks() bool {
 	return mcp.HasRounds(c.Revision) && rawjson.Member(c.Capabilities, "extensions", mcp.TasksExtension) != nil
 }
 
+// BecomesTask reports whether a call can become a task: in 2025-11-25 the client asks for it, and since 2026-07-28 it
+// declares the extension.
+func (r *Request) BecomesTask() bool {
+	return r.DeclaresTasks() || r.Revision == mcp.Revision20251125 && conversation.IsAskedAsTask(r.Params)
+}
+
+// RefusesTask reports whether a tool with this support of tasks does not take the call as it is made, and then answers
+// it with the error.
+func (r *Request) RefusesTask(support string) bool {
+	switch becomes := r.BecomesTask(); {
+	case support == "required" && r.Rounds() && !becomes:
+		r.failTasks()
+	case support == "required" && r.Revision == mcp.Revision20251125 && !becomes:
+		r.Fail(mcp.CodeMethodNotFound, r.Target()+" must be called as a task", "")
+	case support != "required" && support != "optional" && becomes && !r.Rounds():
+		r.Fail(mcp.CodeMethodNotFound, r.Target()+" cannot be called as a task", "")
+	default:
+		return false
+	}
+	return true
+}
+
+func (r *Request) failTasks() {
+	r.Fail(mcp.CodeMissingCapability, "Missing required client capability", `{"requiredCapabilities":{"extensions":{"`+mcp.TasksExtension+`":{}}}}`)
+}
+
 // find returns the task of an id. A client up to 2025-11-25 knows the tasks of its session; since 2026-07-28 the id
 // alone gives access.
 func (ts *Tasks) find(r *Request, id string) *Task {
@@ -219,7 +244,7 @@ func (ts *Tasks) Serve(r *Request) {
 		r.Fail(mcp.CodeMethodNotFound, "Method not found: "+r.Method, "")
 		return
 	case modern && !r.DeclaresTasks():
-		r.Fail(mcp.CodeMissingCapability, "Missing required client capability", `{"requiredCapabilities":{"extensions":{"`+mcp.TasksExtension+`":{}}}}`)
+		r.failTasks()
 		return
 	case r.Method == mcp.MethodListTasks:
 		r.Session.InTurn(func() { r.Reply(ts.listed(r)) })
@@ -283,6 +308,64 @@ func (ts *Tasks) about(r *Request) (*Task, json.RawMessage) {
 		t.end(r)
 	}
 	return t, told
+}
+
+// Listen serves a subscription: it tells of the changes of tasks until ctx ends, with which the client takes the
+// subscription back (since 2026-07-28). The lists, which it may ask for, too, never change.
+func (ts *Tasks) Listen(ctx context.Context, r *Request) {
+	meta := fmt.Sprintf(`{"io.modelcontextprotocol/subscriptionId":%s}`, r.ID)
+	wanted := rawjson.Member(r.Params, "notifications")
+	agreed := json.RawMessage(`{}`)
+	for name, value := range rawjson.Members(wanted) {
+		if strings.HasSuffix(name, "ListChanged") && string(value) == "true" {
+			agreed = rawjson.WithMember(agreed, name, "true")
+		}
+	}
+	var listened []*Task
+	if asked := rawjson.Member(wanted, "taskIds"); asked != nil {
+		if r.RefusesTask("required") {
+			return
+		}
+		var ids rawjson.ArrayWriter
+		listened = ts.Find(r, rawjson.Strings(asked))
+		for _, t := range listened {
+			ids.Add(rawjson.Quoted(t.ID))
+		}
+		agreed = rawjson.WithMember(agreed, "taskIds", string(ids.JSON()))
+	}
+	r.Notify(mcp.NotificationListening, fmt.Sprintf(`{"_meta":%s,"notifications":%s}`, meta, agreed))
+	var telling sync.WaitGroup
+	for _, t := range listened {
+		telling.Go(func() { t.follow(ctx, r, meta) })
+	}
+	telling.Wait()
+	<-ctx.Done()
+}
+
+// follow notifies the client of the changes of a task, until it has ended or the subscription has. What only wakes those
+// who wait, such as a request about the task, changes nothing that a client is told.
+func (t *Task) follow(ctx context.Context, r *Request, meta string) {
+	var known json.RawMessage // by the client
+	for first := true; ; first = false {
+		var changed <-chan struct{}
+		over := false
+		r.Session.InTurn(func() {
+			var told json.RawMessage
+			t.Look(func() { told, over, changed = t.Told(), t.Over(), t.changed })
+			if !bytes.Equal(told, known) && (!first || over) {
+				r.Notify(mcp.NotificationTask, string(rawjson.WithMember(told, "_meta", meta)))
+			}
+			known = told
+		})
+		if over {
+			return
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return
+		}
+	}
 }
 
 // take takes the answers of tasks/update. Unknown keys, and those that have an answer, are ignored, as the extension
