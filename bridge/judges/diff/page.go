@@ -8,6 +8,7 @@ import (
 	"io"
 	"slices"
 
+	"elicitation-inspector/bridge/base/mcp"
 	"elicitation-inspector/bridge/base/rawjson"
 	"elicitation-inspector/bridge/base/wording"
 	"elicitation-inspector/bridge/keep/export"
@@ -219,7 +220,7 @@ func (s *side) rungs(call *conversation.Call, ladder *export.Ladder, frames map[
 		at.alike += masked(a.Full) + "\n"
 	}
 	for _, q := range call.Questions {
-		if at := frames[q.AskedSeq]; at != nil && q.Personal() {
+		if at := frames[q.AskedSeq]; at != nil && q.Method == mcp.MethodElicit {
 			at.Cards = append(at.Cards, cardOf(q, slices.DeleteFunc(slices.Clone(found), func(f *Found) bool {
 				return q.AskedSeq != []int64{f.OldFrame, f.NewFrame}[n]
 			})))
