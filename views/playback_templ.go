@@ -863,7 +863,7 @@ func ReplayOn(r Replay) templ.Component {
 					return templ_7745c5c3_Err
 				}
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 71, "</select></label></p><p><label>A question that the recording does not have <select name=\"unknown\"><option value=\"ask\">is left to you</option> <option value=\"fail\">is cancelled</option> <option value=\"decline\">is declined</option></select></label></p><p class=\"buttons\"><button class=\"primary\">Replay</button></p></form>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 71, "</select></label></p><p><label>A question that the recording does not have <select name=\"unknown\"><option value=\"ask\">is left to you</option> <option value=\"fail\">is cancelled</option> <option value=\"decline\">is declined</option></select></label></p><p><button class=\"primary\">Replay</button></p></form>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

@@ -58,7 +58,7 @@ func (s comparing) list() (list []compared) {
 				add(compared{file: file}, "file:%d", filepath.Base(file), i+1)
 			}
 		}
-		for i, r := range s.play.run.Load().all() {
+		for i, r := range s.play.replays() {
 			c := compared{log: r.log, of: wording.Either(i == 0, "/?of=replay&frame=", "")}
 			if add(c, "replay:%d", r.name(), r.number); r.log == own {
 				shown, prefix = c.of, c.Key+":"

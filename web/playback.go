@@ -29,8 +29,8 @@ type Playback struct {
 	ctx    context.Context // context of Serve
 	turn   chan struct{}   // a lock, held during follow
 	shown  atomic.Pointer[onShow]
-	run    atomic.Pointer[run] // the latest replay; nil for none
-	live   atomic.Bool         // its session is on show, in place of the transcript
+	runs   atomic.Pointer[[]*run] // see replays
+	live   atomic.Bool            // the session of the latest replay is on show, in place of the transcript
 }
 
 // transcriptRefusal says why a page without connections of its own takes no actions.
@@ -84,11 +84,10 @@ func (p *Playback) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 func (p *Playback) follow() {
 	p.turn <- struct{}{}
 	defer func() { <-p.turn }()
-	log, old, run := p.config.Player.Shown(), p.shown.Load(), p.run.Load()
-	if !p.live.Load() {
-		run = nil
-	}
-	if run != nil {
+	log, old := p.config.Player.Shown(), p.shown.Load()
+	var run *run
+	if list := p.replays(); p.live.Load() && len(list) > 0 {
+		run = list[0]
 		log = run.log
 	}
 	if old != nil && old.in.Log() == log {
@@ -175,7 +174,7 @@ func (p player) fill(page *views.Page) {
 	for _, spec := range p.config.Live.Targets {
 		v.Targets = append(v.Targets, spec.Name+" ("+spec.Address()+")")
 	}
-	v.Session = p.run.Load() != nil
+	v.Session = len(p.replays()) > 0
 	if read, size := player.Source().Reading(); read < size {
 		v.Percent = int(100 * read / size)
 	}

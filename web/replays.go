@@ -36,17 +36,19 @@ type run struct {
 	changed chan struct{} // receives after a change; capacity 1
 	stop    context.CancelFunc
 	done    chan struct{}
-	before  *run
 }
+
+// replaysMost is how many replays are kept, to be compared.
+const replaysMost = 20
 
 func (r *run) name() string { return fmt.Sprintf("replay %d, on %s", r.number, r.on) }
 
-// all lists the replays, this one first.
-func (r *run) all() (list []*run) {
-	for ; r != nil; r = r.before {
-		list = append(list, r)
+// replays lists the replays, the latest first.
+func (p *Playback) replays() []*run {
+	if list := p.runs.Load(); list != nil {
+		return *list
 	}
-	return list
+	return nil
 }
 
 func (p *Playback) name() string {
@@ -59,7 +61,7 @@ func (p *Playback) name() string {
 // carried returns the values that a replay with this log has carried.
 func (p *Playback) carried(log *wire.Log) []diff.Carried {
 	if p != nil {
-		for _, r := range p.run.Load().all() {
+		for _, r := range p.replays() {
 			if played := r.played.Load(); r.log == log && played != nil {
 				return played.Carried
 			}
@@ -92,8 +94,14 @@ func (p *Playback) replay(c echo.Context) error {
 func (p *Playback) begin(spec target.Spec, recorded *replay.Recorded, unknown diff.Unknown) (err error) {
 	p.turn <- struct{}{}
 	defer func() { <-p.turn }()
-	if before := p.run.Load(); before != nil {
-		before.close()
+	before := p.replays()
+	if len(before) > 0 {
+		before[0].close()
+	}
+	for ; len(before) >= replaysMost; before = before[:len(before)-1] {
+		if err := before[len(before)-1].log.Close(); err != nil {
+			return err
+		}
 	}
 	config := p.config.Live
 	config.Targets = []target.Spec{spec}
@@ -104,12 +112,12 @@ func (p *Playback) begin(spec target.Spec, recorded *replay.Recorded, unknown di
 		return err
 	}
 	ctx, stop := context.WithCancel(p.ctx)
-	r := &run{number: 1, on: spec.Name, in: inspection.New(config), log: config.Log, calls: len(recorded.Calls), changed: make(chan struct{}, 1), stop: stop, done: make(chan struct{}), before: p.run.Load()}
-	if r.before != nil {
-		r.number = r.before.number + 1
+	r := &run{number: 1, on: spec.Name, in: inspection.New(config), log: config.Log, calls: len(recorded.Calls), changed: make(chan struct{}, 1), stop: stop, done: make(chan struct{})}
+	if len(before) > 0 {
+		r.number = before[0].number + 1
 	}
 	r.in.Start()
-	p.run.Store(r)
+	p.runs.Store(new(append([]*run{r}, before...)))
 	go r.play(ctx, recorded, unknown)
 	return nil
 }
@@ -161,7 +169,7 @@ func (r *run) close() {
 // end ends all replays.
 func (p *Playback) end() error {
 	var errs []error
-	for i, r := range p.run.Load().all() {
+	for i, r := range p.replays() {
 		if i == 0 {
 			r.close()
 		}

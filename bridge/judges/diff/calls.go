@@ -64,7 +64,7 @@ func (c *comparison) calls() (both int, err error) {
 			return both, err
 		}
 		if len(c.list) > before {
-			c.pairs = append(c.pairs, p.drawn(c.at.Call))
+			c.pairs = append(c.pairs, p)
 		}
 	}
 	return both, nil

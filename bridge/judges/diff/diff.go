@@ -147,7 +147,7 @@ type Report struct {
 	Differences []Difference `json:"differences"`
 
 	sides [2]*side
-	pairs []drawn // the calls that differ
+	pairs []pair // the calls that differ
 }
 
 // Counts counts the differences by how much they matter.
@@ -195,7 +195,7 @@ type comparison struct {
 	ctx      context.Context
 	old, now *side
 	list     []Difference
-	pairs    []drawn // see Report
+	pairs    []pair // see Report
 
 	at Difference // what the differences found next are about
 }

@@ -3,7 +3,6 @@ package diff
 import (
 	"context"
 	_ "embed"
-	"encoding/json"
 	"fmt"
 	"io"
 	"slices"
@@ -29,23 +28,6 @@ const (
 	evidenceMost = 8 << 20
 )
 
-// drawn is a pair of calls that a page draws, by their places in their conversations; 0 for none.
-type drawn struct {
-	name     string
-	old, now int
-}
-
-func (p pair) drawn(name string) drawn {
-	d := drawn{name: name}
-	if p.old != nil {
-		d.old = p.old.place
-	}
-	if p.now != nil {
-		d.now = p.now.place
-	}
-	return d
-}
-
 // Page is a comparison as people see it.
 type Page struct {
 	*Report
@@ -63,10 +45,12 @@ type Found struct {
 	*Difference
 	Number int // among the differences of the page, from 1
 	Frames [2]*evidence
+	ends   [2]*rung // where it is drawn; nil for nowhere
 }
 
+// evidence is a frame with its bytes, as far as there is room for them. Seq is its number for people.
 type evidence struct {
-	Seq  int64 // as people know it
+	Seq  int64
 	Text string
 }
 
@@ -101,6 +85,7 @@ type rung struct {
 	Hops  []export.Arrow // between the client and the person
 	Cards []card
 	alike string // its words without what varies
+	lone  bool   // the other side has nothing like it
 }
 
 // card is a question with its fields.
@@ -116,7 +101,7 @@ type cardField struct {
 
 // NewPage reads the calls that differ. It must be made before the logs are closed.
 func (r *Report) NewPage(ctx context.Context) (*Page, error) {
-	p := &Page{Report: r, Alike: r.Calls}
+	p := &Page{Report: r, Alike: r.Calls, Href: func(int, int64) string { return "" }}
 	of := map[int][]*Found{}
 	room := evidenceMost
 	for i := range r.Differences[:min(len(r.Differences), foundMost)] {
@@ -132,8 +117,8 @@ func (r *Report) NewPage(ctx context.Context) (*Page, error) {
 		of[f.pair] = append(of[f.pair], f)
 	}
 	p.Rest = of[0]
-	for i, d := range r.pairs {
-		if d.old != 0 && d.now != 0 {
+	for i, pair := range r.pairs {
+		if pair.old != nil && pair.now != nil {
 			p.Alike--
 		}
 		found := of[i+1]
@@ -141,7 +126,7 @@ func (r *Report) NewPage(ctx context.Context) (*Page, error) {
 			p.Rest = append(p.Rest, found...)
 			continue
 		}
-		drawn, err := r.draw(ctx, d, found)
+		drawn, err := r.draw(ctx, pair, found)
 		if err != nil {
 			return nil, err
 		}
@@ -174,16 +159,15 @@ func (s *side) evidence(seq int64, room *int) (*evidence, error) {
 	return e, nil
 }
 
-// draw aligns the two ladders of a call, and puts the differences where their frames are.
-func (r *Report) draw(ctx context.Context, d drawn, found []*Found) (*Pair, error) {
-	p := &Pair{Name: d.name}
+// draw joins the two ladders of a call, and puts the differences where their frames are.
+func (r *Report) draw(ctx context.Context, of pair, found []*Found) (*Pair, error) {
+	p := &Pair{Name: found[0].Call}
 	var ladders [2][]*rung
-	frames := [2]map[int64]*rung{{}, {}}
-	for n, place := range []int{d.old, d.now} {
-		if place == 0 {
+	for n, o := range []*outline{of.old, of.now} {
+		if o == nil {
 			continue
 		}
-		call, err := r.sides[n].conversation.Call(ctx, place, conversation.Reading{Redact: r.sides[n].Redact})
+		call, err := r.sides[n].conversation.Call(ctx, o.place, conversation.Reading{Redact: r.sides[n].Redact})
 		if err != nil {
 			return nil, err
 		}
@@ -191,20 +175,22 @@ func (r *Report) draw(ctx context.Context, d drawn, found []*Found) (*Pair, erro
 		for _, note := range ladder.Notes {
 			p.Notes[n] = append(p.Notes[n], note.Text)
 		}
-		ladders[n] = r.sides[n].rungs(call, ladder, frames[n], found, n)
+		ladders[n] = r.sides[n].rungs(call, ladder, found, n)
 	}
-	if p.Steps = joined(ladders[0], ladders[1], bound(found, frames)); len(p.Steps) == 0 {
-		p.Steps = []step{{}}
-	}
+	p.Steps = joined(ladders[0], ladders[1], found)
 	for _, f := range found {
-		at := slices.IndexFunc(p.Steps, func(s step) bool { return s.has(f, frames) })
-		p.Steps[max(at, 0)].Found = append(p.Steps[max(at, 0)].Found, f)
+		at := max(0, slices.IndexFunc(p.Steps, func(s step) bool {
+			return f.ends[0] != nil && f.ends[0] == s.Rungs[0] || f.ends[1] != nil && f.ends[1] == s.Rungs[1]
+		}))
+		p.Steps[at].Found = append(p.Steps[at].Found, f)
 	}
 	return p, nil
 }
 
-// rungs returns the rungs of a ladder, one a frame, with the questions that each asks as cards.
-func (s *side) rungs(call *conversation.Call, ladder *export.Ladder, frames map[int64]*rung, found []*Found, n int) (out []*rung) {
+// rungs returns the rungs of a ladder, one a frame, with the questions that each asks as cards, and says
+// where differences are drawn on this side.
+func (s *side) rungs(call *conversation.Call, ladder *export.Ladder, found []*Found, n int) (out []*rung) {
+	frames := map[int64]*rung{}
 	for _, a := range ladder.Arrows {
 		at := frames[a.Seq]
 		if at == nil {
@@ -219,11 +205,17 @@ func (s *side) rungs(call *conversation.Call, ladder *export.Ladder, frames map[
 		}
 		at.alike += masked(a.Full) + "\n"
 	}
+	asks := map[int64][]*Found{}
+	for _, f := range found {
+		seq, only := []int64{f.OldFrame, f.NewFrame}[n], f.only()
+		asks[seq] = append(asks[seq], f)
+		if at := frames[seq]; at != nil && (only < 0 || only == n) {
+			f.ends[n], at.lone = at, at.lone || only == n && f.Kind != actsFirst.ID
+		}
+	}
 	for _, q := range call.Questions {
 		if at := frames[q.AskedSeq]; at != nil && q.Method == mcp.MethodElicit {
-			at.Cards = append(at.Cards, cardOf(q, slices.DeleteFunc(slices.Clone(found), func(f *Found) bool {
-				return q.AskedSeq != []int64{f.OldFrame, f.NewFrame}[n]
-			})))
+			at.Cards = append(at.Cards, cardOf(q, asks[q.AskedSeq]))
 		}
 	}
 	return out
@@ -231,23 +223,22 @@ func (s *side) rungs(call *conversation.Call, ladder *export.Ladder, frames map[
 
 func cardOf(q *conversation.Question, found []*Found) card {
 	c := card{Message: q.Title()}
-	fields := elicit.FieldsIn(rawjson.Member(q.Params, "requestedSchema"))
+	fields, _ := elicit.FieldsIn(rawjson.Member(q.Params, "requestedSchema"))
 	for _, f := range fields[:min(len(fields), fieldsMost)] {
 		at := rawjson.PointerTo("/properties", f.Name)
-		renamed := func(raw json.RawMessage) bool { return rawjson.Text(raw) == f.Name }
 		c.Fields = append(c.Fields, cardField{
 			Name: f.Name, About: wording.Join(", ", f.Kind.String(), wording.Either(f.Required, "required", "")),
 			Differs: slices.ContainsFunc(found, func(d *Found) bool {
-				return d.Pointer == at || len(d.Pointer) > len(at) && d.Pointer[:len(at)+1] == at+"/" || d.Kind == fieldRenamed.ID && renamed(d.Old)
+				return d.Pointer == at || len(d.Pointer) > len(at) && d.Pointer[:len(at)+1] == at+"/" || d.Kind == fieldRenamed.ID && rawjson.Text(d.Old) == f.Name
 			}),
 		})
 	}
 	return c
 }
 
-// alone says which of the two frames of a difference the difference is of, where the other one is
-// only what came in its place: 0 for the old one, 1 for the new one, -1 for both.
-func (f *Found) alone() int {
+// only returns the side that a difference is of, where the frame of the other one is only what came in
+// its place: 0 for the old one, 1 for the new one, -1 for both.
+func (f *Found) only() int {
 	switch {
 	case f.Kind == questionGone.ID || f.Kind == questionLost.ID || f.Kind == notification.ID && f.New == nil:
 		return 0
@@ -257,43 +248,24 @@ func (f *Found) alone() int {
 	return -1
 }
 
-// has reports whether a difference belongs to a step.
-func (s *step) has(f *Found, frames [2]map[int64]*rung) bool {
-	for n, seq := range []int64{f.OldFrame, f.NewFrame} {
-		if only := f.alone(); s.Rungs[n] != nil && frames[n][seq] == s.Rungs[n] && (only == n || only < 0) {
-			return true
-		}
-	}
-	return false
-}
-
-// bound returns how well rungs of both sides go together, by what the differences say of them.
-func bound(found []*Found, frames [2]map[int64]*rung) func(a, b *rung) int {
-	together := map[[2]*rung]bool{}
-	apart := map[*rung]bool{}
+// joined joins two ladders in order so that as much as possible goes together.
+func joined(old, now []*rung, found []*Found) (steps []step) {
+	bound := map[[2]*rung]bool{}
 	for _, f := range found {
-		ends := [2]*rung{frames[0][f.OldFrame], frames[1][f.NewFrame]}
-		if only := f.alone(); only >= 0 {
-			apart[ends[only]] = f.Kind != actsFirst.ID
-		} else {
-			together[ends] = true
-		}
+		bound[f.ends] = true
 	}
-	return func(a, b *rung) int {
+	together := func(a, b *rung) int {
 		switch {
-		case together[[2]*rung{a, b}]:
+		case bound[[2]*rung{a, b}]:
 			return 8
-		case a.Wire.Kind != b.Wire.Kind || apart[a] || apart[b]:
+		case a.Wire.Kind != b.Wire.Kind || a.lone || b.lone:
 			return 0
-		case a.alike == b.alike:
+		}
+		if a.alike == b.alike {
 			return 3
 		}
 		return 1
 	}
-}
-
-// joined joins two ladders so that as much as possible goes together, in order.
-func joined(old, now []*rung, together func(a, b *rung) int) (steps []step) {
 	best := make([][]int, len(old)+1) // of what is left from there on
 	for i := range best {
 		best[i] = make([]int, len(now)+1)
@@ -320,6 +292,9 @@ func joined(old, now []*rung, together func(a, b *rung) int) (steps []step) {
 			k++
 		}
 	}
+	if steps == nil {
+		steps = []step{{}} // for the differences
+	}
 	return steps
 }
 
@@ -328,14 +303,6 @@ func (p *Page) left() string {
 	return wording.Join(" ",
 		wording.Either(len(p.Differences) > len(p.listed), fmt.Sprintf("The first %d of %d differences are shown.", len(p.listed), len(p.Differences)), ""),
 		wording.Either(len(p.pairs) > len(p.Pairs), fmt.Sprintf("The first %d of %d calls that differ are drawn.", len(p.Pairs), len(p.pairs)), ""))
-}
-
-// href returns the address of a frame; "" for none.
-func (p *Page) href(n int, seq int64) string {
-	if p.Href == nil {
-		return ""
-	}
-	return p.Href(n, seq)
 }
 
 // title names the two sides.
@@ -362,15 +329,4 @@ func writeHTML(w io.Writer, r *Report) error {
 		return err
 	}
 	return export.WritePage(ctx, w, p.Document())
-}
-
-// way says in which direction a rung's arrow points.
-func (r *rung) way() string {
-	switch {
-	case r.Wire.From == r.Wire.To:
-		return "own"
-	case r.Wire.To == conversation.ServerParty:
-		return "right"
-	}
-	return "left"
 }
