@@ -109,7 +109,6 @@ func TestHeldLines(t *testing.T) {
 	}
 }
 
-
 // TestRounds checks that a call of several rounds shows its state, and has one button to
 // stop it.
 func TestRounds(t *testing.T) {
