@@ -1,7 +1,6 @@
 package e2e
 
 import (
-	"fmt"
 	"strings"
 	"testing"
 
@@ -142,36 +141,4 @@ func TestMissingCapability(t *testing.T) {
 		}
 	}
 	s.page.Region("Servers").Checkbox("Sampling").Wait()
-}
-
-// One click shows what a server hides from a client without elicitation.
-func TestCompare(t *testing.T) {
-	t.Parallel()
-	for _, c := range []struct {
-		name   string
-		open   func(t *testing.T) *session
-		hidden []string
-	}{
-		{"demo", func(t *testing.T) *session { return open(t, "--protocol", "2025-11-25") }, []string{"connect_mailbox", "suspicious_link"}},
-		{"server-everything", func(t *testing.T) *session { return openOn(t, servers.Everything(t, "stdio")) },
-			[]string{"trigger-elicitation-request", "trigger-url-elicitation"}},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			t.Parallel()
-			s := c.open(t)
-			s.page.Region("Tools").Button(c.hidden[0]).Wait()
-			bar := s.serverDetails()
-			bar.Button("Compare without elicitation").Click()
-			bar.Contains("offered either way")
-			for _, tool := range c.hidden {
-				bar.Contains(fmt.Sprintf("%s tool", tool))
-			}
-			if got := s.connections(); got != 3 {
-				t.Errorf("it took %d connections to compare", got-1)
-			}
-			s.page.Press(page.Escape)
-			s.call(c.hidden[0]) // the present connection has stayed
-			s.page.Region("Call").Button("Stop").Wait()
-		})
-	}
 }

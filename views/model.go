@@ -39,6 +39,7 @@ type Page struct {
 	Recording Recording
 	Script    Script
 	Replay    *Replay         // the transcript on show, nil for a live inspection
+	Replaying *Replaying      // the replay whose session is on show, nil for none
 	Probe     *Probe          // the probes of clients, nil unless this is their page
 	Taps      *Taps           // the taps on show, nil for others
 	SignIns   templ.Component // the cards of the sign-ins
@@ -70,17 +71,6 @@ type NewServer struct {
 	Dir          string // working directory of the command
 	Field        string // name of the field with the mistake that Problem describes
 	Problem      string // "" if there is none
-}
-
-// Comparison compares what a server offers under two declarations of the client.
-type Comparison struct {
-	Server        string // Server.ID
-	With, Without string // the declarations, as JSON or in words; "" while the comparison is running
-	OnlyWith      []conversation.Item
-	OnlyWithout   []conversation.Item
-	Both          int
-	Problems      []string
-	Err           string // why the comparison failed
 }
 
 // Item is one tool, prompt, resource or resource template of a server.

@@ -74,7 +74,6 @@ const (
 	TabsMost         = 80 // calls in the strip
 	capabilitiesMost = 40
 	foundMost        = 20 // findings on one question
-	comparedMost     = 100
 )
 
 // number formats a number with at most six digits.

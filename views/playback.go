@@ -20,6 +20,9 @@ type Replay struct {
 	Calls, AllCalls         int
 	Questions, AllQuestions int
 
+	Targets []string // what it can be replayed on
+	Session bool     // it was replayed
+
 	Err      string // why part of the files could not be read
 	Playback playback.State
 }

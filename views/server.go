@@ -145,15 +145,6 @@ func (s Server) policyWord() string {
 	}[s.Policy]
 }
 
-// summary describes how many items do not depend on the declaration.
-func (c Comparison) summary() string {
-	both := wording.Count(c.Both, "item is", "items are") + " offered either way"
-	if len(c.OnlyWith)+len(c.OnlyWithout) == 0 {
-		return both + ": what the client declares makes no difference."
-	}
-	return both + "."
-}
-
 func (s Server) path(what string) string { return "/servers/" + s.ID + "/" + what }
 
 // Start is the data of the start panel, which the page shows before the first call.

@@ -55,7 +55,7 @@ func TestServerSettings(t *testing.T) {
 	if text(label) != "Questions from this server" {
 		t.Errorf("the policy is named %q", text(label))
 	}
-	for _, name := range []string{"Apply and reconnect", "Compare without elicitation", "Findings"} {
+	for _, name := range []string{"Apply and reconnect", "Findings"} {
 		button(t, doc, name)
 	}
 	chip := byClass(doc, "chip")[0]
@@ -106,24 +106,6 @@ func TestHeldLines(t *testing.T) {
 	full := text(draw(t, HeldLines([]Server{busy})))
 	if strings.Contains(full, "Show") || !strings.Contains(full, "Answer some of the questions here to make room. 7 were refused, because so many wait already") {
 		t.Errorf("with no room it says %q", full)
-	}
-}
-
-func TestComparison(t *testing.T) {
-	c := Comparison{Server: "s1", With: `{"form":{}}`, Without: "nothing", Both: 3, OnlyWith: []conversation.Item{{Kind: conversation.Tool, Name: "pay"}}}
-	got := text(byID(t, draw(t, ComparisonView(c)), "comparison-s1"))
-	for _, want := range []string{"3 items are offered either way.", `Only with elicitation {"form":{}}`, "pay", "tool"} {
-		if !strings.Contains(got, want) {
-			t.Errorf("it does not say %q: %q", want, got)
-		}
-	}
-	c.OnlyWith = nil
-	if got := text(draw(t, ComparisonView(c))); !strings.Contains(got, "makes no difference") {
-		t.Errorf("of no difference it says %q", got)
-	}
-	c.Err = "The server is gone."
-	if got := text(draw(t, ComparisonView(c))); !strings.Contains(got, c.Err) || strings.Contains(got, "either way") {
-		t.Errorf("of a failure it says %q", got)
 	}
 }
 

@@ -2,6 +2,7 @@ package web
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net"
 	"net/http"
@@ -28,6 +29,8 @@ type Playback struct {
 	ctx    context.Context // context of Serve
 	turn   chan struct{}   // a lock, held during follow
 	shown  atomic.Pointer[onShow]
+	runs   atomic.Pointer[[]*run] // see replays
+	live   atomic.Bool            // the session of the latest replay is on show, in place of the transcript
 }
 
 // transcriptRefusal says why a page without connections of its own takes no actions.
@@ -45,6 +48,8 @@ type PlaybackConfig struct {
 	Player   *playback.Player
 	Files    []string // files of the transcript
 	Problems []string // problems of the files besides damaged lines
+	// Live configures the sessions of replays. Its Targets are what can be replayed on.
+	Live inspection.Config
 }
 
 // NewPlayback returns the server of the page. Serve starts it.
@@ -59,27 +64,43 @@ func (p *Playback) Serve(ctx context.Context, l net.Listener) error {
 	p.follow()
 	err := serve(ctx, l, p.config.Config, p, p.hub.Close)
 	p.shown.Load().stop()
-	return err
+	return errors.Join(err, p.end())
 }
 
-// ServeHTTP passes a request to the server of the shown log.
+// ServeHTTP passes a request to the server of the shown log. An address says by the query of whether that
+// is the transcript or the session of its replay.
 func (p *Playback) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if query := r.URL.Query(); r.URL.Path == "/" && query.Has("of") {
+		p.live.Store(query.Get("of") == "replay")
+		p.follow()
+		query.Del("of")
+		http.Redirect(w, r, "/?"+query.Encode(), http.StatusSeeOther)
+		return
+	}
 	p.shown.Load().ServeHTTP(w, r)
 }
 
-// follow makes the page show the player's current log.
+// follow makes the page show the player's current log, or that of the replay.
 func (p *Playback) follow() {
 	p.turn <- struct{}{}
 	defer func() { <-p.turn }()
 	log, old := p.config.Player.Shown(), p.shown.Load()
+	var run *run
+	if list := p.replays(); p.live.Load() && len(list) > 0 {
+		run = list[0]
+		log = run.log
+	}
 	if old != nil && old.in.Log() == log {
 		return
 	}
-	replay := inspection.NewReplay(log, p.config.Player, p.config.Logger)
-	s := newServer(p.config.Config, source{
-		replay: replay, player: p.config.Player, panel: player{p, replay},
-		refusal: transcriptRefusal,
-	}, p.hub)
+	config, from := p.config.Config, source{play: p}
+	if run != nil {
+		config.Inspection, from.panel = run.in, replaying{run}
+	} else {
+		from.replay = inspection.NewReplay(log, p.config.Player, p.config.Logger)
+		from.player, from.panel, from.refusal = p.config.Player, player{p, from.replay}, transcriptRefusal
+	}
+	s := newServer(config, from, p.hub)
 	if old != nil {
 		old.stop() // the old server must not push after the new one
 	}
@@ -110,6 +131,7 @@ func (p player) routes(e *echo.Echo) {
 			return refused(http.StatusBadRequest, err)
 		})
 	}
+	e.POST("/playback/replay", p.Playback.replay)
 	post("play", func(echo.Context) error { return player.Play() })
 	post("pause", func(echo.Context) error { return player.Pause() })
 	post("step", func(echo.Context) error { return player.Step() })
@@ -149,6 +171,10 @@ func (p player) fill(page *views.Page) {
 	for _, name := range p.config.Files {
 		v.Files = append(v.Files, filepath.Base(name))
 	}
+	for _, spec := range p.config.Live.Targets {
+		v.Targets = append(v.Targets, spec.Name+" ("+spec.Address()+")")
+	}
+	v.Session = len(p.replays()) > 0
 	if read, size := player.Source().Reading(); read < size {
 		v.Percent = int(100 * read / size)
 	}

@@ -88,6 +88,7 @@ type source struct {
 	player  *playback.Player // nil unless it is a transcript
 	panel   watcher          // what the page shows of the source
 	refusal string           // why nothing can be called, answered or changed
+	play    *Playback        // of which it is a page; nil for none
 }
 
 // New returns a server. Serve starts it.
@@ -153,6 +154,7 @@ func newServer(c Config, from source, hub *push.Hub) *Server {
 	frames := &frames{rows: s.wire, sharing: shared, big: make(chan struct{}, 1)}
 	frames.routes(e)
 	ladders{shared}.routes(e)
+	comparing{shared, from.play, make(chan struct{}, 1)}.routes(e)
 	exports{shared, marks, c.Logger}.routes(e)
 	return s
 }
@@ -203,6 +205,8 @@ func (s *Server) work(ctx context.Context) (end func()) {
 	})
 	if s.replay != nil {
 		pumping.Go(func() { s.replay.Follow(ctx) })
+	}
+	if s.source.panel != nil {
 		pumping.Go(func() { s.watch(ctx, s.source.panel) })
 	}
 	return func() {

@@ -41,7 +41,6 @@ func (s *servers) routes(e *echo.Echo) {
 	e.POST("/servers/:id/remembered", func(c echo.Context) error { return s.in.Recall(c.Param("id"), c.FormValue("protocol")) }) // the revision that the browser remembers for it; empty to forget it
 	e.POST("/servers/:id/policy", s.policy)                                                                                      // the policy for its questions
 	e.POST("/servers/:id/held", func(c echo.Context) error { return s.in.Release(c.Param("id"), c.FormValue("choice")) })        // show or decline questions held back
-	e.POST("/servers/:id/compare", of(find, s.compare))                                                                          // its catalog with and without elicitation
 	s.routeSignIns(e)
 }
 
@@ -202,36 +201,6 @@ func (s *servers) policy(c echo.Context) error {
 		return refused(http.StatusBadRequest, err)
 	}
 	return s.in.SetPolicy(c.Param("id"), policy)
-}
-
-// compare pushes the differences of a server's catalog with the present settings and
-// without the elicitation capability.
-func (s *servers) compare(c echo.Context, server inspection.Server) error {
-	with, without := server.Settings, server.Settings
-	if with.Declares() == conversation.DeclareNone {
-		with.Elicitation = conversation.DeclareBoth
-	}
-	without.Elicitation = conversation.DeclareNone
-	view := views.Comparison{Server: server.ID}
-	if err := s.pushComparison(c, view); err != nil {
-		return err
-	}
-	view.With, view.Without = with.Declared(), "nothing"
-	result, err := s.in.Compare(c.Request().Context(), server.ID, with, without)
-	if err != nil {
-		view.Err = sentence(err)
-	}
-	view.OnlyWith, view.OnlyWithout = result.OnlyWith, result.OnlyWithout
-	view.Both, view.Problems = result.Both, result.Problems
-	return s.pushComparison(c, view)
-}
-
-func (s *servers) pushComparison(c echo.Context, view views.Comparison) error {
-	html, err := draw(c.Request().Context(), views.ComparisonView(view))
-	if err == nil {
-		s.hub.Publish([]push.Change{{ID: "comparison-" + view.Server, HTML: html}}, time.Time{})
-	}
-	return err
 }
 
 func (s *servers) findings(c echo.Context, server inspection.Server) error {

@@ -216,18 +216,6 @@ func TestPolicy(t *testing.T) {
 	}
 }
 
-// TestCompare checks a comparison with the demo server, which hides tools that a client
-// without elicitation cannot use.
-func TestCompare(t *testing.T) {
-	d := inspectDemo(t, conversation.ClientSettings{})
-	p := d.s.newPump(t.Context())
-	defer p.sub.Close()
-	got := d.pushed(p, func() { d.done("/servers/s1/compare", nil) })
-	if !strings.Contains(got, `"id":"comparison-s1"`) || !strings.Contains(got, "connect_mailbox") {
-		t.Errorf("every page gets %s", got)
-	}
-}
-
 func TestFindings(t *testing.T) {
 	d := inspectDemo(t, conversation.ClientSettings{})
 	if got := d.get("/servers/s1/findings"); !strings.Contains(got, "Nothing found so far.") {

@@ -4,33 +4,39 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"sync"
 
 	"github.com/spf13/cobra"
 
+	"elicitation-inspector/bridge/client/inspection"
+	"elicitation-inspector/bridge/client/signin"
+	"elicitation-inspector/bridge/judges/replay"
 	"elicitation-inspector/bridge/keep/playback"
 	"elicitation-inspector/bridge/wire"
+	"elicitation-inspector/bridge/wire/redact"
 	"elicitation-inspector/web"
 )
 
 type openOptions struct {
-	page    pageOptions
-	play    bool
-	speed   float64
-	full    bool
-	frame   int64
-	redact  redactOptions
-	verbose bool
+	options
+	play     bool
+	speed    float64
+	full     bool
+	frame    int64
+	recorded bool // the recorded target can be replayed on
 }
 
 func newOpen() *cobra.Command {
 	var o openOptions
 	cmd := &cobra.Command{
-		Use:   "open FILE...",
+		Use:   "open FILE... [flags] [URL | -- COMMAND [ARG...]]",
 		Short: "Show transcripts, and play them back",
 		Long: `Open shows transcripts on the same page, read-only: the log, the calls, and each
 question as it looked, with the answer that was given. They can be played back
-on the page as the session went, without a server.
+on the page as the session went, without a server. With a URL, a COMMAND after --, the
+servers of a --config or --recorded-target, the page can make the calls again there,
+and compare both sessions; nothing is connected before that.
 
 It reads what --record writes, the session logs of mcpsnoop, and the protocol
 history that the official MCP Inspector exports (JSON). The latter has no exact
@@ -38,7 +44,8 @@ bytes and no HTTP headers. Damaged lines are reported on standard error and left
 out.`,
 		Example: `  inspector open flow.jsonl
   inspector open --play --speed 4 flow.jsonl
-  inspector open monday.jsonl tuesday.jsonl`,
+  inspector open monday.jsonl tuesday.jsonl
+  inspector open flow.jsonl -- node dist/server.js`,
 		Args: someFiles,
 		RunE: o.open,
 	}
@@ -48,12 +55,16 @@ out.`,
 	f.Float64Var(&o.speed, "speed", 1, fmt.Sprintf("how fast to play, as a factor (`X`) from %g to %d", playback.SlowestSpeed, playback.FastestSpeed))
 	f.BoolVar(&o.full, "full-pauses", false, fmt.Sprintf("play pauses as long as they were, not shortened to %s", playback.ShortGap))
 	f.Int64Var(&o.frame, "frame", 0, "begin at the frame of this number (`N`)")
-	o.redact.register(f, "of what is downloaded")
-	f.BoolVarP(&o.verbose, "verbose", "v", false, "log more to standard error")
+	f.BoolVar(&o.recorded, "recorded-target", false, "let the page replay on the command, or the address, that the recording has")
+	o.registerTarget(f)
 	return cmd
 }
 
-func (o *openOptions) open(cmd *cobra.Command, files []string) (err error) {
+func (o *openOptions) open(cmd *cobra.Command, args []string) (err error) {
+	files, rest, dash := splitTarget(args, cmd.ArgsLenAtDash())
+	if err := errors.Join(someFiles(cmd, files), o.readTarget(rest, dash)); err != nil {
+		return err
+	}
 	logger := newLogger(cmd, o.verbose)
 	redaction, err := o.redact.redaction()
 	if err != nil {
@@ -80,11 +91,19 @@ func (o *openOptions) open(cmd *cobra.Command, files []string) (err error) {
 			return err
 		}
 	}
+	live, err := o.live(cmd, opened, files[0], redaction, logger)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, o.close()) }()
 	place, err := o.page.place(cmd, logger)
 	if err != nil {
 		return err
 	}
 	defer place.browser.close()
+	desk := signin.NewDesk(signin.DeskConfig{Page: "http://" + shownAddress(place.listener.Addr()), Warn: func(text string) { logger.Warn(text) }})
+	defer func() { err = errors.Join(err, desk.Close()) }()
+	live.SignIns = desk
 	gap := playback.ShortGap
 	if o.full {
 		gap = 0
@@ -113,9 +132,32 @@ func (o *openOptions) open(cmd *cobra.Command, files []string) (err error) {
 		work.Wait()
 		player.Close()
 	}()
-	page := web.NewPlayback(web.PlaybackConfig{Config: place.config(redaction), Player: player, Files: files, Problems: opened.Problems})
+	config := place.config(redaction)
+	config.Callback, config.MaxFrame = desk, o.maxFrame
+	page := web.NewPlayback(web.PlaybackConfig{Config: config, Player: player, Files: files, Problems: opened.Problems, Live: live})
 	place.announce(cmd.OutOrStdout(), o.frame)
 	return page.Serve(cmd.Context(), place.listener)
+}
+
+// live configures the sessions of replays on the target of the command line, if there is one.
+func (o *openOptions) live(cmd *cobra.Command, opened *playback.Opened, file string, redaction *redact.Redaction, logger *slog.Logger) (c inspection.Config, err error) {
+	if o.recorded && !o.hasTarget() {
+		if err := opened.Wait(cmd.Context()); err != nil {
+			return c, err
+		}
+		recorded, err := replay.Read(cmd.Context(), opened.Log, file)
+		if err != nil {
+			return c, err
+		}
+		if err := o.adopt(recorded.Scenario.Target, file); err != nil {
+			return c, err
+		}
+	}
+	c = inspection.Config{Logger: logger, MaxFrame: o.maxFrame, Version: version()}
+	if err = o.consistent(); err == nil && (o.hasTarget() || o.recorded) {
+		c.Targets, err = o.targets(redaction, logger)
+	}
+	return c, err
 }
 
 // readTranscripts opens transcripts, reads them to their end, and prints which parts

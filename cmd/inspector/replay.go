@@ -20,8 +20,6 @@ import (
 	"elicitation-inspector/bridge/judges/replay"
 	"elicitation-inspector/bridge/keep/export"
 	"elicitation-inspector/bridge/keep/playback"
-	"elicitation-inspector/bridge/keep/script"
-	"elicitation-inspector/bridge/meaning/conversation"
 )
 
 type replayOptions struct {
@@ -162,7 +160,7 @@ func (o *replayOptions) replay(cmd *cobra.Command, format *export.Format[*diff.R
 		return "", err
 	}
 	defer func() { err = errors.Join(err, old.Close()) }()
-	calls, scenario, err := o.calls(cmd.Context(), old, file)
+	recorded, err := o.read(cmd.Context(), old, file)
 	if err != nil {
 		return "", err
 	}
@@ -177,7 +175,7 @@ func (o *replayOptions) replay(cmd *cobra.Command, format *export.Format[*diff.R
 	} else if o.recordNew = true; o.accept {
 		return "", usage("--accept and --record cannot be used together: the new session is the recording then")
 	}
-	played, lost := o.play(cmd, calls, scenario)
+	played, lost := o.play(cmd, recorded)
 	if played == nil {
 		return "", lost
 	}
@@ -206,60 +204,43 @@ func (o *replayOptions) replay(cmd *cobra.Command, format *export.Format[*diff.R
 	return r.Sum(), codeOf(r)
 }
 
-// calls returns the calls of a recording that can be made again, and its target and settings.
-func (o *replayOptions) calls(ctx context.Context, old *playback.Opened, file string) ([]*conversation.Call, *script.Scenario, error) {
-	talk := conversation.New(old.Log)
-	if err := talk.Update(ctx); err != nil {
-		return nil, nil, err
-	}
-	all, err := script.CallsIn(ctx, talk, 0, conversation.Reading{})
+// read reads the calls of a recording, and finds the target to make them on.
+func (o *replayOptions) read(ctx context.Context, old *playback.Opened, file string) (*replay.Recorded, error) {
+	recorded, err := replay.Read(ctx, old.Log, file)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	calls := replay.Calls(all)
-	servers := map[string]bool{}
-	for _, call := range calls {
-		servers[call.Server] = true
-	}
-	switch {
-	case len(calls) == 0:
-		return nil, nil, fmt.Errorf("%s has no call to make again", file)
-	case len(servers) > 1:
-		return nil, nil, fmt.Errorf("%s has calls of %s; replay makes those of one", file, wording.Plural(len(servers), "server"))
-	}
-	// Only the target and the settings count, which are those of the last call.
-	scenario, _ := script.FromCalls(calls[len(calls)-1:], script.Writing{From: file, Servers: talk.Servers()})
-	switch t := scenario.Target; {
+	switch t := recorded.Scenario.Target; {
 	case o.hasTarget():
 	case o.recorded:
 		if err := o.adopt(t, file); err != nil {
-			return nil, nil, err
+			return nil, err
 		}
 	case !t.Demo:
-		recorded := target.Spec{Command: t.Command, URL: t.URL}.Address()
-		if recorded == "" {
-			return nil, nil, usage("replay needs a URL, or a COMMAND after --: the recording does not say which server it is of")
+		address := target.Spec{Command: t.Command, URL: t.URL}.Address()
+		if address == "" {
+			return nil, usage("replay needs a URL, or a COMMAND after --: the recording does not say which server it is of")
 		}
-		return nil, nil, usage("replay needs a URL, a COMMAND after --, or --recorded-target, which is: %s", wording.EscapeLine(recorded))
+		return nil, usage("replay needs a URL, a COMMAND after --, or --recorded-target, which is: %s", wording.EscapeLine(address))
 	}
-	return calls, scenario, o.consistent()
+	return recorded, o.consistent()
 }
 
 // play makes the calls again. An error besides what was played means that the server was lost meanwhile.
-func (o *replayOptions) play(cmd *cobra.Command, calls []*conversation.Call, scenario *script.Scenario) (played *replay.Played, err error) {
+func (o *replayOptions) play(cmd *cobra.Command, recorded *replay.Recorded) (played *replay.Played, err error) {
 	defer func() { err = errors.Join(err, o.close()) }()
 	config, err := o.connection(cmd)
 	if err != nil {
 		return nil, err
 	}
-	protocol := o.protocol
-	if !cmd.Flags().Changed("protocol") && len(scenario.Protocols) > 0 {
-		protocol = scenario.Protocols[0]
+	protocol := ""
+	if cmd.Flags().Changed("protocol") {
+		protocol = o.protocol
 	}
-	if config.Settings, err = conversation.ParseClientSettings(protocol, cmp.Or(o.elicitation, scenario.Elicitation)); err != nil {
+	if config.Settings, err = recorded.Settings(protocol, o.elicitation); err != nil {
 		return nil, usageError{err}
 	}
-	config.Settings.Sampling, config.Settings.Roots = o.sampling || scenario.Sampling, o.roots || scenario.Roots
+	config.Settings.Sampling, config.Settings.Roots = config.Settings.Sampling || o.sampling, config.Settings.Roots || o.roots
 	n := &narrator{out: cmd.ErrOrStderr(), quiet: o.quiet || !o.verbose}
 	config.Watch = n.watch
 	if o.unknown == string(diff.UnknownAsk) {
@@ -269,7 +250,7 @@ func (o *replayOptions) play(cmd *cobra.Command, calls []*conversation.Call, sce
 	defer func() { err = errors.Join(err, config.SignIns.Close()) }()
 	s, err := connect(cmd.Context(), config)
 	if err == nil {
-		played, err = replay.Run(cmd.Context(), s, calls, replay.Options{Unknown: diff.Unknown(o.unknown), Paced: o.pace == "recorded"})
+		played, err = replay.Run(cmd.Context(), s, recorded.Calls, replay.Options{Unknown: diff.Unknown(o.unknown), Paced: o.pace == "recorded"})
 		err = errors.Join(err, s.Close())
 	}
 	switch {

@@ -110,6 +110,18 @@ func Start(c Config) (s *Session, err error) {
 	return s, nil
 }
 
+// Over returns a session that makes its calls on a server of a running inspection, which goes on after
+// the session is left.
+func Over(in *inspection.Inspection, server string, c Config) *Session {
+	return &Session{config: c, log: in.Log(), in: in, changes: in.Subscribe(), server: server}
+}
+
+// Leave ends a session that Over has made. Scripts answer no further questions.
+func (s *Session) Leave() {
+	s.in.AnswerBy(nil)
+	s.changes.Close()
+}
+
 // Connected waits until the server is ready. The error says why it is not.
 func (s *Session) Connected(ctx context.Context) error { return s.Reconnected(ctx, time.Time{}) }
 

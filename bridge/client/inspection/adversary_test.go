@@ -326,24 +326,3 @@ func TestInputThatCannotBeGiven(t *testing.T) {
 		}
 	}
 }
-
-// Close leaves no process of a comparison behind.
-func TestCloseDuringAComparison(t *testing.T) {
-	b := startProcess(t, "asks")
-	compared := make(chan error, 1)
-	go func() {
-		_, err := b.in.Compare(context.Background(), "s1", conversation.ClientSettings{}, conversation.ClientSettings{Elicitation: conversation.DeclareNone})
-		compared <- err
-	}()
-	started := func(what string) int { return strings.Count(b.transcript(), what) }
-	b.until("another process", func() bool { return started(" meta started ") > 1 })
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
-	defer cancel()
-	if err := b.in.Close(ctx); err != nil {
-		t.Error(err)
-	}
-	if begun, ended := started(" meta started "), started(" exited with ")+started(" ended by signal"); begun != ended {
-		t.Errorf("%d processes were started, %d have ended\n%s", begun, ended, b.transcript())
-	}
-	<-compared
-}

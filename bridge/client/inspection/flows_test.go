@@ -1,7 +1,6 @@
 package inspection_test
 
 import (
-	"context"
 	"fmt"
 	"os"
 	"slices"
@@ -356,19 +355,6 @@ func TestFindings(t *testing.T) {
 	f := b.judged()[0]
 	if got := b.in.Found(f.Seq); len(got) == 0 || !strings.HasPrefix(f.Pointer, "/error") || b.server().Findings[f.Severity] == 0 {
 		t.Errorf("finding %+v, at its frame %v", f, got)
-	}
-}
-
-func TestCompare(t *testing.T) {
-	b := start(t, "asks", conversation.ClientSettings{})
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
-	defer cancel()
-	c, err := b.in.Compare(ctx, "s1", conversation.ClientSettings{}, conversation.ClientSettings{Elicitation: conversation.DeclareNone})
-	if err != nil || c.Both != 1 || len(c.OnlyWith)+len(c.OnlyWithout) != 0 {
-		t.Errorf("comparison %+v, %v", c, err)
-	}
-	if s := b.server(); s.State != conversation.ServerReady {
-		t.Errorf("the server is %s after a comparison", s.State)
 	}
 }
 

@@ -96,8 +96,13 @@ func (s *ScriptSource) told(q *live.Question) script.Question {
 	return out
 }
 
-// Scripted returns the script that answers questions; nil for none.
-func (in *Inspection) Scripted() *ScriptSource { return in.script.Load() }
+// Scripted returns the script of a person that answers questions; nil for none.
+func (in *Inspection) Scripted() *ScriptSource {
+	if s := in.script.Load(); s != nil && s.Script != nil {
+		return s
+	}
+	return nil
+}
 
 // AnswerBy makes a script answer further questions; nil ends that.
 func (in *Inspection) AnswerBy(s *ScriptSource) {

@@ -29,7 +29,6 @@ type connections interface {
 	Remove(ctx context.Context, id string) error
 	Target(id string) (target.Spec, error)
 	Recall(id, revision string) error
-	Compare(ctx context.Context, id string, with, without conversation.ClientSettings) (live.Comparison, error)
 }
 
 // knownServers provides the servers that an inspection shows.

@@ -184,7 +184,7 @@ func (s *liveServer) warn(what, reason string) {
 // begin gives the server a new session, or returns nil if the inspection is closed. The
 // caller holds the turn.
 func (s *liveServer) begin() *session.Session {
-	fresh := s.servers.newSession(s, s.Settings, "")
+	fresh := s.servers.newSession(s)
 	if fresh == nil {
 		return nil
 	}
@@ -200,12 +200,12 @@ func (s *liveServer) begin() *session.Session {
 
 // newSession prepares a session with a server, or returns nil if the inspection is
 // closed. Each session must be closed with closeSession.
-func (servers *Servers) newSession(s *liveServer, settings conversation.ClientSettings, suffix string) *session.Session {
+func (servers *Servers) newSession(s *liveServer) *session.Session {
 	config := servers.config.Session
-	config.Server, config.Spec, config.Settings = s.ID, s.spec, settings
+	config.Server, config.Spec, config.Settings = s.ID, s.spec, s.Settings
 	servers.mu.Lock()
 	s.attempt++
-	config.Name = fmt.Sprintf("%s-%d-%d%s", s.ID, time.Now().UnixMilli(), s.attempt, suffix)
+	config.Name = fmt.Sprintf("%s-%d-%d", s.ID, time.Now().UnixMilli(), s.attempt)
 	servers.mu.Unlock()
 	fresh := session.New(servers.config.Life, config, servers.config.Owner)
 	servers.mu.Lock()

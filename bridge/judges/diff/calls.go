@@ -65,15 +65,19 @@ func (c *comparison) calls() (both int, err error) {
 			nth[name]++
 			name = fmt.Sprintf("%s (%d of %d)", name, nth[name], several[name])
 		}
-		c.at = Difference{Server: c.old.conversation.NameOf(o.server), Call: wording.EscapeLine(name)}
+		c.at = Difference{Server: c.old.conversation.NameOf(o.server), Call: wording.EscapeLine(name), pair: len(c.pairs) + 1}
 		if _, c.at.tool, _ = strings.Cut(o.name, " "); !o.made {
 			c.at.Call = "outside of any call"
 		}
 		if p.old != nil && p.now != nil {
 			both++
 		}
+		before := len(c.list)
 		if err := c.pair(p, <-old, <-now); err != nil {
 			return both, err
+		}
+		if len(c.list) > before {
+			c.pairs = append(c.pairs, p)
 		}
 	}
 	return both, nil

@@ -113,6 +113,7 @@ type Difference struct {
 
 	part string // what Pointer leads into; see Varying
 	tool string
+	pair int // place in Report.pairs, from 1; 0 for what belongs to no call
 }
 
 // Side is one of two conversations.
@@ -120,6 +121,8 @@ type Side struct {
 	Name   string // of its file
 	Log    *wire.Log
 	Redact *redact.Redaction
+	// Seqs are the numbers that people know the frames of Log by, if it is a part of another log.
+	Seqs []int64
 }
 
 // Options say what is no difference.
@@ -143,6 +146,9 @@ type Report struct {
 	Inspector   string       `json:"inspector"` // version
 	Calls       int          `json:"calls"`     // that both have
 	Differences []Difference `json:"differences"`
+
+	sides [2]*side
+	pairs []pair // the calls that differ
 }
 
 // Counts counts the differences by how much they matter.
@@ -172,7 +178,7 @@ func Compare(ctx context.Context, old, now Side, o Options) (*Report, error) {
 		c.value(one.Old, one.New)
 		c.words(one.Old, one.New)
 	}
-	r := &Report{Old: old.Name, New: now.Name}
+	r := &Report{Old: old.Name, New: now.Name, sides: [2]*side{c.old, c.now}}
 	if err := c.servers(); err != nil {
 		return nil, err
 	}
@@ -180,7 +186,7 @@ func Compare(ctx context.Context, old, now Side, o Options) (*Report, error) {
 		return nil, err
 	}
 	slices.SortStableFunc(c.list, func(a, b Difference) int { return cmp.Compare(a.Matter, b.Matter) })
-	r.Differences = c.list
+	r.Differences, r.pairs = c.list, c.pairs
 	return r, c.lines(r)
 }
 
@@ -191,6 +197,7 @@ type comparison struct {
 	ctx      context.Context
 	old, now *side
 	list     []Difference
+	pairs    []pair // see Report
 
 	at Difference // what the differences found next are about
 }

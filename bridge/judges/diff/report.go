@@ -20,6 +20,7 @@ var Formats = export.Formats[*Report]{
 	{Name: "markdown", Write: writeMarkdown, Ending: ".md"},
 	{Name: "junit", Write: writeJUnit, Ending: ".xml"},
 	{Name: "sarif", Write: writeSARIF, Ending: ".sarif"},
+	{Name: "html", Write: writeHTML, Ending: ".html"},
 }
 
 // Became says how a value changed: "was 3, and is 5". One of both may be nil.

@@ -3,6 +3,7 @@
 package replay
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -14,15 +15,60 @@ import (
 	"elicitation-inspector/bridge/base/wording"
 	"elicitation-inspector/bridge/client/headless"
 	"elicitation-inspector/bridge/judges/diff"
+	"elicitation-inspector/bridge/keep/script"
 	"elicitation-inspector/bridge/meaning/conversation"
+	"elicitation-inspector/bridge/wire"
 	"elicitation-inspector/bridge/wire/redact"
 )
+
+// Recorded is what a recording has to be played again: its calls, and its target and settings.
+type Recorded struct {
+	Calls    []*conversation.Call
+	Scenario *script.Scenario // its target and settings
+}
+
+// Read reads the calls of a recording that a client made of a tool, a prompt or a resource.
+func Read(ctx context.Context, log *wire.Log, name string) (*Recorded, error) {
+	talk := conversation.New(log)
+	if err := talk.Update(ctx); err != nil {
+		return nil, err
+	}
+	all, err := script.CallsIn(ctx, talk, 0, conversation.Reading{})
+	if err != nil {
+		return nil, err
+	}
+	r := &Recorded{Calls: Calls(all)}
+	servers := map[string]bool{}
+	for _, call := range r.Calls {
+		servers[call.Server] = true
+	}
+	switch {
+	case len(r.Calls) == 0:
+		return nil, fmt.Errorf("%s has no call to make again", name)
+	case len(servers) > 1:
+		return nil, fmt.Errorf("%s has calls of %s; replay makes those of one", name, wording.Plural(len(servers), "server"))
+	}
+	// Only the target and the settings count, which are those of the last call.
+	r.Scenario, _ = script.FromCalls(r.Calls[len(r.Calls)-1:], script.Writing{From: name, Servers: talk.Servers()})
+	return r, nil
+}
+
+// Settings returns those of the client in the recording, unless a revision or a declaration is given.
+func (r *Recorded) Settings(protocol, elicitation string) (conversation.ClientSettings, error) {
+	if protocol == "" && len(r.Scenario.Protocols) > 0 {
+		protocol = r.Scenario.Protocols[0]
+	}
+	s, err := conversation.ParseClientSettings(protocol, cmp.Or(elicitation, r.Scenario.Elicitation))
+	s.Sampling, s.Roots = r.Scenario.Sampling, r.Scenario.Roots
+	return s, err
+}
 
 // Options say how a recording is played again.
 type Options struct {
 	Unknown diff.Unknown  // what happens to questions that it does not have
 	Paced   bool          // answers wait as long as the person did
 	Timeout time.Duration // of each call; 0 for that of the session
+	Before  func(n int)   // called before the nth call is made, from 0; nil for none
 }
 
 // Played says how a recording was played again.
@@ -43,7 +89,10 @@ func Run(ctx context.Context, session *headless.Session, calls []*conversation.C
 	if err != nil {
 		return p, err
 	}
-	for _, call := range calls {
+	for n, call := range calls {
+		if o.Before != nil {
+			o.Before(n)
+		}
 		if why := leftOut(call); why != "" {
 			p.note(call, "it is not made again: %s", why)
 			continue
