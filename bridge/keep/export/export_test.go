@@ -56,7 +56,7 @@ func TestFormats(t *testing.T) {
 			t.Errorf("%+v lacks what people read", f)
 		}
 	}
-	if _, err := Documents.Named("xml"); err == nil || err.Error() != `must be html, markdown, jsonl, json, har or mermaid, not "xml"` {
+	if _, err := Documents.Named("xml"); err == nil || err.Error() != `must be html, markdown, jsonl, json, har, mermaid or otlp, not "xml"` {
 		t.Errorf("xml: %v", err)
 	}
 	if got := Documents.Of("flow.xml"); got != nil {

@@ -19,6 +19,8 @@ type Reading struct {
 	// others is kept: the method and the tool, the message of a question whose answer
 	// is chosen, and the outcomes with their times.
 	Only func(seq int64) bool
+	// Over says that the log is complete, so that requests without a response have ended.
+	Over bool
 }
 
 func (how *Reading) chosen(seq int64) bool { return how.Only == nil || how.Only(seq) }
@@ -93,7 +95,7 @@ func (c *Conversation) Places(only func(seq int64) bool) []int {
 func (c *Conversation) Call(ctx context.Context, place int, how Reading) (*Call, error) {
 	r := newReduction(place)
 	r.rows = true
-	return c.advance(ctx, r, how, false)
+	return c.advance(ctx, r, how, how.Over)
 }
 
 // Watch is Call for a reader that asks again and again: it keeps the reduction, so
