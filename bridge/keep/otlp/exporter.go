@@ -161,7 +161,7 @@ func (e *Exporter) Close() {
 			if err := e.failure.Load(); err != nil {
 				why = (*err).Error()
 			}
-			e.config.Warn(fmt.Sprintf("traces: %s not sent: %s", wording.Count(int(n), "1 span was", wording.Grouped(n)+" spans were"), why))
+			e.config.Warn(fmt.Sprintf("traces: %s not sent: %s", wording.Count(int(n), "span was", "spans were"), why))
 		}
 	})
 }

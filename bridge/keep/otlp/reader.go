@@ -58,6 +58,10 @@ const waitingMost = 10_000
 func NewReader(l *wire.Log, o Options, emit func(*Span)) *Reader {
 	past := l.Beginning()
 	talk := conversation.New(past)
+	talk.NoReports = true // thousands of them may come in a second
+	if o.Redact == nil {
+		o.Redact, _ = redact.New() // without rules, there is no error
+	}
 	return &Reader{
 		Options: o, log: l, past: past, talk: talk, linter: lint.NewLinter(past, talk), emit: emit, next: 1,
 		calls: map[int]*call{}, open: map[int]*call{}, waiting: map[int64]bool{}, protocols: map[string]string{},

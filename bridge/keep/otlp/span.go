@@ -3,6 +3,7 @@ package otlp
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"net/url"
 	"slices"
 	"strconv"
@@ -11,6 +12,7 @@ import (
 
 	"elicitation-inspector/bridge/base/mcp"
 	"elicitation-inspector/bridge/base/rawjson"
+	"elicitation-inspector/bridge/base/wording"
 	"elicitation-inspector/bridge/meaning/conversation"
 	"elicitation-inspector/bridge/meaning/elicit"
 	"elicitation-inspector/bridge/meaning/lint"
@@ -151,9 +153,9 @@ func (s *Span) finish(r *Reader, f *wire.Frame) {
 	s.End = max(nanos(f.Time), s.Start)
 	switch {
 	case f.Kind == wire.Error:
-		code, _, _ := strings.Cut(string(rawjson.Member(f.Message.Error, "code")), ".")
+		code, message := errorOf(f.Message.Error)
 		s.add(text("rpc.response.status_code", code))
-		s.fail(cmp.Or(code, "_OTHER"), rawjson.Text(rawjson.Member(f.Message.Error, "message")))
+		s.fail(cmp.Or(code, "_OTHER"), message)
 	case f.Kind != wire.Result && f.Status >= 400:
 		s.fail(strconv.Itoa(f.Status), "")
 	case f.Kind != wire.Result:
@@ -167,6 +169,15 @@ func (s *Span) finish(r *Reader, f *wire.Frame) {
 	if s.Kind == Served {
 		s.add(text(prefix+"fault", f.Fault))
 	}
+}
+
+// errorOf returns the code and the message of a JSON-RPC error; "" for one that it lacks.
+func errorOf(object json.RawMessage) (code, message string) {
+	e, err := conversation.ErrorOf(object)
+	if err == nil {
+		code = strconv.FormatInt(e.Code, 10)
+	}
+	return code, wording.Shorten(e.Message, textMost)
 }
 
 func (s *Span) fail(kind, message string) {
@@ -200,6 +211,9 @@ func (r *Reader) finding(f lint.Found) Event {
 
 // tell tells what of a call began since it was told last.
 func (r *Reader) tell(ctx context.Context, of *call, c *conversation.Call) error {
+	if c.Number == 0 { // what asks outside of a call, such as a list, is none
+		c.Rounds = nil
+	}
 	rounds := len(c.Rounds) > 1 || c.Task != nil
 	for _, q := range c.Questions {
 		rounds = rounds || len(c.Rounds) > 0 && q.Via != elicit.ByRequest
@@ -217,7 +231,7 @@ func (r *Reader) tell(ctx context.Context, of *call, c *conversation.Call) error
 		switch {
 		case f.Seq <= of.ended || f.Repeat:
 			continue
-		case f.Kind == wire.Notification && !conversation.IsReport(f.Method):
+		case f.Kind == wire.Notification:
 			answer = f.Seq
 		case f.Kind != wire.Request:
 			continue
@@ -322,8 +336,7 @@ func (s *Span) broken(c *conversation.Call) {
 	case c.State == conversation.ToolFailed:
 		kind, message = "tool_error", ""
 	case c.Error != nil:
-		kind, _, _ = strings.Cut(string(rawjson.Member(c.Error, "code")), ".")
-		message = rawjson.Text(rawjson.Member(c.Error, "message"))
+		kind, message = errorOf(c.Error)
 	}
 	s.end(cmp.Or(kind, "_OTHER"), message, cmp.Or(c.Ended, c.End))
 }
@@ -369,7 +382,7 @@ func (r *Reader) question(ctx context.Context, of *call, c *conversation.Call, q
 	}
 	ended := cmp.Or(q.Ended, c.Ended, c.End)
 	s := &Span{
-		TraceID: own.trace, ID: own.span, State: parent.state, Parent: parent.span, Kind: Internal, Name: "question " + name,
+		TraceID: own.trace, ID: own.span, State: parent.state, Parent: parent.span, Kind: Internal, Name: strings.TrimSpace("question " + name),
 		Start: nanos(q.Asked), End: max(nanos(q.Asked), nanos(ended)),
 	}
 	s.add(text("mcp.method.name", q.Method), text("mcp.session.id", c.Session), text("mcp.protocol.version", c.Protocol))

@@ -35,6 +35,10 @@ import (
 //
 // All methods are safe for concurrent use.
 type Conversation struct {
+	// NoReports leaves log messages and progress out of calls, and of what a linter judges; set it
+	// before Update.
+	NoReports bool
+
 	attribution
 	turn     chan struct{} // held by the goroutine that updates
 	watching chan struct{} // held by the goroutine that watches
