@@ -54,19 +54,11 @@ func (o *otlpOptions) begin(cmd *cobra.Command) (end func(), err error) {
 	if c.URL, err = o.endpoint(); err != nil {
 		return nil, err
 	}
-	switch protocol := otlpEnv("PROTOCOL"); protocol {
-	case "", "http/protobuf":
-	case "http/json":
-		c.JSON = true
-	default:
-		return nil, usage("OTEL_EXPORTER_OTLP_PROTOCOL is %q, and the inspector speaks http/protobuf and http/json", protocol)
+	if protocol := cmp.Or(otlpEnv("PROTOCOL"), "http/protobuf"); protocol != "http/protobuf" {
+		return nil, usage("OTEL_EXPORTER_OTLP_PROTOCOL is %q, and the inspector speaks http/protobuf", protocol)
 	}
-	switch compression := otlpEnv("COMPRESSION"); compression {
-	case "", "none":
-	case "gzip":
-		c.Gzip = true
-	default:
-		return nil, usage("OTEL_EXPORTER_OTLP_COMPRESSION is %q, and must be gzip or none", compression)
+	if c.Compression = cmp.Or(otlpEnv("COMPRESSION"), "none"); c.Compression != "gzip" && c.Compression != "none" {
+		return nil, usage("OTEL_EXPORTER_OTLP_COMPRESSION is %q, and must be gzip or none", c.Compression)
 	}
 	ms, err := strconv.ParseInt(cmp.Or(otlpEnv("TIMEOUT"), "10000"), 10, 32)
 	if err != nil || ms <= 0 {

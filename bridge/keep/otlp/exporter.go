@@ -11,13 +11,13 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"reflect"
 	"slices"
 	"strconv"
 	"sync"
 	"sync/atomic"
 	"time"
 
-	"elicitation-inspector/bridge/base/rawjson"
 	"elicitation-inspector/bridge/base/wording"
 	"elicitation-inspector/bridge/wire"
 	"elicitation-inspector/bridge/wire/redact"
@@ -29,11 +29,12 @@ type Config struct {
 	Header   http.Header
 	Client   *http.Client
 	Timeout  time.Duration // of one request
-	Gzip     bool
-	JSON     bool        // http/json in place of http/protobuf
-	Resource []Attribute // besides the service's name and version
-	Version  string      // of the inspector
-	Content  bool        // as in Options
+	Resource []Attribute   // besides the service's name and version
+	Version  string        // of the inspector
+	Content  bool          // as in Options
+
+	Compression string // "gzip", or another word for none
+
 	// Warn says what goes wrong: once when sending fails at first, and once at the end what was lost.
 	Warn func(text string)
 }
@@ -231,14 +232,11 @@ func (e *Exporter) send(batch []*Span) {
 	e.lose(int64(len(batch)), err)
 }
 
+// encode returns spans as what a collector is sent.
 func (e *Exporter) encode(batch []*Span) (body []byte, err error) {
-	r := requestOf(e.config.Resource, e.config.Version, batch)
-	if body = r.protobuf(); e.config.JSON {
-		if body, err = rawjson.Encode(r); err != nil {
-			return nil, err
-		}
-	}
-	if !e.config.Gzip {
+	r := request{[]resourceSpans{{resource{e.config.Resource}, []scopeSpans{{scope{scopeName, e.config.Version}, batch}}}}}
+	body = appendMessage(nil, reflect.ValueOf(r))
+	if e.config.Compression != "gzip" {
 		return body, nil
 	}
 	var b bytes.Buffer
@@ -257,8 +255,8 @@ func (e *Exporter) post(body []byte) (pause time.Duration, again bool, err error
 		return 0, false, err
 	}
 	req.Header = e.config.Header.Clone()
-	req.Header.Set("Content-Type", wording.Either(e.config.JSON, "application/json", "application/x-protobuf"))
-	if e.config.Gzip {
+	req.Header.Set("Content-Type", "application/x-protobuf")
+	if e.config.Compression == "gzip" {
 		req.Header.Set("Content-Encoding", "gzip")
 	}
 	res, err := e.config.Client.Do(req)
@@ -274,7 +272,7 @@ func (e *Exporter) post(body []byte) (pause time.Duration, again bool, err error
 	reply, err := io.ReadAll(io.LimitReader(res.Body, replyMost))
 	switch status := res.StatusCode; {
 	case status >= 200 && status < 300 && err == nil:
-		if n := e.rejected(reply); n > 0 {
+		if n := rejected(reply); n > 0 {
 			e.lose(n, fmt.Errorf("%s has rejected them", req.URL.Redacted()))
 		}
 		return 0, false, nil
@@ -289,12 +287,7 @@ func (e *Exporter) post(body []byte) (pause time.Duration, again bool, err error
 
 // rejected returns how many spans a collector says that it has not taken: in the first field of
 // partial_success, which is the first field of the response.
-func (e *Exporter) rejected(reply []byte) (n int64) {
-	if e.config.JSON {
-		text := bytes.Trim(rawjson.Member(reply, "partialSuccess", "rejectedSpans"), `"`)
-		n, _ = strconv.ParseInt(string(text), 10, 64) // 0 for none
-		return n
-	}
+func rejected(reply []byte) int64 {
 	if len(reply) < 4 || reply[0] != 1<<3|2 {
 		return 0
 	}

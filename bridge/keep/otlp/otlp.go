@@ -136,11 +136,6 @@ func long(key, value string) []Attribute {
 
 func number(key string, n int64) []Attribute { return []Attribute{{key, Value{Int: &n}}} }
 
-// requestOf returns what is sent to a collector.
-func requestOf(resources []Attribute, version string, spans []*Span) *request {
-	return &request{[]resourceSpans{{resource{resources}, []scopeSpans{{scope{scopeName, version}, spans}}}}}
-}
-
 // scopeName names the inspector in what it writes.
 const scopeName = "elicitation-inspector"
 
@@ -195,9 +190,6 @@ func appendField(dst []byte, field uint64, v reflect.Value, always bool) []byte 
 	}
 	return dst
 }
-
-// protobuf returns the request in protobuf.
-func (r *request) protobuf() []byte { return appendMessage(nil, reflect.ValueOf(*r)) }
 
 // nanos returns a time as OTLP has it; 0 for none.
 func nanos(t time.Time) uint64 {

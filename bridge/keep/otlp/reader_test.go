@@ -295,7 +295,7 @@ func TestLate(t *testing.T) {
 +1s c2s {"jsonrpc":"2.0","id":3,"result":{}}`, "tools/call deploy|ping|ping"},
 		"an unanswered call": {`+1s c2s {"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"again"}}
 +1s s2c {"jsonrpc":"2.0","id":3,"method":"elicitation/create","params":{"message":"m","requestedSchema":{"type":"object","properties":{}}}}`, "tools/call deploy|tools/call again|elicitation/create|question form"},
-		"a notification":    {`+1s s2c {"jsonrpc":"2.0","method":"notifications/tools/list_changed"}`, "tools/call deploy|notifications/tools/list_changed"},
+		"a notification": {`+1s s2c {"jsonrpc":"2.0","method":"notifications/tools/list_changed"}`, "tools/call deploy|notifications/tools/list_changed"},
 		"a list with a URL": {`+1s c2s {"jsonrpc":"2.0","id":2,"method":"tools/list"}
 +1s s2c {"jsonrpc":"2.0","id":2,"error":{"code":-32042,"message":"visit","data":{"elicitations":[{"mode":"url","url":"https://x.example/","elicitationId":"e","message":"m"}]}}}`, "tools/call deploy|tools/list|question url"},
 	} {
