@@ -127,8 +127,8 @@ func TestTraces(t *testing.T) {
 		}
 		return path
 	}
-	answers := write("answers.yaml", "answers:\n  - answer: accept\n")
-	scenario := write("s.yaml", "target:\n  demo: true\ncalls:\n  - tool: deploy\n    answers:\n      - answer: accept\n")
+	answers := write("answers.yaml", "answers:\n  - answer: decline\n")
+	scenario := write("s.yaml", "target: demo\ncalls:\n  - tool: deploy\n    answers:\n      - answer: decline\n")
 	tapped := filepath.Join(dir, "tapped.jsonl")
 	earlier := filepath.Join(dir, "earlier.jsonl")
 	if r := inspector.Run(t, inspector.Options{}, "call", "deploy", "--answers", answers, "--record", earlier, "--", inspector.Binary, "demo"); r.Code != 0 {

@@ -188,7 +188,7 @@ func (r *Reader) callAt(place int, head *wire.Frame) (*call, error) {
 // call; nil for none.
 func (r *Reader) refs(f *wire.Frame, in *call) (own, parent spanRef) {
 	again := ""
-	if f.Duplicate || f.Kind == wire.Notification {
+	if f.Duplicate || f.Lost || f.Kind == wire.Notification {
 		again = strconv.FormatInt(f.Time.UnixNano(), 10)
 	}
 	own = refOf(f.Session, f.Call, f.Dir, f.Message, again)

@@ -48,7 +48,7 @@ func (r *Reader) span(ctx context.Context, seq, answer int64, in *call) (*Span, 
 	r.learn(&f)
 	label := f.Server
 	f = *r.Redact.Frame(&f)
-	s := &Span{TraceID: own.trace, ID: own.span, State: own.state, Parent: parent.span, Kind: Called, Name: f.Message.Method, Start: nanos(f.Time)}
+	s := &Span{TraceID: own.trace, ID: own.span, State: own.state, Parent: parent.span, Kind: Called, Name: f.Method, Start: nanos(f.Time)}
 	if f.Dir == wire.ServerToClient {
 		s.Kind = Served
 	}
@@ -88,28 +88,24 @@ func (r *Reader) span(ctx context.Context, seq, answer int64, in *call) (*Span, 
 	return s, own, nil
 }
 
-// learn remembers the revision of a session, which the handshake has.
+// learn remembers the revision of a session, which the handshake has, or each request.
 func (r *Reader) learn(f *wire.Frame) {
-	for _, revision := range []string{
-		rawjson.Text(rawjson.Member(f.Message.Params, "_meta", mcp.MetaProtocol)),
-		wordOf(f.Method == mcp.MethodInitialize, f.Message.Params), wordOf(f.Method == mcp.MethodInitialize, f.Message.Result),
-	} {
-		if revision != "" {
-			r.protocols[f.Session] = strings.Clone(revision)
-		}
+	in := f.Message.Params
+	if f.Kind == wire.Result {
+		in = f.Message.Result
 	}
-}
-
-func wordOf(is bool, in []byte) string {
-	if !is {
-		return ""
+	revision := rawjson.Text(rawjson.Member(in, "_meta", mcp.MetaProtocol))
+	if f.Method == mcp.MethodInitialize {
+		revision = rawjson.Text(rawjson.Member(in, "protocolVersion"))
 	}
-	return rawjson.Text(rawjson.Member(in, "protocolVersion"))
+	if revision != "" {
+		r.protocols[f.Session] = strings.Clone(revision)
+	}
 }
 
 // describe adds what the conventions want of a request or a notification.
 func (s *Span) describe(r *Reader, f *wire.Frame, label string) {
-	params, method := f.Message.Params, f.Message.Method
+	params, method := f.Message.Params, f.Method
 	s.add(text("mcp.method.name", method))
 	if f.Message.ID != nil {
 		s.add(text("jsonrpc.request.id", strings.Trim(wire.IDKey(f.Message.ID), `"`)))
@@ -189,14 +185,6 @@ func (s *Span) add(lists ...[]Attribute) {
 	for _, list := range lists {
 		s.Attributes = append(s.Attributes, list...)
 	}
-}
-
-func (s *Span) event(at time.Time, name string, lists ...[]Attribute) {
-	e := Event{Time: nanos(at), Name: prefix + name}
-	for _, list := range lists {
-		e.Attributes = append(e.Attributes, list...)
-	}
-	s.Events = append(s.Events, e)
 }
 
 // finding returns the event of a finding, at the time of its frame.
@@ -394,22 +382,24 @@ func (r *Reader) question(ctx context.Context, of *call, c *conversation.Call, q
 		s.add(number(prefix+"round", int64(q.Round)))
 	}
 	s.add(text(prefix+"question.via", []string{"request", "result", "error", "task"}[q.Via]))
-	s.add(text(prefix+"question.state", map[conversation.QuestionState]string{conversation.AnswerUnknown: "unknown"}[q.State]+stateOf(q)))
+	state := q.State.String()
+	if q.State == conversation.AnswerUnknown {
+		state = "unknown"
+	}
+	s.add(text(prefix+"question.state", state))
 	s.add(text(prefix+"question.action", q.Action), text(prefix+"question.answered_by", answeredBy(c, q)), text(prefix+"fault", q.Fault))
 	if r.Content {
 		s.add(long(prefix+"question.message", q.Message()), long(prefix+"question.params", string(q.Params)), long(prefix+"question.answer", string(q.Answer)))
 	}
-	if q.State > conversation.Answered {
-		var why []Attribute
-		if q.By != conversation.ByServer || r.Content {
-			why = text(prefix+"reason", q.Reason)
+	if q.State > conversation.Answered && q.State != conversation.AnswerUnknown {
+		why := text(prefix+"reason", q.Reason)
+		if q.By == conversation.ByServer && !r.Content {
+			why = nil
 		}
-		if q.State != conversation.AnswerUnknown {
-			s.event(ended, q.State.String(), why)
-		}
+		s.Events = append(s.Events, Event{nanos(ended), prefix + state, why})
 	}
-	if q.Completion == conversation.CompletionDone || q.Completion == conversation.CompletionMarked {
-		s.event(cmp.Or(q.Completed, ended), "completed", text(prefix+"completion", q.Completion.String()))
+	if how := q.Completion.String(); how != "" {
+		s.Events = append(s.Events, Event{nanos(cmp.Or(q.Completed, ended)), prefix + "completed", text(prefix+"completion", how)})
 	}
 	if _, err := r.found(ctx, q.AskedSeq); err != nil {
 		return err
@@ -419,14 +409,6 @@ func (r *Reader) question(ctx context.Context, of *call, c *conversation.Call, q
 	}
 	r.emit(s)
 	return nil
-}
-
-// stateOf names how a question was settled, as transcripts do.
-func stateOf(q *conversation.Question) string {
-	if q.State == conversation.AnswerUnknown {
-		return ""
-	}
-	return q.State.String()
 }
 
 // answeredBy names who settled a question. Of another client's nobody knows whether that was a person.
