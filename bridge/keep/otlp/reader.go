@@ -71,8 +71,11 @@ func NewReader(l *wire.Log, o Options, emit func(*Span)) *Reader {
 // Read reads what the log has got since the last Read.
 func (r *Reader) Read(ctx context.Context) error {
 	for last := r.log.Len(); r.next <= last; r.next++ {
+		if e := r.log.Entry(r.next); e.Dir == wire.Stderr || conversation.IsReport(e.Names().Method) {
+			continue
+		}
 		head := r.log.Head(r.next)
-		if head.Dir == wire.Stderr || head.Kind == wire.Notification && conversation.IsReport(head.Method) || head.Kind == wire.Noise && head.Pair == 0 {
+		if head.Kind == wire.Noise && head.Pair == 0 {
 			continue
 		}
 		r.past.Extend(r.next)

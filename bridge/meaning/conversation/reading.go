@@ -173,10 +173,7 @@ func (c *Conversation) advance(ctx context.Context, r *reduction, how Reading, o
 		upTo, r.stale = int64(c.fresh[0].seq)-1, true
 	}
 	items, latest := c.unread(r, &o, upTo)
-	var reports []reportRun
-	if !c.NoReports {
-		reports = c.reportsOf(place-1, r.applied)
-	}
+	reports := c.reportsOf(place-1, r.applied)
 	r.call.Number, r.call.Recorded, r.call.Session = int(o.number), int(o.recorded), o.session.connection.session
 	what := facts{protocol: o.session.handshake.Protocol, exit: o.session.exit, signIns: o.session.signIns}
 	r.revision, r.call.Protocol = what.protocol, what.protocol
