@@ -130,6 +130,7 @@ func TestTraces(t *testing.T) {
 	answers := write("answers.yaml", "answers:\n  - answer: decline\n")
 	scenario := write("s.yaml", "target: demo\ncalls:\n  - tool: deploy\n    answers:\n      - answer: decline\n")
 	tapped := filepath.Join(dir, "tapped.jsonl")
+	probed := filepath.Join(dir, "probed.jsonl")
 	earlier := filepath.Join(dir, "earlier.jsonl")
 	if r := inspector.Run(t, inspector.Options{}, "call", "deploy", "--answers", answers, "--record", earlier, "--", inspector.Binary, "demo"); r.Code != 0 {
 		t.Fatal(r)
@@ -143,6 +144,8 @@ func TestTraces(t *testing.T) {
 		"run":    {[]string{"run", scenario, "--protocol", "2025-11-25", "--record", filepath.Join(dir, "run")}, filepath.Join(dir, "run", "s-2025-11-25.jsonl"), true},
 		"replay": {[]string{"replay", earlier, "--record", filepath.Join(dir, "replay.jsonl"), "--recorded-target"}, filepath.Join(dir, "replay.jsonl"), true},
 		"tap":    {[]string{"call", "deploy", "--answers", answers, "--otlp", "--", inspector.Binary, "tap", "--record", tapped, "--otlp", "--", inspector.Binary, "demo"}, tapped, false},
+		"probe":  {[]string{"call", "accept", "--answers", answers, "--otlp", "--", inspector.Binary, "probe", "--no-open", "--listen", "127.0.0.1:0", "--record", probed, "--otlp"}, probed, false},
+		"page":   {[]string{"--no-open", "--listen", "127.0.0.1:0", "--record", filepath.Join(dir, "page.jsonl")}, filepath.Join(dir, "page.jsonl"), true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -152,7 +155,9 @@ func TestTraces(t *testing.T) {
 			if test.ours {
 				args = append(args, "--otlp")
 			}
-			if r := inspector.Run(t, o, args...); strings.Contains(r.Stderr, "traces:") || strings.Contains(r.Stderr, "panic") {
+			if name == "page" {
+				inspector.StartWith(t, o, args...).Stop()
+			} else if r := inspector.Run(t, o, args...); strings.Contains(r.Stderr, "traces:") || strings.Contains(r.Stderr, "panic") {
 				t.Errorf("it says %q", r.Stderr)
 			}
 			live, want := c.told(t), exportedTraces(t, test.record)

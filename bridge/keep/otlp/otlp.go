@@ -117,8 +117,9 @@ type Value struct {
 	Int  *int64  `json:"intValue,omitempty,string" pb:"3"`
 }
 
-// textMost and contentMost bound the characters of an attribute.
+// nameMost bounds the characters of a name, textMost and contentMost those of an attribute.
 const (
+	nameMost    = 200
 	textMost    = 500
 	contentMost = 8 << 10
 )

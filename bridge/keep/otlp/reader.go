@@ -207,7 +207,9 @@ func (r *Reader) refs(f *wire.Frame, in *call) (own, parent spanRef) {
 		own.trace = said.trace
 		return own, spanRef{}
 	}
-	said.state = rawjson.Text(rawjson.Member(meta, "tracestate"))
+	if state := rawjson.Text(rawjson.Member(meta, "tracestate")); len(state) <= contentMost {
+		said.state = state
+	}
 	own.trace, own.state = said.trace, said.state
 	return own, said
 }
@@ -244,14 +246,6 @@ func (r *Reader) look(ctx context.Context, of *call, seq int64, over bool) error
 	}
 	of.ended = seq
 	return err
-}
-
-// found lists the findings in a frame.
-func (r *Reader) found(ctx context.Context, seq int64) ([]lint.Found, error) {
-	if err := r.linter.Update(ctx); err != nil {
-		return nil, err
-	}
-	return r.linter.At(seq), nil
 }
 
 // now is the time of the latest frame.

@@ -48,7 +48,7 @@ func (r *Reader) span(ctx context.Context, seq, answer int64, in *call) (*Span, 
 	r.learn(&f)
 	label := f.Server
 	f = *r.Redact.Frame(&f)
-	s := &Span{TraceID: own.trace, ID: own.span, State: own.state, Parent: parent.span, Kind: Called, Name: f.Method, Start: nanos(f.Time)}
+	s := &Span{TraceID: own.trace, ID: own.span, State: own.state, Parent: parent.span, Kind: Called, Start: nanos(f.Time)}
 	if f.Dir == wire.ServerToClient {
 		s.Kind = Served
 	}
@@ -56,33 +56,28 @@ func (r *Reader) span(ctx context.Context, seq, answer int64, in *call) (*Span, 
 		s.Links = append(s.Links, Link{in.first.trace, in.first.span})
 	}
 	s.describe(r, &f, label)
-	var found []lint.Found
-	if found, err = r.found(ctx, seq); err != nil {
-		return nil, own, err
-	}
-	switch a, at := (wire.Frame{}), r.now(); {
+	switch s.End = s.Start; {
 	case answer == seq: // a notification
-		s.End = s.Start
-	case answer == 0 && f.Method == mcp.MethodListen: // which ends with its session
-		s.End = nanos(at)
-	case answer == 0:
-		s.End = nanos(at)
-		s.fail("no_response", "")
-	default:
-		if a, err = r.log.Frame(answer); err != nil {
+	case answer != 0:
+		a, err := r.log.Frame(answer)
+		if err != nil {
 			return nil, own, err
 		}
 		r.learn(&a)
 		s.finish(r, r.Redact.Frame(&a))
-		more, err := r.found(ctx, answer)
-		if err != nil {
-			return nil, own, err
-		}
-		found = append(found, more...)
+	case f.Method == mcp.MethodListen: // which ends with its session
+		s.End = nanos(r.now())
+	default:
+		s.end("no_response", "", r.now())
 	}
-	for _, one := range found {
-		if one.Place == 0 {
-			s.Events = append(s.Events, r.finding(one))
+	if err := r.linter.Update(ctx); err != nil {
+		return nil, own, err
+	}
+	for _, of := range slices.Compact([]int64{seq, answer}) {
+		for _, one := range r.linter.At(of) {
+			if one.Place == 0 {
+				s.Events = append(s.Events, r.finding(one))
+			}
 		}
 	}
 	return s, own, nil
@@ -138,9 +133,7 @@ func (s *Span) describe(r *Reader, f *wire.Frame, label string) {
 			s.add(text("mcp.resource.uri", rawjson.Text(rawjson.Member(params, "uri"))))
 		}
 	}
-	if target != "" {
-		s.Name += " " + target
-	}
+	s.Name = wording.Shorten(strings.TrimSpace(method+" "+target), nameMost)
 	s.add(text(prefix+"server.label", r.Redact.TextOf(label, f.Server)), text(prefix+"fault", f.Fault))
 }
 
@@ -248,17 +241,17 @@ func (r *Reader) tell(ctx context.Context, of *call, c *conversation.Call) error
 				s.end(q.State.String(), "", q.Ended)
 			}
 		}
-		if round > 0 && before != (spanRef{}) {
-			s.Links = append(s.Links, Link{before.trace, before.span})
-		}
 		if round > 0 {
+			if before != (spanRef{}) {
+				s.Links = append(s.Links, Link{before.trace, before.span})
+			}
 			before = own
 			s.add(number(prefix+"round", int64(round)))
 			if answer == 0 {
 				s.broken(c)
 			}
 			if !rounds {
-				s.ofCall(c, of)
+				s.ofCall(c)
 			}
 		}
 		r.emit(s)
@@ -273,10 +266,10 @@ func (r *Reader) tell(ctx context.Context, of *call, c *conversation.Call) error
 	if rounds && of.ended == 0 {
 		s := &Span{
 			TraceID: root.trace, ID: root.span, State: root.state, Parent: of.parent.span, Kind: Internal,
-			Name: strings.TrimSpace("call " + wordsOf(c)), Start: nanos(c.Start), End: max(nanos(cmp.Or(c.Ended, c.End)), nanos(c.Start)),
+			Name: wording.Shorten("call "+wordsOf(c), nameMost), Start: nanos(c.Start), End: max(nanos(cmp.Or(c.Ended, c.End)), nanos(c.Start)),
 		}
 		s.add(text("mcp.method.name", c.Method), text("mcp.session.id", c.Session), text("mcp.protocol.version", c.Protocol))
-		s.ofCall(c, of)
+		s.ofCall(c)
 		if c.State > conversation.Done {
 			s.broken(c)
 		}
@@ -301,7 +294,7 @@ func (s *Span) inside(root spanRef, of *call) {
 }
 
 // ofCall adds what is known of a whole call: where the time went, and what came of it.
-func (s *Span) ofCall(c *conversation.Call, of *call) {
+func (s *Span) ofCall(c *conversation.Call) {
 	if c.Number != 0 {
 		s.add(number(prefix+"call.number", int64(c.Number)))
 	}
@@ -370,7 +363,7 @@ func (r *Reader) question(ctx context.Context, of *call, c *conversation.Call, q
 	}
 	ended := cmp.Or(q.Ended, c.Ended, c.End)
 	s := &Span{
-		TraceID: own.trace, ID: own.span, State: parent.state, Parent: parent.span, Kind: Internal, Name: strings.TrimSpace("question " + name),
+		TraceID: own.trace, ID: own.span, State: parent.state, Parent: parent.span, Kind: Internal, Name: wording.Shorten(strings.TrimSpace("question "+name), nameMost),
 		Start: nanos(q.Asked), End: max(nanos(q.Asked), nanos(ended)),
 	}
 	s.add(text("mcp.method.name", q.Method), text("mcp.session.id", c.Session), text("mcp.protocol.version", c.Protocol))
@@ -401,7 +394,7 @@ func (r *Reader) question(ctx context.Context, of *call, c *conversation.Call, q
 	if how := q.Completion.String(); how != "" {
 		s.Events = append(s.Events, Event{nanos(cmp.Or(q.Completed, ended)), prefix + "completed", text(prefix+"completion", how)})
 	}
-	if _, err := r.found(ctx, q.AskedSeq); err != nil {
+	if err := r.linter.Update(ctx); err != nil {
 		return err
 	}
 	for _, one := range lint.OfQuestion(q, c.ResultSeq, r.linter.At) {
