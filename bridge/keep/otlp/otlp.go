@@ -32,7 +32,8 @@ func (id TraceID) MarshalText() ([]byte, error) { return hex.AppendEncode(nil, i
 func (id SpanID) MarshalText() ([]byte, error) { return hex.AppendEncode(nil, id[:]), nil }
 
 // The types below are messages of OTLP. Their json tags are the names in OTLP/JSON, and their pb
-// tags the numbers of the fields in protobuf; see appendMessage.
+// tags the numbers of the fields in protobuf; see appendMessage. The library with these types adds
+// 2.5 MB to a program, and the whole of this package 0.2 MB.
 
 type request struct {
 	Resource []resourceSpans `json:"resourceSpans" pb:"1"`
