@@ -50,7 +50,7 @@ func (o *headlessOptions) registerRequests(f *pflag.FlagSet) {
 // connection returns the configuration of the connection. The caller must call close.
 func (o *headlessOptions) connection(cmd *cobra.Command) (c headless.Config, err error) {
 	logger := newLogger(cmd, o.verbose)
-	c = headless.Config{MaxFrame: o.maxFrame, Version: version(), Timeout: o.timeout, Record: o.record, RecordNew: o.recordNew}
+	c = headless.Config{MaxFrame: o.maxFrame, Version: version(), Timeout: o.timeout, Record: o.record, RecordNew: o.recordNew, Follow: o.otlp.follow, Traceparent: o.otlp.traceparent()}
 	if o.verbose {
 		c.Logger = logger
 	}
@@ -94,6 +94,11 @@ func connect(ctx context.Context, c headless.Config) (*headless.Session, error) 
 func (o *headlessOptions) converse(cmd *cobra.Command, n *narrator, ask asker, nobody bool, use func(*headless.Session) error) error {
 	err := func() (err error) {
 		defer func() { err = errors.Join(err, o.close()) }()
+		told, err := o.otlp.begin(cmd)
+		if err != nil {
+			return err
+		}
+		defer told()
 		config, err := o.connection(cmd)
 		if err != nil {
 			return err

@@ -138,6 +138,11 @@ func (o *checkOptions) run(cmd *cobra.Command, args []string) error {
 			return usage("--baseline: %w", err)
 		}
 	}
+	told, err := o.otlp.begin(cmd)
+	if err != nil {
+		return err
+	}
+	defer told()
 	options, err := o.options(cmd, args)
 	if err != nil {
 		return errors.Join(err, o.close())

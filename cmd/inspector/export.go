@@ -23,11 +23,12 @@ import (
 )
 
 type exportOptions struct {
-	format string
-	output string
-	filter string
-	title  string
-	redact redactOptions
+	format  string
+	output  string
+	filter  string
+	title   string
+	redact  redactOptions
+	content bool
 }
 
 func newExport() *cobra.Command {
@@ -67,6 +68,7 @@ Damaged lines are reported on standard error and left out.`,
 	f.StringVar(&o.filter, "filter", "", "only the frames that this filter line (`EXPR`) picks, as on the page: 'call:3', 'method:elicitation/*'")
 	f.StringVar(&o.title, "title", "", "`TITLE` of html and markdown (default: what was called, and how it was answered)")
 	o.redact.register(f, "of what is written")
+	registerOTLPContent(f, &o.content)
 	return cmd
 }
 
@@ -99,7 +101,7 @@ func (o *exportOptions) export(cmd *cobra.Command, files []string) (err error) {
 	}
 	defer func() { err = errors.Join(err, opened.Close()) }()
 	log := opened.Log
-	x := export.Document{Log: log, Redact: redaction, Title: o.title, Version: version()}
+	x := export.Document{Log: log, Redact: redaction, Title: o.title, Version: version(), Content: o.content}
 	if o.filter != "" {
 		if x.Seqs, err = picked(cmd, log, o.filter, filter); err != nil {
 			return err

@@ -161,7 +161,7 @@ func TestExportMistakes(t *testing.T) {
 		{nil, "needs a transcript"},
 		{[]string{path}, "needs --format"},
 		{[]string{path, "--output", "x.pdf"}, "needs --format"},
-		{[]string{path, "--format", "pdf"}, `--format must be html, markdown, jsonl, json, har or mermaid, not "pdf"`},
+		{[]string{path, "--format", "pdf"}, `--format must be html, markdown, jsonl, json, har, mermaid or otlp, not "pdf"`},
 		{[]string{path, "--format", "jsonl", "--filter", "kind:nothing"}, "--filter"},
 		{[]string{path, "--format", "jsonl", "--redact", "$["}, "--redact"},
 		{[]string{path, "--output", path}, "is the transcript that is to be read"},

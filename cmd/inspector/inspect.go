@@ -57,6 +57,12 @@ func inspect(cmd *cobra.Command, o options) (err error) {
 	}
 	defer place.browser.close()
 	place.warnOfOthers()
+	told, err := o.otlp.begin(cmd)
+	if err != nil {
+		return errors.Join(err, place.listener.Close())
+	}
+	defer told()
+	defer o.otlp.follow(log, redaction)()
 	desk := signin.NewDesk(signin.DeskConfig{
 		Page: "http://" + shownAddress(place.listener.Addr()),
 		Warn: func(text string) { logger.Warn(text) },
@@ -64,7 +70,7 @@ func inspect(cmd *cobra.Command, o options) (err error) {
 	defer func() { err = errors.Join(err, desk.Close()) }()
 	in := inspection.New(inspection.Config{
 		Targets: specs, Log: log, Logger: logger, Settings: settings, Rate: o.elicitRate,
-		MaxFrame: o.maxFrame, Version: version(), SignIns: desk,
+		MaxFrame: o.maxFrame, Version: version(), SignIns: desk, Traceparent: o.otlp.traceparent(),
 	})
 	in.AnswerBy(source)
 	record := playback.NewRecording(log, logger, redaction, in.RecordingChanged)

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"elicitation-inspector/bridge/base/mcp"
+	"elicitation-inspector/bridge/base/wording"
 	"elicitation-inspector/bridge/base/written"
 	"elicitation-inspector/bridge/keep/script"
 	"elicitation-inspector/bridge/meaning/conversation"
@@ -32,6 +33,7 @@ type options struct {
 	record      string
 	recordNew   bool
 	redact      redactOptions
+	otlp        otlpOptions
 	signIn      signInOptions
 	protocol    string
 	elicitation string
@@ -72,6 +74,7 @@ func (o *options) registerTarget(f *pflag.FlagSet) {
 	f.StringArrayVar(&o.servers, "server", nil, "with --config: only this server, by its `NAME` (repeat)")
 	o.signIn.register(f)
 	o.redact.register(f, "of transcripts")
+	o.otlp.register(f)
 	registerMaxFrame(f, &o.maxFrame, "the `SIZE` past which a message is cut in the log and not passed on, in bytes, or with k, M, G, Ki, Mi or Gi (default 64Mi)")
 	f.BoolVarP(&o.verbose, "verbose", "v", false, "log more to standard error")
 }
@@ -96,7 +99,8 @@ func (o *options) readTarget(args []string, dash int) error {
 	case dash == 0:
 		o.command = args
 	case dash > 0:
-		return usage("a URL and a command cannot be used together: %q", args[0])
+		hint := wording.Either(o.otlp.url == otlpFromEnvironment, "; the address of a collector is written --otlp=URL", "")
+		return usage("a URL and a command cannot be used together: %q%s", args[0], hint)
 	case len(args) > 0:
 		hint := ""
 		if !isURL(args[0]) {

@@ -42,6 +42,7 @@ type probeOptions struct {
 	record    string
 	recordNew bool
 	redact    redactOptions
+	otlp      otlpOptions
 	verbose   bool
 }
 
@@ -115,6 +116,7 @@ error.`,
 	f.StringVar(&o.record, "record", "", "append a transcript to `FILE` as it happens")
 	f.BoolVar(&o.recordNew, "record-new", false, "with --record: refuse an existing file")
 	o.redact.register(f, "of what is recorded and reported")
+	o.otlp.register(f)
 	f.BoolVarP(&o.verbose, "verbose", "v", false, "log more to standard error")
 	return cmd
 }
@@ -210,6 +212,12 @@ func (o *probeOptions) run(cmd *cobra.Command, judge func(*cobra.Command, ...*pr
 		return err
 	}
 	defer func() { err = errors.Join(err, log.Close()) }()
+	told, err := o.otlp.begin(cmd)
+	if err != nil {
+		return err
+	}
+	defer told()
+	defer o.otlp.follow(log, redaction)()
 	recording := playback.NewRecording(log, logger, redaction, func() {})
 	defer func() { err = errors.Join(err, recording.Close()) }()
 	if o.record != "" {

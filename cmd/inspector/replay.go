@@ -229,6 +229,11 @@ func (o *replayOptions) read(ctx context.Context, old *playback.Opened, file str
 // play makes the calls again. An error besides what was played means that the server was lost meanwhile.
 func (o *replayOptions) play(cmd *cobra.Command, recorded *replay.Recorded) (played *replay.Played, err error) {
 	defer func() { err = errors.Join(err, o.close()) }()
+	told, err := o.otlp.begin(cmd)
+	if err != nil {
+		return nil, err
+	}
+	defer told()
 	config, err := o.connection(cmd)
 	if err != nil {
 		return nil, err

@@ -120,6 +120,11 @@ func (o *runOptions) run(cmd *cobra.Command, args []string) (err error) {
 	case o.jobs < 1:
 		return usage("--jobs must be 1 or more")
 	}
+	told, err := o.otlp.begin(cmd)
+	if err != nil {
+		return err
+	}
+	defer told()
 	suites, err := o.readSuites(cmd, files, cmd.Flags().Changed("protocol"))
 	if err != nil {
 		return err

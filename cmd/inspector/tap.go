@@ -37,6 +37,7 @@ type tapOptions struct {
 	reports   []string
 	maxFrame  int64
 	redact    redactOptions
+	otlp      otlpOptions
 	verbose   bool
 }
 
@@ -85,6 +86,7 @@ with 127. docs/tap.md says more.`,
 	f.BoolVar(&o.recordNew, "record-new", false, "refuse to record to a file that exists, rather than continue it")
 	f.StringArrayVar(&o.reports, "report", nil, "at the end, write into `FILE` what was seen of the client, as 'inspector probe' does: "+report.Formats.Endings()+" for JUnit (repeat)")
 	o.redact.register(f, "of what is recorded, reported and sent to the page")
+	o.otlp.register(f)
 	registerMaxFrame(f, &o.maxFrame, "the `SIZE` past which a message is cut in the log, in bytes, or with k, M, G, Ki, Mi or Gi (default 64Mi); it is passed on whole")
 	f.BoolVarP(&o.verbose, "verbose", "v", false, "say on standard error what the tap itself does")
 	return cmd
@@ -112,6 +114,11 @@ func (o *tapOptions) observer(cmd *cobra.Command, name string) (watch *tap.Obser
 	if err != nil {
 		logger.Error("the session is not recorded", "error", err)
 	}
+	told, wrong := o.otlp.begin(cmd)
+	if wrong != nil {
+		return nil, nil, errors.Join(wrong, watch.Close())
+	}
+	untold := o.otlp.follow(watch.Log(), redaction)
 	sending, stop := context.WithCancel(context.WithoutCancel(cmd.Context()))
 	sent := make(chan struct{})
 	go func() {
@@ -128,11 +135,13 @@ func (o *tapOptions) observer(cmd *cobra.Command, name string) (watch *tap.Obser
 		var judging atomic.Bool
 		go func() { // a disk or an inspector may hang
 			err := watch.Settle(sending)
+			judging.Store(true)
 			if len(o.reports) > 0 {
-				judging.Store(true)
 				err = errors.Join(err, o.report(sending, watch.Log(), redaction))
-				judging.Store(false)
 			}
+			untold()
+			told()
+			judging.Store(false)
 			<-sent
 			ended <- errors.Join(err, watch.Close())
 		}()
@@ -263,6 +272,12 @@ func showTaps(cmd *cobra.Command, o options, logger *slog.Logger) (err error) {
 		return fmt.Errorf("making the wire log: %w", err)
 	}
 	defer func() { err = errors.Join(err, log.Close()) }()
+	told, err := o.otlp.begin(cmd)
+	if err != nil {
+		return err
+	}
+	defer told()
+	defer o.otlp.follow(log, redaction)()
 	if o.record != "" {
 		record := playback.NewRecording(log, logger, redaction, func() {})
 		defer func() { err = errors.Join(err, record.Close()) }()

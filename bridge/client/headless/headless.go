@@ -38,6 +38,10 @@ type Config struct {
 	Redaction *redact.Redaction
 	// Watch is called for each frame in order; nil for none.
 	Watch func(wire.Frame)
+	// Follow reads the log until end is called, with the secrets that are left out; nil for nobody.
+	Follow func(*wire.Log, *redact.Redaction) (end func())
+	// Traceparent names the spans of requests; see [session.Config].
+	Traceparent func(session string, call int, m wire.Message) string
 	// NoLists leaves the lists of what the server offers unread.
 	NoLists bool
 	// SignIns has the sign-ins to servers behind OAuth; nil means that nobody can sign in.
@@ -61,6 +65,7 @@ type Session struct {
 
 	watching sync.WaitGroup
 	watched  chan struct{} // closed when no more frames come
+	followed func()        // ends Config.Follow
 	ending   sync.Once
 	ended    error // result of End
 }
@@ -86,11 +91,14 @@ func Start(c Config) (s *Session, err error) {
 	}
 	in := inspection.New(inspection.Config{
 		Targets: []target.Spec{c.Target}, Log: log, Logger: c.Logger, Settings: c.Settings, MaxFrame: c.MaxFrame, Version: c.Version,
-		JudgeLater: true, NoLists: c.NoLists, SignIns: c.SignIns,
+		JudgeLater: true, NoLists: c.NoLists, SignIns: c.SignIns, Traceparent: c.Traceparent,
 	})
 	s = &Session{
 		config: c, log: log, in: in, recording: playback.NewRecording(log, c.Logger, c.Redaction, in.RecordingChanged), changes: in.Subscribe(),
-		server: in.Servers()[0].ID, watched: make(chan struct{}),
+		server: in.Servers()[0].ID, watched: make(chan struct{}), followed: func() {},
+	}
+	if c.Follow != nil {
+		s.followed = c.Follow(log, c.Redaction)
 	}
 	defer func() {
 		if err != nil {
@@ -201,6 +209,7 @@ func (s *Session) End() error {
 		s.ended = errors.Join(s.in.Close(ctx), s.recording.Close())
 		close(s.watched)
 		s.watching.Wait()
+		s.followed()
 	})
 	return s.ended
 }

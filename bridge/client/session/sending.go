@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"elicitation-inspector/bridge/base/mcp"
@@ -153,7 +154,23 @@ func (s *Session) outgoingFor(ctx context.Context, raw []byte) transport.Outgoin
 	case m.Method == mcp.NotificationCancelled:
 		raw = s.reworded(out, m, raw)
 	}
+	if s.Traceparent != nil && err == nil && m.Kind == wire.Request {
+		raw = withTraceparent(raw, s.Traceparent(s.Name, out.Call, m))
+	}
 	return transport.Outgoing{Frame: wire.Frame{Raw: raw}}
+}
+
+// withTraceparent returns a request with a traceparent in the _meta of its params.
+func withTraceparent(raw []byte, traceparent string) []byte {
+	params, meta := rawjson.Member(raw, "params"), rawjson.Member(raw, "params", "_meta")
+	meta = object(append(without(meta, "traceparent"), Member{"traceparent", rawjson.Quoted(traceparent)}))
+	params = object(append([]Member{{"_meta", meta}}, without(params, "_meta")...))
+	return object(append(without(raw, "params"), Member{"params", params}))
+}
+
+// without lists the members of an object but for those of a name.
+func without(object json.RawMessage, name string) []Member {
+	return slices.DeleteFunc(membersOf(object), func(m Member) bool { return m.Name == name })
 }
 
 // reworded returns a cancellation of the SDK's with a reason for people who read the server's log.

@@ -266,3 +266,24 @@ func TestQuestionCarriedByATaskRequest(t *testing.T) {
 		t.Errorf("asked: %+v", l.asked)
 	}
 }
+
+// A request gets the traceparent into its _meta, and is as it was otherwise: the order of members,
+// and the digits of numbers.
+func TestTraceparent(t *testing.T) {
+	s, _ := tapped(t, mcp.Revision20251125)
+	s.Traceparent = func(session string, call int, m wire.Message) string {
+		return fmt.Sprintf("%s/%d/%s", m.Method, call, m.ID)
+	}
+	for raw, want := range map[string]string{
+		`{"jsonrpc":"2.0","id":1,"method":"ping"}`:                                                           `{"jsonrpc":"2.0","id":1,"method":"ping","params":{"_meta":{"traceparent":"ping/3/1"}}}`,
+		`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"x","arguments":{"z":1.0,"a":1e3}}}`: `{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"_meta":{"traceparent":"tools/call/3/2"},"name":"x","arguments":{"z":1.0,"a":1e3}}}`,
+		`{"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"_meta":{"progressToken":"p"},"name":"x"}}`: `{"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"_meta":{"progressToken":"p","traceparent":"tools/call/3/3"},"name":"x"}}`,
+		`{"jsonrpc":"2.0","method":"notifications/initialized","params":{}}`:                                 `{"jsonrpc":"2.0","method":"notifications/initialized","params":{}}`,
+		`{"jsonrpc":"2.0","id":4,"result":{}}`:                                                               `{"jsonrpc":"2.0","id":4,"result":{}}`,
+	} {
+		out := &outgoing{Request: Request{Call: 3, Round: 1}, ctx: t.Context()}
+		if got := s.outgoingFor(out.with(t.Context()), []byte(raw)).Frame.Raw; string(got) != want {
+			t.Errorf("%s\nhas become %s\nwant       %s", raw, got, want)
+		}
+	}
+}

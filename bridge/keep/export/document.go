@@ -16,6 +16,7 @@ import (
 
 	"elicitation-inspector/bridge/base/rawjson"
 	"elicitation-inspector/bridge/base/wording"
+	"elicitation-inspector/bridge/keep/otlp"
 	"elicitation-inspector/bridge/meaning/conversation"
 	"elicitation-inspector/bridge/meaning/elicit"
 	"elicitation-inspector/bridge/meaning/lint"
@@ -36,7 +37,9 @@ var (
 	Mermaid  = &DocumentFormat{Name: "mermaid", Title: "Mermaid", Ending: ".mmd", Media: "text/plain; charset=utf-8", Write: writeMermaid, For: "a sequence diagram as text"}
 	HTML     = &DocumentFormat{Name: "html", Title: "HTML", Ending: ".html", Media: "text/html; charset=utf-8", Write: writeHTML, For: "a single page that opens offline, to attach to a bug report"}
 
-	Documents = Formats[*export]{HTML, Markdown, JSONL, JSON, HAR, Mermaid}
+	OTLP = &DocumentFormat{Name: "otlp", Title: "OTLP", Ending: ".otlp.json", Media: "application/json", Write: writeOTLP, For: "spans of OpenTelemetry as OTLP/JSON, for what shows traces"}
+
+	Documents = Formats[*export]{HTML, Markdown, JSONL, JSON, HAR, Mermaid, OTLP}
 )
 
 // errNoHTTP is the error of a HAR export of a log without frames over HTTP.
@@ -49,6 +52,7 @@ type Document struct {
 	Redact  *redact.Redaction // redacts the frames; nil means the default
 	Title   string            // title in a few words; "" means what the function Title says
 	Version string            // version of the inspector, which writes it
+	Content bool              // spans have arguments, answers and results, too
 }
 
 // Write writes the chosen frames in a format. Redaction also applies where questions
@@ -246,6 +250,11 @@ func writeJSON(w io.Writer, x *export) error {
 		_, err = io.WriteString(w, end)
 	}
 	return err
+}
+
+// writeOTLP writes the spans of calls and questions with a chosen frame.
+func writeOTLP(w io.Writer, x *export) error {
+	return otlp.Write(x.ctx, w, x.Log, otlp.Options{Redact: x.Redact, Content: x.Content, Only: x.has}, x.Version)
 }
 
 // anyway returns the problems of answers that were sent despite them, by the frame of

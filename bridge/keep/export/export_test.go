@@ -56,7 +56,7 @@ func TestFormats(t *testing.T) {
 			t.Errorf("%+v lacks what people read", f)
 		}
 	}
-	if _, err := Documents.Named("xml"); err == nil || err.Error() != `must be html, markdown, jsonl, json, har or mermaid, not "xml"` {
+	if _, err := Documents.Named("xml"); err == nil || err.Error() != `must be html, markdown, jsonl, json, har, mermaid or otlp, not "xml"` {
 		t.Errorf("xml: %v", err)
 	}
 	if got := Documents.Of("flow.xml"); got != nil {
@@ -131,7 +131,7 @@ func TestOnlyWhatIsChosen(t *testing.T) {
 		t.Fatal(err)
 	}
 	// In the schema, "password" is a property, whose default is left out.
-	x := Document{Log: l, Seqs: seqsIter(1, 4, 4, 99, -1), Redact: redaction}
+	x := Document{Log: l, Seqs: seqsIter(1, 4, 4, 99, -1), Redact: redaction, Content: true}
 	for _, f := range Documents {
 		got := write(t, x, f)
 		for _, secret := range []string{"hunter2", "unchosen", "top-secret", "session-secret"} {
@@ -143,7 +143,7 @@ func TestOnlyWhatIsChosen(t *testing.T) {
 			t.Errorf("%s lacks what was chosen:\n%s", f, got)
 		}
 	}
-	all := Document{Log: l, Redact: redaction}
+	all := Document{Log: l, Redact: redaction, Content: true}
 	for _, f := range Documents {
 		got := write(t, all, f)
 		for _, secret := range []string{"hunter2", "top-secret", "session-secret"} {

@@ -36,14 +36,15 @@ func (fs Formats[T]) Named(name string) (*Format[T], error) {
 	return fs[i], nil
 }
 
-// Of returns the format of a file, by the ending of its name; nil for none.
-func (fs Formats[T]) Of(path string) *Format[T] {
+// Of returns the format of a file, by the ending of its name, the longest if there are several;
+// nil for none.
+func (fs Formats[T]) Of(path string) (of *Format[T]) {
 	for _, f := range fs {
-		if f.Ending != "" && strings.HasSuffix(path, f.Ending) {
-			return f
+		if f.Ending != "" && strings.HasSuffix(path, f.Ending) && (of == nil || len(f.Ending) > len(of.Ending)) {
+			of = f
 		}
 	}
-	return nil
+	return of
 }
 
 // Names names the formats: "json, junit or sarif".

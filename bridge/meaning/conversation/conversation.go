@@ -35,6 +35,10 @@ import (
 //
 // All methods are safe for concurrent use.
 type Conversation struct {
+	// NoReports leaves log messages and progress out of calls, and of what a linter judges; set it
+	// before Update.
+	NoReports bool
+
 	attribution
 	turn     chan struct{} // held by the goroutine that updates
 	watching chan struct{} // held by the goroutine that watches
@@ -165,12 +169,17 @@ func (c *Conversation) update(ctx context.Context) error {
 	last := c.log.Len()
 	var f frame // one for all, because there can be millions
 	for seq := c.upTo + 1; seq <= last; seq++ {
-		f = frame{Frame: c.log.Head(seq)}
-		if err := c.read(&f); err != nil {
-			return fmt.Errorf("reading the conversation: %w", err)
+		leftOut := c.NoReports && IsReport(c.log.Entry(seq).Names().Method)
+		if !leftOut {
+			f = frame{Frame: c.log.Head(seq)}
+			if err := c.read(&f); err != nil {
+				return fmt.Errorf("reading the conversation: %w", err)
+			}
 		}
 		c.mu.Lock()
-		c.apply(&f)
+		if !leftOut {
+			c.apply(&f)
+		}
 		c.upTo = seq
 		if seq%window == 0 || seq == last {
 			c.numberQuestions()

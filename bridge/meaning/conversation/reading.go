@@ -22,6 +22,8 @@ type Reading struct {
 	// Bare leaves out what only people look at: the steps and the progress that reports
 	// make, and of Frames all but the first and the notifications.
 	Bare bool
+	// Over says that the log is complete, so that requests without a response have ended.
+	Over bool
 }
 
 func (how *Reading) chosen(seq int64) bool { return how.Only == nil || how.Only(seq) }
@@ -96,7 +98,7 @@ func (c *Conversation) Places(only func(seq int64) bool) []int {
 func (c *Conversation) Call(ctx context.Context, place int, how Reading) (*Call, error) {
 	r := newReduction(place)
 	r.rows = true
-	return c.advance(ctx, r, how, false)
+	return c.advance(ctx, r, how, how.Over)
 }
 
 // Watch is Call for a reader that asks again and again: it keeps the reduction, so

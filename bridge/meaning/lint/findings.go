@@ -117,6 +117,10 @@ func (l *Linter) Update(ctx context.Context) error {
 			if err := ctx.Err(); err != nil {
 				return err
 			}
+			if l.talk.NoReports && conversation.IsReport(l.log.Entry(seq).Names().Method) {
+				l.read++
+				continue
+			}
 			f, err := l.log.Frame(seq)
 			if err != nil {
 				return fmt.Errorf("looking for findings: %w", err)

@@ -1,0 +1,170 @@
+package main
+
+import (
+	"cmp"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"elicitation-inspector/bridge/keep/otlp"
+	"elicitation-inspector/bridge/wire"
+	"elicitation-inspector/bridge/wire/redact"
+)
+
+// otlpOptions are the flags for traces. What they leave open, the variables of OpenTelemetry
+// say; see docs/traces.md.
+type otlpOptions struct {
+	url      string
+	content  bool
+	exporter *otlp.Exporter // nil unless spans are sent
+}
+
+// otlpFromEnvironment is the value of --otlp without an address.
+const otlpFromEnvironment = "from the environment"
+
+func (o *otlpOptions) register(f *pflag.FlagSet) {
+	f.StringVar(&o.url, "otlp", "", "send traces to a collector, at this `URL` (--otlp=URL) or as the OTEL_EXPORTER_OTLP_* variables say (default http://localhost:4318)")
+	f.Lookup("otlp").NoOptDefVal = otlpFromEnvironment
+	registerOTLPContent(f, &o.content)
+}
+
+func registerOTLPContent(f *pflag.FlagSet, content *bool) {
+	f.BoolVar(content, "otlp-content", false, "put arguments, questions, answers and results into spans, too")
+}
+
+// begin begins to send, if --otlp is set. end says what was lost.
+func (o *otlpOptions) begin(cmd *cobra.Command) (end func(), err error) {
+	if o.url == "" {
+		if o.content {
+			return nil, usage("--otlp-content needs --otlp")
+		}
+		return func() {}, nil
+	}
+	c := otlp.Config{Version: version(), Content: o.content, Warn: func(text string) { warn(cmd, "%s", text) }}
+	if c.URL, err = o.endpoint(); err != nil {
+		return nil, err
+	}
+	if protocol := cmp.Or(otlpEnv("PROTOCOL"), "http/protobuf"); protocol != "http/protobuf" {
+		return nil, usage("OTEL_EXPORTER_OTLP_PROTOCOL is %q, and the inspector speaks http/protobuf", protocol)
+	}
+	if c.Compression = cmp.Or(otlpEnv("COMPRESSION"), "none"); c.Compression != "gzip" && c.Compression != "none" {
+		return nil, usage("OTEL_EXPORTER_OTLP_COMPRESSION is %q, and must be gzip or none", c.Compression)
+	}
+	ms, err := strconv.ParseInt(cmp.Or(otlpEnv("TIMEOUT"), "10000"), 10, 32)
+	if err != nil || ms <= 0 {
+		return nil, usage("OTEL_EXPORTER_OTLP_TIMEOUT must be milliseconds, more than 0")
+	}
+	c.Timeout, c.Header = time.Duration(ms)*time.Millisecond, http.Header{}
+	headers, err := pairsOf(otlpEnv("HEADERS"))
+	if err != nil {
+		return nil, usage("OTEL_EXPORTER_OTLP_HEADERS: %w", err)
+	}
+	for _, h := range headers {
+		c.Header.Add(h[0], h[1])
+	}
+	attributes, err := pairsOf(os.Getenv("OTEL_RESOURCE_ATTRIBUTES"))
+	if err != nil {
+		return nil, usage("OTEL_RESOURCE_ATTRIBUTES: %w", err)
+	}
+	if name := os.Getenv("OTEL_SERVICE_NAME"); name != "" {
+		attributes = append(attributes, [2]string{"service.name", name})
+	}
+	for _, a := range attributes {
+		c.Resource = append(c.Resource, otlp.Attribute{Key: a[0], Value: otlp.Value{Text: &a[1]}})
+	}
+	if c.Client, err = otlpClient(); err != nil {
+		return nil, usageError{err}
+	}
+	o.exporter = otlp.NewExporter(c)
+	return o.exporter.Close, nil
+}
+
+// otlpEnv returns a variable for traces, or else the one for all signals.
+func otlpEnv(name string) string {
+	return strings.TrimSpace(cmp.Or(os.Getenv("OTEL_EXPORTER_OTLP_TRACES_"+name), os.Getenv("OTEL_EXPORTER_OTLP_"+name)))
+}
+
+// endpoint returns the address that spans are sent to. To one for all signals the path is added.
+func (o *otlpOptions) endpoint() (string, error) {
+	const path = "/v1/traces"
+	from, address := "--otlp", o.url
+	if address == otlpFromEnvironment {
+		from, address = "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", os.Getenv("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT")
+		if address == "" {
+			from, address = "OTEL_EXPORTER_OTLP_ENDPOINT", strings.TrimRight(cmp.Or(os.Getenv("OTEL_EXPORTER_OTLP_ENDPOINT"), "http://localhost:4318"), "/")+path
+		}
+	} else if u, err := url.Parse(address); err == nil && strings.Trim(u.Path, "/") == "" {
+		address = strings.TrimRight(address, "/") + path
+	}
+	if !isURL(address) {
+		return "", usage("%s: %q is not an http or https URL", from, address)
+	}
+	return address, nil
+}
+
+// pairsOf reads a list such as "a=1,b=2", whose values are percent-encoded.
+func pairsOf(list string) (pairs [][2]string, err error) {
+	for part := range strings.SplitSeq(list, ",") {
+		if strings.TrimSpace(part) == "" {
+			continue
+		}
+		name, value, ok := strings.Cut(part, "=")
+		if name = strings.TrimSpace(name); !ok || name == "" {
+			return nil, fmt.Errorf("%q is not of the form K=V", part)
+		}
+		if value, err = url.PathUnescape(strings.TrimSpace(value)); err != nil {
+			return nil, err
+		}
+		pairs = append(pairs, [2]string{name, value})
+	}
+	return pairs, nil
+}
+
+// otlpClient returns the client that sends spans, with the certificates that the variables name.
+func otlpClient() (*http.Client, error) {
+	transport := http.DefaultTransport.(*http.Transport).Clone()
+	transport.TLSClientConfig = &tls.Config{}
+	if path := otlpEnv("CERTIFICATE"); path != "" {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			return nil, fmt.Errorf("OTEL_EXPORTER_OTLP_CERTIFICATE: %w", err)
+		}
+		if transport.TLSClientConfig.RootCAs = x509.NewCertPool(); !transport.TLSClientConfig.RootCAs.AppendCertsFromPEM(text) {
+			return nil, errors.New("OTEL_EXPORTER_OTLP_CERTIFICATE has no certificate")
+		}
+	}
+	if path := otlpEnv("CLIENT_CERTIFICATE"); path != "" {
+		own, err := tls.LoadX509KeyPair(path, otlpEnv("CLIENT_KEY"))
+		if err != nil {
+			return nil, fmt.Errorf("OTEL_EXPORTER_OTLP_CLIENT_CERTIFICATE: %w", err)
+		}
+		transport.TLSClientConfig.Certificates = []tls.Certificate{own}
+	}
+	return &http.Client{Transport: transport}, nil
+}
+
+// follow sends the spans of a log until end is called, before the log is closed.
+func (o *otlpOptions) follow(l *wire.Log, r *redact.Redaction) (end func()) {
+	if o.exporter == nil {
+		return func() {}
+	}
+	return o.exporter.Follow(l, r)
+}
+
+// traceparent returns what gives the requests of the inspector's own a trace; nil without --otlp.
+func (o *otlpOptions) traceparent() func(session string, call int, m wire.Message) string {
+	if o.exporter == nil {
+		return nil
+	}
+	return otlp.Traceparent
+}
