@@ -1,0 +1,380 @@
+package fit
+
+import (
+	"cmp"
+	"encoding/json"
+	"slices"
+	"strconv"
+
+	"elicitation-inspector/bridge/base/rawjson"
+	"elicitation-inspector/bridge/meaning/elicit"
+)
+
+// Drawing is what a client makes of a question.
+type Drawing string
+
+// What a client can make of a question.
+const (
+	AsForm     Drawing = "form"
+	AsURL      Drawing = "url"
+	AsApproval Drawing = "approval" // Yes or No, without any field
+	AsNothing  Drawing = "nothing"
+)
+
+// Seen is a question as a client draws it.
+type Seen struct {
+	Client  *Profile
+	As      Drawing
+	Message string    // how the message is drawn: text or markdown; "" if nobody knows
+	Fields  []Control // in the order of the schema; only of a form
+	Decline string    // how a person declines, after "with"; "none" if there is no way, "" if nobody knows
+	Cancel  string
+	Limit   string // how long the question waits; "" for no limit that is known
+	// Accept is the result that goes back if a person changes nothing that need not be filled in, and
+	// accepts; nil if nobody knows. Of a client that shows nothing it is what the client answers.
+	Accept  json.RawMessage
+	Reasons []Reason // the gravest first; none if all is fine
+	Says    []string // what else is known of the client, in sentences
+}
+
+// Control is a field as a client draws it.
+type Control struct {
+	Field     *elicit.Field
+	Kind      string   // one of Kinds
+	Control   string   // one of Controls; "" if nobody knows
+	Label     string   // the text beside it
+	Choices   []string // as they are drawn
+	Drops     []string // keywords of the field that are not drawn
+	Unchecked []string // keywords of the field that hold nothing that is entered
+	// Sends is the value in what the first Accept sends; nil if it is left out.
+	Sends   json.RawMessage
+	Entered bool // Sends is a value that a person has to enter: an example
+	Known   bool // Sends is known
+}
+
+// KindOf returns the kind of a field, as clients tell them apart.
+func KindOf(f *elicit.Field) string {
+	k := f.Keywords()
+	switch f.Kind {
+	case elicit.Text:
+		return "text"
+	case elicit.Number:
+		return "number"
+	case elicit.Integer:
+		return "integer"
+	case elicit.Boolean:
+		return "boolean"
+	case elicit.SingleChoice:
+		switch {
+		case k["oneOf"] != nil || k["anyOf"] != nil:
+			return "choice-titled"
+		case k["enumNames"] != nil:
+			return "choice-names"
+		}
+		return "choice"
+	case elicit.MultiChoice:
+		if rawjson.Member(k["items"], "anyOf") != nil || rawjson.Member(k["items"], "oneOf") != nil {
+			return "choices-titled"
+		}
+		return "choices"
+	}
+	return "other"
+}
+
+// Ours returns what the inspector's own first Accept sends, for comparison.
+func Ours(q *elicit.Request) json.RawMessage {
+	if q.Mode != elicit.ModeForm {
+		return result("accept", nil)
+	}
+	content, _ := elicit.Content(q.Fields, elicit.Defaults(q.Fields))
+	return result("accept", content)
+}
+
+func result(action string, content json.RawMessage) json.RawMessage {
+	var out rawjson.ObjectWriter
+	out.Add("action", rawjson.Quoted(action))
+	if content != nil {
+		out.Add("content", content)
+	}
+	return out.JSON()
+}
+
+// See returns a question as a client draws it, with what is wrong with that, and how to ask so that it works.
+func See(q *elicit.Request, p *Profile) *Seen {
+	s := see(q, p)
+	s.advise(q)
+	return s
+}
+
+// see is See without advice.
+func see(q *elicit.Request, p *Profile) *Seen {
+	subject := "form"
+	if q.Mode == elicit.ModeURL {
+		subject = "url"
+	}
+	client, form := p.about("client"), p.about(subject)
+	s := &Seen{
+		Client: p, As: AsForm, Message: form.Message, Limit: cmp.Or(form.Limit, client.Limit),
+		Decline: cmp.Or(form.Decline, client.Decline), Cancel: cmp.Or(form.Cancel, client.Cancel),
+	}
+	for _, says := range []string{client.Says, form.Says} {
+		if says != "" {
+			s.Says = append(s.Says, says)
+		}
+	}
+	shows := cmp.Or(form.Shows, client.Shows)
+	switch {
+	case shows == "no":
+		s.As = AsNothing
+		answers := cmp.Or(form.Answers, client.Answers)
+		s.Accept = answered(answers)
+		s.find(notShown, "", shownNothing(answers), append(form.from["Shows"], client.from["Shows"]...)...)
+	case subject == "url":
+		s.As = AsURL
+		s.seeURL(client, form)
+	case q.Mode != elicit.ModeForm:
+		s.As = AsNothing
+		s.find(notShown, "", "The mode is none that a client knows.")
+	default:
+		s.seeForm(q, form)
+	}
+	slices.SortStableFunc(s.Reasons, func(a, b Reason) int { return cmp.Compare(b.Verdict, a.Verdict) })
+	return s
+}
+
+// answered returns what goes back for an answer that no person gave; nil for an error, or for nothing.
+func answered(how string) json.RawMessage {
+	if how == "decline" || how == "cancel" {
+		return result(how, nil)
+	}
+	return nil
+}
+
+func (s *Seen) seeURL(client, url known) {
+	switch declares := client.Declares; {
+	case declares != nil && rawjson.Member(declares, "url") == nil:
+		s.As = AsNothing
+		s.find(urlUndeclared, "", "It does not declare URLs, so that a server must not ask for one.", client.from["Declares"]...)
+	case len(url.from) == 0:
+		s.find(notKnown, "", "Nobody knows what it does with a URL.")
+	default:
+		s.Accept = result("accept", nil)
+		if s.Decline == "none" {
+			s.find(noDecline, "", "A person cannot decline it, only cancel"+after(" with ", s.Cancel)+".", url.from["Decline"]...)
+		}
+	}
+}
+
+func (s *Seen) seeForm(q *elicit.Request, form known) {
+	if cause, field, from := s.falls(q, form); cause != "" {
+		s.fallBack(q, form, cause, field, from)
+		return
+	}
+	order := cmp.Or(form.Order, "schema")
+	certain := true
+	var members []member
+	for i := range q.Fields {
+		c := s.control(&q.Fields[i], len(q.Fields) == 1, form)
+		s.Fields = append(s.Fields, c)
+		certain = certain && c.Known
+		if c.Sends != nil {
+			members = append(members, member{c.Field.Name, c.Sends})
+		}
+	}
+	if certain {
+		s.Accept = result("accept", contentOf(members, order))
+		if len(members) == 0 && form.Empty == "left out" {
+			s.Accept = result("accept", nil)
+		}
+	}
+	s.judgeForm(q, form)
+}
+
+type member struct {
+	name  string
+	value json.RawMessage
+}
+
+// contentOf writes the content of an answer in an order of its members.
+func contentOf(members []member, order string) json.RawMessage {
+	index := func(name string) (uint64, bool) {
+		n, err := strconv.ParseUint(name, 10, 32)
+		return n, err == nil && strconv.FormatUint(n, 10) == name
+	}
+	switch order {
+	case "sorted":
+		slices.SortStableFunc(members, func(a, b member) int { return cmp.Compare(a.name, b.name) })
+	case "javascript": // names that are an array index come first, in the order of numbers
+		slices.SortStableFunc(members, func(a, b member) int {
+			x, first := index(a.name)
+			y, second := index(b.name)
+			switch {
+			case first && second:
+				return cmp.Compare(x, y)
+			case first:
+				return -1
+			case second:
+				return 1
+			}
+			return 0
+		})
+	}
+	var content rawjson.ObjectWriter
+	for _, m := range members {
+		content.Add(m.name, m.value)
+	}
+	return content.JSON()
+}
+
+// falls says why the whole form falls back, in words, and which field is the cause; "" if it does not.
+func (s *Seen) falls(q *elicit.Request, form known) (cause, field string, from []string) {
+	if len(q.Fields) == 0 && slices.Contains(form.Falls, "empty") {
+		return "it has no fields", "", form.from["Falls"]
+	}
+	for i := range q.Fields {
+		f := &q.Fields[i]
+		kind := KindOf(f)
+		if slices.Contains(form.Falls, kind) {
+			return "it has " + kindWords[kind], f.Name, form.from["Falls"]
+		}
+		k := s.Client.about(kind, conditionsOf(f, len(q.Fields) == 1)...)
+		if k.Only == nil {
+			continue
+		}
+		for name := range rawjson.Members(f.Schema) {
+			if !slices.Contains(k.Only, name) {
+				return "a field has " + name, f.Name, k.from["Only"]
+			}
+		}
+	}
+	return "", "", nil
+}
+
+func conditionsOf(f *elicit.Field, alone bool) []string {
+	conditions := []string{"optional", "together"}
+	if f.Required {
+		conditions[0] = "required"
+	}
+	if alone {
+		conditions[1] = "alone"
+	}
+	return conditions
+}
+
+// control returns a field as the client draws it, and finds what is wrong with that.
+func (s *Seen) control(f *elicit.Field, alone bool, form known) Control {
+	c := Control{Field: f, Kind: KindOf(f)}
+	k := s.Client.about(c.Kind, conditionsOf(f, alone)...)
+	c.Control, c.Label = k.Control, f.Name
+	keywords := f.Keywords()
+	switch given := keywords.Text(cmp.Or(k.Label, "name")); {
+	case k.Label == "":
+		c.Label = f.Label
+	case given != "" && k.Label != "name":
+		c.Label = given
+	}
+	for _, choice := range f.Choices {
+		drawn := choice.Title
+		switch {
+		case k.Choices == "value":
+			drawn = choice.Value
+		case k.Choices == "both" && choice.Title != choice.Value:
+			drawn = choice.Value + " - " + choice.Title
+		}
+		if k.Choices != "none" {
+			c.Choices = append(c.Choices, drawn)
+		}
+	}
+	for _, name := range k.Drops {
+		if keywords[name] != nil {
+			c.Drops = append(c.Drops, name)
+		}
+	}
+	if k.Control != "" {
+		for _, name := range limits {
+			if keywords[name] != nil && !slices.Contains(k.Checks, name) {
+				c.Unchecked = append(c.Unchecked, name)
+			}
+		}
+	}
+	c.send(f, k, form)
+	s.judgeField(&c, k, form, alone)
+	return c
+}
+
+// limits are the keywords that hold a value.
+var limits = []string{"minLength", "maxLength", "pattern", "format", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf", "minItems", "maxItems"}
+
+// send sets what the first Accept sends for a field.
+func (c *Control) send(f *elicit.Field, k, form known) {
+	exact := func(value json.RawMessage) json.RawMessage {
+		if form.Numbers == "float64" {
+			return floats(value)
+		}
+		return rawjson.AppendCompact(nil, value)
+	}
+	if f.Default != nil && (k.Default == "sent" || k.Default == "truthy" && truthy(f.Default)) {
+		c.Sends, c.Known = exact(f.Default), true
+		return
+	}
+	if f.Default != nil && k.Default == "" {
+		return
+	}
+	c.Known = k.Untouched != ""
+	switch k.Untouched {
+	case "", "omit", "fill":
+	case "first":
+		c.Sends = json.RawMessage("true")
+		if len(f.Choices) > 0 {
+			c.Sends = rawjson.Quoted(f.Choices[0].Value)
+		}
+	case "minimum":
+		c.Sends = json.RawMessage(cmp.Or(f.Minimum, "0"))
+	default:
+		c.Sends = json.RawMessage(map[string]string{"zero": "0", "empty": `""`, "empty list": "[]"}[k.Untouched])
+		if len(c.Sends) == 0 {
+			c.Sends = json.RawMessage(k.Untouched) // true, false and null
+		}
+	}
+	if k.Untouched == "fill" || k.Held == "yes" && c.Sends != nil && breaks(f, c.Sends, k.Checks) {
+		must := *f
+		must.Required = true
+		c.Sends, c.Entered = exact(rawjson.Member(elicit.Valid([]elicit.Field{must}), f.Name)), true
+		if k.Enters == "string" && rawjson.KindOf(c.Sends) != rawjson.String {
+			c.Sends = rawjson.Quoted(string(c.Sends))
+		}
+	}
+}
+
+// breaks reports whether a value breaks one of these keywords of a field.
+func breaks(f *elicit.Field, value json.RawMessage, keywords []string) bool {
+	problems, err := elicit.Check(f.Schema, value)
+	return err == nil && slices.ContainsFunc(problems, func(p elicit.Problem) bool { return slices.Contains(keywords, p.Keyword) })
+}
+
+// floats returns a value as a program writes it that keeps numbers as 64-bit floats.
+func floats(value json.RawMessage) json.RawMessage {
+	var number float64
+	if rawjson.KindOf(value) == rawjson.Number && json.Unmarshal(value, &number) == nil {
+		if text, err := json.Marshal(number); err == nil {
+			return text
+		}
+	}
+	return rawjson.AppendCompact(nil, value)
+}
+
+// truthy reports whether JavaScript takes a value for true.
+func truthy(value json.RawMessage) bool {
+	var number float64
+	switch rawjson.KindOf(value) {
+	case rawjson.Boolean:
+		return value[0] == 't'
+	case rawjson.String:
+		return rawjson.Text(value) != ""
+	case rawjson.Number:
+		return json.Unmarshal(value, &number) != nil || number != 0
+	case rawjson.Null, rawjson.None:
+		return false
+	}
+	return true
+}

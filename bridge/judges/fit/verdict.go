@@ -1,0 +1,411 @@
+package fit
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"elicitation-inspector/bridge/base/rawjson"
+	"elicitation-inspector/bridge/base/wording"
+	"elicitation-inspector/bridge/judges/check/judge"
+	"elicitation-inspector/bridge/meaning/elicit"
+)
+
+// Verdict says how well a question fits a client. A greater one is graver.
+type Verdict int
+
+// The verdicts.
+const (
+	Fine         Verdict = iota
+	Unknown              // nobody knows what the client sends
+	Degraded             // something of the question is not drawn, or not checked
+	Wrong                // what nobody touched is sent as something that the server did not say
+	NotShown             // no person sees it
+	Unanswerable         // no answer can be given that the server takes
+	Guard                // a question for consent is accepted although nobody agreed
+)
+
+var verdicts = []struct{ name, words string }{
+	{"fine", "fine"}, {"unknown", "not known"}, {"degraded", "degraded"}, {"wrong", "wrong by default"},
+	{"not-shown", "not shown"}, {"unanswerable", "unanswerable"}, {"guard", "guard passes unseen"},
+}
+
+// Words names the verdict for people: "wrong by default".
+func (v Verdict) Words() string { return verdicts[v].words }
+
+// String names the verdict in options and reports: "wrong".
+func (v Verdict) String() string { return verdicts[v].name }
+
+// MarshalText writes the name.
+func (v Verdict) MarshalText() ([]byte, error) { return []byte(v.String()), nil }
+
+// UnmarshalText reads a name.
+func (v *Verdict) UnmarshalText(text []byte) error {
+	i := slices.IndexFunc(verdicts, func(one struct{ name, words string }) bool { return one.name == string(text) })
+	if i < 0 {
+		return fmt.Errorf("there is no verdict %q", text)
+	}
+	*v = Verdict(i)
+	return nil
+}
+
+// Failing lists the verdicts that a check can fail on, the gravest first.
+func Failing() (names []string) {
+	for v := Guard; v >= Degraded; v-- {
+		names = append(names, v.String())
+	}
+	return names
+}
+
+// Rule is a reason for which a question does not fit.
+type Rule struct {
+	ID   string
+	Says string // what it means, for people who know no question yet
+	// advice says how to ask so that it works. %s is the name of the field.
+	advice string
+	// remedies are other ways to ask, the first of which that helps is the advice.
+	remedies []remedy
+}
+
+// remedy is another way to ask for a field.
+type remedy struct {
+	says   string // %s is the name of the field
+	change func(f *elicit.Field) (schema string, required bool)
+}
+
+func schemaWith(name, value string) func(f *elicit.Field) (string, bool) {
+	return func(f *elicit.Field) (string, bool) {
+		return rawjson.WithMember(string(without(f.Schema, name)), name, value), f.Required
+	}
+}
+
+func without(schema json.RawMessage, names ...string) json.RawMessage {
+	var out rawjson.ObjectWriter
+	for name, value := range rawjson.Members(schema) {
+		if !slices.Contains(names, name) {
+			out.Add(name, value)
+		}
+	}
+	return out.JSON()
+}
+
+var (
+	falseFirst = remedy{"Give %s the default false.", schemaWith("default", "false")}
+	refusal    = remedy{"Ask for %s as a required choice whose first value refuses, such as \"no\".", func(f *elicit.Field) (string, bool) {
+		return rawjson.WithMember(rawjson.WithMember(string(without(f.Schema, "default", "oneOf", "enumNames")), "type", `"string"`), "enum", `["no","yes"]`), true
+	}}
+	typed = remedy{"Ask for %s as a required text that has to be typed, such as the name of what will change.", func(f *elicit.Field) (string, bool) {
+		return rawjson.WithMember(string(without(f.Schema, "default", "enum", "oneOf", "enumNames", "type")), "type", `"string"`), true
+	}}
+	asText = remedy{"Ask for %s as a text, and have the server read the number.", func(f *elicit.Field) (string, bool) {
+		return rawjson.WithMember(string(without(f.Schema, "type", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf", "default")), "type", `"string"`), f.Required
+	}}
+	noDefault = remedy{"Say the default of %s in its description, leave out the keyword, and have the server fill it in where the field is missing.", func(f *elicit.Field) (string, bool) {
+		return string(without(f.Schema, "default")), f.Required
+	}}
+	required = remedy{"Make %s required, so that a person has to enter it.", func(f *elicit.Field) (string, bool) { return string(f.Schema), true }}
+	mustType = remedy{"Make %s required and without a default, so that a person has to enter it.", func(f *elicit.Field) (string, bool) {
+		return string(without(f.Schema, "default")), true
+	}}
+	defaultFirst = remedy{"Put the default of %s first among its values.", func(f *elicit.Field) (string, bool) {
+		enum := string(rawjson.Member(f.Schema, "enum"))
+		if enum == "" || f.Default == nil {
+			return string(f.Schema), f.Required
+		}
+		return rawjson.WithMember(string(without(f.Schema, "enum", "default", "enumNames")), "enum", "["+string(f.Default)+"]"), true
+	}}
+	asYesNo = remedy{"Ask for %s as a required choice of \"yes\" and \"no\", with the default named.", func(f *elicit.Field) (string, bool) {
+		word := wording.Either(string(f.Default) == "true", `"yes"`, `"no"`)
+		return rawjson.WithMember(rawjson.WithMember(rawjson.WithMember(string(without(f.Schema, "default", "type")), "type", `"string"`), "enum", `["yes","no"]`), "default", word), true
+	}}
+	plain = remedy{"Leave out of %s what the client does not know, and check the value in the server.", func(f *elicit.Field) (string, bool) {
+		return string(without(f.Schema, append(slices.Clone(limits), "examples", "$comment", "x-order")...)), f.Required
+	}}
+)
+
+// The rules.
+var (
+	notShown       = &Rule{ID: "not-shown", Says: "The client shows no such question to a person.", advice: "Offer another way as well, such as an argument of the tool, and take a refusal for nobody having been asked."}
+	urlUndeclared  = &Rule{ID: "url-undeclared", Says: "The client does not declare URLs.", advice: "Give the address in the result of the tool where the client does not declare url."}
+	noDecline      = &Rule{ID: "no-decline", Says: "A person cannot decline.", advice: "Take cancel for a refusal, and have a value that refuses."}
+	notKnown       = &Rule{ID: "unknown", Says: "Nobody knows what the client sends.", advice: "Measure it: have the client call 'inspector probe', and give the report to 'inspector fit --client'."}
+	formApproval   = &Rule{ID: "form-becomes-approval", Says: "The whole form becomes Yes or No.", advice: "Ask for %s in another way, or in a question of its own.", remedies: []remedy{plain, asText}}
+	formRefused    = &Rule{ID: "form-refused", Says: "The client answers the whole form by itself.", advice: "Ask for %s in another way: as a text, a number, a boolean, or a choice with values of its own.", remedies: []remedy{plain, asText}}
+	guardUntouched = &Rule{ID: "guard-untouched", Says: "Consent is sent although nobody chose it.", advice: "Ask for %s as a text that has to be typed.", remedies: []remedy{falseFirst, refusal, typed}}
+	guardEmpty     = &Rule{ID: "guard-empty", Says: "A question for consent is accepted with nothing.", advice: "Do nothing unless the content has the consent itself.", remedies: []remedy{required, refusal, typed}}
+	guardKey       = &Rule{ID: "guard-key", Says: "One key press accepts a form without fields.", advice: "Ask for a text that has to be typed, such as the name of what will change."}
+	defaultLost    = &Rule{ID: "default-lost", Says: "A default is not filled in.", advice: "Have the server fill in the default of %s where the field is missing.", remedies: []remedy{noDefault, mustType}}
+	defaultChanged = &Rule{ID: "default-changed", Says: "Another value is sent for a default that nobody touched.", advice: "Do not take %s for what a person chose.", remedies: []remedy{noDefault, defaultFirst, asYesNo, mustType, asText}}
+	untouchedSent  = &Rule{ID: "untouched-sent", Says: "A value is sent for a field that nobody touched.", advice: "Do not take %s for what a person chose.", remedies: []remedy{required, refusal}}
+	chosenBefore   = &Rule{ID: "chosen-beforehand", Says: "A value is chosen before a person chooses.", advice: "Put the value of %s first that does the least."}
+	wrongType      = &Rule{ID: "wrong-type", Says: "What is entered is sent as a text.", advice: "Ask for %s as one choice, or with a yes-or-no field for each value."}
+	fieldHidden    = &Rule{ID: "field-hidden", Says: "A field is not drawn.", advice: "Ask for %s as a text."}
+	titleDropped   = &Rule{ID: "title-dropped", Says: "The title of a field is not drawn.", advice: "Give %s a name that people understand, or say in the message what it means."}
+	descriptionGap = &Rule{ID: "description-dropped", Says: "The description of a field is not drawn.", advice: "Say in the message what %s means."}
+	untitled       = &Rule{ID: "choices-untitled", Says: "Choices are drawn by their values.", advice: "Use values for %s that people understand."}
+	choicesHidden  = &Rule{ID: "choices-hidden", Says: "Choices are not drawn, and any text passes.", advice: "List the choices of %s in the message, and check the value in the server."}
+	unchecked      = &Rule{ID: "unchecked", Says: "A limit is not checked before it is sent.", advice: "Check %s in the server, and ask again where it does not hold."}
+	missingDenies  = &Rule{ID: "missing-declines", Says: "A required field that is left empty declines the whole form.", advice: "Take a decline for a mistake, and ask again, or give %s a default."}
+	markup         = &Rule{ID: "message-markup", Says: "Signs in the message are drawn as formatting.", advice: "Write the message without *, _, # and `."}
+)
+
+// Rules lists the rules.
+func Rules() []*Rule {
+	return []*Rule{
+		guardUntouched, guardEmpty, guardKey, formApproval, formRefused, fieldHidden, wrongType, notShown, urlUndeclared, defaultLost, defaultChanged, untouchedSent,
+		chosenBefore, titleDropped, descriptionGap, untitled, choicesHidden, unchecked, missingDenies, noDecline, markup, notKnown,
+	}
+}
+
+// Reason is one way in which a question does not fit.
+type Reason struct {
+	Verdict Verdict `json:"verdict"`
+	Rule    string  `json:"rule"`
+	Field   string  `json:"field,omitempty"` // name of the property
+	Text    string  `json:"text"`            // a sentence
+	Advice  string  `json:"advice"`          // how to ask so that it works
+	// Instead is the params of the question with the advice taken; nil where it is not about one field's schema.
+	Instead json.RawMessage `json:"instead,omitempty"`
+	From    []string        `json:"from,omitempty"` // keys of the profile's sources
+	How     How             `json:"how,omitempty"`  // the least sure of them
+	rule    *Rule
+}
+
+// gravity is the verdict of each rule; a finding may give another.
+var gravity = map[*Rule]Verdict{
+	notShown: NotShown, urlUndeclared: NotShown, notKnown: Unknown, formApproval: Unanswerable, formRefused: Unanswerable, guardUntouched: Guard, guardEmpty: Guard,
+	guardKey: Guard, defaultLost: Wrong, defaultChanged: Wrong, untouchedSent: Wrong, fieldHidden: Unanswerable, wrongType: Unanswerable,
+}
+
+func (s *Seen) find(r *Rule, field, text string, from ...string) *Reason {
+	from = slices.DeleteFunc(slices.Clone(from), func(key string) bool { return key == "" })
+	how := How("")
+	for _, key := range from {
+		if one := s.Client.Sources[key].How; one == Reported || how == "" || one == Read && how == Measured {
+			how = one
+		}
+	}
+	verdict, known := gravity[r]
+	if !known {
+		verdict = Degraded
+	}
+	one := Reason{Verdict: verdict, Rule: r.ID, Field: field, Text: text, From: from, How: how, rule: r}
+	if i := slices.IndexFunc(s.Reasons, func(b Reason) bool { return b.Rule == r.ID && b.Text == text }); i >= 0 {
+		return &s.Reasons[i]
+	}
+	s.Reasons = append(s.Reasons, one)
+	return &s.Reasons[len(s.Reasons)-1]
+}
+
+// Verdict returns the gravest verdict.
+func (s *Seen) Verdict() (v Verdict) {
+	for _, r := range s.Reasons {
+		v = max(v, r.Verdict)
+	}
+	return v
+}
+
+func after(intro, text string) string { return wording.Either(text != "", intro+text, "") }
+
+// kindWords names kinds of fields: "it has a number".
+var kindWords = map[string]string{
+	"text": "a text", "number": "a number", "integer": "a whole number", "boolean": "a boolean", "choice": "a choice", "choice-names": "a choice with names",
+	"choice-titled": "a choice with titles", "choices": "several choices at once", "choices-titled": "several choices with titles", "other": "a field outside of the specification’s kinds",
+}
+
+func shownNothing(answers string) string {
+	switch answers {
+	case "decline", "cancel":
+		return "It shows nothing, and answers " + answers + " by itself."
+	case "error":
+		return "It shows nothing, and answers with an error."
+	}
+	return "It shows nothing."
+}
+
+func brief(value json.RawMessage) string { return wording.Shorten(string(value), 60) }
+
+func (s *Seen) fallBack(q *elicit.Request, form known, cause, field string, from []string) {
+	from = append(slices.Clone(from), form.from["Becomes"]...)
+	because := ", because " + cause
+	if form.Becomes != "approval" {
+		s.As, s.Accept = AsNothing, answered(form.Becomes)
+		s.find(formRefused, field, wording.Either(form.Becomes == "error", "It answers the whole form with an error", "It answers the whole form with "+form.Becomes)+because+".", from...)
+		return
+	}
+	s.As = AsApproval
+	s.Accept = result("accept", json.RawMessage("{}"))
+	if len(q.Fields) == 0 {
+		s.judgeForm(q, form)
+		return
+	}
+	s.find(formApproval, field, "The whole form becomes Yes or No"+because+"; Yes sends {}.", from...)
+	for i := range q.Fields {
+		if f := &q.Fields[i]; judge.ConsentIn(*f, true) != nil {
+			s.find(guardEmpty, f.Name, "Yes accepts without a word of "+f.Label+".", from...)
+		}
+	}
+}
+
+// judgeForm finds what is wrong with a form as a whole.
+func (s *Seen) judgeForm(q *elicit.Request, form known) {
+	consent := len(q.Fields) == 0
+	for i := range q.Fields {
+		f := &q.Fields[i]
+		consent = consent || judge.ConsentIn(*f, true) != nil
+		if form.Missing == "declined" && f.Required && s.Fields[i].Entered {
+			s.find(missingDenies, f.Name, "If "+f.Name+" is left empty, the whole form is declined.", form.from["Missing"]...)
+		}
+	}
+	if len(q.Fields) == 0 && form.Key == "accepts" {
+		s.find(guardKey, "", "One key press accepts.", form.from["Key"]...)
+	}
+	if consent && s.Decline == "none" {
+		s.find(noDecline, "", "A person cannot decline"+wording.Either(s.Cancel == "" || s.Cancel == "none", "", ", only cancel with "+s.Cancel)+".", append(slices.Clone(form.from["Decline"]), s.Client.about("client").from["Decline"]...)...)
+	}
+	if s.Message == "markdown" && strings.ContainsAny(q.Message, "*_`#<[") {
+		s.find(markup, "", "The message is drawn as Markdown.", form.from["Message"]...)
+	}
+}
+
+// judgeField finds what is wrong with a field.
+func (s *Seen) judgeField(c *Control, k, form known, alone bool) {
+	f := c.Field
+	name := wording.Quoted(f.Name)
+	if !c.Known {
+		s.find(notKnown, "", "Nobody knows what it sends for fields that are not touched.")
+	}
+	if k.Control == "none" {
+		r := s.find(fieldHidden, f.Name, name+" is not drawn.", k.from["Control"]...)
+		if !f.Required {
+			r.Verdict = Degraded
+		}
+	}
+	if k.Enters == "string" && f.Kind.Type() != rawjson.String {
+		r := s.find(wrongType, f.Name, "What is entered for "+name+" is sent as a text.", k.from["Enters"]...)
+		if !f.Required || f.Default != nil && k.Default == "sent" {
+			r.Verdict = Degraded
+		}
+	}
+	s.judgeSent(c, k, form, alone)
+	keywords := f.Keywords()
+	title, description := keywords.Text("title"), keywords.Text("description")
+	switch {
+	case title != "" && title != f.Name && (k.Label == "name" || k.Label == "description" || slices.Contains(k.Drops, "title")):
+		s.find(titleDropped, f.Name, "The title of "+name+", "+wording.Quoted(title)+", is not drawn.", append(slices.Clone(k.from["Label"]), k.from["Drops"]...)...)
+	case description != "" && slices.Contains(k.Drops, "description"):
+		s.find(descriptionGap, f.Name, "The description of "+name+" is not drawn.", k.from["Drops"]...)
+	}
+	switch hidden := slices.ContainsFunc(f.Choices, func(one elicit.Choice) bool { return one.Title != one.Value }); {
+	case k.Choices == "none" && len(f.Choices) > 0:
+		s.find(choicesHidden, f.Name, "The choices of "+name+" are not drawn, and any text passes.", k.from["Choices"]...)
+	case k.Choices == "value" && hidden:
+		s.find(untitled, f.Name, "The choices of "+name+" are drawn by their values, such as "+wording.Quoted(f.Choices[0].Value)+".", k.from["Choices"]...)
+	}
+	if len(c.Unchecked) > 0 && !slices.Contains([]string{"program", "none"}, k.Control) {
+		s.find(unchecked, f.Name, wording.Series(c.Unchecked)+" of "+name+wording.Either(len(c.Unchecked) == 1, " is", " are")+" not checked before it is sent.", append(slices.Clone(k.from["Checks"]), k.from["Control"]...)...)
+	}
+}
+
+// judgeSent finds what is wrong with what the first Accept sends for a field.
+func (s *Seen) judgeSent(c *Control, k, form known, alone bool) {
+	f, name, sent := c.Field, wording.Quoted(c.Field.Name), brief(c.Sends)
+	if !c.Known {
+		return
+	}
+	from := k.from["Untouched"]
+	if f.Default != nil {
+		from = append(slices.Clone(k.from["Default"]), from...)
+	}
+	refused := wording.Either(c.Sends != nil && f.Refuses(c.Sends), ", which its schema refuses", "")
+	switch untouched := !c.Entered && c.Sends != nil; {
+	case f.Default != nil && c.Entered:
+		s.find(defaultLost, f.Name, "The default of "+name+", "+brief(f.Default)+", is not filled in: a person has to enter it.", from...).Verdict = Degraded
+	case f.Default != nil && c.Sends == nil:
+		s.find(defaultLost, f.Name, "The default of "+name+", "+brief(f.Default)+", is not filled in, and the field is left out.", from...)
+	case f.Default != nil && rawjson.KindOf(f.Default) == rawjson.Number && k.Default == "sent" && !rawjson.Same(c.Sends, f.Default):
+		s.find(defaultChanged, f.Name, "The default of "+name+", "+brief(f.Default)+", loses digits: "+sent+" is sent.", form.from["Numbers"]...)
+	case f.Default != nil && !rawjson.Same(c.Sends, f.Default):
+		s.find(defaultChanged, f.Name, sent+" is sent for "+name+", whose default is "+brief(f.Default)+refused+".", from...)
+	case f.Default == nil && untouched && !f.Required, f.Default == nil && untouched && refused != "":
+		s.find(untouchedSent, f.Name, sent+" is sent for "+name+", which nobody touched"+refused+".", from...)
+	case f.Default == nil && untouched && k.Untouched != "false":
+		s.find(chosenBefore, f.Name, sent+" is chosen for "+name+" before a person chooses.", from...)
+	}
+	switch yes := judge.ConsentIn(*f, true); {
+	case yes == nil || c.Entered:
+	case c.Sends == nil && alone:
+		s.find(guardEmpty, f.Name, name+" is accepted with nothing.", from...)
+	case c.Sends != nil && rawjson.Same(c.Sends, yes):
+		s.find(guardUntouched, f.Name, sent+" is sent for "+name+", although nobody chose it.", from...)
+	}
+}
+
+// advise gives each reason a sentence about how to ask so that it works: of the rule's remedies the first after
+// which the client is better at the question, or else what the rule says.
+func (s *Seen) advise(q *elicit.Request) {
+	for i := range s.Reasons {
+		r := &s.Reasons[i]
+		name := wording.Either(r.Field == "", "it", wording.Quoted(r.Field))
+		r.Advice = spelled(r.rule.advice, name)
+		at := slices.IndexFunc(q.Fields, func(f elicit.Field) bool { return f.Name == r.Field })
+		if at < 0 {
+			continue
+		}
+		for _, one := range r.rule.remedies {
+			again := asked(q, at, one)
+			if again == nil {
+				continue
+			}
+			then := see(again, s.Client)
+			if !slices.ContainsFunc(then.Reasons, func(b Reason) bool { return b.Field == r.Field && b.Verdict >= r.Verdict }) && then.Verdict() <= s.Verdict() {
+				r.Advice, r.Instead = spelled(one.says, name), again.Params
+				break
+			}
+		}
+	}
+}
+
+func spelled(text, name string) string { return wording.Capital(strings.ReplaceAll(text, "%s", name)) }
+
+// asked returns a question with one field asked for in another way; nil if it is asked so already, or cannot be.
+func asked(q *elicit.Request, at int, how remedy) *elicit.Request {
+	schema, must := how.change(&q.Fields[at])
+	if schema == string(q.Fields[at].Schema) && must == q.Fields[at].Required {
+		return nil
+	}
+	var properties, form, params rawjson.ObjectWriter
+	var needed rawjson.ArrayWriter
+	for i := range q.Fields {
+		f := &q.Fields[i]
+		one, its := f.Schema, f.Required
+		if i == at {
+			one, its = json.RawMessage(schema), must
+		}
+		properties.Add(f.Name, one)
+		if its {
+			needed.Add(rawjson.Quoted(f.Name))
+		}
+	}
+	for name, value := range rawjson.Members(q.Schema) {
+		if name != "properties" && name != "required" {
+			form.Add(name, value)
+		}
+	}
+	form.Add("properties", properties.JSON())
+	if needed != nil {
+		form.Add("required", needed.JSON())
+	}
+	for name, value := range rawjson.Members(q.Params) {
+		if name == "requestedSchema" {
+			value = form.JSON()
+		}
+		params.Add(name, value)
+	}
+	again, err := elicit.Parse(params.JSON())
+	if err != nil || len(again.Fields) != len(q.Fields) {
+		return nil
+	}
+	return again
+}
