@@ -81,19 +81,19 @@ func (s Source) String() string {
 // of the client. Empty members say nothing.
 type Fact struct {
 	Of   []string `json:"of"`
-	When string   `json:"when,omitempty"` // one of Conditions; "" for always
+	When string   `json:"when,omitempty"` // required, optional, alone or together; "" for always
 	From []string `json:"from"`           // keys in Sources
 
 	// Of a kind of field.
 
-	Control   string   `json:"control,omitempty"`   // one of Controls
+	Control   string   `json:"control,omitempty"`   // what it is drawn as
 	Label     string   `json:"label,omitempty"`     // title (else the name), name, or description (else the name)
 	Choices   string   `json:"choices,omitempty"`   // how a choice is drawn: title, value, both, or none
 	Drops     []string `json:"drops,omitempty"`     // keywords that are neither drawn nor heeded
 	Checks    []string `json:"checks,omitempty"`    // keywords that hold what is entered
 	Only      []string `json:"only,omitempty"`      // the keywords that are understood: with another the form falls back
 	Default   string   `json:"default,omitempty"`   // sent, ignored, or truthy: sent unless it is false, 0 or ""
-	Untouched string   `json:"untouched,omitempty"` // one of Untouched: what an untouched field without a default becomes
+	Untouched string   `json:"untouched,omitempty"` // what an untouched field without a default becomes; fill if it has to be filled in
 	Held      string   `json:"held,omitempty"`      // yes, where checks hold an untouched value, too, so that a person has to fill it in
 	Enters    string   `json:"enters,omitempty"`    // the JSON type of what is entered, where that is not the field's
 
@@ -121,19 +121,8 @@ type Fact struct {
 	Says     string          `json:"says,omitempty"`      // more for people, in a sentence
 }
 
-// Words of the vocabulary.
-var (
-	// Subjects are what a fact can be of, besides the kinds of fields.
-	Subjects = []string{"*", "form", "url", "client"}
-	// Kinds are the kinds of fields that clients tell apart.
-	Kinds = []string{"text", "number", "integer", "boolean", "choice", "choice-names", "choice-titled", "choices", "choices-titled", "other"}
-	// Conditions narrow a fact to fields that must or need not be filled in, and to a form's only field or one of several.
-	Conditions = []string{"required", "optional", "alone", "together"}
-	// Controls are what a field is drawn as.
-	Controls = []string{"line", "number", "checkbox", "list", "checklist", "yes or no", "json", "program", "none"}
-	// Untouched lists what is sent for a field that nobody touched: "fill" says that it has to be filled in.
-	Untouched = []string{"omit", "fill", "first", "true", "false", "zero", "minimum", "empty", "empty list", "null"}
-)
+// Kinds are the kinds of fields that clients tell apart.
+var Kinds = []string{"text", "number", "integer", "boolean", "choice", "choice-names", "choice-titled", "choices", "choices-titled", "other"}
 
 //go:embed profiles/*.json
 var profiles embed.FS

@@ -2,6 +2,7 @@ package fit
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -34,7 +35,7 @@ type Asked struct {
 	Params  json.RawMessage `json:"params"`
 }
 
-// QuestionsIn lists the different questions of a log, in order.
+// QuestionsIn lists the questions of a log in order: one of those of a call that differ in their messages alone.
 func QuestionsIn(ctx context.Context, log *wire.Log) (list []Asked, err error) {
 	talk := conversation.New(log)
 	if err := talk.Update(ctx); err != nil {
@@ -60,6 +61,16 @@ func QuestionsIn(ctx context.Context, log *wire.Log) (list []Asked, err error) {
 		}
 	}
 	return list, nil
+}
+
+// alike reports whether two questions ask for the same.
+func alike(a, b json.RawMessage) bool {
+	for _, name := range []string{"mode", "requestedSchema"} {
+		if !bytes.Equal(rawjson.Member(a, name), rawjson.Member(b, name)) {
+			return false
+		}
+	}
+	return true
 }
 
 // Report says how questions fit clients.
@@ -287,23 +298,15 @@ func writeJUnit(w io.Writer, r *Report) error {
 
 func writeSARIF(w io.Writer, r *Report) error {
 	run := sarif.New(r.Inspector)
-	for _, rule := range Rules() {
-		run.AddRule(rule.ID, rule.Says, "")
-	}
 	for _, q := range r.Questions {
 		location := sarif.Location{Physical: sarif.At(sarif.FileURI(q.File), int(q.Line))}
 		for _, f := range q.Fits {
 			for _, reason := range f.Reasons {
-				level := "note"
-				switch reason.Verdict {
-				case Wrong:
-					level = "warning"
-				case Unanswerable, Guard:
-					level = "error"
-				}
+				run.AddRule(reason.rule.ID, reason.rule.Says, "")
+				level := map[Verdict]string{Wrong: "warning", Unanswerable: "error", Guard: "error"}[reason.Verdict]
 				location.Logical = []sarif.Logical{{Name: wording.Join(" ", q.Call, rawjson.PointerTo("/requestedSchema/properties", reason.Field))}}
 				run.Results = append(run.Results, sarif.Result{
-					RuleID: reason.Rule, Level: level, Message: sarif.Text{Text: f.Client + ": " + reason.Text + " " + reason.Advice}, Locations: []sarif.Location{location},
+					RuleID: reason.Rule, Level: cmp.Or(level, "note"), Message: sarif.Text{Text: f.Client + ": " + reason.Text + " " + reason.Advice}, Locations: []sarif.Location{location},
 					Properties: map[string]any{"client": f.Client, "verdict": f.Verdict, "how": reason.How, "frame": q.Frame},
 				})
 			}

@@ -41,7 +41,7 @@ type Seen struct {
 type Control struct {
 	Field     *elicit.Field
 	Kind      string   // one of Kinds
-	Control   string   // one of Controls; "" if nobody knows
+	Control   string   // what it is drawn as; "" if nobody knows
 	Label     string   // the text beside it
 	Choices   []string // as they are drawn
 	Drops     []string // keywords of the field that are not drawn
@@ -197,33 +197,28 @@ type member struct {
 
 // contentOf writes the content of an answer in an order of its members.
 func contentOf(members []member, order string) json.RawMessage {
-	index := func(name string) (uint64, bool) {
-		n, err := strconv.ParseUint(name, 10, 32)
-		return n, err == nil && strconv.FormatUint(n, 10) == name
-	}
-	switch order {
-	case "sorted":
-		slices.SortStableFunc(members, func(a, b member) int { return cmp.Compare(a.name, b.name) })
-	case "javascript": // names that are an array index come first, in the order of numbers
-		slices.SortStableFunc(members, func(a, b member) int {
-			x, first := index(a.name)
-			y, second := index(b.name)
-			switch {
-			case first && second:
-				return cmp.Compare(x, y)
-			case first:
-				return -1
-			case second:
-				return 1
-			}
-			return 0
-		})
-	}
+	slices.SortStableFunc(members, func(a, b member) int {
+		switch order {
+		case "sorted":
+			return cmp.Compare(a.name, b.name)
+		case "javascript": // names that are an array index come first, in the order of numbers
+			return cmp.Compare(indexOf(a.name), indexOf(b.name))
+		}
+		return 0
+	})
 	var content rawjson.ObjectWriter
 	for _, m := range members {
 		content.Add(m.name, m.value)
 	}
 	return content.JSON()
+}
+
+// indexOf returns the array index that a name is, or a number beyond all.
+func indexOf(name string) uint64 {
+	if n, err := strconv.ParseUint(name, 10, 32); err == nil && strconv.FormatUint(n, 10) == name {
+		return n
+	}
+	return 1 << 32
 }
 
 // falls says why the whole form falls back, in words, and which field is the cause; "" if it does not.

@@ -60,103 +60,58 @@ func Failing() (names []string) {
 
 // Rule is a reason for which a question does not fit.
 type Rule struct {
-	ID   string
-	Says string // what it means, for people who know no question yet
-	// advice says how to ask so that it works. %s is the name of the field.
-	advice string
-	// remedies are other ways to ask, the first of which that helps is the advice.
+	ID      string
+	Verdict Verdict // that a finding has, unless it is less grave there
+	Says    string  // what it means, for people who know no question yet
+	// advice says how to ask so that it works, unless one of the remedies helps. %s is the name of the field.
+	advice   string
 	remedies []remedy
 }
 
 // remedy is another way to ask for a field.
 type remedy struct {
-	says   string // %s is the name of the field
-	change func(f *elicit.Field) (schema string, required bool)
-}
-
-func schemaWith(name, value string) func(f *elicit.Field) (string, bool) {
-	return func(f *elicit.Field) (string, bool) {
-		return rawjson.WithMember(string(without(f.Schema, name)), name, value), f.Required
-	}
-}
-
-func without(schema json.RawMessage, names ...string) json.RawMessage {
-	var out rawjson.ObjectWriter
-	for name, value := range rawjson.Members(schema) {
-		if !slices.Contains(names, name) {
-			out.Add(name, value)
-		}
-	}
-	return out.JSON()
+	says string          // %s is the name of the field
+	drop []string        // keywords to leave out
+	add  json.RawMessage // keywords to give, as an object
+	must bool            // make the field required
 }
 
 var (
-	falseFirst = remedy{"Give %s the default false.", schemaWith("default", "false")}
-	refusal    = remedy{"Ask for %s as a required choice whose first value refuses, such as \"no\".", func(f *elicit.Field) (string, bool) {
-		return rawjson.WithMember(rawjson.WithMember(string(without(f.Schema, "default", "oneOf", "enumNames")), "type", `"string"`), "enum", `["no","yes"]`), true
-	}}
-	typed = remedy{"Ask for %s as a required text that has to be typed, such as the name of what will change.", func(f *elicit.Field) (string, bool) {
-		return rawjson.WithMember(string(without(f.Schema, "default", "enum", "oneOf", "enumNames", "type")), "type", `"string"`), true
-	}}
-	asText = remedy{"Ask for %s as a text, and have the server read the number.", func(f *elicit.Field) (string, bool) {
-		return rawjson.WithMember(string(without(f.Schema, "type", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf", "default")), "type", `"string"`), f.Required
-	}}
-	noDefault = remedy{"Say the default of %s in its description, leave out the keyword, and have the server fill it in where the field is missing.", func(f *elicit.Field) (string, bool) {
-		return string(without(f.Schema, "default")), f.Required
-	}}
-	required = remedy{"Make %s required, so that a person has to enter it.", func(f *elicit.Field) (string, bool) { return string(f.Schema), true }}
-	mustType = remedy{"Make %s required and without a default, so that a person has to enter it.", func(f *elicit.Field) (string, bool) {
-		return string(without(f.Schema, "default")), true
-	}}
-	defaultFirst = remedy{"Put the default of %s first among its values.", func(f *elicit.Field) (string, bool) {
-		enum := string(rawjson.Member(f.Schema, "enum"))
-		if enum == "" || f.Default == nil {
-			return string(f.Schema), f.Required
-		}
-		return rawjson.WithMember(string(without(f.Schema, "enum", "default", "enumNames")), "enum", "["+string(f.Default)+"]"), true
-	}}
-	asYesNo = remedy{"Ask for %s as a required choice of \"yes\" and \"no\", with the default named.", func(f *elicit.Field) (string, bool) {
-		word := wording.Either(string(f.Default) == "true", `"yes"`, `"no"`)
-		return rawjson.WithMember(rawjson.WithMember(rawjson.WithMember(string(without(f.Schema, "default", "type")), "type", `"string"`), "enum", `["yes","no"]`), "default", word), true
-	}}
-	plain = remedy{"Leave out of %s what the client does not know, and check the value in the server.", func(f *elicit.Field) (string, bool) {
-		return string(without(f.Schema, append(slices.Clone(limits), "examples", "$comment", "x-order")...)), f.Required
-	}}
+	falseFirst = remedy{"Give %s the default false.", []string{"default"}, json.RawMessage(`{"default":false}`), false}
+	refusal    = remedy{"Ask for %s as a required choice whose first value refuses, such as \"no\".", []string{"type", "default", "enum", "oneOf", "enumNames"}, json.RawMessage(`{"type":"string","enum":["no","yes"]}`), true}
+	typed      = remedy{"Ask for %s as a required text that has to be typed, such as the name of what will change.", []string{"type", "default", "enum", "oneOf", "enumNames"}, json.RawMessage(`{"type":"string"}`), true}
+	asText     = remedy{"Ask for %s as a text, and have the server read the number.", append([]string{"type", "default"}, limits...), json.RawMessage(`{"type":"string"}`), false}
+	plain      = remedy{"Leave the limits out of %s, and check the value in the server.", limits, nil, false}
+	noDefault  = remedy{"Say the default of %s in its description, leave out the keyword, and have the server fill it in where the field is missing.", []string{"default"}, nil, false}
+	required   = remedy{"Make %s required, so that a person has to enter it.", nil, nil, true}
+	mustType   = remedy{"Make %s required and without a default, so that a person has to enter it.", []string{"default"}, nil, true}
 )
 
 // The rules.
 var (
-	notShown       = &Rule{ID: "not-shown", Says: "The client shows no such question to a person.", advice: "Offer another way as well, such as an argument of the tool, and take a refusal for nobody having been asked."}
-	urlUndeclared  = &Rule{ID: "url-undeclared", Says: "The client does not declare URLs.", advice: "Give the address in the result of the tool where the client does not declare url."}
-	noDecline      = &Rule{ID: "no-decline", Says: "A person cannot decline.", advice: "Take cancel for a refusal, and have a value that refuses."}
-	notKnown       = &Rule{ID: "unknown", Says: "Nobody knows what the client sends.", advice: "Measure it: have the client call 'inspector probe', and give the report to 'inspector fit --client'."}
-	formApproval   = &Rule{ID: "form-becomes-approval", Says: "The whole form becomes Yes or No.", advice: "Ask for %s in another way, or in a question of its own.", remedies: []remedy{plain, asText}}
-	formRefused    = &Rule{ID: "form-refused", Says: "The client answers the whole form by itself.", advice: "Ask for %s in another way: as a text, a number, a boolean, or a choice with values of its own.", remedies: []remedy{plain, asText}}
-	guardUntouched = &Rule{ID: "guard-untouched", Says: "Consent is sent although nobody chose it.", advice: "Ask for %s as a text that has to be typed.", remedies: []remedy{falseFirst, refusal, typed}}
-	guardEmpty     = &Rule{ID: "guard-empty", Says: "A question for consent is accepted with nothing.", advice: "Do nothing unless the content has the consent itself.", remedies: []remedy{required, refusal, typed}}
-	guardKey       = &Rule{ID: "guard-key", Says: "One key press accepts a form without fields.", advice: "Ask for a text that has to be typed, such as the name of what will change."}
-	defaultLost    = &Rule{ID: "default-lost", Says: "A default is not filled in.", advice: "Have the server fill in the default of %s where the field is missing.", remedies: []remedy{noDefault, mustType}}
-	defaultChanged = &Rule{ID: "default-changed", Says: "Another value is sent for a default that nobody touched.", advice: "Do not take %s for what a person chose.", remedies: []remedy{noDefault, defaultFirst, asYesNo, mustType, asText}}
-	untouchedSent  = &Rule{ID: "untouched-sent", Says: "A value is sent for a field that nobody touched.", advice: "Do not take %s for what a person chose.", remedies: []remedy{required, refusal}}
-	chosenBefore   = &Rule{ID: "chosen-beforehand", Says: "A value is chosen before a person chooses.", advice: "Put the value of %s first that does the least."}
-	wrongType      = &Rule{ID: "wrong-type", Says: "What is entered is sent as a text.", advice: "Ask for %s as one choice, or with a yes-or-no field for each value."}
-	fieldHidden    = &Rule{ID: "field-hidden", Says: "A field is not drawn.", advice: "Ask for %s as a text."}
-	titleDropped   = &Rule{ID: "title-dropped", Says: "The title of a field is not drawn.", advice: "Give %s a name that people understand, or say in the message what it means."}
-	descriptionGap = &Rule{ID: "description-dropped", Says: "The description of a field is not drawn.", advice: "Say in the message what %s means."}
-	untitled       = &Rule{ID: "choices-untitled", Says: "Choices are drawn by their values.", advice: "Use values for %s that people understand."}
-	choicesHidden  = &Rule{ID: "choices-hidden", Says: "Choices are not drawn, and any text passes.", advice: "List the choices of %s in the message, and check the value in the server."}
-	unchecked      = &Rule{ID: "unchecked", Says: "A limit is not checked before it is sent.", advice: "Check %s in the server, and ask again where it does not hold."}
-	missingDenies  = &Rule{ID: "missing-declines", Says: "A required field that is left empty declines the whole form.", advice: "Take a decline for a mistake, and ask again, or give %s a default."}
-	markup         = &Rule{ID: "message-markup", Says: "Signs in the message are drawn as formatting.", advice: "Write the message without *, _, # and `."}
+	notShown       = &Rule{"not-shown", NotShown, "The client shows no such question to a person.", "Offer another way as well, such as an argument of the tool, and take a refusal for nobody having been asked.", nil}
+	urlUndeclared  = &Rule{"url-undeclared", NotShown, "The client does not declare URLs.", "Give the address in the result of the tool where the client does not declare url.", nil}
+	noDecline      = &Rule{"no-decline", Degraded, "A person cannot decline.", "Take cancel for a refusal, and have a value that refuses.", nil}
+	notKnown       = &Rule{"unknown", Unknown, "Nobody knows what the client sends.", "Measure it: have the client call 'inspector probe', and give the report to 'inspector fit --client'.", nil}
+	formApproval   = &Rule{"form-becomes-approval", Unanswerable, "The whole form becomes Yes or No.", "Ask for %s in another way, or in a question of its own.", []remedy{plain, asText}}
+	formRefused    = &Rule{"form-refused", Unanswerable, "The client answers the whole form by itself.", "Ask for %s in another way: as a text, a number, a boolean, or a choice with values of its own.", []remedy{plain, asText}}
+	guardUntouched = &Rule{"guard-untouched", Guard, "Consent is sent although nobody chose it.", "Ask for %s as a text that has to be typed.", []remedy{falseFirst, refusal, typed}}
+	guardEmpty     = &Rule{"guard-empty", Guard, "A question for consent is accepted with nothing.", "Do nothing unless the content has the consent itself.", []remedy{required, refusal, typed}}
+	guardKey       = &Rule{"guard-key", Guard, "One key press accepts a form without fields.", "Ask for a text that has to be typed, such as the name of what will change.", nil}
+	defaultLost    = &Rule{"default-lost", Wrong, "A default is not filled in.", "Have the server fill in the default of %s where the field is missing.", []remedy{noDefault, mustType}}
+	defaultChanged = &Rule{"default-changed", Wrong, "Another value is sent for a default that nobody touched.", "Do not take %s for what a person chose.", []remedy{noDefault, mustType, asText}}
+	untouchedSent  = &Rule{"untouched-sent", Wrong, "A value is sent for a field that nobody touched.", "Do not take %s for what a person chose.", []remedy{required}}
+	chosenBefore   = &Rule{"chosen-beforehand", Degraded, "A value is chosen before a person chooses.", "Put the value of %s first that does the least.", nil}
+	wrongType      = &Rule{"wrong-type", Unanswerable, "What is entered is sent as a text.", "Ask for %s as one choice, or with a yes-or-no field for each value.", nil}
+	fieldHidden    = &Rule{"field-hidden", Unanswerable, "A field is not drawn.", "Ask for %s as a text.", nil}
+	titleDropped   = &Rule{"title-dropped", Degraded, "The title of a field is not drawn.", "Give %s a name that people understand, or say in the message what it means.", nil}
+	descriptionGap = &Rule{"description-dropped", Degraded, "The description of a field is not drawn.", "Say in the message what %s means.", nil}
+	untitled       = &Rule{"choices-untitled", Degraded, "Choices are drawn by their values.", "Use values for %s that people understand.", nil}
+	choicesHidden  = &Rule{"choices-hidden", Degraded, "Choices are not drawn, and any text passes.", "List the choices of %s in the message, and check the value in the server.", nil}
+	unchecked      = &Rule{"unchecked", Degraded, "A limit is not checked before it is sent.", "Check %s in the server, and ask again where it does not hold.", nil}
+	missingDenies  = &Rule{"missing-declines", Degraded, "A required field that is left empty declines the whole form.", "Take a decline for a mistake, and ask again, or give %s a default.", nil}
+	markup         = &Rule{"message-markup", Degraded, "Signs in the message are drawn as formatting.", "Write the message without *, _, # and `.", nil}
 )
-
-// Rules lists the rules.
-func Rules() []*Rule {
-	return []*Rule{
-		guardUntouched, guardEmpty, guardKey, formApproval, formRefused, fieldHidden, wrongType, notShown, urlUndeclared, defaultLost, defaultChanged, untouchedSent,
-		chosenBefore, titleDropped, descriptionGap, untitled, choicesHidden, unchecked, missingDenies, noDecline, markup, notKnown,
-	}
-}
 
 // Reason is one way in which a question does not fit.
 type Reason struct {
@@ -172,12 +127,6 @@ type Reason struct {
 	rule    *Rule
 }
 
-// gravity is the verdict of each rule; a finding may give another.
-var gravity = map[*Rule]Verdict{
-	notShown: NotShown, urlUndeclared: NotShown, notKnown: Unknown, formApproval: Unanswerable, formRefused: Unanswerable, guardUntouched: Guard, guardEmpty: Guard,
-	guardKey: Guard, defaultLost: Wrong, defaultChanged: Wrong, untouchedSent: Wrong, fieldHidden: Unanswerable, wrongType: Unanswerable,
-}
-
 func (s *Seen) find(r *Rule, field, text string, from ...string) *Reason {
 	from = slices.DeleteFunc(slices.Clone(from), func(key string) bool { return key == "" })
 	how := How("")
@@ -186,15 +135,10 @@ func (s *Seen) find(r *Rule, field, text string, from ...string) *Reason {
 			how = one
 		}
 	}
-	verdict, known := gravity[r]
-	if !known {
-		verdict = Degraded
-	}
-	one := Reason{Verdict: verdict, Rule: r.ID, Field: field, Text: text, From: from, How: how, rule: r}
 	if i := slices.IndexFunc(s.Reasons, func(b Reason) bool { return b.Rule == r.ID && b.Text == text }); i >= 0 {
 		return &s.Reasons[i]
 	}
-	s.Reasons = append(s.Reasons, one)
+	s.Reasons = append(s.Reasons, Reason{Verdict: r.Verdict, Rule: r.ID, Field: field, Text: text, From: from, How: how, rule: r})
 	return &s.Reasons[len(s.Reasons)-1]
 }
 
@@ -348,7 +292,7 @@ func (s *Seen) advise(q *elicit.Request) {
 	for i := range s.Reasons {
 		r := &s.Reasons[i]
 		name := wording.Either(r.Field == "", "it", wording.Quoted(r.Field))
-		r.Advice = spelled(r.rule.advice, name)
+		r.Advice = wording.Capital(strings.ReplaceAll(r.rule.advice, "%s", name))
 		at := slices.IndexFunc(q.Fields, func(f elicit.Field) bool { return f.Name == r.Field })
 		if at < 0 {
 			continue
@@ -360,31 +304,34 @@ func (s *Seen) advise(q *elicit.Request) {
 			}
 			then := see(again, s.Client)
 			if !slices.ContainsFunc(then.Reasons, func(b Reason) bool { return b.Field == r.Field && b.Verdict >= r.Verdict }) && then.Verdict() <= s.Verdict() {
-				r.Advice, r.Instead = spelled(one.says, name), again.Params
+				r.Advice, r.Instead = strings.ReplaceAll(one.says, "%s", name), again.Params
 				break
 			}
 		}
 	}
 }
 
-func spelled(text, name string) string { return wording.Capital(strings.ReplaceAll(text, "%s", name)) }
-
-// asked returns a question with one field asked for in another way; nil if it is asked so already, or cannot be.
+// asked returns a question with one field asked for in another way; nil if it is asked so already.
 func asked(q *elicit.Request, at int, how remedy) *elicit.Request {
-	schema, must := how.change(&q.Fields[at])
-	if schema == string(q.Fields[at].Schema) && must == q.Fields[at].Required {
-		return nil
-	}
-	var properties, form, params rawjson.ObjectWriter
+	var field, properties, form, params rawjson.ObjectWriter
 	var needed rawjson.ArrayWriter
 	for i := range q.Fields {
 		f := &q.Fields[i]
-		one, its := f.Schema, f.Required
+		schema, must := f.Schema, f.Required
 		if i == at {
-			one, its = json.RawMessage(schema), must
+			for name, value := range rawjson.Members(f.Schema) {
+				if !slices.Contains(how.drop, name) {
+					field.Add(name, value)
+				}
+			}
+			for name, value := range rawjson.Members(how.add) {
+				field.Add(name, value)
+			}
+			if schema, must = field.JSON(), must || how.must; rawjson.Same(schema, f.Schema) && must == f.Required {
+				return nil
+			}
 		}
-		properties.Add(f.Name, one)
-		if its {
+		if properties.Add(f.Name, schema); must {
 			needed.Add(rawjson.Quoted(f.Name))
 		}
 	}
@@ -394,9 +341,7 @@ func asked(q *elicit.Request, at int, how remedy) *elicit.Request {
 		}
 	}
 	form.Add("properties", properties.JSON())
-	if needed != nil {
-		form.Add("required", needed.JSON())
-	}
+	form.Add("required", needed.JSON())
 	for name, value := range rawjson.Members(q.Params) {
 		if name == "requestedSchema" {
 			value = form.JSON()
