@@ -1,12 +1,10 @@
 package main
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"io"
 	"os"
-	"slices"
 	"strings"
 	"time"
 
@@ -18,7 +16,6 @@ import (
 	"elicitation-inspector/bridge/judges/check"
 	"elicitation-inspector/bridge/judges/check/report"
 	"elicitation-inspector/bridge/judges/fit"
-	"elicitation-inspector/bridge/judges/probe"
 	"elicitation-inspector/bridge/keep/script"
 	"elicitation-inspector/bridge/wire/redact"
 )
@@ -27,7 +24,6 @@ type fitOptions struct {
 	headlessOptions
 	clients  []string
 	files    []string // of --client
-	list     bool
 	format   string
 	output   string
 	failOn   string
@@ -47,18 +43,11 @@ message and requestedSchema, or url), or those that a server asks: then the call
 that 'inspector check' makes, once, with honest answers. Without a FILE and without a
 server they are those of the built-in demo server.
 
-  fine                 drawn as it is, and an untouched field sends what the server said
-  unknown              nobody knows what the client sends
-  degraded             something is not drawn, or a limit is not checked
-  wrong                what nobody touched is sent as something that the server did not say
-  not-shown            no person sees the question
-  unanswerable         no answer can be given that the server takes
-  guard                a question for consent is accepted although nobody agreed
-
-Each verdict says how to ask so that it works. Each fact of a profile is measured, read in
-the client's source, or reported by somebody, and the output says which. --list prints the
-profiles. A person adds one with --client FILE: a file by 'inspector schema client', or a
-report of 'inspector probe' in JSON.
+The verdicts are fine, unknown, degraded, wrong (by default), not-shown, unanswerable and
+guard (a question for consent is accepted although nobody agreed); docs/clients.md says
+what they mean. Each says how to ask so that it works, and whether that is measured, read in
+the client's source, or reported by somebody. --client FILE adds a client: a file by
+'inspector schema client', or a report of 'inspector probe' in JSON.
 
 Exit codes: 0 nothing at or above --fail-on; 8 something is; 1 a file cannot be read, or
 there was no question; 2 a command line that cannot be understood; 3 the server could not
@@ -69,10 +58,13 @@ be reached.`,
 		Args: cobra.ArbitraryArgs,
 		RunE: o.run,
 	}
+	var names []string
+	for _, p := range fit.All() {
+		names = append(names, p.Client)
+	}
 	f := cmd.Flags()
-	f.StringSliceVar(&o.clients, "clients", nil, "hold the questions against these clients (`NAMES`, with commas between them), or all (default: all, or those of --client)")
+	f.StringSliceVar(&o.clients, "clients", nil, "hold the questions against these clients (`NAMES`, with commas between them): "+strings.Join(names, ", ")+", or all (default: all, or those of --client)")
 	f.StringArrayVar(&o.files, "client", nil, "add the client of a profile or of a probe's report in `FILE` (repeat)")
-	f.BoolVar(&o.list, "list", false, "print the profiles and their evidence")
 	f.StringVar(&o.format, "format", "", "`FORMAT` to write: "+fit.Formats.Names()+" (default: what the ending of --output says, else text)")
 	f.StringVarP(&o.output, "output", "o", "", "write to `FILE` instead of standard output (-)")
 	f.StringVar(&o.failOn, "fail-on", "never", "exit with 8 for this `VERDICT` or a graver one: "+strings.Join(fit.Failing(), ", ")+", or never")
@@ -84,15 +76,9 @@ be reached.`,
 
 func (o *fitOptions) run(cmd *cobra.Command, args []string) error {
 	files, rest, dash := splitTarget(args, cmd.ArgsLenAtDash())
-	format := fit.Formats.Of(o.output)
-	if format == nil {
-		format = fit.Formats[0]
-	}
-	var err error
-	if o.format != "" {
-		if format, err = fit.Formats.Named(o.format); err != nil {
-			return usage("--format %w", err)
-		}
+	format, err := formatOf(fit.Formats, o.format, o.output)
+	if err != nil {
+		return err
 	}
 	failOn := fit.Guard + 1
 	if o.failOn != "never" {
@@ -103,9 +89,6 @@ func (o *fitOptions) run(cmd *cobra.Command, args []string) error {
 	clients, err := o.profiles()
 	if err != nil {
 		return err
-	}
-	if o.list {
-		return printProfiles(cmd, clients)
 	}
 	if len(files) > 0 && (len(rest) > 0 || o.hasTarget()) {
 		return usage("fit takes FILEs or a server, not both")
@@ -119,19 +102,15 @@ func (o *fitOptions) run(cmd *cobra.Command, args []string) error {
 	}
 	var questions []fit.Asked
 	var skipped []report.NotMade
-	if len(files) > 0 {
-		for _, name := range files {
-			list, err := o.questionsOf(cmd, name, redaction)
-			if err != nil {
-				return err
-			}
-			questions = append(questions, list...)
-		}
-	} else {
-		if err := o.readTarget(rest, dash); err != nil {
+	for _, name := range files {
+		list, err := o.questionsOf(cmd, name, redaction)
+		if err != nil {
 			return err
 		}
-		if err := o.consistent(); err != nil {
+		questions = append(questions, list...)
+	}
+	if len(files) == 0 {
+		if err := o.readArguments(rest, dash); err != nil {
 			return err
 		}
 		if questions, skipped, err = o.meet(cmd, redaction); err != nil {
@@ -164,36 +143,16 @@ func (o *fitOptions) profiles() ([]*fit.Profile, error) {
 	}
 	for _, name := range o.files {
 		text, err := written.ReadLarge(name, reportMost)
+		var more []*fit.Profile
+		if err == nil {
+			more, err = fit.Parse(name, text)
+		}
 		if err != nil {
 			return nil, usage("--client: %w", err)
 		}
-		if rawjson.Member(text, "clients") != nil { // a report
-			r, err := probe.Read(bytes.NewReader(text))
-			if err != nil {
-				return nil, usage("--client: %s: %w", name, err)
-			}
-			list = append(list, fit.OfProbe(name, r)...)
-			continue
-		}
-		one, err := fit.Parse(name, text)
-		if err != nil {
-			return nil, usage("--client: %w", err)
-		}
-		list = append(list, one)
+		list = append(list, more...)
 	}
 	return list, nil
-}
-
-func printProfiles(cmd *cobra.Command, list []*fit.Profile) error {
-	var b strings.Builder
-	for _, c := range fit.Judge(nil, list, time.Now()).Clients {
-		fmt.Fprintf(&b, "%s: %s\n", c.Client, c.Label)
-		for _, line := range append(slices.Clone(c.Cautions), c.Sources...) {
-			fmt.Fprintf(&b, "    %s\n", line)
-		}
-	}
-	_, err := io.WriteString(cmd.OutOrStdout(), b.String())
-	return err
 }
 
 // questionsOf returns the questions of a file: a single one, or those of a transcript.
@@ -227,14 +186,9 @@ func (o *fitOptions) questionsOf(cmd *cobra.Command, name string, redaction *red
 
 // meet makes the calls that a check makes of a server, with honest answers, and returns what was asked.
 func (o *fitOptions) meet(cmd *cobra.Command, redaction *redact.Redaction) (list []fit.Asked, skipped []report.NotMade, err error) {
-	var options check.Options
-	options.ReadOnly = o.readOnly
-	for _, source := range o.allowed {
-		pattern, err := script.ParseText(source)
-		if err != nil {
-			return nil, nil, usage("--allow-destructive: %w", err)
-		}
-		options.AllowDestructive = append(options.AllowDestructive, pattern)
+	options := check.Options{ReadOnly: o.readOnly}
+	if options.AllowDestructive, err = patterns("--allow-destructive", o.allowed); err != nil {
+		return nil, nil, err
 	}
 	honest, err := script.Parse("answers", []byte("default: {accept: valid}"), os.LookupEnv)
 	if err != nil {

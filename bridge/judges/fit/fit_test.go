@@ -2,6 +2,7 @@ package fit
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -35,11 +36,12 @@ func TestProfiles(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		p, err := Parse(name, text)
+		list, err := Parse(name, text)
 		if err != nil {
 			t.Errorf("%v", err)
 			continue
 		}
+		p := list[0]
 		if p.Client+".json" != filepath.Base(name) {
 			t.Errorf("%s is of the client %s", name, p.Client)
 		}
@@ -54,7 +56,7 @@ func TestProfiles(t *testing.T) {
 			}
 		}
 		for key, s := range p.Sources {
-			for _, day := range []string{s.Date, s.Dated()} {
+			for _, day := range []string{s.Date, cmp.Or(s.Committed, s.Date)} {
 				if at, err := time.Parse(time.DateOnly, day); err != nil || at.After(now) {
 					t.Errorf("%s: the source %s is of %q", name, key, day)
 				}
@@ -233,7 +235,7 @@ func TestAdvice(t *testing.T) {
 							continue
 						}
 						helped++
-						q, err := elicit.Parse(r.Instead)
+						q, err := elicit.Parse(fmt.Appendf(nil, `{"message":"Now?","requestedSchema":%s}`, r.Instead))
 						if err != nil {
 							t.Fatal(err)
 						}
@@ -360,18 +362,22 @@ func TestOfProbe(t *testing.T) {
 			{Probe: "format-email", Verdict: probe.Works},
 		},
 	}}}
-	list := OfProbe("report.json", r)
-	if len(list) != 1 || list[0].Client != "my-client" {
-		t.Fatalf("%+v", list)
-	}
-	text, err := json.Marshal(list[0])
+	r.Format = 1
+	text, err := json.Marshal(r)
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := Parse("report.json", text)
-	if err != nil {
+	list, err := Parse("report.json", text)
+	if err != nil || len(list) != 1 || list[0].Client != "my-client" {
+		t.Fatalf("%+v, %v", list, err)
+	}
+	if text, err = json.Marshal(list[0]); err != nil {
 		t.Fatal(err)
 	}
+	if list, err = Parse("again.json", text); err != nil { // what is measured is a profile by the schema
+		t.Fatal(err)
+	}
+	p := list[0]
 	s := See(asks(t, "m", "t", `{"type":"string","default":"x","format":"email"}`, "n", `{"type":"integer"}`, "on", `{"type":"boolean"}`, "must*", `{"type":"string"}`), p)
 	if got, want := string(s.Accept), `{"action":"accept","content":{"t":"x","n":0,"must":"text"}}`; got != want {
 		t.Errorf("sends %s, not %s", got, want)

@@ -1,6 +1,8 @@
 package fit
 
 import (
+	"bytes"
+	"cmp"
 	"encoding/json"
 	"slices"
 	"strings"
@@ -18,40 +20,35 @@ var held = map[string]struct{ of, keywords string }{
 	"integer-limits": {"integer number", "minimum maximum"}, "choices-limits": {"choices choices-titled", "minItems maxItems"},
 }
 
-// OfProbe makes profiles of a report of a probe: one for each client in it. The facts are those that frames of
+// ofProbe makes profiles of a report of a probe: one for each client in it. The facts are those that frames of
 // the report show.
-func OfProbe(name string, r *probe.Report) (list []*Profile) {
+func ofProbe(name string, r *probe.Report) (list []*Profile) {
 	for i := range r.Clients {
 		c := &r.Clients[i]
 		p := &Profile{
-			Client: strings.Join(strings.FieldsFunc(strings.ToLower(c.Name), func(r rune) bool { return (r < 'a' || r > 'z') && (r < '0' || r > '9') }), "-"),
+			Client: cmp.Or(strings.Join(strings.FieldsFunc(strings.ToLower(c.Name), func(r rune) bool { return (r < 'a' || r > 'z') && (r < '0' || r > '9') }), "-"), "client"),
 			Name:   c.Name, Version: c.Version, Surface: c.Revision + " over " + c.Transport,
 			Sources: map[string]Source{"probe": {How: Measured, Path: name, Date: r.Date.UTC().Format(time.DateOnly)}},
-		}
-		if p.Client == "" {
-			p.Client = "client"
 		}
 		say := func(f Fact, of ...string) {
 			f.Of, f.From = of, []string{"probe"}
 			p.Facts = append(p.Facts, f)
 		}
-		checks := map[string][]string{}
 		for k := range c.Results {
 			one := &c.Results[k]
 			if h := held[one.Probe]; h.of != "" && one.Verdict == probe.Works {
-				for of := range strings.FieldsSeq(h.of) {
-					checks[of] = append(checks[of], strings.Fields(h.keywords)...)
-				}
+				// A person could enter a value; more is not known of the control.
+				say(Fact{Control: "line", Checks: strings.Fields(h.keywords)}, strings.Fields(h.of)...)
 			}
 			request, accepted := exchanged(one)
 			if request == nil || accepted == nil {
 				continue
 			}
 			content := rawjson.Member(accepted, "content")
-			if one.Probe == "fields-none" {
+			switch {
+			case one.Probe == "fields-none":
 				say(Fact{Empty: wording.Either(rawjson.KindOf(content) == rawjson.Object, "sent", "left out")}, "form")
-			}
-			if one.Probe == "exact-integer" && len(request.Fields) > 0 && !rawjson.Same(rawjson.Member(content, "value"), request.Fields[0].Default) {
+			case one.Probe == "exact-integer" && one.Verdict == probe.Partly:
 				say(Fact{Numbers: "float64"}, "form")
 			}
 			for j := range request.Fields {
@@ -67,34 +64,20 @@ func OfProbe(name string, r *probe.Report) (list []*Profile) {
 				}
 			}
 		}
-		for of, keywords := range checks {
-			say(Fact{Control: "line", Checks: keywords}, of) // a person could enter a value; more is not known of the control
-		}
 		if slices.ContainsFunc(c.Results, func(r probe.Result) bool { return r.Probe == "required" && r.Verdict == probe.Works }) {
-			p.Facts = append(p.Facts, Fact{Of: []string{"*"}, When: "required", From: []string{"probe"}, Untouched: "fill"})
+			say(Fact{When: "required", Untouched: "fill"}, "*")
 		}
 		list = append(list, p)
 	}
 	return list
 }
 
-// untouchedBy names what a field became that was left empty.
+// untouchedBy names what a field became that was left empty; "" if no word does.
 func untouchedBy(f *elicit.Field, sent json.RawMessage) string {
-	switch text := string(rawjson.AppendCompact(nil, sent)); {
-	case sent == nil:
-		return "omit"
-	case slices.Contains([]string{"true", "false", "null"}, text):
-		return text
-	case text == `""`:
-		return "empty"
-	case text == "[]":
-		return "empty list"
-	case text == "0":
-		return "zero"
-	case f.Minimum != "" && text == f.Minimum:
-		return "minimum"
-	case len(f.Choices) > 0 && rawjson.Text(sent) == f.Choices[0].Value:
-		return "first"
+	for _, word := range []string{"omit", "true", "false", "null", "empty", "empty list", "zero", "minimum", "first"} {
+		if bytes.Equal(untouched(f, word), rawjson.AppendCompact(nil, sent)) {
+			return word
+		}
 	}
 	return ""
 }

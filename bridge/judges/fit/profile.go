@@ -5,6 +5,7 @@ package fit
 
 import (
 	"bytes"
+	"cmp"
 	"embed"
 	"encoding/json"
 	"fmt"
@@ -15,11 +16,11 @@ import (
 	"sync"
 	"time"
 
-	"github.com/santhosh-tekuri/jsonschema/v6"
-
 	"elicitation-inspector/bridge/base/rawjson"
 	"elicitation-inspector/bridge/base/wording"
 	"elicitation-inspector/bridge/base/written"
+	"elicitation-inspector/bridge/judges/probe"
+	"elicitation-inspector/bridge/meaning/elicit"
 )
 
 // Profile describes one client in one version on one surface.
@@ -55,26 +56,13 @@ type Source struct {
 	Note       string `json:"note,omitempty"`
 }
 
-// Dated is the day that the evidence is from.
-func (s Source) Dated() string {
-	if s.Committed != "" {
-		return s.Committed
-	}
-	return s.Date
-}
-
 // String names the source in one line.
 func (s Source) String() string {
-	place := s.URL
-	if s.Repository != "" {
-		place = s.Repository + " " + s.Path
-	} else if place == "" {
-		place = s.Path
-	}
+	place := wording.Join(" ", s.URL, s.Repository, s.Path)
 	if s.Commit != "" {
 		place += " at " + s.Commit[:min(len(s.Commit), 12)]
 	}
-	return string(s.How) + " " + s.Dated() + ": " + place + wording.After("; ", s.Note)
+	return string(s.How) + " " + cmp.Or(s.Committed, s.Date) + ": " + place + wording.After("; ", s.Note)
 }
 
 // Fact is what a source says of some kinds of fields (see [KindOf]), of all ("*"), of the form, of URLs or
@@ -84,8 +72,7 @@ type Fact struct {
 	When string   `json:"when,omitempty"` // required, optional, alone or together; "" for always
 	From []string `json:"from"`           // keys in Sources
 
-	// Of a kind of field.
-
+	// Of a kind of field:
 	Control   string   `json:"control,omitempty"`   // what it is drawn as
 	Label     string   `json:"label,omitempty"`     // title (else the name), name, or description (else the name)
 	Choices   string   `json:"choices,omitempty"`   // how a choice is drawn: title, value, both, or none
@@ -97,8 +84,7 @@ type Fact struct {
 	Held      string   `json:"held,omitempty"`      // yes, where checks hold an untouched value, too, so that a person has to fill it in
 	Enters    string   `json:"enters,omitempty"`    // the JSON type of what is entered, where that is not the field's
 
-	// Of the form.
-
+	// Of the form:
 	Falls   []string `json:"falls,omitempty"`   // kinds of fields with which the whole form falls back; "empty" for a form without fields
 	Becomes string   `json:"becomes,omitempty"` // what it falls back to: approval, decline, cancel, or error
 	Message string   `json:"message,omitempty"` // text or markdown
@@ -108,8 +94,7 @@ type Fact struct {
 	Numbers string   `json:"numbers,omitempty"` // float64 where digits are lost
 	Key     string   `json:"key,omitempty"`     // accepts, where one key press accepts a form without fields
 
-	// Of the client, and of URLs.
-
+	// Of the client, and of URLs:
 	Declares json.RawMessage `json:"declares,omitempty"`  // the capability elicitation; null for none
 	Shows    string          `json:"shows,omitempty"`     // yes or no
 	Answers  string          `json:"answers,omitempty"`   // what goes back where it shows nothing: decline, cancel, error, or nothing
@@ -135,19 +120,19 @@ func Schema() []byte { return schema }
 
 var builtin = sync.OnceValue(func() (list []*Profile) {
 	names, err := fs.Glob(profiles, "profiles/*.json")
-	if err != nil {
-		panic(err)
-	}
 	for _, name := range names {
-		text, err := profiles.ReadFile(name)
+		var text []byte
+		if text, err = profiles.ReadFile(name); err == nil {
+			p := new(Profile)
+			err = json.Unmarshal(text, p)
+			list = append(list, p)
+		}
 		if err != nil {
-			panic(err)
+			break
 		}
-		p := new(Profile)
-		if err := json.Unmarshal(text, p); err != nil {
-			panic(name + ": " + err.Error())
-		}
-		list = append(list, p)
+	}
+	if err != nil {
+		panic(err) // the files are part of the program
 	}
 	return list
 })
@@ -159,7 +144,9 @@ func All() []*Profile { return slices.Clone(builtin()) }
 func Choose(names []string) (list []*Profile, err error) {
 	for _, name := range names {
 		found := false
+		var known []string
 		for _, p := range All() {
+			known = append(known, p.Client)
 			if name == "all" || p.Client == name || strings.HasPrefix(p.Client, name+"-") {
 				if found = true; !slices.Contains(list, p) {
 					list = append(list, p)
@@ -167,36 +154,35 @@ func Choose(names []string) (list []*Profile, err error) {
 			}
 		}
 		if !found {
-			var known []string
-			for _, p := range All() {
-				known = append(known, p.Client)
-			}
-			return nil, fmt.Errorf("there is no profile of %q%s; there are %s", name, wording.DidYouMean(name, known), wording.Series(known))
+			return nil, fmt.Errorf("there is no profile of %q%s", name, wording.DidYouMean(name, known))
 		}
 	}
 	return list, nil
 }
 
-// Parse reads a profile that somebody wrote, as JSON or YAML, and checks it against the schema.
-func Parse(name string, text []byte) (*Profile, error) {
+// Parse reads profiles that somebody wrote: one as JSON or YAML, which is checked against the schema, or the
+// report of a probe as JSON.
+func Parse(name string, text []byte) ([]*Profile, error) {
+	if rawjson.Member(text, "clients") != nil {
+		r, err := probe.Read(bytes.NewReader(text))
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
+		return ofProbe(name, r), nil
+	}
 	node, err := written.Parse(text)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
-	text = node.JSON()
-	compiled, err := compiledSchema()
-	if err != nil {
-		return nil, err
-	}
-	value, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
-	if err == nil {
-		err = compiled.Validate(value)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("%s is no profile of a client ('inspector schema client'): %w", name, err)
-	}
+	problems, err := elicit.Check(schema, node.JSON())
 	p := new(Profile)
-	if err := json.Unmarshal(text, p); err != nil {
+	switch {
+	case err != nil:
+		return nil, err
+	case len(problems) > 0:
+		return nil, fmt.Errorf("%s is no profile of a client ('inspector schema client'): %s %s", name, problems[0].Pointer, problems[0].Text)
+	}
+	if err := json.Unmarshal(node.JSON(), p); err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
 	for i, f := range p.Facts {
@@ -206,20 +192,8 @@ func Parse(name string, text []byte) (*Profile, error) {
 			}
 		}
 	}
-	return p, nil
+	return []*Profile{p}, nil
 }
-
-var compiledSchema = sync.OnceValues(func() (*jsonschema.Schema, error) {
-	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(schema))
-	if err != nil {
-		return nil, err
-	}
-	c := jsonschema.NewCompiler()
-	if err := c.AddResource("client.json", doc); err != nil {
-		return nil, err
-	}
-	return c.Compile("client.json")
-})
 
 // known is what the facts of a profile say of one thing, and the sources of each member.
 type known struct {
@@ -249,27 +223,15 @@ func (p *Profile) about(subject string, conditions ...string) known {
 	return k
 }
 
-// Declares returns the capability elicitation that the client declares; nil if it declares none, or nobody knows.
-func (p *Profile) Declares() json.RawMessage {
-	declares := p.about("client").Declares
-	if rawjson.KindOf(declares) != rawjson.Object {
-		return nil
-	}
-	return declares
-}
-
-// yearOld is the age from which the evidence of a profile is called old.
-const yearOld = 365 * 24 * time.Hour
-
 // Cautions says in sentences why a profile deserves less trust.
 func (p *Profile) Cautions(now time.Time) (list []string) {
 	newest, measured, reported := "", false, len(p.Sources) > 0
 	for _, s := range p.Sources {
-		newest = max(newest, s.Dated())
+		newest = max(newest, cmp.Or(s.Committed, s.Date))
 		measured = measured || s.How == Measured
 		reported = reported && s.How == Reported
 	}
-	if day, err := time.Parse(time.DateOnly, newest); err == nil && now.Sub(day) > yearOld {
+	if day, err := time.Parse(time.DateOnly, newest); err == nil && now.Sub(day) > 365*24*time.Hour {
 		list = append(list, "Its evidence is of "+newest+", more than a year old.")
 	}
 	switch {

@@ -63,16 +63,6 @@ func QuestionsIn(ctx context.Context, log *wire.Log) (list []Asked, err error) {
 	return list, nil
 }
 
-// alike reports whether two questions ask for the same.
-func alike(a, b json.RawMessage) bool {
-	for _, name := range []string{"mode", "requestedSchema"} {
-		if !bytes.Equal(rawjson.Member(a, name), rawjson.Member(b, name)) {
-			return false
-		}
-	}
-	return true
-}
-
 // Report says how questions fit clients.
 type Report struct {
 	Format    int              `json:"format"`
@@ -121,19 +111,17 @@ func Judge(questions []Asked, clients []*Profile, now time.Time) *Report {
 	}
 	for _, asked := range questions {
 		one := Question{Asked: asked}
-		q, err := elicit.Parse(asked.Params)
-		if err == nil && q.Mode == elicit.ModeForm && q.Trouble != "" {
-			err = fmt.Errorf("%s", q.Trouble)
-		}
-		if err != nil {
+		switch q, err := elicit.Parse(asked.Params); {
+		case err != nil:
 			one.Problem = wording.Sentence(err.Error())
-			r.Questions = append(r.Questions, one)
-			continue
-		}
-		one.Ours = Ours(q)
-		for _, p := range clients {
-			s := See(q, p)
-			one.Fits = append(one.Fits, Fit{Client: p.Client, Verdict: s.Verdict(), As: s.As, Accept: s.Accept, Reasons: s.Reasons})
+		case q.Trouble != "":
+			one.Problem = q.Trouble
+		default:
+			one.Ours = Ours(q)
+			for _, p := range clients {
+				s := See(q, p)
+				one.Fits = append(one.Fits, Fit{Client: p.Client, Verdict: s.Verdict(), As: s.As, Accept: s.Accept, Reasons: s.Reasons})
+			}
 		}
 		r.Questions = append(r.Questions, one)
 	}
@@ -164,16 +152,6 @@ func (q *Question) title() string {
 	return wording.Join(": ", q.Call, wording.Quoted(wording.Shorten(q.Message, 80)))
 }
 
-func (q *Question) place() string {
-	switch {
-	case q.Line > 0:
-		return fmt.Sprintf("%s:%d", q.File, q.Line)
-	case q.Frame > 0:
-		return wording.Join(", ", q.File, fmt.Sprintf("frame %d", q.Frame))
-	}
-	return q.File
-}
-
 // Sum sums a report up: "3 questions and 14 clients: 20 fine, 12 degraded, 10 wrong by default".
 func (r *Report) Sum() string {
 	counts := map[Verdict]int{}
@@ -200,10 +178,9 @@ func writeText(w io.Writer, r *Report) error {
 	var b strings.Builder
 	for i := range r.Questions {
 		q := &r.Questions[i]
-		fmt.Fprintf(&b, "%s%s\n", wording.EscapeLine(q.title()), after(" (", wording.Either(q.place() == "", "", q.place()+")")))
-		if q.Problem != "" {
-			b.WriteString("  " + wording.EscapeLine(q.Problem) + "\n")
-		}
+		place := wording.Either(q.Line > 0, fmt.Sprintf("%s:%d", q.File, q.Line), wording.Either(q.Frame > 0, fmt.Sprintf("frame %d", q.Frame), q.File))
+		fmt.Fprintf(&b, "%s (%s)\n", wording.EscapeLine(q.title()), wording.EscapeLine(place))
+		b.WriteString(after("  ", wording.Either(q.Problem != "", wording.EscapeLine(q.Problem)+"\n", "")))
 		for _, f := range q.Fits {
 			fmt.Fprintf(&b, "  %s: %s%s\n", f.Client, f.Verdict.Words(), after("; the first Accept sends ", wording.EscapeLine(wording.Shorten(string(f.Accept), 200))))
 			for _, reason := range f.Reasons {
@@ -224,7 +201,7 @@ func writeText(w io.Writer, r *Report) error {
 }
 
 func writeMarkdown(w io.Writer, r *Report) error {
-	var b strings.Builder
+	var b, details strings.Builder
 	fmt.Fprintf(&b, "# Questions as clients show them\n\n%s. %s.\n\n| question |", r.Sum(), r.Date.Format(time.DateOnly))
 	for _, c := range r.Clients {
 		b.WriteString(" " + c.Client + " |")
@@ -233,35 +210,21 @@ func writeMarkdown(w io.Writer, r *Report) error {
 	for i := range r.Questions {
 		q := &r.Questions[i]
 		b.WriteString("| " + export.Cell(q.title()) + " |")
+		fmt.Fprintf(&details, "\n## %s\n\n%s", export.Span(q.title()), after("", export.Cell(q.Problem)))
 		for _, f := range q.Fits {
 			b.WriteString(" " + f.Verdict.Words() + " |")
+			fmt.Fprintf(&details, "- **%s**: %s%s\n", f.Client, f.Verdict.Words(), export.SpanAfter("; the first Accept sends ", string(f.Accept)))
+			for _, one := range f.Reasons {
+				fmt.Fprintf(&details, "  - %s %s (%s)\n", export.Cell(one.Text), export.Cell(one.Advice), wording.Join(", ", one.Rule, string(one.How)))
+			}
 		}
 		b.WriteString(strings.Repeat(" – |", len(r.Clients)-len(q.Fits)) + "\n")
 	}
-	for i := range r.Questions {
-		q := &r.Questions[i]
-		fmt.Fprintf(&b, "\n## %s\n\n", export.Span(q.title()))
-		if q.Problem != "" {
-			b.WriteString(export.Cell(q.Problem) + "\n")
-			continue
-		}
-		b.WriteString("| client | verdict | the first Accept sends | why | how to ask |\n|---|---|---|---|---|\n")
-		for _, f := range q.Fits {
-			var why, how []string
-			for _, reason := range f.Reasons {
-				why = append(why, reason.Text+after(" (", wording.Either(reason.How == "", "", string(reason.How)+")")))
-				if !slices.Contains(how, reason.Advice) {
-					how = append(how, reason.Advice)
-				}
-			}
-			fmt.Fprintf(&b, "| %s | %s | %s | %s | %s |\n", f.Client, f.Verdict.Words(), wording.Either(f.Accept == nil, "", export.Cell(string(f.Accept))), export.Cell(strings.Join(why, " ")), export.Cell(strings.Join(how, " ")))
-		}
-	}
-	b.WriteString("\n## Clients\n\n| client | which | caution | evidence |\n|---|---|---|---|\n")
+	details.WriteString("\n## Clients\n\n| client | which | caution | evidence |\n|---|---|---|---|\n")
 	for _, c := range r.Clients {
-		fmt.Fprintf(&b, "| %s | %s | %s | %s |\n", c.Client, export.Cell(c.Label), export.Cell(strings.Join(c.Cautions, " ")), export.Cell(strings.Join(c.Sources, "; ")))
+		fmt.Fprintf(&details, "| %s | %s | %s | %s |\n", c.Client, export.Cell(c.Label), export.Cell(strings.Join(c.Cautions, " ")), export.Cell(strings.Join(c.Sources, "; ")))
 	}
-	_, err := io.WriteString(wording.EscapingWriter{To: w}, b.String())
+	_, err := io.WriteString(wording.EscapingWriter{To: w}, b.String()+details.String())
 	return err
 }
 

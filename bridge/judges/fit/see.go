@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	"elicitation-inspector/bridge/base/rawjson"
+	"elicitation-inspector/bridge/base/wording"
 	"elicitation-inspector/bridge/meaning/elicit"
 )
 
@@ -34,7 +35,7 @@ type Seen struct {
 	// accepts; nil if nobody knows. Of a client that shows nothing it is what the client answers.
 	Accept  json.RawMessage
 	Reasons []Reason // the gravest first; none if all is fine
-	Says    []string // what else is known of the client, in sentences
+	Says    string   // what else is known of the client, in sentences
 }
 
 // Control is a field as a client draws it.
@@ -54,31 +55,19 @@ type Control struct {
 
 // KindOf returns the kind of a field, as clients tell them apart.
 func KindOf(f *elicit.Field) string {
-	k := f.Keywords()
-	switch f.Kind {
-	case elicit.Text:
-		return "text"
-	case elicit.Number:
-		return "number"
-	case elicit.Integer:
-		return "integer"
-	case elicit.Boolean:
-		return "boolean"
-	case elicit.SingleChoice:
-		switch {
-		case k["oneOf"] != nil || k["anyOf"] != nil:
-			return "choice-titled"
-		case k["enumNames"] != nil:
-			return "choice-names"
-		}
-		return "choice"
-	case elicit.MultiChoice:
-		if rawjson.Member(k["items"], "anyOf") != nil || rawjson.Member(k["items"], "oneOf") != nil {
-			return "choices-titled"
-		}
+	switch k := f.Keywords(); {
+	case f.Kind == elicit.JSON:
+		return "other"
+	case f.Kind == elicit.MultiChoice && rawjson.Member(k["items"], "enum") == nil:
+		return "choices-titled"
+	case f.Kind == elicit.MultiChoice:
 		return "choices"
+	case f.Kind == elicit.SingleChoice && (k["oneOf"] != nil || k["anyOf"] != nil):
+		return "choice-titled"
+	case f.Kind == elicit.SingleChoice && k["enumNames"] != nil:
+		return "choice-names"
 	}
-	return "other"
+	return f.Kind.String()
 }
 
 // Ours returns what the inspector's own first Accept sends, for comparison.
@@ -89,6 +78,9 @@ func Ours(q *elicit.Request) json.RawMessage {
 	content, _ := elicit.Content(q.Fields, elicit.Defaults(q.Fields))
 	return result("accept", content)
 }
+
+// answers are the results that a client can send without a person. An error is none.
+var answers = map[string]json.RawMessage{"decline": result("decline", nil), "cancel": result("cancel", nil)}
 
 func result(action string, content json.RawMessage) json.RawMessage {
 	var out rawjson.ObjectWriter
@@ -108,61 +100,32 @@ func See(q *elicit.Request, p *Profile) *Seen {
 
 // see is See without advice.
 func see(q *elicit.Request, p *Profile) *Seen {
-	subject := "form"
-	if q.Mode == elicit.ModeURL {
-		subject = "url"
-	}
-	client, form := p.about("client"), p.about(subject)
+	of := string(q.Mode)
+	client, k := p.about("client"), p.about(of)
 	s := &Seen{
-		Client: p, As: AsForm, Message: form.Message, Limit: cmp.Or(form.Limit, client.Limit),
-		Decline: cmp.Or(form.Decline, client.Decline), Cancel: cmp.Or(form.Cancel, client.Cancel),
+		Client: p, As: AsNothing, Message: k.Message, Limit: cmp.Or(k.Limit, client.Limit),
+		Decline: cmp.Or(k.Decline, client.Decline), Cancel: cmp.Or(k.Cancel, client.Cancel), Says: wording.Join(" ", client.Says, k.Says),
 	}
-	for _, says := range []string{client.Says, form.Says} {
-		if says != "" {
-			s.Says = append(s.Says, says)
-		}
-	}
-	shows := cmp.Or(form.Shows, client.Shows)
 	switch {
-	case shows == "no":
-		s.As = AsNothing
-		answers := cmp.Or(form.Answers, client.Answers)
-		s.Accept = answered(answers)
-		s.find(notShown, "", shownNothing(answers), append(form.from["Shows"], client.from["Shows"]...)...)
-	case subject == "url":
-		s.As = AsURL
-		s.seeURL(client, form)
-	case q.Mode != elicit.ModeForm:
-		s.As = AsNothing
-		s.find(notShown, "", "The mode is none that a client knows.")
+	case cmp.Or(k.Shows, client.Shows) == "no":
+		how := cmp.Or(k.Answers, client.Answers)
+		s.Accept = answers[how]
+		s.find(notShown, "", "It shows nothing"+after(", and answers with ", how)+".", append(k.from["Shows"], client.from["Shows"]...)...)
+	case q.Mode == elicit.ModeForm:
+		s.As = AsForm
+		s.seeForm(q, k)
+	case q.Mode == elicit.ModeURL && client.Declares != nil && rawjson.Member(client.Declares, "url") == nil:
+		s.find(urlUndeclared, "", "It does not declare URLs, so that a server must not ask for one.", client.from["Declares"]...)
+	case len(k.from) == 0:
+		s.find(notKnown, "", "Nobody knows what it does with a question of the mode "+of+".")
 	default:
-		s.seeForm(q, form)
+		s.As, s.Accept = AsURL, result("accept", nil)
+		if s.Decline == "none" {
+			s.find(noDecline, "", "A person cannot decline it, only cancel"+after(" with ", s.Cancel)+".", append(k.from["Decline"], client.from["Decline"]...)...)
+		}
 	}
 	slices.SortStableFunc(s.Reasons, func(a, b Reason) int { return cmp.Compare(b.Verdict, a.Verdict) })
 	return s
-}
-
-// answered returns what goes back for an answer that no person gave; nil for an error, or for nothing.
-func answered(how string) json.RawMessage {
-	if how == "decline" || how == "cancel" {
-		return result(how, nil)
-	}
-	return nil
-}
-
-func (s *Seen) seeURL(client, url known) {
-	switch declares := client.Declares; {
-	case declares != nil && rawjson.Member(declares, "url") == nil:
-		s.As = AsNothing
-		s.find(urlUndeclared, "", "It does not declare URLs, so that a server must not ask for one.", client.from["Declares"]...)
-	case len(url.from) == 0:
-		s.find(notKnown, "", "Nobody knows what it does with a URL.")
-	default:
-		s.Accept = result("accept", nil)
-		if s.Decline == "none" {
-			s.find(noDecline, "", "A person cannot decline it, only cancel"+after(" with ", s.Cancel)+".", url.from["Decline"]...)
-		}
-	}
 }
 
 func (s *Seen) seeForm(q *elicit.Request, form known) {
@@ -170,7 +133,6 @@ func (s *Seen) seeForm(q *elicit.Request, form known) {
 		s.fallBack(q, form, cause, field, from)
 		return
 	}
-	order := cmp.Or(form.Order, "schema")
 	certain := true
 	var members []member
 	for i := range q.Fields {
@@ -181,11 +143,11 @@ func (s *Seen) seeForm(q *elicit.Request, form known) {
 			members = append(members, member{c.Field.Name, c.Sends})
 		}
 	}
-	if certain {
-		s.Accept = result("accept", contentOf(members, order))
-		if len(members) == 0 && form.Empty == "left out" {
-			s.Accept = result("accept", nil)
-		}
+	switch {
+	case len(members) == 0 && form.Empty == "left out" && certain:
+		s.Accept = result("accept", nil)
+	case certain:
+		s.Accept = result("accept", contentOf(members, form.Order))
 	}
 	s.judgeForm(q, form)
 }
@@ -233,11 +195,8 @@ func (s *Seen) falls(q *elicit.Request, form known) (cause, field string, from [
 			return "it has " + kindWords[kind], f.Name, form.from["Falls"]
 		}
 		k := s.Client.about(kind, conditionsOf(f, len(q.Fields) == 1)...)
-		if k.Only == nil {
-			continue
-		}
 		for name := range rawjson.Members(f.Schema) {
-			if !slices.Contains(k.Only, name) {
+			if k.Only != nil && !slices.Contains(k.Only, name) {
 				return "a field has " + name, f.Name, k.from["Only"]
 			}
 		}
@@ -246,14 +205,7 @@ func (s *Seen) falls(q *elicit.Request, form known) (cause, field string, from [
 }
 
 func conditionsOf(f *elicit.Field, alone bool) []string {
-	conditions := []string{"optional", "together"}
-	if f.Required {
-		conditions[0] = "required"
-	}
-	if alone {
-		conditions[1] = "alone"
-	}
-	return conditions
+	return []string{wording.Either(f.Required, "required", "optional"), wording.Either(alone, "alone", "together")}
 }
 
 // control returns a field as the client draws it, and finds what is wrong with that.
@@ -280,7 +232,11 @@ func (s *Seen) control(f *elicit.Field, alone bool, form known) Control {
 			c.Choices = append(c.Choices, drawn)
 		}
 	}
-	for _, name := range k.Drops {
+	drops := k.Drops
+	if title := keywords.Text("title"); title != "" && title != f.Name && k.Label != "" && k.Label != "title" {
+		drops = append([]string{"title"}, drops...)
+	}
+	for _, name := range drops {
 		if keywords[name] != nil {
 			c.Drops = append(c.Drops, name)
 		}
@@ -315,22 +271,7 @@ func (c *Control) send(f *elicit.Field, k, form known) {
 	if f.Default != nil && k.Default == "" {
 		return
 	}
-	c.Known = k.Untouched != ""
-	switch k.Untouched {
-	case "", "omit", "fill":
-	case "first":
-		c.Sends = json.RawMessage("true")
-		if len(f.Choices) > 0 {
-			c.Sends = rawjson.Quoted(f.Choices[0].Value)
-		}
-	case "minimum":
-		c.Sends = json.RawMessage(cmp.Or(f.Minimum, "0"))
-	default:
-		c.Sends = json.RawMessage(map[string]string{"zero": "0", "empty": `""`, "empty list": "[]"}[k.Untouched])
-		if len(c.Sends) == 0 {
-			c.Sends = json.RawMessage(k.Untouched) // true, false and null
-		}
-	}
+	c.Known, c.Sends = k.Untouched != "", untouched(f, k.Untouched)
 	if k.Untouched == "fill" || k.Held == "yes" && c.Sends != nil && breaks(f, c.Sends, k.Checks) {
 		must := *f
 		must.Required = true
@@ -339,6 +280,22 @@ func (c *Control) send(f *elicit.Field, k, form known) {
 			c.Sends = rawjson.Quoted(string(c.Sends))
 		}
 	}
+}
+
+// untouched returns what an untouched field becomes, by a word of the vocabulary; nil if it is left out.
+func untouched(f *elicit.Field, word string) json.RawMessage {
+	switch word {
+	case "", "omit", "fill":
+		return nil
+	case "first":
+		if len(f.Choices) > 0 {
+			return rawjson.Quoted(f.Choices[0].Value)
+		}
+		return json.RawMessage("true")
+	case "minimum":
+		return json.RawMessage(cmp.Or(f.Minimum, "0"))
+	}
+	return json.RawMessage(cmp.Or(map[string]string{"zero": "0", "empty": `""`, "empty list": "[]"}[word], word))
 }
 
 // breaks reports whether a value breaks one of these keywords of a field.
@@ -360,16 +317,5 @@ func floats(value json.RawMessage) json.RawMessage {
 
 // truthy reports whether JavaScript takes a value for true.
 func truthy(value json.RawMessage) bool {
-	var number float64
-	switch rawjson.KindOf(value) {
-	case rawjson.Boolean:
-		return value[0] == 't'
-	case rawjson.String:
-		return rawjson.Text(value) != ""
-	case rawjson.Number:
-		return json.Unmarshal(value, &number) != nil || number != 0
-	case rawjson.Null, rawjson.None:
-		return false
-	}
-	return true
+	return !slices.Contains([]string{"", "false", "null", `""`, "0", "-0"}, string(floats(value)))
 }

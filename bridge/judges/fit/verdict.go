@@ -103,14 +103,11 @@ var (
 	untouchedSent  = &Rule{"untouched-sent", Wrong, "A value is sent for a field that nobody touched.", "Do not take %s for what a person chose.", []remedy{required}}
 	chosenBefore   = &Rule{"chosen-beforehand", Degraded, "A value is chosen before a person chooses.", "Put the value of %s first that does the least.", nil}
 	wrongType      = &Rule{"wrong-type", Unanswerable, "What is entered is sent as a text.", "Ask for %s as one choice, or with a yes-or-no field for each value.", nil}
-	fieldHidden    = &Rule{"field-hidden", Unanswerable, "A field is not drawn.", "Ask for %s as a text.", nil}
-	titleDropped   = &Rule{"title-dropped", Degraded, "The title of a field is not drawn.", "Give %s a name that people understand, or say in the message what it means.", nil}
-	descriptionGap = &Rule{"description-dropped", Degraded, "The description of a field is not drawn.", "Say in the message what %s means.", nil}
+	dropped        = &Rule{"dropped", Degraded, "A keyword of a field is not drawn.", "Give %s a name that people understand, or say in the message what it means.", nil}
 	untitled       = &Rule{"choices-untitled", Degraded, "Choices are drawn by their values.", "Use values for %s that people understand.", nil}
 	choicesHidden  = &Rule{"choices-hidden", Degraded, "Choices are not drawn, and any text passes.", "List the choices of %s in the message, and check the value in the server.", nil}
 	unchecked      = &Rule{"unchecked", Degraded, "A limit is not checked before it is sent.", "Check %s in the server, and ask again where it does not hold.", nil}
 	missingDenies  = &Rule{"missing-declines", Degraded, "A required field that is left empty declines the whole form.", "Take a decline for a mistake, and ask again, or give %s a default.", nil}
-	markup         = &Rule{"message-markup", Degraded, "Signs in the message are drawn as formatting.", "Write the message without *, _, # and `.", nil}
 )
 
 // Reason is one way in which a question does not fit.
@@ -120,7 +117,7 @@ type Reason struct {
 	Field   string  `json:"field,omitempty"` // name of the property
 	Text    string  `json:"text"`            // a sentence
 	Advice  string  `json:"advice"`          // how to ask so that it works
-	// Instead is the params of the question with the advice taken; nil where it is not about one field's schema.
+	// Instead is a schema with the field as it is advised, alone; nil where the advice is no schema.
 	Instead json.RawMessage `json:"instead,omitempty"`
 	From    []string        `json:"from,omitempty"` // keys of the profile's sources
 	How     How             `json:"how,omitempty"`  // the least sure of them
@@ -128,7 +125,6 @@ type Reason struct {
 }
 
 func (s *Seen) find(r *Rule, field, text string, from ...string) *Reason {
-	from = slices.DeleteFunc(slices.Clone(from), func(key string) bool { return key == "" })
 	how := How("")
 	for _, key := range from {
 		if one := s.Client.Sources[key].How; one == Reported || how == "" || one == Read && how == Measured {
@@ -158,24 +154,13 @@ var kindWords = map[string]string{
 	"choice-titled": "a choice with titles", "choices": "several choices at once", "choices-titled": "several choices with titles", "other": "a field outside of the specification’s kinds",
 }
 
-func shownNothing(answers string) string {
-	switch answers {
-	case "decline", "cancel":
-		return "It shows nothing, and answers " + answers + " by itself."
-	case "error":
-		return "It shows nothing, and answers with an error."
-	}
-	return "It shows nothing."
-}
-
 func brief(value json.RawMessage) string { return wording.Shorten(string(value), 60) }
 
 func (s *Seen) fallBack(q *elicit.Request, form known, cause, field string, from []string) {
 	from = append(slices.Clone(from), form.from["Becomes"]...)
-	because := ", because " + cause
 	if form.Becomes != "approval" {
-		s.As, s.Accept = AsNothing, answered(form.Becomes)
-		s.find(formRefused, field, wording.Either(form.Becomes == "error", "It answers the whole form with an error", "It answers the whole form with "+form.Becomes)+because+".", from...)
+		s.As, s.Accept = AsNothing, answers[form.Becomes]
+		s.find(formRefused, field, "It answers the whole form with "+form.Becomes+", because "+cause+".", from...)
 		return
 	}
 	s.As = AsApproval
@@ -184,7 +169,7 @@ func (s *Seen) fallBack(q *elicit.Request, form known, cause, field string, from
 		s.judgeForm(q, form)
 		return
 	}
-	s.find(formApproval, field, "The whole form becomes Yes or No"+because+"; Yes sends {}.", from...)
+	s.find(formApproval, field, "The whole form becomes Yes or No, because "+cause+"; Yes sends {}.", from...)
 	for i := range q.Fields {
 		if f := &q.Fields[i]; judge.ConsentIn(*f, true) != nil {
 			s.find(guardEmpty, f.Name, "Yes accepts without a word of "+f.Label+".", from...)
@@ -206,10 +191,7 @@ func (s *Seen) judgeForm(q *elicit.Request, form known) {
 		s.find(guardKey, "", "One key press accepts.", form.from["Key"]...)
 	}
 	if consent && s.Decline == "none" {
-		s.find(noDecline, "", "A person cannot decline"+wording.Either(s.Cancel == "" || s.Cancel == "none", "", ", only cancel with "+s.Cancel)+".", append(slices.Clone(form.from["Decline"]), s.Client.about("client").from["Decline"]...)...)
-	}
-	if s.Message == "markdown" && strings.ContainsAny(q.Message, "*_`#<[") {
-		s.find(markup, "", "The message is drawn as Markdown.", form.from["Message"]...)
+		s.find(noDecline, "", "A person cannot decline"+wording.Either(s.Cancel == "none", "", after(", only cancel with ", s.Cancel))+".", append(slices.Clone(form.from["Decline"]), s.Client.about("client").from["Decline"]...)...)
 	}
 }
 
@@ -220,12 +202,6 @@ func (s *Seen) judgeField(c *Control, k, form known, alone bool) {
 	if !c.Known {
 		s.find(notKnown, "", "Nobody knows what it sends for fields that are not touched.")
 	}
-	if k.Control == "none" {
-		r := s.find(fieldHidden, f.Name, name+" is not drawn.", k.from["Control"]...)
-		if !f.Required {
-			r.Verdict = Degraded
-		}
-	}
 	if k.Enters == "string" && f.Kind.Type() != rawjson.String {
 		r := s.find(wrongType, f.Name, "What is entered for "+name+" is sent as a text.", k.from["Enters"]...)
 		if !f.Required || f.Default != nil && k.Default == "sent" {
@@ -233,13 +209,8 @@ func (s *Seen) judgeField(c *Control, k, form known, alone bool) {
 		}
 	}
 	s.judgeSent(c, k, form, alone)
-	keywords := f.Keywords()
-	title, description := keywords.Text("title"), keywords.Text("description")
-	switch {
-	case title != "" && title != f.Name && (k.Label == "name" || k.Label == "description" || slices.Contains(k.Drops, "title")):
-		s.find(titleDropped, f.Name, "The title of "+name+", "+wording.Quoted(title)+", is not drawn.", append(slices.Clone(k.from["Label"]), k.from["Drops"]...)...)
-	case description != "" && slices.Contains(k.Drops, "description"):
-		s.find(descriptionGap, f.Name, "The description of "+name+" is not drawn.", k.from["Drops"]...)
+	for _, keyword := range c.Drops {
+		s.find(dropped, f.Name, "The keyword "+keyword+" of "+name+" is not drawn.", append(slices.Clone(k.from["Label"]), k.from["Drops"]...)...)
 	}
 	switch hidden := slices.ContainsFunc(f.Choices, func(one elicit.Choice) bool { return one.Title != one.Value }); {
 	case k.Choices == "none" && len(f.Choices) > 0:
@@ -247,7 +218,7 @@ func (s *Seen) judgeField(c *Control, k, form known, alone bool) {
 	case k.Choices == "value" && hidden:
 		s.find(untitled, f.Name, "The choices of "+name+" are drawn by their values, such as "+wording.Quoted(f.Choices[0].Value)+".", k.from["Choices"]...)
 	}
-	if len(c.Unchecked) > 0 && !slices.Contains([]string{"program", "none"}, k.Control) {
+	if len(c.Unchecked) > 0 && k.Control != "program" {
 		s.find(unchecked, f.Name, wording.Series(c.Unchecked)+" of "+name+wording.Either(len(c.Unchecked) == 1, " is", " are")+" not checked before it is sent.", append(slices.Clone(k.from["Checks"]), k.from["Control"]...)...)
 	}
 }
@@ -298,59 +269,41 @@ func (s *Seen) advise(q *elicit.Request) {
 			continue
 		}
 		for _, one := range r.rule.remedies {
-			again := asked(q, at, one)
+			again, form := asked(q, at, one)
 			if again == nil {
 				continue
 			}
 			then := see(again, s.Client)
 			if !slices.ContainsFunc(then.Reasons, func(b Reason) bool { return b.Field == r.Field && b.Verdict >= r.Verdict }) && then.Verdict() <= s.Verdict() {
-				r.Advice, r.Instead = strings.ReplaceAll(one.says, "%s", name), again.Params
+				r.Advice, r.Instead = strings.ReplaceAll(one.says, "%s", name), form
 				break
 			}
 		}
 	}
 }
 
-// asked returns a question with one field asked for in another way; nil if it is asked so already.
-func asked(q *elicit.Request, at int, how remedy) *elicit.Request {
-	var field, properties, form, params rawjson.ObjectWriter
-	var needed rawjson.ArrayWriter
-	for i := range q.Fields {
-		f := &q.Fields[i]
-		schema, must := f.Schema, f.Required
-		if i == at {
-			for name, value := range rawjson.Members(f.Schema) {
-				if !slices.Contains(how.drop, name) {
-					field.Add(name, value)
-				}
-			}
-			for name, value := range rawjson.Members(how.add) {
-				field.Add(name, value)
-			}
-			if schema, must = field.JSON(), must || how.must; rawjson.Same(schema, f.Schema) && must == f.Required {
-				return nil
-			}
-		}
-		if properties.Add(f.Name, schema); must {
-			needed.Add(rawjson.Quoted(f.Name))
+// asked returns a question with one field asked for in another way, and a schema of an object with that field
+// alone; nil if it is asked so already.
+func asked(q *elicit.Request, at int, how remedy) (*elicit.Request, json.RawMessage) {
+	f, again := &q.Fields[at], *q
+	var schema, properties rawjson.ObjectWriter
+	for name, value := range rawjson.Members(f.Schema) {
+		if !slices.Contains(how.drop, name) {
+			schema.Add(name, value)
 		}
 	}
-	for name, value := range rawjson.Members(q.Schema) {
-		if name != "properties" && name != "required" {
-			form.Add(name, value)
-		}
+	for name, value := range rawjson.Members(how.add) {
+		schema.Add(name, value)
 	}
-	form.Add("properties", properties.JSON())
-	form.Add("required", needed.JSON())
-	for name, value := range rawjson.Members(q.Params) {
-		if name == "requestedSchema" {
-			value = form.JSON()
-		}
-		params.Add(name, value)
+	must := f.Required || how.must
+	properties.Add(f.Name, schema.JSON())
+	form := fmt.Appendf(nil, `{"type":"object","properties":%s,"required":[%s]}`, properties.JSON(), wording.Either(must, string(rawjson.Quoted(f.Name)), ""))
+	fields, err := elicit.FieldsOf(form)
+	if err != nil || rawjson.Same(schema.JSON(), f.Schema) && must == f.Required {
+		return nil, nil
 	}
-	again, err := elicit.Parse(params.JSON())
-	if err != nil || len(again.Fields) != len(q.Fields) {
-		return nil
-	}
-	return again
+	fields[0].Restricted = true
+	again.Fields = slices.Clone(q.Fields)
+	again.Fields[at] = fields[0]
+	return &again, form
 }
