@@ -166,7 +166,7 @@ func (r *Report) Sum() string {
 			parts = append(parts, fmt.Sprintf("%d %s", counts[v], v.Words()))
 		}
 	}
-	return wording.Plural(len(r.Questions), "question") + " and " + wording.Plural(len(r.Clients), "client") + after(": ", strings.Join(parts, ", "))
+	return wording.Plural(len(r.Questions), "question") + " and " + wording.Plural(len(r.Clients), "client") + wording.After(": ", strings.Join(parts, ", "))
 }
 
 // lines describes a reason: what is wrong and how that is known, and how to ask instead.
@@ -180,9 +180,9 @@ func writeText(w io.Writer, r *Report) error {
 		q := &r.Questions[i]
 		place := wording.Either(q.Line > 0, fmt.Sprintf("%s:%d", q.File, q.Line), wording.Either(q.Frame > 0, fmt.Sprintf("frame %d", q.Frame), q.File))
 		fmt.Fprintf(&b, "%s (%s)\n", wording.EscapeLine(q.title()), wording.EscapeLine(place))
-		b.WriteString(after("  ", wording.Either(q.Problem != "", wording.EscapeLine(q.Problem)+"\n", "")))
+		b.WriteString(wording.After("  ", wording.Either(q.Problem != "", wording.EscapeLine(q.Problem)+"\n", "")))
 		for _, f := range q.Fits {
-			fmt.Fprintf(&b, "  %s: %s%s\n", f.Client, f.Verdict.Words(), after("; the first Accept sends ", wording.EscapeLine(wording.Shorten(string(f.Accept), 200))))
+			fmt.Fprintf(&b, "  %s: %s%s\n", f.Client, f.Verdict.Words(), wording.After("; the first Accept sends ", wording.EscapeLine(wording.Shorten(string(f.Accept), 200))))
 			for _, reason := range f.Reasons {
 				b.WriteString(reason.lines("      "))
 			}
@@ -210,7 +210,7 @@ func writeMarkdown(w io.Writer, r *Report) error {
 	for i := range r.Questions {
 		q := &r.Questions[i]
 		b.WriteString("| " + export.Cell(q.title()) + " |")
-		fmt.Fprintf(&details, "\n## %s\n\n%s", export.Span(q.title()), after("", export.Cell(q.Problem)))
+		fmt.Fprintf(&details, "\n## %s\n\n%s", export.Span(q.title()), wording.After("", export.Cell(q.Problem)))
 		for _, f := range q.Fits {
 			b.WriteString(" " + f.Verdict.Words() + " |")
 			fmt.Fprintf(&details, "- **%s**: %s%s\n", f.Client, f.Verdict.Words(), export.SpanAfter("; the first Accept sends ", string(f.Accept)))

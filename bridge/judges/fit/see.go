@@ -110,7 +110,7 @@ func see(q *elicit.Request, p *Profile) *Seen {
 	case cmp.Or(k.Shows, client.Shows) == "no":
 		how := cmp.Or(k.Answers, client.Answers)
 		s.Accept = answers[how]
-		s.find(notShown, "", "It shows nothing"+after(", and answers with ", how)+".", append(k.from["Shows"], client.from["Shows"]...)...)
+		s.find(notShown, "", "It shows nothing"+wording.After(", and answers with ", how)+".", append(k.from["Shows"], client.from["Shows"]...)...)
 	case q.Mode == elicit.ModeForm:
 		s.As = AsForm
 		s.seeForm(q, k)
@@ -121,7 +121,7 @@ func see(q *elicit.Request, p *Profile) *Seen {
 	default:
 		s.As, s.Accept = AsURL, result("accept", nil)
 		if s.Decline == "none" {
-			s.find(noDecline, "", "A person cannot decline it, only cancel"+after(" with ", s.Cancel)+".", append(k.from["Decline"], client.from["Decline"]...)...)
+			s.find(noDecline, "", "A person cannot decline it, only cancel"+wording.After(" with ", s.Cancel)+".", append(k.from["Decline"], client.from["Decline"]...)...)
 		}
 	}
 	slices.SortStableFunc(s.Reasons, func(a, b Reason) int { return cmp.Compare(b.Verdict, a.Verdict) })
@@ -134,43 +134,34 @@ func (s *Seen) seeForm(q *elicit.Request, form known) {
 		return
 	}
 	certain := true
-	var members []member
 	for i := range q.Fields {
 		c := s.control(&q.Fields[i], len(q.Fields) == 1, form)
 		s.Fields = append(s.Fields, c)
 		certain = certain && c.Known
-		if c.Sends != nil {
-			members = append(members, member{c.Field.Name, c.Sends})
-		}
 	}
-	switch {
-	case len(members) == 0 && form.Empty == "left out" && certain:
+	switch content := contentOf(s.Fields, form.Order); {
+	case certain && form.Empty == "left out" && string(content) == "{}":
 		s.Accept = result("accept", nil)
 	case certain:
-		s.Accept = result("accept", contentOf(members, form.Order))
+		s.Accept = result("accept", content)
 	}
 	s.judgeForm(q, form)
 }
 
-type member struct {
-	name  string
-	value json.RawMessage
-}
-
 // contentOf writes the content of an answer in an order of its members.
-func contentOf(members []member, order string) json.RawMessage {
-	slices.SortStableFunc(members, func(a, b member) int {
+func contentOf(fields []Control, order string) json.RawMessage {
+	sorted := slices.SortedStableFunc(slices.Values(fields), func(a, b Control) int {
 		switch order {
 		case "sorted":
-			return cmp.Compare(a.name, b.name)
+			return cmp.Compare(a.Field.Name, b.Field.Name)
 		case "javascript": // names that are an array index come first, in the order of numbers
-			return cmp.Compare(indexOf(a.name), indexOf(b.name))
+			return cmp.Compare(indexOf(a.Field.Name), indexOf(b.Field.Name))
 		}
 		return 0
 	})
 	var content rawjson.ObjectWriter
-	for _, m := range members {
-		content.Add(m.name, m.value)
+	for _, c := range sorted {
+		content.Add(c.Field.Name, c.Sends) // nil adds nothing
 	}
 	return content.JSON()
 }
@@ -306,9 +297,12 @@ func breaks(f *elicit.Field, value json.RawMessage, keywords []string) bool {
 
 // floats returns a value as a program writes it that keeps numbers as 64-bit floats.
 func floats(value json.RawMessage) json.RawMessage {
-	var number float64
-	if rawjson.KindOf(value) == rawjson.Number && json.Unmarshal(value, &number) == nil {
-		if text, err := json.Marshal(number); err == nil {
+	if text, exact := rawjson.Unquote(value); exact {
+		return rawjson.Quoted(text)
+	}
+	var decoded any
+	if json.Unmarshal(value, &decoded) == nil {
+		if text, err := rawjson.Encode(decoded); err == nil {
 			return text
 		}
 	}

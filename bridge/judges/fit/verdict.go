@@ -146,8 +146,6 @@ func (s *Seen) Verdict() (v Verdict) {
 	return v
 }
 
-func after(intro, text string) string { return wording.Either(text != "", intro+text, "") }
-
 // kindWords names kinds of fields: "it has a number".
 var kindWords = map[string]string{
 	"text": "a text", "number": "a number", "integer": "a whole number", "boolean": "a boolean", "choice": "a choice", "choice-names": "a choice with names",
@@ -191,7 +189,7 @@ func (s *Seen) judgeForm(q *elicit.Request, form known) {
 		s.find(guardKey, "", "One key press accepts.", form.from["Key"]...)
 	}
 	if consent && s.Decline == "none" {
-		s.find(noDecline, "", "A person cannot decline"+wording.Either(s.Cancel == "none", "", after(", only cancel with ", s.Cancel))+".", append(slices.Clone(form.from["Decline"]), s.Client.about("client").from["Decline"]...)...)
+		s.find(noDecline, "", "A person cannot decline"+wording.Either(s.Cancel == "none", "", wording.After(", only cancel with ", s.Cancel))+".", append(slices.Clone(form.from["Decline"]), s.Client.about("client").from["Decline"]...)...)
 	}
 }
 
