@@ -71,7 +71,7 @@ func TestFitTypeScript(t *testing.T) {
 func fitQuestions(t *testing.T) (list []*elicit.Request) {
 	var all, values rawjson.ObjectWriter
 	add := func(properties json.RawMessage, required string) {
-		fields := elicit.FieldsIn(fmt.Appendf(nil, `{"properties":%s,"required":[]}`, properties))
+		fields, _ := elicit.FieldsIn(fmt.Appendf(nil, `{"properties":%s,"required":[]}`, properties))
 		values = nil
 		for i := range fields {
 			fields[i].Required = true
