@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"elicitation-inspector/bridge/base/wording"
+	"elicitation-inspector/bridge/judges/fit"
 	"elicitation-inspector/bridge/keep/script"
 	"elicitation-inspector/bridge/meaning/conversation"
 )
@@ -110,23 +111,26 @@ func (o *answersOptions) run(cmd *cobra.Command, files []string) (err error) {
 
 func newSchema() *cobra.Command {
 	return &cobra.Command{
-		Use:   "schema answers|scenario|plan",
-		Short: "Print the JSON Schema of answers files, scenarios or plans",
+		Use:   "schema answers|scenario|plan|client",
+		Short: "Print the JSON Schema of answers files, scenarios, plans or profiles of clients",
 		Long: `Schema prints the JSON Schema (2020-12) of the files that 'inspector call --answers', 'inspector
-run' or 'inspector check --plan' reads, so that editors complete and check them:
+run', 'inspector check --plan' or 'inspector fit --client' reads, so that editors complete and check them:
 
   inspector schema answers > answers.schema.json
 
 and at the top of an answers file
 
   # yaml-language-server: $schema=answers.schema.json`,
-		ValidArgs: []string{"answers", "scenario", "plan"},
+		ValidArgs: []string{"answers", "scenario", "plan", "client"},
 		Args:      cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) != 1 || !slices.Contains(cmd.ValidArgs, args[0]) {
-				return usage("schema needs one of answers, scenario and plan")
+				return usage("schema needs one of answers, scenario, plan and client")
 			}
-			text, err := script.Schema(args[0])
+			text, err := fit.Schema(), error(nil)
+			if args[0] != "client" {
+				text, err = script.Schema(args[0])
+			}
 			if err == nil {
 				_, err = cmd.OutOrStdout().Write(text)
 			}

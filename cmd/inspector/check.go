@@ -301,13 +301,11 @@ func splitTarget(args []string, dash int) (names, rest []string, restDash int) {
 func (o *checkOptions) narrow(c *check.Options, plan *script.Plan) error {
 	c.Jobs, c.Timeout = o.jobs, cmp.Or(max(o.timeout, 0), plan.Timeout)
 	c.Skip, c.ReadOnly, c.AllowDestructive = plan.Skip, plan.ReadOnly || o.readOnly, plan.AllowDestructive
-	for _, source := range o.destructive {
-		pattern, err := script.ParseText(source)
-		if err != nil {
-			return usage("--allow-destructive: %w", err)
-		}
-		c.AllowDestructive = append(c.AllowDestructive, pattern)
+	allowed, err := patterns("--allow-destructive", o.destructive)
+	if err != nil {
+		return err
 	}
+	c.AllowDestructive = append(c.AllowDestructive, allowed...)
 	c.Witness, c.Reset = plan.Witness, cmp.Or(o.reset, plan.Reset)
 	if o.witness != "" {
 		witness, err := script.ParseWitness(o.witness)
@@ -334,6 +332,18 @@ func (o *checkOptions) narrow(c *check.Options, plan *script.Plan) error {
 		c.Revisions = []string{o.revision}
 	}
 	return nil
+}
+
+// patterns reads the texts of a flag in which * stands for any text.
+func patterns(flag string, sources []string) (list []*script.Text, err error) {
+	for _, source := range sources {
+		pattern, err := script.ParseText(source)
+		if err != nil {
+			return nil, usage("%s: %w", flag, err)
+		}
+		list = append(list, pattern)
+	}
+	return list, nil
 }
 
 // wanted returns the calls to check. Without names, these are the calls of the plan;

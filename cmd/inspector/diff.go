@@ -84,18 +84,25 @@ func (o *diffOptions) register(f *pflag.FlagSet) {
 
 // check returns the format to write, or the mistake in the flags.
 func (o *diffOptions) check(files []string) (format *export.Format[*diff.Report], err error) {
-	if format = diff.Formats.Of(o.output); format == nil {
-		format = diff.Formats[0]
-	}
-	if o.format != "" {
-		if format, err = diff.Formats.Named(o.format); err != nil {
-			return nil, usage("--format %w", err)
-		}
+	if format, err = formatOf(diff.Formats, o.format, o.output); err != nil {
+		return nil, err
 	}
 	if o.slower <= 1 {
 		return nil, usage("--slower must be more than 1, not %v", o.slower)
 	}
 	return format, sparesInput(o.output, files)
+}
+
+// formatOf returns the format of this name; without one that of the output file, and else the first.
+func formatOf[T any](all export.Formats[T], name, output string) (*export.Format[T], error) {
+	if name != "" {
+		format, err := all.Named(name)
+		if err != nil {
+			err = usage("--format %w", err)
+		}
+		return format, err
+	}
+	return cmp.Or(all.Of(output), all[0]), nil
 }
 
 // diffMemory is the heap size in bytes at which the garbage collector works harder: the indexes of two

@@ -16,6 +16,7 @@ import (
 	"testing"
 
 	"elicitation-inspector/bridge/judges/diff"
+	"elicitation-inspector/bridge/judges/fit"
 	probed "elicitation-inspector/bridge/judges/probe/report"
 	"elicitation-inspector/bridge/keep/export"
 )
@@ -102,6 +103,11 @@ func TestNoDocumentHasSecrets(t *testing.T) {
 				if !format.OverHTTP {
 					clean("export as "+format.Name, inspectorRun(t, slices.Concat([]string{"export", "--format", format.Name, raw}, leaves)...).out)
 				}
+			}
+		},
+		"fit": func() {
+			for _, format := range fit.Formats {
+				clean("fit as "+format.Name, inspectorRun(t, slices.Concat([]string{"fit", "--format", format.Name, raw}, leaves)...).out)
 			}
 		},
 		"tap": func() {

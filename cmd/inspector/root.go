@@ -156,7 +156,7 @@ Without a target it connects to a built-in demo server.`,
 	f.BoolVar(&o.taps, "taps", false, "connect to no server, and show what 'inspector tap' sends")
 	f.BoolVar(&o.allowAdd, "allow-add", false, "let the page connect to further servers; whoever can open it can then start programs")
 	f.IntVar(&o.elicitRate, "elicit-rate", live.DefaultRate, "how many questions a minute (`N`) one server may put on show; further ones are held back; 0 for no limit")
-	root.AddCommand(newCall(), newRun(), newCheck(), newTap(), newList(), newAnswers(), newSchema(), newOpen(), newExport(), newLint(), newDiff(), newReplay(), newMock(), newProbe(), newDemo(), newVersion(), newFilterHelp(), newFaultHelp())
+	root.AddCommand(newCall(), newRun(), newCheck(), newTap(), newList(), newAnswers(), newSchema(), newOpen(), newExport(), newLint(), newDiff(), newReplay(), newMock(), newProbe(), newFit(), newDemo(), newVersion(), newFilterHelp(), newFaultHelp())
 	for _, cmd := range append(root.Commands(), root) { // flags stand in the help as they are registered
 		cmd.Flags().SortFlags = false
 	}

@@ -72,6 +72,15 @@ func (o *Options) choose(offered []conversation.Item) (calls []chosen, skipped [
 	return calls, skipped, nil
 }
 
+// Calls returns the calls that a check makes of what a server offers, and those that it does not make.
+func Calls(offered []conversation.Item, o Options) (calls []report.Call, skipped []report.NotMade, err error) {
+	list, skipped, err := o.choose(offered)
+	for _, c := range list {
+		calls = append(calls, c.Call)
+	}
+	return calls, skipped, err
+}
+
 func find(items []conversation.Item, w Wanted) (conversation.Item, error) {
 	var names []string
 	for _, kind := range []conversation.Kind{conversation.Tool, conversation.Prompt, conversation.Resource, conversation.Template} {
