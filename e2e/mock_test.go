@@ -17,12 +17,14 @@ import (
 func TestMockServesOtherClients(t *testing.T) {
 	t.Parallel()
 	node := servers.Node(t)
-	for name, client := range map[string][]string{
-		"TypeScript SDK":           {node[0], "clients/typescript/client.mjs", node[1], "plain"},
-		"TypeScript SDK 2":         {node[0], "clients/npm/client.mjs", node[1], "sdk-2"},
-		"mcp-use":                  {node[0], "clients/npm/client.mjs", node[1], "mcp-use"},
-		"the AI SDK of JavaScript": {node[0], "clients/npm/client.mjs", node[1], "ai-sdk"},
-	} {
+	clients := map[string][]string{"TypeScript SDK": {node[0], "clients/typescript/client.mjs", node[1], "plain"}}
+	for _, name := range []string{"gosdk", "mcpgo"} {
+		clients[name] = []string{filepath.Join(t.TempDir(), name)}
+		if err := inspector.Build(".", clients[name][0], "./clients/"+name); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, client := range clients {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			path := filepath.Join(t.TempDir(), "probe.jsonl")
