@@ -89,6 +89,7 @@ func Run(ctx context.Context, session *headless.Session, calls []*conversation.C
 	if err != nil {
 		return p, err
 	}
+	lost := false // with the call before
 	for n, call := range calls {
 		if o.Before != nil {
 			o.Before(n)
@@ -96,6 +97,11 @@ func Run(ctx context.Context, session *headless.Session, calls []*conversation.C
 		if why := leftOut(call); why != "" {
 			p.note(call, "it is not made again: %s", why)
 			continue
+		}
+		if lost {
+			if err := session.Connected(ctx); err != nil {
+				return p, err
+			}
 		}
 		answers := diff.NewAnswers(call, carrier)
 		answers.Unknown, answers.Paced = o.Unknown, o.Paced
@@ -107,6 +113,7 @@ func Run(ctx context.Context, session *headless.Session, calls []*conversation.C
 			return p, err
 		}
 		p.Made++
+		lost = out.Lost
 		carrier.Learn(call.Result, out.Result)
 		for _, note := range answers.Notes() {
 			p.note(call, "%s", note)
