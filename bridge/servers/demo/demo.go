@@ -8,6 +8,7 @@ package demo
 import (
 	"context"
 	"crypto/cipher"
+	"encoding/json"
 	"io"
 	"log/slog"
 	"net/http"
@@ -45,6 +46,10 @@ type Options struct {
 	// Conformance offers the tools and the prompt that the official conformance suite calls, in place of the stories.
 	Conformance bool
 
+	// Ask is the question that ask_this asks until a client gives it another: the params of elicitation/create; nil for
+	// one of the demo's own.
+	Ask json.RawMessage
+
 	// Now returns the time in stories; nil is time.Now.
 	Now func() time.Time
 
@@ -67,7 +72,8 @@ type Server struct {
 
 	tasks server.Tasks
 
-	mu sync.Mutex // guards what the sessions say
+	mu       sync.Mutex      // guards what the sessions say
+	question json.RawMessage // what ask_this was given last; nil for nothing
 }
 
 // New returns a server. Close releases its resources.
@@ -88,7 +94,7 @@ func New(o Options) *Server {
 			}
 		}
 	}
-	s := &Server{options: o, library: stocked, desk: newDesk(o.BaseURL), seal: newSeal(), tasks: server.Tasks{Tells: true}}
+	s := &Server{options: o, library: stocked, desk: newDesk(o.BaseURL), seal: newSeal(), question: o.Ask, tasks: server.Tasks{Tells: true}}
 	if o.Conformance {
 		s.library = suite
 	}
