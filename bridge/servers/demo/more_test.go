@@ -411,7 +411,7 @@ func TestWhoAmI(t *testing.T) {
 
 // TestAskThis checks that a question is asked as it is written, and again where none is given.
 func TestAskThis(t *testing.T) {
-	first, second := `{"message":"Of the file?","requestedSchema":{"type":"object","properties":{}}}`, `{"requestedSchema": {"type":"object","properties":{"z":{"type":"number","default":1.50},"a":{"type":"string"}}}, "message":"Go on?"}`
+	first, second := `{"message":"Of the file?","requestedSchema":{"type":"object","properties":{}}}`, `{"requestedSchema":{"type":"object","properties":{"z":{"type":"number","default":1.50},"a":{"type":"string"}}},"message":"Go on?"}`
 	for _, rev := range []string{protocol.Revision20250618, protocol.Revision20251125, protocol.Revision20260728} {
 		b := newBare(t, rev, Options{Ask: json.RawMessage(first)})
 		var asked []string
