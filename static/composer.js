@@ -172,6 +172,9 @@ text.addEventListener("keydown", (/** @type {KeyboardEvent} */ e) => {
 $("undo").onclick = () => step(past, future)
 $("redo").onclick = () => step(future, past)
 
+/** The change that is made: the next one has its text. */
+let editing = Promise.resolve()
+
 /** Has the server change the form, and leads to what is new. @param {any} control @param {string} [value] */
 async function edit(control, value = control.dataset.value ?? control.value) {
   const { edit: what } = control.dataset, field = near(control, "[data-field]")?.dataset.field ?? ""
@@ -185,9 +188,12 @@ async function edit(control, value = control.dataset.value ?? control.value) {
   announce(control.ariaLabel ?? control.textContent + " is added.")
 }
 
+/** @param {any} control */
+const change = control => { editing = editing.then(() => edit(control)) }
+
 on("click", async e => {
   const does = near(e.target, "button[data-edit]"), at = near(e.target, "[data-at]"), reset = near(e.target, "#draft-form .reset")
-  if (does) edit(does)
+  if (does) change(does)
   if (at) {
     text.focus()
     select(at.dataset.at)
@@ -214,8 +220,7 @@ on("click", async e => {
 
 on("change", async e => {
   const { target } = e
-  if (target.matches("[data-edit]") && target.value) edit(target)
-  else if (target.matches("[data-edit=retitle]")) edit(target)
+  if (target.matches("[data-edit]") && (target.value || target.dataset.edit === "retitle")) change(target)
   if (target.matches("#draft-revision, #draft-sdk")) draw()
   if (target.id !== "sample" || !target.value) return
   const sample = await drawn("/compose/samples/" + target.value)
@@ -235,3 +240,4 @@ on("submit", e => e.preventDefault())
 addEventListener("hashchange", open)
 addEventListener("focus", () => draw()) // a server may have come, or gone
 await open()
+performance.mark("ready")

@@ -2,7 +2,6 @@ package views
 
 import (
 	"cmp"
-	"encoding/json"
 	"slices"
 	"strconv"
 	"unicode/utf16"
@@ -69,13 +68,11 @@ func units(text string) (n int) {
 
 // SpanOf returns the place of the value that a JSON pointer leads to; "" if there is none.
 func SpanOf(text, pointer string) string {
-	raw := json.RawMessage(text)
-	value := rawjson.At(raw, pointer)
-	if pointer == "" || value == nil {
+	from, to := rawjson.Place([]byte(text), pointer)
+	if pointer == "" || from == to {
 		return ""
 	}
-	from := cap(raw) - cap(value) // a value is a slice of the text it was read from
-	return Span(text, from, from+len(value))
+	return Span(text, from, to)
 }
 
 // isRevision reports whether the linter judges by this revision.

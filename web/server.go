@@ -143,7 +143,7 @@ func newServer(c Config, from source, hub *push.Hub) *Server {
 	e.HideBanner, e.HidePort = true, true
 	e.HTTPErrorHandler = s.fail
 	e.Use(timed, s.readOnly, posting)
-	e.GET("/", s.page)                                                                         // query tool=NAME (prompt, resource, template) with args and server, question=N or call=N choose what it shows; or server, kind, key, which are valid in this run; compose is the page on which a question is written
+	e.GET("/", s.page) // query tool=NAME (prompt, resource, template) with args and server, question=N or call=N choose what it shows; or server, kind, key, which are valid in this run; compose is the page on which a question is written
 	s.composer = composer{in: in, refusal: from.refusal, turn: make(chan struct{}, 1)}
 	s.composer.routes(e)
 	e.GET("/middle", s.middle)                                                                 // the middle of the page; query as of the page
