@@ -14,7 +14,9 @@ import (
 // composing is a session on the page Compose.
 type composing struct{ *session }
 
-func (s composing) json() *page.Control { return s.page.Region("Question as JSON").Field("Params of elicitation/create") }
+func (s composing) json() *page.Control {
+	return s.page.Region("Question as JSON").Field("Params of elicitation/create")
+}
 
 func (s composing) form() *page.Control { return s.page.Role("article", "As it is asked") }
 
