@@ -60,8 +60,9 @@ func TestCompose(t *testing.T) {
 	s.json().Fill(whole)
 	s.form().Field("Name").Wait()
 
-	address := page.Eval[string](s.page, "location.hash")
-	s.page.Reload()
+	s.page.Reload() // at once, before the address has the draft
+	s.json().HasValue(whole)
+	address := page.Eval[string](s.page, `new Promise(function look(done) { location.hash ? done(location.hash) : requestAnimationFrame(() => look(done)) })`)
 	s.json().HasValue(whole)
 	s.json().Fill(`{"message":7}`)
 	s.page.Region("Findings").Contains("The message is a number")

@@ -110,14 +110,24 @@ let keeping = 0
 function keep() {
   clearTimeout(keeping)
   keeping = setTimeout(kept, 300)
+  if (text.value.length > long) return
+  store()
+  if (location.hash) history.replaceState(null, "", "/?compose") // a reload must not bring what was there before
+}
+
+/** Keeps the draft in this browser; false if that cannot be. */
+function store() {
+  try {
+    localStorage.setItem("draft", text.value)
+    return true
+  } catch { return false }
 }
 
 async function kept() {
   clearTimeout(keeping)
   const draft = text.value, link = await packed(draft), fits = link.length <= longest
-  let stored = true
-  try { localStorage.setItem("draft", draft) } catch { stored = false }
   if (draft !== text.value) return
+  const stored = store()
   history.replaceState(null, "", "/?compose" + (fits ? "#" + link : ""))
   $("draft-kept").textContent = fits ? "" : `This draft is too long for a link. ${stored ? "Only this browser keeps it." : "This browser cannot keep it either: it is gone when the page is closed."}`
   $("copy-draft").disabled = !fits
