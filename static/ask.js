@@ -23,9 +23,9 @@ async function ask(url, init) {
  */
 export const post = (url, body, init) => ask(url, { method: "POST", body, ...init })
 
-/** Fetches HTML; null on failure. @param {string} url @param {AbortSignal} [signal] */
-export async function drawn(url, signal) {
-  const { ok, text, headers } = await ask(url, { signal })
+/** Fetches HTML, by a POST if there is a body; null on failure. @param {string} url @param {AbortSignal} [signal] @param {FormData} [body] */
+export async function drawn(url, signal, body) {
+  const { ok, text, headers } = await ask(url, { signal, body, method: body && "POST" })
   return ok ? { html: text, headers } : null
 }
 

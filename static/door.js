@@ -6,7 +6,9 @@
  */
 async function enter() {
   const { dataset } = document.documentElement, known = "http://inspector.localhost:" + (location.port || 80)
-  if (location.hostname.endsWith(".inspector.localhost")) return location.replace("/" + location.search)
+  // The draft that a link to Compose has behind the # comes along: in the query, or this would be the same document.
+  const query = location.search + (location.hash && (location.search ? "&" : "?") + location.hash)
+  if (location.hostname.endsWith(".inspector.localhost")) return location.replace("/" + query)
   let own = dataset.own
   try {
     if (top !== self) return localStorage.setItem("own", location.hash.slice(1))
@@ -14,8 +16,8 @@ async function enter() {
     own ||= localStorage.getItem("own") ?? ""
   } catch { /* no storage: links lead nowhere */ }
   for (const to of dataset.own ? [own] : [own, known])
-    if (to && to !== origin && await proves(to, dataset.nonce, dataset.proof)) return location.replace(to + "/" + location.search)
-  if (dataset.own) return location.replace("/" + location.search + "&shared=1")
+    if (to && to !== origin && await proves(to, dataset.nonce, dataset.proof)) return location.replace(to + "/" + query)
+  if (dataset.own) return location.replace("/" + location.search + "&shared=1" + location.hash)
   dataset.stays = ""
 }
 

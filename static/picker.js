@@ -77,11 +77,10 @@ function open(p, query) {
 /** Fetches options from a place on, or around the choice with a value. @param {Picker} p @param {number} from @param {string | false} [around] */
 async function ask(p, from, around) {
   p.asking?.abort()
-  const control = p.asking = new AbortController(), form = near(p.input, "form").dataset
-  const of = form.question ? `/questions/${form.question}/choices?` : "/form/choices?" + new URLSearchParams({ server: form.server, kind: form.kind, key: form.key }) + "&"
+  const control = p.asking = new AbortController(), form = near(p.input, "form"), { choices, draft } = form.dataset
   const query = new URLSearchParams({ field: near(p.input, ".field").dataset.field, search: p.query, from: String(from), count: String(page) })
   if (around) query.set("near", around)
-  const answer = await drawn(of + query, control.signal)
+  const answer = await drawn(choices + query, control.signal, draft && new FormData(form))
   if (p.asking !== control) return
   p.asking = undefined
   if (!answer) return

@@ -3,6 +3,7 @@ package views
 import (
 	"cmp"
 	"fmt"
+	"net/url"
 
 	"github.com/a-h/templ"
 
@@ -62,6 +63,11 @@ func (l List) rows() []templ.Component {
 // Handle identifies an item on the page: by its key, or for long keys by a substitute
 // that is valid in this run.
 func (i Item) Handle() string { return Handle(i.Key) }
+
+// choices is the beginning of the URL of the choices of a field of its form.
+func (i Item) choices() string {
+	return "/form/choices?" + url.Values{"server": {i.Server}, "kind": {string(i.Kind)}, "key": {i.Handle()}}.Encode() + "&"
+}
 
 // Handle returns the identifier of a key on the page; see [Item.Handle].
 func Handle(key string) string {

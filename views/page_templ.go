@@ -175,7 +175,7 @@ func PageView(p Page) templ.Component {
 				return templ_7745c5c3_Err
 			}
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 13, "<span class=\"grow\"></span> <button type=\"button\" class=\"waiting-count\" id=\"waiting\" hidden></button> <span class=\"folds\"><button type=\"button\" class=\"icon\" id=\"fold-side\" aria-expanded=\"true\" aria-controls=\"side\" aria-label=\"Column of tools\" title=\"Fold or show the column of tools\"><svg viewBox=\"0 0 16 16\" aria-hidden=\"true\"><rect x=\"2\" y=\"3\" width=\"12\" height=\"10\" rx=\"1.5\"></rect><path class=\"part\" d=\"M3 4h3v8H3z\"></path></svg></button> <button type=\"button\" class=\"icon\" id=\"fold-wire\" aria-expanded=\"true\" aria-controls=\"wire\" aria-label=\"Column of the wire log\" title=\"Fold or show the wire log\"><svg viewBox=\"0 0 16 16\" aria-hidden=\"true\"><rect x=\"2\" y=\"3\" width=\"12\" height=\"10\" rx=\"1.5\"></rect><path class=\"part\" d=\"M9 4h4v8H9z\"></path></svg></button></span> <button type=\"button\" class=\"icon bar-more-button\" popovertarget=\"bar-more\" aria-label=\"More\" title=\"Notify, theme, present, questions asked\"><svg viewBox=\"0 0 16 16\" aria-hidden=\"true\"><path d=\"M3 4.5h10M3 8h10M3 11.5h10\"></path></svg></button><div class=\"bar-more\" id=\"bar-more\" popover><button type=\"button\" class=\"ghost\" id=\"notify\" role=\"switch\" aria-checked=\"false\" title=\"Show a desktop notification when a question is waiting\">Notify</button> <select class=\"ghost\" id=\"theme\" aria-label=\"Theme\" title=\"Theme\" autocomplete=\"off\">")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 13, "<span class=\"grow\"></span> <button type=\"button\" class=\"waiting-count\" id=\"waiting\" hidden></button> <span class=\"folds\"><button type=\"button\" class=\"icon\" id=\"fold-side\" aria-expanded=\"true\" aria-controls=\"side\" aria-label=\"Column of tools\" title=\"Fold or show the column of tools\"><svg viewBox=\"0 0 16 16\" aria-hidden=\"true\"><rect x=\"2\" y=\"3\" width=\"12\" height=\"10\" rx=\"1.5\"></rect><path class=\"part\" d=\"M3 4h3v8H3z\"></path></svg></button> <button type=\"button\" class=\"icon\" id=\"fold-wire\" aria-expanded=\"true\" aria-controls=\"wire\" aria-label=\"Column of the wire log\" title=\"Fold or show the wire log\"><svg viewBox=\"0 0 16 16\" aria-hidden=\"true\"><rect x=\"2\" y=\"3\" width=\"12\" height=\"10\" rx=\"1.5\"></rect><path class=\"part\" d=\"M9 4h4v8H9z\"></path></svg></button></span> <button type=\"button\" class=\"icon bar-more-button\" popovertarget=\"bar-more\" aria-label=\"More\" title=\"Notify, theme, present, questions asked, compose\"><svg viewBox=\"0 0 16 16\" aria-hidden=\"true\"><path d=\"M3 4.5h10M3 8h10M3 11.5h10\"></path></svg></button><div class=\"bar-more\" id=\"bar-more\" popover><button type=\"button\" class=\"ghost\" id=\"notify\" role=\"switch\" aria-checked=\"false\" title=\"Show a desktop notification when a question is waiting\">Notify</button> <select class=\"ghost\" id=\"theme\" aria-label=\"Theme\" title=\"Theme\" autocomplete=\"off\">")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -221,7 +221,7 @@ func PageView(p Page) templ.Component {
 				return templ_7745c5c3_Err
 			}
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 19, "</select> <button type=\"button\" class=\"ghost\" id=\"present\" aria-pressed=\"false\" title=\"Present: big type, the question beside the sequence of its call\">Present</button> <button type=\"button\" class=\"ghost\" popovertarget=\"ledger\">Questions asked</button></div><button type=\"button\" class=\"ghost keys-button\" popovertarget=\"keys\">Keys <kbd aria-hidden=\"true\">?</kbd></button></header>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 19, "</select> <button type=\"button\" class=\"ghost\" id=\"present\" aria-pressed=\"false\" title=\"Present: big type, the question beside the sequence of its call\">Present</button> <button type=\"button\" class=\"ghost\" popovertarget=\"ledger\">Questions asked</button> <a class=\"ghost\" href=\"/?compose\">Compose</a></div><button type=\"button\" class=\"ghost keys-button\" popovertarget=\"keys\">Keys <kbd aria-hidden=\"true\">?</kbd></button></header>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -423,7 +423,7 @@ func keysHelp(version string) templ.Component {
 				var templ_7745c5c3_Var14 string
 				templ_7745c5c3_Var14, templ_7745c5c3_Err = templ.JoinStringErrs(key)
 				if templ_7745c5c3_Err != nil {
-					return templ.Error{Err: templ_7745c5c3_Err, FileName: `page.templ`, Line: 131, Col: 16}
+					return templ.Error{Err: templ_7745c5c3_Err, FileName: `page.templ`, Line: 132, Col: 16}
 				}
 				_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var14))
 				if templ_7745c5c3_Err != nil {
@@ -436,7 +436,7 @@ func keysHelp(version string) templ.Component {
 				var templ_7745c5c3_Var15 string
 				templ_7745c5c3_Var15, templ_7745c5c3_Err = templ.JoinStringErrs(" ")
 				if templ_7745c5c3_Err != nil {
-					return templ.Error{Err: templ_7745c5c3_Err, FileName: `page.templ`, Line: 132, Col: 11}
+					return templ.Error{Err: templ_7745c5c3_Err, FileName: `page.templ`, Line: 133, Col: 11}
 				}
 				_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var15))
 				if templ_7745c5c3_Err != nil {
@@ -450,7 +450,7 @@ func keysHelp(version string) templ.Component {
 			var templ_7745c5c3_Var16 string
 			templ_7745c5c3_Var16, templ_7745c5c3_Err = templ.JoinStringErrs(k.does)
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `page.templ`, Line: 135, Col: 16}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `page.templ`, Line: 136, Col: 16}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var16))
 			if templ_7745c5c3_Err != nil {
@@ -468,7 +468,7 @@ func keysHelp(version string) templ.Component {
 		var templ_7745c5c3_Var17 string
 		templ_7745c5c3_Var17, templ_7745c5c3_Err = templ.JoinStringErrs(wording.Product + " " + version)
 		if templ_7745c5c3_Err != nil {
-			return templ.Error{Err: templ_7745c5c3_Err, FileName: `page.templ`, Line: 138, Col: 50}
+			return templ.Error{Err: templ_7745c5c3_Err, FileName: `page.templ`, Line: 139, Col: 50}
 		}
 		_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var17))
 		if templ_7745c5c3_Err != nil {
@@ -556,7 +556,7 @@ func PaletteFound(entries []PaletteEntry) templ.Component {
 			var templ_7745c5c3_Var21 string
 			templ_7745c5c3_Var21, templ_7745c5c3_Err = templ.JoinStringErrs("palette-" + strconv.Itoa(i))
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `page.templ`, Line: 162, Col: 53}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `page.templ`, Line: 163, Col: 53}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var21))
 			if templ_7745c5c3_Err != nil {
@@ -582,7 +582,7 @@ func PaletteFound(entries []PaletteEntry) templ.Component {
 			var templ_7745c5c3_Var23 string
 			templ_7745c5c3_Var23, templ_7745c5c3_Err = templ.JoinStringErrs(strconv.FormatBool(i == 0))
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `page.templ`, Line: 162, Col: 116}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `page.templ`, Line: 163, Col: 116}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var23))
 			if templ_7745c5c3_Err != nil {
@@ -603,7 +603,7 @@ func PaletteFound(entries []PaletteEntry) templ.Component {
 			var templ_7745c5c3_Var24 string
 			templ_7745c5c3_Var24, templ_7745c5c3_Err = templ.JoinStringErrs(e.Title)
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `page.templ`, Line: 163, Col: 26}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `page.templ`, Line: 164, Col: 26}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var24))
 			if templ_7745c5c3_Err != nil {
@@ -616,7 +616,7 @@ func PaletteFound(entries []PaletteEntry) templ.Component {
 			var templ_7745c5c3_Var25 string
 			templ_7745c5c3_Var25, templ_7745c5c3_Err = templ.JoinStringErrs(e.About)
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `page.templ`, Line: 163, Col: 71}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `page.templ`, Line: 164, Col: 71}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var25))
 			if templ_7745c5c3_Err != nil {

@@ -76,6 +76,7 @@ type Server struct {
 	questions *questions
 	wire      *wireLog
 	checks    *checks
+	composer  composer
 	stirred   chan struct{} // see stir; capacity 1
 	// lastFound is the text of the latest "Show all" of any page.
 	lastFound atomic.Pointer[found]
@@ -143,7 +144,9 @@ func newServer(c Config, from source, hub *push.Hub) *Server {
 	e.HideBanner, e.HidePort = true, true
 	e.HTTPErrorHandler = s.fail
 	e.Use(timed, s.readOnly, posting)
-	e.GET("/", s.page)                                                                         // query tool=NAME (prompt, resource, template) with args and server, question=N or call=N choose what it shows; or server, kind, key, which are valid in this run
+	e.GET("/", s.page) // query tool=NAME (prompt, resource, template) with args and server, question=N or call=N choose what it shows; or server, kind, key, which are valid in this run; compose is the page on which a question is written
+	s.composer = composer{in: in, refusal: from.refusal, turn: make(chan struct{}, 1)}
+	s.composer.routes(e)
 	e.GET("/middle", s.middle)                                                                 // the middle of the page; query as of the page
 	e.GET("/live", func(c echo.Context) error { return hub.Serve(c.Response(), c.Request()) }) // websocket that pushes changes; query since=N resumes
 	e.GET("/static/:name", staticFile)                                                         // style sheet, scripts, icons
@@ -290,12 +293,13 @@ func (s *Server) fail(err error, c echo.Context) {
 }
 
 func (s *Server) page(c echo.Context) error {
+	if c.QueryParams().Has("compose") {
+		return s.composer.page(c)
+	}
 	seq, done := s.hub.Drawing()
 	p := s.whole()
 	p.Seq = seq
-	if theme, err := c.Cookie("inspector_theme"); err == nil && (theme.Value == "light" || theme.Value == "dark") {
-		p.Theme = theme.Value
-	}
+	p.Theme = themeOf(c)
 	s.choose(c, &p)
 	text, err := draw(c.Request().Context(), views.PageView(p))
 	if err == nil && len(text) > markup.PageMost {
@@ -312,6 +316,14 @@ func (s *Server) page(c echo.Context) error {
 		return c.Redirect(http.StatusSeeOther, "/?"+query.Encode())
 	}
 	return sendHTML(c, http.StatusOK, text)
+}
+
+// themeOf returns the theme that this browser has chosen; "" for the system's.
+func themeOf(c echo.Context) string {
+	if theme, err := c.Cookie("inspector_theme"); err == nil && (theme.Value == "light" || theme.Value == "dark") {
+		return theme.Value
+	}
+	return ""
 }
 
 // whole returns the page without its middle, which shows a call or a form.
@@ -389,7 +401,7 @@ func (s *Server) readOnly(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		path := c.Request().URL.Path
 		if s.replay == nil || c.Request().Method == http.MethodGet ||
-			strings.HasPrefix(path, "/playback/") || strings.HasPrefix(path, "/probe/") || strings.HasPrefix(path, "/wire/") {
+			strings.HasPrefix(path, "/playback/") || strings.HasPrefix(path, "/probe/") || strings.HasPrefix(path, "/wire/") || strings.HasPrefix(path, "/compose") {
 			return next(c)
 		}
 		return echo.NewHTTPError(http.StatusConflict, s.refusal)

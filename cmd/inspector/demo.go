@@ -10,17 +10,21 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"elicitation-inspector/bridge/meaning/elicit"
 	"elicitation-inspector/bridge/servers/demo"
 )
 
 func newDemo() *cobra.Command {
-	var address string
+	var address, ask string
 	var conforming, verbose bool
 	cmd := &cobra.Command{
-		Use:   "demo [--http ADDR] [--conformance]",
+		Use:   "demo [--http ADDR] [--ask FILE | --conformance]",
 		Short: "Run the demo server by itself, for other clients",
 		Long: `Demo runs the built-in demo server by itself, over stdio, or over Streamable HTTP
 at http://ADDR/mcp.
+
+With --ask its tool ask_this, called without arguments, asks the question in a file: the
+params of elicitation/create as JSON, such as the page Compose writes.
 
 With --conformance it offers the tools and the prompt by the names that the official
 conformance suite calls in its scenarios about questions and tasks, and passes these.`,
@@ -28,6 +32,21 @@ conformance suite calls in its scenarios about questions and tasks, and passes t
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			logger := newLogger(cmd, verbose)
 			options := demo.Options{Logger: logger, Exit: os.Exit, Conformance: conforming}
+			if ask != "" {
+				question, err := readJSON("--ask", "@"+ask)
+				if err == nil && conforming {
+					err = usage("--ask needs the tool ask_this, which --conformance does not offer")
+				}
+				if err == nil {
+					if _, err = elicit.Parse(question); err != nil {
+						err = usage("--ask: %s cannot be asked: %v", ask, err)
+					}
+				}
+				if err != nil {
+					return err
+				}
+				options.Ask = question
+			}
 			if address != "" {
 				return demoHTTP(cmd, address, options)
 			}
@@ -36,6 +55,7 @@ conformance suite calls in its scenarios about questions and tasks, and passes t
 		},
 	}
 	cmd.Flags().StringVar(&address, "http", "", "serve Streamable HTTP at `ADDR` instead of stdio")
+	cmd.Flags().StringVar(&ask, "ask", "", "have the tool ask_this ask the question in `FILE`")
 	cmd.Flags().BoolVar(&conforming, "conformance", false, "offer what the official conformance suite calls")
 	cmd.Flags().BoolVarP(&verbose, "verbose", "v", false, "log more to standard error")
 	return cmd

@@ -244,8 +244,14 @@ func PointerTo(pointer, name string) string { return pointer + "/" + pointerEsca
 // At returns the value at a JSON pointer; nil if there is none. If several members have
 // the same name it takes the last, as decoders do.
 func At(raw []byte, pointer string) json.RawMessage {
+	from, to := Place(raw, pointer)
+	return slice(raw, from, to)
+}
+
+// Place returns where [At] finds its value in the text; 0, 0 if there is none.
+func Place(raw []byte, pointer string) (from, to int) {
 	if pointer != "" && pointer[0] != '/' || strings.Count(pointer, "/") > MaxDepth {
-		return nil
+		return 0, 0
 	}
 	tokens := strings.Split(pointer, "/")[1:]
 	for i, token := range tokens {
@@ -254,28 +260,36 @@ func At(raw []byte, pointer string) json.RawMessage {
 	return NewCursor(raw).find(tokens)
 }
 
-// find returns the value that the tokens lead to inside the value at the cursor.
-func (c *Cursor) find(tokens []string) (found json.RawMessage) {
+func slice(raw []byte, from, to int) json.RawMessage {
+	if from == to {
+		return nil
+	}
+	return raw[from:to:to]
+}
+
+// find returns where the value is that the tokens lead to inside the value at the cursor; 0, 0 for none.
+func (c *Cursor) find(tokens []string) (from, to int) {
 	if len(tokens) == 0 {
-		return c.Value()
+		value := c.Value()
+		return c.at - len(value), c.at
 	}
 	switch c.Kind() {
 	case Object:
 		for name := range c.Members() {
 			if name.Is(tokens[0]) {
-				found = c.find(tokens[1:])
+				from, to = c.find(tokens[1:])
 			}
 		}
 	case Array:
 		n, err := strconv.Atoi(tokens[0])
 		if err != nil || strconv.Itoa(n) != tokens[0] {
-			return nil
+			return 0, 0
 		}
 		for i := range c.Elements() {
 			if i == n {
-				found = c.find(tokens[1:])
+				from, to = c.find(tokens[1:])
 			}
 		}
 	}
-	return found
+	return from, to
 }

@@ -44,6 +44,8 @@ type Kind interface {
 	limits(f *Field) []string
 	// examples lists candidates for a value, the most likely first.
 	examples(f *Field) []json.RawMessage
+	// takesKeywords lists the keywords that limit the values, of those that a form's schema may have.
+	takesKeywords() []string
 	// spoiled returns a value that breaks the schema in one way; nil if the field has no such limit.
 	spoiled(f *Field, how Breach) json.RawMessage
 }
@@ -80,6 +82,7 @@ func (common) Hints(*Field) []string                  { return nil }
 func (common) Others(*Field, int) []json.RawMessage   { return nil }
 func (c common) missing(*Field) string                { return c.demand }
 func (common) limits(*Field) []string                 { return nil }
+func (common) takesKeywords() []string                { return nil }
 func (common) spoiled(*Field, Breach) json.RawMessage { return nil }
 
 // Form encoding turns line breaks into CRLF, and no control can contain a carriage return of its

@@ -132,6 +132,8 @@ func (multiChoice) limits(f *Field) []string {
 	return out
 }
 
+func (multiChoice) takesKeywords() []string { return []string{"minItems", "maxItems"} }
+
 func (multiChoice) examples(f *Field) []json.RawMessage {
 	return []json.RawMessage{someChoices(f, max(bound(f.MinItems, 0), 1)), json.RawMessage("[]")}
 }

@@ -74,6 +74,8 @@ func (number) limits(f *Field) []string {
 	return out
 }
 
+func (number) takesKeywords() []string { return []string{"minimum", "maximum"} }
+
 func (n number) Hints(f *Field) []string {
 	out := n.limits(f)
 	if f.Minimum != "" && f.Maximum != "" {

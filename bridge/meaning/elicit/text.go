@@ -75,6 +75,10 @@ func (text) limits(f *Field) []string {
 	return out
 }
 
+func (text) takesKeywords() []string {
+	return []string{"minLength", "maxLength", "format", "pattern"}
+}
+
 func (text) Hints(f *Field) []string {
 	var out words
 	if f.Format != "" {

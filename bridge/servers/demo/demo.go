@@ -7,6 +7,7 @@ package demo
 
 import (
 	"context"
+	"encoding/json"
 	"io"
 	"log/slog"
 	"net/http"
@@ -44,6 +45,10 @@ type Options struct {
 	// Conformance offers the tools and the prompt that the official conformance suite calls, in place of the stories.
 	Conformance bool
 
+	// Ask is the question that ask_this asks until a client gives it another: the params of elicitation/create; nil for
+	// one of the demo's own.
+	Ask json.RawMessage
+
 	// Now returns the time in stories; nil is time.Now.
 	Now func() time.Time
 
@@ -66,7 +71,8 @@ type Server struct {
 
 	tasks server.Tasks
 
-	mu sync.Mutex // guards what the sessions say
+	mu       sync.Mutex      // guards what the sessions say
+	question json.RawMessage // what ask_this was given last; nil for nothing
 }
 
 // New returns a server. Close releases its resources.
@@ -87,7 +93,7 @@ func New(o Options) *Server {
 			}
 		}
 	}
-	s := &Server{options: o, library: stocked, desk: newDesk(o.BaseURL), seal: server.NewSeal(), tasks: server.Tasks{Tells: true}}
+	s := &Server{options: o, library: stocked, desk: newDesk(o.BaseURL), question: o.Ask, seal: server.NewSeal(), tasks: server.Tasks{Tells: true}}
 	if o.Conformance {
 		s.library = suite
 	}

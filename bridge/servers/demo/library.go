@@ -3,6 +3,7 @@
 package demo
 
 import (
+	"cmp"
 	"context"
 	_ "embed"
 	"encoding/json"
@@ -15,6 +16,7 @@ import (
 	"elicitation-inspector/bridge/base/lazy"
 	protocol "elicitation-inspector/bridge/base/mcp"
 	"elicitation-inspector/bridge/base/rawjson"
+	"elicitation-inspector/bridge/meaning/elicit"
 )
 
 // library holds the prompts and resources.
@@ -182,6 +184,55 @@ var kinds = read[[]kind](kindsJSON)
 func ask(ctx context.Context, v *visit, args struct{ Kind string }) (*mcp.CallToolResult, error) {
 	k := chosen(args.Kind, kinds())
 	return v.whatArrives(ctx, question{key: k.Name, message: k.Message, schema: k.schema()})
+}
+
+// askThis asks what a person wrote, exactly, and takes any answer: neither is the server's to judge.
+func askThis(ctx context.Context, v *visit) (*mcp.CallToolResult, error) {
+	given := rawjson.Member(v.arguments, "question")
+	v.server.mu.Lock()
+	params := cmp.Or(string(given), string(v.server.question))
+	v.server.mu.Unlock()
+	if params == "" {
+		return ask(ctx, v, struct{ Kind string }{kinds()[0].Name})
+	}
+	request, err := elicit.Parse(json.RawMessage(params))
+	if err != nil {
+		return nil, problem("This cannot be asked: %v.", err)
+	}
+	v.server.mu.Lock()
+	v.server.question = request.Params
+	v.server.mu.Unlock()
+	q := question{key: "question", params: request.Params}
+	if request.Mode == elicit.ModeURL {
+		q.url = cmp.Or(request.URL, "about:blank") // says which capability it needs
+	}
+	if err := v.may(q); err != nil {
+		return nil, err
+	}
+	q.unruly = true
+	return v.whatArrives(ctx, q)
+}
+
+// Sample is a question to begin with.
+type Sample struct {
+	Name   string
+	Params json.RawMessage
+}
+
+//go:embed examples.json
+var examplesJSON string
+
+// examples are those of the specification (schema/2026-07-28/examples, ElicitRequestFormParams and
+// ElicitRequestURLParams).
+var examples = read[[]Sample](examplesJSON)
+
+// Samples lists the examples of the specification, and the demo's own questions.
+func Samples() (specification, own []Sample) {
+	for _, k := range kinds() {
+		own = append(own, Sample{k.Message, question{message: k.Message, schema: k.schema()}.encode(protocol.Revision20251125)})
+	}
+	every := form("form", nil)
+	return examples(), append(own, Sample{every.message, every.encode(protocol.Revision20251125)})
 }
 
 type show string

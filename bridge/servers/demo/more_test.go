@@ -17,6 +17,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	protocol "elicitation-inspector/bridge/base/mcp"
+	"elicitation-inspector/bridge/meaning/elicit"
 )
 
 func TestEveryFieldComesBack(t *testing.T) {
@@ -404,6 +405,41 @@ func TestWhoAmI(t *testing.T) {
 		}
 		if err != nil || !strings.Contains(string(res), c.want) {
 			t.Errorf("got %s, %v, want %s", res, err, c.want)
+		}
+	}
+}
+
+// TestAskThis checks that a question is asked as it is written, and again where none is given.
+func TestAskThis(t *testing.T) {
+	first, second := `{"message":"Of the file?","requestedSchema":{"type":"object","properties":{}}}`, `{"requestedSchema":{"type":"object","properties":{"z":{"type":"number","default":1.50},"a":{"type":"string"}}},"message":"Go on?"}`
+	for _, rev := range []string{protocol.Revision20250618, protocol.Revision20251125, protocol.Revision20260728} {
+		b := newBare(t, rev, Options{Ask: json.RawMessage(first)})
+		var asked []string
+		b.answer = func(_ string, params json.RawMessage) string {
+			asked = append(asked, string(params))
+			return `{"action":"accept","content":{"z":"no number"}}`
+		}
+		b.greet()
+		for _, args := range []string{`{}`, `{"question":` + second + `}`, `{}`} {
+			if res, err := b.tool("ask_this", args); err != nil || !strings.Contains(string(res), "no number") {
+				t.Errorf("%s, %s: %s, %v", rev, args, res, err)
+			}
+		}
+		if want := []string{first, second, second}; !slices.Equal(asked, want) {
+			t.Errorf("%s: asked %q, want %q", rev, asked, want)
+		}
+	}
+}
+
+// TestSamples checks that each sample can be asked.
+func TestSamples(t *testing.T) {
+	specification, own := Samples()
+	if len(specification) < 3 || len(own) < 12 {
+		t.Errorf("%d and %d samples", len(specification), len(own))
+	}
+	for _, s := range slices.Concat(specification, own) {
+		if r, err := elicit.Parse(s.Params); err != nil || r.Message == "" || r.Trouble != "" && r.Mode == elicit.ModeForm {
+			t.Errorf("%s: %v, %s", s.Name, err, s.Params)
 		}
 	}
 }

@@ -40,7 +40,7 @@ var stories = map[string]story{
 	"every_field": func(ctx context.Context, v *visit) (*mcp.CallToolResult, error) {
 		return v.whatArrives(ctx, form("form", nil))
 	},
-	"ask": taking(ask),
+	"ask": taking(ask), "ask_this": askThis,
 	// Sign-ins and other links.
 	"connect_calendar": connectCalendar, "connect_mailbox": connectMailbox, "protected_report": taking(protectedReport), "suspicious_link": taking(suspiciousLink),
 	// Best in 2026-07-28, where questions are part of results, and answers part of repeated requests.

@@ -163,6 +163,9 @@ func storiesToTell() []storyToTell {
 	// These ask several questions at the same time, so that their order is random.
 	tool("plan_trip", `{}`, true, accepts, declines, cancels, misfits, errs)
 	tool("ask_many", `{"count":3}`, true, accepts, declines, cancels, misfits, errs)
+	tool("ask_this", `{"question":{"message":"Go on?","mode":"form","requestedSchema":{"type":"object","properties":{"n":{"type":"number","default":1.50}}}}}`, true, everyWay...)
+	tool("ask_this", `{"question":{"message":"Sign in","mode":"url","url":"https://example.com/","elicitationId":"e"}}`, false, accepts)
+	tool("ask_this", `{"question":{"message":7}}`, false, accepts)
 	tool("haggle", `{"rounds":2}`, false, accepts)
 	tool("haggle", `{"rounds":2.5}`, false, accepts)
 	tool("haggle", `{"rounds":2.0}`, false, accepts)

@@ -1,0 +1,117 @@
+package e2e
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"elicitation-inspector/e2e/internal/inspector"
+	"elicitation-inspector/e2e/internal/look"
+	"elicitation-inspector/e2e/internal/page"
+)
+
+// composing is a session on the page Compose.
+type composing struct{ *session }
+
+func (s composing) json() *page.Control {
+	return s.page.Region("Question as JSON").Field("Params of elicitation/create")
+}
+
+func (s composing) form() *page.Control { return s.page.Role("article", "As it is asked") }
+
+// TestCompose designs a question of three fields from the palette, breaks it, and asks it.
+func TestCompose(t *testing.T) {
+	t.Parallel()
+	s := composing{open(t)}
+	s.page.Role("link", "Compose").Click()
+	s.json().Matches("has the first draft", func(string) bool { return strings.Contains(s.json().Value(), "requestedSchema") })
+
+	palette := s.page.Role("group", "Add a field")
+	palette.Button("Text").Click()
+	title := s.page.Role("form", "Fields").Field("Title of text")
+	title.HasFocus().Fill("Name")
+	s.page.Press(page.Enter)
+	s.form().Field("Name").Wait()
+	palette.Button("One choice with titles").Click()
+	palette.Button("Yes or no").Click()
+	s.page.Role("form", "Fields").Checkbox("text is required").Click()
+	s.form().Contains("required")
+	s.form().Field("Name").Type("Ada")
+	s.form().Role("group", "Will send").Contains(`"text": "Ada"`)
+	fields := s.page.Role("form", "Fields")
+	fields.Button("Move agreed up").Click()
+	s.form().Matches("has agreed before option", func(shown string) bool { return strings.Index(shown, "Agreed") < strings.Index(shown, "Option") })
+	fields.Button("Move agreed up").HasFocus()
+	s.page.Press(page.Enter)
+	s.form().Matches("has agreed first", func(shown string) bool { return strings.Index(shown, "Agreed") < strings.Index(shown, "Name") })
+	s.form().Role("group", "Will send").Contains(`"text": "Ada"`) // what was typed moves with its field
+	fields.Button("Remove option").Click()
+	s.page.Button("Undo").Click()
+	fields.Button("Remove option").Wait()
+	s.page.Region("Findings").Contains("Nothing found")
+	s.page.Region("Code that asks it").Contains("session.Elicit(ctx")
+
+	whole := s.json().Value()
+	s.json().Fill(strings.Replace(whole, `"type": "string",`, `"type": "string"`, 1))
+	s.page.Button("Line 13, column 9").Wait()
+	s.json().HasAttr("aria-invalid", "true")
+	s.form().Field("Name").Wait() // the form stays
+	s.json().Fill(whole)
+	s.form().Field("Name").Wait()
+
+	s.page.Reload() // at once, before the address has the draft
+	s.json().HasValue(whole)
+	address := page.Eval[string](s.page, `new Promise(function look(done) { location.hash ? done(location.hash) : requestAnimationFrame(() => look(done)) })`)
+	s.json().HasValue(whole)
+	s.json().Fill(`{"message":7}`)
+	s.page.Region("Findings").Contains("The message is a number")
+	s.page.Goto(s.Base + "/?compose" + address)
+	s.json().HasValue(whole)
+
+	if found := look.Axe(t, s.page); len(found) > 0 {
+		t.Errorf("axe-core finds %v", found)
+	}
+	s.page.Button("Ask it").Click()
+	question := s.question("What do you want to know, and why?")
+	question.Field("Name").Type("Ada")
+	question.Button("Accept").Click()
+	s.result("Arrived:")
+
+	// The same question again, from its card, and for a client that calls the tool without arguments.
+	copied := s.page.Question("What do you want to know, and why?")
+	page.Call[any](copied, "function() { this.querySelector('details').open = true }")
+	copied.Button("More about this question").Click()
+	copied.Link("Edit a copy").Click()
+	s.json().HasValue(whole)
+	s.page.Goto(s.Base + "/")
+	s.call("ask_this")
+	s.question("What do you want to know, and why?").Button("Decline").Click()
+}
+
+// TestComposeOfTranscript edits a copy of a recorded question, which nothing here can ask.
+func TestComposeOfTranscript(t *testing.T) {
+	t.Parallel()
+	s := composing{openFile(t,
+		`>{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"ask"}}`,
+		`<{"jsonrpc":"2.0","id":9,"method":"elicitation/create","params":{"message":"Which?","requestedSchema":{"type":"object","properties":{"n":{"type":"number","default":1.50}}}}}`)}
+	card := s.page.Question("Which?")
+	card.Button("More about this question").Click()
+	card.Link("Edit a copy").Click()
+	s.form().Field("n").HasValue("1.50")
+	s.page.Button("Ask it").HasAttr("disabled", "")
+	s.page.Region("Question as JSON").Wait()
+}
+
+// TestDemoAsk has the demo ask a question of a file.
+func TestDemoAsk(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "question.json")
+	if err := os.WriteFile(file, []byte(`{"message":"Of the file?","requestedSchema":{"type":"object","properties":{}}}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s := openOn(t, []string{inspector.Binary, "demo", "--ask", file})
+	s.call("ask_this")
+	s.question("Of the file?").Button("Accept").Click()
+	s.result("Arrived: {}")
+}
