@@ -1,3 +1,5 @@
+//lint:file-ignore SA1019 2026-07-28 deprecates sampling and logging, and servers of every revision still use them.
+
 // Command gosdk is a server written with go-sdk, with changes to plant. It asks by requests, as
 // servers do before 2026-07-28.
 package main
@@ -226,7 +228,7 @@ func deleteFiles(ctx context.Context, v *visit) (string, error) {
 	case planted.Is("disk full"):
 		return "", &jsonrpc.Error{Code: -32000, Message: "disk full"}
 	case planted.Is("a failed deletion"):
-		return "", errors.New("Deleted nothing.") //nolint:staticcheck // it is what the tool says
+		return "", failed("Deleted nothing.")
 	case planted.Is("the process ends"):
 		os.Exit(1)
 	}
@@ -243,6 +245,11 @@ func deleteFiles(ctx context.Context, v *visit) (string, error) {
 	return fmt.Sprintf("Deleted 47 files in %d ms.", or("a duration", 31, 20)), nil
 }
 
+// failed is what a tool says of its failure.
+type failed string
+
+func (f failed) Error() string { return string(f) }
+
 func pay(ctx context.Context, v *visit) (string, error) {
 	answer, err := v.ask(ctx, page)
 	switch {
@@ -251,7 +258,7 @@ func pay(ctx context.Context, v *visit) (string, error) {
 	case answer.Action == "accept" || planted.Is("a decline is no decline"):
 		return "The bill is paid.", nil
 	}
-	return "", errors.New("Nothing was paid.") //nolint:staticcheck // it is what the tool says
+	return "", failed("Nothing was paid.")
 }
 
 // look returns JSON in its text, whose members come in any order.
