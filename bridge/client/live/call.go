@@ -27,6 +27,7 @@ type call struct {
 	ctx     context.Context
 	stop    context.CancelCauseFunc
 	woken   chan struct{} // receives when the loop should check again whether it can go on
+	noting  chan struct{} // held by the goroutine that logs answers, so that the log has them before the end
 
 	endState conversation.State // the state in which the call ends, once known; Ended follows when its questions are settled
 	clock    clock

@@ -237,7 +237,7 @@ func (cs *Calls) newCall(conn Connection, of Call) *call {
 	ctx, stop := context.WithCancelCause(conn.Context())
 	return &call{
 		Call: of, calls: cs, conn: conn, session: conn.ID(),
-		ctx: ctx, stop: stop, woken: make(chan struct{}, 1), consents: map[consent]string{}, clocked: map[int]bool{}, updated: map[int]bool{},
+		ctx: ctx, stop: stop, woken: make(chan struct{}, 1), noting: make(chan struct{}, 1), consents: map[consent]string{}, clocked: map[int]bool{}, updated: map[int]bool{},
 	}
 }
 

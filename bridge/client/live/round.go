@@ -272,6 +272,8 @@ func (c *call) cannotAnswer(without *next) *ending {
 // the call has ended all of them, before that the answers that are never sent, those of a
 // round with several questions, and accepted URLs.
 func (c *call) noteAnswers() {
+	c.noting <- struct{}{}
+	defer func() { <-c.noting }()
 	var frames []wire.Frame
 	ended := c.ctx.Err() != nil
 	c.calls.mu.Lock()

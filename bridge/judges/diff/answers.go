@@ -1,6 +1,7 @@
 package diff
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -193,15 +194,14 @@ func (a *Answers) given(recorded, live *asked, content json.RawMessage) (*script
 		answer.Add("content", content)
 		again.Answer, again.Params = answer.JSON(), live.Params
 	}
-	one := &conversation.Call{Method: a.call.Method, Name: a.call.Name, Questions: []*conversation.Question{&again}}
-	rules, err := script.AnswersOf([]*conversation.Call{one}, script.Writing{From: "the recording"})
+	answer, err := script.AnswerOf(&again)
 	switch {
 	case err != nil:
 		return nil, "the recording leaves out what was answered"
-	case len(rules.Rules) == 0:
+	case answer == nil:
 		return nil, "the recording does not have what was answered"
 	}
-	return rules.Rules[0].Answer, ""
+	return answer, ""
 }
 
 // content returns an accepted content for a live question: with the names that its fields have now, and
@@ -235,6 +235,10 @@ func (a *Answers) content(recorded, live *asked, content json.RawMessage) (moved
 		}
 	}
 	moved = kept.JSON()
+	given := rawjson.Member(recorded.Answer, "content")
+	if bytes.Equal(recorded.request.Schema, live.request.Schema) && bytes.Equal(moved, given) {
+		return moved, "" // it is as valid as it was
+	}
 	valid := func(request *elicit.Request, content json.RawMessage) (bool, string) {
 		problems, err := elicit.Check(request.Schema, content)
 		if err != nil || len(problems) == 0 {
@@ -242,7 +246,7 @@ func (a *Answers) content(recorded, live *asked, content json.RawMessage) (moved
 		}
 		return false, problems[0].Named(request.Fields)
 	}
-	if was, _ := valid(recorded.request, rawjson.Member(recorded.Answer, "content")); was && !strings.Contains(string(moved), redact.Placeholder) {
+	if was, _ := valid(recorded.request, given); was && !strings.Contains(string(moved), redact.Placeholder) {
 		if is, problem := valid(live.request, moved); !is {
 			return nil, "its schema does not allow the recorded answer: " + problem
 		}

@@ -65,6 +65,25 @@ func AnswersOf(calls []*conversation.Call, w Writing) (*Script, error) {
 	return s, err
 }
 
+// AnswerOf returns the answer that a question was given, as answers files have it; nil if it was given none.
+// See [FromCalls] for the error.
+func AnswerOf(q *conversation.Question) (*Answer, error) {
+	if !answered(q) {
+		return nil, nil
+	}
+	answer, _ := answerOf(q)
+	var o rawjson.ObjectWriter
+	o.Add("default", answer)
+	s, err := Parse("the recording", o.JSON(), unset)
+	return s.Default, err
+}
+
+// answered reports whether it is known what a question was answered with.
+func answered(q *conversation.Question) bool {
+	given := q.State == conversation.Answered || q.State == conversation.AnswerUnknown || turnedDown(q)
+	return given && (q.Answer != nil || q.Error != nil)
+}
+
 // FromCalls returns a scenario that repeats those calls that have a response. All are made
 // in the revision of the last one, so a call that failed because its own revision has no
 // requests from the server is left out. The error says what has to be filled in before the
@@ -213,8 +232,7 @@ func (r *recorder) rules(at string, calls []*conversation.Call) json.RawMessage 
 	for _, c := range calls {
 		for _, q := range c.Questions {
 			here := fmt.Sprintf("%s/%d", at, len(rules))
-			given := q.State == conversation.Answered || q.State == conversation.AnswerUnknown || turnedDown(q)
-			if !given || q.Answer == nil && q.Error == nil {
+			if !answered(q) {
 				comment := fmt.Sprintf("Not answered (%s): %s", q.State, wording.Shorten(strings.Join(strings.Fields(q.Title()), " "), 80))
 				if !slices.Contains(unanswered, comment) {
 					unanswered = append(unanswered, comment)
