@@ -29,7 +29,7 @@ func TestMistakesOnTheCommandLine(t *testing.T) {
 		{[]string{"lsit"}, exitUsage, []string{`there is no subcommand "lsit"; did you mean "list"?`}, ""},
 		{[]string{"unfold", recorded}, exitUsage, []string{`there is no subcommand "unfold"; to open a transcript, write: inspector open `}, ""},
 		{[]string{"unfold", "none.jsonl"}, exitUsage, []string{`there is no subcommand "unfold"`}, ""},
-		{[]string{"replay"}, exitUsage, []string{"replay needs one FILE"}, ""},
+		{[]string{"replay"}, exitUsage, []string{"replay needs a FILE"}, ""},
 		{[]string{"replay", none}, exitError, nil, none},
 		{[]string{"replay", text, "--unknown", "guess"}, exitUsage, []string{`--unknown must be fail, ask, cancel or decline, not "guess"`}, ""},
 		{[]string{"replay", text, "--unknown", "ask"}, exitUsage, []string{"--unknown ask needs a terminal"}, ""},

@@ -81,7 +81,7 @@ func AnswerOf(q *conversation.Question) (*Answer, error) {
 // answered reports whether it is known what a question was answered with.
 func answered(q *conversation.Question) bool {
 	given := q.State == conversation.Answered || q.State == conversation.AnswerUnknown || turnedDown(q)
-	return given && (q.Answer != nil || q.Error != nil)
+	return given && (q.Answer != nil || q.Error != nil || q.Fault != "")
 }
 
 // FromCalls returns a scenario that repeats those calls that have a response. All are made

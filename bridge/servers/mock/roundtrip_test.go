@@ -150,7 +150,7 @@ func trip(t *testing.T, name string, log *wire.Log) string {
 }
 
 // apart matches the recordings whose round trip differs, as the table of docs/replay.md has them.
-var apart = regexp.MustCompile("(?m)^\\| `(\\w+)` \\| (accept|decline|cancel|state) \\| ([0-9-]+) \\|")
+var apart = regexp.MustCompile("(?m)^\\| `(\\w+)` \\| (accept|decline|cancel|state|error) \\| ([0-9-]+) \\|")
 
 // TestRoundTrip replays recordings against mocks of them: those of the repository, each also cut in the middle, and
 // calls of all that the demo offers, in each revision, with right and wrong answers.
