@@ -6,12 +6,14 @@ import (
 	"fmt"
 	"net/http"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync/atomic"
 
 	"github.com/labstack/echo/v4"
 
+	"elicitation-inspector/bridge/base/wording"
 	"elicitation-inspector/bridge/client/headless"
 	"elicitation-inspector/bridge/client/inspection"
 	"elicitation-inspector/bridge/client/live"
@@ -77,6 +79,10 @@ func (p *Playback) replay(c echo.Context) error {
 	if err != nil || place < 0 || place >= len(p.config.Live.Targets) {
 		return bad("There is no such server to replay on.")
 	}
+	unknown := c.FormValue("unknown")
+	if !slices.Contains(diff.Unknowns, unknown) {
+		return bad("What happens to an unknown question must be " + wording.Alternatives(diff.Unknowns) + ".")
+	}
 	source := p.config.Player.Source()
 	if err := source.Wait(c.Request().Context()); err != nil {
 		return err
@@ -85,7 +91,7 @@ func (p *Playback) replay(c echo.Context) error {
 	if err != nil {
 		return refused(http.StatusUnprocessableEntity, err)
 	}
-	if err := p.begin(p.config.Live.Targets[place], recorded, diff.Unknown(c.FormValue("unknown"))); err != nil {
+	if err := p.begin(p.config.Live.Targets[place], recorded, diff.Unknown(unknown)); err != nil {
 		return err
 	}
 	return c.Redirect(http.StatusSeeOther, "/?of=replay")
@@ -94,15 +100,6 @@ func (p *Playback) replay(c echo.Context) error {
 func (p *Playback) begin(spec target.Spec, recorded *replay.Recorded, unknown diff.Unknown) (err error) {
 	p.turn <- struct{}{}
 	defer func() { <-p.turn }()
-	before := p.replays()
-	if len(before) > 0 {
-		before[0].close()
-	}
-	for ; len(before) >= replaysMost; before = before[:len(before)-1] {
-		if err := before[len(before)-1].log.Close(); err != nil {
-			return err
-		}
-	}
 	config := p.config.Live
 	config.Targets = []target.Spec{spec}
 	if config.Settings, err = recorded.Settings("", ""); err != nil {
@@ -110,6 +107,15 @@ func (p *Playback) begin(spec target.Spec, recorded *replay.Recorded, unknown di
 	}
 	if config.Log, err = wire.NewLog(wire.Options{MaxFrame: config.MaxFrame}); err != nil {
 		return err
+	}
+	before := p.replays()
+	if len(before) > 0 {
+		before[0].close()
+	}
+	for ; len(before) >= replaysMost; before = before[:len(before)-1] {
+		if err := before[len(before)-1].log.Close(); err != nil {
+			return errors.Join(err, config.Log.Close())
+		}
 	}
 	ctx, stop := context.WithCancel(p.ctx)
 	r := &run{number: 1, on: spec.Name, in: inspection.New(config), log: config.Log, calls: len(recorded.Calls), changed: make(chan struct{}, 1), stop: stop, done: make(chan struct{})}

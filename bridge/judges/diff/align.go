@@ -21,7 +21,7 @@ type outline struct {
 	next *outline // the next one that has as much in common with others
 }
 
-// called is what calls have in common.
+// called says which server was called, for which tool, and by whom. Calls that are equal in all three share one.
 type called struct {
 	server string // label
 	name   string // as "tool deploy"

@@ -34,7 +34,7 @@ type Page struct {
 	Pairs []*Pair
 	Rest  []*Found // what belongs to no call that is drawn
 	Alike int      // calls without a difference
-	// Href returns where a frame of the old (0) or the new (1) side is shown; "" for nowhere.
+	// Href returns the address that shows a frame of the old (0) or the new (1) side; "" if none does.
 	Href func(side int, seq int64) string
 
 	listed []*Found
@@ -45,7 +45,7 @@ type Found struct {
 	*Difference
 	Number int // among the differences of the page, from 1
 	Frames [2]*evidence
-	ends   [2]*rung // where it is drawn; nil for nowhere
+	ends   [2]*rung // the rungs of the old and the new ladder that it is drawn at; nil if that ladder has none
 }
 
 // evidence is a frame with its bytes, as far as there is room for them. Seq is its number for people.
@@ -78,7 +78,7 @@ func (s *step) class() string {
 	return "same"
 }
 
-// rung is what a frame shows in a ladder.
+// rung is a frame as a ladder shows it: an arrow between client and server, and what it asked of the person.
 type rung struct {
 	Seq   int64 // as people know it
 	Wire  export.Arrow

@@ -20,7 +20,7 @@ var roles = []string{
 }
 
 // times matches times of day, and dates with one: RFC 3339, RFC 9110, ctime, as Go and JavaScript print
-// them. A date alone is none: it is what people choose.
+// them. A date without a time of day is not matched: people choose dates, so that another one is a difference.
 var times = sync.OnceValue(func() *regexp.Regexp { // with fewer than 500 instructions, for which Go has a faster engine
 	const clock = `\d\d?:\d\d:\d\d(?:[.,]\d+)?(?:[ \x{a0}\x{202f}]?[AaPp]\.?[Mm]\b)?(?: ?(?:Z|GMT|UTC|CES?T|[ECMP][SD]T|[+-]\d\d:?\d\d)\b){0,2}`
 	const month = `(?:[MTWFS][a-z]{2,8},? +)?(?:\d\d? +)?[JFMASOND][aepuco][nbrylgptvc][a-z]*`
