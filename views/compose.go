@@ -18,7 +18,7 @@ import (
 	"elicitation-inspector/views/forms"
 )
 
-// Composer is what the page Compose shows beside the draft.
+// Composer is the data of the page Compose, apart from the draft and what is drawn of it.
 type Composer struct {
 	Version, Theme string
 	Groups         []SampleGroup

@@ -11,14 +11,15 @@ import (
 	"elicitation-inspector/bridge/wire"
 )
 
-// outline has what a call is compared by before it is read: its server, its tool and its arguments.
+// outline has the little of a call that pairs it with one of the other conversation: its server, its tool and
+// a hash of its arguments. The whole call is read only when both are compared.
 type outline struct {
 	place int
 	*called
 	what uint64 // hash of the arguments, or of a question outside of any call, without what varies
 
 	twin *outline // the same call of the other conversation; nil for none
-	next *outline // the next one that has as much in common with others
+	next *outline // while pairs are sought: the next outline with the same key
 }
 
 // called says which server was called, for which tool, and by whom. Calls that are equal in all three share one.

@@ -10,8 +10,8 @@ import (
 	"elicitation-inspector/bridge/base/rawjson"
 )
 
-// Carrier knows the values of an old conversation that were made anew in a new one, such as the
-// number of a ticket, and what the new one has in their place. It is not safe for concurrent use.
+// Carrier maps values that a server makes anew in each session, such as the number of a ticket, from
+// those of the old conversation to those of the new one. It is not safe for concurrent use.
 type Carrier struct {
 	values map[string]string
 	masks  bool // its texts are compared masked, so that it need not know what masked hides
@@ -59,8 +59,8 @@ func (c *Carrier) words(old, now string) {
 	}
 }
 
-// Learn learns from two values that are the same in their conversations: what the old one has at a
-// place, and the new one has another value there. Numbers need four digits.
+// Learn takes two values that correspond to each other, such as the results of the same call, and adds
+// each text or number in which they differ to the map. A number needs four digits.
 func (c *Carrier) Learn(old, now json.RawMessage) {
 	list, _, err := rawjson.Diff(old, now, 100*differencesMost)
 	if err != nil {

@@ -59,7 +59,7 @@ func apart(a, b string) (string, string) {
 	return cut(x), cut(y)
 }
 
-// about names what a difference is about.
+// about names the call and the question that a difference was found in, else the server.
 func (d *Difference) about() string {
 	question := ""
 	if d.Question != "" {

@@ -65,8 +65,8 @@ func (s Source) String() string {
 	return string(s.How) + " " + cmp.Or(s.Committed, s.Date) + ": " + place + wording.After("; ", s.Note)
 }
 
-// Fact is what a source says of some kinds of fields (see [KindOf]), of all ("*"), of the form, of URLs or
-// of the client. Empty members say nothing.
+// Fact is something that a source says about a client: about some kinds of fields (see [KindOf]), all fields
+// ("*"), the form, URLs, or the client as a whole. An empty member means that the source does not say.
 type Fact struct {
 	Of   []string `json:"of"`
 	When string   `json:"when,omitempty"` // required, optional, alone or together; "" for always
@@ -195,7 +195,7 @@ func Parse(name string, text []byte) ([]*Profile, error) {
 	return []*Profile{p}, nil
 }
 
-// known is what the facts of a profile say of one thing, and the sources of each member.
+// known joins all facts of a profile about one subject, and has for each member the sources that it is from.
 type known struct {
 	Fact
 	from map[string][]string // by the name of the member in Go

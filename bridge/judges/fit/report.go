@@ -228,8 +228,8 @@ func writeMarkdown(w io.Writer, r *Report) error {
 	return err
 }
 
-// writeJUnit writes a test case for each question and client. What is degraded passes, and says so in its
-// output; what nobody sees or knows is skipped.
+// writeJUnit writes a test case for each question and client. A degraded question passes, and its output
+// says so. A question that is not shown, or of which nothing is known, is skipped.
 func writeJUnit(w io.Writer, r *Report) error {
 	suites := []report.Suite{}
 	for i := range r.Questions {

@@ -11,10 +11,10 @@ import (
 	"elicitation-inspector/bridge/meaning/elicit"
 )
 
-// Drawing is what a client makes of a question.
+// Drawing is the way in which a client shows a question.
 type Drawing string
 
-// What a client can make of a question.
+// The ways in which clients show questions.
 const (
 	AsForm     Drawing = "form"
 	AsURL      Drawing = "url"
@@ -31,8 +31,8 @@ type Seen struct {
 	Decline string    // how a person declines, after "with"; "none" if there is no way, "" if nobody knows
 	Cancel  string
 	Limit   string // how long the question waits; "" for no limit that is known
-	// Accept is the result that goes back if a person changes nothing that need not be filled in, and
-	// accepts; nil if nobody knows. Of a client that shows nothing it is what the client answers.
+	// Accept is the result that is sent if a person fills in only what the client demands, and accepts;
+	// nil if that is not known. A client that shows nothing sends it without a person.
 	Accept  json.RawMessage
 	Reasons []Reason // the gravest first; none if all is fine
 	Says    string   // what else is known of the client, in sentences
@@ -46,8 +46,8 @@ type Control struct {
 	Label     string   // the text beside it
 	Choices   []string // as they are drawn
 	Drops     []string // keywords of the field that are not drawn
-	Unchecked []string // keywords of the field that hold nothing that is entered
-	// Sends is the value in what the first Accept sends; nil if it is left out.
+	Unchecked []string // keywords of the field that the client does not check what is entered against
+	// Sends is the value of this field in the content of Seen.Accept; nil if the content does not have the field.
 	Sends   json.RawMessage
 	Entered bool // Sends is a value that a person has to enter: an example
 	Known   bool // Sends is known

@@ -53,8 +53,8 @@ const (
 	replyMost   = 64 << 10
 )
 
-// Exporter sends the spans of logs to a collector. It holds nobody up: what has no room is
-// dropped and counted. Its methods are safe for concurrent use.
+// Exporter sends the spans of logs to a collector. No session waits for it: spans for which
+// its queue has no room are dropped and counted. Its methods are safe for concurrent use.
 type Exporter struct {
 	config  Config
 	queue   chan *Span
@@ -232,7 +232,7 @@ func (e *Exporter) send(batch []*Span) {
 	e.lose(int64(len(batch)), err)
 }
 
-// encode returns spans as what a collector is sent.
+// encode returns the body of a request that sends spans to a collector.
 func (e *Exporter) encode(batch []*Span) (body []byte, err error) {
 	r := request{[]resourceSpans{{resource{e.config.Resource}, []scopeSpans{{scope{scopeName, e.config.Version}, batch}}}}}
 	body = appendMessage(nil, reflect.ValueOf(r))

@@ -97,7 +97,7 @@ type Link struct {
 	ID      SpanID  `json:"spanId" pb:"2"`
 }
 
-// Status says whether what a span stands for has failed.
+// Status says whether the operation that a span describes has failed.
 type Status struct {
 	Message string `json:"message,omitempty" pb:"2"`
 	Code    int32  `json:"code,omitempty" pb:"3"`

@@ -41,7 +41,7 @@ type Reader struct {
 	protocols map[string]string // the revision of each session
 }
 
-// call is what a Reader keeps of a call.
+// call has what a Reader remembers of a call between two readings.
 type call struct {
 	place   int
 	first   spanRef // the span of its first request
@@ -53,8 +53,8 @@ type call struct {
 // waitingMost bounds how many requests without a response are told at the end of a log.
 const waitingMost = 10_000
 
-// NewReader returns a reader of a log that has read nothing. It tells each span to emit when
-// what it stands for is over.
+// NewReader returns a reader of a log that has read nothing. It passes each span to emit
+// once the request, call or question that the span describes has ended.
 func NewReader(l *wire.Log, o Options, emit func(*Span)) *Reader {
 	past := l.Beginning()
 	talk := conversation.New(past)
@@ -68,7 +68,7 @@ func NewReader(l *wire.Log, o Options, emit func(*Span)) *Reader {
 	}
 }
 
-// Read reads what the log has got since the last Read.
+// Read reads the frames that the log has received since the last Read.
 func (r *Reader) Read(ctx context.Context) error {
 	for last := r.log.Len(); r.next <= last; r.next++ {
 		if e := r.log.Entry(r.next); e.Dir == wire.Stderr || conversation.IsReport(e.Names().Method) {

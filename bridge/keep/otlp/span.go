@@ -278,7 +278,8 @@ func (r *Reader) tell(ctx context.Context, of *call, c *conversation.Call) error
 	return nil
 }
 
-// wordsOf names what a call is of, if there are few such names.
+// wordsOf returns the name of the tool or the prompt that was called. For a resource it returns the method, since
+// there can be any number of URIs, and names of spans should be few.
 func wordsOf(c *conversation.Call) string {
 	if c.Method == mcp.MethodReadResource {
 		return c.Method
@@ -322,7 +323,7 @@ func (s *Span) broken(c *conversation.Call) {
 	s.end(cmp.Or(kind, "_OTHER"), message, cmp.Or(c.Ended, c.End))
 }
 
-// end says why what a span stands for has failed, and when that was.
+// end marks a span as failed, with the reason and the time of the failure.
 func (s *Span) end(kind, message string, at time.Time) {
 	s.Attributes = slices.DeleteFunc(s.Attributes, func(a Attribute) bool { return a.Key == "error.type" })
 	s.fail(kind, message)

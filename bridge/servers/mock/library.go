@@ -27,7 +27,7 @@ type Recording struct {
 	Log  *wire.Log
 }
 
-// library is what the recordings have. It does not change.
+// library holds all that is served from the recordings. It is not changed once it is read.
 type library struct {
 	presented    conversation.Presented
 	info         json.RawMessage // of the server
@@ -40,14 +40,15 @@ type library struct {
 	names        map[string][]string        // of what was called, by method
 }
 
-// branch is one recorded call, as a story that can be told again.
+// branch is one recorded call, divided into stages that can be served again.
 type branch struct {
 	*conversation.Call // without frames
 	file               string
 	stages             []stage
 }
 
-// stage is what the server did until it waited for the client, or in the last one until the call was over.
+// stage is a part of a recorded call: the notifications that the server sent, and the questions that it then
+// waited for. The last stage ends with the call.
 type stage struct {
 	notices []notice
 	after   time.Duration   // since the last notice, without the person's time

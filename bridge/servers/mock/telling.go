@@ -19,15 +19,15 @@ import (
 	"elicitation-inspector/bridge/servers/server"
 )
 
-// telling is one request for which recorded calls are told again. In 2026-07-28 each round tells them
-// from the start, with the answers that its state has.
+// telling answers one request along recorded calls. In 2026-07-28 each round is a request of its own, and
+// goes through the recording from its start with the answers that requestState holds.
 type telling struct {
 	*server.Request
 	session    *session
 	key        string    // server.CallKey
 	candidates []*branch // recordings that have the answers so far; the first one is told
 	notes      notes
-	retold     bool         // the round before has got here already: what it sent is not sent again
+	retold     bool         // an earlier round sent these notifications already, so they are not sent again
 	task       *server.Task // nil for a call that is no task
 }
 

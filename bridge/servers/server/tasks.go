@@ -282,8 +282,8 @@ func (ts *Tasks) Serve(r *Request) {
 	})
 }
 
-// about lets the task that a request is about take what the request says, and returns the task as it is then. Without
-// such a task it answers with an error.
+// about finds the task that a request names, and returns it with its state. An update is applied before; a request
+// for the result waits until the task has ended. If there is no such task, the request is answered with an error.
 func (ts *Tasks) about(r *Request) (*Task, json.RawMessage) {
 	ts.mu.Lock()
 	t := ts.find(r, r.Target())
