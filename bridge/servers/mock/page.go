@@ -1,8 +1,6 @@
 package mock
 
 import (
-	"fmt"
-	"html"
 	"net"
 	"net/http"
 	"net/url"
@@ -20,15 +18,7 @@ type pages struct {
 	served sync.WaitGroup
 }
 
-const (
-	pagePath = "/visit"
-	page     = `<!DOCTYPE html>
-<html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width,initial-scale=1"><meta name="color-scheme" content="light dark">
-<title>A page of a mock</title>
-<h1>Nothing happens here</h1>
-<p>This server is a mock, made of a recording. The recorded server sent people to <code>%s</code>. You can close this page and go back.</p>
-`
-)
+const pagePath = "/visit"
 
 // of returns the address of the page in place of a recorded one. If no port can be opened, it leads nowhere.
 func (p *pages) of(recorded string) string {
@@ -56,5 +46,5 @@ func (p *pages) close() {
 func (p *pages) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Security-Policy", "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'")
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
-	fmt.Fprintf(w, page, html.EscapeString(r.URL.Query().Get("for")))
+	_ = visited(r.URL.Query().Get("for")).Render(r.Context(), w) // an error means that nobody waits for it any more
 }
