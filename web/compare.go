@@ -118,7 +118,7 @@ func (s comparing) side(ctx context.Context, c *compared) (side diff.Side, opene
 // compare answers with what can be compared, and with the comparison of two of them.
 func (s comparing) compare(c echo.Context) (err error) {
 	ctx, list := c.Request().Context(), s.list()
-	picked := views.Picker{Old: c.QueryParam("old"), New: c.QueryParam("new"), Present: c.QueryParam("present") != ""}
+	picked := views.Picker{Old: c.QueryParam("old"), New: c.QueryParam("new"), Present: c.QueryParam("present") != "", Theme: themeOf(c)}
 	var two [2]*compared
 	for i := range list {
 		picked.List = append(picked.List, list[i].Comparable)
@@ -127,9 +127,6 @@ func (s comparing) compare(c echo.Context) (err error) {
 				two[n] = &list[i]
 			}
 		}
-	}
-	if theme, err := c.Cookie("inspector_theme"); err == nil {
-		picked.Theme = theme.Value
 	}
 	var below templ.Component = templ.NopComponent
 	switch {

@@ -81,7 +81,7 @@ func (p *Playback) replay(c echo.Context) error {
 	}
 	unknown := c.FormValue("unknown")
 	if !slices.Contains(diff.Unknowns, unknown) {
-		return bad("What happens to an unknown question must be " + wording.Alternatives(diff.Unknowns) + ".")
+		return bad("What happens to an unknown question must be %s.", wording.Alternatives(diff.Unknowns))
 	}
 	source := p.config.Player.Source()
 	if err := source.Wait(c.Request().Context()); err != nil {
