@@ -55,12 +55,16 @@ const (
 	Noise                        // "noise": bytes between client and server that are not a JSON-RPC 2.0 message
 	StderrLine                   // "stderr"
 	NoteFrame                    // "note": a note of the inspector; see Note
+	SpanFrame                    // "span": a note that holds a span of the server's own; see Span
 )
 
 var kindNames = [...]string{Request: "request", Notification: "notification", Result: "result", Error: "error",
-	Noise: "noise", StderrLine: "stderr", NoteFrame: "note"}
+	Noise: "noise", StderrLine: "stderr", NoteFrame: "note", SpanFrame: "span"}
 
 func (k Kind) String() string { return kindNames[k] }
+
+// IsNote reports whether frames of this kind hold a note, and nothing that either side has said to the other.
+func (k Kind) IsNote() bool { return k == NoteFrame || k == SpanFrame }
 
 // IsMessage reports whether frames of this kind hold a JSON-RPC message.
 func (k Kind) IsMessage() bool { return k >= Request && k <= Error }
@@ -193,7 +197,7 @@ func (f *Frame) Identify() {
 	case f.Dir == Stderr:
 		f.Kind = StderrLine
 	case f.Dir == Meta:
-		f.Kind = NoteFrame
+		f.Kind = f.Note.kind()
 		if command := rawjson.Strings(rawjson.Member(f.Raw, "command")); command != nil && f.Note == nil && !f.Truncated {
 			// mcpsnoop notes in this form how a server was started.
 			f.Note = &Note{Kind: NoteProcessStarted, Command: command, Dir: rawjson.Text(rawjson.Member(f.Raw, "cwd"))}

@@ -93,7 +93,7 @@ func holdsJSON(f *Frame) bool {
 	case f.Kind.IsMessage() && f.Message.Kind != 0:
 		return true
 	}
-	return rawjson.Valid(f.Raw) && (f.Kind != NoteFrame || f.Raw[0] == '{')
+	return rawjson.Valid(f.Raw) && (!f.Kind.IsNote() || f.Raw[0] == '{')
 }
 
 func appendHead(dst []byte, f *Frame) []byte {
@@ -118,7 +118,7 @@ func appendHead(dst []byte, f *Frame) []byte {
 	if f.Kind != impliedKind(f) {
 		dst = appendText(dst, `,"kind":`, f.Kind.String())
 	}
-	if f.Failed && f.Kind == NoteFrame {
+	if f.Failed && f.Kind.IsNote() {
 		dst = append(dst, `,"failed":true`...)
 	}
 	if len(f.Answers) > 0 {
@@ -149,10 +149,10 @@ func impliedKind(f *Frame) Kind {
 	case f.Dir == Stderr:
 		return StderrLine
 	case f.Dir == Meta:
-		return NoteFrame
+		return f.Note.kind()
 	case f.Truncated:
 		return Noise
-	case f.Kind == Noise || f.Kind == NoteFrame:
+	case f.Kind == Noise || f.Kind.IsNote():
 		if _, err := ParseMessage(f.Raw); err != nil {
 			return Noise
 		}

@@ -55,6 +55,8 @@ const (
 	NoteSentAgain       NoteKind = "sent-again"       // a request is sent once more, with the token of a sign-in: Of
 	NoteSignIn          NoteKind = "sign-in"          // SignIn, Took, At [Bytes] [Why]: one exchange of a sign-in
 
+	NoteSpan NoteKind = "span" // Span: a span that the server has sent
+
 	NoteURLFetched NoteKind = "url-fetched" // To, [Said: user agent]: a page of the probe was fetched
 
 	// Of the conversation.
@@ -109,7 +111,16 @@ type Note struct {
 	Completion string          `json:"completion,omitempty"`  // of a URL: "completed", "marked"
 	TurnedAway bool            `json:"turned_away,omitempty"` // the question was refused because too many of its server waited
 	SignIn     *SignIn         `json:"sign_in,omitempty"`
+	Span       *Span           `json:"span,omitempty"`
 	At         time.Time       `json:"at,omitzero"` // time of the event, if the note was made later
+}
+
+// kind returns the kind of the frame of direction Meta that holds the note; n may be nil.
+func (n *Note) kind() Kind {
+	if n != nil && n.Kind == NoteSpan && n.Span != nil {
+		return SpanFrame
+	}
+	return NoteFrame
 }
 
 // ByInspector is Note.By where the inspector asked a process to end.
@@ -139,6 +150,10 @@ func (n *Note) Words(f *Frame) string {
 		return "not delivered: " + n.Why
 	case NoteUnseen:
 		return wording.Grouped(n.Bytes) + " bytes of " + n.Of + " were passed on and not looked at, since the tap could not keep up"
+	case NoteSpan:
+		if n.Span != nil {
+			return n.Span.words()
+		}
 	case NoteSessionGone:
 		return "the server has ended the session (HTTP 404 to its id): a new one is begun, and nothing is sent again"
 	case NoteServerLost:

@@ -29,6 +29,12 @@ func notes() []Frame {
 		return f
 	}
 	return []Frame{
+		meta(`span insert\n order, 12 ms; failed: no such table`, Note{Kind: NoteSpan, Span: &Span{
+			TraceID: "0af7651916cd43dd8448eb211c80319c", SpanID: "b7ad6b7169203331", ParentID: "00f067aa0ba902b7", Name: "insert\n order", Kind: SpanClient,
+			Start: at, End: at.Add(12 * time.Millisecond), Status: SpanError, Message: "no such table", Service: "orders", Scope: "sql",
+			Attributes: map[string]json.RawMessage{"db.operation.name": json.RawMessage(`"INSERT"`), "rows": json.RawMessage("3")},
+			Events:     []SpanEvent{{At: at, Name: "retry"}},
+		}}),
 		meta("started node as process 4711", Note{Kind: NoteProcessStarted, Program: "node", PID: 4711}),
 		meta("process 4711 exited with code 1", Note{Kind: NoteProcessExited, PID: 4711, Code: &one}),
 		meta("process 4711 exited with code 1; its output did not end", Note{Kind: NoteProcessExited, PID: 4711, Code: &one, Why: "its output did not end"}),
@@ -113,7 +119,7 @@ func TestNotesRoundTrip(t *testing.T) {
 	}
 	for i, want := range notes() {
 		for way, got := range map[string]Frame{"read": read[i], "opened": opened[i]} {
-			if !reflect.DeepEqual(got.Note, want.Note) || string(got.Raw) != string(want.Raw) || got.Kind != NoteFrame || got.HTTPMethod != want.HTTPMethod {
+			if !reflect.DeepEqual(got.Note, want.Note) || string(got.Raw) != string(want.Raw) || got.Kind != want.Note.kind() || got.HTTPMethod != want.HTTPMethod {
 				t.Errorf("%s: %s %q, %+v\nwant %q, %+v", way, got.HTTPMethod, got.Raw, got.Note, want.Raw, want.Note)
 			}
 		}

@@ -145,7 +145,7 @@ func (f *Frame) resolveFlags() {
 	f.AsksInput = f.AsksInput && !f.MakesTask
 	wrong := f.Status >= 400
 	switch f.Kind {
-	case NoteFrame:
+	case NoteFrame, SpanFrame:
 		// With 405 a server says that it offers no event stream for GET, or no
 		// DELETE of sessions (MCP 2025-11-25, Transports).
 		f.Failed = f.Failed || wrong && f.Status != http.StatusMethodNotAllowed

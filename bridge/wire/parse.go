@@ -220,7 +220,7 @@ func (p *parser) finish() (err error) {
 		}
 	}
 	f.Identify()
-	f.Failed = f.Failed && f.Kind == NoteFrame
+	f.Failed = f.Failed && f.Kind.IsNote()
 	return nil
 }
 

@@ -220,7 +220,7 @@ func (r *Redaction) TextOf(server, text string) string {
 
 // names reports whether a rule may name a secret in a frame.
 func (r *Redaction) names(e wire.Entry) bool {
-	return r.values != nil && (e.HasMore || e.Kind == wire.NoteFrame || r.depth > 0)
+	return r.values != nil && (e.HasMore || e.Kind.IsNote() || r.depth > 0)
 }
 
 // Passes implements [wire.Redactor].

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"elicitation-inspector/bridge/base/lazy"
 	"elicitation-inspector/bridge/base/rawjson"
 	"elicitation-inspector/bridge/wire"
 )
@@ -30,7 +31,7 @@ func (r *Redaction) sweep(f *wire.Frame) *sweep {
 
 // Frame implements [wire.Redactor]. f itself is not changed.
 func (r *Redaction) Frame(f *wire.Frame) *wire.Frame {
-	names := len(f.Header) > 0 || f.URL != "" || f.Kind == wire.NoteFrame || f.Note != nil
+	names := len(f.Header) > 0 || f.URL != "" || f.Kind.IsNote() || f.Note != nil
 	if r == nil && !names {
 		return f
 	}
@@ -121,6 +122,7 @@ func (s *sweep) named(f *wire.Frame) (out wire.Frame, note []byte) {
 	}
 	if f.Note != nil {
 		short := *f.Note
+		short.Span = r.span(short.Span, f.Seq)
 		r.members(short.JSON(), tell) // the arguments, too, before they are redacted
 		if !r.given {
 			short.Command = r.arguments(short.Command, func(value string) {
@@ -159,6 +161,29 @@ func (s *sweep) named(f *wire.Frame) (out wire.Frame, note []byte) {
 	}
 	return out, note
 }
+
+// span returns a span without the credentials among the HTTP headers in its attributes.
+func (r *Redaction) span(in *wire.Span, seq int64) *wire.Span {
+	if in == nil {
+		return nil
+	}
+	out := *in
+	out.Attributes = maps.Clone(in.Attributes)
+	for name, value := range in.Attributes {
+		if of := headerAttribute().FindStringSubmatch(name); of != nil && r.leavesHeader(textproto.CanonicalMIMEHeaderKey(of[1])) {
+			for t := range scalars(value) {
+				for _, part := range SecretParts("", rawjson.Unescape(value[t.from:t.to])) {
+					r.remember(part, of[1], seq, false)
+				}
+			}
+			out.Attributes[name] = json.RawMessage(quotedPlaceholder)
+		}
+	}
+	return &out
+}
+
+// headerAttribute matches the attributes of the semantic conventions that hold HTTP headers.
+var headerAttribute = lazy.Regexp(`^http\.(?:request|response)\.header\.(.+)$`)
 
 // remember adds a value to the known secrets. A value that the person has not named is
 // only added if it is too long to occur by chance.
