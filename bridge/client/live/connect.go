@@ -2,6 +2,7 @@ package live
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"slices"
@@ -205,7 +206,8 @@ func (servers *Servers) newSession(s *liveServer) *session.Session {
 	config.Server, config.Spec, config.Settings = s.ID, s.spec, s.Settings
 	servers.mu.Lock()
 	s.attempt++
-	config.Name = fmt.Sprintf("%s-%d-%d", s.ID, time.Now().UnixMilli(), s.attempt)
+	// Two sessions can begin in the same millisecond, and ids of spans are made of their names.
+	config.Name = fmt.Sprintf("%s-%d-%s-%d", s.ID, time.Now().UnixMilli(), strings.ToLower(rand.Text()[:6]), s.attempt)
 	servers.mu.Unlock()
 	fresh := session.New(servers.config.Life, config, servers.config.Owner)
 	servers.mu.Lock()
