@@ -76,6 +76,9 @@ func NewExporter(c Config) *Exporter {
 		e.config.Resource = slices.DeleteFunc(e.config.Resource, func(own Attribute) bool { return own.Key == a.Key })
 		e.config.Resource = append(e.config.Resource, a)
 	}
+	client := *c.Client // it follows no redirect, since the headers can have keys
+	client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	e.config.Client = &client
 	e.life, e.give = context.WithCancel(context.Background())
 	go e.run()
 	return e
@@ -260,6 +263,11 @@ func (e *Exporter) post(body []byte) (pause time.Duration, again bool, err error
 		req.Header.Set("Content-Encoding", "gzip")
 	}
 	res, err := e.config.Client.Do(req)
+	var reply []byte
+	if err == nil {
+		defer res.Body.Close()
+		reply, err = io.ReadAll(io.LimitReader(res.Body, replyMost))
+	}
 	if err != nil {
 		if e.life.Err() != nil || ctx.Err() != nil {
 			err = errors.New("no answer in time")
@@ -268,10 +276,8 @@ func (e *Exporter) post(body []byte) (pause time.Duration, again bool, err error
 		}
 		return 0, true, fmt.Errorf("%s: %w", req.URL.Redacted(), err)
 	}
-	defer res.Body.Close()
-	reply, err := io.ReadAll(io.LimitReader(res.Body, replyMost))
 	switch status := res.StatusCode; {
-	case status >= 200 && status < 300 && err == nil:
+	case status >= 200 && status < 300:
 		if n := rejected(reply); n > 0 {
 			e.lose(n, fmt.Errorf("%s has rejected them", req.URL.Redacted()))
 		}

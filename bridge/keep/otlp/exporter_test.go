@@ -10,10 +10,10 @@ import (
 	"net/http/httptest"
 	"strings"
 	"sync"
-	"syscall"
 	"testing"
 	"time"
 
+	"elicitation-inspector/bridge/testdata/cost"
 	"elicitation-inspector/bridge/testdata/logtest"
 	"elicitation-inspector/bridge/wire"
 )
@@ -76,13 +76,46 @@ func TestNotSent(t *testing.T) {
 		t.Fatal(err)
 	}
 	_ = refusing.Close()
+	elsewhere := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
+		t.Error("spans, and the keys in their headers, went to another address")
+	}))
+	t.Cleanup(elsewhere.Close)
 	for name, test := range map[string]struct {
 		handler http.HandlerFunc
 		want    string
 	}{
-		"refuses":         {nil, "traces: 1 span was not sent: http://ADDRESS/v1/traces: dial tcp ADDRESS: connect: connection refused"},
-		"wants a token":   {func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(401) }, "traces: 1 span was not sent: http://ADDRESS/v1/traces answered with HTTP 401 Unauthorized"},
-		"has no room":     {func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(503) }, "traces: 1 span was not sent: http://ADDRESS/v1/traces answered with HTTP 503 Service Unavailable"},
+		"refuses":       {nil, "traces: 1 span was not sent: http://ADDRESS/v1/traces: dial tcp ADDRESS: connect: connection refused"},
+		"wants a token": {func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(401) }, "traces: 1 span was not sent: http://ADDRESS/v1/traces answered with HTTP 401 Unauthorized"},
+		"has no room":   {func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(503) }, "traces: 1 span was not sent: http://ADDRESS/v1/traces answered with HTTP 503 Service Unavailable"},
+		"has no room, and says for how long": {func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Retry-After", "3000")
+			w.WriteHeader(429)
+		}, "traces: 1 span was not sent: http://ADDRESS/v1/traces answered with HTTP 429 Too Many Requests"},
+		"answers without end": {func(w http.ResponseWriter, r *http.Request) {
+			for r.Context().Err() == nil {
+				_, _ = w.Write(make([]byte, 64<<10))
+			}
+		}, ""},
+		"begins an answer, and hangs": {func(w http.ResponseWriter, r *http.Request) {
+			_, _ = io.Copy(io.Discard, r.Body)
+			_ = http.NewResponseController(w).Flush()
+			<-r.Context().Done()
+		}, "traces: 1 span was not sent: http://ADDRESS/v1/traces: no answer in time"},
+		"leads in a circle": {func(w http.ResponseWriter, r *http.Request) {
+			http.Redirect(w, r, r.URL.String(), http.StatusTemporaryRedirect)
+		},
+			"traces: 1 span was not sent: http://ADDRESS/v1/traces answered with HTTP 307 Temporary Redirect"},
+		"leads elsewhere": {func(w http.ResponseWriter, r *http.Request) {
+			http.Redirect(w, r, elsewhere.URL, http.StatusTemporaryRedirect)
+		},
+			"traces: 1 span was not sent: http://ADDRESS/v1/traces answered with HTTP 307 Temporary Redirect"},
+		"acts on a terminal": {func(w http.ResponseWriter, _ *http.Request) {
+			conn, _, err := http.NewResponseController(w).Hijack()
+			if err == nil {
+				_, _ = conn.Write([]byte("HTTP/1.1 400 \x1b]0;x\x07\r\nContent-Length: 0\r\n\r\n"))
+				_ = conn.Close()
+			}
+		}, `traces: 1 span was not sent: http://ADDRESS/v1/traces answered with HTTP 400 \u001b]0;x\u0007`},
 		"rejects one":     {func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("\x0a\x07\x08\x01\x12\x03why")) }, "traces: 1 span was not sent: http://ADDRESS/v1/traces has rejected them"},
 		"warns of itself": {func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("\x0a\x05\x12\x03why")) }, ""},
 		"hangs": {func(_ http.ResponseWriter, r *http.Request) {
@@ -170,32 +203,25 @@ func BenchmarkFollow(b *testing.B) {
 	defer server.Close()
 	for _, on := range []bool{false, true} {
 		b.Run(map[bool]string{false: "off", true: "on"}[on], func(b *testing.B) {
-			before, frames := processorTime(b), 0
-			for b.Loop() {
-				l := logtest.New(b)
-				end := func() {}
-				if on {
-					e, _ := exporterTo(b, server.URL)
-					end = func(end func()) func() { return func() { end(); e.Close() } }(e.Follow(l, nil))
+			frames := 0
+			spent := cost.Of(func() {
+				for b.Loop() {
+					l := logtest.New(b)
+					end := func() {}
+					if on {
+						e, _ := exporterTo(b, server.URL)
+						end = func(end func()) func() { return func() { end(); e.Close() } }(e.Follow(l, nil))
+					}
+					for i := range 10_000 {
+						l.Append(floodFrame(i))
+					}
+					frames += 10_000
+					end()
 				}
-				for i := range 10_000 {
-					l.Append(floodFrame(i))
-				}
-				frames += 10_000
-				end()
-			}
-			b.ReportMetric(float64((processorTime(b)-before).Nanoseconds())/float64(frames), "cpu-ns/frame")
+			})
+			b.ReportMetric(float64(spent.Nanoseconds())/float64(frames), "cpu-ns/frame")
 		})
 	}
-}
-
-func processorTime(b *testing.B) time.Duration {
-	b.Helper()
-	var u syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
-		b.Fatal(err)
-	}
-	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
 func floodFrame(i int) wire.Frame {
