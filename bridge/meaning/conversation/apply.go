@@ -47,7 +47,7 @@ func (c *attribution) apply(f *frame) {
 			if f.Note != nil {
 				c.ends(s, f.Note.Kind, i, question)
 			}
-			if s.stray != 0 { // the note may be about that response
+			if s.stray != 0 && f.Kind != wire.SpanFrame { // the note may be about that response
 				c.strays[uint32(f.Seq)] = s.stray
 			}
 		} else if f.Call+f.Question == 0 && f.Note != nil {

@@ -49,6 +49,9 @@ type Call struct {
 	Logs       int       // log messages
 	Progress   *Progress // latest progress notification
 
+	ServerSpans []ServerSpan // what the server said of its own work; each behind the one that it is within
+	ServerClock ServerClock  // by which their times were corrected
+
 	// Frames are the frames of the call, in order and without their bytes. Watch
 	// leaves them out.
 	Frames []wire.Row
@@ -129,6 +132,7 @@ const (
 	StepLog       StepKind = "log"
 	StepProgress  StepKind = "progress"
 	StepList      StepKind = "list"  // a list of tools, prompts or resources changed
+	StepSpan      StepKind = "span"  // of the server
 	StepStray     StepKind = "stray" // a response that matches no request
 	StepRetry     StepKind = "retry"
 	StepTask      StepKind = "task" // the call or a question became a task, or its status changed
@@ -146,6 +150,7 @@ type Step struct {
 	Text     string
 	Seq      int64 // frame, 0 if none
 	Question int   // number, 0 if none
+	Depth    int   // of a span
 }
 
 // Bounds on a call's timeline: it keeps the first stepsHead steps and the latest ones.

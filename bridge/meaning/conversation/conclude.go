@@ -69,6 +69,7 @@ func (r *reduction) conclude(what facts) *Call {
 		c.unasked()
 	}
 	c.Unsent = c.unsent(what.protocol)
+	c.served(r.serverSpans, r.sentSpans, r.local)
 	return &c
 }
 

@@ -29,16 +29,19 @@ type reduction struct {
 	letGo   int   // how many questions had their Params and Answer dropped
 
 	begun       bool
-	shown       bool      // the frame being applied is chosen
-	clock       time.Time // latest time of the frames
-	alive       int64     // last frame that the server sent, or that began a round
-	last        int64     // last frame that was applied
-	latestEvent uint32    // index in Conversation.events of the last event that was applied
-	opened      int       // index of the first question that the latest response asked
-	reports     int       // progress notifications
-	taskInputs  TaskKeys  // that its task has asked so far
-	revision    string    // of its session, "" if unknown
-	ended       bool      // a note says how the call ended; later responses change nothing
+	shown       bool           // the frame being applied is chosen
+	clock       time.Time      // latest time of the frames
+	alive       int64          // last frame that the server sent, or that began a round
+	last        int64          // last frame that was applied
+	latestEvent uint32         // index in Conversation.events of the last event that was applied
+	opened      int            // index of the first question that the latest response asked
+	reports     int            // progress notifications
+	taskInputs  TaskKeys       // that its task has asked so far
+	revision    string         // of its session, "" if unknown
+	serverSpans []ServerSpan   // as they came
+	sentSpans   map[string]int // the rounds whose requests are these spans
+	local       bool           // the spans are of a process of this machine
+	ended       bool           // a note says how the call ended; later responses change nothing
 }
 
 func newReduction(place int) *reduction {
@@ -90,6 +93,10 @@ func (r *reduction) begin(f *wire.Frame) {
 func (r *reduction) apply(f *wire.Frame, e item) {
 	defer r.bound()
 	c := &r.call
+	if f.Kind == wire.SpanFrame { // it comes late, and is no part of what either side says
+		r.serverSpan(f)
+		return
+	}
 	r.last = f.Seq
 	if f.Time.After(r.clock) {
 		r.clock = f.Time
@@ -208,6 +215,7 @@ func (r *reduction) request(f *wire.Frame) {
 	}
 	r.opened = len(c.Questions)
 	c.Rounds = append(c.Rounds, Round{Number: len(c.Rounds) + 1, Request: f.Seq, Began: r.clock})
+	r.sentSpan(f, len(c.Rounds))
 	if !f.Duplicate || !c.State.Over() { // a copy that is sent after the response lets no call go on
 		c.State, c.Result, c.Error, c.ResultSeq, c.Failure, c.Ended = Running, nil, nil, 0, "", time.Time{}
 	}
