@@ -29,6 +29,7 @@ type Span struct {
 	Message string `json:"message,omitempty"` // of the status
 	Service string `json:"service,omitempty"` // service.name of the resource
 	Scope   string `json:"scope,omitempty"`   // the library that made the span
+	Effect  string `json:"effect,omitempty"`  // the value of --effect that the span matches
 	Cut     bool   `json:"cut,omitempty"`     // something of it was over the bounds
 }
 
@@ -38,6 +39,9 @@ type SpanEvent struct {
 	Name       string                     `json:"name"`
 	Attributes map[string]json.RawMessage `json:"attributes,omitempty"`
 }
+
+// NoEffect begins a Span.Effect that says that the span has none.
+const NoEffect = "-"
 
 // The values of Span.Kind and Span.Status.
 const (

@@ -22,6 +22,8 @@ type Reading struct {
 	// Bare leaves out what only people look at: the steps and the progress that reports
 	// make, and of Frames all but the first and the notifications.
 	Bare bool
+	// Until is the last frame that is read; 0 for all.
+	Until int64
 	// Over says that the log is complete, so that requests without a response have ended.
 	Over bool
 }
@@ -174,6 +176,9 @@ func (c *Conversation) advance(ctx context.Context, r *reduction, how Reading, o
 	upTo := c.upTo
 	if len(c.fresh) > 0 { // an update goes on, and has not numbered the questions from there on
 		upTo, r.stale = int64(c.fresh[0].seq)-1, true
+	}
+	if how.Until != 0 {
+		upTo = min(upTo, how.Until)
 	}
 	items, latest := c.unread(r, &o, upTo)
 	reports := c.reportsOf(place-1, r.applied)

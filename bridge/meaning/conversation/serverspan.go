@@ -19,10 +19,13 @@ type ServerSpan struct {
 	Name       string
 	Kind       string // as in wire.Span
 	Failed     bool
+	Effect     string    // what says that the server wrote, sent, deleted or called out; "" if nothing does
 	Start, End time.Time // by the inspector's clock, as ServerClock has it
 	Depth      int       // how many spans of the call it is within
 	Round      int       // 0 if that is unknown
 	Question   int       // number of the question that was open when it began; 0 if none was, or several
+
+	alike uint64 // equal for spans that say the same of what they did
 }
 
 // ServerClock is an estimate of a server's clock. A request's span lies between the request and its
@@ -59,7 +62,7 @@ func (r *reduction) serverSpan(f *wire.Frame) {
 	}
 	r.local = f.Transport == "stdio"
 	r.serverSpans = append(r.serverSpans, ServerSpan{
-		Seq: f.Seq, ID: s.SpanID, Parent: s.ParentID, Name: wording.Shorten(s.Name, stepMost), Kind: s.Kind, Failed: f.Failed,
+		Seq: f.Seq, ID: s.SpanID, Parent: s.ParentID, Name: wording.Shorten(s.Name, stepMost), Kind: s.Kind, Failed: f.Failed, Effect: EffectOf(s), alike: alikeOf(s),
 		Start: s.Start, End: s.Start.Add(s.Took()), Round: f.Round,
 	})
 }

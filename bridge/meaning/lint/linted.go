@@ -105,6 +105,7 @@ type call struct {
 	denied  bool              // an accepted form has a false, which may be a no
 	refused refusal           // the latest; the zero value for none
 	open    []*asked          // requests of the server's during the call, up to its response
+	effects effects
 }
 
 // asked is a request for input.
@@ -170,6 +171,7 @@ func (s *session) judge(ctx context.Context, f *wire.Frame) []Found {
 		s.forget()
 	}
 	switch {
+	case f.Kind == wire.SpanFrame:
 	case f.Kind == wire.NoteFrame:
 		s.signIns.noted(f)
 	case f.Dir == wire.ClientToServer:
@@ -183,6 +185,7 @@ func (s *session) judge(ctx context.Context, f *wire.Frame) []Found {
 	case f.Kind == wire.Noise:
 		s.receivedNoise(f)
 	}
+	s.judgeEffects(ctx, f)
 	return s.found
 }
 
