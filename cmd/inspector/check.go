@@ -110,6 +110,7 @@ none of them alone; 18 a decline has the result of an accepted call, and no witn
 	f.BoolVarP(&o.quiet, "quiet", "q", false, "print neither what is called nor the progress")
 	o.registerRequests(f)
 	o.registerTarget(f)
+	o.otlp.registerListen(f)
 	o.signIn.registerWait(f)
 	return cmd
 }

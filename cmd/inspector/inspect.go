@@ -39,6 +39,11 @@ func inspect(cmd *cobra.Command, o options) (err error) {
 		source = inspection.NewScriptSource(filepath.Base(o.answers), answers)
 	}
 	defer func() { err = errors.Join(err, o.close()) }()
+	told, err := o.otlp.begin(cmd)
+	if err != nil {
+		return err
+	}
+	defer told()
 	specs, err := o.targets(redaction, logger)
 	if err != nil {
 		return err
@@ -57,11 +62,6 @@ func inspect(cmd *cobra.Command, o options) (err error) {
 	}
 	defer place.browser.close()
 	place.warnOfOthers()
-	told, err := o.otlp.begin(cmd)
-	if err != nil {
-		return errors.Join(err, place.listener.Close())
-	}
-	defer told()
 	defer o.otlp.follow(log, redaction)()
 	desk := signin.NewDesk(signin.DeskConfig{
 		Page: "http://" + shownAddress(place.listener.Addr()),
@@ -91,6 +91,7 @@ func inspect(cmd *cobra.Command, o options) (err error) {
 				return field, err
 			}
 			redaction.Credentials(spec.Header)
+			spec = o.otlp.hand(spec)
 			return "address", in.Put(ctx, typed.ID, spec)
 		}
 	}

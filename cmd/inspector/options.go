@@ -52,6 +52,7 @@ type options struct {
 // registerSession adds the flags of the commands whose sessions a person decides on.
 func (o *options) registerSession(f *pflag.FlagSet) {
 	o.registerTarget(f)
+	o.otlp.registerListen(f)
 	f.StringVar(&o.record, "record", "", "append every frame to a transcript `FILE` as it happens")
 	f.BoolVar(&o.recordNew, "record-new", false, "refuse to record to a file that exists, rather than continue it")
 	o.registerClient(f)

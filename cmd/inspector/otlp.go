@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/url"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -16,6 +17,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"elicitation-inspector/bridge/client/target"
 	"elicitation-inspector/bridge/keep/otlp"
 	"elicitation-inspector/bridge/wire"
 	"elicitation-inspector/bridge/wire/redact"
@@ -26,7 +28,9 @@ import (
 type otlpOptions struct {
 	url      string
 	content  bool
+	listen   string         // the address for the spans of servers; "" for none
 	exporter *otlp.Exporter // nil unless spans are sent
+	receiver *otlp.Receiver // nil unless spans are received
 }
 
 // otlpFromEnvironment is the value of --otlp without an address.
@@ -38,43 +42,68 @@ func (o *otlpOptions) register(f *pflag.FlagSet) {
 	registerOTLPContent(f, &o.content)
 }
 
+// registerListen adds the flag of the commands that begin traces.
+func (o *otlpOptions) registerListen(f *pflag.FlagSet) {
+	f.StringVar(&o.listen, "otlp-listen", "", "receive the servers' own spans at this `ADDR` (--otlp-listen=HOST:PORT[/TOKEN]), which a process is told (default 127.0.0.1:0)")
+	f.Lookup("otlp-listen").NoOptDefVal = "127.0.0.1:0"
+}
+
 func registerOTLPContent(f *pflag.FlagSet, content *bool) {
 	f.BoolVar(content, "otlp-content", false, "put arguments, questions, answers and results into spans, too")
 }
 
-// begin begins to send, if --otlp is set. end says what was lost.
+// begin begins to send, if --otlp is set, and to receive, if --otlp-listen is. end says what was lost.
 func (o *otlpOptions) begin(cmd *cobra.Command) (end func(), err error) {
-	if o.url == "" {
-		if o.content {
-			return nil, usage("--otlp-content needs --otlp")
-		}
-		return func() {}, nil
+	say := func(text string) { warn(cmd, "%s", text) }
+	if o.url == "" && o.content {
+		return nil, usage("--otlp-content needs --otlp")
 	}
-	c := otlp.Config{Version: version(), Content: o.content, Warn: func(text string) { warn(cmd, "%s", text) }}
+	end = func() {}
+	if o.listen != "" {
+		if o.receiver, err = otlp.NewReceiver(o.listen, say); err != nil {
+			return nil, usage("--otlp-listen: %w", err)
+		}
+		end = o.receiver.Close
+		say("traces: servers can send their spans to " + o.receiver.Endpoint())
+	}
+	if o.url != "" {
+		receiving := end
+		if err := o.send(say); err != nil {
+			receiving()
+			return nil, err
+		}
+		end = func() { receiving(); o.exporter.Close() }
+	}
+	return end, nil
+}
+
+// send begins to send.
+func (o *otlpOptions) send(say func(text string)) (err error) {
+	c := otlp.Config{Version: version(), Content: o.content, Warn: say}
 	if c.URL, err = o.endpoint(); err != nil {
-		return nil, err
+		return err
 	}
 	if protocol := cmp.Or(otlpEnv("PROTOCOL"), "http/protobuf"); protocol != "http/protobuf" {
-		return nil, usage("OTEL_EXPORTER_OTLP_PROTOCOL is %q, and the inspector speaks http/protobuf", protocol)
+		return usage("OTEL_EXPORTER_OTLP_PROTOCOL is %q, and the inspector speaks http/protobuf", protocol)
 	}
 	if c.Compression = cmp.Or(otlpEnv("COMPRESSION"), "none"); c.Compression != "gzip" && c.Compression != "none" {
-		return nil, usage("OTEL_EXPORTER_OTLP_COMPRESSION is %q, and must be gzip or none", c.Compression)
+		return usage("OTEL_EXPORTER_OTLP_COMPRESSION is %q, and must be gzip or none", c.Compression)
 	}
 	ms, err := strconv.ParseInt(cmp.Or(otlpEnv("TIMEOUT"), "10000"), 10, 32)
 	if err != nil || ms <= 0 {
-		return nil, usage("OTEL_EXPORTER_OTLP_TIMEOUT must be milliseconds, more than 0")
+		return usage("OTEL_EXPORTER_OTLP_TIMEOUT must be milliseconds, more than 0")
 	}
 	c.Timeout, c.Header = time.Duration(ms)*time.Millisecond, http.Header{}
 	headers, err := pairsOf(otlpEnv("HEADERS"))
 	if err != nil {
-		return nil, usage("OTEL_EXPORTER_OTLP_HEADERS: %w", err)
+		return usage("OTEL_EXPORTER_OTLP_HEADERS: %w", err)
 	}
 	for _, h := range headers {
 		c.Header.Add(h[0], h[1])
 	}
 	attributes, err := pairsOf(os.Getenv("OTEL_RESOURCE_ATTRIBUTES"))
 	if err != nil {
-		return nil, usage("OTEL_RESOURCE_ATTRIBUTES: %w", err)
+		return usage("OTEL_RESOURCE_ATTRIBUTES: %w", err)
 	}
 	if name := os.Getenv("OTEL_SERVICE_NAME"); name != "" {
 		attributes = append(attributes, [2]string{"service.name", name})
@@ -83,10 +112,10 @@ func (o *otlpOptions) begin(cmd *cobra.Command) (end func(), err error) {
 		c.Resource = append(c.Resource, otlp.Attribute{Key: a[0], Value: otlp.Value{Text: &a[1]}})
 	}
 	if c.Client, err = otlpClient(); err != nil {
-		return nil, usageError{err}
+		return usageError{err}
 	}
 	o.exporter = otlp.NewExporter(c)
-	return o.exporter.Close, nil
+	return nil
 }
 
 // otlpEnv returns a variable for traces, or else the one for all signals.
@@ -161,10 +190,40 @@ func (o *otlpOptions) follow(l *wire.Log, r *redact.Redaction) (end func()) {
 	return o.exporter.Follow(l, r)
 }
 
-// traceparent returns what gives the requests of the inspector's own a trace; nil without --otlp.
-func (o *otlpOptions) traceparent() func(session string, call int, m wire.Message) string {
-	if o.exporter == nil {
+// traceparent returns what gives the requests of the inspector's own a trace; nil without need.
+func (o *otlpOptions) traceparent() func(*wire.Log, wire.Frame) string {
+	if o.exporter == nil && o.receiver == nil {
 		return nil
 	}
-	return otlp.Traceparent
+	return func(l *wire.Log, f wire.Frame) string {
+		if o.receiver != nil {
+			o.receiver.Sent(l, f)
+		}
+		return otlp.Traceparent(f.Session, f.Call, f.Message)
+	}
+}
+
+// late waits for the last spans of the servers of a log.
+func (o *otlpOptions) late(l *wire.Log) {
+	if o.receiver != nil {
+		o.receiver.Late(l)
+	}
+}
+
+// hand tells a process where its spans are received, unless its environment names another place.
+func (o *otlpOptions) hand(spec target.Spec) target.Spec {
+	if o.receiver == nil || spec.Command == nil {
+		return spec
+	}
+	has := func(name string) bool {
+		return os.Getenv(name) != "" || slices.ContainsFunc(spec.Env, func(pair string) bool { return strings.HasPrefix(pair, name+"=") })
+	}
+	if has("OTEL_EXPORTER_OTLP_ENDPOINT") || has("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT") {
+		return spec
+	}
+	spec.Env = append(slices.Clone(spec.Env), "OTEL_EXPORTER_OTLP_ENDPOINT="+o.receiver.Endpoint(), "OTEL_EXPORTER_OTLP_PROTOCOL=http/protobuf")
+	if !has("OTEL_BSP_SCHEDULE_DELAY") { // SDKs collect spans for five seconds otherwise
+		spec.Env = append(spec.Env, "OTEL_BSP_SCHEDULE_DELAY=500")
+	}
+	return spec
 }

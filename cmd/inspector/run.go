@@ -66,6 +66,7 @@ call' for the gravest of the calls that failed: 3, 6, 5, 7, 4, 1, 8, in this ord
 	f.StringVar(&o.directory, "record", "", "write a transcript of each target into this `DIR`")
 	o.registerRequests(f)
 	o.registerTarget(f)
+	o.otlp.registerListen(f)
 	o.registerClient(f)
 	o.signIn.registerWait(f)
 	f.Lookup("verbose").Usage = "tell what happens in the calls, and log more, on standard error"

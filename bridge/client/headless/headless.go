@@ -40,8 +40,10 @@ type Config struct {
 	Watch func(wire.Frame)
 	// Follow reads the log until end is called, with the secrets that are left out; nil for nobody.
 	Follow func(*wire.Log, *redact.Redaction) (end func())
+	// Late waits for frames that come when the connection has ended; nil for none.
+	Late func(*wire.Log)
 	// Traceparent names the spans of requests; see [session.Config].
-	Traceparent func(session string, call int, m wire.Message) string
+	Traceparent func(l *wire.Log, request wire.Frame) string
 	// NoLists leaves the lists of what the server offers unread.
 	NoLists bool
 	// SignIns has the sign-ins to servers behind OAuth; nil means that nobody can sign in.
@@ -206,7 +208,11 @@ func (s *Session) End() error {
 		ctx, cancel := context.WithTimeout(context.Background(), inspection.CloseTime)
 		defer cancel()
 		s.changes.Close()
-		s.ended = errors.Join(s.in.Close(ctx), s.recording.Close())
+		s.ended = s.in.Close(ctx)
+		if s.config.Late != nil {
+			s.config.Late(s.log)
+		}
+		s.ended = errors.Join(s.ended, s.recording.Close())
 		close(s.watched)
 		s.watching.Wait()
 		s.followed()

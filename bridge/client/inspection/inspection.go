@@ -51,7 +51,7 @@ type Config struct {
 	// called.
 	JudgeLater bool
 	// Traceparent names the spans of requests; see [session.Config].
-	Traceparent func(session string, call int, m wire.Message) string
+	Traceparent func(l *wire.Log, request wire.Frame) string
 	// NoLists leaves the lists of what servers offer unread.
 	NoLists bool
 	// Room limits the lists of one server; zero means conversation.CatalogMost.

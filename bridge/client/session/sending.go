@@ -155,7 +155,7 @@ func (s *Session) outgoingFor(ctx context.Context, raw []byte) transport.Outgoin
 		raw = s.reworded(out, m, raw)
 	}
 	if s.Traceparent != nil && err == nil && m.Kind == wire.Request {
-		raw = withTraceparent(raw, s.Traceparent(s.Name, out.Call, m))
+		raw = withTraceparent(raw, s.Traceparent(s.Log, s.labelled(wire.Frame{Call: out.Call, Round: out.Round, Message: m}, wire.ClientToServer)))
 	}
 	return transport.Outgoing{Frame: wire.Frame{Raw: raw}}
 }

@@ -271,8 +271,8 @@ func TestQuestionCarriedByATaskRequest(t *testing.T) {
 // and the digits of numbers.
 func TestTraceparent(t *testing.T) {
 	s, _ := tapped(t, mcp.Revision20251125)
-	s.Traceparent = func(session string, call int, m wire.Message) string {
-		return fmt.Sprintf("%s/%d/%s", m.Method, call, m.ID)
+	s.Traceparent = func(_ *wire.Log, f wire.Frame) string {
+		return fmt.Sprintf("%s/%d/%s", f.Message.Method, f.Call, f.Message.ID)
 	}
 	for raw, want := range map[string]string{
 		`{"jsonrpc":"2.0","id":1,"method":"ping"}`:                                                           `{"jsonrpc":"2.0","id":1,"method":"ping","params":{"_meta":{"traceparent":"ping/3/1"}}}`,

@@ -105,17 +105,29 @@ type Status struct {
 
 const failed = 2 // Status.Code
 
-// Attribute has one of the types of value of OTLP that are used here.
+// Attribute is a named value.
 type Attribute struct {
 	Key   string `json:"key" pb:"1"`
 	Value Value  `json:"value" pb:"2"`
 }
 
-// Value has exactly one field that is not nil.
+// Value has exactly one field that is not nil. We send the first three only.
 type Value struct {
-	Text *string `json:"stringValue,omitempty" pb:"1"`
-	Bool *bool   `json:"boolValue,omitempty" pb:"2"`
-	Int  *int64  `json:"intValue,omitempty,string" pb:"3"`
+	Text    *string     `json:"stringValue,omitempty" pb:"1"`
+	Bool    *bool       `json:"boolValue,omitempty" pb:"2"`
+	Int     *int64      `json:"intValue,omitempty,string" pb:"3"`
+	Double  *float64    `json:"doubleValue,omitempty" pb:"4"`
+	List    *values     `json:"arrayValue,omitempty" pb:"5"`
+	Members *attributes `json:"kvlistValue,omitempty" pb:"6"`
+	Bytes   []byte      `json:"bytesValue,omitempty" pb:"7"`
+}
+
+type values struct {
+	Values []Value `json:"values" pb:"1"`
+}
+
+type attributes struct {
+	Values []Attribute `json:"values" pb:"1"`
 }
 
 // nameMost bounds the characters of a name, textMost and contentMost those of an attribute.

@@ -71,7 +71,8 @@ func NewReader(l *wire.Log, o Options, emit func(*Span)) *Reader {
 // Read reads the frames that the log has received since the last Read.
 func (r *Reader) Read(ctx context.Context) error {
 	for last := r.log.Len(); r.next <= last; r.next++ {
-		if e := r.log.Entry(r.next); e.Dir == wire.Stderr || conversation.IsReport(e.Names().Method) {
+		// The spans of servers are theirs to send.
+		if e := r.log.Entry(r.next); e.Dir == wire.Stderr || e.Kind == wire.SpanFrame || conversation.IsReport(e.Names().Method) {
 			continue
 		}
 		head := r.log.Head(r.next)
