@@ -83,7 +83,7 @@ type connection struct{ server, session string }
 // judgedFrames selects the frames that can have findings or that later findings depend
 // on.
 var judgedFrames = sync.OnceValue(func() *query.Filter {
-	return query.MustParse("kind:request,result,rpc-error,note,notification,noise or fault:*")
+	return query.MustParse("kind:request,result,rpc-error,note,span,notification,noise or fault:*")
 })
 
 // NewLinter returns a linter of a log that has linted nothing yet; see Update and Follow.

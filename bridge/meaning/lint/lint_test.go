@@ -395,6 +395,7 @@ var ofSequences = []string{
 	"sampling-undeclared", "roots-undeclared", "id-used-again", "request-early", "answered-twice", "cancelled-unknown", "cancelled-goes-on", "question-left-open", "ping-unanswered",
 	"progress-unknown", "progress-after-result", "progress-not-rising", "log-undeclared", "log-unasked", "secret-in-log", "personal-in-log", "change-undeclared",
 	"reads-declined-content", "undefined-after-decline", "declined-as-accepted",
+	"effect-before-answer", "effect-after-refusal", "effect-before-question", "effect-repeated", "effect-after-result", // see TestEffects
 	"challenge-missing", "challenge-scope-missing", "scope-unnamed", "resource-metadata-missing", "resource-metadata-invalid", "server-metadata-invalid", "resource-mismatch", "authorization-server-missing",
 	"server-metadata-missing", "issuer-mismatch", "s256-missing", "endpoint-insecure", "iss-mismatch", "redirect-elsewhere", "token-in-url",
 }

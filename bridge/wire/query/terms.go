@@ -39,6 +39,7 @@ var terms = []Term{
 			choice{"noise", "", ofKind(wire.Noise)},
 			choice{"stderr", "", ofKind(wire.StderrLine)},
 			choice{"note", "", ofKind(wire.NoteFrame)},
+			choice{"span", "", ofKind(wire.SpanFrame)},
 			choice{"response", "", ofKind(wire.Result, wire.Error)},
 			choice{"message", "", ofKind(wire.Request, wire.Notification, wire.Result, wire.Error)},
 			choice{"rpc-error", "", ofKind(wire.Error)},
