@@ -223,6 +223,9 @@ func (r *runner) ofCall(words []string, c *chosen, t *trial) []string {
 		words = append(words, "--args", wording.ShellWord(string(c.Arguments)))
 	}
 	words = append(words, "--protocol", t.Revision, "--timeout", t.limit.String())
+	if r.Server.Late != nil {
+		words = append(words, "--otlp-listen")
+	}
 	if r.Server.Settings.Sampling {
 		words = append(words, "--sampling")
 	}

@@ -24,6 +24,10 @@ const looksMost = 200
 // and when a later frame can settle what an earlier span left open.
 func (s *session) judgeEffects(ctx context.Context, f *wire.Frame) {
 	isSpan := f.Kind == wire.SpanFrame
+	s.hasSpans = s.hasSpans || isSpan
+	if !s.hasSpans {
+		return
+	}
 	place, guessed := s.talk.CallOf(f.Seq)
 	if place == 0 || guessed || !isSpan && s.calls[place] == nil {
 		return

@@ -50,6 +50,7 @@ type session struct {
 	noise    int
 	outcomes map[deed][]outcome
 	signIns  signIns
+	hasSpans bool            // the server has sent spans
 	blamed   map[string]bool // ids of messages that a fault has sent; "" for messages without an id
 	client   clientState
 

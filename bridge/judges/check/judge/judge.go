@@ -56,6 +56,7 @@ func Alone(o *Observation) *Judgement {
 		j.find(report.RuleNotTried, report.Inconclusive, "There was no session: "+o.Unconnected)
 		return j
 	}
+	o.bySpans()
 	switch j.linted(); {
 	case o.Gaps != "": // what the server has done is not known, and may be owed to the limit
 		j.find(report.RuleNotTried, report.Inconclusive, o.Gaps)
@@ -383,7 +384,7 @@ func (j *Judgement) linted() {
 	for _, f := range j.Found {
 		i, known := at[of(f)]
 		switch {
-		case f.Severity == lint.Advice:
+		case f.Severity == lint.Advice || j.toldBySpans(f.Rule):
 		case known:
 			if frames := j.Findings[i].Frames; len(frames) < framesMost && !slices.Contains(frames, f.Seq) {
 				j.Findings[i].Frames = append(frames, f.Seq)

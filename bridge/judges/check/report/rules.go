@@ -67,7 +67,7 @@ var rules = []Rule{
 	{
 		ID:     RuleConsent,
 		Breaks: "a server that acts though nobody agreed: after a decline, a cancel, an error, an invalid result, no answer, an answer after the call was over, or content that says no or has no valid yes",
-		Evidence: "a witness saw an effect; or the result is that of an accepted call, with the content of the refusal, or with undefined, <nil> or the like in place of the accepted content; " +
+		Evidence: "a witness saw an effect, or the server's own spans say that one began (--otlp-listen); or the result is that of an accepted call, with the content of the refusal, or with undefined, <nil> or the like in place of the accepted content; " +
 			"or the result is word for word that of an accepted call, and a decline, a cancel, or a no in the form led to another one",
 		Unclear: "all refusals read like an acceptance, and no witness looked (--witness; after a decline of a question that required something it is a warn); or the result after a decline may be what the server does by default, since it has the accepted content, or the form requires nothing; " +
 			"or a false, or another choice, changes nothing, and no word says what it means; or the result differs from the accepted one in numbers alone; or it mentions a refused value in other words; or honest calls differ from each other",
@@ -175,15 +175,15 @@ var rules = []Rule{
 	{
 		ID:       RuleActsEarly,
 		Breaks:   "what a question asks about, done before the question is answered",
-		Evidence: "a witness that sees what accepted calls do says something else while the first question of the call waits than before the call",
-		Unclear:  "never; without a witness it is not looked at",
+		Evidence: "a witness that sees what accepted calls do says something else while the first question of the call waits than before the call; or the server's own spans say so (--otlp-listen)",
+		Unclear:  "never; without a witness or spans it is not looked at",
 		Sources:  lint.Always(must(pageElicitation, "Response Actions")),
 	},
 	{
 		ID:       RuleActsTwice,
 		Breaks:   "what was agreed to once, done twice",
-		Evidence: "an answer that is sent twice changes what a witness says by twice as much as two accepted calls did before it, each by the same; or so do two calls, the second of which sends the requestState of the first (a warn)",
-		Unclear:  "never; without a witness it is not looked at",
+		Evidence: "an answer that is sent twice changes what a witness says by twice as much as two accepted calls did before it, each by the same; or so do two calls, the second of which sends the requestState of the first (a warn); or the server's own spans say so of an answer that is sent twice",
+		Unclear:  "never; without a witness or spans it is not looked at",
 		Sources:  lint.Always(must(pageElicitation, "Response Actions")),
 	},
 	{
