@@ -184,6 +184,9 @@ func (c *Conversation) advance(ctx context.Context, r *reduction, how Reading, o
 	reports := c.reportsOf(place-1, r.applied)
 	r.call.Number, r.call.Recorded, r.call.Session = int(o.number), int(o.recorded), o.session.connection.session
 	what := facts{protocol: o.session.handshake.Protocol, exit: o.session.exit, signIns: o.session.signIns}
+	if how.Until != 0 { // the end of the connection may come later
+		what.exit = nil
+	}
 	r.revision, r.call.Protocol = what.protocol, what.protocol
 	c.mu.Unlock()
 

@@ -45,7 +45,7 @@ func (s *session) judgeEffects(ctx context.Context, f *wire.Frame) {
 	if err != nil { // the context has ended
 		return
 	}
-	e.waiting = !now.ServerClock.Known
+	e.waiting = !now.ServerClock.Known || len(now.Questions) == 0 && !now.State.Over()
 	if e.judged == nil {
 		e.judged = map[string]bool{}
 	}
