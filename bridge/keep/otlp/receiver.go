@@ -194,11 +194,12 @@ func (r *Receiver) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 		}
 		rejected, err := r.take(w, req.Body, encoding == "gzip", kind == "application/json")
 		<-r.turn
-		if tooLarge, is := errors.AsType[*http.MaxBytesError](err); is || errors.Is(err, errTooMuch) {
-			http.Error(w, fmt.Sprint(cmp.Or(error(tooLarge), err)), http.StatusRequestEntityTooLarge)
-			return
-		} else if err != nil {
-			http.Error(w, "the body cannot be read: "+err.Error(), http.StatusBadRequest)
+		if err != nil {
+			status := http.StatusBadRequest
+			if _, tooLarge := errors.AsType[*http.MaxBytesError](err); tooLarge || errors.Is(err, errTooMuch) {
+				status = http.StatusRequestEntityTooLarge
+			}
+			http.Error(w, "the body cannot be read: "+err.Error(), status)
 			return
 		}
 		if rejected > 0 {
