@@ -4,6 +4,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"log"
 	"time"
@@ -39,12 +40,13 @@ func main() {
 }
 
 type arguments struct {
-	Item string `json:"item"`
+	Item string `json:"item,omitempty"`
 	// Early inserts before the answer, and not after it.
 	Early bool `json:"early,omitempty"`
 }
 
 func order(ctx context.Context, r *mcp.CallToolRequest, a arguments) (*mcp.CallToolResult, any, error) {
+	a.Item = cmp.Or(a.Item, "tea")
 	carrier := propagation.MapCarrier{}
 	if said, ok := r.Params.Meta["traceparent"].(string); ok {
 		carrier["traceparent"] = said
