@@ -276,7 +276,7 @@ func withSpans(e *conversation.Call, rows []row) (all []row) {
 		}
 		all = append(all, r)
 	}
-	until(1<<62)
+	until(1 << 62)
 	return append(all, note...)
 }
 

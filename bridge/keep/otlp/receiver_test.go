@@ -106,12 +106,12 @@ func TestReceived(t *testing.T) {
 			return r.post(t, "/v1/traces", "application/x-protobuf", "gzip", zipped(t, bytes.NewReader(body)))
 		},
 		"JSON": func(t *testing.T, r *receiving, q request) (int, string) {
-			q.Resource[0].Scopes[0].Spans[0].Attributes[8].Value.Double = pointer(0.25) // JSON has no other way to say NaN than a text
+			q.Resource[0].Scopes[0].Spans[0].Attributes[8].Value = Value{Text: pointer("NaN")} // JSON cannot say it otherwise
 			raw, err := json.Marshal(q)
 			if err != nil {
 				t.Fatal(err)
 			}
-			text := strings.NewReplacer(`"doubleValue":0.25`, `"doubleValue":"NaN"`, `{"resourceSpans"`, `{"later":[{}],"resourceSpans"`).Replace(string(raw))
+			text := strings.NewReplacer(`"intValue":"-3"`, `"intValue": -3`, `"stringValue":"NaN"`, `"stringValue":"NaN","doubleValue":"NaN"`, `{"resourceSpans"`, `{"later":[{}],"resourceSpans"`).Replace(string(raw))
 			status, reply := r.post(t, "/v1/traces", "application/json; charset=utf-8", "", []byte(text))
 			if reply != "{}" {
 				t.Errorf("it answers %s", reply)
