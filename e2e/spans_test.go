@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -59,6 +60,11 @@ func TestSpansOfAServer(t *testing.T) {
 				strings.Contains(string(text), `"db.query.parameter.item":"[REDACTED]"`) != (env == nil) {
 				t.Errorf("%s", text)
 			}
+			html := inspector.Run(t, inspector.Options{}, "export", path, "--format", "html")
+			few := inspector.Run(t, inspector.Options{}, "export", path, "--format", "jsonl", "--filter", "span:insert")
+			if strings.Contains(html.Stdout, "└ INSERT orders") != (env == nil) || strings.Count(few.Stdout, `"kind":"span"`) != strings.Count(want, "INSERT") {
+				t.Errorf("the exports of spans: %d bytes as HTML, %s", len(html.Stdout), few.Stdout)
+			}
 		})
 	}
 }
@@ -80,6 +86,11 @@ func TestSpansOnThePage(t *testing.T) {
 		call.Contains("· · INSERT orders,")
 		s.page.Region("Wire log").Button("Sequence").Click()
 		s.page.Region("Sequence").Contains("└ INSERT orders,").Contains("tools/call order,")
+		for _, f := range s.Wire().In("meta") {
+			if f.Text != nil && strings.HasPrefix(*f.Text, "span INSERT") && !strings.Contains(s.get("/wire/frames/"+strconv.FormatInt(f.Seq, 10)), "INSERT INTO orders (item) VALUES (?)") {
+				t.Errorf("frame %d has no attributes", f.Seq)
+			}
+		}
 		if *screenshots != "" {
 			s.picture(state{name: "spans", pane: log})
 		}
