@@ -287,8 +287,8 @@ func TestRowsNear(t *testing.T) {
 func TestRowsMistakes(t *testing.T) {
 	s := newLogServer(t, wire.Options{})
 	for line, want := range map[string]window{
-		"kind:eror":          {mistakeAt: 5, mistakeEnd: 9, mistake: `Kind cannot be "eror"; did you mean error? It is one of request, notification, result, error, noise, stderr, note, response, message, rpc-error.`},
-		`"🙂é" kind:eror`:     {mistakeAt: 11, mistakeEnd: 15, mistake: `Kind cannot be "eror"; did you mean error? It is one of request, notification, result, error, noise, stderr, note, response, message, rpc-error.`},
+		"kind:eror":          {mistakeAt: 5, mistakeEnd: 9, mistake: `Kind cannot be "eror"; did you mean error? It is one of request, notification, result, error, noise, stderr, note, span, response, message, rpc-error.`},
+		`"🙂é" kind:eror`:     {mistakeAt: 11, mistakeEnd: 15, mistake: `Kind cannot be "eror"; did you mean error? It is one of request, notification, result, error, noise, stderr, note, span, response, message, rpc-error.`},
 		"(call:3":            {mistakeAt: 0, mistakeEnd: 1, mistake: `This "(" is not closed.`},
 		"/a(/":               {mistakeAt: 1, mistakeEnd: 3, mistake: "Regular expression: missing closing ): `a(`."},
 		"  kind:error  or  ": {mistakeAt: 18, mistakeEnd: 18, mistake: "Something must follow here."},

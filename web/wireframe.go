@@ -123,8 +123,12 @@ func (s *frames) detail(c echo.Context, f wire.Frame) (wirelog.Detail, error) {
 	if rawjson.Valid(f.Raw) {
 		d.Tree = markup.Tree("JSON of the frame", f.Raw, d.Found)
 	}
-	if f.Note != nil && f.Note.SignIn != nil {
+	switch {
+	case f.Note == nil:
+	case f.Note.SignIn != nil:
 		d.Exchange = wirelog.ExchangeView(s.redaction.Frame(&f))
+	case f.Kind == wire.SpanFrame:
+		d.Exchange = wirelog.SpanView(s.redaction.Frame(&f).Note.Span)
 	}
 	if len(f.Header) > 0 || f.URL != "" { // redacted, because other people may see the screen
 		redaction, err := s.redacted(c.Request().Context())

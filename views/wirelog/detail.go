@@ -27,7 +27,7 @@ type Detail struct {
 	Found    []lint.Finding
 	Follow   string          // the filter for its exchange, "" if it belongs to none
 	Curl     bool            // the frame can be sent again over HTTP
-	Exchange templ.Component // the HTTP exchange of a sign-in; nil for other frames
+	Exchange templ.Component // the HTTP exchange of a sign-in, or a span; nil for other frames
 	Earlier  *Row            // the request that this frame may repeat
 	Diff     *Diff           // difference to another frame; nil if none was chosen
 }
@@ -59,7 +59,7 @@ type face struct {
 // faces returns the tabs that make sense for this frame, the best first.
 func (d Detail) faces() []face {
 	return slices.DeleteFunc([]face{
-		{d.Exchange != nil, "exchange", "Exchange"},
+		{d.Exchange != nil, "exchange", wording.Either(d.Kind == wire.SpanFrame, "Span", "Exchange")},
 		{d.Tree != nil, "pretty", "Pretty"},
 		{true, "raw", "Raw"},
 		{d.Exchange == nil && (d.Status != 0 || len(d.Header) > 0), "headers", "Headers"},

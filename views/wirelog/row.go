@@ -70,6 +70,9 @@ func (r Row) About() string {
 	if rest, ok := strings.CutPrefix(r.Summary, r.Action); ok && r.Action != "" && (rest == "" || rest[0] == ' ') {
 		return strings.TrimPrefix(strings.TrimPrefix(rest, " "), "· ")
 	}
+	if r.Kind == wire.SpanFrame { // the label says so
+		return strings.TrimPrefix(r.Summary, "span ")
+	}
 	return r.Summary
 }
 

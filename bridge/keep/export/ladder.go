@@ -30,6 +30,7 @@ type Ladder struct {
 	Lanes  []Lane
 	Arrows []Arrow
 	Bars   []Bar
+	Spans  []SpanBar // of the server's own, beside its lane
 	Ticks  []Tick
 	Notes  []Note
 
@@ -71,6 +72,7 @@ const (
 	ArrowError    ArrowKind = "error"
 	ArrowNote     ArrowKind = "note"     // a notification
 	ArrowOwn      ArrowKind = "own"      // a note of the inspector's own
+	ArrowSpan     ArrowKind = "span"     // a span of the server's own, which stands on its lane
 	ArrowQuestion ArrowKind = "question" // a question on the wire
 	ArrowAnswer   ArrowKind = "answer"   // the answer to a question on the wire
 	ArrowAsk      ArrowKind = "ask"      // the client puts a question to the person
@@ -109,6 +111,13 @@ type Bar struct {
 	Took     time.Duration
 }
 
+// SpanBar is a span of the server's own. One within another stands further to the right.
+type SpanBar struct {
+	X, From, To int
+	Name        string // with how long it took
+	Failed      bool
+}
+
 // Tick is a time label beside an arrow.
 type Tick struct {
 	Y     int
@@ -143,6 +152,8 @@ const (
 const (
 	runMost  = 6   // longest run of progress notifications and log messages that is drawn in full
 	rowsMost = 300 // most rows of arrows
+
+	spansMost = 100 // most spans of the server that are drawn
 )
 
 // row is the content of a ladder at one height.
@@ -172,6 +183,9 @@ func Draw(e *conversation.Call, width int) *Ladder {
 	l.fit(width)
 	ys := l.place(rows)
 	l.bars(e, rows, ys)
+	if clock := e.ServerClock.String(); clock != "" {
+		l.Text += " " + clock
+	}
 	return l
 }
 
@@ -193,6 +207,9 @@ func rowsOf(e *conversation.Call) []row {
 	clock := e.Start
 	for i, inRun := range runs(e.Frames) {
 		f := &e.Frames[i]
+		if f.Kind == wire.SpanFrame { // it came late; withSpans draws it at its time
+			continue
+		}
 		now := f.Time
 		if f.Dir == wire.Meta && f.Note != nil && !f.Note.At.IsZero() {
 			now = f.Note.At
@@ -213,6 +230,7 @@ func rowsOf(e *conversation.Call) []row {
 			rows = append(rows, row{at: at, arrows: []Arrow{a}})
 		}
 	}
+	rows = withSpans(e, rows)
 	if len(rows) > rowsMost {
 		half := rowsMost / 2
 		cut := row{at: rows[half].at, note: fmt.Sprintf("%d arrows are left out here", len(rows)-rowsMost)}
@@ -230,6 +248,36 @@ func rowsOf(e *conversation.Call) []row {
 		rows = append(rows, note)
 	}
 	return rows
+}
+
+// withSpans adds the spans of the server to the rows, at the times when they began.
+func withSpans(e *conversation.Call, rows []row) (all []row) {
+	spans := slices.Clone(e.ServerSpans)
+	slices.SortStableFunc(spans, func(a, b conversation.ServerSpan) int { return a.Start.Compare(b.Start) })
+	var note []row
+	if left := len(spans) - spansMost; left > 0 {
+		spans = spans[:spansMost]
+		note = []row{{at: spans[spansMost-1].Start.Sub(e.Start), note: wording.Count(left, "later span", "later spans") + " of the server left out here"}}
+	}
+	until := func(at time.Duration) {
+		for len(spans) > 0 && spans[0].Start.Sub(e.Start) < at {
+			s := &spans[0]
+			a := Arrow{Seq: s.Seq, Count: 1, From: conversation.ServerParty, To: conversation.ServerParty, Kind: ArrowSpan, At: max(s.Start.Sub(e.Start), 0)}
+			words := wording.Either(s.Depth > 0, "└ ", "") + s.Words()
+			if a.Label, a.Full = Line(words, labelWidth), Line(words, 400); s.Failed {
+				a.Outcome = Failed
+			}
+			all, spans = append(all, row{at: a.At, arrows: []Arrow{a}}), spans[1:]
+		}
+	}
+	for i, r := range rows {
+		if i > 0 && !r.hop {
+			until(r.at)
+		}
+		all = append(all, r)
+	}
+	until(1 << 62)
+	return append(all, note...)
 }
 
 // runs finds long runs of notifications that only report progress. In the result, 0

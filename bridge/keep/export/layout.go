@@ -70,6 +70,8 @@ func (l *Ladder) place(rows []row) []int {
 			from, to := l.Lane(a.From), l.Lane(a.To)
 			if a.Kind == ArrowOwn { // its words stand to the right of the lane
 				to = l.Lane(conversation.ServerParty)
+			} else if a.Kind == ArrowSpan { // and those of a span to the left
+				to = l.Lane(conversation.ClientParty)
 			}
 			way := cmp.Compare(to, from)
 			a.Tail, a.Tip = from+8*way, to-8*way
@@ -141,6 +143,16 @@ func (l *Ladder) bars(e *conversation.Call, rows []row, ys []int) {
 			l.Bars = append(l.Bars, bar)
 		}
 	}
+	lane := l.Lane(conversation.ServerParty)
+	_, right := l.margins()
+	for _, s := range e.ServerSpans {
+		i := slices.IndexFunc(l.Arrows, func(a Arrow) bool { return a.Kind == ArrowSpan && a.Seq == s.Seq })
+		if i < 0 {
+			continue
+		}
+		from := l.Arrows[i].Y - 4
+		l.Spans = append(l.Spans, SpanBar{lane + 11 + min(s.Depth*5, right-16), from, max(above(s.End), from+8), s.Words(), s.Failed})
+	}
 	for _, s := range e.Spans() {
 		if from, to := below(s.From), above(s.To); to > from {
 			l.Bars = append(l.Bars, Bar{Party: s.With, From: from, To: to, Took: s.To.Sub(s.From)})
@@ -189,19 +201,20 @@ func (a Arrow) Top() int { return a.Y - 4 - (len(a.Lines)-1)*lineHeight }
 
 // End is the X where the shaft ends, which is not drawn for a note.
 func (a Arrow) End() int {
-	if a.Own() {
+	if a.Stays() {
 		return a.Tail
 	}
 	return a.Tip
 }
 
-// Own reports whether it is a note of the inspector's own.
-func (a Arrow) Own() bool { return a.Kind == ArrowOwn }
+// Stays reports whether it stands on its lane: a note of the inspector's own, or a span of the server.
+func (a Arrow) Stays() bool { return a.Kind == ArrowOwn || a.Kind == ArrowSpan }
 
 // Head is the path of the arrow's head, or the mark of a note on its lane.
 func (a Arrow) Head() string {
-	if a.Own() {
-		return fmt.Sprintf("M%d %d h6", a.Tail-8, a.Y)
+	if a.Stays() {
+		way := cmp.Compare(a.Tip, a.Tail)
+		return fmt.Sprintf("M%d %d h%d", a.Tail-8*way, a.Y, 6*way)
 	}
 	tip, barb := a.Tip, a.Tip-6*cmp.Compare(a.Tip, a.Tail)
 	return fmt.Sprintf("M%d %d L%d %d L%d %d", barb, a.Y-4, tip, a.Y, barb, a.Y+4)

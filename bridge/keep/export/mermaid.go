@@ -84,7 +84,7 @@ func (l *Ladder) mermaid(b *strings.Builder, server string, titled bool) {
 			words = fmt.Sprintf("%d %s", a.Seq, words)
 		}
 		words = mermaid(Line(words, mermaidColumns))
-		if a.Own() {
+		if a.Stays() {
 			fmt.Fprintf(b, "  Note over %s: %s\n", lanes[a.From], words)
 			continue
 		}

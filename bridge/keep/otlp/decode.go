@@ -1,7 +1,7 @@
 package otlp
 
 import (
-	"encoding/base64"
+	"bytes"
 	"encoding/binary"
 	"encoding/hex"
 	"encoding/json"
@@ -11,11 +11,11 @@ import (
 	"strconv"
 	"strings"
 
-	"elicitation-inspector/bridge/base/rawjson"
+	"elicitation-inspector/bridge/base/lazy"
 )
 
-// decoder reads messages of OTLP into structs by their tags: protobuf, which appendMessage writes, or
-// OTLP/JSON. It skips what it does not know. What is of another type than expected stays zero.
+// decoder reads messages of protobuf into structs by their tags, as appendMessage writes them. It skips
+// what it does not know. What is of another type than expected stays zero.
 type decoder struct {
 	parts int // how many elements of lists it still reads
 	depth int // how deep messages may still be within each other
@@ -33,36 +33,37 @@ var (
 	errTooMuch     = errors.New("it has too many parts, or too deep ones")
 )
 
-// decode reads a request.
+// decode reads a request, in protobuf or in OTLP/JSON.
 func decode(body []byte, isJSON bool) (r request, err error) {
-	d := &decoder{parts: partsMost, depth: depthMost}
-	switch {
-	case !isJSON:
-		err = d.protobuf(reflect.ValueOf(&r).Elem(), body)
-	case rawjson.KindOf(body) != rawjson.Object || !rawjson.Valid(body):
-		err = errNotJSON
-	default:
-		err = d.json(reflect.ValueOf(&r).Elem(), body)
+	if !isJSON {
+		d := &decoder{parts: partsMost, depth: depthMost}
+		return r, d.protobuf(reflect.ValueOf(&r).Elem(), body)
 	}
-	return r, err
+	if !json.Valid(body) {
+		return r, errNotJSON
+	}
+	if bytes.Count(body, []byte("{")) > partsMost {
+		return r, errTooMuch
+	}
+	// Of what has another type than expected an error says no more than that it was skipped.
+	_ = json.Unmarshal(bareNumber().ReplaceAll(body, []byte(`$1"$2"`)), &r)
+	return r, nil
 }
 
-// element makes room for one more element of a list.
-func (d *decoder) element(list reflect.Value) (reflect.Value, error) {
-	if d.parts--; d.parts < 0 {
-		return list, errTooMuch
-	}
-	list.Set(reflect.Append(list, reflect.Zero(list.Type().Elem())))
-	return list.Index(list.Len() - 1), nil
-}
+// bareNumber matches the numbers of 64 bits that OTLP/JSON writes as strings, where they are numbers.
+var bareNumber = lazy.Regexp(`("(?:startTimeUnixNano|endTimeUnixNano|timeUnixNano|intValue)"\s*:\s*)(-?\d+)`)
 
-func (d *decoder) within(read func() error) error {
-	if d.depth == 0 {
-		return errTooMuch
+// UnmarshalText reads an id as MarshalText writes it; the zero value for one that is none.
+func (id *TraceID) UnmarshalText(text []byte) error { return unhex(id[:], text) }
+
+// UnmarshalText reads an id as MarshalText writes it; the zero value for one that is none.
+func (id *SpanID) UnmarshalText(text []byte) error { return unhex(id[:], text) }
+
+func unhex(id, text []byte) error {
+	if raw, err := hex.DecodeString(string(text)); err == nil && len(raw) == len(id) {
+		copy(id, raw)
 	}
-	d.depth--
-	defer func() { d.depth++ }()
-	return read()
+	return nil
 }
 
 func (d *decoder) protobuf(v reflect.Value, raw []byte) error {
@@ -106,7 +107,7 @@ func (d *decoder) protobuf(v reflect.Value, raw []byte) error {
 }
 
 // field sets a field to what protobuf has of it, by the wire type: a number, or bytes.
-func (d *decoder) field(v reflect.Value, wireType, number uint64, content []byte) (err error) {
+func (d *decoder) field(v reflect.Value, wireType, number uint64, content []byte) error {
 	isBytes := wireType == 2
 	switch kind := v.Kind(); {
 	case kind == reflect.Pointer:
@@ -115,12 +116,18 @@ func (d *decoder) field(v reflect.Value, wireType, number uint64, content []byte
 	case kind == reflect.Slice && v.Type().Elem().Kind() == reflect.Uint8:
 		v.SetBytes(content)
 	case kind == reflect.Slice:
-		if v, err = d.element(v); err != nil {
-			return err
+		if d.parts--; d.parts < 0 {
+			return errTooMuch
 		}
-		return d.field(v, wireType, number, content)
+		v.Set(reflect.Append(v, reflect.Zero(v.Type().Elem())))
+		return d.field(v.Index(v.Len()-1), wireType, number, content)
 	case kind == reflect.Struct && isBytes:
-		return d.within(func() error { return d.protobuf(v, content) })
+		if d.depth == 0 {
+			return errTooMuch
+		}
+		d.depth--
+		defer func() { d.depth++ }()
+		return d.protobuf(v, content)
 	case kind == reflect.Array && len(content) == v.Len():
 		reflect.Copy(v, reflect.ValueOf(content))
 	case kind == reflect.String:
@@ -133,59 +140,6 @@ func (d *decoder) field(v reflect.Value, wireType, number uint64, content []byte
 		v.SetBool(number != 0)
 	case v.CanInt():
 		v.SetInt(int64(number))
-	}
-	return nil
-}
-
-func (d *decoder) json(v reflect.Value, raw json.RawMessage) (err error) {
-	text := strings.Trim(string(raw[:min(len(raw), 64)]), `"`) // of a number, which can be written as a string
-	switch kind := v.Kind(); {
-	case kind == reflect.Pointer:
-		v.Set(reflect.New(v.Type().Elem()))
-		return d.json(v.Elem(), raw)
-	case kind == reflect.Slice && v.Type().Elem().Kind() == reflect.Uint8:
-		content, _ := base64.StdEncoding.DecodeString(rawjson.Text(raw))
-		v.SetBytes(content)
-	case kind == reflect.Slice:
-		for _, one := range rawjson.Elements(raw) {
-			element, err := d.element(v)
-			if err == nil {
-				err = d.json(element, one)
-			}
-			if err != nil {
-				return err
-			}
-		}
-	case kind == reflect.Struct:
-		return d.within(func() error {
-			for name, value := range rawjson.Members(raw) {
-				for i := range v.NumField() {
-					if tag, _, _ := strings.Cut(v.Type().Field(i).Tag.Get("json"), ","); tag == name && string(value) != "null" {
-						if err := d.json(v.Field(i), value); err != nil {
-							return err
-						}
-					}
-				}
-			}
-			return nil
-		})
-	case kind == reflect.Array:
-		if id, err := hex.DecodeString(rawjson.Text(raw)); err == nil && len(id) == v.Len() {
-			reflect.Copy(v, reflect.ValueOf(id))
-		}
-	case kind == reflect.String:
-		v.SetString(rawjson.Text(raw))
-	case kind == reflect.Uint64:
-		n, _ := strconv.ParseUint(text, 10, 64)
-		v.SetUint(n)
-	case kind == reflect.Float64:
-		n, _ := strconv.ParseFloat(text, 64)
-		v.SetFloat(n)
-	case kind == reflect.Bool:
-		v.SetBool(text == "true")
-	case v.CanInt():
-		n, _ := strconv.ParseInt(text, 10, v.Type().Bits())
-		v.SetInt(n)
 	}
 	return nil
 }

@@ -10,6 +10,7 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
+	"math"
 	"reflect"
 	"strconv"
 	"strings"
@@ -154,7 +155,7 @@ func number(key string, n int64) []Attribute { return []Attribute{{key, Value{In
 const scopeName = "elicitation-inspector"
 
 // appendMessage appends a struct with pb tags as a message of protobuf, without the fields that are
-// zero. A uint64 is a fixed64, another number a varint.
+// zero. A uint64 is a fixed64, another whole number a varint.
 func appendMessage(dst []byte, v reflect.Value) []byte {
 	for i := range v.NumField() {
 		field, err := strconv.ParseUint(v.Type().Field(i).Tag.Get("pb"), 10, 8)
@@ -175,6 +176,9 @@ func appendField(dst []byte, field uint64, v reflect.Value, always bool) []byte 
 		return appendField(dst, field, v.Elem(), true)
 	case kind == reflect.Pointer:
 		return appendField(dst, field, v.Elem(), always)
+	case kind == reflect.Slice && v.Type().Elem().Kind() == reflect.Uint8:
+		tag(bytes)
+		dst = append(binary.AppendUvarint(dst, uint64(v.Len())), v.Bytes()...)
 	case kind == reflect.Slice:
 		for i := range v.Len() {
 			dst = appendField(dst, field, v.Index(i), true)
@@ -195,6 +199,9 @@ func appendField(dst []byte, field uint64, v reflect.Value, always bool) []byte 
 	case kind == reflect.Uint64:
 		tag(fixed64)
 		dst = binary.LittleEndian.AppendUint64(dst, v.Uint())
+	case kind == reflect.Float64:
+		tag(fixed64)
+		dst = binary.LittleEndian.AppendUint64(dst, math.Float64bits(v.Float()))
 	case kind == reflect.Bool:
 		tag(varint)
 		dst = append(dst, map[bool]byte{true: 1}[v.Bool()])

@@ -194,11 +194,12 @@ func (r *Receiver) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 		}
 		rejected, err := r.take(w, req.Body, encoding == "gzip", kind == "application/json")
 		<-r.turn
-		if tooLarge, is := errors.AsType[*http.MaxBytesError](err); is || errors.Is(err, errTooMuch) {
-			http.Error(w, fmt.Sprint(cmp.Or(error(tooLarge), err)), http.StatusRequestEntityTooLarge)
-			return
-		} else if err != nil {
-			http.Error(w, "the body cannot be read: "+err.Error(), http.StatusBadRequest)
+		if err != nil {
+			status := http.StatusBadRequest
+			if _, tooLarge := errors.AsType[*http.MaxBytesError](err); tooLarge || errors.Is(err, errTooMuch) {
+				status = http.StatusRequestEntityTooLarge
+			}
+			http.Error(w, "the body cannot be read: "+err.Error(), status)
 			return
 		}
 		if rejected > 0 {
@@ -368,7 +369,7 @@ func (c *cutter) attributes(list []Attribute) map[string]json.RawMessage {
 			c.cut = true
 			break
 		}
-		value := a.Value.json()
+		value, _ := rawjson.Encode(a.Value.plain()) // which has no error
 		if text := a.Value.Text; text != nil {
 			value = rawjson.Quoted(c.text(*text, valueMost))
 		} else if len(value) > valueMost {
@@ -381,36 +382,33 @@ func (c *cutter) attributes(list []Attribute) map[string]json.RawMessage {
 	return out
 }
 
-// json returns the value as JSON.
-func (v Value) json() json.RawMessage {
+// plain returns the value as encoding/json writes it.
+func (v Value) plain() any {
 	switch {
 	case v.Text != nil:
-		return rawjson.Quoted(*v.Text)
+		return *v.Text
 	case v.Bool != nil:
-		return json.RawMessage(wording.Either(*v.Bool, "true", "false"))
+		return *v.Bool
 	case v.Int != nil:
-		return fmt.Append(nil, *v.Int)
+		return *v.Int
+	case v.Double != nil && (math.IsNaN(*v.Double) || math.IsInf(*v.Double, 0)):
+		return fmt.Sprint(*v.Double)
 	case v.Double != nil:
-		if raw, err := json.Marshal(*v.Double); err == nil {
-			return raw
-		}
-		return rawjson.Quoted(fmt.Sprint(*v.Double)) // NaN
+		return *v.Double
 	case v.List != nil:
-		parts := []json.RawMessage{}
+		list := []any{}
 		for _, one := range v.List.Values {
-			parts = append(parts, one.json())
+			list = append(list, one.plain())
 		}
-		raw, _ := rawjson.Encode(parts)
-		return raw
+		return list
 	case v.Members != nil:
-		var w rawjson.ObjectWriter
+		members := map[string]any{}
 		for _, one := range v.Members.Values {
-			w.Add(one.Key, one.Value.json())
+			members[one.Key] = one.Value.plain()
 		}
-		return w.JSON()
+		return members
 	case v.Bytes != nil:
-		raw, _ := json.Marshal(v.Bytes)
-		return raw
+		return v.Bytes
 	}
-	return json.RawMessage("null")
+	return nil
 }

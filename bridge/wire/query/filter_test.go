@@ -519,3 +519,21 @@ func FuzzParse(f *testing.F) {
 		}
 	})
 }
+
+// The spans of servers are picked by their names, and are no notes.
+func TestSpans(t *testing.T) {
+	l := newLog(t)
+	add := func(n wire.Note) {
+		l.Append(wire.Frame{Dir: wire.Meta, Transport: "stdio", Session: "s", Server: "s", Note: &n, Failed: n.Span != nil && n.Span.Status == wire.SpanError})
+	}
+	add(wire.Note{Kind: wire.NoteSpan, Span: &wire.Span{Name: `INSERT "orders"`}})
+	add(wire.Note{Kind: wire.NoteServerLost, Why: "span INSERT"})
+	add(wire.Note{Kind: wire.NoteSpan, Span: &wire.Span{Name: "HTTP POST", Status: wire.SpanError, Message: "refused"}})
+	for line, want := range map[string]string{
+		"is:span": "[1 3]", "kind:span": "[1 3]", "kind:note": "[2]", "span:insert": "[1]", `span:"insert \"ord"`: "[1]", "span:refused": "[3]", "span:span": "[]", "kind:error": "[3]", "dir:meta !is:span": "[2]",
+	} {
+		if got := fmt.Sprint(pick(t, l, line, nil)); got != want {
+			t.Errorf("%s picks %s, want %s", line, got, want)
+		}
+	}
+}

@@ -1,6 +1,7 @@
 package query
 
 import (
+	"bytes"
 	"regexp"
 	"time"
 
@@ -163,6 +164,12 @@ func idIs(v string) node {
 
 // hasMember selects frames with a JSON member of that name, ignoring case.
 func hasMember(name string) node { return inBytes(formFinder(string(rawjson.Quoted(name)), ":")) }
+
+// spanSays selects the spans of servers whose words have a text, ignoring case.
+func spanSays(v string) node {
+	find := textFinder(v)
+	return and(ofKind(wire.SpanFrame), inBytes(func(raw []byte) bool { return find(bytes.TrimPrefix(raw, []byte("span "))) }))
+}
 
 func marked(holds func(wire.Mark) bool) node {
 	return node{func(s *scope) test {

@@ -30,7 +30,7 @@ func termNamed(name string) *Term {
 var terms = []Term{
 	{"method", "method:elicitation/*", "the method, of a response that of its request",
 		methods()},
-	{"kind", "kind:error,noise", "error (what failed), request, notification, result, noise, stderr, note; response, message, rpc-error",
+	{"kind", "kind:error,noise", "error (what failed), request, notification, result, noise, stderr, note, span; response, message, rpc-error",
 		oneOf(
 			choice{"request", "", ofKind(wire.Request)},
 			choice{"notification", "", ofKind(wire.Notification)},
@@ -80,10 +80,12 @@ var terms = []Term{
 	{"has", "has:requestedSchema", "a JSON member of that name",
 		text(hasMember, "requestedSchema", "inputRequests", "inputResponses", "structuredContent", "progressToken")},
 	{"finding", "finding:any", "what the linter found: any, or the name of a rule", findings},
-	{"is", "is:question", "question, answer, duplicate, orphan, repeat, truncated, redacted, pinned, noted",
+	{"span", "span:insert", "text in the name of a span of the server, or in why it failed", text(spanSays)},
+	{"is", "is:question", "question, answer, span, duplicate, orphan, repeat, truncated, redacted, pinned, noted",
 		oneOf(
 			choice{"question", "what a server asks of people", isQuestion},
 			choice{"answer", "what went back", isAnswer},
+			choice{"span", "a span of the server's own", ofKind(wire.SpanFrame)},
 			choice{"duplicate", "an id used before, or a second response", where(func(c *candidate) bool { return c.Duplicate })},
 			choice{"orphan", "a response to nothing", where(func(c *candidate) bool { return c.Orphan })},
 			choice{"repeat", "a poll of a task that says nothing new", where(func(c *candidate) bool { return c.Repeat })},

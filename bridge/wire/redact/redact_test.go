@@ -171,3 +171,26 @@ func TestRedactURL(t *testing.T) {
 		t.Errorf("the line is %s", text)
 	}
 }
+
+// The attributes of a span hold no credentials of HTTP headers, no values in queries, and not what a rule names.
+func TestRedactSpan(t *testing.T) {
+	r, err := New("db.query.parameter.pin")
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := wire.Frame{Dir: wire.Meta, Kind: wire.SpanFrame, Note: &wire.Note{Kind: wire.NoteSpan, Span: &wire.Span{Name: "GET https://a.example/x?key=hunter2222", Attributes: map[string]json.RawMessage{
+		"http.request.header.authorization": json.RawMessage(`["Bearer sesame-open"]`), "http.request.header.accept": json.RawMessage(`["*/*"]`),
+		"db.query.parameter.pin": json.RawMessage(`"4711-0815"`), "db.query.text": json.RawMessage(`"INSERT '4711-0815' 'sesame-open'"`),
+	}}}}
+	f.Raw = []byte(f.Note.Words(&f))
+	out := r.Frame(&f)
+	raw := string(out.Note.JSON()) + string(out.Raw)
+	for _, secret := range []string{"sesame", "4711", "hunter"} {
+		if strings.Contains(raw, secret) {
+			t.Errorf("%s stays in %s", secret, raw)
+		}
+	}
+	if !strings.Contains(raw, `"http.request.header.accept":["*/*"]`) || !out.Redacted || string(f.Note.Span.Attributes["db.query.parameter.pin"]) != `"4711-0815"` {
+		t.Errorf("%s", raw)
+	}
+}
