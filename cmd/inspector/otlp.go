@@ -19,6 +19,7 @@ import (
 
 	"elicitation-inspector/bridge/client/target"
 	"elicitation-inspector/bridge/keep/otlp"
+	"elicitation-inspector/bridge/meaning/conversation"
 	"elicitation-inspector/bridge/wire"
 	"elicitation-inspector/bridge/wire/redact"
 )
@@ -28,6 +29,7 @@ import (
 type otlpOptions struct {
 	url      string
 	content  bool
+	effects  []string       // what in a span says that the server acts, besides the conventions
 	listen   string         // the address for the spans of servers; "" for none
 	exporter *otlp.Exporter // nil unless spans are sent
 	receiver *otlp.Receiver // nil unless spans are received
@@ -46,6 +48,7 @@ func (o *otlpOptions) register(f *pflag.FlagSet) {
 func (o *otlpOptions) registerListen(f *pflag.FlagSet) {
 	f.StringVar(&o.listen, "otlp-listen", "", "receive the servers' own spans at this `ADDR` (--otlp-listen=HOST:PORT[/TOKEN]), which a process is told (default 127.0.0.1:0)")
 	f.Lookup("otlp-listen").NoOptDefVal = "127.0.0.1:0"
+	f.StringArrayVar(&o.effects, "effect", nil, "count received spans that match as effects: `KEY:TEXT` or KEY:~REGEXP, where KEY is name, kind, service, scope or an attribute; with a - before it, as none; repeatable")
 }
 
 func registerOTLPContent(f *pflag.FlagSet, content *bool) {
@@ -58,11 +61,19 @@ func (o *otlpOptions) begin(cmd *cobra.Command) (end func(), err error) {
 	if o.url == "" && o.content {
 		return nil, usage("--otlp-content needs --otlp")
 	}
+	effect, err := o.effect()
+	switch {
+	case err != nil:
+		return nil, usage("--effect: %w", err)
+	case effect != nil && o.listen == "":
+		return nil, usage("--effect needs --otlp-listen")
+	}
 	end = func() {}
 	if o.listen != "" {
 		if o.receiver, err = otlp.NewReceiver(o.listen, say); err != nil {
 			return nil, usage("--otlp-listen: %w", err)
 		}
+		o.receiver.Effect = effect
 		end = o.receiver.Close
 		say("traces: servers can send their spans to " + o.receiver.Endpoint())
 	}
@@ -75,6 +86,26 @@ func (o *otlpOptions) begin(cmd *cobra.Command) (end func(), err error) {
 		end = func() { receiving(); o.exporter.Close() }
 	}
 	return end, nil
+}
+
+// effect returns the first value of --effect that a span matches, which is "" for none; nil without the flag.
+func (o *otlpOptions) effect() (func(*wire.Span) string, error) {
+	if o.effects == nil {
+		return nil, nil
+	}
+	matches := make([]func(*wire.Span) bool, len(o.effects))
+	for i, value := range o.effects {
+		var err error
+		if matches[i], err = conversation.ParseEffect(value); err != nil {
+			return nil, err
+		}
+	}
+	return func(s *wire.Span) string {
+		if i := slices.IndexFunc(matches, func(is func(*wire.Span) bool) bool { return is(s) }); i >= 0 {
+			return o.effects[i]
+		}
+		return ""
+	}, nil
 }
 
 // send begins to send.
@@ -203,11 +234,12 @@ func (o *otlpOptions) traceparent() func(*wire.Log, wire.Frame) string {
 	}
 }
 
-// late waits for the last spans of the servers of a log.
-func (o *otlpOptions) late(l *wire.Log) {
-	if o.receiver != nil {
-		o.receiver.Late(l)
+// late returns what waits for the last spans of the servers of a log; nil without a receiver.
+func (o *otlpOptions) late() func(*wire.Log) {
+	if o.receiver == nil {
+		return nil
 	}
+	return o.receiver.Late
 }
 
 // hand tells a process where its spans are received, unless its environment names another place.

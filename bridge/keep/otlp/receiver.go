@@ -47,6 +47,9 @@ const (
 // requests become frames in the log of the request; see wire.Span. Others are counted. Its methods are
 // safe for concurrent use.
 type Receiver struct {
+	// Effect returns what Span.Effect is for a span; nil for nothing. It must be set before Sent is called.
+	Effect func(*wire.Span) string
+
 	listener net.Listener
 	server   http.Server
 	token    string
@@ -247,6 +250,9 @@ func (r *Receiver) take(w http.ResponseWriter, body io.ReadCloser, packed, isJSO
 					rejected++
 				} else if l != nil {
 					kept := s.kept(service, wording.Shorten(part.Scope.Name, nameMost))
+					if r.Effect != nil {
+						kept.Effect = r.Effect(kept)
+					}
 					f.Failed, f.Note = kept.Status == wire.SpanError, &wire.Note{Kind: wire.NoteSpan, Span: kept}
 					l.Append(f)
 				}

@@ -3,7 +3,9 @@ package conversation
 import (
 	"cmp"
 	"encoding/json"
+	"fmt"
 	"hash/maphash"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -207,4 +209,28 @@ var alikeSeed = maphash.MakeSeed()
 func alikeOf(s *wire.Span) uint64 {
 	attributes, _ := json.Marshal(s.Attributes) // by their names; they are valid JSON
 	return maphash.String(alikeSeed, s.Name+"\x00"+string(attributes))
+}
+
+// ParseEffect reads a value of --effect, KEY:TEXT or KEY:~REGEXP, where KEY is name, kind, service, scope or an
+// attribute. matches reports whether a span says so. A value that begins with NoEffect is about what is no effect.
+func ParseEffect(value string) (matches func(*wire.Span) bool, err error) {
+	key, text, ok := strings.Cut(strings.TrimPrefix(value, wire.NoEffect), ":")
+	if !ok || key == "" || text == "" {
+		return nil, fmt.Errorf("%q is not of the form KEY:TEXT or KEY:~REGEXP", value)
+	}
+	pattern := "(?i)" + regexp.QuoteMeta(text)
+	if expression, is := strings.CutPrefix(text, "~"); is {
+		pattern = expression
+	}
+	find, err := regexp.Compile(pattern)
+	if err != nil {
+		return nil, err
+	}
+	return func(s *wire.Span) bool {
+		own, is := map[string]string{"name": s.Name, "kind": s.Kind, "service": s.Service, "scope": s.Scope}[key]
+		if attribute, has := s.Attributes[key]; !is && has {
+			own, is = cmp.Or(rawjson.Text(attribute), string(attribute)), true
+		}
+		return is && find.MatchString(own)
+	}, nil
 }

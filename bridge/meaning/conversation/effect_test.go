@@ -9,6 +9,30 @@ import (
 	"elicitation-inspector/bridge/wire"
 )
 
+// A value of --effect adds spans that are effects, or takes some away.
+func TestParseEffect(t *testing.T) {
+	s := &wire.Span{Name: "charge card", Kind: "internal", Service: "shop", Attributes: map[string]json.RawMessage{"shop.step": json.RawMessage(`"Pay"`), "n": json.RawMessage("7")}}
+	for value, want := range map[string]bool{
+		"name:~^charge": true, "name:~^card": false, "name:CARD": true, "-name:card": true, "kind:internal": true, "service:shop": true, "scope:x": false,
+		"shop.step:pay": true, "n:7": true, "m:7": false,
+	} {
+		if is, err := ParseEffect(value); err != nil || is(s) != want {
+			t.Errorf("%s: %v", value, err)
+		}
+	}
+	for _, value := range []string{"", "name", ":x", "name:", "name:~(", "-"} {
+		if _, err := ParseEffect(value); err == nil {
+			t.Errorf("%q is taken", value)
+		}
+	}
+	for value, want := range map[string]string{"name:card": "--effect name:card", "-name:card": "", "": "http.request.method POST"} {
+		s := &wire.Span{Name: "charge card", Kind: wire.SpanClient, Effect: value, Attributes: map[string]json.RawMessage{"http.request.method": json.RawMessage(`"POST"`)}}
+		if got := EffectOf(s); got != want {
+			t.Errorf("%q: %q, want %q", value, got, want)
+		}
+	}
+}
+
 // What the conventions say of a span decides whether it is an effect: writing, sending, deleting and calling
 // out are, and reading is not.
 func TestEffectOf(t *testing.T) {
