@@ -34,7 +34,7 @@ type Drawing struct {
 // ClientName names a client for people, with its surface where several profiles have its name.
 func ClientName(p *fit.Profile) string {
 	if slices.ContainsFunc(fit.All(), func(b *fit.Profile) bool { return b.Name == p.Name && b.Client != p.Client }) {
-		return p.Name + ", " + p.Surface
+		return wording.Shorten(p.Name+", "+p.Surface, 48)
 	}
 	return p.Name
 }
@@ -97,6 +97,11 @@ func (d Drawing) facts() (list [][2]string) {
 	return list
 }
 
+// enters reports whether a person has to fill something in.
+func (d Drawing) enters() bool {
+	return slices.ContainsFunc(d.Fields, func(c fit.Control) bool { return c.Entered })
+}
+
 // presses name the ways to answer that are drawn.
 func (d Drawing) presses() []string {
 	names := []string{wording.Either(d.As == fit.AsApproval, "Yes", "Accept")}
@@ -127,13 +132,14 @@ func (d Drawing) hidden() (names []string) {
 // hiddenMost bounds the names of fields in a list, and choicesDrawn the choices of a field.
 const hiddenMost, choicesDrawn = 20, 12
 
-// sources lists the evidence of the profile, the surest of all first.
-func (d Drawing) sources() (list []string) {
+// sources lists the evidence of the profile, and hows says in a word each how it is known.
+func (d Drawing) sources() (list, hows []string) {
 	for _, one := range d.Client.Sources {
-		list = append(list, one.String())
+		list, hows = append(list, one.String()), append(hows, string(one.How))
 	}
 	slices.Sort(list)
-	return list
+	slices.Sort(hows)
+	return list, slices.Compact(hows)
 }
 
 // evidence says how a reason is known.

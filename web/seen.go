@@ -2,11 +2,13 @@ package web
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"time"
 
 	"github.com/labstack/echo/v4"
 
+	"elicitation-inspector/bridge/base/wording"
 	"elicitation-inspector/bridge/judges/fit"
 	"elicitation-inspector/bridge/meaning/elicit"
 	"elicitation-inspector/views"
@@ -45,9 +47,16 @@ func (s composer) seen(c echo.Context) error {
 	return html(c, views.DraftSeen(v))
 }
 
+// seenMost bounds the questions that are held against clients, in bytes: each client and each remedy reads all of
+// a question again.
+const seenMost = 256 << 10
+
 // fill adds how well a question fits each client, and the drawing of the chosen one.
 func fill(ctx context.Context, v *views.SeenIn, q *elicit.Request, chosen string) error {
-	if v.Trouble = q.Trouble; v.Trouble != "" {
+	if v.Trouble = q.Trouble; len(q.Params) > seenMost {
+		v.Trouble = fmt.Sprintf("The question has %s. Only questions of at most %s are held against clients.", wording.Size(int64(len(q.Params))), wording.Size(seenMost))
+	}
+	if v.Trouble != "" {
 		return nil
 	}
 	for _, p := range fit.All() {
@@ -60,9 +69,12 @@ func fill(ctx context.Context, v *views.SeenIn, q *elicit.Request, chosen string
 	return nil
 }
 
-// drawnBy returns a question as a client shows it; nil if there is no profile of this name.
+// drawnBy returns a question as a client shows it; nil if there is no profile of this name, or fill says why there is none.
 func drawnBy(q *elicit.Request, name string) *views.Drawing {
 	list := fit.All()
+	if q.Trouble != "" || len(q.Params) > seenMost {
+		return nil
+	}
 	i := slices.IndexFunc(list, func(p *fit.Profile) bool { return p.Client == name })
 	if i < 0 {
 		return nil

@@ -256,7 +256,7 @@ func (s *Seen) judgeSent(c *Control, k, form known, alone bool) {
 }
 
 // advisedMost is for how many reasons remedies are tried: each try looks at the whole form again.
-const advisedMost = 50
+const advisedMost = 20
 
 // advise gives each reason a sentence about how to ask so that it works: of the rule's remedies the first after
 // which the client is better at the question, or else what the rule says. It tries remedies for the first reasons,
