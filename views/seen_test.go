@@ -42,7 +42,7 @@ func TestDrawnBy(t *testing.T) {
 				t.Fatal(err)
 			}
 			client := fit.All()[slices.IndexFunc(fit.All(), func(p *fit.Profile) bool { return p.Client == c.client })]
-			d := Drawing{Seen: fit.See(q, client), Name: ClientName(client), Request: q, Now: time.Date(2026, 11, 28, 0, 0, 0, 0, time.UTC)}
+			d := Drawing{Seen: fit.See(q, client), Request: q, Now: time.Date(2026, 11, 28, 0, 0, 0, 0, time.UTC)}
 			if d.Verdict() != c.as {
 				t.Errorf("it is %s, want %s", d.Verdict().Words(), c.as.Words())
 			}

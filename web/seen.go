@@ -3,7 +3,6 @@ package web
 import (
 	"context"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/labstack/echo/v4"
@@ -19,29 +18,29 @@ func (s *questions) seen(c echo.Context, q answerable) error {
 	if q.Request == nil {
 		return bad("This is no elicitation.")
 	}
-	name := c.QueryParam("client")
-	if name == "" {
-		v := views.SeenIn{ID: formID(q.Number), Source: c.Request().URL.Path + "?client="}
-		if err := fill(c.Request().Context(), &v, q.Request, ""); err != nil {
-			return err
-		}
-		return html(c, views.SeenPanel(v))
-	}
-	drawing := drawnBy(q.Request, name)
-	if drawing == nil {
+	client := c.QueryParam("client")
+	v, err := seenIn(c.Request().Context(), q.Request, client)
+	switch {
+	case err != nil:
+		return err
+	case v.Drawn != nil:
+		return html(c, views.DrawnBy(*v.Drawn))
+	case client != "":
 		return echo.ErrNotFound
 	}
-	return html(c, views.DrawnBy(*drawing))
+	v.ID, v.Source = formID(q.Number), c.Request().URL.Path+"?client="
+	return html(c, views.SeenPanel(v))
 }
 
-// seen answers with a draft as the clients of others show it. Nothing is drawn of a text that is no question.
+// seen answers with a draft as the clients of others show it. Nothing is drawn of a text that is no question: the
+// page says why, and keeps what it has.
 func (s composer) seen(c echo.Context) error {
 	q, err := composed(c)
 	if err != nil {
-		return nil // the page says why, and keeps what it has
+		return nil
 	}
-	v := views.SeenIn{ID: views.DraftID}
-	if err := fill(c.Request().Context(), &v, q.Request, c.FormValue("client")); err != nil {
+	v, err := seenIn(c.Request().Context(), q.Request, c.FormValue("client"))
+	if err != nil {
 		return err
 	}
 	return html(c, views.DraftSeen(v))
@@ -51,33 +50,22 @@ func (s composer) seen(c echo.Context) error {
 // a question again.
 const seenMost = 256 << 10
 
-// fill adds how well a question fits each client, and the drawing of the chosen one.
-func fill(ctx context.Context, v *views.SeenIn, q *elicit.Request, chosen string) error {
+// seenIn returns how well a question fits each client, and the drawing of the chosen one, if there is such a client.
+func seenIn(ctx context.Context, q *elicit.Request, client string) (v views.SeenIn, err error) {
 	if v.Trouble = q.Trouble; len(q.Params) > seenMost {
 		v.Trouble = fmt.Sprintf("The question has %s. Only questions of at most %s are held against clients.", wording.Size(int64(len(q.Params))), wording.Size(seenMost))
 	}
 	if v.Trouble != "" {
-		return nil
+		return v, nil
 	}
 	for _, p := range fit.All() {
 		if ctx.Err() != nil {
-			return ctx.Err()
+			return v, ctx.Err()
 		}
 		v.Seen = append(v.Seen, fit.Glance(q, p))
+		if p.Client == client {
+			v.Drawn = &views.Drawing{Seen: fit.See(q, p), Request: q, Now: time.Now()}
+		}
 	}
-	v.Drawn = drawnBy(q, chosen)
-	return nil
-}
-
-// drawnBy returns a question as a client shows it; nil if there is no profile of this name, or fill says why there is none.
-func drawnBy(q *elicit.Request, name string) *views.Drawing {
-	list := fit.All()
-	if q.Trouble != "" || len(q.Params) > seenMost {
-		return nil
-	}
-	i := slices.IndexFunc(list, func(p *fit.Profile) bool { return p.Client == name })
-	if i < 0 {
-		return nil
-	}
-	return &views.Drawing{Seen: fit.See(q, list[i]), Name: views.ClientName(list[i]), Request: q, Now: time.Now()}
+	return v, nil
 }

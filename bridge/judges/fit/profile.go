@@ -217,7 +217,7 @@ func (p *Profile) about(subject string, conditions ...string) known {
 				continue
 			}
 			all.Field(i).Set(one.Field(i))
-			k.from[name] = slices.Clip(f.From) // callers append to it
+			k.from[name] = f.From
 		}
 	}
 	return k
