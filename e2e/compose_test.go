@@ -96,11 +96,59 @@ func TestComposeOfTranscript(t *testing.T) {
 		`>{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"ask"}}`,
 		`<{"jsonrpc":"2.0","id":9,"method":"elicitation/create","params":{"message":"Which?","requestedSchema":{"type":"object","properties":{"n":{"type":"number","default":1.50}}}}}`)}
 	card := s.page.Question("Which?")
+	card.Button("Seen in").Click()
+	card.Button("Codex: unanswerable").Click()
+	card.Region("As Codex shows it").Contains("removed /content/n")
+	s.page.Press(page.Escape)
 	card.Button("More about this question").Click()
 	card.Link("Edit a copy").Click()
 	s.form().Field("n").HasValue("1.50")
 	s.page.Button("Ask it").HasAttr("disabled", "")
 	s.page.Region("Question as JSON").Wait()
+}
+
+// TestSeenIn sees a draft as a client draws it, asks it, and sees it in two clients while it waits and in one afterwards.
+func TestSeenIn(t *testing.T) {
+	t.Parallel()
+	s := composing{open(t)}
+	s.page.Role("link", "Compose").Click()
+	s.json().Fill(`{"message":"Delete 47 files?","requestedSchema":{"type":"object","properties":{"reason":{"type":"string","title":"Reason","description":"It goes into the log.","pattern":"^[A-Z]"},"keep":{"type":"integer","title":"Keep the newest","default":3},"confirm":{"type":"boolean","title":"Delete them","default":true}},"required":["reason"]}}`)
+	seen := s.page.Region("Seen in")
+	seen.Button("Gemini CLI: not shown").Wait()
+	seen.Button("Codex: guard passes unseen").Click()
+	seen.Button("Codex: guard passes unseen").HasAttr("aria-expanded", "true")
+	seen.Region("As Codex shows it").Contains("/content/confirm")
+	if found := look.Axe(t, s.page); len(found) > 0 {
+		t.Errorf("axe-core finds %v", found)
+	}
+
+	s.page.Button("Ask it").Click()
+	card := s.question("Delete 47 files?")
+	s.page.Question("Delete 47 files?").Button("Seen in").Focus()
+	s.page.Press(page.Enter)
+	codex := card.Button("Codex: guard passes unseen")
+	codex.Click()
+	drawn := card.Region("As Codex shows it")
+	drawn.Contains(`not shown: "reason", "keep" and "confirm"`).Contains("removed /content/keep")
+	card.Button("VS Code, chat: guard passes unseen").Click()
+	drawn.Gone()
+	codex.HasAttr("aria-expanded", "false")
+	drawn = card.Region("As VS Code, chat shows it")
+	drawn.Contains("has to be filled in").Contains("Both send the same.")
+	drawn.Field("Keep the newest").HasAttr("disabled", "").HasValue("3")
+	if found := look.Axe(t, s.page); len(found) > 0 {
+		t.Errorf("axe-core finds %v", found)
+	}
+	s.page.Press(page.Escape)
+	drawn.Gone()
+	card.Field("Reason").Fill("Old")
+	card.Button("Accept").Click()
+	s.result(`"confirm":true`)
+	settled := s.page.Question("Delete 47 files?")
+	page.Call[any](settled, "function() { this.querySelector('details').open = true }")
+	settled.Button("Seen in").Click()
+	settled.Button("Gemini CLI: not shown").Click()
+	settled.Region("As Gemini CLI shows it").Contains("No person sees it.")
 }
 
 // TestDemoAsk has the demo ask a question of a file.

@@ -54,7 +54,15 @@ var menuStates = []state{
 		q.Role("DisclosureTriangle", "Copy as…").Click()
 		q.Button("Go (go-sdk)").Wait()
 	}},
+	{name: "seen-in", pane: work, show: func(s *session) {
+		q := s.question("Which build should go out?")
+		q.Role("DisclosureTriangle", "Copy as…").Click()
+		q.Button("Seen in").Click()
+		q.Button("Goose CLI: degraded").Click()
+		q.Region("As Goose CLI shows it").Wait()
+	}},
 	{name: "save-menu", pane: log, show: func(s *session) {
+		s.page.Press(page.Escape)
 		s.filter().Fill("method:tools/*")
 		s.page.Press(page.Enter)
 		s.page.Region("Wire log").Contains("match")

@@ -33,6 +33,17 @@ async function draw(more = {}) {
   const line = Number($("draft-state").dataset.line)
   text.style.setProperty("--line", line)
   text.ariaInvalid = line ? "true" : null
+  clearTimeout(looking)
+  looking = setTimeout(look, 200)
+}
+
+/** The client whose drawing is on show. */
+let client = ""
+let looking = 0
+
+/** Draws the question as other clients show it. That takes longer than the form, so it waits until nobody types. */
+async function look() {
+  await send("/compose/seen", written({ client }), { signal: drawing?.signal })
 }
 
 /** The text as a form to post. @param {object} more @param {HTMLFormElement} [form] */
@@ -202,6 +213,11 @@ async function edit(control, value = control.dataset.value ?? control.value) {
 const change = control => { editing = editing.then(() => edit(control)) }
 
 on("click", async e => {
+  const seen = near(e.target, "[data-seen]")?.dataset.seen
+  if (seen) {
+    client = client === seen ? "" : seen
+    look()
+  }
   const does = near(e.target, "button[data-edit]"), at = near(e.target, "[data-at]"), reset = near(e.target, "#draft-form .reset")
   if (does) change(does)
   if (at) {

@@ -3,7 +3,7 @@
 // load a quarter of its time. Of the style sheets in css it gets those in sight at first
 // in the page, as style.css; those of what is shown when it is asked for, more.css, are in
 // the bundle; those of a transcript come as transcript.css, and those of a check as
-// check.css when it is opened. The page Compose has a sheet and a script of its own. The task generate writes all these, minified.
+// check.css when it is opened, and those of a question in other clients as seen.css. The page Compose has a sheet and a script of its own. The task generate writes all these, minified.
 package static
 
 import (
@@ -16,7 +16,7 @@ import (
 
 // Files are everything that is served below /static/.
 //
-//go:embed check.css compose.css transcript.css bundle.js compose.js door.js
+//go:embed check.css compose.css seen.css transcript.css bundle.js compose.js door.js
 var Files embed.FS
 
 // Sheet is the style sheet. The page carries it in its head, so that a browser

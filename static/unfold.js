@@ -10,7 +10,7 @@ import { $, all, near, on, one } from "./dom.js"
 /** The last fetched version, by the id of the element with it. @type {Map<string, string>} */
 const fetched = new Map()
 
-const isOpen = (/** @type {any} */ e) => e.localName === "details" ? e.open : e.ariaExpanded === "true"
+const isOpen = (/** @type {any} */ e) => e.open || e.ariaExpanded === "true" || e.matches(":popover-open")
 
 /** @param {any} e the element that unfolds */
 async function unfold(e) {
@@ -20,13 +20,15 @@ async function unfold(e) {
   if (answer && old && isOpen(e)) drawInto(old, answer.html)
 }
 
-on("toggle", e => { if (e.target.dataset?.source && e.target.open) unfold(e.target) }, true)
+on("toggle", e => { if (e.target.dataset?.source && isOpen(e.target)) unfold(e.target) }, true)
 
 on("click", e => {
   const button = near(e.target, "button[data-source]")
   if (!button) return
-  button.ariaExpanded = String(!isOpen(button))
-  if (isOpen(button)) unfold(button)
+  const opens = !isOpen(button)
+  for (const e of all(`[data-into=${button.dataset.into}]`)) e.ariaExpanded = "false" // of those with one place, one is open
+  button.ariaExpanded = String(opens)
+  if (opens) unfold(button)
   else $(button.dataset.into).replaceChildren()
 })
 

@@ -6,8 +6,6 @@ import (
 	"strconv"
 	"unicode/utf16"
 
-	"github.com/a-h/templ"
-
 	"elicitation-inspector/bridge/base/mcp"
 	"elicitation-inspector/bridge/base/rawjson"
 	"elicitation-inspector/bridge/base/wording"
@@ -42,7 +40,6 @@ type Draft struct {
 	Form     forms.Form
 	Revision string // by which the linter judges
 	Findings []lint.Finding
-	Seen     templ.Component // what clients make of the question; nil for nothing
 	SDK      export.SDK
 	Code     string
 	NotAsked string // why the question cannot be put to the demo server; "" if it can

@@ -11,6 +11,8 @@ import (
 	"github.com/a-h/templ"
 	"golang.org/x/net/html"
 
+	"elicitation-inspector/bridge/base/rawjson"
+	"elicitation-inspector/bridge/judges/fit"
 	"elicitation-inspector/bridge/meaning/conversation"
 	"elicitation-inspector/bridge/meaning/elicit"
 	"elicitation-inspector/bridge/wire"
@@ -327,6 +329,14 @@ func everyText(hostile string) map[string]templ.Component {
 // as text: the same characters, and no element or attribute from it.
 func TestHostileText(t *testing.T) {
 	all := everyText(hostile)
+	asked := &elicit.Request{Mode: elicit.ModeForm, Message: hostile, Fields: []elicit.Field{
+		{Kind: elicit.Text, Name: hostile, Label: hostile, Description: hostile, Default: rawjson.Quoted(hostile), Schema: json.RawMessage(`{"type":"string"}`)},
+		{Kind: elicit.SingleChoice, Name: "n", Label: hostile, Choices: []elicit.Choice{{Value: hostile, Title: hostile}}, Schema: json.RawMessage(`{"type":"string"}`)},
+	}}
+	for _, p := range fit.All() {
+		seen := fit.See(asked, p)
+		all["seen in "+p.Client] = DraftSeen(SeenIn{Trouble: hostile, Seen: []*fit.Seen{seen}, Drawn: &Drawing{Seen: seen, Request: asked}})
+	}
 	for name, c := range all {
 		t.Run(name, func(t *testing.T) {
 			doc := draw(t, c)

@@ -42,6 +42,7 @@ func (s composer) routes(e *echo.Echo) {
 	e.POST("/compose", s.inTurn(s.draw))            // a draft: text, revision, sdk, and its form; changed lists the fields that a person has changed
 	e.POST("/compose/edit", s.inTurn(s.edit))       // the text after a change of its form: text, do, field, value
 	e.POST("/compose/code", s.inTurn(s.code))       // the code that asks it: text, sdk
+	e.POST("/compose/seen", s.inTurn(s.seen))       // the draft as other clients show it: text, client
 	e.POST("/compose/choices", s.inTurn(s.choices)) // choices of a field: text; query as of the others
 	e.POST("/compose/ask", s.ask)                   // put it to the demo server: text; answers with the number of the call
 	e.GET("/compose/samples/:group/:n", s.sample)

@@ -89,6 +89,39 @@ func TestComposeDraws(t *testing.T) {
 	}
 }
 
+// TestSeen asks for a question as other clients show it, of the draft and of the card.
+func TestSeen(t *testing.T) {
+	s := emptyServer(t)
+	question := `{"message":"Keep how many?","requestedSchema":{"type":"object","properties":{"n":{"type":"integer","default":3}}}}`
+	for _, c := range []struct {
+		name, text, client string
+		status             int
+		want, not          []string
+	}{
+		{"marks", question, "", http.StatusOK, []string{"Codex: unanswerable", "Gemini CLI: not shown", "have the server read the number"}, []string{"Its first Accept sends"}},
+		{"a drawing", question, "codex", http.StatusOK, []string{`aria-label="As Codex shows it"`, "Its first Accept sends", "/content/n"}, nil},
+		{"no such client", question, "nobody", http.StatusOK, []string{"Codex: unanswerable"}, []string{"Its first Accept sends"}},
+		{"no question", "{", "", http.StatusNoContent, nil, []string{"draft-seen"}},
+		{"no form", `{"message":"m","requestedSchema":7}`, "codex", http.StatusOK, []string{"trouble"}, []string{"data-seen"}},
+		{"2 MB", strings.Replace(question, "Keep", strings.Repeat("Keep ", 400_000), 1), "codex", http.StatusOK, []string{"Only questions of at most"}, []string{"data-seen"}},
+	} {
+		w := compose(t, s, "/compose/seen", url.Values{"text": {c.text}, "client": {c.client}})
+		if w.Code != c.status || w.Body.Len() > 200_000 {
+			t.Errorf("%s: %d, %d bytes", c.name, w.Code, w.Body.Len())
+		}
+		for _, part := range c.want {
+			if !strings.Contains(w.Body.String(), part) {
+				t.Errorf("%s: it lacks %q: %s", c.name, part, w.Body)
+			}
+		}
+		for _, part := range c.not {
+			if strings.Contains(w.Body.String(), part) {
+				t.Errorf("%s: it has %q", c.name, part)
+			}
+		}
+	}
+}
+
 // What a person has typed into the form stays with its field while the question changes around it.
 func TestTypedMovesWithItsField(t *testing.T) {
 	request, err := elicit.Parse([]byte(`{"message":"m","requestedSchema":{"type":"object","properties":{"new":{"type":"string","default":"d"},"b":{"type":"string"},"a":{"type":"string","default":"x"}}}}`))

@@ -48,6 +48,7 @@ func (s *questions) routes(e *echo.Echo) {
 	find := questionIn(s.in)
 	e.GET("/questions", s.more)                          // questions that a page lacks; query have, the numbers of those that it has
 	e.GET("/questions/:n/past", of(find, s.past))        // all details of a settled question
+	e.GET("/questions/:n/seen", of(find, s.seen))        // as other clients show it; query client, for its drawing
 	e.GET("/questions/:n/choices", of(find, s.choices))  // choices of a field; query field, search, from, count, near
 	e.POST("/questions/:n/draft", of(s.posted, s.draft)) // keep the draft; answers with its JSON
 	e.POST("/questions/:n/tab", of(s.posted, s.tab))

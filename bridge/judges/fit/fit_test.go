@@ -457,3 +457,47 @@ func TestPublished(t *testing.T) {
 	}
 	logtest.Golden(t, file, []byte(head+mark+out.String()))
 }
+
+// TestOurs checks that what has to be filled in has the same example in our answer as in a client's.
+func TestOurs(t *testing.T) {
+	q, err := elicit.Parse([]byte(`{"message":"m","requestedSchema":{"type":"object","properties":{"must":{"type":"string","pattern":"^[A-Z]"},"may":{"type":"string"},"n":{"type":"integer","default":3}},"required":["must"]}}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	clients, err := Choose([]string{"inspector"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ours, theirs := rawjson.Member(Ours(q), "content"), rawjson.Member(See(q, clients[0]).Accept, "content")
+	if must := rawjson.Member(ours, "must"); must == nil || !rawjson.Same(must, rawjson.Member(theirs, "must")) || rawjson.Member(ours, "may") != nil || string(rawjson.Member(ours, "n")) != "3" {
+		t.Errorf("ours is %s, theirs %s", ours, theirs)
+	}
+}
+
+// TestAdviceIsBounded checks that remedies are tried for so many reasons alone, in a form of any size.
+func TestAdviceIsBounded(t *testing.T) {
+	var b strings.Builder
+	for i := range 2 * advisedMost {
+		fmt.Fprintf(&b, `,"f%d":{"type":"integer","default":3}`, i)
+	}
+	q, err := elicit.Parse([]byte(`{"message":"m","requestedSchema":{"type":"object","properties":{` + b.String()[1:] + `}}}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, p := range All() {
+		for most, s := range map[int]*Seen{advisedMost: See(q, p), 1: Glance(q, p)} {
+			tried := 0
+			for _, r := range s.Reasons {
+				if r.Advice == "" {
+					t.Errorf("%s gives no advice for %s", p.Client, r.Text)
+				}
+				if r.Instead != nil {
+					tried++
+				}
+			}
+			if tried > most || p.Client == "mcp-go" && tried != most {
+				t.Errorf("%d: %s has tried remedies for %d reasons, not %d", i, p.Client, tried, most)
+			}
+		}
+	}
+}

@@ -3,6 +3,7 @@ package fit
 import (
 	"cmp"
 	"encoding/json"
+	"maps"
 	"slices"
 	"strconv"
 
@@ -31,6 +32,8 @@ type Seen struct {
 	Decline string    // how a person declines, after "with"; "none" if there is no way, "" if nobody knows
 	Cancel  string
 	Limit   string // how long the question waits; "" for no limit that is known
+	Rounds  string // yes or no: questions in results are shown; "" if nobody knows
+	Tasks   string // yes or no: questions of tasks are shown; "" if nobody knows
 	// Accept is the result that is sent if a person fills in only what the client demands, and accepts;
 	// nil if that is not known. A client that shows nothing sends it without a person.
 	Accept  json.RawMessage
@@ -70,13 +73,31 @@ func KindOf(f *elicit.Field) string {
 	return f.Kind.String()
 }
 
-// Ours returns what the inspector's own first Accept sends, for comparison.
+// Ours returns what the inspector's own first Accept sends, for comparison. What has to be filled in has an
+// example, as in [Seen.Accept].
 func Ours(q *elicit.Request) json.RawMessage {
 	if q.Mode != elicit.ModeForm {
 		return result("accept", nil)
 	}
 	content, _ := elicit.Content(q.Fields, elicit.Defaults(q.Fields))
-	return result("accept", content)
+	values := maps.Collect(rawjson.Members(content))
+	var filled rawjson.ObjectWriter
+	for i := range q.Fields {
+		f := &q.Fields[i]
+		value := values[f.Name]
+		if value == nil && f.Required {
+			value = example(f)
+		}
+		filled.Add(f.Name, value) // nil adds nothing
+	}
+	return result("accept", filled.JSON())
+}
+
+// example returns a value that a person could enter for a field that has to be filled in.
+func example(f *elicit.Field) json.RawMessage {
+	must := *f
+	must.Required = true
+	return rawjson.Member(elicit.Valid([]elicit.Field{must}), f.Name)
 }
 
 // answers are the results that a client can send without a person. An error is none.
@@ -94,7 +115,14 @@ func result(action string, content json.RawMessage) json.RawMessage {
 // See returns a question as a client draws it, with what is wrong with that, and how to ask so that it works.
 func See(q *elicit.Request, p *Profile) *Seen {
 	s := see(q, p)
-	s.advise(q)
+	s.advise(q, advisedMost)
+	return s
+}
+
+// Glance is See with remedies tried for the gravest reason alone.
+func Glance(q *elicit.Request, p *Profile) *Seen {
+	s := see(q, p)
+	s.advise(q, 1)
 	return s
 }
 
@@ -105,6 +133,7 @@ func see(q *elicit.Request, p *Profile) *Seen {
 	s := &Seen{
 		Client: p, As: AsNothing, Message: k.Message, Limit: cmp.Or(k.Limit, client.Limit),
 		Decline: cmp.Or(k.Decline, client.Decline), Cancel: cmp.Or(k.Cancel, client.Cancel), Says: wording.Join(" ", client.Says, k.Says),
+		Rounds: client.Rounds, Tasks: client.Tasks,
 	}
 	switch {
 	case cmp.Or(k.Shows, client.Shows) == "no":
@@ -264,9 +293,7 @@ func (c *Control) send(f *elicit.Field, k, form known) {
 	}
 	c.Known, c.Sends = k.Untouched != "", untouched(f, k.Untouched)
 	if k.Untouched == "fill" || k.Held == "yes" && c.Sends != nil && breaks(f, c.Sends, k.Checks) {
-		must := *f
-		must.Required = true
-		c.Sends, c.Entered = exact(rawjson.Member(elicit.Valid([]elicit.Field{must}), f.Name)), true
+		c.Sends, c.Entered = exact(example(f)), true
 		if k.Enters == "string" && rawjson.KindOf(c.Sends) != rawjson.String {
 			c.Sends = rawjson.Quoted(string(c.Sends))
 		}

@@ -255,15 +255,19 @@ func (s *Seen) judgeSent(c *Control, k, form known, alone bool) {
 	}
 }
 
+// advisedMost is for how many reasons remedies are tried: each try looks at the whole form again.
+const advisedMost = 20
+
 // advise gives each reason a sentence about how to ask so that it works: of the rule's remedies the first after
-// which the client is better at the question, or else what the rule says.
-func (s *Seen) advise(q *elicit.Request) {
+// which the client is better at the question, or else what the rule says. It tries remedies for the first reasons,
+// at most most.
+func (s *Seen) advise(q *elicit.Request, most int) {
 	for i := range s.Reasons {
 		r := &s.Reasons[i]
 		name := wording.Either(r.Field == "", "it", wording.Quoted(r.Field))
 		r.Advice = wording.Capital(strings.ReplaceAll(r.rule.advice, "%s", name))
 		at := slices.IndexFunc(q.Fields, func(f elicit.Field) bool { return f.Name == r.Field })
-		if at < 0 {
+		if at < 0 || i >= most {
 			continue
 		}
 		for _, one := range r.rule.remedies {
