@@ -10,6 +10,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io/fs"
+	"maps"
 	"reflect"
 	"slices"
 	"strings"
@@ -241,6 +242,17 @@ func (p *Profile) Cautions(now time.Time) (list []string) {
 		list = append(list, "Nobody has read its source or measured it.")
 	}
 	return list
+}
+
+// Evidence says how its facts are known, the surest first: "measured, read".
+func (p *Profile) Evidence() string {
+	var list []string
+	for _, how := range []How{Measured, Read, Reported} {
+		if slices.ContainsFunc(slices.Collect(maps.Values(p.Sources)), func(s Source) bool { return s.How == how }) {
+			list = append(list, string(how))
+		}
+	}
+	return strings.Join(list, ", ")
 }
 
 // Label names the profile for people: "Codex, main, terminal".

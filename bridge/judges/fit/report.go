@@ -31,8 +31,29 @@ type Asked struct {
 	File    string          `json:"file,omitempty"`
 	Line    int64           `json:"line,omitempty"` // of the file; 0 if frames are not on its lines
 	Frame   int64           `json:"frame,omitempty"`
+	Via     Via             `json:"via,omitempty"`
 	Times   int             `json:"times"` // how often it was asked
 	Params  json.RawMessage `json:"params"`
+}
+
+// Via is what carries a question to the client.
+type Via string
+
+// What carries questions; a request of its own is "".
+const (
+	InResult Via = "result" // of 2026-07-28
+	InTask   Via = "task"
+)
+
+// viaOf returns what carried a question.
+func viaOf(q *conversation.Question) Via {
+	switch {
+	case q.Via == elicit.InRound:
+		return InResult
+	case q.Via == elicit.InTask || q.Task != nil:
+		return InTask
+	}
+	return ""
 }
 
 // QuestionsIn lists the questions of a log in order: one of those of a call that differ in their messages alone.
@@ -51,13 +72,13 @@ func QuestionsIn(ctx context.Context, log *wire.Log) (list []Asked, err error) {
 				continue
 			}
 			same := func(b Asked) bool {
-				return b.Server == call.ServerName && b.Call == call.Name && bytes.Equal(b.Params, q.Params)
+				return b.Server == call.ServerName && b.Call == call.Name && b.Via == viaOf(q) && bytes.Equal(b.Params, q.Params)
 			}
 			if i := slices.IndexFunc(list, same); i >= 0 {
 				list[i].Times++
 				continue
 			}
-			list = append(list, Asked{Message: rawjson.Text(rawjson.Member(q.Params, "message")), Server: call.ServerName, Call: call.Name, Frame: q.AskedSeq, Times: 1, Params: q.Params})
+			list = append(list, Asked{Message: rawjson.Text(rawjson.Member(q.Params, "message")), Server: call.ServerName, Call: call.Name, Frame: q.AskedSeq, Via: viaOf(q), Times: 1, Params: q.Params})
 		}
 	}
 	return list, nil
@@ -77,6 +98,7 @@ type Report struct {
 type Client struct {
 	Client   string   `json:"client"`
 	Label    string   `json:"label"`
+	Evidence string   `json:"evidence"` // how its facts are known, such as "measured, read"
 	Cautions []string `json:"cautions,omitempty"`
 	Sources  []string `json:"sources"`
 }
@@ -102,7 +124,7 @@ type Fit struct {
 func Judge(questions []Asked, clients []*Profile, now time.Time) *Report {
 	r := &Report{Format: 1, Date: now.UTC().Truncate(time.Second), Clients: []Client{}, Questions: []Question{}}
 	for _, p := range clients {
-		c := Client{Client: p.Client, Label: p.Label(), Cautions: p.Cautions(now)}
+		c := Client{Client: p.Client, Label: p.Label(), Evidence: p.Evidence(), Cautions: p.Cautions(now)}
 		for _, source := range p.Sources {
 			c.Sources = append(c.Sources, source.String())
 		}
@@ -119,7 +141,7 @@ func Judge(questions []Asked, clients []*Profile, now time.Time) *Report {
 		default:
 			one.Ours = Ours(q)
 			for _, p := range clients {
-				s := See(q, p)
+				s := See(q, p).Carried(asked.Via)
 				one.Fits = append(one.Fits, Fit{Client: p.Client, Verdict: s.Verdict(), As: s.As, Accept: s.Accept, Reasons: s.Reasons})
 			}
 		}
@@ -189,9 +211,7 @@ func writeText(w io.Writer, r *Report) error {
 		}
 	}
 	for _, c := range r.Clients {
-		for _, caution := range c.Cautions {
-			fmt.Fprintf(&b, "%s (%s): %s\n", c.Client, c.Label, caution)
-		}
+		fmt.Fprintf(&b, "%s is %s (%s).%s\n", c.Client, c.Label, c.Evidence, wording.After(" ", strings.Join(c.Cautions, " ")))
 	}
 	for _, s := range r.Skipped {
 		fmt.Fprintf(&b, "not called: %s %s: %s\n", s.Kind, wording.EscapeLine(s.Key), wording.EscapeLine(s.Why))
