@@ -17,7 +17,6 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"github.com/chromedp/chromedp"
 	"github.com/creack/pty"
@@ -62,6 +61,7 @@ func newAsking(t *testing.T, client string) *asking {
 		if q.Mode == elicit.ModeURL && q.ElicitationID == "" { // taken from a result of 2026-07-28, where it has no id
 			q.Params = rawjson.WithMember(q.Params, "elicitationId", `"1"`)
 		}
+		q.Params = rawjson.Without(q.Params, "task") // to which a client of tasks answers with one
 		a.questions = append(a.questions, q)
 	}
 	web := httptest.NewServer(a)
@@ -263,7 +263,6 @@ func TestFitInspector(t *testing.T) {
 	}
 	for i := range a.asks {
 		q := a.questions[i]
-		fmt.Println(time.Now().Format(time.TimeOnly), i, string(q.Params))
 		submits := page.Eval[bool](tab, `new Promise(function look(done) {
 			const dialog = document.querySelector('[role=dialog]');
 			const submit = [...dialog?.querySelectorAll('button') ?? []].find(e => e.textContent.trim() === 'Submit');

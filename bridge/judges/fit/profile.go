@@ -89,7 +89,7 @@ type Fact struct {
 	Falls   []string `json:"falls,omitempty"`   // kinds of fields with which the whole form falls back; "empty" for a form without fields
 	Becomes string   `json:"becomes,omitempty"` // what it falls back to: approval, decline, cancel, or error
 	Message string   `json:"message,omitempty"` // text or markdown
-	Order   string   `json:"order,omitempty"`   // of the members sent: schema, javascript, sorted, or any
+	Order   string   `json:"order,omitempty"`   // of the members sent: schema; javascript, maybe with defaults first; sorted, or any
 	Missing string   `json:"missing,omitempty"` // a required field that is left empty: refused, declined, or sent
 	Empty   string   `json:"empty,omitempty"`   // content without members: sent, or left out
 	Numbers string   `json:"numbers,omitempty"` // float64 where digits are lost
