@@ -124,7 +124,7 @@ func see(q *elicit.Request, p *Profile) *Seen {
 			s.find(noDecline, "", "A person cannot decline it, only cancel"+wording.After(" with ", s.Cancel)+".", append(k.from["Decline"], client.from["Decline"]...)...)
 		}
 	}
-	s.gravestFirst()
+	slices.SortStableFunc(s.Reasons, func(a, b Reason) int { return cmp.Compare(b.Verdict, a.Verdict) })
 	return s
 }
 

@@ -1,7 +1,6 @@
 package fit
 
 import (
-	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -309,25 +308,16 @@ func asked(q *elicit.Request, at int, how remedy) (*elicit.Request, json.RawMess
 	return &again, form
 }
 
-// Carried adds what the client makes of what carries the question, and returns s.
+// Carried replaces what s says if the client is known to take no questions in what carries this one, and returns s.
 func (s *Seen) Carried(via Via) *Seen {
 	client := s.Client.about("client")
 	r, does, from, what := noRounds, client.Rounds, client.from["Rounds"], "in results (2026-07-28)"
 	if via == InTask {
 		r, does, from, what = noTasks, client.Tasks, client.from["Tasks"], "of tasks"
 	}
-	switch {
-	case via == "" || does == "yes" || s.As == AsNothing:
-	case does == "no":
+	if via != "" && does == "no" && s.As != AsNothing {
 		s.As, s.Accept, s.Fields, s.Reasons = AsNothing, nil, nil, nil
-		s.find(r, "", "It takes no questions "+what+".", from...).Advice = r.advice
-	default:
-		s.find(notKnown, "", "Nobody knows whether it takes questions "+what+".").Advice = notKnown.advice
-		s.gravestFirst()
+		s.find(r, "", "It takes no questions "+what+": where a server asks in no other way, nobody sees it.", from...).Advice = r.advice
 	}
 	return s
-}
-
-func (s *Seen) gravestFirst() {
-	slices.SortStableFunc(s.Reasons, func(a, b Reason) int { return cmp.Compare(b.Verdict, a.Verdict) })
 }
