@@ -248,13 +248,11 @@ func (a *askedInTrials) write(w io.Writer, format string, r *report.Report, prof
 		}
 		return one.Write(w, c)
 	}
-	if err := checkFormats[0].Write(w, r); err != nil {
-		return err
+	err := checkFormats[0].Write(w, r)
+	if err == nil {
+		_, err = io.WriteString(w, "\nAs clients show it:\n")
 	}
-	if _, err := io.WriteString(w, "\nAs clients show it:\n"); err != nil {
-		return err
-	}
-	return fit.Formats[0].Write(w, c.Fit)
+	return errors.Join(err, fit.Formats[0].Write(w, c.Fit))
 }
 
 // failing holds the least verdict that each --fail-on counts. Violation and warning are older names.

@@ -1,6 +1,7 @@
 package fit
 
 import (
+	"errors"
 	"io"
 
 	"elicitation-inspector/bridge/judges/check/report"
@@ -20,14 +21,7 @@ var CheckedFormats = export.Formats[*Checked]{
 		return report.WriteSuites(w, append(c.Report.JUnit(), c.Fit.junit()...))
 	}},
 	{Name: "markdown", Write: func(w io.Writer, c *Checked) error {
-		format, err := report.Formats.Named("markdown")
-		if err == nil {
-			err = format.Write(w, c.Report)
-		}
-		if err != nil {
-			return err
-		}
-		return writeMarkdown(w, c.Fit)
+		return errors.Join(report.WriteMarkdown(w, c.Report), writeMarkdown(w, c.Fit))
 	}},
 	{Name: "html", Write: func(w io.Writer, c *Checked) error { return report.WriteHTML(w, c.Report, c.Fit.section()) }},
 	{Name: "sarif", Write: func(w io.Writer, c *Checked) error {

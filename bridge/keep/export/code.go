@@ -2,7 +2,6 @@ package export
 
 import (
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"maps"
 	"net/http"
@@ -198,10 +197,8 @@ func csharpParams(q *elicit.Request) string {
 		property("Mode", `"url"`)
 		property("Url", jsString(q.URL))
 		property("ElicitationId", jsString(q.ElicitationID))
-	case q.Schema != nil:
-		property("RequestedSchema", "JsonSerializer.Deserialize<ElicitRequestParams.RequestSchema>(\"\"\""+indented(q.Schema, 16)+"\"\"\", McpJsonUtilities.DefaultOptions)")
 	default:
-		property("RequestedSchema", "new()")
+		property("RequestedSchema", "JsonSerializer.Deserialize<ElicitRequestParams.RequestSchema>(\"\"\""+indentedSchema(q)+"\"\"\", McpJsonUtilities.DefaultOptions)")
 	}
 	return b.String()
 }
@@ -209,12 +206,9 @@ func csharpParams(q *elicit.Request) string {
 func javaCode(q *elicit.Request) string {
 	imports, request := "", fmt.Sprintf("McpSchema.ElicitUrlRequest.builder(%s, %s, %s)", jsString(q.Message), jsString(q.URL), jsString(q.ElicitationID))
 	if q.Mode != elicit.ModeURL {
-		schema := "Map.of()"
-		if q.Schema != nil { // a text block has escapes of its own
-			imports = "import io.modelcontextprotocol.json.McpJsonDefaults;\nimport io.modelcontextprotocol.json.TypeRef;\n"
-			schema = "McpJsonDefaults.getMapper().readValue(\"\"\"" + strings.ReplaceAll(indented(q.Schema, 16), `\`, `\\`) + "\"\"\", new TypeRef<Map<String, Object>>() {})"
-		}
-		request = fmt.Sprintf("McpSchema.ElicitFormRequest.builder(%s, %s)", jsString(q.Message), schema)
+		imports = "import io.modelcontextprotocol.json.McpJsonDefaults;\nimport io.modelcontextprotocol.json.TypeRef;\n"
+		schema := strings.ReplaceAll(indentedSchema(q), `\`, `\\`) // a text block has escapes of its own
+		request = fmt.Sprintf(`McpSchema.ElicitFormRequest.builder(%s, McpJsonDefaults.getMapper().readValue("""%s""", new TypeRef<Map<String, Object>>() {}))`, jsString(q.Message), schema)
 	}
 	return imports + `import io.modelcontextprotocol.server.McpSyncServerExchange;
 import io.modelcontextprotocol.spec.McpSchema;
@@ -230,10 +224,10 @@ class Question {
 `
 }
 
-// indented returns JSON on lines of its own, for literals of several lines. JSON never has three quotes in a row.
-func indented(value json.RawMessage, width int) string {
-	line := "\n" + strings.Repeat(" ", width)
-	return line + strings.ReplaceAll(wording.Escape(rawjson.Pretty(value)), "\n", line) + line
+// indentedSchema returns the schema on lines of its own, for literals of several lines. JSON never has three quotes in a row.
+func indentedSchema(q *elicit.Request) string {
+	const line = "\n                "
+	return line + strings.ReplaceAll(wording.Escape(rawjson.Pretty([]byte(cmp.Or(string(q.Schema), "{}")))), "\n", line) + line
 }
 
 // jsString returns a JavaScript string literal. JavaScript has all escapes of JSON.
