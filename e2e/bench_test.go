@@ -12,7 +12,6 @@ import (
 	"net/http/httptest"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
@@ -182,20 +181,16 @@ func (l *load) listen(event any) {
 const officialVersion = "2.12.0"
 
 // official starts the official Inspector, and returns the address that it prints.
-func official(b *testing.B) (address string) {
+func official(b testing.TB, args ...string) (address string) {
 	b.Helper()
-	node := servers.Node(b)[0]
-	program := filepath.Join(servers.Cache(), "official", "node_modules", "@modelcontextprotocol", "inspector")
-	if raw, err := os.ReadFile(filepath.Join(program, "package.json")); err != nil || !strings.Contains(string(raw), `"version": "`+officialVersion+`"`) {
-		b.Fatalf("the task bench installs the official Inspector %s; it is not in %s (%v)", officialVersion, program, err)
-	}
+	command := append(officialProgram(b, "launcher", "build", "index.js"), append([]string{"--web"}, args...)...)
 	free, err := net.Listen("tcp", "127.0.0.1:0") // it takes no port of 0
 	if err != nil {
 		b.Fatal(err)
 	}
 	_, port, _ := net.SplitHostPort(free.Addr().String())
 	_ = free.Close()
-	cmd := exec.Command(node, filepath.Join(program, "clients", "launcher", "build", "index.js"), "--web")
+	cmd := exec.Command(command[0], command[1:]...)
 	cmd.Env = append(os.Environ(), "MCP_AUTO_OPEN_ENABLED=false", "CLIENT_PORT="+port, "MCP_INSPECTOR_SECRET_STORE=memory", "HOME="+b.TempDir())
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	out, err := cmd.StdoutPipe()

@@ -77,7 +77,7 @@ func fitQuestions(t *testing.T) (list []*elicit.Request) {
 			fields[i].Required = true
 			values.Add(fields[i].Name, rawjson.Member(elicit.Valid(fields[i:i+1]), fields[i].Name))
 		}
-		q, err := elicit.Parse(fmt.Appendf(nil, `{"message":"m","mode":"form","_meta":{"values":%s},"requestedSchema":{"type":"object","properties":%s,"required":[%s]}}`, values.JSON(), properties, required))
+		q, err := elicit.Parse(fmt.Appendf(nil, `{"message":"Question %d","mode":"form","_meta":{"values":%s},"requestedSchema":{"type":"object","properties":%s,"required":[%s]}}`, len(list), values.JSON(), properties, required))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -96,6 +96,8 @@ func fitQuestions(t *testing.T) (list []*elicit.Request) {
 			all.Add(fmt.Sprintf("f%d", len(list)), json.RawMessage(schema))
 		}
 	}
+	add(json.RawMessage(`{"value":{"type":"string","minLength":2,"maxLength":9}}`), `"value"`)
+	add(json.RawMessage(`{"b":{"type":"boolean","default":true},"10":{"type":"integer","default":-3},"2":{"type":"number","default":1e21},"on":{"type":"boolean"}}`), "")
 	add(all.JSON(), `"f2"`)
 	add(json.RawMessage(`{}`), "")
 	return list

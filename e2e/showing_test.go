@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"elicitation-inspector/e2e/internal/page"
+	"elicitation-inspector/e2e/internal/servers"
 )
 
 // TestShowing checks, on one page of the demo, what helps a person to show an exchange
@@ -151,6 +152,9 @@ func TestShowing(t *testing.T) {
 		}
 		write(t, filepath.Join(dir, "overlay.json"), string(replace))
 		run(t, ".", "go", "build", "-o", dir, "-overlay", filepath.Join(dir, "overlay.json"), "./snippet-go-sdk", "./snippet-mcp-go")
+		write(t, filepath.Join(dir, "ask.ts"), s.get("/questions/1/copy/typescript"))
+		const parses = `require("node:module").stripTypeScriptTypes(require("node:fs").readFileSync("ask.ts", "utf8"))`
+		run(t, dir, servers.Node(t)[0], "--no-warnings", "-e", parses)
 	})
 }
 

@@ -1,14 +1,18 @@
 package main
 
 import (
+	"bytes"
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -20,9 +24,12 @@ import (
 	"elicitation-inspector/bridge/judges/check"
 	"elicitation-inspector/bridge/judges/check/judge"
 	"elicitation-inspector/bridge/judges/check/report"
+	"elicitation-inspector/bridge/judges/fit"
 	"elicitation-inspector/bridge/keep/export"
 	"elicitation-inspector/bridge/keep/script"
 	"elicitation-inspector/bridge/meaning/conversation"
+	"elicitation-inspector/bridge/wire"
+	"elicitation-inspector/bridge/wire/redact"
 )
 
 type checkOptions struct {
@@ -41,6 +48,7 @@ type checkOptions struct {
 	readOnly    bool
 	witness     string
 	reset       string
+	clients     []string
 	demo        bool // the plan names the built-in server
 }
 
@@ -66,6 +74,9 @@ called, and what not, is printed on standard error before it is.
 With --witness the check sees what calls do: it looks at a tool, a resource or a command
 before and after, and while a question waits. An accepted call must change what it says,
 and a refused one must not.
+
+With --clients the report also says how the questions fit clients of others, as 'inspector
+fit' does. That changes no exit code.
 
 With --baseline, an earlier report in the format json, what is new is marked, what is
 mended is listed, and the exit code counts only what is new.
@@ -96,6 +107,7 @@ none of them alone; 18 a decline has the result of an accepted call, and no witn
 	f.StringVar(&o.plan, "plan", "", "call, answer and forbid what a plan `FILE` says, YAML or JSON")
 	f.StringVar(&o.script, "answers", "", "answer honestly by the rules in `FILE`, YAML or JSON; - reads standard input")
 	f.StringVar(&o.format, "format", "text", "`FORMAT` of the report: "+checkFormats.Names())
+	f.StringSliceVar(&o.clients, "clients", nil, "also hold the questions against the clients of these `NAMES`, or all, as 'inspector fit' does")
 	f.StringVar(&o.baseline, "baseline", "", "compare with an earlier report in the format json (`FILE`), and mark what is new")
 	f.StringVar(&o.failOn, "fail-on", "must", "exit with 8 where a MUST of the specification is broken (fail), or also where a SHOULD is (warn), or also where nothing shows it: must, should or inconclusive (`SEVERITY`)")
 	f.IntVar(&o.jobs, "jobs", max(2*runtime.NumCPU(), 4), "how many trials (`N`) at the same time, without those that only wait for the server")
@@ -133,6 +145,10 @@ func (o *checkOptions) run(cmd *cobra.Command, args []string) error {
 	case o.jobs < 1:
 		return usage("--jobs must be 1 or more")
 	}
+	profiles, err := fit.Choose(o.clients)
+	if err != nil {
+		return usage("--clients: %w", err)
+	}
 	var earlier *report.Report
 	if o.baseline != "" {
 		if earlier, err = readReport(o.baseline, report.Read); err != nil {
@@ -153,6 +169,10 @@ func (o *checkOptions) run(cmd *cobra.Command, args []string) error {
 		options.Chosen, options.Progress = p.chosen, p.tell
 	}
 	options.Server.SignIns = o.signIn.newDesk(cmd, false)
+	asked := &askedInTrials{ctx: cmd.Context(), directory: o.directory}
+	if len(profiles) > 0 {
+		options.Asked = asked.add
+	}
 	var r *report.Report
 	if options.Server.Target.Builtin != nil && !o.demo && !isTerminal(cmd.ErrOrStderr()) {
 		r = check.Without(options)
@@ -177,10 +197,63 @@ func (o *checkOptions) run(cmd *cobra.Command, args []string) error {
 	for _, problem := range r.Problems {
 		warn(cmd, "%s", report.Sentence(problem))
 	}
-	if err := format.Write(exact(cmd.OutOrStdout()), r); err != nil {
+	if len(profiles) > 0 {
+		err = asked.write(exact(cmd.OutOrStdout()), o.format, r, profiles, options.Server.Redaction)
+	} else {
+		err = format.Write(exact(cmd.OutOrStdout()), r)
+	}
+	if err != nil {
 		return fmt.Errorf("printing the report: %w", err)
 	}
 	return o.code(cmd, r)
+}
+
+// askedInTrials are the questions of the honest calls of a check.
+type askedInTrials struct {
+	ctx       context.Context
+	directory string // of the transcripts
+
+	mu   sync.Mutex
+	list []fit.Asked
+	err  error
+}
+
+func (a *askedInTrials) add(log *wire.Log, transcript string) {
+	list, err := fit.QuestionsIn(a.ctx, log)
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.err = errors.Join(a.err, err)
+	for _, q := range list {
+		if transcript != "" {
+			q.File = filepath.Join(a.directory, transcript)
+		}
+		a.list = fit.Add(a.list, q)
+	}
+}
+
+// write writes a report with how its questions fit. The check has ended.
+func (a *askedInTrials) write(w io.Writer, format string, r *report.Report, profiles []*fit.Profile, redaction *redact.Redaction) error {
+	if a.err != nil {
+		return a.err
+	}
+	slices.SortFunc(a.list, func(x, y fit.Asked) int {
+		return cmp.Or(cmp.Compare(x.Call, y.Call), cmp.Compare(x.Via, y.Via), cmp.Compare(x.Frame, y.Frame), bytes.Compare(x.Params, y.Params))
+	})
+	c := &fit.Checked{Report: r, Fit: fit.Judge(a.list, profiles, time.Now())}
+	c.Fit.Inspector = r.Inspector
+	redaction.Document(c.Fit)
+	if format != "text" {
+		one, err := fit.CheckedFormats.Named(format)
+		if err != nil {
+			return err
+		}
+		return one.Write(w, c)
+	}
+	err := checkFormats[0].Write(w, r)
+	if err == nil {
+		_, err = io.WriteString(w, "\nAs clients show it:\n")
+	}
+	return errors.Join(err, fit.Formats[0].Write(w, c.Fit))
 }
 
 // failing holds the least verdict that each --fail-on counts. Violation and warning are older names.

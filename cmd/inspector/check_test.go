@@ -152,3 +152,34 @@ func TestAllowsByPattern(t *testing.T) {
 		t.Errorf("exit code %d\n%s", got.code, got.err)
 	}
 }
+
+// TestCheckClients checks that each format of a check says how its questions fit clients, and that this changes no
+// exit code.
+func TestCheckClients(t *testing.T) {
+	t.Parallel()
+	for format, has := range map[string][]string{
+		"text":     {"1 trial", "As clients show it:", "codex: guard passes unseen", "[guard-key, reported]", "codex is Codex, "},
+		"json":     {`"behaviours"`, `"fit": {`, `"verdict": "guard"`, `"evidence": "read, reported"`, `"how": "reported"`, ".jsonl"},
+		"junit":    {`<testcase name="accept"`, `<testcase name="codex"`, `type="guard"`, "guard-key, reported"},
+		"markdown": {"# Check of", "# Questions as clients show them", "guard-key, reported"},
+		"html":     {"As clients show it</h2>", "guard passes unseen", "guard-key, reported"},
+		"sarif":    {`"ruleId": "guard-key"`, `"how": "reported"`},
+	} {
+		args := append([]string{"check", "delete_files", "--behaviour", "accept", "--protocol", "2025-11-25", "--allow-destructive", "*", "--clients", "codex", "--quiet", "--format", format, "--record", t.TempDir()}, over(t)["stdio"]...)
+		got := inspectorRun(t, args...)
+		if got.code != exitOK {
+			t.Errorf("%s: %d: %s", format, got.code, got.err)
+		}
+		for _, part := range has {
+			if !strings.Contains(got.out, part) {
+				t.Errorf("%s has no %q:\n%s", format, part, got.out)
+			}
+		}
+		if strings.Count(got.out, `"version": "2.1.0"`) > 1 {
+			t.Errorf("%s is two files:\n%s", format, got.out)
+		}
+	}
+	if got := inspectorRun(t, append([]string{"check", "--clients", "kodex"}, over(t)["stdio"]...)...); got.code != exitUsage {
+		t.Errorf("an unknown client: %d: %s", got.code, got.err)
+	}
+}

@@ -27,6 +27,7 @@ type fitOptions struct {
 	format   string
 	output   string
 	failOn   string
+	args     string
 	allowed  []string
 	readOnly bool
 }
@@ -34,14 +35,15 @@ type fitOptions struct {
 func newFit() *cobra.Command {
 	var o fitOptions
 	cmd := &cobra.Command{
-		Use:   "fit [--clients NAMES] [FILE... | URL | -- COMMAND [ARG...]]",
+		Use:   "fit [--clients NAMES] [FILE... | [TOOL...] URL | [TOOL...] -- COMMAND [ARG...]]",
 		Short: "Say how the clients of others show questions, and what they send",
 		Long: `Fit holds questions against profiles of clients: how each of them draws the question,
 and what goes back if a person changes nothing that need not be filled in, and accepts.
 The questions are those of transcripts, or of FILEs that are one question (an object with
 message and requestedSchema, or url), or those that a server asks: then the calls are made
-that 'inspector check' makes, once, with honest answers. Without a FILE and without a
-server they are those of the built-in demo server.
+that 'inspector check' makes, once, with honest answers: those of the TOOLs (tools, prompts
+or resources), or all. Without a FILE and without a server the questions are those of the
+built-in demo server.
 
 The verdicts are fine, unknown, degraded, wrong (by default), not-shown, unanswerable and
 guard (a question for consent is accepted although nobody agreed); docs/clients.md says
@@ -50,7 +52,8 @@ the client's source, or reported by somebody. --client FILE adds a client: a fil
 'inspector schema client', or a report of 'inspector probe' in JSON.
 
 Exit codes: 0 nothing at or above --fail-on; 8 something is; 1 a file cannot be read, or
-there was no question; 2 a command line that cannot be understood; 3 the server could not
+there was no question; 2 a command line that cannot be understood, or a
+TOOL that the server does not offer; 3 the server could not
 be reached.`,
 		Example: `  inspector fit flow.jsonl
   inspector fit --clients codex,vscode --format markdown question.json
@@ -68,6 +71,7 @@ be reached.`,
 	f.StringVar(&o.format, "format", "", "`FORMAT` to write: "+fit.Formats.Names()+" (default: what the ending of --output says, else text)")
 	f.StringVarP(&o.output, "output", "o", "", "write to `FILE` instead of standard output (-)")
 	f.StringVar(&o.failOn, "fail-on", "never", "exit with 8 for this `VERDICT` or a graver one: "+strings.Join(fit.Failing(), ", ")+", or never")
+	f.StringVar(&o.args, "args", "", "the arguments of each TOOL: a `JSON` object, or @FILE to read one from")
 	f.StringArrayVar(&o.allowed, "allow-destructive", nil, "call tools whose name matches the `PATTERN`, although they are annotated with destructiveHint (repeat)")
 	f.BoolVar(&o.readOnly, "read-only", false, "call only tools that are annotated with readOnlyHint")
 	o.headlessOptions.register(f)
@@ -76,6 +80,10 @@ be reached.`,
 
 func (o *fitOptions) run(cmd *cobra.Command, args []string) error {
 	files, rest, dash := splitTarget(args, cmd.ArgsLenAtDash())
+	var tools []string
+	if len(rest) > 0 || o.hasTarget() {
+		files, tools = nil, files
+	}
 	format, err := formatOf(fit.Formats, o.format, o.output)
 	if err != nil {
 		return err
@@ -90,8 +98,12 @@ func (o *fitOptions) run(cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
-	if len(files) > 0 && (len(rest) > 0 || o.hasTarget()) {
-		return usage("fit takes FILEs or a server, not both")
+	arguments, err := readJSON("--args", o.args)
+	switch {
+	case err != nil:
+		return err
+	case arguments != nil && len(tools) == 0:
+		return usage("--args needs the name of a TOOL, and a server")
 	}
 	if err := sparesInput(o.output, files); err != nil {
 		return err
@@ -113,7 +125,7 @@ func (o *fitOptions) run(cmd *cobra.Command, args []string) error {
 		if err := o.readArguments(rest, dash); err != nil {
 			return err
 		}
-		if questions, skipped, err = o.meet(cmd, redaction); err != nil {
+		if questions, skipped, err = o.meet(cmd, redaction, wanted(new(script.Plan), tools, arguments)); err != nil {
 			return err
 		}
 	}
@@ -185,8 +197,8 @@ func (o *fitOptions) questionsOf(cmd *cobra.Command, name string, redaction *red
 }
 
 // meet makes the calls that a check makes of a server, with honest answers, and returns what was asked.
-func (o *fitOptions) meet(cmd *cobra.Command, redaction *redact.Redaction) (list []fit.Asked, skipped []report.NotMade, err error) {
-	options := check.Options{ReadOnly: o.readOnly}
+func (o *fitOptions) meet(cmd *cobra.Command, redaction *redact.Redaction, tools []check.Wanted) (list []fit.Asked, skipped []report.NotMade, err error) {
+	options := check.Options{ReadOnly: o.readOnly, Wanted: tools}
 	if options.AllowDestructive, err = patterns("--allow-destructive", o.allowed); err != nil {
 		return nil, nil, err
 	}
@@ -213,5 +225,8 @@ func (o *fitOptions) meet(cmd *cobra.Command, redaction *redact.Redaction) (list
 		list, err = fit.QuestionsIn(cmd.Context(), s.Log())
 		return errors.Join(err, redaction.Learn(cmd.Context(), s.Log()))
 	})
+	if errors.Is(err, check.ErrNotOffered) {
+		err = usageError{err}
+	}
 	return list, skipped, err
 }

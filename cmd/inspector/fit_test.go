@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -40,10 +41,28 @@ func TestFit(t *testing.T) {
 		{[]string{question, "--fail-on", "fine"}, exitUsage, nil},
 		{[]string{question, "--format", "html"}, exitUsage, nil},
 		{[]string{question, "--client", question}, exitUsage, []string{"inspector schema client"}},
-		{[]string{question, "--", "server"}, exitUsage, nil},
+		{[]string{"--args", "{}"}, exitUsage, []string{"--args needs the name of a TOOL"}},
 		{[]string{"none.jsonl"}, exitError, nil},
 	} {
 		r := inspectorRun(t, append([]string{"fit"}, c.args...)...)
+		if r.code != c.code {
+			t.Errorf("%q ends with %d: %s", c.args, r.code, r.err)
+		}
+		for _, part := range c.has {
+			if !strings.Contains(r.out+r.err, part) {
+				t.Errorf("%q does not say %q:\n%s%s", c.args, part, r.out, r.err)
+			}
+		}
+	}
+	for _, c := range []struct {
+		args []string
+		code int
+		has  []string
+	}{
+		{[]string{"delete_files", "--args", `{"folder":"Cats"}`, "--allow-destructive", "*", "--clients", "mcpjam"}, exitOK, []string{"delete_files: ", "Cats", "2 questions and 1 client"}},
+		{[]string{"deplo", "--clients", "mcpjam"}, exitUsage, []string{`did you mean "deploy"`}},
+	} {
+		r := inspectorRun(t, slices.Concat([]string{"fit"}, c.args, over(t)["stdio"])...)
 		if r.code != c.code {
 			t.Errorf("%q ends with %d: %s", c.args, r.code, r.err)
 		}

@@ -53,6 +53,9 @@ func (r *runner) prepare(ctx context.Context, c *chosen, base report.Trial) *gro
 	runs := []*made{first}
 	asks := slices.ContainsFunc(first.questions(), func(q *conversation.Question) bool { return q.Method == mcp.MethodElicit })
 	r.honestly(base.Call, first, asks)
+	if asks && r.Asked != nil {
+		r.Asked(first.session.Log(), first.transcript)
+	}
 	switch {
 	case first.Unconnected == "" && first.Exit == nil && !asks:
 		first.Quiet = true // the other revisions are judged first

@@ -20,6 +20,7 @@ import (
 	"elicitation-inspector/bridge/judges/check/report"
 	"elicitation-inspector/bridge/keep/script"
 	"elicitation-inspector/bridge/meaning/conversation"
+	"elicitation-inspector/bridge/wire"
 )
 
 // Options configures a check.
@@ -58,6 +59,9 @@ type Options struct {
 	// when the trials of its call and revision have been compared. The report can still
 	// differ. It is called from several goroutines.
 	Ended func(report.Result)
+	// Asked is called with the log of each honest call that asks something, and the file name of its
+	// transcript, "" for none. It is called from several goroutines.
+	Asked func(log *wire.Log, transcript string)
 	// Progress is called with the progress several times a second.
 	Progress func(report.Progress)
 }

@@ -220,6 +220,36 @@ func TestURL(t *testing.T) {
 	}
 }
 
+// TestCarried checks what clients make of questions that are no requests of their own.
+func TestCarried(t *testing.T) {
+	q := asks(t, "m", "t", `{"type":"string"}`)
+	for _, c := range []struct {
+		client string
+		via    Via
+		want   Verdict
+		reason string
+	}{
+		{"typescript-sdk", "", Fine, ""},
+		{"typescript-sdk", InResult, NotShown, "no-rounds It takes no questions in results (2026-07-28): where a server asks in no other way, nobody sees it. read"},
+		{"go-sdk", InResult, Fine, ""},
+		{"go-sdk", InTask, Fine, ""}, // nobody knows
+		{"mcpdo", InTask, Fine, ""},
+		{"gemini-cli", InResult, NotShown, "not-shown"},
+	} {
+		s := See(q, profile(t, c.client)).Carried(c.via)
+		reason := ""
+		if len(s.Reasons) > 0 {
+			reason = s.Reasons[0].Rule + " " + s.Reasons[0].Text + " " + string(s.Reasons[0].How)
+			if s.Reasons[0].Advice == "" {
+				t.Errorf("%s, %s: no advice", c.client, c.via)
+			}
+		}
+		if s.Verdict() != c.want || !strings.HasPrefix(reason, c.reason) || (c.reason == "") != (reason == "") || s.Verdict() == NotShown && c.client == "typescript-sdk" && s.Accept != nil {
+			t.Errorf("%s, %s: %s, %q", c.client, c.via, s.Verdict(), reason)
+		}
+	}
+}
+
 // TestAdvice checks that a question that is asked as a reason advises no longer has that reason.
 func TestAdvice(t *testing.T) {
 	helped := 0
@@ -403,19 +433,11 @@ func TestPublished(t *testing.T) {
 	out.WriteString("\n## The clients\n\n| client | which | evidence | caution |\n|---|---|---|---|\n")
 	newest := ""
 	for _, p := range All() {
-		how := map[How]int{}
 		for _, s := range p.Sources {
-			how[s.How]++
 			newest = max(newest, s.Date)
 		}
-		var evidence []string
-		for _, one := range []How{Measured, Read, Reported} {
-			if how[one] > 0 {
-				evidence = append(evidence, string(one))
-			}
-		}
 		at, _ := time.Parse(time.DateOnly, "2026-11-28")
-		fmt.Fprintf(&out, "| `%s` | %s | %s | %s |\n", p.Client, p.Label(), strings.Join(evidence, ", "), strings.Join(p.Cautions(at), " "))
+		fmt.Fprintf(&out, "| `%s` | %s | %s | %s |\n", p.Client, p.Label(), p.Evidence(), strings.Join(p.Cautions(at), " "))
 	}
 	published, err := os.ReadFile("testdata/published.jsonl")
 	if err != nil {

@@ -10,6 +10,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io/fs"
+	"maps"
 	"reflect"
 	"slices"
 	"strings"
@@ -88,7 +89,7 @@ type Fact struct {
 	Falls   []string `json:"falls,omitempty"`   // kinds of fields with which the whole form falls back; "empty" for a form without fields
 	Becomes string   `json:"becomes,omitempty"` // what it falls back to: approval, decline, cancel, or error
 	Message string   `json:"message,omitempty"` // text or markdown
-	Order   string   `json:"order,omitempty"`   // of the members sent: schema, javascript, sorted, or any
+	Order   string   `json:"order,omitempty"`   // of the members sent: schema; javascript, maybe with defaults first; sorted, or any
 	Missing string   `json:"missing,omitempty"` // a required field that is left empty: refused, declined, or sent
 	Empty   string   `json:"empty,omitempty"`   // content without members: sent, or left out
 	Numbers string   `json:"numbers,omitempty"` // float64 where digits are lost
@@ -241,6 +242,17 @@ func (p *Profile) Cautions(now time.Time) (list []string) {
 		list = append(list, "Nobody has read its source or measured it.")
 	}
 	return list
+}
+
+// Evidence says how its facts are known, the surest first: "measured, read".
+func (p *Profile) Evidence() string {
+	var list []string
+	for _, how := range []How{Measured, Read, Reported} {
+		if slices.ContainsFunc(slices.Collect(maps.Values(p.Sources)), func(s Source) bool { return s.How == how }) {
+			list = append(list, string(how))
+		}
+	}
+	return strings.Join(list, ", ")
 }
 
 // Label names the profile for people: "Codex, main, terminal".

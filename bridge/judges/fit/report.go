@@ -31,8 +31,29 @@ type Asked struct {
 	File    string          `json:"file,omitempty"`
 	Line    int64           `json:"line,omitempty"` // of the file; 0 if frames are not on its lines
 	Frame   int64           `json:"frame,omitempty"`
+	Via     Via             `json:"via,omitempty"`
 	Times   int             `json:"times"` // how often it was asked
 	Params  json.RawMessage `json:"params"`
+}
+
+// Via is what carries a question to the client.
+type Via string
+
+// What carries questions; a request of its own is "".
+const (
+	InResult Via = "result" // of 2026-07-28
+	InTask   Via = "task"
+)
+
+// viaOf returns what carried a question.
+func viaOf(q *conversation.Question) Via {
+	switch {
+	case q.Via == elicit.InRound:
+		return InResult
+	case q.Via == elicit.InTask || q.Task != nil:
+		return InTask
+	}
+	return ""
 }
 
 // QuestionsIn lists the questions of a log in order: one of those of a call that differ in their messages alone.
@@ -50,17 +71,22 @@ func QuestionsIn(ctx context.Context, log *wire.Log) (list []Asked, err error) {
 			if q.Method != mcp.MethodElicit || q.Params == nil {
 				continue
 			}
-			same := func(b Asked) bool {
-				return b.Server == call.ServerName && b.Call == call.Name && bytes.Equal(b.Params, q.Params)
-			}
-			if i := slices.IndexFunc(list, same); i >= 0 {
-				list[i].Times++
-				continue
-			}
-			list = append(list, Asked{Message: rawjson.Text(rawjson.Member(q.Params, "message")), Server: call.ServerName, Call: call.Name, Frame: q.AskedSeq, Times: 1, Params: q.Params})
+			list = Add(list, Asked{Message: rawjson.Text(rawjson.Member(q.Params, "message")), Server: call.ServerName, Call: call.Name, Frame: q.AskedSeq, Via: viaOf(q), Times: 1, Params: q.Params})
 		}
 	}
 	return list, nil
+}
+
+// Add adds a question to a list, or counts it if the list has it.
+func Add(list []Asked, a Asked) []Asked {
+	same := func(b Asked) bool {
+		return b.Server == a.Server && b.Call == a.Call && b.Via == a.Via && bytes.Equal(b.Params, a.Params)
+	}
+	if i := slices.IndexFunc(list, same); i >= 0 {
+		list[i].Times += a.Times
+		return list
+	}
+	return append(list, a)
 }
 
 // Report says how questions fit clients.
@@ -77,8 +103,14 @@ type Report struct {
 type Client struct {
 	Client   string   `json:"client"`
 	Label    string   `json:"label"`
+	Evidence string   `json:"evidence"` // how its facts are known, such as "measured, read"
 	Cautions []string `json:"cautions,omitempty"`
 	Sources  []string `json:"sources"`
+}
+
+// line says which client it is, and how that is known.
+func (c Client) line() string {
+	return fmt.Sprintf("%s is %s (%s).%s", c.Client, c.Label, c.Evidence, wording.After(" ", strings.Join(c.Cautions, " ")))
 }
 
 // Question is a question in a report.
@@ -102,7 +134,7 @@ type Fit struct {
 func Judge(questions []Asked, clients []*Profile, now time.Time) *Report {
 	r := &Report{Format: 1, Date: now.UTC().Truncate(time.Second), Clients: []Client{}, Questions: []Question{}}
 	for _, p := range clients {
-		c := Client{Client: p.Client, Label: p.Label(), Cautions: p.Cautions(now)}
+		c := Client{Client: p.Client, Label: p.Label(), Evidence: p.Evidence(), Cautions: p.Cautions(now)}
 		for _, source := range p.Sources {
 			c.Sources = append(c.Sources, source.String())
 		}
@@ -119,7 +151,7 @@ func Judge(questions []Asked, clients []*Profile, now time.Time) *Report {
 		default:
 			one.Ours = Ours(q)
 			for _, p := range clients {
-				s := See(q, p)
+				s := See(q, p).Carried(asked.Via)
 				one.Fits = append(one.Fits, Fit{Client: p.Client, Verdict: s.Verdict(), As: s.As, Accept: s.Accept, Reasons: s.Reasons})
 			}
 		}
@@ -143,8 +175,10 @@ var Formats = export.Formats[*Report]{
 	{Name: "text", Write: writeText},
 	{Name: "json", Write: func(w io.Writer, r *Report) error { return report.WriteIndented(w, r) }, Ending: ".json"},
 	{Name: "markdown", Write: writeMarkdown, Ending: ".md"},
-	{Name: "junit", Write: writeJUnit, Ending: ".xml"},
-	{Name: "sarif", Write: writeSARIF, Ending: ".sarif"},
+	{Name: "junit", Write: func(w io.Writer, r *Report) error { return report.WriteSuites(w, r.junit()) }, Ending: ".xml"},
+	{Name: "sarif", Write: func(w io.Writer, r *Report) error {
+		return report.WriteIndented(w, r.addTo(sarif.New(r.Inspector), nil).File())
+	}, Ending: ".sarif"},
 }
 
 // title names a question in one line.
@@ -189,9 +223,7 @@ func writeText(w io.Writer, r *Report) error {
 		}
 	}
 	for _, c := range r.Clients {
-		for _, caution := range c.Cautions {
-			fmt.Fprintf(&b, "%s (%s): %s\n", c.Client, c.Label, caution)
-		}
+		b.WriteString(c.line() + "\n")
 	}
 	for _, s := range r.Skipped {
 		fmt.Fprintf(&b, "not called: %s %s: %s\n", s.Kind, wording.EscapeLine(s.Key), wording.EscapeLine(s.Why))
@@ -228,9 +260,9 @@ func writeMarkdown(w io.Writer, r *Report) error {
 	return err
 }
 
-// writeJUnit writes a test case for each question and client. A degraded question passes, and its output
+// junit returns a test case for each question and client. A degraded question passes, and its output
 // says so. A question that is not shown, or of which nothing is known, is skipped.
-func writeJUnit(w io.Writer, r *Report) error {
+func (r *Report) junit() []report.Suite {
 	suites := []report.Suite{}
 	for i := range r.Questions {
 		q := &r.Questions[i]
@@ -256,13 +288,16 @@ func writeJUnit(w io.Writer, r *Report) error {
 		}
 		suites = append(suites, suite)
 	}
-	return report.WriteSuites(w, suites)
+	return suites
 }
 
-func writeSARIF(w io.Writer, r *Report) error {
-	run := sarif.New(r.Inspector)
+// addTo adds the reasons to a run of SARIF. What is in no file is at the place that elsewhere has.
+func (r *Report) addTo(run *sarif.Run, elsewhere map[string]any) *sarif.Run {
 	for _, q := range r.Questions {
-		location := sarif.Location{Physical: sarif.At(sarif.FileURI(q.File), int(q.Line))}
+		location := sarif.Location{Physical: elsewhere}
+		if q.File != "" || elsewhere == nil {
+			location.Physical = sarif.At(sarif.FileURI(q.File), int(q.Line))
+		}
 		for _, f := range q.Fits {
 			for _, reason := range f.Reasons {
 				run.AddRule(reason.rule.ID, reason.rule.Says, "")
@@ -275,5 +310,5 @@ func writeSARIF(w io.Writer, r *Report) error {
 			}
 		}
 	}
-	return report.WriteIndented(w, run.File())
+	return run
 }

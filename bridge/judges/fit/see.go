@@ -185,6 +185,8 @@ func contentOf(fields []Control, order string) json.RawMessage {
 			return cmp.Compare(a.Field.Name, b.Field.Name)
 		case "javascript": // names that are an array index come first, in the order of numbers
 			return cmp.Compare(indexOf(a.Field.Name), indexOf(b.Field.Name))
+		case "javascript, defaults first": // what a person enters comes last
+			return cmp.Or(cmp.Compare(indexOf(a.Field.Name), indexOf(b.Field.Name)), cmp.Compare(wording.Either(a.Entered, "1", ""), wording.Either(b.Entered, "1", "")))
 		}
 		return 0
 	})

@@ -91,6 +91,8 @@ var (
 var (
 	notShown       = &Rule{"not-shown", NotShown, "The client shows no such question to a person.", "Offer another way as well, such as an argument of the tool, and take a refusal for nobody having been asked.", nil}
 	urlUndeclared  = &Rule{"url-undeclared", NotShown, "The client does not declare URLs.", "Give the address in the result of the tool where the client does not declare url.", nil}
+	noRounds       = &Rule{"no-rounds", NotShown, "The client takes no questions in results.", "Ask by a request of 2025-11-25 where the client does not speak 2026-07-28.", nil}
+	noTasks        = &Rule{"no-tasks", NotShown, "The client takes no questions of tasks.", "Ask in a call that is no task.", nil}
 	noDecline      = &Rule{"no-decline", Degraded, "A person cannot decline.", "Take cancel for a refusal, and have a value that refuses.", nil}
 	notKnown       = &Rule{"unknown", Unknown, "Nobody knows what the client sends.", "Measure it: have the client call 'inspector probe', and give the report to 'inspector fit --client'.", nil}
 	formApproval   = &Rule{"form-becomes-approval", Unanswerable, "The whole form becomes Yes or No.", "Ask for %s in another way, or in a question of its own.", []remedy{plain, asText}}
@@ -308,4 +310,18 @@ func asked(q *elicit.Request, at int, how remedy) (*elicit.Request, json.RawMess
 	again.Fields = slices.Clone(q.Fields)
 	again.Fields[at] = fields[0]
 	return &again, form
+}
+
+// Carried replaces what s says if the client is known to take no questions in what carries this one, and returns s.
+func (s *Seen) Carried(via Via) *Seen {
+	client := s.Client.about("client")
+	r, does, from, what := noRounds, client.Rounds, client.from["Rounds"], "in results (2026-07-28)"
+	if via == InTask {
+		r, does, from, what = noTasks, client.Tasks, client.from["Tasks"], "of tasks"
+	}
+	if via != "" && does == "no" && s.As != AsNothing {
+		s.As, s.Accept, s.Fields, s.Reasons = AsNothing, nil, nil, nil
+		s.find(r, "", "It takes no questions "+what+": where a server asks in no other way, nobody sees it.", from...).Advice = r.advice
+	}
+	return s
 }

@@ -25,14 +25,16 @@ const (
 	MCPGo      SDK = "mcp-go"     // github.com/mark3labs/mcp-go
 	TypeScript SDK = "typescript" // @modelcontextprotocol/sdk
 	Python     SDK = "python"     // FastMCP in the package mcp
+	CSharp     SDK = "csharp"     // ModelContextProtocol
+	Java       SDK = "java"       // io.modelcontextprotocol.sdk
 )
 
 // SDKs lists the libraries.
-func SDKs() []SDK { return []SDK{GoSDK, MCPGo, TypeScript, Python} }
+func SDKs() []SDK { return []SDK{GoSDK, MCPGo, TypeScript, Python, CSharp, Java} }
 
 // String names the library for people.
 func (s SDK) String() string {
-	names := map[SDK]string{GoSDK: "Go (go-sdk)", MCPGo: "Go (mcp-go)", TypeScript: "TypeScript SDK", Python: "Python (FastMCP)"}
+	names := map[SDK]string{GoSDK: "Go (go-sdk)", MCPGo: "Go (mcp-go)", TypeScript: "TypeScript SDK", Python: "Python (FastMCP)", CSharp: "C# SDK", Java: "Java SDK"}
 	return cmp.Or(names[s], string(s))
 }
 
@@ -50,6 +52,10 @@ func CodeThatAsks(s SDK, question *elicit.Request) (string, error) {
 		return typeScriptCode(question), nil
 	case Python:
 		return pythonCode(question), nil
+	case CSharp:
+		return fmt.Sprintf(csharpCode, csharpParams(question)), nil
+	case Java:
+		return javaCode(question), nil
 	}
 	return "", fmt.Errorf("there is no code for %q", s)
 }
@@ -162,6 +168,66 @@ async def ask(ctx: Context):
 	}
 	argument("related_request_id", "ctx.request_id")
 	return b.String() + "    )\n"
+}
+
+const csharpCode = `using System.Text.Json;
+using ModelContextProtocol;
+using ModelContextProtocol.Protocol;
+using ModelContextProtocol.Server;
+
+static class Question
+{
+    // Asks the person. A tool gets the server as a parameter of this type. The SDK leaves out the
+    // keywords that its schema types do not have, such as pattern.
+    public static ValueTask<ElicitResult> AskAsync(McpServer server, CancellationToken cancellationToken)
+    {
+        return server.ElicitAsync(new ElicitRequestParams
+        {
+%s        }, cancellationToken);
+    }
+}
+`
+
+func csharpParams(q *elicit.Request) string {
+	var b strings.Builder
+	property := func(name, value string) { fmt.Fprintf(&b, "            %s = %s,\n", name, value) }
+	property("Message", jsString(q.Message)) // C# has all escapes of JSON but one for /, which is never written
+	switch {
+	case q.Mode == elicit.ModeURL:
+		property("Mode", `"url"`)
+		property("Url", jsString(q.URL))
+		property("ElicitationId", jsString(q.ElicitationID))
+	default:
+		property("RequestedSchema", "JsonSerializer.Deserialize<ElicitRequestParams.RequestSchema>(\"\"\""+indentedSchema(q)+"\"\"\", McpJsonUtilities.DefaultOptions)")
+	}
+	return b.String()
+}
+
+func javaCode(q *elicit.Request) string {
+	imports, request := "", fmt.Sprintf("McpSchema.ElicitUrlRequest.builder(%s, %s, %s)", jsString(q.Message), jsString(q.URL), jsString(q.ElicitationID))
+	if q.Mode != elicit.ModeURL {
+		imports = "import io.modelcontextprotocol.json.McpJsonDefaults;\nimport io.modelcontextprotocol.json.TypeRef;\n"
+		schema := strings.ReplaceAll(indentedSchema(q), `\`, `\\`) // a text block has escapes of its own
+		request = fmt.Sprintf(`McpSchema.ElicitFormRequest.builder(%s, McpJsonDefaults.getMapper().readValue("""%s""", new TypeRef<Map<String, Object>>() {}))`, jsString(q.Message), schema)
+	}
+	return imports + `import io.modelcontextprotocol.server.McpSyncServerExchange;
+import io.modelcontextprotocol.spec.McpSchema;
+import java.io.IOException;
+import java.util.Map;
+
+class Question {
+    /** Asks the person. The handler of a tool gets the exchange. */
+    static McpSchema.ElicitResult ask(McpSyncServerExchange exchange) throws IOException {
+        return exchange.createElicitation(` + request + `.build());
+    }
+}
+`
+}
+
+// indentedSchema returns the schema on lines of its own, for literals of several lines. JSON never has three quotes in a row.
+func indentedSchema(q *elicit.Request) string {
+	const line = "\n                "
+	return line + strings.ReplaceAll(wording.Escape(rawjson.Pretty([]byte(cmp.Or(string(q.Schema), "{}")))), "\n", line) + line
 }
 
 // jsString returns a JavaScript string literal. JavaScript has all escapes of JSON.

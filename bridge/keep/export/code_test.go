@@ -5,11 +5,18 @@
 package export
 
 import (
+	"bytes"
+	"cmp"
+	"encoding/json"
 	"go/format"
+	"os"
 	"os/exec"
+	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
+	"elicitation-inspector/bridge/base/rawjson"
 	"elicitation-inspector/bridge/base/wording"
 	"elicitation-inspector/bridge/meaning/elicit"
 	"elicitation-inspector/bridge/wire"
@@ -28,6 +35,7 @@ var codeParams = map[string]string{
 // Each piece of code is well formed in its language. Those in Go are as gofmt writes them;
 // e2e compiles them against the SDKs.
 func TestCodeThatAsks(t *testing.T) {
+	python, java := map[string]string{}, map[string]string{}
 	for name, raw := range codeParams {
 		question, err := elicit.Parse([]byte(raw))
 		if err != nil {
@@ -49,26 +57,73 @@ func TestCodeThatAsks(t *testing.T) {
 					t.Errorf("%s, %s: %v; gofmt writes\n%s\nnot\n%s", name, sdk, err, want, code)
 				}
 			}
-			if sdk == Python {
-				python(t, name, code)
+			switch sdk {
+			case Python:
+				python[name] = code
+			case Java:
+				java[name] = code
+			}
+			if sdk == Java || sdk == CSharp { // a raw literal of C#, and a text block of Java, which has escapes
+				literal := regexp.MustCompile(`(?s)"""(.*)"""`).FindStringSubmatch(code)
+				if literal != nil && sdk == Java {
+					literal[1] = regexp.MustCompile(`\\(.)`).ReplaceAllString(literal[1], "$1")
+				}
+				if (literal != nil) != (question.Mode == elicit.ModeForm) || literal != nil && (strings.Contains(literal[1], `"""`) || !rawjson.Same([]byte(literal[1]), []byte(cmp.Or(string(question.Schema), "{}")))) {
+					t.Errorf("%s, %s: the literal is not the schema:\n%s", name, sdk, code)
+				}
 			}
 		}
 	}
+	parsePython(t, python)
+	compileJava(t, java)
 	if _, err := CodeThatAsks("cobol", &elicit.Request{}); err == nil {
 		t.Error("there is code for cobol")
 	}
 }
 
-func python(t *testing.T, name, code string) {
+// compileJava compiles the files. Without the SDK's archives in JAVA_MCP_JARS, a class path, that finds faults of syntax alone.
+func compileJava(t *testing.T, files map[string]string) {
+	t.Helper()
+	compiler, err := exec.LookPath("javac")
+	if err != nil {
+		t.Log("there is no javac")
+		return
+	}
+	jars, dir := os.Getenv("JAVA_MCP_JARS"), t.TempDir()
+	args := []string{"-proc:none", "-Xmaxerrs", "1000", "-cp", jars, "-d", dir}
+	for name, code := range files {
+		path := filepath.Join(dir, "Of"+name+".java")
+		if err := os.WriteFile(path, []byte(strings.Replace(code, "class Question", "class Of"+name, 1)), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		args = append(args, path)
+	}
+	out, _ := exec.Command(compiler, args...).CombinedOutput()
+	for line := range strings.Lines(string(out)) {
+		if strings.Contains(line, ": error: ") && (jars != "" || !regexp.MustCompile(`does not exist|cannot find symbol`).MatchString(line)) {
+			t.Errorf("javac: %s", line)
+		}
+	}
+	if jars == "" && !strings.Contains(string(out), "package io.modelcontextprotocol.spec does not exist") {
+		t.Errorf("javac says nothing of the files: %s", out)
+	}
+}
+
+func parsePython(t *testing.T, files map[string]string) {
 	t.Helper()
 	interpreter, err := exec.LookPath("python3")
 	if err != nil {
-		t.Skip("there is no python3")
+		t.Log("there is no python3")
+		return
 	}
-	cmd := exec.Command(interpreter, "-c", "import ast, sys; ast.parse(sys.stdin.read())")
-	cmd.Stdin = strings.NewReader(code)
+	text, err := json.Marshal(files)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(interpreter, "-c", "import ast, json, sys\nfor name, code in json.load(sys.stdin).items(): ast.parse(code, name)")
+	cmd.Stdin = bytes.NewReader(text)
 	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Errorf("%s: %v\n%s\n%s", name, err, out, code)
+		t.Errorf("%v\n%s", err, out)
 	}
 }
 

@@ -8,6 +8,8 @@ import (
 	"io"
 	"slices"
 
+	"github.com/a-h/templ"
+
 	"elicitation-inspector/bridge/base/rawjson"
 	"elicitation-inspector/bridge/keep/export"
 )
@@ -20,13 +22,14 @@ const evidenceMost = 8 << 20
 
 type page struct {
 	*View
-	room int // remaining bytes for frames
+	room int             // remaining bytes for frames
+	more templ.Component // after the calls; nil for nothing
 }
 
-// writeHTML writes a page that needs no server, network or script. Texts of the server are
-// only text in it.
-func writeHTML(w io.Writer, r *Report) error {
-	return export.WritePage(context.Background(), w, (&page{NewView(r), evidenceMost}).document())
+// WriteHTML writes a page that needs no server, network or script, with more after the calls unless
+// that is nil. Texts of the server are only text in it.
+func WriteHTML(w io.Writer, r *Report, more templ.Component) error {
+	return export.WritePage(context.Background(), w, (&page{NewView(r), evidenceMost, more}).document())
 }
 
 var meanings = map[Verdict]string{

@@ -12,11 +12,11 @@ import (
 	"elicitation-inspector/bridge/keep/export"
 )
 
-// writeJUnit writes a test suite for each call and revision, with a test case for each
+// JUnit returns a test suite for each call and revision, with a test case for each
 // trial, and one with what was not judged: a failed case for each problem, and a skipped
 // one for each call that asked nothing or was not made. JUnit has no warnings: a trial with
 // warnings passes, and they are in its output. An inconclusive trial is skipped.
-func writeJUnit(w io.Writer, r *Report) error {
+func (r *Report) JUnit() []Suite {
 	properties := []Property{{Name: "server", Value: export.Visible(r.Server)}, {Name: "inspector", Value: r.Inspector}}
 	if words := Compared(r.Baseline); words != "" {
 		properties = append(properties, Property{Name: "baseline", Value: words})
@@ -63,7 +63,7 @@ func writeJUnit(w io.Writer, r *Report) error {
 		s.Properties = properties
 		suites = append(suites, s)
 	}
-	return WriteSuites(w, suites)
+	return suites
 }
 
 func unjudged(r *Report) Suite {

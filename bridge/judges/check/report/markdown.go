@@ -12,9 +12,9 @@ import (
 	"elicitation-inspector/bridge/keep/export"
 )
 
-// writeMarkdown writes the report for a comment on a pull request. Texts of the server are
+// WriteMarkdown writes the report for a comment on a pull request. Texts of the server are
 // in code, so that they cannot act as markup, links or mentions.
-func writeMarkdown(w io.Writer, r *Report) error {
+func WriteMarkdown(w io.Writer, r *Report) error {
 	v := NewView(r)
 	var b strings.Builder
 	v.writeSummary(&b)

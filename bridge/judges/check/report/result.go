@@ -254,10 +254,10 @@ type Progress struct {
 // those for programs have escapes of the same value.
 var Formats = export.Formats[*Report]{
 	{Name: "json", Title: "JSON", Ending: ".json", Media: "application/json", Write: func(w io.Writer, r *Report) error { return WriteIndented(w, r) }},
-	{Name: "junit", Title: "JUnit", Ending: ".xml", Media: "application/xml", Write: writeJUnit},
-	{Name: "markdown", Title: "Markdown", Ending: ".md", Media: "text/markdown; charset=utf-8", Write: writeMarkdown},
-	{Name: "html", Title: "HTML", Ending: ".html", Media: "text/html; charset=utf-8", Write: writeHTML},
-	{Name: "sarif", Title: "SARIF", Ending: ".sarif", Media: "application/sarif+json", Write: writeSARIF},
+	{Name: "junit", Title: "JUnit", Ending: ".xml", Media: "application/xml", Write: func(w io.Writer, r *Report) error { return WriteSuites(w, r.JUnit()) }},
+	{Name: "markdown", Title: "Markdown", Ending: ".md", Media: "text/markdown; charset=utf-8", Write: WriteMarkdown},
+	{Name: "html", Title: "HTML", Ending: ".html", Media: "text/html; charset=utf-8", Write: func(w io.Writer, r *Report) error { return WriteHTML(w, r, nil) }},
+	{Name: "sarif", Title: "SARIF", Ending: ".sarif", Media: "application/sarif+json", Write: func(w io.Writer, r *Report) error { return WriteIndented(w, r.SARIF().File()) }},
 }
 
 // WriteIndented writes a value as JSON for programs and for people.

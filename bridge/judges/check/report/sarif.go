@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"crypto/sha256"
 	"fmt"
-	"io"
 	"net/url"
 	"path/filepath"
 	"slices"
@@ -17,9 +16,9 @@ import (
 
 var sarifLevels = map[Verdict]string{Fail: "error", Warn: "warning"}
 
-// writeSARIF writes fails and warnings in the Static Analysis Results Interchange Format
+// SARIF returns fails and warnings for the Static Analysis Results Interchange Format
 // (OASIS, version 2.1.0). It omits inconclusive findings.
-func writeSARIF(w io.Writer, r *Report) error {
+func (r *Report) SARIF() *sarif.Run {
 	run := sarif.New(r.Inspector)
 	for key, d := range defects(r) {
 		call, f := r.Calls[d.result.Call], d.finding
@@ -28,7 +27,7 @@ func writeSARIF(w io.Writer, r *Report) error {
 			RuleID: f.Rule, Level: sarifLevels[f.Verdict],
 			Message: sarif.Text{Text: fmt.Sprintf("%s %s (%s)", f.Harm(), f.Text, d.result.Trial.Words())},
 			Locations: []sarif.Location{{
-				Physical: physical(r, d.result.Transcript),
+				Physical: r.Physical(d.result.Transcript),
 				Logical:  []sarif.Logical{{Name: fmt.Sprintf("%s %s: %s", call.Kind, call.Key, d.result.Trial.Words())}},
 			}},
 			Fingerprints: map[string]string{"check/v1": fmt.Sprintf("%x", sha256.Sum256(fmt.Append(nil, key)))},
@@ -41,15 +40,15 @@ func writeSARIF(w io.Writer, r *Report) error {
 	}
 	for _, p := range r.Problems {
 		run.AddRule(string(p.Kind), "something that was to be judged was not", "")
-		run.Results = append(run.Results, sarif.Result{RuleID: string(p.Kind), Level: "error", Message: sarif.Text{Text: Sentence(p)}, Locations: []sarif.Location{{Physical: physical(r, "")}}})
+		run.Results = append(run.Results, sarif.Result{RuleID: string(p.Kind), Level: "error", Message: sarif.Text{Text: Sentence(p)}, Locations: []sarif.Location{{Physical: r.Physical("")}}})
 	}
 	run.Properties = map[string]any{"server": r.Server, "target": r.Target, "baseline": Compared(r.Baseline)}
-	return WriteIndented(w, run.File())
+	return run
 }
 
-// physical returns the location of a transcript, or of the server if there is none: its
+// Physical returns the location of a transcript, or of the server if there is none: its
 // URL, or the first word of its command that has the form of a path.
-func physical(r *Report, transcript string) map[string]any {
+func (r *Report) Physical(transcript string) map[string]any {
 	path := filepath.Join(r.Directory, transcript)
 	if transcript == "" {
 		words, err := wording.ShellWords(r.Target)
