@@ -28,7 +28,9 @@ type Field struct {
 	Minimum, Maximum, ExclusiveMinimum, ExclusiveMaximum, MultipleOf string
 
 	Choices  []Choice
-	MinItems *int // least number of picks in a MultiChoice; nil if there is no limit
+	Accept   []string // media types, "image/*", or ".pdf", of a File; none if it may be any
+	MaxSize  *int     // most bytes of a File; nil if there is no limit
+	MinItems *int     // least number of picks in a MultiChoice; nil if there is no limit
 	MaxItems *int
 	Default  json.RawMessage // exact bytes; nil if the schema gives none
 	Const    json.RawMessage // the only value that the schema allows; nil if it names none
