@@ -164,13 +164,16 @@ func triedOn(form *multipart.Form, q answerable) forms.Submission {
 			to[at] = i
 		}
 	}
-	moved := &multipart.Form{Value: url.Values{}}
+	moved := &multipart.Form{Value: url.Values{}, File: map[string][]*multipart.FileHeader{}}
 	for name, values := range form.Value {
 		if m := inputOf().FindStringSubmatch(name); m != nil {
 			if i, kept := to[m[1]]; kept {
 				moved.Value[elicit.InputName(i)+m[2]] = values
 			}
 		}
+	}
+	for at, i := range to {
+		moved.File[elicit.InputName(i)] = form.File["f"+at]
 	}
 	first := q.first()
 	sub := forms.Submitted(moved, q.fields, first)

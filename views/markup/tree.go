@@ -114,7 +114,14 @@ func (t *tree) value(n node, value []byte, unfold bool) {
 		if closing != "" {
 			t.WriteString(string(value[:1]) + closing)
 		} else {
-			excerpt(value, 0, stringFirst).write(t.Builder, scalarClass(value), "string")
+			p, file := excerpt(value, 0, stringFirst), ""
+			if folded := foldedFile(value); folded != "" {
+				at := strings.LastIndexByte(folded, '[')
+				p, file = excerpt(value, 0, at), `<span class="dim">`+strings.TrimSuffix(folded[at:], `"`)+`</span> `
+			}
+			writeAll(t.Builder, appendRuns(nil, p.text, scalarClass(value)))
+			t.WriteString(file)
+			p.writeMore(t.Builder, "string")
 		}
 		t.WriteString(comma + `</div>`)
 		t.writeFound(n.pointer)
@@ -133,6 +140,16 @@ func (t *tree) value(n node, value []byte, unfold bool) {
 		t.WriteString(`</div><div class="line end">` + closing + comma + `</div>`)
 	}
 	t.WriteString(`</div>`)
+}
+
+// foldedFile returns a string that is a file with its size and hash in place of its data; "" for
+// any other value.
+func foldedFile(value []byte) string {
+	if !bytes.HasPrefix(value, []byte(`"data:`)) {
+		return ""
+	}
+	folded := wording.FoldFiles(string(value))
+	return wording.Either(len(folded) < len(value), folded, "")
 }
 
 // inside draws some members or elements of a value, from one on, and a button for the

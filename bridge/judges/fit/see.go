@@ -67,6 +67,9 @@ func KindOf(f *elicit.Field) string {
 	case f.Kind == elicit.SingleChoice && k["enumNames"] != nil:
 		return "choice-names"
 	}
+	if f.Kind == elicit.File { // no profile knows x-mcp-file: without it, the field is a text
+		return elicit.Text.String()
+	}
 	return f.Kind.String()
 }
 

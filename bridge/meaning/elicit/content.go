@@ -202,7 +202,7 @@ type Inputs struct {
 }
 
 // InputName returns the name of field i's control in an HTML form. Its companions have a
-// suffix: ".empty" (any value), ".json" and ".order".
+// suffix: ".empty" (any value), ".json", ".order" and ".name".
 func InputName(i int) string { return "f" + strconv.Itoa(i) }
 
 // extraName is the name of the control that holds Inputs.Extra.

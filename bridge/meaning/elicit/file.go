@@ -42,7 +42,8 @@ func (file) read(f *Field, k Keywords, r *references) error {
 
 // posted reads the chosen file. A form that is drawn again has a chosen file as text.
 func (file) posted(_ *Field, in *Input, form *multipart.Form, name string) {
-	in.Text = url.Values(form.Value).Get(name)
+	values := url.Values(form.Value)
+	in.Text, in.Name = values.Get(name), values.Get(name+".name")
 	for _, part := range form.File[name] {
 		if part.Filename == "" {
 			continue // none is chosen
