@@ -113,7 +113,7 @@ func (file) Hints(f *Field) []string {
 	if len(f.Accept) == 0 {
 		return []string{"a file", most}
 	}
-	return []string{wording.Alternatives(f.Accept), most}
+	return []string{"a file (" + wording.Alternatives(f.Accept) + ")", most}
 }
 
 func (file) limits(f *Field) []string {

@@ -12,14 +12,14 @@ func TestFile(t *testing.T) {
 	testKind(t, File, []kindCase{
 		{`{"type":"string","format":"uri","x-mcp-file":{"accept":["image/png","image/jpeg"],"maxSize":2097152}}`, `
 limits: a file as a data: URI (x-mcp-file, a draft), of type image/png or image/jpeg, at most 2097152 bytes
-hints: image/png or image/jpeg, at most 2.1 MB
+hints: a file (image/png or image/jpeg), at most 2.1 MB
 missing: Choose a file.
 example: "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYA…
 another: "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYA…
 spoiled: wrong-type 12345, other-scheme "https://example.com/made-up.png", file-too-large "data:image/png;base64,AAAAAAAAAAAAAAAA…, type-not-accepted "data:application/x-made-up;base64,iVBO…, lying-type "data:image/png;base64,bWFkZSB1cCBieSB0…`},
 		{`{"type":["string","null"],"format":"uri","x-mcp-file":{"accept":["text/*",".pdf"]}}`, `
 limits: a file as a data: URI (x-mcp-file, a draft), of type text/* or .pdf
-hints: text/* or .pdf, at most 15 MB (a limit of this inspector)
+hints: a file (text/* or .pdf), at most 15 MB (a limit of this inspector)
 missing: Choose a file.
 example: "data:text/plain;base64,bWFkZSB1cCBieSB0aGUgaW5zcGVjdG9yCg=…
 another: "data:text/plain;base64,bWFkZSB1cCBieSB0aGUgaW5zcGVjdG9yCnB…
