@@ -67,6 +67,8 @@ func TestSummary(t *testing.T) {
 		{"", request("elicitation/create", `{"mode":"url","message":"Sign in","url":"https://example.com/in"}`), "? Sign in — https://example.com/in", ""},
 		{"", `{"jsonrpc":"2.0","id":1,"method":"elicitation/create"}`, "? (no message)", ""},
 		{"elicitation/create", result(`{"action":"accept","content":{"name":"Ann","age":0.10,"ok":true,"tags":["a","b"]}}`), `accept name: Ann, age: 0.10, ok: true, tags: ["a","b"]`, "accept"},
+		{"elicitation/create", result(`{"action":"accept","content":{"p":"data:text/plain;base64,AP8=","q":"data:,a"}}`), "accept p: text/plain, 2 bytes, sha256 06eb7d6a69ee, q: data:,a", "accept"},
+		{"elicitation/create", result(`{"action":"accept","content":{"p":"data:text/plain;base64,` + strings.Repeat("AAAA", 1<<15) + `"}}`), "accept p: a file, data:text/plain", "accept"},
 		{"elicitation/create", result(`{"content":{},"action":"accept"}`), "accept", "accept"},
 		{"elicitation/create", result(`{"action":"decline"}`), "decline", "decline"},
 		{"elicitation/create", result(`{"action":"cancel","content":null}`), "cancel", "cancel"},
