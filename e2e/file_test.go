@@ -36,7 +36,7 @@ func TestFile(t *testing.T) {
 	s.call("ask_file")
 	q := s.question("Which picture?")
 	picture, sends := q.Button("Picture").HasAttr("accept", "image/png"), q.Role("group", "Will send")
-	q.Contains("A file (image/png), at most 99 bytes")
+	q.Contains("A file of image/png, at most 99 bytes")
 
 	chooseFile(picture, "large.png", "image/png", base64.StdEncoding.EncodeToString(make([]byte, 100)))
 	q.Contains("large.png, image/png, 100 bytes, sha256 cd00e292c597")
@@ -50,7 +50,7 @@ func TestFile(t *testing.T) {
 	chooseFile(picture, "dot.png", "image/png", pixel)
 	q.Contains("dot.png, image/png, 70 bytes, sha256")
 	q.Button("Accept").Click() // for want of the number: the form is drawn again, and has the file
-	q.Contains("2 fields need attention")
+	q.Contains("1 field needs attention")
 	q.TabNamed("JSON").Click()
 	q.Field("Content").Matches("has the bytes", func(string) bool { return strings.Contains(q.Field("Content").Value(), pixel) })
 	q.TabNamed("Form").Click()
@@ -66,7 +66,7 @@ func TestFile(t *testing.T) {
 	if sent := rude.Answers(); len(sent) != 1 || string(sent[0]) != want {
 		t.Errorf("%q was sent, want %s", sent, want)
 	}
-	row := s.rowWith("accept p: image/png, 70 bytes, sha256")
+	row := s.rowWith("accept p: data:image/png;base64,[70 bytes, sha256")
 	row.Click()
 	frame := s.page.Role("group", "Frame")
 	frame.Contains("[70 bytes, sha256")

@@ -371,25 +371,15 @@ func answerWords(result rawjson.Partial) string {
 	}
 	var fields []string
 	for name, value := range content.Members() {
-		if fields = append(fields, name+": "+valueWords(value)); len(fields) == 20 {
+		text := value.Text()
+		if head, _, isFile := strings.Cut(text, ";base64,"); isFile && strings.HasPrefix(text, "data:") {
+			text = cmp.Or(rawjson.Text([]byte(wording.FoldFiles(string(value.Whole())))), head+";base64,…")
+		}
+		if fields = append(fields, name+": "+text); len(fields) == 20 {
 			break
 		}
 	}
 	return wording.Join(" ", action, strings.Join(fields, ", "))
-}
-
-// valueWords describes a value of an answer: a file by its type, size and hash, where the summary
-// reads all of it.
-func valueWords(value rawjson.Partial) string {
-	text := value.Text()
-	head, _, isFile := strings.Cut(text, ";base64,")
-	if !isFile || !strings.HasPrefix(text, "data:") {
-		return text
-	}
-	if file, err := wording.ReadDataURI(rawjson.Text(value.Whole())); err == nil {
-		return file.Words()
-	}
-	return "a file, " + head
 }
 
 func counted(p rawjson.Partial, one string) string {

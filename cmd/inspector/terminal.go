@@ -1,13 +1,10 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"mime"
-	"net/http"
 	"os"
 	"path/filepath"
 	"slices"
@@ -226,14 +223,9 @@ func (p prompt) file() huh.Field {
 				return err
 			}
 			defer opened.Close()
-			data, err := io.ReadAll(io.LimitReader(opened, elicit.FileMost+1))
-			if err != nil {
+			if *p.input, err = elicit.ReadFile(opened, filepath.Base(now), mime.TypeByExtension(filepath.Ext(now))); err != nil {
 				return err
 			}
-			if len(data) > elicit.FileMost {
-				return fmt.Errorf("at most %s, which is a limit of the inspector", wording.Size(elicit.FileMost))
-			}
-			*p.input = elicit.FileInput(filepath.Base(now), cmp.Or(mime.TypeByExtension(filepath.Ext(now)), http.DetectContentType(data)), data)
 		}
 		return p.check()
 	})

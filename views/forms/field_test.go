@@ -1,6 +1,7 @@
 package forms
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"mime/multipart"
@@ -99,7 +100,11 @@ func TestKeptFile(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	large := Submission{Inputs: elicit.Inputs{Fields: []elicit.Input{elicit.FileInput("a.png", "image/png", make([]byte, 1<<20))}}}
+	file, err := elicit.ReadFile(bytes.NewReader(make([]byte, 1<<20)), "a.png", "image/png")
+	if err != nil {
+		t.Fatal(err)
+	}
+	large := Submission{Inputs: elicit.Inputs{Fields: []elicit.Input{file}}}
 	var page strings.Builder
 	form := large.View("q1", fields, nil, func(value json.RawMessage) json.RawMessage { return value })
 	if err := Panel(form, "").Render(t.Context(), &page); err != nil || page.Len() > fieldMost || !strings.Contains(page.String(), "a.png, image/png, 1 MB, sha256 30e14955ebf1") {

@@ -46,34 +46,29 @@ func Marked(s string) templ.Component {
 // are indented. Very long JSON is drawn without colours, with far fewer elements, and
 // cut. A file in it stands by its size and hash: "Show all" then fetches all of the JSON as it is.
 func JSON(text string) templ.Component {
-	folded := wording.FoldFiles(text)
-	return WithRest(text, func(b *strings.Builder) int {
-		drawn := writeJSON(b, folded)
-		if folded != text {
-			return 0
+	whole, text := text, wording.FoldFiles(text)
+	return WithRest(whole, func(b *strings.Builder) (done int) {
+		if text != whole {
+			defer func() { done = 0 }()
 		}
-		return drawn
+		if len(text) > maxColoured {
+			return writeRuns(b, plainRuns(Head(text, codeMost)), codeMost)
+		}
+		for line := range strings.SplitAfterSeq(text, "\n") {
+			if line == "" || b.Len() > codeMost {
+				break
+			}
+			depth := (len(line) - len(strings.TrimLeft(line, " "))) / 2
+			class := "i" + strconv.Itoa(depth)
+			if depth > 8 { // no room to wrap in
+				class = "deep"
+			}
+			b.WriteString(`<span class="l ` + class + `">`)
+			done += writeRuns(b, jsonRuns(line), codeMost)
+			b.WriteString("</span>")
+		}
+		return done
 	})
-}
-
-func writeJSON(b *strings.Builder, text string) (done int) {
-	if len(text) > maxColoured {
-		return writeRuns(b, plainRuns(Head(text, codeMost)), codeMost)
-	}
-	for line := range strings.SplitAfterSeq(text, "\n") {
-		if line == "" || b.Len() > codeMost {
-			break
-		}
-		depth := (len(line) - len(strings.TrimLeft(line, " "))) / 2
-		class := "i" + strconv.Itoa(depth)
-		if depth > 8 { // no room to wrap in
-			class = "deep"
-		}
-		b.WriteString(`<span class="l ` + class + `">`)
-		done += writeRuns(b, jsonRuns(line), codeMost)
-		b.WriteString("</span>")
-	}
-	return done
 }
 
 func plainRuns(s string) []run { return appendRuns(nil, s, "") }

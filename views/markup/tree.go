@@ -114,14 +114,12 @@ func (t *tree) value(n node, value []byte, unfold bool) {
 		if closing != "" {
 			t.WriteString(string(value[:1]) + closing)
 		} else {
-			p, file := excerpt(value, 0, stringFirst), ""
-			if folded := foldedFile(value); folded != "" {
-				at := strings.LastIndexByte(folded, '[')
-				p, file = excerpt(value, 0, at), `<span class="dim">`+strings.TrimSuffix(folded[at:], `"`)+`</span> `
+			shown := []byte(wording.FoldFiles(string(value)))
+			p := excerpt(shown, 0, stringFirst)
+			if len(shown) < len(value) { // the button brings the string as it is
+				p.next, p.size = 0, int64(len(value))
 			}
-			writeAll(t.Builder, appendRuns(nil, p.text, scalarClass(value)))
-			t.WriteString(file)
-			p.writeMore(t.Builder, "string")
+			p.write(t.Builder, scalarClass(value), "string")
 		}
 		t.WriteString(comma + `</div>`)
 		t.writeFound(n.pointer)
@@ -140,16 +138,6 @@ func (t *tree) value(n node, value []byte, unfold bool) {
 		t.WriteString(`</div><div class="line end">` + closing + comma + `</div>`)
 	}
 	t.WriteString(`</div>`)
-}
-
-// foldedFile returns a string that is a file with its size and hash in place of its data; "" for
-// any other value.
-func foldedFile(value []byte) string {
-	if !bytes.HasPrefix(value, []byte(`"data:`)) {
-		return ""
-	}
-	folded := wording.FoldFiles(string(value))
-	return wording.Either(len(folded) < len(value), folded, "")
 }
 
 // inside draws some members or elements of a value, from one on, and a button for the

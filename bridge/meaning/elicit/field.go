@@ -28,10 +28,9 @@ type Field struct {
 	Minimum, Maximum, ExclusiveMinimum, ExclusiveMaximum, MultipleOf string
 
 	Choices  []Choice
-	Accept   []string // media types, "image/*", or ".pdf", of a File; none if it may be any
-	MaxSize  *int     // most bytes of a File; nil if there is no limit
-	MinItems *int     // least number of picks in a MultiChoice; nil if there is no limit
+	MinItems *int // least number of picks in a MultiChoice; nil if there is no limit
 	MaxItems *int
+	fileLimits
 	Default  json.RawMessage // exact bytes; nil if the schema gives none
 	Const    json.RawMessage // the only value that the schema allows; nil if it names none
 	Nullable bool            // the schema also allows null

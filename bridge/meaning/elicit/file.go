@@ -1,6 +1,7 @@
 package elicit
 
 import (
+	"cmp"
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
@@ -26,17 +27,16 @@ const FileKeyword = "x-mcp-file"
 const FileMost = 15_000_000
 
 // File is a file, sent as a data: URI.
-var File Kind = file{common{name: "file", json: rawjson.String, takes: "a data: URI", demand: "Choose a file."}}
+var File Kind = file{text{common{name: "file", json: rawjson.String, takes: "a data: URI", demand: "Choose a file."}}}
 
-type file struct{ common }
+type file struct{ text }
 
 func (file) reads(t string, k Keywords) bool {
 	return t == string(rawjson.String) && k.Text("format") == "uri" && rawjson.KindOf(k[FileKeyword]) == rawjson.Object
 }
 
 func (file) read(f *Field, k Keywords, r *references) error {
-	says := KeywordsOf(k[FileKeyword])
-	f.Accept, f.MaxSize = stringsOf(says["accept"]), says.Count("maxSize")
+	f.fileLimits = limitsOfFile(k[FileKeyword])
 	return Text.read(f, k, r)
 }
 
@@ -48,72 +48,48 @@ func (file) posted(_ *Field, in *Input, form *multipart.Form, name string) {
 		if part.Filename == "" {
 			continue // none is chosen
 		}
-		data, err := contentsOf(part)
-		if err != nil {
-			in.Text = fmt.Sprintf("%s: %v", part.Filename, err) // which the check refuses, and shows
-			continue
+		opened, err := part.Open()
+		if err == nil {
+			*in, err = ReadFile(opened, part.Filename, part.Header.Get("Content-Type"))
+			opened.Close()
 		}
-		*in = FileInput(part.Filename, part.Header.Get("Content-Type"), data)
+		if err != nil {
+			in.Text = err.Error() // which is no file, so that the check refuses and the page shows it
+		}
 	}
 }
 
-func contentsOf(part *multipart.FileHeader) ([]byte, error) {
-	opened, err := part.Open()
-	if err != nil {
-		return nil, err
+// ReadFile returns the input of a file, as SEP-2356 has it: without its name, and of the type
+// application/octet-stream if nobody knows its media type.
+func ReadFile(r io.Reader, name, mediaType string) (Input, error) {
+	data, err := io.ReadAll(io.LimitReader(r, FileMost+1))
+	if err == nil && len(data) > FileMost {
+		err = fmt.Errorf("at most %s, which is a limit of the inspector", wording.Size(FileMost))
 	}
-	defer opened.Close()
-	return io.ReadAll(opened)
-}
-
-// FileInput returns the input of a file of a name. mediaType is "" if nobody knows it.
-func FileInput(name, mediaType string, data []byte) Input {
-	return Input{Text: fileURI(mediaType, data), Name: name}
-}
-
-// fileURI writes a file as SEP-2356 has it: without its name, and of type application/octet-stream
-// if nobody knows a type.
-func fileURI(mediaType string, data []byte) string {
-	known, _, err := mime.ParseMediaType(mediaType)
-	if err != nil {
-		known = "application/octet-stream"
-	}
-	return "data:" + known + ";base64," + base64.StdEncoding.EncodeToString(data)
-}
-
-func (file) value(_ *Field, in Input) (json.RawMessage, *Problem) {
-	if in.Text == "" {
-		return nil, nil
-	}
-	return rawjson.Quoted(in.Text), nil
+	known, _, _ := mime.ParseMediaType(mediaType) // "" for none that can be read
+	return Input{Text: "data:" + cmp.Or(known, "application/octet-stream") + ";base64," + base64.StdEncoding.EncodeToString(data), Name: name}, err
 }
 
 func (file) input(_ *Field, value json.RawMessage) (Input, bool) {
 	text, exact := rawjson.Unquote(value)
-	_, err := wording.ReadDataURI(text)
+	_, _, err := wording.ReadDataURI(text)
 	return Input{Text: text}, exact && err == nil
 }
 
 func (file) Words(_ *Field, in Input) string {
-	uri, err := wording.ReadDataURI(in.Text)
+	mediaType, data, err := wording.ReadDataURI(in.Text)
 	if err != nil {
 		return in.Text
 	}
-	if in.Name != "" {
-		uri.Name = in.Name
-	}
-	return uri.Words()
+	return wording.Join(", ", in.Name, mediaType, wording.Measured(data))
 }
 
 func (file) Hints(f *Field) []string {
-	most := "at most " + wording.Size(FileMost) + " (a limit of this inspector)"
-	if f.MaxSize != nil && *f.MaxSize <= FileMost {
-		most = "at most " + wording.Size(int64(*f.MaxSize))
+	most, whose := FileMost, " (a limit of this inspector)"
+	if f.MaxSize != nil && *f.MaxSize <= most {
+		most, whose = *f.MaxSize, ""
 	}
-	if len(f.Accept) == 0 {
-		return []string{"a file", most}
-	}
-	return []string{"a file (" + wording.Alternatives(f.Accept) + ")", most}
+	return []string{wording.Join(" of ", "a file", wording.Alternatives(f.Accept)), "at most " + wording.Size(int64(most)) + whose}
 }
 
 func (file) limits(f *Field) []string {
@@ -123,53 +99,42 @@ func (file) limits(f *Field) []string {
 	return out
 }
 
-// pixel is a PNG of one pixel.
-var pixel, _ = base64.StdEncoding.DecodeString("iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR4nGNkYGBgAAAABQABWaDDsAAAAABJRU5ErkJggg==")
+// pixel is a PNG of one pixel, in base64, and madeUp a text.
+const (
+	pixel  = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR4nGNkYGBgAAAABQABWaDDsAAAAABJRU5ErkJggg=="
+	madeUp = "bWFkZSB1cCBieSB0aGUgaW5zcGVjdG9y" // made up by the inspector
+)
 
-// sample returns a type that the field takes, and a small file that goes by it: a PNG, or else a text.
-func (file) sample(f *Field) (mediaType string, data []byte) {
-	mediaType = "text/plain"
-	for _, pattern := range slices.Backward(f.Accept) {
-		switch kind, sub, _ := strings.Cut(pattern, "/"); {
-		case pattern == "image/*":
-			mediaType = "image/png"
-		case sub == "*" && kind != "*" && kind != "text":
-			mediaType = kind + "/x-made-up"
-		case sub != "" && sub != "*":
-			mediaType = pattern
+// sample returns the beginning of the URI of a small file that the field takes, and its data: a PNG,
+// or else a text. other is data of another type.
+func (file) sample(f *Field) (head, data, other string) {
+	for _, mediaType := range slices.Concat(f.Accept, []string{"text/plain", "image/png", "audio/wav", "video/mp4", "application/pdf"}) {
+		if head == "" && strings.Contains(mediaType, "/") && !strings.Contains(mediaType, "*") && f.accepts(strings.ToLower(mediaType)) {
+			head = "data:" + mediaType + ";base64,"
 		}
 	}
-	if mediaType == "image/png" {
-		return mediaType, pixel
+	if head == "data:image/png;base64," {
+		return head, pixel, madeUp
 	}
-	return mediaType, []byte("made up by the inspector\n")
+	return head, madeUp, pixel
 }
 
 func (k file) examples(f *Field) []json.RawMessage {
-	kind, data := k.sample(f)
-	return []json.RawMessage{rawjson.Quoted(fileURI(kind, data)), rawjson.Quoted(fileURI(kind, nil))}
-}
-
-func (k file) Others(f *Field, n int) (list []json.RawMessage) {
-	kind, data := k.sample(f)
-	return []json.RawMessage{rawjson.Quoted(fileURI(kind, fmt.Appendf(slices.Clip(data), "%s-%d\n", animals[n%len(animals)], unlikely(n))))}
+	head, data, _ := k.sample(f)
+	return []json.RawMessage{rawjson.Quoted(head + data), rawjson.Quoted(head)}
 }
 
 func (k file) spoiled(f *Field, how Breach) json.RawMessage {
-	kind, data := k.sample(f)
+	head, _, other := k.sample(f)
 	switch {
 	case how == OtherScheme:
 		return rawjson.Quoted("https://example.com/made-up.png")
 	case how == FileTooLarge && f.MaxSize != nil && *f.MaxSize < FileMost:
-		return rawjson.Quoted("data:" + kind + ";base64," + strings.Repeat("AAAA", *f.MaxSize/3+1))
-	case how == TypeNotAccepted:
-		if value := rawjson.Quoted(fileURI("application/x-made-up", data)); f.Refuses(value) {
-			return value
-		}
-	case how == LyingType && kind == "image/png":
-		return rawjson.Quoted(fileURI(kind, []byte("made up by the inspector, and no image\n")))
+		return rawjson.Quoted(head + strings.Repeat("AAAA", *f.MaxSize/3+1))
+	case how == TypeNotAccepted && !f.accepts("application/x-made-up"):
+		return rawjson.Quoted("data:application/x-made-up;base64," + madeUp)
 	case how == LyingType:
-		return rawjson.Quoted(fileURI(kind, pixel))
+		return rawjson.Quoted(head + other)
 	}
 	return nil
 }
@@ -183,53 +148,53 @@ func asFile(schema map[string]any) {
 	}
 }
 
-// fileLimits is FileKeyword for the validator.
-type fileLimits struct {
-	accept  []string
-	maxSize *int
-}
-
 func compileFile(_ *jsonschema.CompilerContext, schema map[string]any) (jsonschema.SchemaExt, error) {
 	if schema["format"] != FileKeyword {
 		return nil, nil
 	}
 	says, err := rawjson.Encode(schema[FileKeyword])
-	if err != nil {
-		return nil, err
-	}
-	k := KeywordsOf(says)
-	return fileLimits{stringsOf(k["accept"]), k.Count("maxSize")}, nil
+	return fileCheck{limitsOfFile(says)}, err
 }
 
-func (l fileLimits) Validate(ctx *jsonschema.ValidatorContext, value any) {
+// fileLimits is what FileKeyword says of a file.
+type fileLimits struct {
+	Accept  []string // media types, "image/*" or ".pdf"; none if it may be any
+	MaxSize *int     // in bytes; nil if there is no limit
+}
+
+func limitsOfFile(says json.RawMessage) fileLimits {
+	k := KeywordsOf(says)
+	return fileLimits{stringsOf(k["accept"]), k.Count("maxSize")}
+}
+
+// fileCheck checks values for the validator.
+type fileCheck struct{ fileLimits }
+
+func (l fileCheck) Validate(ctx *jsonschema.ValidatorContext, value any) {
 	text, ok := value.(string)
 	if !ok {
 		return // the type says so
 	}
-	uri, err := wording.ReadDataURI(text)
-	switch most := l.maxSize; {
-	case err != nil:
+	mediaType, data, err := wording.ReadDataURI(text)
+	if err != nil {
 		ctx.AddError(notAFile("not a data: URI: " + err.Error()))
 		return
-	case most != nil && len(uri.Data) > *most:
-		ctx.AddError(notAFile(fmt.Sprintf("at most %s bytes. The file has %s", wording.Grouped(int64(*most)), wording.Grouped(int64(len(uri.Data))))))
 	}
-	if !l.accepts(uri.Type) {
-		ctx.AddError(notAFile(fmt.Sprintf("must be %s. The file is %s", wording.Alternatives(l.accept), wording.Quoted(uri.Type))))
+	if most, size := l.MaxSize, len(data); most != nil && size > *most {
+		ctx.AddError(notAFile(fmt.Sprintf("at most %s bytes. The file has %s", wording.Grouped(int64(*most)), wording.Grouped(int64(size)))))
+	}
+	if !l.accepts(mediaType) {
+		ctx.AddError(notAFile(fmt.Sprintf("must be %s. The file is %s", wording.Alternatives(l.Accept), wording.Quoted(mediaType))))
 	}
 }
 
 // accepts reports whether a file may have a media type. File name extensions only help to choose a
 // file, so that a field that names one may have any type.
 func (l fileLimits) accepts(mediaType string) bool {
-	for _, pattern := range l.accept {
-		pattern = strings.ToLower(pattern)
-		all, wild := strings.CutSuffix(pattern, "*")
-		if pattern == mediaType || wild && strings.HasPrefix(mediaType, strings.TrimPrefix(all, "*/")) || strings.HasPrefix(pattern, ".") {
-			return true
-		}
-	}
-	return len(l.accept) == 0
+	return len(l.Accept) == 0 || slices.ContainsFunc(l.Accept, func(pattern string) bool {
+		kind, wild := strings.CutSuffix(strings.ToLower(pattern), "*")
+		return kind == mediaType || wild && strings.HasPrefix(mediaType, strings.TrimPrefix(kind, "*/")) || kind != "" && kind[0] == '.'
+	})
 }
 
 // notAFile says why a value is not the file that a field takes. It is an error of the validator.

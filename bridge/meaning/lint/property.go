@@ -64,14 +64,7 @@ func (q *question) lintProperty(f elicit.Field) {
 	}
 	p.lintDefault()
 	if p.k[elicit.FileKeyword] != nil {
-		switch {
-		case f.Kind != elicit.File:
-			p.find("file-draft", p.at+"/"+elicit.FileKeyword, "%s has x-mcp-file, which is a draft, and counts only as an object beside the type string and the format uri: clients show another field.", p.name)
-		case f.Required:
-			p.find("file-draft", p.at+"/"+elicit.FileKeyword, "%s is a required file by x-mcp-file, which is a draft: clients that do not know it show a text field for a URI, which hardly anybody can fill in.", p.name)
-		default:
-			p.find("file-draft", p.at+"/"+elicit.FileKeyword, "%s is a file by x-mcp-file, which is a draft: clients that do not know it show a text field for a URI.", p.name)
-		}
+		p.find("file-draft", p.at+"/"+elicit.FileKeyword, "%s has x-mcp-file, which is a draft%s.", p.name, wording.Either(f.Kind == elicit.File, ": clients that do not know it show a text field for a URI", ", and counts only as an object beside the type string and the format uri"))
 	}
 	asked := secretIn(f)
 	isValue := func(f elicit.Field) bool { return f.Name == "value" }
