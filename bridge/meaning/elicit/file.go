@@ -42,8 +42,7 @@ func (file) read(f *Field, k Keywords, r *references) error {
 
 // posted reads the chosen file. A form that is drawn again has a chosen file as text.
 func (file) posted(_ *Field, in *Input, form *multipart.Form, name string) {
-	values := url.Values(form.Value)
-	in.Text, in.Name = values.Get(name), values.Get(name+".name")
+	in.Text, in.Name = cmp.Or(form.Value[name]...), url.Values(form.Value).Get(name+".name") // the file control has an empty value
 	for _, part := range form.File[name] {
 		if part.Filename == "" {
 			continue // none is chosen

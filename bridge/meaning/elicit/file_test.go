@@ -83,9 +83,9 @@ func TestPostedFile(t *testing.T) {
 	} {
 		var body strings.Builder
 		parts := multipart.NewWriter(&body)
-		_ = parts.WriteField("f0", c.kept)
 		part, _ := parts.CreatePart(map[string][]string{"Content-Disposition": {`form-data; name="f0"; filename="` + c.name + `"`}, "Content-Type": {c.kind}})
 		_, _ = part.Write([]byte(c.data))
+		_ = parts.WriteField("f0", c.kept)
 		_ = parts.Close()
 		r := httptest.NewRequest("POST", "/", strings.NewReader(body.String()))
 		r.Header.Set("Content-Type", parts.FormDataContentType())
