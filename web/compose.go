@@ -159,13 +159,13 @@ var inputOf = lazy.Regexp(`^f(\d+)(\..*)?$`)
 // field that is not among those in "changed" has its default.
 func triedOn(form *multipart.Form, q answerable) forms.Submission {
 	was, changed := form.Value["was"], form.Value["changed"]
+	moved := &multipart.Form{Value: url.Values{}, File: map[string][]*multipart.FileHeader{}}
 	to := map[string]int{} // the place of a changed field, by its place in the posted form
 	for i, f := range q.fields {
 		if at := strconv.Itoa(slices.Index(was, f.Name)); slices.Contains(changed, at) {
-			to[at] = i
+			to[at], moved.File[elicit.InputName(i)] = i, form.File["f"+at]
 		}
 	}
-	moved := &multipart.Form{Value: url.Values{}}
 	for name, values := range form.Value {
 		if m := inputOf().FindStringSubmatch(name); m != nil {
 			if i, kept := to[m[1]]; kept {

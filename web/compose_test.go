@@ -193,7 +193,7 @@ func BenchmarkCompose(b *testing.B) {
 	s := emptyServer(b)
 	text := `{"message":"m"}`
 	for i := range 50 {
-		text, _, _ = elicit.Edited([]byte(text), elicit.Edit{Do: elicit.Insert, Value: elicit.Templates()[i%12].Name})
+		text, _, _ = elicit.Edited([]byte(text), elicit.Edit{Do: elicit.Insert, Value: elicit.Templates()[i%len(elicit.Templates())].Name})
 	}
 	for b.Loop() {
 		if w := compose(b, s, "/compose", url.Values{"text": {text}}); w.Code != http.StatusOK {

@@ -371,7 +371,11 @@ func answerWords(result rawjson.Partial) string {
 	}
 	var fields []string
 	for name, value := range content.Members() {
-		if fields = append(fields, name+": "+value.Text()); len(fields) == 20 {
+		text := value.Text()
+		if head, _, isFile := strings.Cut(text, ";base64,"); isFile && strings.HasPrefix(text, "data:") {
+			text = cmp.Or(rawjson.Text([]byte(wording.FoldFiles(string(value.Whole())))), head+";base64,…")
+		}
+		if fields = append(fields, name+": "+text); len(fields) == 20 {
 			break
 		}
 	}

@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"mime"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -83,7 +85,7 @@ func (t *terminal) tell(a live.Answer, err error) {
 	case a.Action == "":
 		fmt.Fprintln(t.out, "Answered.")
 	default:
-		fmt.Fprintf(t.out, "Answer sent: %s %s\n", a.Action, wording.EscapeLine(string(a.Content)))
+		fmt.Fprintf(t.out, "Answer sent: %s %s\n", a.Action, wording.EscapeLine(wording.FoldFiles(string(a.Content))))
 	}
 }
 
@@ -130,7 +132,7 @@ func (t *terminal) fill(ctx context.Context, q *inspection.Question) (live.Answe
 	groups = append(groups, huh.NewGroup(chooser("Send this answer?", &choice, choiceSend, choiceDecline, choiceCancel).
 		DescriptionFunc(func() string {
 			content, problems, err := elicit.CheckInputs(request.Schema, request.Fields, in)
-			lines := []string{string(content)}
+			lines := []string{wording.FoldFiles(string(content))}
 			for _, p := range problems {
 				lines = append(lines, "! "+p.Text)
 			}
@@ -179,7 +181,7 @@ type prompt struct {
 
 // controls has the control of a field by its kind. Values of other kinds are typed in one line.
 var controls = map[elicit.Kind]func(prompt) huh.Field{
-	elicit.Boolean: prompt.yesOrNo, elicit.SingleChoice: prompt.choice, elicit.MultiChoice: prompt.choices,
+	elicit.Boolean: prompt.yesOrNo, elicit.SingleChoice: prompt.choice, elicit.MultiChoice: prompt.choices, elicit.File: prompt.file,
 }
 
 // field returns the control of one field, with the same checks as on the page.
@@ -207,6 +209,24 @@ func field(request *elicit.Request, in elicit.Inputs, i int) huh.Field {
 	}
 	return huh.NewInput().Title(p.title).Description(p.description).Value(text).Validate(func(now string) error {
 		*text = now
+		return p.check()
+	})
+}
+
+// file asks for the path of a file, because nobody types a data: URI.
+func (p prompt) file() huh.Field {
+	path, before := "", *p.input
+	return huh.NewInput().Title(p.title).Description(wording.Join("\n", p.description, "The path of the file")).Value(&path).Validate(func(now string) error {
+		if *p.input = before; now != "" {
+			opened, err := os.Open(now)
+			if err != nil {
+				return err
+			}
+			defer opened.Close()
+			if *p.input, err = elicit.ReadFile(opened, filepath.Base(now), mime.TypeByExtension(filepath.Ext(now))); err != nil {
+				return err
+			}
+		}
 		return p.check()
 	})
 }

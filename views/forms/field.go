@@ -30,6 +30,7 @@ const (
 	pickOne                    // a searchable list
 	checkBoxes                 // check boxes
 	pickMany                   // a searchable list of several
+	filePicker                 // a file
 )
 
 // Bounds on the choices that are drawn in one way.
@@ -52,6 +53,7 @@ var controls = []struct {
 	{kind: elicit.Text, format: "date", fits: Field.isDate, is: dateInput},
 	{kind: elicit.Text, format: "date-time", is: dateTime},
 	{kind: elicit.Text, is: oneLine},
+	{kind: elicit.File, is: filePicker},
 	{kind: elicit.Number, is: numberInput},
 	{kind: elicit.Integer, is: numberInput},
 	{kind: elicit.Boolean, is: yesOrNo},
@@ -206,7 +208,7 @@ func (f Field) describedBy() string {
 	add(f.Required && f.control() == checkBoxes, "req") // aria-required has no effect on a group
 	add(f.Description != "", "desc")
 	add(len(f.hints()) > 0, "hint")
-	add(f.count() != "", "count")
+	add(f.count() != "" || f.control() == filePicker, "count")
 	add(f.DefaultProblem() != "", "default")
 	add(len(f.Found) > 0, "found")
 	return strings.Join(ids, " ")
@@ -236,6 +238,9 @@ func (f Field) count() string {
 	}
 	return ""
 }
+
+// carried reports whether the page has a chosen file. A larger one is marked as kept.
+func (f Field) carried() bool { return len(f.Input.Text) <= fieldMost/2 }
 
 func (f Field) over() bool {
 	n, least, most := utf8.RuneCountInString(f.Input.Text), f.MinLength, f.MaxLength

@@ -1,7 +1,11 @@
 package forms
 
 import (
+	"bytes"
+	"encoding/json"
 	"fmt"
+	"mime/multipart"
+	"net/url"
 	"slices"
 	"strings"
 	"testing"
@@ -70,6 +74,8 @@ func TestControls(t *testing.T) {
 		{elicit.Field{Kind: elicit.MultiChoice, Choices: choices(mostChecks)}, elicit.Input{}, checkBoxes},
 		{elicit.Field{Kind: elicit.MultiChoice, Choices: choices(mostChecks + 1)}, elicit.Input{}, pickMany},
 		{elicit.Field{Kind: elicit.JSON}, elicit.Input{}, jsonText},
+		{elicit.Field{Kind: elicit.File}, elicit.Input{Text: "data:,a"}, filePicker},
+		{elicit.Field{Kind: elicit.File}, elicit.Input{JSON: `"https://example.com/"`}, jsonText},
 	} {
 		if got := (Field{Field: c.field, Input: c.input}).control(); got != c.want {
 			t.Errorf("%v %q with %d choices and %+v: control %d, want %d", c.field.Kind, c.field.Format, len(c.field.Choices), c.input, got, c.want)
@@ -84,6 +90,36 @@ func TestTitlesTellChoicesApart(t *testing.T) {
 		if got := f.title(i); got != w {
 			t.Errorf("choice %d is titled %q, want %q", i, got, w)
 		}
+	}
+}
+
+// TestKeptFile checks that a file which is too large for the page stays with the server, and that one
+// which is chosen anew takes its place.
+func TestKeptFile(t *testing.T) {
+	fields, err := elicit.FieldsOf([]byte(`{"properties":{"p":{"type":"string","format":"uri","x-mcp-file":{}}}}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	file, err := elicit.ReadFile(bytes.NewReader(make([]byte, 1<<20)), "a.png", "image/png")
+	if err != nil {
+		t.Fatal(err)
+	}
+	large := Submission{Inputs: elicit.Inputs{Fields: []elicit.Input{file}}}
+	var page strings.Builder
+	form := large.View("q1", fields, nil, func(value json.RawMessage) json.RawMessage { return value })
+	if err := Panel(form, "").Render(t.Context(), &page); err != nil || page.Len() > fieldMost || !strings.Contains(page.String(), "a.png, image/png, 1 MB, sha256 30e14955ebf1") {
+		t.Errorf("%v: %s", err, page.String()[:min(page.Len(), 4000)])
+	}
+	if lost, err := large.Lost(t.Context(), form.Fields, Submission{}); !lost || err != nil {
+		t.Errorf("where nothing has the file, it is not lost (%v)", err)
+	}
+	posted := url.Values{"kept": {"0"}}
+	if got := Submitted(&multipart.Form{Value: posted}, fields, large); !got.Inputs.Fields[0].Equal(large.Inputs.Fields[0]) {
+		t.Error("the file is not kept")
+	}
+	posted.Set("f0", "data:,b")
+	if got := Submitted(&multipart.Form{Value: posted}, fields, large); got.Inputs.Fields[0].Text != "data:,b" {
+		t.Error("the file that is chosen anew does not count")
 	}
 }
 

@@ -90,6 +90,9 @@ func drawFields(ctx context.Context, fields []Field) (text string, kept []int, e
 		if err != nil {
 			return "", nil, err
 		}
+		if f.control() == filePicker && !f.carried() {
+			kept = append(kept, i)
+		}
 		all.WriteString(text)
 	}
 	return all.String(), kept, nil

@@ -50,7 +50,11 @@ func (sub *Submission) keep(kept []string, before Submission) {
 			if onwards {
 				end = min(len(sub.Inputs.Fields), len(before.Inputs.Fields))
 			}
-			copy(sub.Inputs.Fields[n:end], before.Inputs.Fields[n:end])
+			for i := n; i < end; i++ {
+				if sub.Inputs.Fields[i].Equal(elicit.Input{}) { // else another file was chosen
+					sub.Inputs.Fields[i] = before.Inputs.Fields[i]
+				}
+			}
 		}
 	}
 }

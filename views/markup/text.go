@@ -44,9 +44,13 @@ func Marked(s string) templ.Component {
 
 // JSON draws JSON in colours, with an element for each line, so that wrapped lines
 // are indented. Very long JSON is drawn without colours, with far fewer elements, and
-// cut.
+// cut. A file in it stands by its size and hash: "Show all" then fetches all of the JSON as it is.
 func JSON(text string) templ.Component {
-	return WithRest(text, func(b *strings.Builder) (done int) {
+	whole, text := text, wording.FoldFiles(text)
+	return WithRest(whole, func(b *strings.Builder) (done int) {
+		if text != whole {
+			defer func() { done = 0 }()
+		}
 		if len(text) > maxColoured {
 			return writeRuns(b, plainRuns(Head(text, codeMost)), codeMost)
 		}

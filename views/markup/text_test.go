@@ -3,6 +3,8 @@ package markup
 import (
 	"strings"
 	"testing"
+
+	"github.com/a-h/templ"
 )
 
 func TestCutBetweenCharacters(t *testing.T) {
@@ -40,5 +42,26 @@ func TestJSONRunsTellTokensApart(t *testing.T) {
 	want := `k="key" s="value" k="n" n=-1.50e3 k="b" b=false`
 	if strings.Join(got, " ") != want {
 		t.Errorf("got %q, want %q", strings.Join(got, " "), want)
+	}
+}
+
+// TestFilesInJSON checks that a file stands by its size and hash, and that its bytes can be had.
+func TestFilesInJSON(t *testing.T) {
+	text := `{"a": "data:image/png;base64,` + strings.Repeat("AAAA", 20_000) + `"}`
+	const folded = "60 kB, sha256 "
+	for name, drawn := range map[string]templ.Component{"code": JSON(text), "tree": Tree("JSON", []byte(text), nil)} {
+		var b strings.Builder
+		if err := drawn.Render(t.Context(), &b); err != nil || !strings.Contains(b.String(), folded) || strings.Contains(b.String(), strings.Repeat("A", 65)) {
+			t.Errorf("%s: %v, %s", name, err, b.String()[:min(b.Len(), 2000)])
+		}
+		if !strings.Contains(b.String(), "Show ") {
+			t.Errorf("%s has no way to the bytes", name)
+		}
+	}
+	if whole, ok, err := Find(t.Context(), Digest(text), JSON(text)); whole != text || !ok || err != nil {
+		t.Errorf("the bytes are not found (%v)", err)
+	}
+	if from := excerpt([]byte(`"data:image/png;base64,AAAA"`), int64(len(`"data:image/png;base64,`)), 100).text; from != `AAAA"` {
+		t.Errorf("the rest is %s", from)
 	}
 }

@@ -114,7 +114,12 @@ func (t *tree) value(n node, value []byte, unfold bool) {
 		if closing != "" {
 			t.WriteString(string(value[:1]) + closing)
 		} else {
-			excerpt(value, 0, stringFirst).write(t.Builder, scalarClass(value), "string")
+			shown := []byte(wording.FoldFiles(string(value)))
+			p := excerpt(shown, 0, stringFirst)
+			if len(shown) < len(value) { // the button brings the string as it is
+				p.next, p.size = 0, int64(len(value))
+			}
+			p.write(t.Builder, scalarClass(value), "string")
 		}
 		t.WriteString(comma + `</div>`)
 		t.writeFound(n.pointer)

@@ -61,6 +61,8 @@ func KindOf(f *elicit.Field) string {
 	switch k := f.Keywords(); {
 	case f.Kind == elicit.JSON:
 		return "other"
+	case f.Kind == elicit.File: // no profile knows x-mcp-file: without it, the field is a text
+		return elicit.Text.String()
 	case f.Kind == elicit.MultiChoice && rawjson.Member(k["items"], "enum") == nil:
 		return "choices-titled"
 	case f.Kind == elicit.MultiChoice:

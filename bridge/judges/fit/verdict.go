@@ -109,6 +109,7 @@ var (
 	untitled       = &Rule{"choices-untitled", Degraded, "Choices are drawn by their values.", "Use values for %s that people understand.", nil}
 	choicesHidden  = &Rule{"choices-hidden", Degraded, "Choices are not drawn, and any text passes.", "List the choices of %s in the message, and check the value in the server.", nil}
 	unchecked      = &Rule{"unchecked", Degraded, "A limit is not checked before it is sent.", "Check %s in the server, and ask again where it does not hold.", nil}
+	fileUnknown    = &Rule{"file-draft", Unknown, "No profile says whether the client knows files (x-mcp-file, a draft).", "Make %s optional, and take the file in another way as well, such as at a URL.", nil}
 	missingDenies  = &Rule{"missing-declines", Degraded, "A required field that is left empty declines the whole form.", "Take a decline for a mistake, and ask again, or give %s a default.", nil}
 )
 
@@ -209,6 +210,9 @@ func (s *Seen) judgeField(c *Control, k, form known, alone bool) {
 		}
 	}
 	s.judgeSent(c, k, form, alone)
+	if f.Kind == elicit.File {
+		s.find(fileUnknown, f.Name, "No profile says whether the client knows x-mcp-file, which is a draft: "+name+" is drawn as a text here, which is a guess.")
+	}
 	for _, keyword := range c.Drops {
 		s.find(dropped, f.Name, "The keyword "+keyword+" of "+name+" is not drawn.", append(slices.Clone(k.from["Label"]), k.from["Drops"]...)...)
 	}

@@ -94,6 +94,10 @@ var unseen = map[string]string{
 	"accept-unopened":         "an accept is consent, and opens nothing",
 	"retry-before-completion": "a client may make the call again whenever it likes",
 	"never-retry":             "a client need not make the call again",
+	"other-scheme":            "no question of the probe has x-mcp-file, which is a draft",
+	"file-too-large":          "no question of the probe has x-mcp-file, which is a draft",
+	"type-not-accepted":       "no question of the probe has x-mcp-file, which is a draft",
+	"lying-type":              "no question of the probe has x-mcp-file, which is a draft",
 	"cancel-after-answer":     "a client may cancel a task whenever it likes",
 }
 

@@ -201,5 +201,5 @@ func (r *report) writeOthers(b *strings.Builder) error {
 }
 
 func fencedJSON(raw json.RawMessage) string {
-	return Fenced("json", wording.Escape(rawjson.Pretty(raw)))
+	return Fenced("json", wording.Escape(wording.FoldFiles(rawjson.Pretty(raw))))
 }

@@ -196,6 +196,7 @@ func (c *checker) compile(schema json.RawMessage) (*jsonschema.Schema, error) {
 		c.inTime() // the validator calls this for every schema
 		return tick{c}, nil
 	}})
+	compiler.RegisterVocabulary(&jsonschema.Vocabulary{URL: "inspector:///file", Compile: compileFile})
 	compiler.AssertVocabs()
 	for name, format := range formats {
 		if format.check == nil {
@@ -308,7 +309,7 @@ func uncomputable(v any) (number string) {
 }
 
 // prepare changes a decoded schema for the validator: it caps length limits, which would
-// overflow, and turns long lists of constants into enum, because the validator compiles
+// overflow, marks files, and turns long lists of constants into enum, because the validator compiles
 // each entry of oneOf separately. It returns the number of objects in the schema.
 func prepare(v any) (objects int) {
 	switch v := v.(type) {
@@ -318,6 +319,7 @@ func prepare(v any) (objects int) {
 		}
 	case map[string]any:
 		objects = 1
+		asFile(v)
 		for _, name := range []string{"minLength", "maxLength", "minItems", "maxItems", "minProperties", "maxProperties", "minContains", "maxContains"} {
 			if n, ok := v[name].(json.Number); ok {
 				if i := count(string(n)); i != nil {

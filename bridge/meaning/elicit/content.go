@@ -168,8 +168,9 @@ func briefly(value json.RawMessage) string {
 // Input is the state of one field's control. The zero Input is an untouched control: the
 // property is left out of the content.
 type Input struct {
-	Text  string // for Text, Number and Integer; for Boolean "true", "false" or ""
+	Text  string // for Text, Number and Integer; for File a data: URI; for Boolean "true", "false" or ""
 	Picks []int  // indexes into Field.Choices, in the order in which they are sent
+	Name  string // name of a chosen File, which is not sent
 	Empty bool   // send the empty value ("" or []) rather than leaving the property out
 	JSON  string // for Kind JSON, or a value that the control cannot express; if not "", it overrides the other members
 }
@@ -201,7 +202,7 @@ type Inputs struct {
 }
 
 // InputName returns the name of field i's control in an HTML form. Its companions have a
-// suffix: ".empty" (any value), ".json" and ".order".
+// suffix: ".empty" (any value), ".json", ".order" and ".name".
 func InputName(i int) string { return "f" + strconv.Itoa(i) }
 
 // extraName is the name of the control that holds Inputs.Extra.
@@ -246,7 +247,7 @@ func Digest(fields []Field, content json.RawMessage) string {
 		case in.Text == "true":
 			words = append(words, f.Label)
 		case in.Text != "" && in.Text != "false":
-			words = append(words, in.Text)
+			words = append(words, f.Kind.Words(&f, in))
 		}
 	}
 	return wording.Shorten(strings.Join(words, ", "), 80)

@@ -33,14 +33,14 @@ const (
 	Keyword EditKind = "keyword" // add a keyword of JSON Schema with a value to begin with
 )
 
-// Template is a field to begin with, of one of the kinds that the specification has for forms.
+// Template is a field to begin with, of one of the kinds that forms have.
 type Template struct {
 	Name, Title string
 	schema      string
 }
 
 // Templates lists one field of each schema that a form may have (schema.ts,
-// PrimitiveSchemaDefinition), and of each format of a text.
+// PrimitiveSchemaDefinition), and of each format of a text; and the file of SEP-2356, a draft.
 func Templates() []Template {
 	choices := `{"const":"first","title":"First"},{"const":"second","title":"Second"}`
 	return []Template{
@@ -56,6 +56,7 @@ func Templates() []Template {
 		{"option", "One choice with titles", `{"type":"string","title":"Option","oneOf":[` + choices + `]}`},
 		{"choices", "Several choices", `{"type":"array","title":"Choices","items":{"type":"string","enum":["first","second"]}}`},
 		{"options", "Several choices with titles", `{"type":"array","title":"Options","items":{"anyOf":[` + choices + `]}}`},
+		{"file", "File (draft)", `{"type":"string","title":"File","format":"uri","x-mcp-file":{}}`},
 	}
 }
 

@@ -58,7 +58,7 @@ func TestTemplates(t *testing.T) {
 		}
 	}
 	r, err := Parse(json.RawMessage(text))
-	if err != nil || r.Trouble != "" || len(r.Fields) != 24 {
+	if err != nil || r.Trouble != "" || len(r.Fields) != 26 {
 		t.Fatalf("%d fields, %v, %s", len(r.Fields), err, r.Trouble)
 	}
 	for _, f := range r.Fields {

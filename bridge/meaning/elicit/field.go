@@ -30,6 +30,7 @@ type Field struct {
 	Choices  []Choice
 	MinItems *int // least number of picks in a MultiChoice; nil if there is no limit
 	MaxItems *int
+	fileLimits
 	Default  json.RawMessage // exact bytes; nil if the schema gives none
 	Const    json.RawMessage // the only value that the schema allows; nil if it names none
 	Nullable bool            // the schema also allows null

@@ -52,14 +52,14 @@ type Kind interface {
 
 // kinds lists the kinds in the order in which they are offered a schema. What none of them reads is
 // JSON.
-var kinds = []Kind{SingleChoice, Text, Number, Integer, Boolean, MultiChoice}
+var kinds = []Kind{SingleChoice, File, Text, Number, Integer, Boolean, MultiChoice}
 
 // Entry is how a person gives the value of a field.
 type Entry int
 
 // The ways to give a value.
 const (
-	Typed   Entry = iota // as text in the field's own control
+	Typed   Entry = iota // as text or as a file in the field's own control
 	Chosen               // by picking what is offered
 	Written              // as JSON
 )
@@ -120,6 +120,10 @@ const (
 	NotInEnum       Breach = "not-in-enum"
 	TooFewItems     Breach = "too-few-items"
 	TooManyItems    Breach = "too-many-items"
+	OtherScheme     Breach = "other-scheme" // where a file is asked for
+	FileTooLarge    Breach = "file-too-large"
+	TypeNotAccepted Breach = "type-not-accepted"
+	LyingType       Breach = "lying-type" // the schema cannot tell: the bytes are of another type
 )
 
 // Spoiled returns a value that breaks the field's schema in one way; nil if the field has no such

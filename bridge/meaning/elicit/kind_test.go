@@ -12,7 +12,7 @@ import (
 // breaches lists all ways to break a schema.
 var breaches = []Breach{
 	WrongType, BelowMinimum, AboveMaximum, Fraction, NumberAsText, NotMultiple, TooShort, TooLong,
-	WrongFormat, PatternMismatch, NotInEnum, TooFewItems, TooManyItems,
+	WrongFormat, PatternMismatch, NotInEnum, TooFewItems, TooManyItems, OtherScheme, FileTooLarge, TypeNotAccepted, LyingType,
 }
 
 // kindCase is a property, with all that its kind tells of it; see told.
@@ -69,7 +69,7 @@ func told(t *testing.T, f *Field) string {
 			continue
 		}
 		spoiled = append(spoiled, fmt.Sprintf("%s %s", how, wording.Shorten(string(value), 40)))
-		if !f.Refuses(value) {
+		if f.Refuses(value) == (how == LyingType) {
 			t.Errorf("%s: %s of %s is not refused", f.Schema, value, how)
 		}
 	}

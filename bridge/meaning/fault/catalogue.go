@@ -34,6 +34,7 @@ var (
 	taskStatus    = map[string]string{november: "Tasks, Task Status Lifecycle"}
 	taskResult    = map[string]string{november: "Tasks, Result Retrieval", july: "Tasks Extension, Task Polling"}
 	taskUpdate    = map[string]string{july: "Tasks Extension, Task Update Requests"}
+	fileChecks    = map[string]string{june: "SEP-2356, a draft, Server-side validation", november: "SEP-2356, a draft, Server-side validation", july: "SEP-2356, a draft, Server-side validation"}
 	urlRequired   = map[string]string{november: "Elicitation, URL Elicitation Required Error", july: "Elicitation, URL Mode Flow"}
 )
 
@@ -77,6 +78,10 @@ var catalogue = []entry{
 	breaks(elicit.NotInEnum, "Choose for a field what is not offered", "Accepts with a value that is not among the field's choices."),
 	breaks(elicit.TooFewItems, "Choose too few for a field", "Accepts with one choice fewer than minItems."),
 	breaks(elicit.TooManyItems, "Choose too many for a field", "Accepts with one choice more than maxItems."),
+	spoilsFile(elicit.OtherScheme, "Give another address than data: for a file", "Accepts with an https address where x-mcp-file asks for a data: URI.", "It refuses every scheme but data:, and fetches nothing."),
+	spoilsFile(elicit.FileTooLarge, "Give too large a file", "Accepts with a file that is larger than its maxSize.", "It refuses the file before it does anything with it, and says how large it may be."),
+	spoilsFile(elicit.TypeNotAccepted, "Give a file of another type", "Accepts with a file of the type application/x-made-up, which its accept does not list.", "It compares the type with its own list, and refuses the file."),
+	spoilsFile(elicit.LyingType, "Give a file under a false type", "Accepts with a file whose bytes are not what its type says: text as image/png, or a PNG as anything else.", "It looks at the bytes before it does anything by the type."),
 	misbehaves(Content, "extra-field", "Add a field", "Accepts with a field that the schema does not have.",
 		"It ignores or refuses the field, and never stores it unseen.", formSecurity, (*Facts).formed, extra, "answer"),
 	misbehaves(Content, "no-content", "Leave content out", "Accepts a form without content.",

@@ -26,6 +26,14 @@ func breaks(how elicit.Breach, title, does string) entry {
 	}
 }
 
+// spoilsFile returns the entry of the fault that gives a field a wrong file. No published revision
+// forbids it.
+func spoilsFile(how elicit.Breach, title, does, good string) entry {
+	e := breaks(how, title, does)
+	e.Group, e.Good, e.Section = File, good, fileChecks
+	return e
+}
+
 func (f *Facts) hasFields() bool { return f.form() && len(f.Request.Fields) > 0 }
 
 // content returns the content to spoil, which is always an object: that of the given

@@ -21,6 +21,7 @@ type Group string
 // The groups, in the order in which they are offered.
 const (
 	Content    Group = "content"
+	File       Group = "file"
 	Result     Group = "result"
 	Error      Group = "error"
 	Bytes      Group = "bytes"
@@ -33,13 +34,13 @@ const (
 
 // Groups lists the groups in order.
 func Groups() []Group {
-	return []Group{Content, Result, Error, Bytes, Time, Connection, Round, URL, Task}
+	return []Group{Content, File, Result, Error, Bytes, Time, Connection, Round, URL, Task}
 }
 
 // Title returns the group's heading.
 func (g Group) Title() string {
 	return map[Group]string{
-		Content: "Content that breaks the schema", Result: "An invalid result", Error: "A JSON-RPC error",
+		Content: "Content that breaks the schema", File: "Another file than was asked for", Result: "An invalid result", Error: "A JSON-RPC error",
 		Bytes: "Broken bytes", Time: "Time", Connection: "The connection", Round: "The round", URL: "The URL", Task: "The task",
 	}[g]
 }

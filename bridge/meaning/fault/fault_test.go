@@ -25,6 +25,7 @@ const everyLimit = `{"message":"All of it","requestedSchema":{"type":"object","p
 	"agree":{"type":"boolean"},
 	"colour":{"type":"string","enum":["red","green"]},
 	"days":{"type":"array","minItems":2,"maxItems":3,"items":{"type":"string","enum":["mon","tue","wed"]}},
+	"photo":{"type":"string","format":"uri","x-mcp-file":{"accept":["image/*"],"maxSize":9}},
 	"nested":{"type":"object","properties":{"a":{"type":"string"}}}
 },"required":["name","mail","code","share","open","step","agree","colour","days"]}}`
 

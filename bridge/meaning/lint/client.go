@@ -466,7 +466,7 @@ func (s *session) judgeContent(a *asked, content json.RawMessage, at string, pla
 		if rawjson.At(s.frame.Raw, pointer) == nil { // the field is missing
 			pointer = inside
 		}
-		if !odd[inside+"/"+field] {
+		if !odd[inside+"/"+field] && p.Keyword != elicit.FileKeyword { // a draft, which binds no client
 			rule := "answer-invalid"
 			if p.Limit() {
 				rule = "answer-unchecked"

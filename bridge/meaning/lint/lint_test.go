@@ -251,6 +251,13 @@ var lintTests = []struct {
 			{in(nov, `{"elicitationID":"e1",`+asking(`{"type":"string"}`)[1:]), "/elicitationID"},
 		},
 		[]Input{in(nov, asking(`{"type":"string","example":"a","examples":["b"],"x-title":"c","order":1,"placeholder":"d","widget":"e","minLength":1}`))}},
+	{"file-draft",
+		[]lintCase{
+			{in(june, asking(`{"type":"string","format":"uri","x-mcp-file":{}}`)), p + "/x-mcp-file"},
+			{in(july, asking(`{"type":"string","x-mcp-file":{}}`)), p + "/x-mcp-file"},
+			{in(nov, ask(`"properties":{"p":{"type":"string","format":"uri","x-mcp-file":{"accept":["image/*"]}}},"required":["p"]`)), p + "/x-mcp-file"},
+		},
+		[]Input{in(nov, asking(`{"type":"string","format":"uri"}`))}},
 	{"text-not-string",
 		[]lintCase{
 			{in(nov, asking(`{"type":"string","title":7}`)), p + "/title"},

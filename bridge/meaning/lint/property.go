@@ -63,6 +63,9 @@ func (q *question) lintProperty(f elicit.Field) {
 		p.lintLinks(p.at+"/description", "description", p.field.Description)
 	}
 	p.lintDefault()
+	if p.k[elicit.FileKeyword] != nil {
+		p.find("file-draft", p.at+"/"+elicit.FileKeyword, "%s has x-mcp-file, which is a draft%s.", p.name, wording.Either(f.Kind == elicit.File, ": clients that do not know it show a text field for a URI", ", and counts only as an object beside the type string and the format uri"))
+	}
 	asked := secretIn(f)
 	isValue := func(f elicit.Field) bool { return f.Name == "value" }
 	if asked.sort == likely && isKey(wordsOf(f.Name)) && slices.ContainsFunc(q.fields, isValue) {
@@ -156,7 +159,7 @@ func (p property) lintDefault() {
 		return
 	}
 	problems, err := elicit.Check(p.field.Schema, value)
-	if err == nil && len(problems) > 0 {
+	if err == nil && len(problems) > 0 && problems[0].Keyword != elicit.FileKeyword {
 		p.find("default-invalid", p.at+"/default", "The default of %s is not valid by its own schema: %s", p.name, strings.ReplaceAll(problems[0].Text, "You entered", "It is"))
 	}
 }

@@ -59,6 +59,7 @@ const (
 	rfc9207          = "RFC 9207"
 	rfc9728          = "RFC 9728"
 	schemaValidation = "JSON Schema Validation 2020-12"
+	sep2356          = "SEP-2356 (a draft)"
 )
 
 // At returns a source in MCP's specification: a Violation is for a MUST and for the shape of
@@ -178,6 +179,7 @@ var rules = []Rule{
 	{"keyword-misspelt", "a keyword that looks misspelt", Always(unsourced)},
 	{"newer-than-revision", "what only later revisions allow", Sources{june: restricted[june]}},
 	{"format-unsupported", "a format other than email, uri, date and date-time", restricted},
+	{"file-draft", "x-mcp-file, which is a draft", Always(Source{Advice, sep2356, "", "Backward Compatibility"})},
 	{"text-not-string", "a title, description or display name that is not a string", Always(must(schemaPage, "PrimitiveSchemaDefinition"))},
 
 	// Choices.
@@ -314,6 +316,7 @@ var documentAddresses = map[string]string{
 	rfc8414:          "https://www.rfc-editor.org/rfc/rfc8414#section-",
 	rfc9207:          "https://www.rfc-editor.org/rfc/rfc9207#section-",
 	rfc9728:          "https://www.rfc-editor.org/rfc/rfc9728#section-",
+	sep2356:          "https://github.com/modelcontextprotocol/modelcontextprotocol/pull/2356#",
 	schemaValidation: "https://json-schema.org/draft/2020-12/json-schema-validation#section-",
 }
 

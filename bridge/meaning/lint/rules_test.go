@@ -27,6 +27,7 @@ func TestCitationsExist(t *testing.T) {
 		rfc8414:          {"3.2. Authorization Server Metadata Response", "3.3. Authorization Server Metadata Validation"},
 		rfc9207:          {"2.4. Validating the Issuer Identifier"},
 		rfc9728:          {"3.2. Protected Resource Metadata Response", "3.3. Protected Resource Metadata Validation"},
+		sep2356:          {"Backward Compatibility"},
 		schemaValidation: {"6.1.2. enum", "6.3.3. pattern", "9.2. default"},
 	}
 	seen := map[string]bool{}
