@@ -94,7 +94,8 @@
 			if (any ? its || !el.matches('section:not([role])') : its === wanted) found.push({el, role, name: its});
 		}
 		// The list of a combo box has the same label as the box, which is the field.
-		if (found.some(f => f.role === 'combobox')) found = found.filter(f => f.role !== 'listbox');
+		const boxes = found.filter(f => f.role === 'combobox').map(f => f.name);
+		found = found.filter(f => f.role !== 'listbox' || !boxes.includes(f.name));
 		return nth < 0 ? found : found.slice(nth, nth + 1);
 	};
 
