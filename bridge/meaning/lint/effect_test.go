@@ -54,19 +54,19 @@ func TestEffects(t *testing.T) {
 		back   int    // how many frames come after the spans
 		want   string // the rules and their texts
 	}{
-		"before the accept":                     {"accept", []wire.Frame{at(2660 * ms)}, 0, "effect-before-answer violation: " + said + "340 ms before the accept, while the question waited."},
-		"before the accept, and said at once":   {"accept", []wire.Frame{at(2660 * ms)}, 2, "effect-before-answer violation: " + said + "340 ms before the accept, while the question waited."},
-		"before the decline":                    {"decline", []wire.Frame{at(1500 * ms)}, 0, "effect-before-answer violation: " + said + "1.50 s before the decline, while the question waited."},
+		"before the accept":                     {"accept", []wire.Frame{at(2660 * ms)}, 0, "effect-before-answer should: " + said + "340 ms before the accept, while the question waited."},
+		"before the accept, and said at once":   {"accept", []wire.Frame{at(2660 * ms)}, 2, "effect-before-answer should: " + said + "340 ms before the accept, while the question waited."},
+		"before the decline":                    {"decline", []wire.Frame{at(1500 * ms)}, 0, "effect-before-answer should: " + said + "1.50 s before the decline, while the question waited."},
 		"after the accept":                      {"accept", []wire.Frame{at(3001 * ms)}, 0, ""},
 		"too close to tell":                     {"accept", []wire.Frame{at(2998 * ms)}, 0, ""},
 		"too close to tell, of a decline":       {"decline", []wire.Frame{at(3002 * ms)}, 0, ""},
-		"after a decline":                       {"decline", []wire.Frame{at(3040 * ms)}, 0, "effect-after-refusal violation: " + said + "40 ms after the decline."},
-		"after a cancel, in the background":     {"cancel", []wire.Frame{at(4500 * ms)}, 0, "effect-after-refusal violation: " + said + "1.50 s after the cancel, and 500 ms after the response to the call."},
+		"after a decline":                       {"decline", []wire.Frame{at(3040 * ms)}, 0, "effect-after-refusal should: " + said + "40 ms after the decline."},
+		"after a cancel, in the background":     {"cancel", []wire.Frame{at(4500 * ms)}, 0, "effect-after-refusal should: " + said + "1.50 s after the cancel, and 500 ms after the response to the call."},
 		"in the background":                     {"accept", []wire.Frame{at(4250 * ms)}, 0, "effect-after-result advice: " + said + "250 ms after the response to the call, which so could not say what came of it."},
 		"before the question":                   {"accept", []wire.Frame{at(600 * ms)}, 0, "effect-before-question advice: " + said + "400 ms before the question was asked. A server may well write a log or a session first: whether this is what the question is about is a guess."},
 		"before the question, and said at once": {"accept", []wire.Frame{at(600 * ms)}, 3, "effect-before-question advice: " + said + "400 ms before the question was asked. A server may well write a log or a session first: whether this is what the question is about is a guess."},
 		"twice":                                 {"accept", []wire.Frame{at(3100 * ms), again(3130 * ms)}, 0, "effect-repeated advice: " + said + "130 ms after the accept, and another one that says the same began 30 ms earlier, though one question was accepted. Whether that is once too often is a guess."},
-		"within another effect":                 {"decline", []wire.Frame{spanAt("c", "a", "POST", "client", 3050*ms, 5*ms, map[string]string{"http.request.method": "POST"}), at(3040 * ms)}, 0, "effect-after-refusal violation: The span \"POST\" (http.request.method POST) began 50 ms after the decline."},
+		"within another effect":                 {"decline", []wire.Frame{spanAt("c", "a", "POST", "client", 3050*ms, 5*ms, map[string]string{"http.request.method": "POST"}), at(3040 * ms)}, 0, "effect-after-refusal should: The span \"POST\" (http.request.method POST) began 50 ms after the decline."},
 		"a read":                                {"decline", []wire.Frame{spanAt("a", ours, "read", "client", 2*time.Second, 5*ms, map[string]string{"db.operation.name": "SELECT"})}, 0, ""},
 	} {
 		for way, text := range map[string]string{"request": askingCall, "rounds": askingRounds} {
