@@ -32,8 +32,8 @@ func TestEveryBehaviourIsTried(t *testing.T) {
 		}
 	}
 	// These behaviours need a process, an HTTP stream, a URL, a number with a step, a
-	// requestState that can be read, a call with arguments that has one, or a task.
-	elsewhere := []string{"changed-state-inside", judge.BehaviourForgedDeclined, judge.BehaviourForgedAlone, "other-arguments-state", "not-multiple", "kill-process", "drop-stream", "accept-unopened", "accept-with-content", "retry-before-completion", "never-retry"}
+	// requestState that can be read, a call with arguments that has one, a file, or a task.
+	elsewhere := []string{"changed-state-inside", judge.BehaviourForgedDeclined, judge.BehaviourForgedAlone, "other-arguments-state", "not-multiple", "other-scheme", "file-too-large", "type-not-accepted", "lying-type", "kill-process", "drop-stream", "accept-unopened", "accept-with-content", "retry-before-completion", "never-retry"}
 	elsewhere = append(elsewhere, ofTasks...)
 	for _, b := range judge.Behaviours() {
 		if tried[b.Name] == slices.Contains(elsewhere, b.Name) {

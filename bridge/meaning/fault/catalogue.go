@@ -78,10 +78,6 @@ var catalogue = []entry{
 	breaks(elicit.NotInEnum, "Choose for a field what is not offered", "Accepts with a value that is not among the field's choices."),
 	breaks(elicit.TooFewItems, "Choose too few for a field", "Accepts with one choice fewer than minItems."),
 	breaks(elicit.TooManyItems, "Choose too many for a field", "Accepts with one choice more than maxItems."),
-	spoilsFile(elicit.OtherScheme, "Give another address than data: for a file", "Accepts with an https address where x-mcp-file asks for a data: URI.", "It refuses every scheme but data:, and fetches nothing."),
-	spoilsFile(elicit.FileTooLarge, "Give too large a file", "Accepts with a file that is larger than its maxSize.", "It refuses the file before it does anything with it, and says how large it may be."),
-	spoilsFile(elicit.TypeNotAccepted, "Give a file of another type", "Accepts with a file of the type application/x-made-up, which its accept does not list.", "It compares the type with its own list, and refuses the file."),
-	spoilsFile(elicit.LyingType, "Give a file under a false type", "Accepts with a file whose bytes are not what its type says: text as image/png, or a PNG as anything else.", "It looks at the bytes before it does anything by the type."),
 	misbehaves(Content, "extra-field", "Add a field", "Accepts with a field that the schema does not have.",
 		"It ignores or refuses the field, and never stores it unseen.", formSecurity, (*Facts).formed, extra, "answer"),
 	misbehaves(Content, "no-content", "Leave content out", "Accepts a form without content.",
@@ -92,6 +88,11 @@ var catalogue = []entry{
 		"It refuses content that is not an object, and says so.", actions, (*Facts).formed, instead(`{"action":"accept","content":["not","an","object"]}`)),
 	misbehaves(Content, "given-content", "Send the content that stands in the JSON tab", "Accepts with exactly the content that you have written, unchecked.",
 		"It checks the content against its schema, and uses none of it where it does not fit.", formSecurity, (*Facts).elicits, given(accept), "json"),
+
+	spoilsFile(elicit.OtherScheme, "Give another address than data: for a file", "Accepts with an https address where x-mcp-file asks for a data: URI.", "It refuses every scheme but data:, and fetches nothing."),
+	spoilsFile(elicit.FileTooLarge, "Give too large a file", "Accepts with a file that is larger than its maxSize.", "It refuses the file before it does anything with it, and says how large it may be."),
+	spoilsFile(elicit.TypeNotAccepted, "Give a file of another type", "Accepts with a file of the type application/x-made-up, which its accept does not list.", "It compares the type with its own list, and refuses the file."),
+	spoilsFile(elicit.LyingType, "Give a file under a false type", "Accepts with a file whose bytes are not what its type says: text as image/png, or a PNG as anything else.", "It looks at the bytes before it does anything by the type."),
 
 	misbehaves(Result, "unknown-action", "Send an unknown action", "Answers with the action “perhaps”, and with valid content.",
 		"It treats everything but accept as a refusal, and does nothing that needs consent.", actions, (*Facts).elicits, acting(`"action":"perhaps"`, nil), "answer"),
