@@ -92,7 +92,10 @@ func TestEffects(t *testing.T) {
 			}
 		}
 		Note struct {
-			Span struct{ Start time.Time }
+			Span struct {
+				Name  string
+				Start time.Time
+			}
 		}
 		Findings []struct{ Rule, Text string }
 	}
@@ -101,6 +104,7 @@ func TestEffects(t *testing.T) {
 	}
 	for i, c := range cases {
 		var asked, answered, over time.Time
+		began := map[string]time.Time{} // by the name of the span; of two, the later
 		said := map[string]bool{}
 		for _, f := range frames {
 			if f.Call != i+1 {
@@ -113,13 +117,21 @@ func TestEffects(t *testing.T) {
 				answered = f.TS
 			case f.Direction == "s2c" && f.Raw.Result.Content != nil:
 				over = f.TS
+			case f.Note.Span.Name != "":
+				began[f.Note.Span.Name] = f.Note.Span.Start
+			}
+		}
+		for _, f := range frames { // the finding about a span stands where its gap is known, which may be later
+			if f.Call != i+1 {
+				continue
 			}
 			for _, one := range f.Findings {
 				if !strings.HasPrefix(one.Rule, "effect-") {
 					continue
 				}
 				said[one.Rule] = true
-				gap := map[string]time.Duration{early: answered.Sub(f.Note.Span.Start), refused: f.Note.Span.Start.Sub(answered), before: asked.Sub(f.Note.Span.Start), again: f.Note.Span.Start.Sub(answered), later: f.Note.Span.Start.Sub(over)}[one.Rule]
+				start := began[strings.Split(one.Text, `"`)[1]]
+				gap := map[string]time.Duration{early: answered.Sub(start), refused: start.Sub(answered), before: asked.Sub(start), again: start.Sub(answered), later: start.Sub(over)}[one.Rule]
 				number := ""
 				if _, after, ok := strings.Cut(one.Text, " began "); ok {
 					number, _, _ = strings.Cut(after, " ms")
