@@ -49,11 +49,14 @@ const (
 const effectSlack = 3 * time.Millisecond
 
 // Effects lists the effects of the call, as far as the server's clock is known. Of effects that are within
-// each other it has the innermost.
+// each other it has the innermost. It has none if a question may be another call's, whose answer says nothing here.
 func (c *Call) Effects() (list []Effect) {
 	var asked []*Question
 	accepted := 0
 	for _, q := range c.Questions {
+		if q.Guessed {
+			return nil
+		}
 		if q.Method == mcp.MethodElicit && !q.Asked.IsZero() {
 			asked = append(asked, q)
 		}

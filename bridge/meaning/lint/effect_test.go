@@ -110,6 +110,26 @@ func TestEffects(t *testing.T) {
 	}
 }
 
+// Where several calls are open, a question may be of another one than the effect, and nothing is said.
+func TestEffectsOfGuessedQuestions(t *testing.T) {
+	for guessed, want := range map[bool]int{false: 1, true: 0} {
+		frames := logtest.Talk(t, strings.ReplaceAll(askingCall, "ACTION", "accept"))
+		for i := range frames[3:] {
+			frames[3+i].Call, frames[3+i].Round = 1, 1
+		}
+		frames[4].Guessed = guessed
+		frames = append(frames, spanAt("a", "00f067aa0ba902b7", "orders", "client", 2*time.Second, time.Millisecond, map[string]string{"db.operation.name": "INSERT"}))
+		found, _, err := lint.FindingsOf(t.Context(), logtest.New(t, frames...))
+		if err != nil {
+			t.Fatal(err)
+		}
+		effects := slices.DeleteFunc(found, func(f lint.Found) bool { return !strings.HasPrefix(f.Rule, "effect-") })
+		if len(effects) != want {
+			t.Errorf("guessed: %v, found %+v", guessed, effects)
+		}
+	}
+}
+
 // The clock of a server on another machine is estimated, and what it leaves open is not said.
 func TestEffectsByClock(t *testing.T) {
 	const ms, ours = time.Millisecond, "00f067aa0ba902b7"
