@@ -6,11 +6,13 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"elicitation-inspector/e2e/internal/inspector"
+	"elicitation-inspector/e2e/internal/servers"
 )
 
 // actsBinary is the server e2e/servers/acts, which is instrumented with the SDK of OpenTelemetry.
@@ -145,5 +147,107 @@ func TestEffects(t *testing.T) {
 		if len(said) > 1 || len(said) == 1 && !said[c.want] || len(said) == 0 && c.want != "" {
 			t.Errorf("%s: %v is found, want %q", c.name, said, c.want)
 		}
+	}
+}
+
+// check takes the spans of a server for a witness: it names one that acts after a decline, also where
+// --effect says that a span is an effect, and leaves one that heeds its answers alone, also where its calls ask at once.
+func TestCheckBySpans(t *testing.T) {
+	t.Parallel()
+	plan := filepath.Join(t.TempDir(), "plan.yaml")
+	text := `
+behaviours: [decline, several-at-once]
+calls:
+  - {tool: act, arguments: {steps: [ask, accepted db INSERT INTO orders]}}
+  - {tool: act, arguments: {steps: [ask, rest 20, db INSERT INTO orders]}}
+  - {tool: act, arguments: {steps: [ask, rest 20, file charge card]}}
+`
+	if err := os.WriteFile(plan, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	acts := actsBinary(t)
+	for _, c := range []struct {
+		flags []string
+		want  string
+	}{
+		{[]string{"--otlp-listen", "--effect", "name:~^charge"}, `1 decline "INSERT INTO orders" (db.operation.name INSERT), 2 decline "charge card" (--effect name:~^charge)`},
+		{[]string{"--otlp-listen", "--effect=-name:insert into"}, ""},
+		{nil, ""},
+	} {
+		r := inspector.Run(t, inspector.Options{}, append(append([]string{"check", "--plan", plan, "--protocol", "2025-11-25", "--format", "json"}, c.flags...), "--", acts)...)
+		var made struct {
+			Results []struct {
+				Call      int
+				Behaviour string
+				Findings  []struct{ Rule, Text string }
+			}
+		}
+		if err := json.Unmarshal([]byte(r.Stdout), &made); err != nil {
+			t.Fatal(err, r)
+		}
+		var found []string
+		for _, one := range made.Results {
+			for _, f := range one.Findings {
+				_, says, _ := strings.Cut(f.Text, "the server's span ")
+				span, _, _ := strings.Cut(says, " began ")
+				if span != "" {
+					found = append(found, fmt.Sprint(one.Call, " ", one.Behaviour, " ", span))
+				}
+			}
+		}
+		if got := strings.Join(found, ", "); got != c.want {
+			t.Errorf("%q: found %s\nwant %s", c.flags, got, c.want)
+		}
+	}
+}
+
+// The SDK for Node.js says what a server does as well as that for Go, if the server reads traceparent itself.
+func TestEffectsOfNode(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	path, record := filepath.Join(dir, "s.yaml"), filepath.Join(dir, "record")
+	text := `
+calls:
+  - {tool: heeds, answers: [{answer: accept}]}
+  - {tool: heeds, answers: [{answer: decline}]}
+  - {tool: hastens, answers: [{answer: accept, delay: 200ms}]}
+  - {tool: ignores, answers: [{answer: decline}]}
+`
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	r := inspector.Run(t, inspector.Options{}, append([]string{"run", path, "--otlp-listen", "--protocol", "2025-11-25", "--record", record, "--"}, servers.TracedNode(t)...)...)
+	if r.Code != 0 {
+		t.Fatal(r)
+	}
+	exported := inspector.Run(t, inspector.Options{}, "export", filepath.Join(record, "s-2025-11-25.jsonl"), "--format", "json")
+	var frames []struct {
+		Call int
+		Note struct {
+			Span struct{ Name string }
+		}
+		Findings []struct{ Rule string }
+	}
+	if err := json.Unmarshal([]byte(exported.Stdout), &frames); err != nil {
+		t.Fatal(err, exported.Stderr)
+	}
+	var spans, found []string
+	for _, f := range frames {
+		if f.Note.Span.Name != "" {
+			spans = append(spans, fmt.Sprint(f.Call, " ", f.Note.Span.Name))
+		}
+		for _, one := range f.Findings {
+			if strings.HasPrefix(one.Rule, "effect-") {
+				found = append(found, fmt.Sprint(f.Call, " ", one.Rule))
+			}
+		}
+	}
+	slices.Sort(spans)
+	slices.Sort(found)
+	if got, want := strings.Join(spans, ", "), "1 INSERT orders, 1 tools/call heeds, 2 tools/call heeds, 3 INSERT orders, 3 tools/call hastens, 4 INSERT orders, 4 tools/call ignores"; got != want {
+		t.Errorf("the spans are %s\nwant %s", got, want)
+	}
+	if got, want := strings.Join(found, ", "), "3 effect-before-answer, 4 effect-after-refusal"; got != want {
+		t.Errorf("found %s\nwant %s", got, want)
 	}
 }

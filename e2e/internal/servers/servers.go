@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"elicitation-inspector/e2e/servers/tmcp"
+	"elicitation-inspector/e2e/servers/tracednode"
 )
 
 // patience is the time limit for the start of a server.
@@ -129,6 +130,12 @@ func MCPGo(t testing.TB) []string {
 func TMCP(t testing.TB) []string {
 	t.Helper()
 	return nodeScript(t, tmcp.Script)
+}
+
+// TracedNode returns the command of a server that is instrumented with npm's SDK of OpenTelemetry, over stdio.
+func TracedNode(t testing.TB) []string {
+	t.Helper()
+	return nodeScript(t, tracednode.Script)
 }
 
 // Ports from which FreePort draws. The kernel gives none of them to a socket that asks for
