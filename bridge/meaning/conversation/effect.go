@@ -100,7 +100,7 @@ func (c *Call) effect(s ServerSpan, asked []*Question, doubt time.Duration) Effe
 	}
 	rank := map[EffectTime]int{EffectAfter: 1, EffectRefused: 2, EffectWaiting: 3, EffectEarly: 4, EffectAgreed: 5}
 	for _, q := range asked {
-		when, from, to := EffectAfter, c.answered(q), s.Start
+		when, from, to := EffectAfter, q.waited, s.Start
 		switch {
 		case s.Start.Before(q.Asked.Add(doubt)):
 			unclear = unclear || !s.Start.Before(q.Asked.Add(-doubt))
@@ -130,17 +130,11 @@ func (c *Call) effect(s ServerSpan, asked []*Question, doubt time.Duration) Effe
 	return best
 }
 
-// answered is when the answer to a question went out, or the question was withdrawn; zero if neither has happened.
-func (c *Call) answered(q *Question) time.Time {
-	for _, r := range c.Rounds {
-		if r.Request == q.AnswerSeq && q.AnswerSeq != 0 {
-			return r.Began
-		}
+// waitedUntil notes when the answer was on the wire, or the server withdrew the question: whichever came first.
+func (q *Question) waitedUntil(at time.Time) {
+	if q.waited.IsZero() {
+		q.waited = at
 	}
-	if q.AnswerSeq == 0 && q.CancelledSeq == 0 {
-		return time.Time{}
-	}
-	return q.Ended
 }
 
 // writes matches operations of databases, and methods of remote procedures, that change something.

@@ -61,6 +61,7 @@ type Question struct {
 	Task *QuestionTask // of the client's that the question is; nil for none
 
 	Asked, Ended        time.Time // Ended is zero while it is pending
+	waited              time.Time // until the answer was on the wire, or the server withdrew it, if either has happened
 	AskedSeq, AnswerSeq int64     // frames; AnswerSeq is 0 without an answer or next round
 	SaidSeq             int64     // the note of an answer that is not sent, or not yet; 0 for none
 	CancelledSeq        int64     // the server cancels it, perhaps after the answer; 0 for none

@@ -129,6 +129,7 @@ func (r *reduction) apply(f *wire.Frame, e item) {
 	case faultyAnswer: // a note settles its question
 		if q := r.edit(e.question); q != nil && q.AnswerSeq == 0 {
 			q.AnswerSeq, q.AnswerUnseen = f.Seq, !r.shown
+			q.waitedUntil(r.clock)
 			if f.Kind == wire.Error {
 				q.Error = r.part(f.Message.Error)
 			}
@@ -151,7 +152,9 @@ func (r *reduction) apply(f *wire.Frame, e item) {
 	case cancelled:
 		i, ok := r.find(e.question)
 		if ok {
-			c.edit(i).CancelledSeq = f.Seq
+			q := c.edit(i)
+			q.CancelledSeq = f.Seq
+			q.waitedUntil(r.clock)
 		}
 		if !ok || c.Questions[i].State != Pending && (c.Questions[i].State != Withdrawn || c.Questions[i].By != ByPolicy) {
 			return
@@ -234,6 +237,7 @@ func (r *reduction) carried(i int, answer json.RawMessage, f *wire.Frame) {
 		return
 	}
 	q.AnswerSeq, q.AnswerUnseen = f.Seq, !r.shown
+	q.waitedUntil(r.clock)
 	known := q.State == Answered
 	switch {
 	case answer != nil:

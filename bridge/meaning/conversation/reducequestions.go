@@ -60,6 +60,7 @@ func (r *reduction) answer(f *wire.Frame, e item) {
 	}
 	q := r.call.edit(i)
 	q.AnswerSeq, q.AnswerUnseen = f.Seq, !r.shown
+	q.waitedUntil(r.clock)
 	open := q.State == Pending
 	if open {
 		q.By = strings.Clone(f.Actor)

@@ -130,6 +130,30 @@ func TestEffectsOfGuessedQuestions(t *testing.T) {
 	}
 }
 
+// A question whose answer a fault holds back waits until the answer is on the wire.
+func TestEffectsWhileAFaultWaits(t *testing.T) {
+	frames := logtest.Talk(t, strings.ReplaceAll(askingCall, "ACTION", "accept"))
+	frames[4].Question = 1
+	asked := frames[4].Time
+	frames = slices.Insert(frames, 5, wire.Frame{
+		Time: asked, Server: "files", Session: "files-1", Transport: "stdio", Dir: wire.Meta, Actor: "fault", Fault: "late",
+		Question: 1, Note: &wire.Note{Kind: wire.NoteMisbehaved, At: asked},
+	})
+	for i := range frames[3:] {
+		frames[3+i].Call, frames[3+i].Round = 1, 1
+	}
+	frames = append(frames, spanAt("a", "00f067aa0ba902b7", "orders", "client", 2*time.Second, time.Millisecond, map[string]string{"db.operation.name": "INSERT"}))
+	found, _, err := lint.FindingsOf(t.Context(), logtest.New(t, frames...))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !slices.ContainsFunc(found, func(f lint.Found) bool {
+		return strings.Contains(f.Text, " began 1.00 s before the accept, while the question waited.")
+	}) {
+		t.Errorf("found %+v", found)
+	}
+}
+
 // The clock of a server on another machine is estimated, and what it leaves open is not said.
 func TestEffectsByClock(t *testing.T) {
 	const ms, ours = time.Millisecond, "00f067aa0ba902b7"

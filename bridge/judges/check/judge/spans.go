@@ -35,7 +35,7 @@ func (o *Observation) bySpans() {
 			says := "the server's span " + wording.Quoted(e.Name) + " (" + e.ServerSpan.Effect + ") began " + wording.Duration(e.Gap)
 			switch counts[name(e)]++; e.When {
 			case conversation.EffectEarly:
-				o.Early = says + " before the answer"
+				o.Early = says + " before " + wording.Either(e.About.AnswerSeq == 0, "the question was withdrawn", "the answer")
 			case conversation.EffectWaiting:
 				o.Early = says + " after the question was asked"
 			case conversation.EffectRefused, conversation.EffectAfter, conversation.EffectAgreed:
