@@ -167,7 +167,7 @@ func TestComposeOfHuge(t *testing.T) {
 		fmt.Fprintf(&fields, `,"f%d":{"type":"string","title":"%x"}`, i, sha256.Sum256([]byte{byte(i), byte(i >> 8)}))
 	}
 	for _, huge := range []struct{ what, draft, said, limit string }{
-		{"10,000 fields", `{"message":"Many?","requestedSchema":{"type":"object","properties":{` + fields.String()[1:] + `}}}`, "10,000 fields", "This draft is too long for a link."},
+		{"10,000 fields", `{"message":"Many?","requestedSchema":{"type":"object","properties":{` + fields.String()[1:] + `}}}`, "this inspector draws no more", "This draft is too long for a link."},
 		{"5 MB", `{"message":"` + strings.Repeat("long ", 1<<20) + `","requestedSchema":{"type":"object","properties":{"n":{"type":"number"}}}}`, "1 field", ""},
 	} {
 		// A paste, without the seconds that the browser itself takes to insert so much.
