@@ -82,6 +82,7 @@ func BenchmarkFigures(b *testing.B) {
 		{"questions", func(b *testing.B) []figure { return measureQuestions(b, 41) }},
 		{"once", measureOnce},
 		{"form", func(b *testing.B) []figure { return measureForm(b, 11) }},
+		{"compose", func(b *testing.B) []figure { return measureCompose(b, 21) }},
 		{"flood", func(b *testing.B) []figure { return measureFlood(b, 3) }},
 		{"memory", measureMemory},
 		{"tap", func(b *testing.B) []figure { return measureTap(b, 5) }},
@@ -412,16 +413,21 @@ const watchFields = `document.addEventListener('click', e => {
 	});
 }, true)`
 
-// measureForm times a click on Call until the form of its question, with fifty fields of
-// five kinds, is painted.
-func measureForm(b *testing.B, runs int) []figure {
-	f := figure{what: "click on Call to a question of 50 fields painted", unit: "ms", bound: 100, noise: 2}
+// fifty are properties for fifty fields of five kinds.
+func fifty() string {
 	kinds := []string{`"string"`, `"integer"`, `"boolean"`, `"string","enum":["red","green","blue"]`, `"string","format":"date"`}
 	fields := make([]string, 50)
 	for i := range fields {
 		fields[i] = fmt.Sprintf(`"field%d":{"type":%s,"title":"Field %d","description":"What field %d is for"}`, i, kinds[i%len(kinds)], i, i)
 	}
-	rude := servers.NewRude(b, []servers.Question{{Name: "fifty", Params: `{"message":"Fill in fifty.","requestedSchema":{"type":"object","properties":{` + strings.Join(fields, ",") + `}}}`}})
+	return strings.Join(fields, ",")
+}
+
+// measureForm times a click on Call until the form of its question, with fifty fields of
+// five kinds, is painted.
+func measureForm(b *testing.B, runs int) []figure {
+	f := figure{what: "click on Call to a question of 50 fields painted", unit: "ms", bound: 100, noise: 2}
+	rude := servers.NewRude(b, []servers.Question{{Name: "fifty", Params: `{"message":"Fill in fifty.","requestedSchema":{"type":"object","properties":{` + fifty() + `}}}`}})
 	s := plain(b, append([]string{"--no-open", "--listen", "127.0.0.1:0", "--"}, rude.Command...)...)
 	page.Eval[any](s.page, watchFields)
 	call := s.choose("Tools", "fifty")
@@ -430,6 +436,37 @@ func measureForm(b *testing.B, runs int) []figure {
 		f.values = append(f.values, page.Eval[float64](s.page, "window.fieldsPainted"))
 		s.question("Fill in fifty.").Button("Decline").Click()
 		s.page.Until(func() string { return "the call is done" }, func() bool { return call.Button("Call again").Exists() })
+	}
+	s.page.Close()
+	s.Stop()
+	return []figure{f}
+}
+
+// measureCompose times a keystroke in a draft of fifty fields of five kinds until its form is painted anew.
+func measureCompose(b *testing.B, runs int) []figure {
+	f := figure{what: "keystroke to the redrawn form of 50 fields", unit: "ms", bound: 30, noise: 2}
+	s := composing{plain(b, "--no-open", "--listen", "127.0.0.1:0")}
+	s.page.Goto(s.Base + "/?compose")
+	s.json().Paste(`{"message":"","requestedSchema":{"type":"object","properties":{` + fifty() + `}}}`)
+	s.form().Field("Field 49").Wait()
+	s.page.Region("Seen in").Button("Gemini CLI: not shown").Wait()
+	page.Call[any](s.json(), `function() {
+		this.setSelectionRange(12, 12);
+		this.addEventListener('keydown', () => {
+			const at = performance.now();
+			window.redrawn = new Promise(done => {
+				const seen = new MutationObserver(() => {
+					if (document.querySelector('#draft-question .message').innerText.trim() !== JSON.parse(this.value).message) return;
+					seen.disconnect();
+					requestAnimationFrame(() => setTimeout(() => done(performance.now() - at)));
+				});
+				seen.observe(document.querySelector('.drawn'), {childList: true, subtree: true, characterData: true});
+			});
+		});
+	}`)
+	for range runs {
+		s.page.Type("x")
+		f.values = append(f.values, page.Eval[float64](s.page, "window.redrawn"))
 	}
 	s.page.Close()
 	s.Stop()

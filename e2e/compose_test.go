@@ -1,10 +1,13 @@
 package e2e
 
 import (
+	"crypto/sha256"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"elicitation-inspector/e2e/internal/inspector"
 	"elicitation-inspector/e2e/internal/look"
@@ -87,6 +90,131 @@ func TestCompose(t *testing.T) {
 	s.page.Goto(s.Base + "/")
 	s.call("ask_this")
 	s.question("What do you want to know, and why?").Button("Decline").Click()
+}
+
+// tabTo moves the focus to a control with the Tab key.
+func (s composing) tabTo(c *page.Control, held ...page.Modifier) {
+	s.t.Helper()
+	for range 60 {
+		if c.Focused() {
+			return
+		}
+		s.page.Press(page.TabKey, held...)
+	}
+	s.t.Fatalf("60 presses of Tab do not reach %s", c)
+}
+
+// TestComposeByKeyboard changes a draft without a mouse, and copies its link and its code.
+func TestComposeByKeyboard(t *testing.T) {
+	t.Parallel()
+	s := composing{open(t)}
+	s.page.Role("link", "Compose").Click()
+	s.json().Wait()
+	page.Eval[any](s.page, watchCopies)
+	s.json().Matches("has the first draft", func(string) bool { return strings.Contains(s.json().Value(), "requestedSchema") })
+	palette, fields := s.page.Role("group", "Add a field"), s.page.Role("form", "Fields")
+	insert := func(kind, name string, held ...page.Modifier) {
+		s.tabTo(palette.Button(kind), held...)
+		s.page.Press(page.Enter)
+		fields.Field("Title of " + name).HasFocus()
+	}
+	insert("Number", "number")
+	s.page.Type("Guests")
+	s.page.Press(page.Enter)
+	s.form().Field("Guests").Wait()
+	insert("Date", "date", page.Shift)
+	s.tabTo(fields.Button("Move date up"))
+	s.page.Press(page.Enter)
+	s.form().Matches("has the date first", func(shown string) bool {
+		return strings.Contains(shown, "Date") && strings.Index(shown, "Date") < strings.Index(shown, "Guests")
+	})
+	fields.Field("Title of date").HasFocus() // it cannot go further up
+	s.tabTo(fields.Button("Remove date"))
+	s.page.Press(page.Enter)
+	s.form().Field("Date").Gone()
+	fields.Button("Remove number").HasFocus() // that of the next field
+	s.page.Press("z", page.Ctrl)
+	s.form().Field("Date").Wait()
+	s.page.Press("z", page.Ctrl, page.Shift)
+	s.form().Field("Date").Gone()
+
+	s.tabTo(s.page.Region("Code that asks it").Button("Copy code"))
+	s.page.Press(page.Enter)
+	copied := func(part string) {
+		s.page.Until(func() string { return "the clipboard has " + part }, func() bool {
+			return strings.Contains(page.Eval[string](s.page, "window.copied ?? ''"), part)
+		})
+	}
+	copied("session.Elicit(ctx")
+	s.tabTo(s.page.Button("Copy link"), page.Shift)
+	s.page.Press(page.Enter)
+	copied("/?compose#")
+	draft, link := s.json().Value(), page.Eval[string](s.page, "localStorage.removeItem('draft'), window.copied")
+	s.page.Goto(s.Base + "/")
+	s.page.Goto(link)
+	s.json().HasValue(draft)
+}
+
+// TestComposeOfHuge pastes huge drafts: other controls go on, and what is too much is said.
+func TestComposeOfHuge(t *testing.T) {
+	t.Parallel()
+	s := composing{open(t)}
+	s.page.Role("link", "Compose").Click()
+	s.json().Matches("has the first draft", func(string) bool { return strings.Contains(s.json().Value(), "requestedSchema") })
+	first := s.json().Value()
+	var fields strings.Builder
+	for i := range 10_000 {
+		fmt.Fprintf(&fields, `,"f%d":{"type":"string","title":"%x"}`, i, sha256.Sum256([]byte{byte(i), byte(i >> 8)}))
+	}
+	for _, huge := range []struct{ what, draft, said, limit string }{
+		{"10,000 fields", `{"message":"Many?","requestedSchema":{"type":"object","properties":{` + fields.String()[1:] + `}}}`, "this inspector draws no more", "This draft is too long for a link."},
+		{"5 MB", `{"message":"` + strings.Repeat("long ", 1<<20) + `","requestedSchema":{"type":"object","properties":{"n":{"type":"number"}}}}`, "1 field", ""},
+	} {
+		// A paste, without the seconds that the browser itself takes to insert so much.
+		page.Call[any](s.json(), `function(text) { this.value = text; this.dispatchEvent(new Event('input', {bubbles: true})) }`, huge.draft)
+		began := time.Now()
+		s.page.Button("Undo").Click()
+		s.json().HasValue(first)
+		if took := time.Since(began); took > 10*time.Second {
+			t.Errorf("%s: Undo answers after %v", huge.what, took)
+		}
+		t.Logf("%s: Undo answers after %v", huge.what, time.Since(began))
+		s.page.Button("Redo").Click()
+		s.page.Role("status", "").All().Having("id", "draft-state").Nth(0).Contains(huge.said)
+		s.page.Region("Question as JSON").Contains(huge.limit)
+		s.page.Button("Undo").Click()
+		s.form().Contains("What do you want to know")
+	}
+}
+
+// TestComposeAsNewcomer designs a question of a name, a number and a choice that is fine in five clients.
+func TestComposeAsNewcomer(t *testing.T) {
+	t.Parallel()
+	s := composing{open(t)}
+	began, actions := time.Now(), 0
+	act := func(does func()) {
+		actions++
+		does()
+	}
+	act(s.page.Role("link", "Compose").Click)
+	s.json().Matches("has the first draft", func(string) bool { return strings.Contains(s.json().Value(), "requestedSchema") })
+	palette, fields := s.page.Role("group", "Add a field"), s.page.Role("form", "Fields")
+	for _, f := range [][3]string{{"Text", "text", "Name"}, {"Whole number", "count", "Guests"}, {"One choice", "choice", "Meal"}} {
+		act(palette.Button(f[0]).Click)
+		fields.Field("Title of " + f[1]).HasFocus()
+		act(func() { s.page.Type(f[2]) })
+		act(func() { s.page.Press(page.Enter) })
+		s.form().Field(f[2]).Wait()
+		act(fields.Checkbox(f[1] + " is required").Click)
+		s.form().Matches("has "+f[2]+" as required", func(string) bool { return fields.Checkbox(f[1] + " is required").Checked() })
+	}
+	act(func() { // the message and the choices are written in the JSON alone
+		s.json().Paste(strings.NewReplacer("What do you want to know, and why?", "Who comes?", `"first"`, `"Fish"`, `"second"`, `"Pasta"`).Replace(s.json().Value()))
+	})
+	for _, client := range []string{"Go SDK", "MCP Inspector", "MCPJam Inspector", "mcp-go", "TypeScript SDK, a program, with applyDefaults"} {
+		s.page.Region("Seen in").Button(client + ": fine").Wait()
+	}
+	t.Logf("%d actions, %v by a script that does not think", actions, time.Since(began).Round(time.Millisecond))
 }
 
 // TestComposeOfTranscript edits a copy of a recorded question, which nothing here can ask.

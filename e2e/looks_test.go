@@ -32,11 +32,11 @@ func (w viewport) apply(p *page.Page, pane string) {
 	p.Size(w.width, w.height)
 	p.Touch(w.touch)
 	page.Eval[any](p, fmt.Sprintf(`(async () => {
-		if (innerWidth < 900) document.querySelector('.panes [data-pane=%s]').click();
+		if (innerWidth < 900) document.querySelector('.panes [data-pane=%s]')?.click(); // Compose has no panes
 		for (let i = 0; i < 2; i++) await new Promise(r => requestAnimationFrame(r));
 		// The ladder is drawn again for the width of its pane.
 		const ladder = document.getElementById('ladder'), larger = parseFloat(getComputedStyle(document.documentElement).fontSize) / 16;
-		const fits = () => !ladder.checkVisibility() || Number(ladder.querySelector('svg')?.getAttribute('width')) === Math.max(250, Math.min(Math.round((ladder.clientWidth - 28) / larger), 1600));
+		const fits = () => !ladder?.checkVisibility() || Number(ladder.querySelector('svg')?.getAttribute('width')) === Math.max(250, Math.min(Math.round((ladder.clientWidth - 28) / larger), 1600));
 		for (let i = 0; i < 100 && !fits(); i++) await new Promise(r => setTimeout(r, 30));
 	})()`, pane))
 }
@@ -44,7 +44,7 @@ func (w viewport) apply(p *page.Page, pane string) {
 var whole = flag.Bool("whole", false, "judge the looks of every state, and make all calls of a long row")
 
 // oftenJudged are the quickest journeys. Every run judges their looks.
-var oftenJudged = []string{"several", "results", "links", "findings"}
+var oftenJudged = []string{"several", "results", "links", "findings", "compose"}
 
 // full is the window in which a journey changes from state to state.
 var full = viewport{1440, 900, false}

@@ -92,6 +92,37 @@ var menuStates = []state{
 	}},
 }
 
+// composeStates are those of a question that is designed.
+var composeStates = []state{
+	{name: "compose", pane: work, show: func(s *session) {
+		s.page.Role("link", "Compose").Click()
+		composing{s}.json().Paste(`{
+  "message": "Which release goes to which of the regions?",
+  "requestedSchema": {
+    "type": "object",
+    "properties": {
+      "name": { "type": "string", "title": "Name of the release", "minLength": 2, "description": "As the notes call it." },
+      "share": { "type": "number", "title": "Share of traffic", "minimum": 0, "maximum": 1, "default": 0.10 },
+      "region": { "type": "string", "title": "Region", "oneOf": [{ "const": "eu", "title": "Europe" }, { "const": "us", "title": "United States" }] },
+      "parts": { "type": "array", "title": "Parts", "items": { "type": "string", "enum": ["api", "web", "jobs"] }, "default": ["api"] },
+      "notify": { "type": "boolean", "title": "Tell the channel", "default": true }
+    },
+    "required": ["name", "region"]
+  }
+}`)
+		s.page.Region("Seen in").Button("Gemini CLI: not shown").Wait()
+	}},
+	{name: "compose-seen", pane: work, show: func(s *session) {
+		s.page.Region("Seen in").Button("Goose CLI: degraded").Click()
+		s.page.Region("As Goose CLI shows it").Wait()
+	}},
+	{name: "compose-broken", pane: work, show: func(s *session) {
+		draft := composing{s}.json()
+		draft.Paste(strings.Replace(draft.Value(), `"type": "object",`, `"type": "object"`, 1))
+		s.page.Button("Line 5, column 5").Focus()
+	}},
+}
+
 // checkStates are those of the check of a tool.
 var checkStates = []state{
 	{name: "check-plan", pane: work, show: func(s *session) {

@@ -271,6 +271,7 @@ var journeys = []journey{
 	}},
 	{"present", onDemo(), presentStates},
 	{"menus", onDemo("--allow-add"), menuStates},
+	{"compose", onDemo(), composeStates},
 	{"check", onDemo(), checkStates},
 	{"sign-in", onProtected("/mcp"), signInStates},
 	{"sign-in-failed", onProtected("/bad/issuer-mismatch/mcp"), failedSignInStates},

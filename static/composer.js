@@ -185,8 +185,9 @@ async function open() {
 // What a person does
 
 text.addEventListener("input", () => changed(true))
-text.addEventListener("keydown", (/** @type {KeyboardEvent} */ e) => {
+on("keydown", (/** @type {any} */ e) => {
   if (!(e.ctrlKey || e.metaKey) || !/^[zy]$/i.test(e.key)) return
+  if (e.target !== text && e.target.matches("textarea, input:not([type=checkbox], [type=radio])")) return // these undo their own typing
   e.preventDefault()
   e.shiftKey || /y/i.test(e.key) ? step(future, past) : step(past, future)
 })
@@ -199,13 +200,15 @@ let editing = Promise.resolve()
 /** Has the server change the form, and leads to what is new. @param {any} control @param {string} [value] */
 async function edit(control, value = control.dataset.value ?? control.value) {
   const { edit: what } = control.dataset, field = near(control, "[data-field]")?.dataset.field ?? ""
+  const rows = () => all("#draft-fields li"), place = rows().findIndex(li => li.dataset.field === field)
   const { ok, text: edited, headers } = await post("/compose/edit", written({ do: what, field, value }))
   if (!ok) return soon()
   write(edited, headers.get("X-At") ?? "")
   await draw()
-  const row = all("#draft-fields li").find(li => li.dataset.field === (what === "rename" ? value : field))
+  const row = rows().find(li => li.dataset.field === (what === "rename" ? value : field)) ?? rows()[place] ?? rows().at(-1)
   if (what === "insert") one("#draft-fields li:last-child input")?.select()
-  else (all("[data-edit]", row).find(e => e.dataset.edit === what && !e.disabled) ?? one("input", row) ?? text).focus()
+  else if (row) (all("[data-edit]", row).find(e => e.dataset.edit === what && !e.disabled) ?? one("input", row)).focus()
+  else text.focus()
   announce(control.ariaLabel ?? control.textContent + " is added.")
 }
 

@@ -80,10 +80,13 @@ func (d Draft) saidFindings() string {
 	return cmp.Or(lint.TallyOf(d.Findings).Words(), "Nothing found")
 }
 
-// fieldsSaid says how many fields the form has.
+// fieldsSaid says how many fields the form has, or why there is no form.
 func (d Draft) fieldsSaid() string {
 	if d.Request == nil {
 		return ""
+	}
+	if d.Request.Trouble != "" {
+		return d.Request.Trouble
 	}
 	return wording.Count(len(d.Request.Fields), "field", "fields")
 }

@@ -86,7 +86,7 @@ func (r *references) fieldsOf(schema json.RawMessage) ([]Field, error) {
 	fields, all := r.fieldsIn(properties, keyword["required"])
 	switch {
 	case !all:
-		return nil, fmt.Errorf("the schema has more than %d properties", maxFields)
+		return nil, fmt.Errorf("the schema has more than %d properties, and this inspector draws no more", maxFields)
 	case len(fields) == 0:
 		return nil, keyword.otherMembers()
 	}

@@ -16,7 +16,7 @@
 		dialog: 'dialog',
 		DisclosureTriangle: 'details > summary',
 		form: 'form',
-		group: 'fieldset, details',
+		group: 'fieldset, details, optgroup',
 		heading: 'h1, h2, h3, h4, h5, h6',
 		image: 'img',
 		InputTime: 'input[type=time]',
@@ -80,7 +80,7 @@
 		const own = el.labels?.length ? [...el.labels].map(l => text(l)).join(' ')
 			: el.matches('fieldset, table') ? part && text(part)
 			: el.matches('[type=button], [type=submit], [type=reset]') && el.matches('input') ? el.value
-			: el.alt ?? (el.matches('option') ? el.label : told.has(role) ? text(el) : '');
+			: el.alt ?? (el.matches('option, optgroup') ? el.label : told.has(role) ? text(el) : '');
 		return [labels.map(l => l.getAttribute('aria-label') || text(l, !shown(l))).join(' '), el.getAttribute('aria-label'), own, el.title, el.placeholder]
 			.map(s => squeeze(s || '')).find(Boolean) ?? '';
 	};
