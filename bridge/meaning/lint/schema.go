@@ -42,12 +42,12 @@ func (q *question) lintSchema(schema json.RawMessage) {
 		q.find("properties-missing", schemaAt+"/properties", "The schema's properties are %s, not an object.", wording.WithArticle(t))
 	}
 	q.fields, _ = elicit.FieldsIn(schema)
-	if len(q.fields) > wellScoped {
-		q.find("too-many-fields", schemaAt+"/properties", "The form has %d fields. Short forms get answered; consider asking in steps.", len(q.fields))
-	}
 	known := make(map[string]bool) // also those that are too many for a form
 	for name := range rawjson.Members(k["properties"]) {
 		known[name] = true
+	}
+	if len(known) > wellScoped {
+		q.find("too-many-fields", schemaAt+"/properties", "The form has %d fields. Short forms get answered; consider asking in steps.", len(known))
 	}
 	for _, f := range q.fields {
 		f.Label, f.Description = wording.Head(f.Label, wording.TextMost), wording.Head(f.Description, wording.TextMost)
