@@ -85,34 +85,13 @@ func sortedTold(list []told) []told {
 }
 
 // exportedTraces exports a transcript as OTLP/JSON, and reads the spans.
-func exportedTraces(t *testing.T, path string) (list []told) {
+func exportedTraces(t *testing.T, path string) []told {
 	t.Helper()
 	r := inspector.Run(t, inspector.Options{}, "export", path, "--format", "otlp")
-	var file struct {
-		ResourceSpans []struct {
-			ScopeSpans []struct {
-				Spans []struct {
-					TraceID, SpanID, ParentSpanID, Name, StartTimeUnixNano, EndTimeUnixNano string
-					Kind                                                                    int
-					Attributes                                                              []struct {
-						Key   string
-						Value struct{ StringValue, IntValue string }
-					}
-				}
-			}
-		}
+	if r.Code != 0 {
+		t.Fatal(r)
 	}
-	if err := json.Unmarshal([]byte(r.Stdout), &file); err != nil || r.Code != 0 {
-		t.Fatal(err, r)
-	}
-	for _, s := range file.ResourceSpans[0].ScopeSpans[0].Spans {
-		attributes := ""
-		for _, a := range s.Attributes {
-			attributes += a.Key + "=" + a.Value.StringValue + a.Value.IntValue + " "
-		}
-		list = append(list, told{s.TraceID, s.SpanID, s.ParentSpanID, s.Name, s.StartTimeUnixNano, s.EndTimeUnixNano, fmt.Sprint(s.Kind), attributes})
-	}
-	return sortedTold(list)
+	return sortedTold(tracesIn(t, []byte(r.Stdout)))
 }
 
 // With --otlp each command that talks sends the spans that its transcript has, and its requests name
