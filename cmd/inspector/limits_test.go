@@ -65,10 +65,10 @@ func TestTimeLimitIsNamed(t *testing.T) {
 	for i := range 5 {
 		transcript := filepath.Join(t.TempDir(), fmt.Sprint(i))
 		calls.Go(func() {
-			got := inspectorRun(t, "call", "ask", "--timeout", "4s", "--record", transcript, "--env", asDeep+"=silent", "--", self)
+			got := inspectorRun(t, "call", "ask", "--timeout", "15s", "--record", transcript, "--env", asDeep+"=silent", "--", self)
 			frames, err := os.ReadFile(transcript)
-			if got.code != exitTimeout || !strings.Contains(got.err, "timed out after 4.00 s, by the inspector's clock") || err != nil ||
-				!strings.Contains(string(frames), `"reason":"timed out after 4.00 s"`) || strings.Contains(string(frames), "by the user") {
+			if got.code != exitTimeout || !strings.Contains(got.err, "timed out after 15.0 s, by the inspector's clock") || err != nil ||
+				!strings.Contains(string(frames), `"reason":"timed out after 15.0 s"`) || strings.Contains(string(frames), "by the user") {
 				t.Errorf("the call ends with %d, %v:\n%s\n%s", got.code, err, got.err, frames)
 			}
 		})
