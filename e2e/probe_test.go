@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"bytes"
 	"context"
 	"os"
 	"os/exec"
@@ -11,6 +12,8 @@ import (
 	"testing"
 	"time"
 
+	"elicitation-inspector/bridge/base/rawjson"
+	"elicitation-inspector/bridge/judges/fit"
 	"elicitation-inspector/bridge/judges/probe"
 	"elicitation-inspector/e2e/internal/inspector"
 	"elicitation-inspector/e2e/internal/servers"
@@ -81,14 +84,16 @@ func TestProbesOfOtherClients(t *testing.T) {
 			if out, err := exec.CommandContext(ctx, command[0], command[1:]...).CombinedOutput(); err != nil {
 				t.Fatalf("%v\n%s", err, out)
 			}
-			file, err := os.Open(path)
+			text, err := os.ReadFile(path)
 			if err != nil {
 				t.Fatal(err)
 			}
-			defer file.Close()
-			r, err := probe.Read(file)
+			r, err := probe.Read(bytes.NewReader(text))
 			if err != nil {
 				t.Fatal(err)
+			}
+			if name == "TypeScript" {
+				sameProfile(t, text, "typescript-sdk")
 			}
 			for _, one := range r.Clients[0].Results {
 				switch known := slices.Contains(c.known, one.Probe); {
@@ -97,5 +102,29 @@ func TestProbesOfOtherClients(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// sameProfile expects of the client in a report what one of our profiles says that it sends, where the report knows it.
+func sameProfile(t *testing.T, report []byte, client string) {
+	t.Helper()
+	list, err := fit.Parse("report.json", report)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ours := slices.DeleteFunc(fit.All(), func(p *fit.Profile) bool { return p.Client != client })
+	known := 0
+	for _, q := range fitQuestions(t) {
+		sent := fit.See(q, list[0]).Accept
+		if sent == nil {
+			continue
+		}
+		known++
+		if want := fit.See(q, ours[0]).Accept; !rawjson.Same(sent, want) {
+			t.Errorf("%s: by the report %s is sent, and by the profile %s", q.Params, sent, want)
+		}
+	}
+	if known < 15 {
+		t.Errorf("the report knows %d of the answers", known)
 	}
 }

@@ -60,7 +60,7 @@ func ofProbe(name string, r *probe.Report) (list []*Profile) {
 				case initial:
 					say(Fact{Default: "ignored"}, KindOf(f))
 				case one.Probe == "optional-empty" && !f.Required:
-					say(Fact{Untouched: untouchedBy(f, sent)}, KindOf(f))
+					say(Fact{When: "optional", Untouched: untouchedBy(f, sent)}, KindOf(f))
 				}
 			}
 		}
