@@ -418,6 +418,16 @@ func TestOfProbe(t *testing.T) {
 	if s := See(asks(t, "m", "on", `{"type":"boolean","default":true}`), p); s.Reasons[0].Rule != "default-lost" || s.Reasons[0].How != Measured {
 		t.Errorf("%+v", s.Reasons)
 	}
+	r.Clients[0].Results = slices.DeleteFunc(r.Clients[0].Results, func(one probe.Result) bool { return one.Probe == "required" })
+	if text, err = json.Marshal(r); err != nil {
+		t.Fatal(err)
+	}
+	if list, err = Parse("report.json", text); err != nil {
+		t.Fatal(err)
+	}
+	if s := See(asks(t, "m", "n*", `{"type":"integer"}`), list[0]); s.Accept != nil {
+		t.Errorf("what became of an optional field is taken for what becomes of a required one: %s", s.Accept)
+	}
 }
 
 // TestPublished compares the tables of docs/clients.md with the profiles, for 40 questions of published servers;
