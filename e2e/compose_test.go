@@ -175,7 +175,7 @@ func TestComposeOfHuge(t *testing.T) {
 		began := time.Now()
 		s.page.Button("Undo").Click()
 		s.json().HasValue(first)
-		if took := time.Since(began); took > 10*time.Second {
+		if took := time.Since(began); took > time.Minute { // on a busy machine; a frozen page never answers
 			t.Errorf("%s: Undo answers after %v", huge.what, took)
 		}
 		t.Logf("%s: Undo answers after %v", huge.what, time.Since(began))
