@@ -43,7 +43,7 @@ let looking = 0
 
 /** Draws the question as other clients show it. That takes longer than the form, so it waits until nobody types. */
 async function look() {
-  await send("/compose/seen", written({ client }), { signal: drawing?.signal })
+  await send("/compose/seen", written({ client, revision: $("draft-revision").value }), { signal: drawing?.signal })
 }
 
 /** The text as a form to post. @param {object} more @param {HTMLFormElement} [form] */

@@ -42,7 +42,7 @@ func (s composer) routes(e *echo.Echo) {
 	e.POST("/compose", s.inTurn(s.draw))            // a draft: text, revision, sdk, and its form; changed lists the fields that a person has changed
 	e.POST("/compose/edit", s.inTurn(s.edit))       // the text after a change of its form: text, do, field, value
 	e.POST("/compose/code", s.inTurn(s.code))       // the code that asks it: text, sdk
-	e.POST("/compose/seen", s.inTurn(s.seen))       // the draft as other clients show it: text, client
+	e.POST("/compose/seen", s.inTurn(s.seen))       // the draft as other clients show it: text, revision, client
 	e.POST("/compose/choices", s.inTurn(s.choices)) // choices of a field: text; query as of the others
 	e.POST("/compose/ask", s.ask)                   // put it to the demo server: text; answers with the number of the call
 	e.GET("/compose/samples/:group/:n", s.sample)
@@ -93,6 +93,14 @@ func composed(c echo.Context) (answerable, error) {
 	return answerableOf(inspection.Question{InputRequest: conversation.InputRequest{Request: request}}), nil
 }
 
+// carrierIn returns what carries a draft to a client in a revision.
+func carrierIn(revision string) elicit.Via {
+	if revision >= mcp.Revision20260728 {
+		return elicit.InRound
+	}
+	return elicit.ByRequest
+}
+
 func (s composer) draw(c echo.Context) error {
 	text := textOf(c)
 	d := views.Draft{Text: text, Revision: c.FormValue("revision"), SDK: cmp.Or(export.SDK(c.FormValue("sdk")), export.GoSDK)}
@@ -109,10 +117,7 @@ func (s composer) draw(c echo.Context) error {
 		}
 		return html(c, views.DraftState(d), views.DraftAsk(d))
 	}
-	in := lint.Input{Params: json.RawMessage(text), Revision: d.Revision, Declared: []elicit.Mode{elicit.ModeForm, elicit.ModeURL}}
-	if d.Revision >= mcp.Revision20260728 {
-		in.Via = elicit.InRound
-	}
+	in := lint.Input{Params: json.RawMessage(text), Revision: d.Revision, Declared: []elicit.Mode{elicit.ModeForm, elicit.ModeURL}, Via: carrierIn(d.Revision)}
 	d.Findings = lint.Elicitation(in)
 	q, err := composed(c)
 	if err != nil {

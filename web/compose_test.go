@@ -94,18 +94,20 @@ func TestSeen(t *testing.T) {
 	s := emptyServer(t)
 	question := `{"message":"Keep how many?","requestedSchema":{"type":"object","properties":{"n":{"type":"integer","default":3}}}}`
 	for _, c := range []struct {
-		name, text, client string
-		status             int
-		want, not          []string
+		name, text, client, revision string
+		status                       int
+		want, not                    []string
 	}{
-		{"marks", question, "", http.StatusOK, []string{"Codex: unanswerable", "Gemini CLI: not shown", "have the server read the number"}, []string{"Its first Accept sends"}},
-		{"a drawing", question, "codex", http.StatusOK, []string{`aria-label="As Codex shows it"`, "Its first Accept sends", "/content/n"}, nil},
-		{"no such client", question, "nobody", http.StatusOK, []string{"Codex: unanswerable"}, []string{"Its first Accept sends"}},
-		{"no question", "{", "", http.StatusNoContent, nil, []string{"draft-seen"}},
-		{"no form", `{"message":"m","requestedSchema":7}`, "codex", http.StatusOK, []string{"trouble"}, []string{"data-seen"}},
-		{"2 MB", strings.Replace(question, "Keep", strings.Repeat("Keep ", 400_000), 1), "codex", http.StatusOK, []string{"Only questions of at most"}, []string{"data-seen"}},
+		{"marks", question, "", "", http.StatusOK, []string{"Codex: unanswerable", "Gemini CLI: not shown", "have the server read the number"}, []string{"Its first Accept sends"}},
+		{"a drawing", question, "codex", "", http.StatusOK, []string{`aria-label="As Codex shows it"`, "Its first Accept sends", "/content/n"}, nil},
+		{"no such client", question, "nobody", "", http.StatusOK, []string{"Codex: unanswerable"}, []string{"Its first Accept sends"}},
+		{"no question", "{", "", "", http.StatusNoContent, nil, []string{"draft-seen"}},
+		{"no form", `{"message":"m","requestedSchema":7}`, "codex", "", http.StatusOK, []string{"trouble"}, []string{"data-seen"}},
+		{"2 MB", strings.Replace(question, "Keep", strings.Repeat("Keep ", 400_000), 1), "codex", "", http.StatusOK, []string{"Only questions of at most"}, []string{"data-seen"}},
+		{"asked in a round", question, "", "2026-07-28", http.StatusOK, []string{"TypeScript SDK, a program, with applyDefaults: not shown", "It takes no questions in results"}, nil},
+		{"asked by a request", question, "", "2025-11-25", http.StatusOK, nil, []string{"with applyDefaults: not shown"}},
 	} {
-		w := compose(t, s, "/compose/seen", url.Values{"text": {c.text}, "client": {c.client}})
+		w := compose(t, s, "/compose/seen", url.Values{"text": {c.text}, "client": {c.client}, "revision": {c.revision}})
 		if w.Code != c.status || w.Body.Len() > 200_000 {
 			t.Errorf("%s: %d, %d bytes", c.name, w.Code, w.Body.Len())
 		}

@@ -19,7 +19,7 @@ func (s *questions) seen(c echo.Context, q answerable) error {
 		return bad("This is no elicitation.")
 	}
 	client := c.QueryParam("client")
-	v, err := seenIn(c.Request().Context(), q.Request, client)
+	v, err := seenIn(c.Request().Context(), q.Request, fit.Carrier(&q.InputRequest.Question), client)
 	switch {
 	case err != nil:
 		return err
@@ -39,7 +39,7 @@ func (s composer) seen(c echo.Context) error {
 	if err != nil {
 		return nil
 	}
-	v, err := seenIn(c.Request().Context(), q.Request, c.FormValue("client"))
+	v, err := seenIn(c.Request().Context(), q.Request, carrierIn(c.FormValue("revision")), c.FormValue("client"))
 	if err != nil {
 		return err
 	}
@@ -50,8 +50,9 @@ func (s composer) seen(c echo.Context) error {
 // a question again.
 const seenMost = 256 << 10
 
-// seenIn returns how well a question fits each client, and the drawing of the chosen one, if there is such a client.
-func seenIn(ctx context.Context, q *elicit.Request, client string) (v views.SeenIn, err error) {
+// seenIn returns how well a question fits each client, carried to it in this way, and the drawing of the chosen one,
+// if there is such a client.
+func seenIn(ctx context.Context, q *elicit.Request, via elicit.Via, client string) (v views.SeenIn, err error) {
 	if v.Trouble = q.Trouble; len(q.Params) > seenMost {
 		v.Trouble = fmt.Sprintf("The question has %s. Only questions of at most %s are held against clients.", wording.Size(int64(len(q.Params))), wording.Size(seenMost))
 	}
@@ -62,9 +63,9 @@ func seenIn(ctx context.Context, q *elicit.Request, client string) (v views.Seen
 		if ctx.Err() != nil {
 			return v, ctx.Err()
 		}
-		v.Seen = append(v.Seen, fit.Glance(q, p))
+		v.Seen = append(v.Seen, fit.Glance(q, p).Carried(via))
 		if p.Client == client {
-			v.Drawn = &views.Drawing{Seen: fit.See(q, p), Request: q, Now: time.Now()}
+			v.Drawn = &views.Drawing{Seen: fit.See(q, p).Carried(via), Request: q, Now: time.Now()}
 		}
 	}
 	return v, nil

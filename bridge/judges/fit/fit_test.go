@@ -225,16 +225,17 @@ func TestCarried(t *testing.T) {
 	q := asks(t, "m", "t", `{"type":"string"}`)
 	for _, c := range []struct {
 		client string
-		via    Via
+		via    elicit.Via
 		want   Verdict
 		reason string
 	}{
-		{"typescript-sdk", "", Fine, ""},
-		{"typescript-sdk", InResult, NotShown, "no-rounds It takes no questions in results (2026-07-28): where a server asks in no other way, nobody sees it. read"},
-		{"go-sdk", InResult, Fine, ""},
-		{"go-sdk", InTask, Fine, ""}, // nobody knows
-		{"mcpdo", InTask, Fine, ""},
-		{"gemini-cli", InResult, NotShown, "not-shown"},
+		{"typescript-sdk", elicit.ByRequest, Fine, ""},
+		{"typescript-sdk", elicit.InError, Fine, ""},
+		{"typescript-sdk", elicit.InRound, NotShown, "no-rounds It takes no questions in results (2026-07-28): where a server asks in no other way, nobody sees it. read"},
+		{"go-sdk", elicit.InRound, Fine, ""},
+		{"go-sdk", elicit.InTask, Fine, ""}, // nobody knows
+		{"mcpdo", elicit.InTask, Fine, ""},
+		{"gemini-cli", elicit.InRound, NotShown, "not-shown"},
 	} {
 		s := See(q, profile(t, c.client)).Carried(c.via)
 		reason := ""

@@ -31,29 +31,18 @@ type Asked struct {
 	File    string          `json:"file,omitempty"`
 	Line    int64           `json:"line,omitempty"` // of the file; 0 if frames are not on its lines
 	Frame   int64           `json:"frame,omitempty"`
-	Via     Via             `json:"via,omitempty"`
+	Via     elicit.Via      `json:"via,omitempty"`
 	Times   int             `json:"times"` // how often it was asked
 	Params  json.RawMessage `json:"params"`
 }
 
-// Via is what carries a question to the client.
-type Via string
-
-// What carries questions; a request of its own is "".
-const (
-	InResult Via = "result" // of 2026-07-28
-	InTask   Via = "task"
-)
-
-// viaOf returns what carried a question.
-func viaOf(q *conversation.Question) Via {
-	switch {
-	case q.Via == elicit.InRound:
-		return InResult
-	case q.Via == elicit.InTask || q.Task != nil:
-		return InTask
+// Carrier returns what carried a question to the client. A request that the client answers with a task counts as
+// one of a task.
+func Carrier(q *conversation.Question) elicit.Via {
+	if q.Task != nil {
+		return elicit.InTask
 	}
-	return ""
+	return q.Via
 }
 
 // QuestionsIn lists the questions of a log in order: one of those of a call that differ in their messages alone.
@@ -71,7 +60,7 @@ func QuestionsIn(ctx context.Context, log *wire.Log) (list []Asked, err error) {
 			if q.Method != mcp.MethodElicit || q.Params == nil {
 				continue
 			}
-			list = Add(list, Asked{Message: rawjson.Text(rawjson.Member(q.Params, "message")), Server: call.ServerName, Call: call.Name, Frame: q.AskedSeq, Via: viaOf(q), Times: 1, Params: q.Params})
+			list = Add(list, Asked{Message: rawjson.Text(rawjson.Member(q.Params, "message")), Server: call.ServerName, Call: call.Name, Frame: q.AskedSeq, Via: Carrier(q), Times: 1, Params: q.Params})
 		}
 	}
 	return list, nil

@@ -316,14 +316,18 @@ func asked(q *elicit.Request, at int, how remedy) (*elicit.Request, json.RawMess
 	return &again, form
 }
 
-// Carried replaces what s says if the client is known to take no questions in what carries this one, and returns s.
-func (s *Seen) Carried(via Via) *Seen {
+// Carried returns s, and says instead that nobody sees the question if the client is known to take none from what
+// carried it.
+func (s *Seen) Carried(via elicit.Via) *Seen {
 	client := s.Client.about("client")
-	r, does, from, what := noRounds, client.Rounds, client.from["Rounds"], "in results (2026-07-28)"
-	if via == InTask {
+	r, does, from, what := noRounds, "", client.from["Rounds"], "in results (2026-07-28)"
+	switch via {
+	case elicit.InRound:
+		does = client.Rounds
+	case elicit.InTask:
 		r, does, from, what = noTasks, client.Tasks, client.from["Tasks"], "of tasks"
 	}
-	if via != "" && does == "no" && s.As != AsNothing {
+	if does == "no" && s.As != AsNothing {
 		s.As, s.Accept, s.Fields, s.Reasons = AsNothing, nil, nil, nil
 		s.find(r, "", "It takes no questions "+what+": where a server asks in no other way, nobody sees it.", from...).Advice = r.advice
 	}

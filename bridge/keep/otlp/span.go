@@ -375,7 +375,7 @@ func (r *Reader) question(ctx context.Context, of *call, c *conversation.Call, q
 	if q.Round > 0 {
 		s.add(number(prefix+"round", int64(q.Round)))
 	}
-	s.add(text(prefix+"question.via", []string{"request", "result", "error", "task"}[q.Via]))
+	s.add(text(prefix+"question.via", q.Via.String()))
 	state := q.State.String()
 	if q.State == conversation.AnswerUnknown {
 		state = "unknown"

@@ -93,6 +93,12 @@ const (
 	InTask               // one of the inputRequests of a task (extension tasks of 2026-07-28)
 )
 
+// String names what carried the elicitation: "request", "result", "error" or "task".
+func (v Via) String() string { return []string{"request", "result", "error", "task"}[v] }
+
+// MarshalText writes the name.
+func (v Via) MarshalText() ([]byte, error) { return []byte(v.String()), nil }
+
 // Asked is one request for input from the server, in any of the messages that [Via]
 // lists.
 type Asked struct {
