@@ -20,8 +20,8 @@ var held = map[string]struct{ of, keywords string }{
 	"integer-limits": {"integer number", "minimum maximum"}, "choices-limits": {"choices choices-titled", "minItems maxItems"},
 }
 
-// ofProbe makes a profile of each client in a report of inspector probe. Its facts are only those that the
-// report has frames for.
+// ofProbe makes a profile of each client in a report of inspector probe. A profile has only facts that frames
+// of the report show.
 func ofProbe(name string, r *probe.Report) (list []*Profile) {
 	for i := range r.Clients {
 		c := &r.Clients[i]

@@ -49,7 +49,7 @@ type Control struct {
 	Label     string   // the text beside it
 	Choices   []string // as they are drawn
 	Drops     []string // keywords of the field that are not drawn
-	Unchecked []string // keywords of the field that the client does not check what is entered against
+	Unchecked []string // keywords of the field that the client lets a person break
 	// Sends is the value of this field in the content of Seen.Accept; nil if the content does not have the field.
 	Sends   json.RawMessage
 	Entered bool // Sends is a value that a person has to enter: an example

@@ -261,7 +261,7 @@ func (s *Seen) judgeSent(c *Control, k, form known, alone bool) {
 	}
 }
 
-// advisedMost is for how many reasons remedies are tried: each try looks at the whole form again.
+// advisedMost bounds how many reasons get a remedy that was tried, because each try draws the whole form again.
 const advisedMost = 20
 
 // advise gives each reason a sentence about how to ask so that it works: of the rule's remedies the first after

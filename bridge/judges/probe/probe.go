@@ -60,8 +60,8 @@ type Probe struct {
 	Looks        []string          // what only a person can see, as questions to which yes is the good answer
 	OnlyLooks    bool              // no frame shows anything else than that the question was answered
 
-	// enter is what the message asks for, as JSON, for clients without a person: an answer, and
-	// under try the content that should be refused before; "" for any valid answer.
+	// enter is a JSON object for clients without a person, who cannot read the message. It has the answer that the
+	// message asks for and, if a wrong one is to be tried first, that one as "try"; "" if any valid answer will do.
 	enter  string
 	asTask bool // the tool is called as a task in 2025-11-25
 	rounds int  // that it takes in revisions with rounds; 0 means one

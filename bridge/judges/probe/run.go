@@ -351,7 +351,7 @@ func blank(content, properties json.RawMessage) bool {
 	return true
 }
 
-// empty reports whether a value is what a control that nobody touched may have.
+// empty reports whether a client may send this value for a control that nobody touched.
 func empty(value json.RawMessage) bool {
 	return slices.Contains([]string{`""`, "0", "0.0", "false", "null", "[]"}, string(value))
 }

@@ -15,7 +15,7 @@ import (
 	"elicitation-inspector/bridge/wire"
 )
 
-// session is what the probe keeps of a [server.Session].
+// session is the connection of one client, with its calls, the probes that wait for its answer, and its tasks.
 type session struct {
 	*server.Session
 	server *Server

@@ -45,7 +45,7 @@ func decode(body []byte, isJSON bool) (r request, err error) {
 	if bytes.Count(body, []byte("{")) > partsMost {
 		return r, errTooMuch
 	}
-	// Of what has another type than expected an error says no more than that it was skipped.
+	// An error here only says that a member with an unexpected type was skipped.
 	_ = json.Unmarshal(bareNumber().ReplaceAll(body, []byte(`$1"$2"`)), &r)
 	return r, nil
 }
