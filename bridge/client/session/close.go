@@ -125,7 +125,7 @@ func (s *Session) Close(ctx context.Context, reason string) {
 		s.owner.Closing(s, reason)
 		s.await(ctx, func() bool { return !s.outbox.isUnsent() })
 		if s.ctx.Err() == nil { // otherwise the server has ended the session
-			unsaid = s.requests.running(0)
+			unsaid = s.requests.unsaid()
 		}
 	}
 	s.Release(false, reason)

@@ -48,7 +48,8 @@ func outgoingOf(ctx context.Context) *outgoing {
 // requests are our requests that wait for a response.
 type requests struct {
 	table[outgoing]       // by exact id
-	calls           []int // the latest calls that sent requests
+	calls           []int       // the latest calls that sent requests
+	givenUp         []*outgoing // the latest requests that were given up: the SDK cancels them at the server beside
 }
 
 // begin notes the id of a request that is about to be sent. It returns false if nobody waits for
@@ -82,7 +83,19 @@ func (q *requests) end(out *outgoing) *Reply {
 	defer q.mu.Unlock()
 	out.over = true
 	q.stop(out)
+	if out.id != "" && out.Method != mcp.MethodDiscover && out.ctx != nil && out.ctx.Err() != nil && out.isOpen() {
+		q.givenUp = remember(q.givenUp, out)
+	}
 	return out.reply.Load()
+}
+
+// unsaid returns the requests that have neither a response nor a cancellation at the server: those that wait, and
+// those that were given up.
+func (q *requests) unsaid() []*outgoing {
+	running := q.running(0)
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return append(running, q.givenUp...)
 }
 
 // cancel ends the wait for a request that is about to be cancelled at the server. It returns

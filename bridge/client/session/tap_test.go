@@ -236,6 +236,24 @@ func TestRequestOfEndedCall(t *testing.T) {
 	}
 }
 
+// The SDK cancels a request at the server after it has given the request up. The end of the connection
+// waits for that, else the server may not hear of it.
+func TestCancellationIsAwaited(t *testing.T) {
+	s, _ := tapped(t, "2025-11-25")
+	ctx, cancel := context.WithCancel(t.Context())
+	out := &outgoing{Request: Request{Call: 1, Round: 1}, ctx: ctx}
+	s.Sending(out.with(ctx), unit(t, `{"jsonrpc":"2.0","id":4,"method":"tools/call","params":{"_meta":{"progressToken":"call-1-1"},"name":"ask"}}`))
+	cancel()
+	s.requests.end(out)
+	if unsaid := s.requests.unsaid(); len(unsaid) != 1 || !unsaid[0].isOpen() {
+		t.Fatalf("%d requests are awaited", len(unsaid))
+	}
+	s.Sending(out.with(ctx), unit(t, `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":4,"reason":"context canceled"}}`))
+	if slices.ContainsFunc(s.requests.unsaid(), (*outgoing).isOpen) {
+		t.Error("the request is awaited after its cancellation")
+	}
+}
+
 // A question belongs to no call whose request is not sent yet.
 func TestQuestionBeforeRequest(t *testing.T) {
 	s, l := tapped(t, "2025-11-25")
