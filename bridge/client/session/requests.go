@@ -47,7 +47,7 @@ func outgoingOf(ctx context.Context) *outgoing {
 
 // requests are our requests that wait for a response.
 type requests struct {
-	table[outgoing]       // by exact id
+	table[outgoing]             // by exact id
 	calls           []int       // the latest calls that sent requests
 	givenUp         []*outgoing // the latest requests that were given up: the SDK cancels them at the server beside
 }
