@@ -103,6 +103,11 @@ func (c *attribution) apply(f *frame) {
 		}
 		nth := c.asks(s, i, f, 1)
 		c.add(i, f, kind, nth).guessed = guessed
+		for _, p := range s.open { // it may be the question of any of them
+			if o := &c.calls[p.call]; guessed && o.guessed == 0 {
+				o.guessed = uint32(f.Seq)
+			}
+		}
 		s.asked[f.Seq] = pending{call: i, question: nth, id: wire.IDKey(f.Message.ID)}
 		c.calls[i].waiting++
 	case callTask, questionTask:

@@ -28,6 +28,9 @@ type Call struct {
 
 	Rounds    []Round
 	Questions []*Question // immutable: a change replaces the element
+	// Guessed: a question came while several calls were open, this one among them, and its frame does not say to
+	// which of them it belongs. So Questions may have one too many, or one too few.
+	Guessed bool
 
 	Task *CallTask // that its request became, immutable; nil for none
 

@@ -95,6 +95,7 @@ type outline struct {
 	questions   uint32 // how many were asked
 	waiting     uint32 // requests of the server without an answer
 	report      uint32 // frame of its latest report, 0 if it has none
+	guessed     uint32 // first question that came while it was open, and whose call is a guess; 0 if none did
 	session     *session
 }
 

@@ -49,14 +49,12 @@ const (
 const effectSlack = 3 * time.Millisecond
 
 // Effects lists the effects of the call, as far as the server's clock is known. Of effects that are within
-// each other it has the innermost. It has none if a question may be another call's, whose answer says nothing here.
+// each other it has the innermost. It has none if a question may be another call's, whose answer says nothing here,
+// and none if the question of another call may be this one's.
 func (c *Call) Effects() (list []Effect) {
 	var asked []*Question
 	accepted := 0
 	for _, q := range c.Questions {
-		if q.Guessed {
-			return nil
-		}
 		if q.Method == mcp.MethodElicit && !q.Asked.IsZero() {
 			asked = append(asked, q)
 		}
@@ -64,7 +62,7 @@ func (c *Call) Effects() (list []Effect) {
 			accepted++
 		}
 	}
-	if len(asked) == 0 || !c.ServerClock.Known {
+	if len(asked) == 0 || c.Guessed || !c.ServerClock.Known {
 		return nil
 	}
 	doubt := max(c.ServerClock.Doubt, effectSlack)

@@ -183,6 +183,7 @@ func (c *Conversation) advance(ctx context.Context, r *reduction, how Reading, o
 	items, latest := c.unread(r, &o, upTo)
 	reports := c.reportsOf(place-1, r.applied)
 	r.call.Number, r.call.Recorded, r.call.Session = int(o.number), int(o.recorded), o.session.connection.session
+	r.call.Guessed = o.guessed != 0 && int64(o.guessed) <= upTo
 	what := facts{protocol: o.session.handshake.Protocol, exit: o.session.exit, signIns: o.session.signIns}
 	if how.Until != 0 { // the end of the connection may come later
 		what.exit = nil

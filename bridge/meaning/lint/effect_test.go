@@ -130,6 +130,34 @@ func TestEffectsOfGuessedQuestions(t *testing.T) {
 	}
 }
 
+// Nor is it of a call that was open when the question of another one came, which may be its own: here a decline
+// is followed by an insert after an accept that may be of this call.
+func TestEffectsBesideGuessedQuestions(t *testing.T) {
+	for _, guessed := range []bool{false, true} {
+		frames := logtest.Talk(t, strings.ReplaceAll(askingCall, "ACTION", "decline"))
+		for i := range frames[3:] {
+			frames[3+i].Call, frames[3+i].Round = 1, 1
+		}
+		other := logtest.Talk(t, strings.NewReplacer("ACTION", "accept", `"id":2`, `"id":20`, `"id":1`, `"id":10`).Replace(askingCall))[3:]
+		for i := range other {
+			other[i].Call, other[i].Round = 2, 1
+		}
+		other[1].Guessed = guessed
+		end := len(frames) - 1 // the response to the call
+		frames = slices.Concat(frames[:end], other, frames[end:], []wire.Frame{
+			spanAt("a", "00f067aa0ba902b7", "orders", "client", 4*time.Second, time.Millisecond, map[string]string{"db.operation.name": "INSERT"}),
+		})
+		found, _, err := lint.FindingsOf(t.Context(), logtest.New(t, frames...))
+		if err != nil {
+			t.Fatal(err)
+		}
+		effects := slices.DeleteFunc(found, func(f lint.Found) bool { return f.Rule != "effect-after-refusal" })
+		if (len(effects) == 0) != guessed {
+			t.Errorf("guessed: %v, found %+v", guessed, effects)
+		}
+	}
+}
+
 // A question whose answer a fault holds back waits until the answer is on the wire.
 func TestEffectsWhileAFaultWaits(t *testing.T) {
 	frames := logtest.Talk(t, strings.ReplaceAll(askingCall, "ACTION", "accept"))

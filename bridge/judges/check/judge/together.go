@@ -131,7 +131,7 @@ func (j *Judgement) instead(rule string, gravest report.Verdict, text string, fr
 
 // crossed judges whether simultaneous calls got each other's answers.
 func (j *Judgement) crossed() {
-	if slices.ContainsFunc(j.Calls, Made.guessed) {
+	if slices.ContainsFunc(j.Calls, func(m Made) bool { return m.Guessed }) {
 		j.sharesAnswers()
 		return
 	}
@@ -150,11 +150,6 @@ func (j *Judgement) crossed() {
 				m.Began(), m.lastAnswer(), m.ResultSeq, whose[0].lastAnswer())
 		}
 	}
-}
-
-// guessed reports whether it is a guess that one of the questions belongs to the call.
-func (m Made) guessed() bool {
-	return slices.ContainsFunc(m.Questions, func(q *conversation.Question) bool { return q.Guessed })
 }
 
 // sharesAnswers judges simultaneous calls of which nobody knows which question belongs to

@@ -52,10 +52,10 @@ func TestWhatVaries(t *testing.T) {
 // answeredCall is a call whose only question was answered with this content; "" for a call that
 // asked nothing.
 func answeredCall(number int, content, result string, guessed bool) Made {
-	call := &conversation.Call{Number: number}
+	call := &conversation.Call{Number: number, Guessed: guessed}
 	call.State, call.Result = conversation.Done, json.RawMessage(`{"content":[{"type":"text","text":`+string(rawjson.Quoted(result))+`}]}`)
 	if content != "" {
-		q := &conversation.Question{Guessed: guessed}
+		q := &conversation.Question{}
 		q.Params = json.RawMessage(`{"message":"Sure?","requestedSchema":{"type":"object","properties":{"confirm":{"type":"boolean"}},"required":["confirm"]}}`)
 		q.Answer = json.RawMessage(`{"action":"accept","content":` + content + `}`)
 		call.Questions = []*conversation.Question{q}
