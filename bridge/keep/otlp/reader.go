@@ -62,8 +62,12 @@ func NewReader(l *wire.Log, o Options, emit func(*Span)) *Reader {
 	if o.Redact == nil {
 		o.Redact, _ = redact.New() // without rules, there is no error
 	}
+	whole := func(s *Span) {
+		s.End = max(s.End, s.Start+1) // Jaeger warns of a span without duration, as of a negative one
+		emit(s)
+	}
 	return &Reader{
-		Options: o, log: l, past: past, talk: talk, linter: lint.NewLinter(past, talk), emit: emit, next: 1,
+		Options: o, log: l, past: past, talk: talk, linter: lint.NewLinter(past, talk), emit: whole, next: 1,
 		calls: map[int]*call{}, open: map[int]*call{}, waiting: map[int64]bool{}, protocols: map[string]string{},
 	}
 }

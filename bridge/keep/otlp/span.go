@@ -56,8 +56,8 @@ func (r *Reader) span(ctx context.Context, seq, answer int64, in *call) (*Span, 
 		s.Links = append(s.Links, Link{in.first.trace, in.first.span})
 	}
 	s.describe(r, &f, label)
-	switch s.End = s.Start; {
-	case answer == seq: // a notification
+	switch {
+	case answer == seq: // a notification, which takes no time
 	case answer != 0:
 		a, err := r.log.Frame(answer)
 		if err != nil {
@@ -139,7 +139,7 @@ func (s *Span) describe(r *Reader, f *wire.Frame, label string) {
 
 // finish adds how a request was answered.
 func (s *Span) finish(r *Reader, f *wire.Frame) {
-	s.End = max(nanos(f.Time), s.Start)
+	s.End = nanos(f.Time)
 	switch {
 	case f.Kind == wire.Error:
 		code, message := errorOf(f.Message.Error)
@@ -266,7 +266,7 @@ func (r *Reader) tell(ctx context.Context, of *call, c *conversation.Call) error
 	if rounds && of.ended == 0 {
 		s := &Span{
 			TraceID: root.trace, ID: root.span, State: root.state, Parent: of.parent.span, Kind: Internal,
-			Name: wording.Shorten("call "+wordsOf(c), nameMost), Start: nanos(c.Start), End: max(nanos(cmp.Or(c.Ended, c.End)), nanos(c.Start)),
+			Name: wording.Shorten("call "+wordsOf(c), nameMost), Start: nanos(c.Start), End: nanos(cmp.Or(c.Ended, c.End)),
 		}
 		s.add(text("mcp.method.name", c.Method), text("mcp.session.id", c.Session), text("mcp.protocol.version", c.Protocol))
 		s.ofCall(c)
@@ -327,7 +327,7 @@ func (s *Span) broken(c *conversation.Call) {
 func (s *Span) end(kind, message string, at time.Time) {
 	s.Attributes = slices.DeleteFunc(s.Attributes, func(a Attribute) bool { return a.Key == "error.type" })
 	s.fail(kind, message)
-	s.End = max(s.Start, nanos(at))
+	s.End = nanos(at)
 }
 
 // question tells a question of a call, from the moment when it was asked until it was settled.
@@ -365,7 +365,7 @@ func (r *Reader) question(ctx context.Context, of *call, c *conversation.Call, q
 	ended := cmp.Or(q.Ended, c.Ended, c.End)
 	s := &Span{
 		TraceID: own.trace, ID: own.span, State: parent.state, Parent: parent.span, Kind: Internal, Name: wording.Shorten(strings.TrimSpace("question "+name), nameMost),
-		Start: nanos(q.Asked), End: max(nanos(q.Asked), nanos(ended)),
+		Start: nanos(q.Asked), End: nanos(ended),
 	}
 	s.add(text("mcp.method.name", q.Method), text("mcp.session.id", c.Session), text("mcp.protocol.version", c.Protocol))
 	s.add(number(prefix+"question.number", int64(q.Number)), text(prefix+"question.mode", mode))
