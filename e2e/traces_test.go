@@ -101,14 +101,17 @@ func sameSpans(t *testing.T, received, want []told) {
 	}
 }
 
-// exportedTraces exports a transcript as OTLP/JSON, and reads the spans.
-func exportedTraces(t *testing.T, path string) []told {
+// exportedTraces exports transcripts as OTLP/JSON, and reads the spans.
+func exportedTraces(t *testing.T, paths ...string) (list []told) {
 	t.Helper()
-	r := inspector.Run(t, inspector.Options{}, "export", path, "--format", "otlp")
-	if r.Code != 0 {
-		t.Fatal(r)
+	for _, path := range paths {
+		r := inspector.Run(t, inspector.Options{}, "export", path, "--format", "otlp")
+		if r.Code != 0 {
+			t.Fatal(r)
+		}
+		list = append(list, tracesIn(t, []byte(r.Stdout))...)
 	}
-	return sortedTold(tracesIn(t, []byte(r.Stdout)))
+	return sortedTold(list)
 }
 
 // With --otlp each command that talks sends the spans that its transcript has, and its requests name
@@ -124,6 +127,7 @@ func TestTraces(t *testing.T) {
 		return path
 	}
 	answers := write("answers.yaml", "answers:\n  - answer: decline\n")
+	plan := write("plan.yaml", "behaviours: [decline, several-at-once]\ncalls:\n  - tool: deploy\n")
 	scenario := write("s.yaml", "target: demo\ncalls:\n  - tool: deploy\n    answers:\n      - answer: decline\n")
 	tapped := filepath.Join(dir, "tapped.jsonl")
 	probed := filepath.Join(dir, "probed.jsonl")
@@ -131,12 +135,16 @@ func TestTraces(t *testing.T) {
 	if r := inspector.Run(t, inspector.Options{}, "call", "deploy", "--answers", answers, "--record", earlier, "--", inspector.Binary, "demo"); r.Code != 0 {
 		t.Fatal(r)
 	}
+	const trace, above = "0af7651916cd43dd8448eb211c80319c", "b7ad6b7169203331"
 	for name, test := range map[string]struct {
 		args   []string
-		record string
-		ours   bool // the requests are the inspector's own
+		record string // a pattern
+		ours   bool   // the requests are the inspector's own
 	}{
 		"call":   {[]string{"call", "deploy", "--answers", answers, "--record", filepath.Join(dir, "call.jsonl"), "--protocol", "2026-07-28"}, filepath.Join(dir, "call.jsonl"), true},
+		"within": {[]string{"call", "deploy", "--answers", answers, "--record", filepath.Join(dir, "within.jsonl"), "--protocol", "2026-07-28"}, filepath.Join(dir, "within.jsonl"), true},
+		"list":   {[]string{"list", "--record", filepath.Join(dir, "list.jsonl")}, filepath.Join(dir, "list.jsonl"), true},
+		"check":  {[]string{"check", "--plan", plan, "--protocol", "2025-11-25", "--record", filepath.Join(dir, "check")}, filepath.Join(dir, "check", "*.jsonl"), true},
 		"run":    {[]string{"run", scenario, "--protocol", "2025-11-25", "--record", filepath.Join(dir, "run")}, filepath.Join(dir, "run", "s-2025-11-25.jsonl"), true},
 		"replay": {[]string{"replay", earlier, "--record", filepath.Join(dir, "replay.jsonl"), "--recorded-target"}, filepath.Join(dir, "replay.jsonl"), true},
 		"tap":    {[]string{"call", "deploy", "--answers", answers, "--otlp", "--", inspector.Binary, "tap", "--record", tapped, "--otlp", "--", inspector.Binary, "demo"}, tapped, false},
@@ -147,6 +155,9 @@ func TestTraces(t *testing.T) {
 			t.Parallel()
 			c := newTraceCollector(t)
 			o := inspector.Options{Env: []string{"OTEL_EXPORTER_OTLP_ENDPOINT=" + c.URL, "OTEL_EXPORTER_OTLP_HEADERS=X-Team=a%20b", "OTEL_RESOURCE_ATTRIBUTES=team=team-a"}}
+			if name == "within" {
+				o.Env = append(o.Env, "TRACEPARENT=00-"+trace+"-"+above+"-01", "TRACESTATE=rojo=1", "BAGGAGE=team=a")
+			}
 			args := test.args
 			if test.ours {
 				args = append(args, "--otlp")
@@ -156,7 +167,8 @@ func TestTraces(t *testing.T) {
 			} else if r := inspector.Run(t, o, args...); strings.Contains(r.Stderr, "traces:") || strings.Contains(r.Stderr, "panic") {
 				t.Errorf("it says %q", r.Stderr)
 			}
-			live, want := c.told(t), exportedTraces(t, test.record)
+			records, _ := filepath.Glob(test.record)
+			live, want := c.told(t), exportedTraces(t, records...)
 			if !test.ours { // the collector got those of the client of the tap, too
 				ours := map[string]bool{}
 				for _, s := range want {
@@ -174,12 +186,20 @@ func TestTraces(t *testing.T) {
 				}
 			}
 			sameSpans(t, live, want)
-			for _, f := range inspector.WireFile(t, test.record).In("c2s") {
+			roots := slices.DeleteFunc(slices.Clone(live), func(s told) bool { return s.trace != trace || s.parent != above })
+			if name == "within" && len(roots) == 0 || name != "within" && len(roots) > 0 {
+				t.Errorf("within the span of the environment are %+v", roots)
+			}
+			var frames []inspector.Frame
+			for _, path := range records {
+				frames = append(frames, inspector.WireFile(t, path).In("c2s")...)
+			}
+			for _, f := range frames {
 				var m struct {
 					ID     json.RawMessage
 					Method string
 					Params struct {
-						Meta struct{ Traceparent string } `json:"_meta"`
+						Meta struct{ Traceparent, Tracestate, Baggage string } `json:"_meta"`
 					}
 				}
 				if err := json.Unmarshal(f.Bytes(), &m); err != nil || m.ID == nil || m.Method == "" {
@@ -190,6 +210,9 @@ func TestTraces(t *testing.T) {
 					return m.Params.Meta.Traceparent == own || !test.ours && m.Params.Meta.Traceparent == "00-"+s.trace+"-"+s.parent+"-01"
 				}) {
 					t.Errorf("%s names the span %q, and no span is that", m.Method, m.Params.Meta.Traceparent)
+				}
+				if meta := m.Params.Meta; name == "within" && (meta.Tracestate != "elicitation-inspector="+above+",rojo=1" || meta.Baggage != "team=a") {
+					t.Errorf("%s has the context %+v", m.Method, meta)
 				}
 			}
 		})

@@ -70,7 +70,7 @@ func inspect(cmd *cobra.Command, o options) (err error) {
 	defer func() { err = errors.Join(err, desk.Close()) }()
 	in := inspection.New(inspection.Config{
 		Targets: specs, Log: log, Logger: logger, Settings: settings, Rate: o.elicitRate,
-		MaxFrame: o.maxFrame, Version: version(), SignIns: desk, Traceparent: o.otlp.traceparent(),
+		MaxFrame: o.maxFrame, Version: version(), SignIns: desk, TraceContext: o.otlp.traceContext(),
 	})
 	in.AnswerBy(source)
 	record := playback.NewRecording(log, logger, redaction, in.RecordingChanged)

@@ -17,6 +17,8 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"elicitation-inspector/bridge/base/rawjson"
+	"elicitation-inspector/bridge/client/session"
 	"elicitation-inspector/bridge/client/target"
 	"elicitation-inspector/bridge/keep/otlp"
 	"elicitation-inspector/bridge/meaning/conversation"
@@ -221,16 +223,26 @@ func (o *otlpOptions) follow(l *wire.Log, r *redact.Redaction) (end func()) {
 	return o.exporter.Follow(l, r)
 }
 
-// traceparent returns what gives the requests of the inspector's own a trace; nil without need.
-func (o *otlpOptions) traceparent() func(*wire.Log, wire.Frame) string {
+// traceContext returns what gives the requests of the inspector's own a trace; nil without need.
+func (o *otlpOptions) traceContext() func(*wire.Log, wire.Frame) []session.Member {
 	if o.exporter == nil && o.receiver == nil {
 		return nil
 	}
-	return func(l *wire.Log, f wire.Frame) string {
+	upstream := otlp.UpstreamOf(os.Getenv)
+	if o.receiver != nil { // which knows a call by its trace
+		upstream = upstream.Alone()
+	}
+	return func(l *wire.Log, f wire.Frame) (list []session.Member) {
 		if o.receiver != nil {
 			o.receiver.Sent(l, f)
 		}
-		return otlp.Traceparent(f.Session, f.Call, f.Message)
+		parent, state, baggage := upstream.Context(f.Session, f.Call, f.Message)
+		for _, m := range [][2]string{{"traceparent", parent}, {"tracestate", state}, {"baggage", baggage}} {
+			if m[1] != "" {
+				list = append(list, session.Member{Name: m[0], Value: rawjson.Quoted(m[1])})
+			}
+		}
+		return list
 	}
 }
 

@@ -14,6 +14,7 @@ import (
 	"elicitation-inspector/bridge/base/wording"
 	"elicitation-inspector/bridge/client/inspection"
 	"elicitation-inspector/bridge/client/live"
+	"elicitation-inspector/bridge/client/session"
 	"elicitation-inspector/bridge/client/signin"
 	"elicitation-inspector/bridge/client/target"
 	"elicitation-inspector/bridge/keep/playback"
@@ -42,8 +43,8 @@ type Config struct {
 	Follow func(*wire.Log, *redact.Redaction) (end func())
 	// Late waits for frames that come when the connection has ended; nil for none.
 	Late func(*wire.Log)
-	// Traceparent names the spans of requests; see [session.Config].
-	Traceparent func(l *wire.Log, request wire.Frame) string
+	// TraceContext names the spans of requests; see [session.Config].
+	TraceContext func(l *wire.Log, request wire.Frame) []session.Member
 	// NoLists leaves the lists of what the server offers unread.
 	NoLists bool
 	// SignIns has the sign-ins to servers behind OAuth; nil means that nobody can sign in.
@@ -93,7 +94,7 @@ func Start(c Config) (s *Session, err error) {
 	}
 	in := inspection.New(inspection.Config{
 		Targets: []target.Spec{c.Target}, Log: log, Logger: c.Logger, Settings: c.Settings, MaxFrame: c.MaxFrame, Version: c.Version,
-		JudgeLater: true, NoLists: c.NoLists, SignIns: c.SignIns, Traceparent: c.Traceparent,
+		JudgeLater: true, NoLists: c.NoLists, SignIns: c.SignIns, TraceContext: c.TraceContext,
 	})
 	s = &Session{
 		config: c, log: log, in: in, recording: playback.NewRecording(log, c.Logger, c.Redaction, in.RecordingChanged), changes: in.Subscribe(),

@@ -154,16 +154,18 @@ func (s *Session) outgoingFor(ctx context.Context, raw []byte) transport.Outgoin
 	case m.Method == mcp.NotificationCancelled:
 		raw = s.reworded(out, m, raw)
 	}
-	if s.Traceparent != nil && err == nil && m.Kind == wire.Request {
-		raw = withTraceparent(raw, s.Traceparent(s.Log, s.labelled(wire.Frame{Call: out.Call, Round: out.Round, Message: m}, wire.ClientToServer)))
+	if s.TraceContext != nil && err == nil && m.Kind == wire.Request {
+		raw = withMeta(raw, s.TraceContext(s.Log, s.labelled(wire.Frame{Call: out.Call, Round: out.Round, Message: m}, wire.ClientToServer)))
 	}
 	return transport.Outgoing{Frame: wire.Frame{Raw: raw}}
 }
 
-// withTraceparent returns a request with a traceparent in the _meta of its params.
-func withTraceparent(raw []byte, traceparent string) []byte {
+// withMeta returns a request with members in the _meta of its params.
+func withMeta(raw []byte, added []Member) []byte {
 	params, meta := rawjson.Member(raw, "params"), rawjson.Member(raw, "params", "_meta")
-	meta = object(append(without(meta, "traceparent"), Member{"traceparent", rawjson.Quoted(traceparent)}))
+	for _, m := range added {
+		meta = object(append(without(meta, m.Name), m))
+	}
 	params = object(append([]Member{{"_meta", meta}}, without(params, "_meta")...))
 	return object(append(without(raw, "params"), Member{"params", params}))
 }

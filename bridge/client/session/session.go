@@ -66,9 +66,9 @@ type Config struct {
 	// Mask masks the secrets that the log masks in JSON of a server, which its label names; nil
 	// where there are none.
 	Mask func(label string, raw []byte) []byte
-	// Traceparent returns what a request, which will be in the log, carries in its _meta to name its
-	// span (SEP-414); nil sends none.
-	Traceparent func(l *wire.Log, request wire.Frame) string
+	// TraceContext returns what a request, which will be in the log, carries in its _meta to name its
+	// span (SEP-414); nil adds nothing.
+	TraceContext func(l *wire.Log, request wire.Frame) []Member
 	// Go runs a goroutine of the session. The caller that ends the session's context
 	// also waits for these goroutines.
 	Go func(func())

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"elicitation-inspector/bridge/base/mcp"
+	"elicitation-inspector/bridge/base/rawjson"
 	"elicitation-inspector/bridge/client/target"
 	"elicitation-inspector/bridge/client/transport"
 	"elicitation-inspector/bridge/meaning/conversation"
@@ -285,17 +286,17 @@ func TestQuestionCarriedByATaskRequest(t *testing.T) {
 	}
 }
 
-// A request gets the traceparent into its _meta, and is as it was otherwise: the order of members,
+// A request gets the context of its trace into its _meta, and is as it was otherwise: the order of members,
 // and the digits of numbers.
-func TestTraceparent(t *testing.T) {
+func TestTraceContext(t *testing.T) {
 	s, _ := tapped(t, mcp.Revision20251125)
-	s.Traceparent = func(_ *wire.Log, f wire.Frame) string {
-		return fmt.Sprintf("%s/%d/%s", f.Message.Method, f.Call, f.Message.ID)
+	s.TraceContext = func(_ *wire.Log, f wire.Frame) []Member {
+		return []Member{{"traceparent", rawjson.Quoted(fmt.Sprintf("%s/%d/%s", f.Message.Method, f.Call, f.Message.ID))}, {"baggage", []byte(`"a=b"`)}}
 	}
 	for raw, want := range map[string]string{
-		`{"jsonrpc":"2.0","id":1,"method":"ping"}`:                                                           `{"jsonrpc":"2.0","id":1,"method":"ping","params":{"_meta":{"traceparent":"ping/3/1"}}}`,
-		`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"x","arguments":{"z":1.0,"a":1e3}}}`: `{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"_meta":{"traceparent":"tools/call/3/2"},"name":"x","arguments":{"z":1.0,"a":1e3}}}`,
-		`{"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"_meta":{"progressToken":"p"},"name":"x"}}`: `{"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"_meta":{"progressToken":"p","traceparent":"tools/call/3/3"},"name":"x"}}`,
+		`{"jsonrpc":"2.0","id":1,"method":"ping"}`:                                                           `{"jsonrpc":"2.0","id":1,"method":"ping","params":{"_meta":{"traceparent":"ping/3/1","baggage":"a=b"}}}`,
+		`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"x","arguments":{"z":1.0,"a":1e3}}}`: `{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"_meta":{"traceparent":"tools/call/3/2","baggage":"a=b"},"name":"x","arguments":{"z":1.0,"a":1e3}}}`,
+		`{"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"_meta":{"progressToken":"p"},"name":"x"}}`: `{"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"_meta":{"progressToken":"p","traceparent":"tools/call/3/3","baggage":"a=b"},"name":"x"}}`,
 		`{"jsonrpc":"2.0","method":"notifications/initialized","params":{}}`:                                 `{"jsonrpc":"2.0","method":"notifications/initialized","params":{}}`,
 		`{"jsonrpc":"2.0","id":4,"result":{}}`:                                                               `{"jsonrpc":"2.0","id":4,"result":{}}`,
 	} {

@@ -254,11 +254,45 @@ func (r spanRef) under(names ...string) (inner spanRef) {
 	return inner
 }
 
-// Traceparent returns what a request of the inspector's own carries in its _meta as traceparent
-// (W3C Trace Context; SEP-414): the span that the request will be.
-func Traceparent(session string, call int, m wire.Message) string {
+// Upstream is a span that the inspector works within, and what goes with it. The zero value is none.
+type Upstream struct {
+	parent  spanRef
+	baggage string
+}
+
+// UpstreamOf reads an Upstream from TRACEPARENT, TRACESTATE and BAGGAGE (OpenTelemetry, Environment Variables as
+// Context Propagation Carriers).
+func UpstreamOf(getenv func(name string) string) (u Upstream) {
+	u.baggage = getenv("BAGGAGE")
+	if u.parent = parseTraceparent(getenv("TRACEPARENT")); u.parent != (spanRef{}) {
+		u.parent.state = getenv("TRACESTATE")
+	}
+	return u
+}
+
+// Alone returns the Upstream for traces of their own.
+func (u Upstream) Alone() Upstream { return Upstream{baggage: u.baggage} }
+
+// Context returns what a request of the inspector's own carries in its _meta (W3C Trace Context and Baggage;
+// SEP-414): as traceparent the span that the request will be, and as tracestate what leads to the span upstream,
+// so that a transcript has both. tracestate and baggage are "" for none.
+func (u Upstream) Context(session string, call int, m wire.Message) (traceparent, tracestate, baggage string) {
 	r := refOf(session, call, wire.ClientToServer, m, "")
-	return "00-" + hex.EncodeToString(r.trace[:]) + "-" + hex.EncodeToString(r.span[:]) + "-01"
+	if u.parent != (spanRef{}) {
+		r.trace, tracestate = u.parent.trace, stateKey+hex.EncodeToString(u.parent.span[:])+wording.After(",", u.parent.state)
+	}
+	return "00-" + hex.EncodeToString(r.trace[:]) + "-" + hex.EncodeToString(r.span[:]) + "-01", tracestate, u.baggage
+}
+
+// stateKey begins the member of a tracestate that has the span upstream. As W3C wants it, it is the first.
+const stateKey = scopeName + "="
+
+// parentIn returns the span upstream that a tracestate of the inspector's own leads to; the zero value for none.
+func parentIn(state string) (id SpanID) {
+	if value, ok := strings.CutPrefix(state, stateKey); ok && len(value) >= hex.EncodedLen(len(id)) {
+		_, _ = hex.Decode(id[:], []byte(value[:hex.EncodedLen(len(id))]))
+	}
+	return id
 }
 
 // parseTraceparent reads a traceparent; the zero value for one that is none.

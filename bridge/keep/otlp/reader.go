@@ -205,17 +205,19 @@ func (r *Reader) refs(f *wire.Frame, in *call) (own, parent spanRef) {
 	}
 	meta := rawjson.Member(f.Message.Params, "_meta")
 	said := parseTraceparent(rawjson.Text(rawjson.Member(meta, "traceparent")))
-	switch {
-	case said == spanRef{}:
-		return own, spanRef{}
-	case said.span == own.span: // it is the inspector's own
-		own.trace = said.trace
+	if said == (spanRef{}) {
 		return own, spanRef{}
 	}
 	if state := rawjson.Text(rawjson.Member(meta, "tracestate")); len(state) <= contentMost {
 		said.state = state
 	}
 	own.trace, own.state = said.trace, said.state
+	if said.span != own.span {
+		return own, said
+	}
+	if said.span = parentIn(said.state); said.span == (SpanID{}) { // the message is the inspector's own
+		said = spanRef{}
+	}
 	return own, said
 }
 

@@ -264,20 +264,42 @@ func TestJoined(t *testing.T) {
 func (id TraceID) String() string { text, _ := id.MarshalText(); return string(text) }
 func (id SpanID) String() string  { text, _ := id.MarshalText(); return string(text) }
 
-// The span of a request of the inspector's own is the one that its traceparent names.
-func TestTraceparentOfOurOwn(t *testing.T) {
+// The span of a request of the inspector's own is the one that its traceparent names, within the span that the
+// environment names.
+func TestContext(t *testing.T) {
 	m, err := wire.ParseMessage([]byte(`{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"deploy"}}`))
 	if err != nil {
 		t.Fatal(err)
 	}
-	said := Traceparent("files-1", 3, m)
-	with := strings.Replace(string(`{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"_meta":{"traceparent":"X"},"name":"deploy"}}`), "X", said, 1)
-	for name, request := range map[string]string{"sent": with, "not sent": `{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"deploy"}}`} {
+	const above = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
+	for name, test := range map[string]struct {
+		environment                 map[string]string
+		sent                        bool
+		trace, parent, state, bring string
+	}{
+		"alone":        {sent: true},
+		"not sent":     {},
+		"upstream":     {map[string]string{"TRACEPARENT": above, "TRACESTATE": "rojo=1", "BAGGAGE": "a=b"}, true, "0af7651916cd43dd8448eb211c80319c", "b7ad6b7169203331", "elicitation-inspector=b7ad6b7169203331,rojo=1", "a=b"},
+		"no state":     {map[string]string{"TRACEPARENT": above}, true, "0af7651916cd43dd8448eb211c80319c", "b7ad6b7169203331", "elicitation-inspector=b7ad6b7169203331", ""},
+		"only baggage": {map[string]string{"TRACEPARENT": "00-0-0-01", "TRACESTATE": "rojo=1", "BAGGAGE": "a=b"}, true, "", "", "", "a=b"},
+	} {
+		said, state, baggage := UpstreamOf(func(name string) string { return test.environment[name] }).Context("files-1", 3, m)
+		if state != test.state || baggage != test.bring {
+			t.Errorf("%s: tracestate %q, baggage %q", name, state, baggage)
+		}
+		request := `{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"deploy"}}`
+		if test.sent {
+			request = fmt.Sprintf(`{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"_meta":{"traceparent":%q,"tracestate":%q},"name":"deploy"}}`, said, state)
+		}
 		frames := logtest.Talk(t, "+0s c2s "+request+"\n+1s s2c "+`{"jsonrpc":"2.0","id":7,"result":{"content":[]}}`)
 		frames[0].Call, frames[0].Round = 3, 1
 		spans := spansOf(t, logtest.New(t, frames...), Options{})
-		if got := "00-" + spans[0].TraceID.String() + "-" + spans[0].ID.String() + "-01"; len(spans) != 1 || got != said || spans[0].Parent != (SpanID{}) {
-			t.Errorf("%s: the span is %s with parent %v, the traceparent %s", name, got, spans[0].Parent, said)
+		one := spans[0]
+		if got := "00-" + one.TraceID.String() + "-" + one.ID.String() + "-01"; len(spans) != 1 || got != said || one.State != state {
+			t.Errorf("%s: the span is %s with state %q, the traceparent %s", name, got, one.State, said)
+		}
+		if parent := strings.Trim(one.Parent.String(), "0"); parent != test.parent || test.trace != "" && one.TraceID.String() != test.trace {
+			t.Errorf("%s: trace %s, parent %q", name, one.TraceID, parent)
 		}
 	}
 }
