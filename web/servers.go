@@ -189,6 +189,7 @@ func (s *servers) settings(c echo.Context, before inspection.Server) error {
 	}
 	settings.NoTasks, settings.Apps = c.FormValue("tasks") == "", c.FormValue("apps") != ""
 	settings.Sampling, settings.Roots = c.FormValue("sampling") != "", c.FormValue("roots") != ""
+	settings.Traces = c.FormValue("traces") != ""
 	if settings.Protocol == before.Settings.Protocol {
 		settings.Choice = before.Settings.Choice // the protocol is unchanged
 	}

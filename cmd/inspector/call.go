@@ -50,7 +50,7 @@ func (o *headlessOptions) registerRequests(f *pflag.FlagSet) {
 // connection returns the configuration of the connection. The caller must call close.
 func (o *headlessOptions) connection(cmd *cobra.Command) (c headless.Config, err error) {
 	logger := newLogger(cmd, o.verbose)
-	c = headless.Config{MaxFrame: o.maxFrame, Version: version(), Timeout: o.timeout, Record: o.record, RecordNew: o.recordNew, Follow: o.otlp.follow, Late: o.otlp.late(), TraceContext: o.otlp.traceContext()}
+	c = headless.Config{MaxFrame: o.maxFrame, Version: version(), Timeout: o.timeout, Record: o.record, RecordNew: o.recordNew, Follow: o.otlp.follow, Late: o.otlp.late(), Traces: o.otlp.traces, ReceiveSpans: o.otlp.listen != ""}
 	if o.verbose {
 		c.Logger = logger
 	}

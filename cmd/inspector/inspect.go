@@ -39,6 +39,7 @@ func inspect(cmd *cobra.Command, o options) (err error) {
 		source = inspection.NewScriptSource(filepath.Base(o.answers), answers)
 	}
 	defer func() { err = errors.Join(err, o.close()) }()
+	settings.Traces = o.otlp.listen != ""
 	told, err := o.otlp.begin(cmd)
 	if err != nil {
 		return err
@@ -70,7 +71,7 @@ func inspect(cmd *cobra.Command, o options) (err error) {
 	defer func() { err = errors.Join(err, desk.Close()) }()
 	in := inspection.New(inspection.Config{
 		Targets: specs, Log: log, Logger: logger, Settings: settings, Rate: o.elicitRate,
-		MaxFrame: o.maxFrame, Version: version(), SignIns: desk, TraceContext: o.otlp.traceContext(),
+		MaxFrame: o.maxFrame, Version: version(), SignIns: desk, Traces: o.otlp.traces,
 	})
 	in.AnswerBy(source)
 	record := playback.NewRecording(log, logger, redaction, in.RecordingChanged)
@@ -91,7 +92,6 @@ func inspect(cmd *cobra.Command, o options) (err error) {
 				return field, err
 			}
 			redaction.Credentials(spec.Header)
-			spec = o.otlp.hand(spec)
 			return "address", in.Put(ctx, typed.ID, spec)
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -29,13 +30,25 @@ import (
 // otlpOptions are the flags for traces. What they leave open, the variables of OpenTelemetry
 // say; see docs/traces.md.
 type otlpOptions struct {
-	url      string
-	content  bool
-	effects  []string       // what in a span says that the server acts, besides the conventions
-	listen   string         // the address for the spans of servers; "" for none
-	exporter *otlp.Exporter // nil unless spans are sent
-	receiver *otlp.Receiver // nil unless spans are received
+	url     string
+	content bool
+	effects []string // what in a span says that the server acts, besides the conventions
+	listen  string   // the address for the spans of servers; "" for none
+	traces  *traces  // set by begin
 }
+
+// traces sends the spans of sessions, and receives those of servers. It implements [session.Traces].
+type traces struct {
+	exporter *otlp.Exporter // nil unless spans are sent
+	upstream otlp.Upstream
+	listen   func() (*otlp.Receiver, error)
+
+	mu       sync.Mutex
+	receiver *otlp.Receiver // nil until spans are received
+}
+
+// anyAddress is a port of this machine that is free.
+const anyAddress = "127.0.0.1:0"
 
 // otlpFromEnvironment is the value of --otlp without an address.
 const otlpFromEnvironment = "from the environment"
@@ -49,7 +62,7 @@ func (o *otlpOptions) register(f *pflag.FlagSet) {
 // registerListen adds the flag of the commands that begin traces.
 func (o *otlpOptions) registerListen(f *pflag.FlagSet) {
 	f.StringVar(&o.listen, "otlp-listen", "", "receive the servers' own spans at this `ADDR` (--otlp-listen=HOST:PORT[/TOKEN]), which a process is told (default 127.0.0.1:0)")
-	f.Lookup("otlp-listen").NoOptDefVal = "127.0.0.1:0"
+	f.Lookup("otlp-listen").NoOptDefVal = anyAddress
 	f.StringArrayVar(&o.effects, "effect", nil, "count received spans that match as effects: `KEY:TEXT` or KEY:~REGEXP, where KEY is name, kind, service, scope or an attribute; with a - before it, as none; repeatable")
 }
 
@@ -70,24 +83,49 @@ func (o *otlpOptions) begin(cmd *cobra.Command) (end func(), err error) {
 	case effect != nil && o.listen == "":
 		return nil, usage("--effect needs --otlp-listen")
 	}
-	end = func() {}
+	t := &traces{upstream: otlp.UpstreamOf(os.Getenv), listen: func() (*otlp.Receiver, error) {
+		r, err := otlp.NewReceiver(cmp.Or(o.listen, anyAddress), say)
+		if err == nil {
+			r.Effect = effect
+			say("traces: servers can send their spans to " + r.Endpoint())
+		}
+		return r, err
+	}}
 	if o.listen != "" {
-		if o.receiver, err = otlp.NewReceiver(o.listen, say); err != nil {
+		if _, err := t.receive(); err != nil {
 			return nil, usage("--otlp-listen: %w", err)
 		}
-		o.receiver.Effect = effect
-		end = o.receiver.Close
-		say("traces: servers can send their spans to " + o.receiver.Endpoint())
 	}
 	if o.url != "" {
-		receiving := end
-		if err := o.send(say); err != nil {
-			receiving()
+		if t.exporter, err = o.exporter(say); err != nil {
+			t.close()
 			return nil, err
 		}
-		end = func() { receiving(); o.exporter.Close() }
 	}
-	return end, nil
+	o.traces = t
+	return t.close, nil
+}
+
+// receive begins to receive, if that has not begun.
+func (t *traces) receive() (r *otlp.Receiver, err error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.receiver == nil {
+		t.receiver, err = t.listen()
+	}
+	return t.receiver, err
+}
+
+func (t *traces) close() {
+	t.mu.Lock()
+	r := t.receiver
+	t.mu.Unlock()
+	if r != nil {
+		r.Close()
+	}
+	if t.exporter != nil {
+		t.exporter.Close()
+	}
 }
 
 // effect returns the first value of --effect that a span matches, which is "" for none; nil without the flag.
@@ -110,33 +148,34 @@ func (o *otlpOptions) effect() (func(*wire.Span) string, error) {
 	}, nil
 }
 
-// send begins to send.
-func (o *otlpOptions) send(say func(text string)) (err error) {
-	c := otlp.Config{Version: version(), Content: o.content, Warn: say}
-	if c.URL, err = o.endpoint(); err != nil {
-		return err
+// exporter begins to send.
+func (o *otlpOptions) exporter(say func(text string)) (*otlp.Exporter, error) {
+	address, err := o.endpoint()
+	if err != nil {
+		return nil, err
 	}
+	c := otlp.Config{URL: address, Version: version(), Content: o.content, Warn: say}
 	if protocol := cmp.Or(otlpEnv("PROTOCOL"), "http/protobuf"); protocol != "http/protobuf" {
-		return usage("OTEL_EXPORTER_OTLP_PROTOCOL is %q, and the inspector speaks http/protobuf", protocol)
+		return nil, usage("OTEL_EXPORTER_OTLP_PROTOCOL is %q, and the inspector speaks http/protobuf", protocol)
 	}
 	if c.Compression = cmp.Or(otlpEnv("COMPRESSION"), "none"); c.Compression != "gzip" && c.Compression != "none" {
-		return usage("OTEL_EXPORTER_OTLP_COMPRESSION is %q, and must be gzip or none", c.Compression)
+		return nil, usage("OTEL_EXPORTER_OTLP_COMPRESSION is %q, and must be gzip or none", c.Compression)
 	}
 	ms, err := strconv.ParseInt(cmp.Or(otlpEnv("TIMEOUT"), "10000"), 10, 32)
 	if err != nil || ms <= 0 {
-		return usage("OTEL_EXPORTER_OTLP_TIMEOUT must be milliseconds, more than 0")
+		return nil, usage("OTEL_EXPORTER_OTLP_TIMEOUT must be milliseconds, more than 0")
 	}
 	c.Timeout, c.Header = time.Duration(ms)*time.Millisecond, http.Header{}
 	headers, err := pairsOf(otlpEnv("HEADERS"))
 	if err != nil {
-		return usage("OTEL_EXPORTER_OTLP_HEADERS: %w", err)
+		return nil, usage("OTEL_EXPORTER_OTLP_HEADERS: %w", err)
 	}
 	for _, h := range headers {
 		c.Header.Add(h[0], h[1])
 	}
 	attributes, err := pairsOf(os.Getenv("OTEL_RESOURCE_ATTRIBUTES"))
 	if err != nil {
-		return usage("OTEL_RESOURCE_ATTRIBUTES: %w", err)
+		return nil, usage("OTEL_RESOURCE_ATTRIBUTES: %w", err)
 	}
 	if name := os.Getenv("OTEL_SERVICE_NAME"); name != "" {
 		attributes = append(attributes, [2]string{"service.name", name})
@@ -145,10 +184,9 @@ func (o *otlpOptions) send(say func(text string)) (err error) {
 		c.Resource = append(c.Resource, otlp.Attribute{Key: a[0], Value: otlp.Value{Text: &a[1]}})
 	}
 	if c.Client, err = otlpClient(); err != nil {
-		return usageError{err}
+		return nil, usageError{err}
 	}
-	o.exporter = otlp.NewExporter(c)
-	return nil
+	return otlp.NewExporter(c), nil
 }
 
 // otlpEnv returns a variable for traces, or else the one for all signals.
@@ -217,57 +255,59 @@ func otlpClient() (*http.Client, error) {
 
 // follow sends the spans of a log until end is called, before the log is closed.
 func (o *otlpOptions) follow(l *wire.Log, r *redact.Redaction) (end func()) {
-	if o.exporter == nil {
+	if o.traces == nil || o.traces.exporter == nil {
 		return func() {}
 	}
-	return o.exporter.Follow(l, r)
+	return o.traces.exporter.Follow(l, r)
 }
 
-// traceContext returns what gives the requests of the inspector's own a trace; nil without need.
-func (o *otlpOptions) traceContext() func(*wire.Log, wire.Frame) []session.Member {
-	if o.exporter == nil && o.receiver == nil {
-		return nil
-	}
-	upstream := otlp.UpstreamOf(os.Getenv)
-	if o.receiver != nil { // which knows a call by its trace
+// Context gives a request of the inspector's own a trace. Where spans are received, each call has a trace of its
+// own, by which it is known.
+func (t *traces) Context(l *wire.Log, f wire.Frame, receives bool) (list []session.Member) {
+	upstream := t.upstream
+	if receives {
+		r, err := t.receive()
+		if err != nil {
+			return nil // Hand has said so
+		}
 		upstream = upstream.Alone()
-	}
-	return func(l *wire.Log, f wire.Frame) (list []session.Member) {
-		if o.receiver != nil {
-			o.receiver.Sent(l, f)
-		}
-		parent, state, baggage := upstream.Context(f.Session, f.Call, f.Message)
-		for _, m := range [][2]string{{"traceparent", parent}, {"tracestate", state}, {"baggage", baggage}} {
-			if m[1] != "" {
-				list = append(list, session.Member{Name: m[0], Value: rawjson.Quoted(m[1])})
-			}
-		}
-		return list
-	}
-}
-
-// late returns what waits for the last spans of the servers of a log; nil without a receiver.
-func (o *otlpOptions) late() func(*wire.Log) {
-	if o.receiver == nil {
+		r.Sent(l, f)
+	} else if t.exporter == nil {
 		return nil
 	}
-	return o.receiver.Late
+	parent, state, baggage := upstream.Context(f.Session, f.Call, f.Message)
+	for _, m := range [][2]string{{"traceparent", parent}, {"tracestate", state}, {"baggage", baggage}} {
+		if m[1] != "" {
+			list = append(list, session.Member{Name: m[0], Value: rawjson.Quoted(m[1])})
+		}
+	}
+	return list
 }
 
-// hand tells a process where its spans are received, unless its environment names another place.
-func (o *otlpOptions) hand(spec target.Spec) target.Spec {
-	if o.receiver == nil || spec.Command == nil {
-		return spec
+// late returns what waits for the last spans of the servers of a log; nil where none are received.
+func (o *otlpOptions) late() func(*wire.Log) {
+	if o.listen == "" {
+		return nil
 	}
+	return o.traces.receiver.Late
+}
+
+// Hand tells a process where its spans are received, unless its environment names another place.
+func (t *traces) Hand(spec target.Spec) (told target.Spec, endpoint string, err error) {
+	r, err := t.receive()
+	if err != nil {
+		return spec, "", err
+	}
+	endpoint = r.Endpoint()
 	has := func(name string) bool {
 		return os.Getenv(name) != "" || slices.ContainsFunc(spec.Env, func(pair string) bool { return strings.HasPrefix(pair, name+"=") })
 	}
-	if has("OTEL_EXPORTER_OTLP_ENDPOINT") || has("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT") {
-		return spec
+	if spec.Command == nil || has("OTEL_EXPORTER_OTLP_ENDPOINT") || has("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT") {
+		return spec, endpoint, nil
 	}
-	spec.Env = append(slices.Clone(spec.Env), "OTEL_EXPORTER_OTLP_ENDPOINT="+o.receiver.Endpoint(), "OTEL_EXPORTER_OTLP_PROTOCOL=http/protobuf")
+	spec.Env = append(slices.Clone(spec.Env), "OTEL_EXPORTER_OTLP_ENDPOINT="+endpoint, "OTEL_EXPORTER_OTLP_PROTOCOL=http/protobuf")
 	if !has("OTEL_BSP_SCHEDULE_DELAY") { // SDKs collect spans for five seconds otherwise
 		spec.Env = append(spec.Env, "OTEL_BSP_SCHEDULE_DELAY=500")
 	}
-	return spec
+	return spec, endpoint, nil
 }

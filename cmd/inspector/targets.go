@@ -29,9 +29,8 @@ func (o *options) targets(redaction *redact.Redaction, logger *slog.Logger) ([]t
 	if err == nil {
 		specs, err = o.enabled(specs, logger)
 	}
-	for i, spec := range specs {
+	for _, spec := range specs {
 		redaction.Credentials(spec.Header)
-		specs[i] = o.otlp.hand(spec)
 	}
 	return specs, err
 }

@@ -43,8 +43,10 @@ type Config struct {
 	Follow func(*wire.Log, *redact.Redaction) (end func())
 	// Late waits for frames that come when the connection has ended; nil for none.
 	Late func(*wire.Log)
-	// TraceContext names the spans of requests; see [session.Config].
-	TraceContext func(l *wire.Log, request wire.Frame) []session.Member
+	// Traces joins the session with the traces of others, if it is not nil. ReceiveSpans says that it takes those of
+	// the server.
+	Traces       session.Traces
+	ReceiveSpans bool
 	// NoLists leaves the lists of what the server offers unread.
 	NoLists bool
 	// SignIns has the sign-ins to servers behind OAuth; nil means that nobody can sign in.
@@ -92,9 +94,10 @@ func Start(c Config) (s *Session, err error) {
 	if err != nil {
 		return nil, fmt.Errorf("making the wire log: %w", err)
 	}
+	c.Settings.Traces = c.ReceiveSpans
 	in := inspection.New(inspection.Config{
 		Targets: []target.Spec{c.Target}, Log: log, Logger: c.Logger, Settings: c.Settings, MaxFrame: c.MaxFrame, Version: c.Version,
-		JudgeLater: true, NoLists: c.NoLists, SignIns: c.SignIns, TraceContext: c.TraceContext,
+		JudgeLater: true, NoLists: c.NoLists, SignIns: c.SignIns, Traces: c.Traces,
 	})
 	s = &Session{
 		config: c, log: log, in: in, recording: playback.NewRecording(log, c.Logger, c.Redaction, in.RecordingChanged), changes: in.Subscribe(),

@@ -50,8 +50,8 @@ type Config struct {
 	// JudgeLater keeps the linter from checking frames before [Inspection.Judge] is
 	// called.
 	JudgeLater bool
-	// TraceContext names the spans of requests; see [session.Config].
-	TraceContext func(l *wire.Log, request wire.Frame) []session.Member
+	// Traces joins sessions with the traces of others, if it is not nil.
+	Traces session.Traces
 	// NoLists leaves the lists of what servers offer unread.
 	NoLists bool
 	// Room limits the lists of one server; zero means conversation.CatalogMost.
@@ -112,7 +112,7 @@ func New(c Config) *Inspection {
 	in.calls.live = live.NewCalls(in.changes, in.inbox, in.spawn, in.startSession, in.resumeTasks)
 	in.servers.live = live.NewServers(live.ServersConfig{
 		Targets: in.config.Targets, Settings: c.Settings, Owner: owner, Inbox: in.inbox, Changes: in.changes, Ready: in.resumeTasks, Life: life, Spawn: in.spawn,
-		Session: session.Config{Log: c.Log, Conversation: in.conversation, Logger: c.Logger, Version: c.Version, Probe: c.Probe, MaxFrame: c.MaxFrame, NoLists: c.NoLists, Room: c.Room, TraceContext: c.TraceContext, Mask: in.signIns.MaskedJSON, Go: in.running.Go},
+		Session: session.Config{Log: c.Log, Conversation: in.conversation, Logger: c.Logger, Version: c.Version, Probe: c.Probe, MaxFrame: c.MaxFrame, NoLists: c.NoLists, Room: c.Room, Traces: c.Traces, Mask: in.signIns.MaskedJSON, Go: in.running.Go},
 	})
 	in.known, in.connections, in.steering = in.servers.live, in.servers.live, in.calls.live
 	in.unwatch = in.signIns.Watch(in.signInChanged)

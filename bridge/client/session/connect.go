@@ -27,7 +27,14 @@ import (
 // session.
 func (s *Session) Connect() (conversation.ServerInfo, error) {
 	var failed []string
-	for _, candidate := range s.Spec.Candidates() {
+	spec, spans := s.Spec, ""
+	if s.Traces != nil && s.Settings.Traces {
+		var err error
+		if spec, spans, err = s.Traces.Hand(spec); err != nil {
+			return conversation.ServerInfo{}, fmt.Errorf("receiving its traces: %w", err)
+		}
+	}
+	for _, candidate := range spec.Candidates() {
 		err := s.connectBy(candidate, s.Settings)
 		// A process that ends at server/discover, as those do that only expect initialize, is
 		// started again, unless the client is pinned to a revision.
@@ -41,7 +48,7 @@ func (s *Session) Connect() (conversation.ServerInfo, error) {
 		}
 		if err == nil {
 			a := s.agreed()
-			return conversation.ServerInfo{Presented: a.presented, Protocol: a.revision, Negotiated: Negotiated(a.methods, a.fallback), How: s.link.Load().How()}, nil
+			return conversation.ServerInfo{Presented: a.presented, Protocol: a.revision, Negotiated: Negotiated(a.methods, a.fallback), How: s.link.Load().How(), Spans: spans}, nil
 		}
 		if s.ctx.Err() != nil {
 			return conversation.ServerInfo{}, context.Cause(s.ctx)

@@ -154,14 +154,17 @@ func (s *Session) outgoingFor(ctx context.Context, raw []byte) transport.Outgoin
 	case m.Method == mcp.NotificationCancelled:
 		raw = s.reworded(out, m, raw)
 	}
-	if s.TraceContext != nil && err == nil && m.Kind == wire.Request {
-		raw = withMeta(raw, s.TraceContext(s.Log, s.labelled(wire.Frame{Call: out.Call, Round: out.Round, Message: m}, wire.ClientToServer)))
+	if s.Traces != nil && err == nil && m.Kind == wire.Request {
+		raw = withMeta(raw, s.Traces.Context(s.Log, s.labelled(wire.Frame{Call: out.Call, Round: out.Round, Message: m}, wire.ClientToServer), s.Settings.Traces))
 	}
 	return transport.Outgoing{Frame: wire.Frame{Raw: raw}}
 }
 
 // withMeta returns a request with members in the _meta of its params.
 func withMeta(raw []byte, added []Member) []byte {
+	if len(added) == 0 {
+		return raw
+	}
 	params, meta := rawjson.Member(raw, "params"), rawjson.Member(raw, "params", "_meta")
 	for _, m := range added {
 		meta = object(append(without(meta, m.Name), m))

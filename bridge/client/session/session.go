@@ -47,6 +47,16 @@ type Owner interface {
 	Listed(s *Session, c conversation.Catalog)
 }
 
+// Traces joins sessions with the traces of others.
+type Traces interface {
+	// Context returns what a request, which will be in the log, carries in its _meta to name its span (SEP-414).
+	// receives says that spans of the server are received.
+	Context(l *wire.Log, request wire.Frame, receives bool) []Member
+	// Hand begins to receive spans of a server. It returns how the server is reached, since a process is told by its
+	// environment, and the endpoint.
+	Hand(spec target.Spec) (told target.Spec, endpoint string, err error)
+}
+
 // Config describes the server that a session connects to, and how the client presents
 // itself.
 type Config struct {
@@ -65,10 +75,8 @@ type Config struct {
 	Room         conversation.Room // limits the lists together; zero means conversation.CatalogMost
 	// Mask masks the secrets that the log masks in JSON of a server, which its label names; nil
 	// where there are none.
-	Mask func(label string, raw []byte) []byte
-	// TraceContext returns what a request, which will be in the log, carries in its _meta to name its
-	// span (SEP-414); nil adds nothing.
-	TraceContext func(l *wire.Log, request wire.Frame) []Member
+	Mask   func(label string, raw []byte) []byte
+	Traces Traces // nil for none
 	// Go runs a goroutine of the session. The caller that ends the session's context
 	// also waits for these goroutines.
 	Go func(func())

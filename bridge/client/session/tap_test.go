@@ -286,13 +286,18 @@ func TestQuestionCarriedByATaskRequest(t *testing.T) {
 	}
 }
 
+// numbered gives requests a context that says what it was made of.
+type numbered struct{ Traces }
+
+func (numbered) Context(_ *wire.Log, f wire.Frame, _ bool) []Member {
+	return []Member{{"traceparent", rawjson.Quoted(fmt.Sprintf("%s/%d/%s", f.Message.Method, f.Call, f.Message.ID))}, {"baggage", []byte(`"a=b"`)}}
+}
+
 // A request gets the context of its trace into its _meta, and is as it was otherwise: the order of members,
 // and the digits of numbers.
 func TestTraceContext(t *testing.T) {
 	s, _ := tapped(t, mcp.Revision20251125)
-	s.TraceContext = func(_ *wire.Log, f wire.Frame) []Member {
-		return []Member{{"traceparent", rawjson.Quoted(fmt.Sprintf("%s/%d/%s", f.Message.Method, f.Call, f.Message.ID))}, {"baggage", []byte(`"a=b"`)}}
-	}
+	s.Traces = numbered{}
 	for raw, want := range map[string]string{
 		`{"jsonrpc":"2.0","id":1,"method":"ping"}`:                                                           `{"jsonrpc":"2.0","id":1,"method":"ping","params":{"_meta":{"traceparent":"ping/3/1","baggage":"a=b"}}}`,
 		`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"x","arguments":{"z":1.0,"a":1e3}}}`: `{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"_meta":{"traceparent":"tools/call/3/2","baggage":"a=b"},"name":"x","arguments":{"z":1.0,"a":1e3}}}`,

@@ -28,6 +28,8 @@ type ClientSettings struct {
 	// Apps declares that apps of the server may draw questions, which the inspector does not
 	// let them do: it shows what servers then send.
 	Apps bool
+	// Traces receives the spans that the server tells of its own work.
+	Traces bool
 	// NoLogs asks for no log messages; otherwise the client asks for all of them.
 	NoLogs bool
 }

@@ -324,6 +324,7 @@ type ServerInfo struct {
 	Negotiated string // how the revision was negotiated, in words
 	How        string // how the server was reached: "stdio", "HTTP"; "" if that is unknown
 	Client     string // name and version of the client, in a log; "" if unknown
+	Spans      string // the endpoint where its spans are received, by OTLP over HTTP; "" for none
 }
 
 // QuestionCounts is the policy for one server's questions, and how many of them are held
