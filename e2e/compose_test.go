@@ -208,9 +208,17 @@ func TestComposeAsNewcomer(t *testing.T) {
 		act(fields.Checkbox(f[1] + " is required").Click)
 		s.form().Matches("has "+f[2]+" as required", func(string) bool { return fields.Checkbox(f[1] + " is required").Checked() })
 	}
-	act(func() { // the message and the choices are written in the JSON alone
-		s.json().Paste(strings.NewReplacer("What do you want to know, and why?", "Who comes?", `"first"`, `"Fish"`, `"second"`, `"Pasta"`).Replace(s.json().Value()))
-	})
+	write := func(field, text string) {
+		act(func() { fields.Field(field).Focus() })
+		act(func() { s.page.Press("a", page.Ctrl) })
+		act(func() { s.page.Type(text) })
+		act(func() { s.page.Press(page.TabKey) })
+	}
+	write("Choices of choice", "Fish"+page.Enter+"Pasta")
+	s.form().Contains("Pasta")
+	write("Message", "Who comes?")
+	s.form().Contains("Who comes?")
+	fields.Field("Title of text").HasFocus() // where the Tab key led
 	for _, client := range []string{"Go SDK", "MCP Inspector", "MCPJam Inspector", "mcp-go", "TypeScript SDK, a program, with applyDefaults"} {
 		s.page.Region("Seen in").Button(client + ": fine").Wait()
 	}

@@ -206,7 +206,9 @@ async function edit(control, value = control.dataset.value ?? control.value) {
   write(edited, headers.get("X-At") ?? "")
   await draw()
   const row = rows().find(li => li.dataset.field === (what === "rename" ? value : field)) ?? rows()[place] ?? rows().at(-1)
+  const at = document.activeElement
   if (what === "insert") one("#draft-fields li:last-child input")?.select()
+  else if (!field || at !== control && at !== document.body) { /* the person is elsewhere already */ }
   else if (row) (all("[data-edit]", row).find(e => e.dataset.edit === what && !e.disabled) ?? one("input", row)).focus()
   else text.focus()
   announce(control.ariaLabel ?? control.textContent + " is added.")
@@ -249,7 +251,7 @@ on("click", async e => {
 
 on("change", async e => {
   const { target } = e
-  if (target.matches("[data-edit]") && (target.value || target.dataset.edit === "retitle")) change(target)
+  if (target.matches("[data-edit]") && (target.value || target.localName !== "select")) change(target)
   if (target.matches("#draft-revision, #draft-sdk")) draw()
   if (target.id !== "sample" || !target.value) return
   const sample = await drawn("/compose/samples/" + target.value)

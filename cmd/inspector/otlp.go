@@ -13,6 +13,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -41,10 +42,8 @@ type otlpOptions struct {
 type traces struct {
 	exporter *otlp.Exporter // nil unless spans are sent
 	upstream otlp.Upstream
-	listen   func() (*otlp.Receiver, error)
-
-	mu       sync.Mutex
-	receiver *otlp.Receiver // nil until spans are received
+	receive  func() (*otlp.Receiver, error) // begins to receive, if that has not begun
+	receiver atomic.Pointer[otlp.Receiver]  // nil until then
 }
 
 // anyAddress is a port of this machine that is free.
@@ -83,14 +82,16 @@ func (o *otlpOptions) begin(cmd *cobra.Command) (end func(), err error) {
 	case effect != nil && o.listen == "":
 		return nil, usage("--effect needs --otlp-listen")
 	}
-	t := &traces{upstream: otlp.UpstreamOf(os.Getenv), listen: func() (*otlp.Receiver, error) {
+	t := &traces{upstream: otlp.UpstreamOf(os.Getenv)}
+	t.receive = sync.OnceValues(func() (*otlp.Receiver, error) {
 		r, err := otlp.NewReceiver(cmp.Or(o.listen, anyAddress), say)
 		if err == nil {
 			r.Effect = effect
+			t.receiver.Store(r)
 			say("traces: servers can send their spans to " + r.Endpoint())
 		}
 		return r, err
-	}}
+	})
 	if o.listen != "" {
 		if _, err := t.receive(); err != nil {
 			return nil, usage("--otlp-listen: %w", err)
@@ -106,21 +107,8 @@ func (o *otlpOptions) begin(cmd *cobra.Command) (end func(), err error) {
 	return t.close, nil
 }
 
-// receive begins to receive, if that has not begun.
-func (t *traces) receive() (r *otlp.Receiver, err error) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if t.receiver == nil {
-		t.receiver, err = t.listen()
-	}
-	return t.receiver, err
-}
-
 func (t *traces) close() {
-	t.mu.Lock()
-	r := t.receiver
-	t.mu.Unlock()
-	if r != nil {
+	if r := t.receiver.Load(); r != nil {
 		r.Close()
 	}
 	if t.exporter != nil {
@@ -289,7 +277,7 @@ func (o *otlpOptions) late() func(*wire.Log) {
 	if o.listen == "" {
 		return nil
 	}
-	return o.traces.receiver.Late
+	return o.traces.receiver.Load().Late
 }
 
 // Hand tells a process where its spans are received, unless its environment names another place.

@@ -339,7 +339,7 @@ func TestManyOfAll(t *testing.T) {
 		}), line(`"deleting"`), reports.String(), 1)
 	}
 	old, now := talk("old"), talk("new")
-	if used := cost.Of(func() { compare(t, old, now, diff.Options{}) }); used > 20*time.Second {
+	if used := cost.Of(func() { compare(t, old, now, diff.Options{}) }); used > time.Minute { // 5 s, and 28 s with the race detector on a busy machine
 		t.Errorf("it takes %s", used)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 
 	"elicitation-inspector/bridge/base/rawjson"
 	"elicitation-inspector/bridge/base/wording"
@@ -14,8 +15,8 @@ import (
 // Edit is one change of the form of a question.
 type Edit struct {
 	Do    EditKind
-	Field string // name of the property; unused by Insert
-	Value string // what is inserted or set: the name of a Template, a property, a title or a keyword
+	Field string // name of the property; unused by Insert and Reword
+	Value string // what is inserted or set: the name of a Template, a property, a title, a keyword, a message or choices
 }
 
 // EditKind says what an edit does.
@@ -30,6 +31,8 @@ const (
 	Require EditKind = "require" // make a field required, or no longer required
 	Rename  EditKind = "rename"  // give the property another name
 	Retitle EditKind = "retitle" // set the title, or take it out if it is ""
+	Choose  EditKind = "choices" // set the choices, as [Field.ChoiceLines] writes them
+	Reword  EditKind = "reword"  // set the message of the question
 	Keyword EditKind = "keyword" // add a keyword of JSON Schema with a value to begin with
 )
 
@@ -82,6 +85,8 @@ func Edited(params json.RawMessage, e Edit) (edited, at string, err error) {
 	switch {
 	case err != nil:
 		return "", "", err
+	case e.Do == Reword:
+		return rawjson.Pretty(membersOf(params).with("message", rawjson.Quoted(e.Value)).json()), "/message", nil
 	case request.Mode == ModeURL:
 		return "", "", errors.New("a question in URL mode has no form")
 	case request.Schema != nil && request.Trouble != "":
@@ -96,7 +101,7 @@ func Edited(params json.RawMessage, e Edit) (edited, at string, err error) {
 	if e.Do != Insert && i < 0 {
 		return "", "", fmt.Errorf("there is no field %s", wording.Quoted(e.Field))
 	}
-	if (e.Do == Retitle || e.Do == Keyword) && rawjson.KindOf(properties[i].value) != rawjson.Object {
+	if (e.Do == Retitle || e.Do == Keyword || e.Do == Choose) && rawjson.KindOf(properties[i].value) != rawjson.Object {
 		return "", "", fmt.Errorf("the schema of the field %s is not an object", wording.Quoted(e.Field))
 	}
 	name := e.Field
@@ -147,6 +152,11 @@ func Edited(params json.RawMessage, e Edit) (edited, at string, err error) {
 			field = field.with("title", rawjson.Quoted(e.Value))
 		}
 		properties[i].value = field.json()
+	case Choose:
+		if strings.TrimSpace(e.Value) == "" {
+			return "", "", fmt.Errorf("the field %s needs at least one choice", wording.Quoted(e.Field))
+		}
+		properties[i].value = withChoices(properties[i].value, e.Value)
 	case Keyword:
 		f := slices.IndexFunc(request.Fields, func(f Field) bool { return f.Name == e.Field })
 		if f < 0 || !slices.Contains(request.Fields[f].Addable(), e.Value) {
@@ -172,6 +182,80 @@ func Edited(params json.RawMessage, e Edit) (edited, at string, err error) {
 		at += "/" + e.Value
 	}
 	return edited, at, nil
+}
+
+// ChoiceLines writes the choices of a field for a person to change: one a line, as "value: title" where they have
+// titles of their own. It is "" where the schema of the field has none, or lines would not say which they are.
+func (f *Field) ChoiceLines() string {
+	if f.Kind != SingleChoice && f.Kind != MultiChoice {
+		return ""
+	}
+	var lines []string
+	for _, c := range f.Choices {
+		line := c.Value
+		if haveTitles(f.Schema) {
+			line += ": " + c.Title
+		}
+		if value, _, _ := strings.Cut(line, ": "); strings.TrimSpace(line) != line || strings.ContainsAny(line, "\r\n") || haveTitles(f.Schema) && value != c.Value {
+			return ""
+		}
+		lines = append(lines, line)
+	}
+	text := strings.Join(lines, "\n")
+	if !rawjson.Same(withChoices(f.Schema, text), f.Schema) { // it says more of them, or elsewhere
+		return ""
+	}
+	return text
+}
+
+// haveTitles reports whether the choices of a schema have titles of their own.
+func haveTitles(schema json.RawMessage) bool {
+	k := membersOf(schema)
+	if items := k.get("items"); items != nil {
+		return haveTitles(items)
+	}
+	return k.get("oneOf") != nil || k.get("anyOf") != nil || k.get("enumNames") != nil
+}
+
+// withChoices returns the schema of a field with other choices, in the keywords that it has them in.
+func withChoices(schema json.RawMessage, lines string) json.RawMessage {
+	list := membersOf(schema)
+	if items := list.get("items"); items != nil {
+		return list.with("items", withChoices(items, lines)).json()
+	}
+	type option struct {
+		Const string `json:"const"`
+		Title string `json:"title"`
+	}
+	var options []option
+	var values, titles []string
+	for line := range strings.Lines(lines) {
+		if line = strings.TrimSpace(line); line == "" {
+			continue
+		}
+		value, title := line, line
+		if before, after, is := strings.Cut(line, ": "); is && haveTitles(schema) {
+			value, title = before, after
+		}
+		options, values, titles = append(options, option{value, title}), append(values, value), append(titles, title)
+	}
+	set := func(keyword string, value any) {
+		if raw, err := rawjson.Encode(value); err == nil {
+			list = list.with(keyword, raw)
+		}
+	}
+	switch {
+	case list.get("oneOf") != nil:
+		set("oneOf", options)
+	case list.get("anyOf") != nil:
+		set("anyOf", options)
+	default:
+		set("enum", values)
+		if list.get("enumNames") != nil {
+			set("enumNames", titles)
+		}
+	}
+	return list.json()
 }
 
 type member struct {

@@ -46,6 +46,45 @@ func TestEdited(t *testing.T) {
 	}
 }
 
+// TestReworded checks that a question gets another message, and one in URL mode, too.
+func TestReworded(t *testing.T) {
+	for _, question := range []string{`{"message":"Go on?","requestedSchema":{"type":"object","properties":{"n":{"type":"number","maximum":2.50}}}}`, `{"mode":"url","message":"Go on?","url":"https://a.example/"}`} {
+		edited, at, err := Edited(json.RawMessage(question), Edit{Do: Reword, Value: `"Now"?`})
+		want := strings.Replace(question, `"Go on?"`, `"\"Now\"?"`, 1)
+		if compact, _ := rawjson.Compact([]byte(edited)); err != nil || at != "/message" || string(compact) != want {
+			t.Errorf("%s at %q, %v, want %s", compact, at, err, want)
+		}
+	}
+}
+
+// TestChoices checks that the choices of each kind of field can be written as lines and read back, in their keywords.
+func TestChoices(t *testing.T) {
+	for _, c := range []struct{ schema, lines, write, want string }{
+		{`{"type":"string","enum":["a","b: c"],"title":"T"}`, "a\nb: c", " x \n\n y: z\r\n", `{"type":"string","enum":["x","y: z"],"title":"T"}`},
+		{`{"type":"string","enum":["a"],"enumNames":["A"]}`, "a: A", "x: X\ny", `{"type":"string","enum":["x","y"],"enumNames":["X","y"]}`},
+		{`{"type":"string","oneOf":[{"const":"a","title":"A: 1"}]}`, "a: A: 1", "x: X", `{"type":"string","oneOf":[{"const":"x","title":"X"}]}`},
+		{`{"type":"array","items":{"anyOf":[{"const":"a","title":"A"}]},"maxItems":2}`, "a: A", "x: X", `{"type":"array","items":{"anyOf":[{"const":"x","title":"X"}]},"maxItems":2}`},
+		{`{"type":"array","items":{"type":"string","enum":["a","b"]}}`, "a\nb", "x", `{"type":"array","items":{"type":"string","enum":["x"]}}`},
+		{`{"type":"string","oneOf":[{"const":"a: b","title":"A"}]}`, "", "", ""},
+		{`{"type":"string","oneOf":[{"const":"a","title":"A","description":"more"}]}`, "", "", ""},
+		{`{"type":"string","enum":["a\nb"]}`, "", "", ""},
+		{`{"type":"string"}`, "", "", ""},
+	} {
+		question := func(schema string) string {
+			return `{"message":"m","requestedSchema":{"type":"object","properties":{"f":` + schema + `}}}`
+		}
+		r, err := Parse(json.RawMessage(question(c.schema)))
+		if err != nil || len(r.Fields) != 1 || r.Fields[0].ChoiceLines() != c.lines {
+			t.Errorf("%s: %v, %+v", c.schema, err, r)
+			continue
+		}
+		edited, _, err := Edited(json.RawMessage(question(c.schema)), Edit{Do: Choose, Field: "f", Value: c.write})
+		if compact, _ := rawjson.Compact([]byte(edited)); c.want != "" && (err != nil || string(compact) != question(c.want)) || c.want == "" && err == nil {
+			t.Errorf("%s became %s, %v, want %s", c.schema, compact, err, c.want)
+		}
+	}
+}
+
 // TestTemplates checks that each kind of field can be added to any form, twice, and makes a control of its kind.
 func TestTemplates(t *testing.T) {
 	text := `{"message":"Go on?"}`
