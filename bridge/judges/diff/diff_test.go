@@ -5,13 +5,11 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-	"time"
 
 	"elicitation-inspector/bridge/judges/diff"
 	"elicitation-inspector/bridge/keep/script"
 	"elicitation-inspector/bridge/meaning/conversation"
 	"elicitation-inspector/bridge/meaning/elicit"
-	"elicitation-inspector/bridge/testdata/cost"
 	"elicitation-inspector/bridge/testdata/logtest"
 	"elicitation-inspector/bridge/wire/redact"
 )
@@ -320,27 +318,6 @@ func TestOtherKinds(t *testing.T) {
 		if r := compare(t, c.old, c.now, diff.Options{}); len(r.Differences) == 0 || r.Differences[0].Kind != c.want {
 			t.Errorf("want %s first:\n%s", c.want, written(t, r, "text"))
 		}
-	}
-}
-
-// TestManyOfAll compares a call with a thousand reports and a form with a thousand fields, all of which
-// have other names and texts in the other recording, within a moment.
-func TestManyOfAll(t *testing.T) {
-	const many = 1000
-	talk := func(word string) string {
-		var fields []string
-		var reports strings.Builder
-		for i := range many {
-			fields = append(fields, fmt.Sprintf(`"%s%d":{"type":"string","description":"%s"}`, word, i, word))
-			fmt.Fprintf(&reports, `+0s s2c {"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","data":"%s %c%c%c"}}`+"\n", word, 'a'+i%26, 'a'+i/26%26, 'a'+i/676)
-		}
-		return strings.Replace(edited(t, []string{
-			`"sure":{"type":"boolean","title":"Sure"}`, strings.Join(fields, ","), `,"required":["sure"]`, "", `{"sure":true}`, `{}`,
-		}), line(`"deleting"`), reports.String(), 1)
-	}
-	old, now := talk("old"), talk("new")
-	if used := cost.Of(func() { compare(t, old, now, diff.Options{}) }); used > time.Minute { // 5 s, and 28 s with the race detector on a busy machine
-		t.Errorf("it takes %s", used)
 	}
 }
 
