@@ -138,6 +138,22 @@ func TestComposeByKeyboard(t *testing.T) {
 	s.page.Press("z", page.Ctrl, page.Shift)
 	s.form().Field("Date").Gone()
 
+	message := fields.Field("Message")
+	message.Focus()
+	s.page.Press("a", page.Ctrl)
+	s.page.Type("How many?" + page.Enter + "And when?")
+	s.page.Press(page.TabKey)
+	s.page.Type("Guests to come") // while the change of the message is drawn
+	s.json().Matches("has the message", func(string) bool { return strings.Contains(s.json().Value(), `"How many?\nAnd when?"`) })
+	fields.Field("Title of number").HasValue("Guests to come")
+	s.page.Press(page.TabKey)
+	s.form().Field("Guests to come").Wait()
+	message.Focus()
+	s.page.Press("z", page.Ctrl)
+	s.page.Press("z", page.Ctrl)
+	s.json().Matches("has the first message again", func(string) bool { return strings.Contains(s.json().Value(), "What do you want to know") })
+	message.HasValue("What do you want to know, and why?")
+
 	s.tabTo(s.page.Region("Code that asks it").Button("Copy code"))
 	s.page.Press(page.Enter)
 	copied := func(part string) {

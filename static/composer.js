@@ -187,7 +187,8 @@ async function open() {
 text.addEventListener("input", () => changed(true))
 on("keydown", (/** @type {any} */ e) => {
   if (!(e.ctrlKey || e.metaKey) || !/^[zy]$/i.test(e.key)) return
-  if (e.target !== text && e.target.matches("textarea, input:not([type=checkbox], [type=radio])")) return // these undo their own typing
+  if (e.target !== text && e.target.matches("textarea, input:not([type=checkbox], [type=radio])") &&
+    !(near(e.target, "#draft-fields") && e.target.value === e.target.defaultValue)) return // these undo their own typing
   e.preventDefault()
   e.shiftKey || /y/i.test(e.key) ? step(future, past) : step(past, future)
 })
@@ -258,6 +259,13 @@ on("change", async e => {
   target.value = ""
   if (sample) write(sample.html)
 })
+
+// What is typed into the list of fields stays while a change that was made there before is drawn.
+on("input", e => {
+  const list = near(e.target, "#draft-fields")
+  if (list) typed.add(list)
+})
+on("focusout", e => typed.delete(near(e.target, "#draft-fields")))
 
 on("input", e => {
   const form = near(e.target, "#draft-form"), reset = one(".reset", near(e.target, ".field"))

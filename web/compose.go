@@ -82,7 +82,11 @@ func (s composer) inTurn(handle echo.HandlerFunc) echo.HandlerFunc {
 }
 
 // textOf returns the posted text, with the line breaks that a person typed: forms make them CRLF.
-func textOf(c echo.Context) string { return strings.ReplaceAll(c.FormValue("text"), "\r\n", "\n") }
+func textOf(c echo.Context) string { return linesOf(c, "text") }
+
+func linesOf(c echo.Context, name string) string {
+	return strings.ReplaceAll(c.FormValue(name), "\r\n", "\n")
+}
 
 // composed reads the posted text as a question.
 func composed(c echo.Context) (answerable, error) {
@@ -192,7 +196,7 @@ func triedOn(form *multipart.Form, q answerable) forms.Submission {
 // edit answers with the text after a change of its form. X-At is the place of what is new.
 func (s composer) edit(c echo.Context) error {
 	edited, at, err := elicit.Edited(json.RawMessage(textOf(c)), elicit.Edit{
-		Do: elicit.EditKind(c.FormValue("do")), Field: c.FormValue("field"), Value: c.FormValue("value"),
+		Do: elicit.EditKind(c.FormValue("do")), Field: c.FormValue("field"), Value: linesOf(c, "value"),
 	})
 	if err != nil {
 		return refused(http.StatusBadRequest, err)

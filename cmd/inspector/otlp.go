@@ -20,6 +20,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"elicitation-inspector/bridge/base/rawjson"
+	"elicitation-inspector/bridge/base/wording"
 	"elicitation-inspector/bridge/client/session"
 	"elicitation-inspector/bridge/client/target"
 	"elicitation-inspector/bridge/keep/otlp"
@@ -44,6 +45,8 @@ type traces struct {
 	upstream otlp.Upstream
 	receive  func() (*otlp.Receiver, error) // begins to receive, if that has not begun
 	receiver atomic.Pointer[otlp.Receiver]  // nil until then
+	say      func(text string)
+	keeps    sync.Once // says that a process sends its spans elsewhere
 }
 
 // anyAddress is a port of this machine that is free.
@@ -72,6 +75,11 @@ func registerOTLPContent(f *pflag.FlagSet, content *bool) {
 // begin begins to send, if --otlp is set, and to receive, if --otlp-listen is. end says what was lost.
 func (o *otlpOptions) begin(cmd *cobra.Command) (end func(), err error) {
 	say := func(text string) { warn(cmd, "%s", text) }
+	for _, name := range []string{"otlp", "otlp-listen"} {
+		if f := cmd.Flags().Lookup(name); f != nil && f.Changed && f.Value.String() == "" {
+			return nil, usage("--%s= has no value: leave out the =, or the flag", name)
+		}
+	}
 	if o.url == "" && o.content {
 		return nil, usage("--otlp-content needs --otlp")
 	}
@@ -82,7 +90,11 @@ func (o *otlpOptions) begin(cmd *cobra.Command) (end func(), err error) {
 	case effect != nil && o.listen == "":
 		return nil, usage("--effect needs --otlp-listen")
 	}
-	t := &traces{upstream: otlp.UpstreamOf(os.Getenv)}
+	t := &traces{say: say}
+	var wrong []string
+	if t.upstream, wrong = otlp.UpstreamOf(os.Getenv); len(wrong) > 0 && o.url+o.listen != "" {
+		say("traces: " + wording.Join(", ", wrong...) + wording.Either(len(wrong) == 1, " is", " are") + " not as W3C wants it, and left out")
+	}
 	t.receive = sync.OnceValues(func() (*otlp.Receiver, error) {
 		r, err := otlp.NewReceiver(cmp.Or(o.listen, anyAddress), say)
 		if err == nil {
@@ -192,7 +204,8 @@ func (o *otlpOptions) endpoint() (string, error) {
 			from, address = "OTEL_EXPORTER_OTLP_ENDPOINT", strings.TrimRight(cmp.Or(os.Getenv("OTEL_EXPORTER_OTLP_ENDPOINT"), "http://localhost:4318"), "/")+path
 		}
 	} else if u, err := url.Parse(address); err == nil && strings.Trim(u.Path, "/") == "" {
-		address = strings.TrimRight(address, "/") + path
+		u.Path = path
+		address = u.String()
 	}
 	if !isURL(address) {
 		return "", usage("%s: %q is not an http or https URL", from, address)
@@ -290,7 +303,13 @@ func (t *traces) Hand(spec target.Spec) (told target.Spec, endpoint string, err 
 	has := func(name string) bool {
 		return os.Getenv(name) != "" || slices.ContainsFunc(spec.Env, func(pair string) bool { return strings.HasPrefix(pair, name+"=") })
 	}
-	if spec.Command == nil || has("OTEL_EXPORTER_OTLP_ENDPOINT") || has("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT") {
+	switch {
+	case spec.Command == nil:
+		return spec, endpoint, nil
+	case has("OTEL_EXPORTER_OTLP_ENDPOINT") || has("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT"):
+		t.keeps.Do(func() {
+			t.say("traces: the environment says where " + spec.Name + " sends its spans, which is not told otherwise")
+		})
 		return spec, endpoint, nil
 	}
 	spec.Env = append(slices.Clone(spec.Env), "OTEL_EXPORTER_OTLP_ENDPOINT="+endpoint, "OTEL_EXPORTER_OTLP_PROTOCOL=http/protobuf")

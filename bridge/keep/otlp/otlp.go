@@ -261,13 +261,34 @@ type Upstream struct {
 }
 
 // UpstreamOf reads an Upstream from TRACEPARENT, TRACESTATE and BAGGAGE (OpenTelemetry, Environment Variables as
-// Context Propagation Carriers).
-func UpstreamOf(getenv func(name string) string) (u Upstream) {
-	u.baggage = getenv("BAGGAGE")
-	if u.parent = parseTraceparent(getenv("TRACEPARENT")); u.parent != (spanRef{}) {
-		u.parent.state = getenv("TRACESTATE")
+// Context Propagation Carriers). wrong lists those that are not as W3C Trace Context and Baggage want them, which
+// are left out.
+func UpstreamOf(getenv func(name string) string) (u Upstream, wrong []string) {
+	value := func(name string, most int) string {
+		value := getenv(name)
+		if len(value) > most || strings.ContainsFunc(value, func(c rune) bool { return c < ' ' || c > '~' }) {
+			wrong = append(wrong, name)
+			return ""
+		}
+		return value
 	}
-	return u
+	u.baggage = value("BAGGAGE", 8192)
+	state := value("TRACESTATE", 512)
+	if said := getenv("TRACEPARENT"); said != "" {
+		if u.parent = parseTraceparent(said); u.parent == (spanRef{}) {
+			return u, append(wrong, "TRACEPARENT")
+		}
+	}
+	var members []string
+	for m := range strings.SplitSeq(state, ",") {
+		if m = strings.TrimSpace(m); m != "" && !strings.HasPrefix(m, stateKey) { // of an inspector that this one runs within
+			members = append(members, m)
+		}
+	}
+	if u.parent != (spanRef{}) {
+		u.parent.state = strings.Join(members[:min(len(members), 31)], ",") // 32 with the inspector's own
+	}
+	return u, wrong
 }
 
 // Alone returns the Upstream for traces of their own.

@@ -277,13 +277,20 @@ func TestContext(t *testing.T) {
 		sent                        bool
 		trace, parent, state, bring string
 	}{
-		"alone":        {sent: true},
-		"not sent":     {},
-		"upstream":     {map[string]string{"TRACEPARENT": above, "TRACESTATE": "rojo=1", "BAGGAGE": "a=b"}, true, "0af7651916cd43dd8448eb211c80319c", "b7ad6b7169203331", "elicitation-inspector=b7ad6b7169203331,rojo=1", "a=b"},
-		"no state":     {map[string]string{"TRACEPARENT": above}, true, "0af7651916cd43dd8448eb211c80319c", "b7ad6b7169203331", "elicitation-inspector=b7ad6b7169203331", ""},
-		"only baggage": {map[string]string{"TRACEPARENT": "00-0-0-01", "TRACESTATE": "rojo=1", "BAGGAGE": "a=b"}, true, "", "", "", "a=b"},
+		"alone":           {sent: true},
+		"not sent":        {},
+		"upstream":        {map[string]string{"TRACEPARENT": above, "TRACESTATE": "rojo=1", "BAGGAGE": "a=b"}, true, "0af7651916cd43dd8448eb211c80319c", "b7ad6b7169203331", "elicitation-inspector=b7ad6b7169203331,rojo=1", "a=b"},
+		"no state":        {map[string]string{"TRACEPARENT": above}, true, "0af7651916cd43dd8448eb211c80319c", "b7ad6b7169203331", "elicitation-inspector=b7ad6b7169203331", ""},
+		"a wrong parent":  {map[string]string{"TRACEPARENT": "00-0-0-01", "TRACESTATE": "rojo=1", "BAGGAGE": "a=b"}, true, "", "", "", "a=b"},
+		"a wrong state":   {map[string]string{"TRACEPARENT": above, "TRACESTATE": "rojo=\x1b[31m"}, true, "0af7651916cd43dd8448eb211c80319c", "b7ad6b7169203331", "elicitation-inspector=b7ad6b7169203331", ""},
+		"a wrong baggage": {map[string]string{"BAGGAGE": strings.Repeat("a", 8193)}, true, "", "", "", ""},
+		"nested":          {map[string]string{"TRACEPARENT": above, "TRACESTATE": "elicitation-inspector=00f067aa0ba902b7, rojo=1"}, true, "0af7651916cd43dd8448eb211c80319c", "b7ad6b7169203331", "elicitation-inspector=b7ad6b7169203331,rojo=1", ""},
 	} {
-		said, state, baggage := UpstreamOf(func(name string) string { return test.environment[name] }).Context("files-1", 3, m)
+		upstream, wrong := UpstreamOf(func(name string) string { return test.environment[name] })
+		said, state, baggage := upstream.Context("files-1", 3, m)
+		if (len(wrong) > 0) != strings.Contains(name, "wrong") {
+			t.Errorf("%s: left out %v", name, wrong)
+		}
 		if state != test.state || baggage != test.bring {
 			t.Errorf("%s: tracestate %q, baggage %q", name, state, baggage)
 		}

@@ -14,6 +14,7 @@ import (
 	"net"
 	"net/http"
 	"reflect"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -75,10 +76,15 @@ type sent struct {
 	round int
 }
 
+const tokenRunes = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_."
+
 // NewReceiver begins to listen at an address, HOST:PORT or HOST:PORT/TOKEN. Without a token it makes one. The
 // caller must close the receiver.
 func NewReceiver(address string, warn func(text string)) (r *Receiver, err error) {
-	address, token, _ := strings.Cut(address, "/")
+	address, token, has := strings.Cut(address, "/")
+	if has && (strings.Trim(token, ".") == "" || strings.Trim(token, tokenRunes) != "") {
+		return nil, fmt.Errorf("the token %q must be of letters, digits, -, _ and . alone", token)
+	}
 	r = &Receiver{
 		token: cmp.Or(token, strings.ToLower(rand.Text())), warn: warn,
 		turn: make(chan struct{}, 1), served: make(chan struct{}), traces: map[TraceID]*trace{}, grown: make(chan struct{}),
@@ -95,7 +101,15 @@ func NewReceiver(address string, warn func(text string)) (r *Receiver, err error
 }
 
 // Endpoint is the address that a server must send to, as OTEL_EXPORTER_OTLP_ENDPOINT has it.
-func (r *Receiver) Endpoint() string { return "http://" + r.listener.Addr().String() + "/" + r.token }
+// Of a receiver that listens at each address of this machine, it has that by which its own processes reach it.
+func (r *Receiver) Endpoint() string {
+	address := r.listener.Addr().(*net.TCPAddr)
+	host := address.IP
+	if host.IsUnspecified() {
+		host = net.IPv4(127, 0, 0, 1)
+	}
+	return "http://" + net.JoinHostPort(host.String(), strconv.Itoa(address.Port)) + "/" + r.token
+}
 
 // Close ends listening, and says what was left out.
 func (r *Receiver) Close() {

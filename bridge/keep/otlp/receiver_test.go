@@ -312,3 +312,16 @@ func TestLateSpans(t *testing.T) {
 		t.Errorf("it says %q, want %q", r, want)
 	}
 }
+
+// A token that an address could not have is refused.
+func TestTokens(t *testing.T) {
+	for token, ok := range map[string]bool{"mine": true, "a-b_c.1": true, "": false, "..": false, "a/b": false, "x?y": false, "x%2Fy": false, "v1/traces": false, "ä": false} {
+		r, err := NewReceiver("127.0.0.1:0/"+token, func(string) {})
+		if (err == nil) != ok {
+			t.Errorf("%q: %v", token, err)
+		}
+		if err == nil {
+			r.Close()
+		}
+	}
+}

@@ -210,7 +210,7 @@ func alikeOf(s *wire.Span) uint64 {
 // attribute. matches reports whether a span says so. A value that begins with NoEffect is about what is no effect.
 func ParseEffect(value string) (matches func(*wire.Span) bool, err error) {
 	key, text, ok := strings.Cut(strings.TrimPrefix(value, wire.NoEffect), ":")
-	if !ok || key == "" || text == "" {
+	if !ok || key == "" || text == "" || text == "~" {
 		return nil, fmt.Errorf("%q is not of the form KEY:TEXT or KEY:~REGEXP", value)
 	}
 	pattern := "(?i)" + regexp.QuoteMeta(text)
@@ -219,7 +219,7 @@ func ParseEffect(value string) (matches func(*wire.Span) bool, err error) {
 	}
 	find, err := regexp.Compile(pattern)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("%q: %w", value, err)
 	}
 	return func(s *wire.Span) bool {
 		own, is := map[string]string{"name": s.Name, "kind": s.Kind, "service": s.Service, "scope": s.Scope}[key]

@@ -234,8 +234,8 @@ func withChoices(schema json.RawMessage, lines string) json.RawMessage {
 			continue
 		}
 		value, title := line, line
-		if before, after, is := strings.Cut(line, ": "); is && haveTitles(schema) {
-			value, title = before, after
+		if before, after, is := strings.Cut(line, ": "); is && before != "" && haveTitles(schema) {
+			value, title = strings.TrimSpace(before), strings.TrimSpace(after)
 		}
 		options, values, titles = append(options, option{value, title}), append(values, value), append(titles, title)
 	}
