@@ -207,11 +207,9 @@ async function edit(control, value = control.dataset.value ?? control.value) {
   write(edited, headers.get("X-At") ?? "")
   await draw()
   const row = rows().find(li => li.dataset.field === (what === "rename" ? value : field)) ?? rows()[place] ?? rows().at(-1)
-  const at = document.activeElement
+  const here = [control, document.body].includes(document.activeElement) // else the person has gone on to another control
   if (what === "insert") one("#draft-fields li:last-child input")?.select()
-  else if (!field || at !== control && at !== document.body) { /* the person is elsewhere already */ }
-  else if (row) (all("[data-edit]", row).find(e => e.dataset.edit === what && !e.disabled) ?? one("input", row)).focus()
-  else text.focus()
+  else if (field && here) (row ? all("[data-edit]", row).find(e => e.dataset.edit === what && !e.disabled) ?? one("input", row) : text).focus()
   announce(control.ariaLabel ?? control.textContent + " is added.")
 }
 

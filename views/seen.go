@@ -127,7 +127,7 @@ func (c picture) chosen(i int, title string) bool {
 	return chosen && !c.Entered
 }
 
-// filledIn is what stands in a control before anybody touches it.
+// filledIn returns the value of a control before anybody touches it.
 func (c picture) filledIn() string {
 	return wording.Either(c.Entered, "", markup.Brief(cmp.Or(rawjson.Text(c.Sends), string(c.Sends))))
 }

@@ -30,7 +30,7 @@ type files struct {
 	done    chan struct{} // indexing has ended
 }
 
-// run is what was read at an offset in the log; data is nil if it is not kept.
+// run is a stretch of the log that was read at an offset; data is nil if it is not kept.
 type run struct {
 	off  int64
 	data []byte

@@ -282,7 +282,7 @@ func Each[T any](list []T, draw func(T) templ.Component) []templ.Component {
 	return out
 }
 
-// Nothing is what is left of parts of which nothing is said where they do not fit.
+// Nothing takes the place of parts that do not fit, where no text says that they are missing.
 func Nothing(int) templ.Component { return templ.NopComponent }
 
 // Invalid returns the attribute of a control whose value is wrong, if it is.

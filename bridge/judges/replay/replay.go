@@ -21,7 +21,7 @@ import (
 	"elicitation-inspector/bridge/wire/redact"
 )
 
-// Recorded is what a recording has to be played again: its calls, and its target and settings.
+// Recorded is the part of a recording that replay uses: the calls to make again, the server, and the settings of the client.
 type Recorded struct {
 	Calls    []*conversation.Call
 	Scenario *script.Scenario // its target and settings
@@ -48,7 +48,7 @@ func Read(ctx context.Context, log *wire.Log, name string) (*Recorded, error) {
 	case len(servers) > 1:
 		return nil, fmt.Errorf("%s has calls of %s; replay makes those of one", name, wording.Plural(len(servers), "server"))
 	}
-	// Only the target and the settings count, which are those of the last call.
+	// The scenario is made of the last call alone: replay takes only its target and settings.
 	r.Scenario, _ = script.FromCalls(r.Calls[len(r.Calls)-1:], script.Writing{From: name, Servers: talk.Servers()})
 	return r, nil
 }

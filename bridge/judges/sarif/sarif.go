@@ -1,6 +1,6 @@
 // Package sarif writes findings in the Static Analysis Results Interchange Format (OASIS,
-// version 2.1.0), which code scanning reads. It has the members that our reports use;
-// section numbers are those of the standard.
+// version 2.1.0), which code scanning reads. The types have only the members that our reports use. Numbers such as
+// 3.49 are sections of that standard.
 package sarif
 
 import (
@@ -11,13 +11,13 @@ import (
 
 // Run is a file with one run of the tool (3.13, 3.14). New makes it.
 type Run struct {
-	Rules      []Rule         // by which results are found
+	Rules      []Rule         // to which the results refer
 	Results    []Result       // in the order of their findings
 	Properties map[string]any // nil for none
 	version    string
 }
 
-// Rule is what results are found by (3.49).
+// Rule describes a rule of the linter or of a check, to which results refer by its ID (3.49).
 type Rule struct {
 	ID      string `json:"id"`
 	Breaks  *Text  `json:"shortDescription,omitempty"`

@@ -59,7 +59,7 @@ type Receiver struct {
 	late    int           // spans of sessions that have ended
 }
 
-// trace is what a Receiver knows of a trace that our requests began.
+// trace describes a trace that one of our requests began: where its spans are logged, and which were received.
 type trace struct {
 	log      *wire.Log
 	of       wire.Frame // what the frames of its spans have in common

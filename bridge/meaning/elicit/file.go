@@ -155,7 +155,7 @@ func compileFile(_ *jsonschema.CompilerContext, schema map[string]any) (jsonsche
 	return fileCheck{limitsOfFile(says)}, err
 }
 
-// fileLimits is what FileKeyword says of a file.
+// fileLimits are the limits of a file that the keyword FileKeyword sets.
 type fileLimits struct {
 	Accept  []string // media types, "image/*" or ".pdf"; none if it may be any
 	MaxSize *int     // in bytes; nil if there is no limit

@@ -45,7 +45,7 @@ var clientTaskRules = []Rule{
 	{"task-input-again", "a second answer to the same input of a task", SinceJuly(inExtension(Should, "Task Update Requests"))},
 }
 
-// task is what the log says of a task, of the server or of the client.
+// task is the state of a task, of the server or of the client, as far as the log shows it.
 type task struct {
 	status   conversation.TaskStatus // "" before it was told
 	updated  time.Time               // lastUpdatedAt with the status

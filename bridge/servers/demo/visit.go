@@ -65,7 +65,7 @@ func (v *visit) tell(ctx context.Context) (result any, err error) {
 	return result, err
 }
 
-// identity is what a requestState is bound to, so that it is invalid in any other call.
+// identity names the call for which a requestState was made. In any other call the state is invalid.
 func (v *visit) identity() string { return server.CallKey(v.Method, v.name, v.arguments) }
 
 // args decodes the arguments. Missing ones get the defaults of the schema.

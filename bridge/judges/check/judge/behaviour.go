@@ -28,7 +28,7 @@ const (
 	BehaviourRemembered     = "no-content-again"
 )
 
-// Traits are what the check knows of a behaviour besides its words.
+// Traits say how the check applies and judges a behaviour. Its words for people are elsewhere.
 type Traits struct {
 	Declares conversation.DeclaredElicitation // the capability that the client declares, in revisions that distinguish the modes; "" for the default
 	Refuses  string                           // the action of the answer if it is no acceptance: "decline" or "cancel"
